@@ -828,6 +828,53 @@ fn real_databases_hold_what_the_files_beside_them_hold() {
     assert!(refusal.contains("Crush"), "{refusal}");
 }
 
+/// What Copilot's requests took stands in a database beside all sessions, which may come later than a session, and goes on.
+#[test]
+fn rows_beside_a_session_come_and_grow() {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("session-state/c1/events.jsonl");
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let line = |n: u32, kind: &str, data: &str| {
+            format!(
+                r#"{{"type":"{kind}","data":{data},"id":"e{n}","timestamp":"2026-09-01T10:00:0{n}.000Z","parentId":null}}"#
+            ) + "\n"
+        };
+        let start = line(0, "session.start", r#"{"sessionId":"c1","producer":"copilot-agent"}"#);
+        let said = r#"{"messageId":"m1","model":"claude-sonnet-4.5","content":"Yes.","toolRequests":[],"outputTokens":200}"#;
+        fs::write(
+            &path,
+            start + &line(1, "user.message", r#"{"content":"do it"}"#) + &line(2, "assistant.message", said),
+        )
+        .unwrap();
+        let mut followed = Followed::start(&path, mode);
+        let sums = |followed: &mut Followed| {
+            let sum = followed.whole.totals().sum();
+            (sum.input.total, sum.cache_read.total, sum.output.total, sum.recorded_nanos)
+        };
+        assert_eq!(sums(&mut followed).3, 0);
+        let writer = Writer::open(&home.path().join("session-store.db"));
+        writer.run(
+            "CREATE TABLE assistant_usage_events (id INTEGER PRIMARY KEY, session_id TEXT, model TEXT, input_tokens INTEGER,
+             output_tokens INTEGER, cache_read_tokens INTEGER, cache_write_tokens INTEGER, reasoning_tokens INTEGER,
+             total_nano_aiu INTEGER, created_at TEXT)",
+        );
+        let request = |session: &str, output: u32, cost: u64| {
+            writer.run(&format!(
+                "INSERT INTO assistant_usage_events (session_id, model, input_tokens, output_tokens, cache_read_tokens,
+                 cache_write_tokens, reasoning_tokens, total_nano_aiu)
+                 VALUES ('{session}', 'claude-sonnet-4.5', 12000, {output}, 9000, 1000, 0, {cost})"
+            ));
+        };
+        request("c1", 200, 2_500_000_000);
+        followed.until("the request", |f| sums(f) == (2000, 9000, 200, 25_000_000));
+        request("other", 70, 7_000_000_000);
+        request("c1", 300, 1_500_000_000);
+        followed.until("another one", |f| sums(f) == (4000, 18_000, 500, 40_000_000));
+        followed.end();
+    }
+}
+
 /// Sessions of the database that are whole in an export, and how the export's name ends.
 const EXPORTED: [(&str, &str); 2] = [
     ("ses_0aaca5626ffe0Qik8RnPS5pLrz", "export_opencode-session.json"),

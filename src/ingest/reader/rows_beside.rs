@@ -18,10 +18,11 @@ use crate::source::rows::{Cell, Database, Failure, State};
 /// How long a writer is waited for, if all is read at once.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The database beside one session.
+/// The database beside one session, whether it is there already or not.
 pub(super) struct RowsBeside {
     path: PathBuf,
-    small: Small,
+    /// Its rows, once it is there.
+    small: Option<Small>,
     /// What it was like when the rows were read.
     read: Option<State>,
 }
@@ -36,33 +37,16 @@ impl RowsBeside {
     fn has_news(&self) -> bool {
         State::of(&self.path).is_ok_and(|now| self.read.is_none_or(|read| read != now))
     }
-
-    /// The rows as JSON; nothing if it has none such.
-    fn rows(&self, plan: &Plan, patience: Duration) -> Result<Option<Vec<u8>>, Failure> {
-        let database = Database::open_patiently(&self.path, patience)?;
-        let tables = catalog::tables(&database)?;
-        let Some((sql, session)) = plan.format.query_beside(&plan.path, &tables) else { return Ok(None) };
-        Ok(database.value(&sql, &[Cell::from(session.as_str())])?.map(Cell::content))
-    }
 }
 
 impl Reader<'_> {
     /// Looks for a database beside the session.
     pub(super) fn find_rows_beside(&mut self) {
-        if !matches!(self.plan.shape, Shape::Lines | Shape::Document | Shape::Stream) {
-            return;
+        if matches!(self.plan.shape, Shape::Lines | Shape::Document | Shape::Stream) {
+            let path = self.plan.format.rows_beside(&self.plan.path);
+            self.rows_beside = path.map(|path| RowsBeside { path, small: None, read: None });
+            self.poll_rows_beside();
         }
-        let Some(path) = self.plan.format.rows_beside(&self.plan.path).filter(|path| path.is_file()) else {
-            return;
-        };
-        let shared: Arc<Path> = Arc::from(&*path);
-        let (id, is_new) = self.files.number_shared(&shared, Kind::Small);
-        if is_new {
-            self.emitter.send(Feed::File { id, path: Arc::clone(&shared) });
-        }
-        let small = Small::new(shared, id, Kind::Small, Fence::default());
-        self.rows_beside = Some(RowsBeside { path, small, read: None });
-        self.queue.push_back(Todo::RowsBeside);
     }
 
     /// Has the rows read if they may be others.
@@ -75,17 +59,33 @@ impl Reader<'_> {
     /// Reads the rows. While somebody writes, a reading that goes on tries again later.
     pub(super) fn read_rows_beside(&mut self) {
         let Some(beside) = &mut self.rows_beside else { return };
+        let small = beside.small.get_or_insert_with(|| {
+            let path: Arc<Path> = Arc::from(&*beside.path);
+            let (id, is_new) = self.files.number_shared(&path, Kind::Small);
+            if is_new {
+                self.emitter.send(Feed::File { id, path: Arc::clone(&path) });
+            }
+            Small::new(path, id, Kind::Small, Fence::default())
+        });
         let patience = if self.bodies.is_live() { Duration::ZERO } else { PATIENCE };
         let state = State::of(&beside.path).ok();
-        match beside.rows(&self.plan, patience) {
-            Ok(Some(bytes)) => beside.small.emit(&mut self.emitter, &bytes),
+        match rows(&beside.path, &self.plan, patience) {
+            Ok(Some(bytes)) => small.emit(&mut self.emitter, &bytes),
             Ok(None) => {}
             Err(Failure::Busy) if self.bodies.is_live() => return,
             Err(failure) => {
                 let what = format!("{} cannot be read: {}", beside.path.display(), failure.words());
-                self.emitter.notice(beside.small.id(), &what);
+                self.emitter.notice(small.id(), &what);
             }
         }
         beside.read = state;
     }
+}
+
+/// The rows of a database as JSON; nothing if it has none such.
+fn rows(path: &Path, plan: &Plan, patience: Duration) -> Result<Option<Vec<u8>>, Failure> {
+    let database = Database::open_patiently(path, patience)?;
+    let tables = catalog::tables(&database)?;
+    let Some((sql, session)) = plan.format.query_beside(&plan.path, &tables) else { return Ok(None) };
+    Ok(database.value(&sql, &[Cell::from(session.as_str())])?.map(Cell::content))
 }
