@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+use tv::ingest::find::{Search, sessions};
+use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
 
 use crate::fixtures;
 
@@ -376,4 +379,28 @@ fn formats_are_told_with_as_many_sessions_as_are_listed() {
     let formats = tv(home.path(), &["formats"]).1;
     let line = formats.lines().find(|line| line.starts_with("codex ")).unwrap();
     assert_eq!(line.split_whitespace().nth(1), Some("1"), "{line}");
+}
+
+/// What a list reads of the ends of a session and what its header knows of all of it.
+#[test]
+fn a_session_is_called_the_same_in_lists_and_in_its_header() {
+    let mut compared = 0;
+    for path in fixtures::all() {
+        for target in fixtures::targets(&path) {
+            let search = Search { paths: vec![target.path.clone()], ..Search::default() };
+            let mut found = sessions(&search, Timestamp(0)).map(Result::unwrap);
+            let Some(found) =
+                found.find(|found| found.session == target.session && found.path == target.path)
+            else {
+                continue;
+            };
+            let whole = fixtures::read(&target).transcript;
+            let of_list = [&found.title, &found.cwd].map(|fact| fact.as_ref().map(Text::as_str));
+            let of_header =
+                [whole.meta().title(), whole.meta().cwd.as_ref()].map(|fact| fact.map(Text::as_str));
+            assert_eq!(of_list, of_header, "{}", fixtures::name(&path));
+            compared += 1;
+        }
+    }
+    assert!(compared > 150, "{compared}");
 }

@@ -10,7 +10,7 @@ use super::candidates::Candidate;
 use crate::formats::decoder::{Decoder, Format, Pattern, Place, feed};
 use crate::formats::json;
 use crate::formats::roots::file_name;
-use crate::formats::tables::Growth;
+use crate::formats::tables::{Growth, Queries};
 use crate::ingest::catalog;
 use crate::ingest::earlier;
 use crate::ingest::plan::{Head, read_head};
@@ -19,7 +19,7 @@ use crate::ingest::rows::unpacked;
 use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
 use crate::model::record::{FileId, Origin, Record, Shape};
 use crate::model::transcript::Transcript;
-use crate::source::document::split;
+use crate::source::document::{split, split_values};
 use crate::source::lines::{Line, LineBuffer};
 use crate::source::pattern::{expand, from_root, named_like};
 use crate::source::regular;
@@ -103,11 +103,11 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
         Shape::Lines | Shape::Stream | Shape::Rows => at_lines(path, &mut glance)?,
         Shape::Document | Shape::Values => {
             (glance.is_whole, glance.has_end) = (is_whole, is_whole);
-            at_document(&head, &mut glance);
+            at_document(&head, shape, &mut glance);
             if !is_whole && packing.is_none() && !glance.has_title() {
                 let more = read_range(&regular::open(path)?, 0, LONGEST)?;
                 glance = Glance::nothing(format, path, stubs_only);
-                at_document(&more, &mut glance);
+                at_document(&more, shape, &mut glance);
             }
         }
         Shape::Text => {
@@ -152,7 +152,7 @@ pub(crate) fn asked_by(path: &Path, format: &'static dyn Format, bytes: &[u8]) -
     if file_name(path).contains(".jsonl") {
         LineBuffer::new(FileId(0)).feed(bytes, |line| take_line(line, &mut glance));
     } else {
-        at_document(bytes, &mut glance);
+        at_document(bytes, Shape::Document, &mut glance);
     }
     let patterns = glance.out.wanted.iter().flat_map(|wanted| format.follow_up(&from_root(path), wanted));
     let patterns = patterns.map(|Pattern(pattern)| named_like(pattern, path));
@@ -233,9 +233,10 @@ fn take_line(line: Line<'_>, glance: &mut Glance) {
     }
 }
 
-/// The header and the messages that are complete in the beginning.
-fn at_document(head: &[u8], glance: &mut Glance) {
-    let Some(split) = split(head) else { return };
+/// The header and the messages that are complete in the beginning of a document, or of values that follow one another.
+fn at_document(head: &[u8], shape: Shape, glance: &mut Glance) {
+    let split = if shape == Shape::Values { split_values(head) } else { split(head) };
+    let Some(split) = split else { return };
     if let Some(header) = &split.header {
         glance.take(0, split.root.start as u64, header, Place::Header);
     }
@@ -272,6 +273,9 @@ pub(crate) fn at_rows(
     };
     let mut newest = Vec::new();
     database.each(&queries.newest, std::slice::from_ref(&key), &mut |row| newest.extend(place(&row)))?;
+    if newest.is_empty() && last < 0 {
+        at_archive(&database, &queries, &key, &mut glance)?;
+    }
     // The first of them are those of the session itself, where it has a row of its own.
     let rows = usize::try_from(ROWS).unwrap_or_default();
     let skipped = newest.len().saturating_sub(rows);
@@ -295,6 +299,27 @@ pub(crate) fn at_rows(
         }
     }
     Ok(glance)
+}
+
+/// What the first lines of a session tell that its database keeps in one value.
+fn at_archive(
+    database: &Database,
+    queries: &Queries,
+    key: &Cell,
+    glance: &mut Glance,
+) -> Result<(), Failure> {
+    let Some(sql) = &queries.archive else { return Ok(()) };
+    let packed = database.value(sql, std::slice::from_ref(key))?.map(Cell::content).unwrap_or_default();
+    if let Ok(text) = unpacked(&packed) {
+        let mut rows = 0;
+        LineBuffer::new(FileId(0)).feed(&text, |line| {
+            rows += 1;
+            if rows <= ROWS || !glance.has_title() {
+                take_line(line, glance);
+            }
+        });
+    }
+    Ok(())
 }
 
 fn take_row(at: i64, bytes: &[u8], place: Place<'_>, glance: &mut Glance) {
