@@ -192,6 +192,12 @@ pub trait Format: Sync {
         Vec::new()
     }
 
+    /// A file of lines beside a database in which one of its sessions may stand, too: some of its lines are rows.
+    fn lines_of(&self, database: &Path, session: &str) -> Option<Pattern> {
+        let _ = (database, session);
+        None
+    }
+
     /// For a database with these tables: how sessions are read from it. `None` if they are not the format's.
     fn queries(&self, tables: &Tables) -> Option<Queries> {
         let _ = tables;

@@ -105,6 +105,10 @@ impl Format for Openclaw {
         places::of_child(path, wanted)
     }
 
+    fn lines_of(&self, database: &Path, session: &str) -> Option<Pattern> {
+        places::lines_of(database, session)
+    }
+
     fn archives(&self, path: &Path) -> Vec<Pattern> {
         places::archives(path)
     }

@@ -215,7 +215,9 @@ impl<'o> Reader<'o> {
             self.read_earlier(&part, between);
             return true;
         }
-        let is_reading = self.step_main(now, between);
+        // Of a session in a database the lines of a file beside it come before the rows.
+        let is_lines = matches!((&self.main, self.queue.front()), (Main::Rows(_), Some(Todo::LineFile(_))));
+        let is_reading = !is_lines && self.step_main(now, between);
         if !is_reading {
             match self.queue.pop_front() {
                 Some(Todo::LineFile(index)) => self.read_line_file(index, now, between),

@@ -423,7 +423,7 @@ fn home_with_databases() -> Home {
             events.concat()
         ),
     );
-    home.file(".openclaw/agents/main/sessions/11aa.jsonl", 1, &pi("11aa", "Imported"));
+    home.file(".openclaw/agents/main/sessions/11aa.jsonl", 1, &pi("11aa", "Hello bot"));
     home.file(
         ".openclaw/agents/main/sessions/22bb.jsonl.reset.2026-06-27T03-21-20.768Z",
         50,
@@ -450,6 +450,30 @@ fn home_with_databases() -> Home {
     home
 }
 
+/// Cursor writes a chat of its editor into a file as well, which lacks what tools put out.
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_chat_in_a_file_and_in_the_editors_database_is_listed_once() {
+    let home = Home::new();
+    let chat = "c0ffee00-0000-4000-8000-000000000001";
+    let only = "3f000000-0000-4000-8000-000000000001";
+    let lines = fs::read_to_string(format!("tests/fixtures/cursor/{only}.jsonl")).unwrap();
+    for id in [chat, only] {
+        home.file(&format!(".cursor/projects/mill/agent-transcripts/{id}/{id}.jsonl"), 50, &lines);
+    }
+    let database = home.path().join(".config/Cursor/User/globalStorage/state.vscdb");
+    fs::create_dir_all(database.parent().unwrap()).unwrap();
+    crate::databases::write(Path::new("tests/fixtures/cursor/editor.sql"), &database);
+    let found = home.listed(&[]);
+    let named: Vec<&str> = ids(&found).into_iter().filter(|id| [chat, only].contains(id)).collect();
+    assert_eq!(named.len(), 2, "{found:?}");
+    let listed = found.iter().find(|found| found["id"] == chat).unwrap();
+    assert_eq!((&listed["session"], &listed["title"]), (&json!(chat), &json!("Grease the axle")));
+    let (code, out, _) = home.tv(&["usage", "--by", "session", "--json"]);
+    let counted = out.lines().filter(|line| line.contains(chat)).count();
+    assert_eq!((code, counted), (0, 1), "{out}");
+}
+
 #[cfg(feature = "sqlite")]
 #[test]
 fn rows_of_databases_are_sessions_and_what_they_took_over_is_not() {
@@ -459,14 +483,15 @@ fn rows_of_databases_are_sessions_and_what_they_took_over_is_not() {
         .iter()
         .map(|found| ["id", "title", "format"].map(|name| found[name].as_str().unwrap()))
         .collect();
+    // What is read with its file is as new as that.
     let expected = [
+        ["11aa", "Hello bot", "openclaw"],
         ["22bb", "Reset", "openclaw"],
         ["ses_old", "Only there", "opencode"],
-        ["11aa", "Hello bot", "openclaw"],
         ["ses_one", "Oil the gears", "opencode"],
     ];
     assert_eq!(sightings, expected);
-    let (claw, opencode) = (&found[2], &found[3]);
+    let (claw, opencode) = (&found[0], &found[3]);
     assert_eq!(
         (&claw["session"], &claw["agent"], &claw["cwd"]),
         (&json!("11aa"), &json!("main"), &json!("/work"))

@@ -6,13 +6,17 @@ use std::path::{Path, PathBuf};
 
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use tempfile::TempDir;
+use tv::ingest::find::{self, Environment, Search};
 use tv::ingest::{Target, WatchMode};
 use tv::model::edit::LinkState;
 use tv::model::entry::{BlockKind, Entry, Role};
 use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
 use tv::model::transcript::Transcript;
 
 use crate::corpus::corpora;
+#[cfg(feature = "sqlite")]
+use crate::databases::{Writer, tables_of};
 use crate::fixtures::{self, ReadSession};
 use crate::follow::Followed;
 
@@ -204,6 +208,76 @@ fn a_sub_agent_whose_file_appears_late_is_shown() {
     followed
         .until("shown", |followed| said(&in_lane(&followed.whole, PANES)) == ["Count the panes.", "Eleven."]);
     followed.end();
+}
+
+/// A session in a database may stand in a file as well, which the gateway goes on writing: it is one session, nothing of it
+/// counts twice, and nothing is lost that only one of them has.
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_session_in_a_database_and_a_file_is_one() {
+    let line = |n: i64| match n {
+        0 => r#"{"type":"session","version":3,"id":"s","timestamp":"2026-09-20T10:00:00.000Z","cwd":"/w"}"#
+            .to_owned(),
+        n => format!(
+            r#"{{"type":"message","id":"e{n}","parentId":{},"timestamp":"2026-09-20T10:00:{n:02}.000Z","message":{}}}"#,
+            if n == 1 { "null".to_owned() } else { format!("\"e{}\"", n - 1) },
+            if n % 2 == 1 {
+                format!(r#"{{"role":"user","content":"message {n}","timestamp":{n}}}"#)
+            } else {
+                format!(
+                    r#"{{"role":"assistant","content":[{{"type":"text","text":"message {n}"}}],"provider":"p","model":"m","stopReason":"stop","timestamp":{n},"usage":{{"input":10,"output":{n},"cacheRead":0,"cacheWrite":0,"totalTokens":1,"cost":{{"total":0.01}}}}}}"#
+                )
+            }
+        ),
+    };
+    let lines = |numbers: std::ops::Range<i64>| numbers.map(|n| line(n) + "\n").collect::<String>();
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        let home = tempfile::tempdir().unwrap();
+        let agent = home.path().join(".openclaw/agents/main");
+        for folder in ["agent", "sessions"] {
+            fs::create_dir_all(agent.join(folder)).unwrap();
+        }
+        let file = agent.join("sessions/s.jsonl");
+        let database = agent.join("agent/openclaw-agent.sqlite");
+        let writer = Writer::open(&database);
+        writer.run(&tables_of(&fixture("openclaw-agent.sql")));
+        let add = |n: i64| {
+            let sql = "INSERT INTO transcript_events (session_id, seq, event_json, created_at) VALUES ('s', ?1, ?2, 0)";
+            writer.connection.execute(sql, rusqlite::params![n, line(n)]).unwrap();
+        };
+        (0..1).chain(3..8).for_each(add);
+        fs::write(&file, lines(0..6)).unwrap();
+
+        let environment = Environment { home: Some(home.path().to_owned()), ..Environment::default() };
+        let search = Search { environment, ..Search::default() };
+        let found: Vec<_> = find::sessions(&search, Timestamp(0)).map(Result::unwrap).collect();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(
+            (&found[0].path, found[0].title.as_ref().map(Text::as_str)),
+            (&database, Some("message 1"))
+        );
+
+        let target = Target { path: database.clone(), session: Some("s".to_owned()) };
+        let words = |count: i64| (1..count).map(|n| format!("message {n}")).collect::<Vec<_>>();
+        let session = fixtures::read(&target);
+        let transcript = &session.transcript;
+        assert_eq!(said(&transcript.entries().collect::<Vec<_>>()), words(8));
+        assert_eq!(transcript.meta().title().map(Text::as_str), Some("message 1"));
+        let (sum, tally) = (transcript.totals().sum(), transcript.tally());
+        assert_eq!((sum.requests, sum.output.total, sum.recorded_nanos), (3, 12, 30_000_000));
+        assert_eq!((tally.records(), tally.faulty, tally.merged), (12, 0, 5));
+
+        let mut followed = Followed::of(fixtures::open(&target), mode);
+        followed.until("caught up", |followed| followed.is_caught_up);
+        let heard = |followed: &mut Followed| said(&followed.whole.entries().collect::<Vec<_>>());
+        assert_eq!(heard(&mut followed), words(8));
+        fs::write(&file, lines(0..9)).unwrap();
+        followed.until("a line", |followed| heard(followed) == words(9));
+        (8..10).for_each(add);
+        followed.until("a row", |followed| heard(followed) == words(10));
+        assert_eq!(followed.whole.totals().sum().requests, 4);
+        followed.end();
+    }
 }
 
 #[test]

@@ -47,6 +47,21 @@ pub(crate) fn archives(path: &Path) -> Vec<Pattern> {
     ARCHIVES.iter().map(|how| Pattern(path.with_file_name(format!("{name}.{how}*")))).collect()
 }
 
+/// The folders of an agent in which its sessions lie: as files, and in a database.
+const FOLDERS: [&str; 2] = ["sessions", "agent"];
+
+/// The file of a session that is in the database of its agent as well: the gateway may write there first.
+pub(crate) fn lines_of(database: &Path, session: &str) -> Option<Pattern> {
+    let agent =
+        database.parent().filter(|folder| folder.file_name().is_some_and(|name| name == FOLDERS[1]))?;
+    is_plain(session).then(|| Pattern(agent.with_file_name(FOLDERS[0]).join(format!("{session}.jsonl"))))
+}
+
+/// Whether a name from within a session may become a part of a path.
+fn is_plain(name: &str) -> bool {
+    !name.contains("..") && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+}
+
 /// The folder of all agents, if the session lies where OpenClaw puts it.
 pub(crate) fn home(path: &Path) -> PathBuf {
     agents(path).unwrap_or_else(|| folder_of(path))
@@ -61,7 +76,9 @@ fn folder_of(path: &Path) -> PathBuf {
 fn agents(path: &Path) -> Option<PathBuf> {
     let sessions = folder_of(path);
     let has_name = |folder: &Path| folder.file_name().is_some();
-    if has_name(&sessions) && sessions.file_name().is_none_or(|name| name != "sessions") {
+    if has_name(&sessions)
+        && !FOLDERS.iter().any(|known| sessions.file_name().is_some_and(|name| name == *known))
+    {
         return None;
     }
     let named =
@@ -72,10 +89,6 @@ fn agents(path: &Path) -> Option<PathBuf> {
 /// The files of the session that a decoder asked for as `<agent>/<id>`; without an id, that agent's index.
 pub(crate) fn of_child(path: &Path, wanted: &str) -> Vec<Pattern> {
     let Some((agent, id)) = wanted.split_once('/') else { return Vec::new() };
-    // They come from the session itself and become parts of a path.
-    let is_plain = |name: &str| {
-        !name.contains("..") && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
-    };
     if !is_plain(agent) || !is_plain(id) {
         return Vec::new();
     }
@@ -96,7 +109,7 @@ pub(crate) fn of_child(path: &Path, wanted: &str) -> Vec<Pattern> {
 mod tests {
     use std::path::Path;
 
-    use super::{home, is_imported, named, of_child};
+    use super::{home, is_imported, lines_of, named, of_child};
 
     #[test]
     fn what_a_database_took_over_is_known_by_its_folder() {
@@ -127,6 +140,16 @@ mod tests {
         // Elsewhere nothing is known of the folders above.
         assert_eq!(home(Path::new("/x/saved/a1.jsonl")), Path::new("/x/saved"));
         assert!(of_child(Path::new("/h/agents/main/sessions/a1.jsonl"), "../etc/x").is_empty());
+    }
+
+    #[test]
+    fn a_session_in_a_database_may_have_a_file_in_the_next_folder() {
+        let database = Path::new("/h/agents/main/agent/openclaw-agent.sqlite");
+        let file = lines_of(database, "a1").map(|pattern| pattern.0);
+        assert_eq!(file.as_deref(), Some(Path::new("/h/agents/main/sessions/a1.jsonl")));
+        assert_eq!(home(database), Path::new("/h/agents"));
+        assert!(lines_of(database, "../../x").is_none());
+        assert!(lines_of(Path::new("/copies/openclaw-agent.sqlite"), "a1").is_none());
     }
 
     #[test]

@@ -30,7 +30,8 @@ pub(crate) struct SessionDecoder {
     read_prompt: ReadPrompt,
     retries: Retries,
     events: Events,
-    is_headed: bool,
+    /// The last header: its id and time.
+    head: Option<(Text, Option<Timestamp>)>,
     /// Time and size of the lines with ids so far: an id that comes again with others is a new line.
     seen: fingerprint::Seen<Mark>,
     copies: Copies,
@@ -69,7 +70,7 @@ impl SessionDecoder {
             seen: fingerprint::Seen::default(),
             copies: Copies::default(),
             said: None,
-            is_headed: false,
+            head: None,
             nameless: (Key::default(), 0),
         }
     }
@@ -230,12 +231,17 @@ impl SessionDecoder {
         }
         let origin = ["parentSession", "branchedFrom", "parentSessionId"];
         let from = origin.iter().find_map(|name| json.get(name).filled());
-        let words = match (from, std::mem::replace(&mut self.is_headed, true)) {
+        let at = json.get("timestamp").moment().or_else(|| json.get("createdAt").moment());
+        let before = self.head.replace((json.get("id").text().unwrap_or_default(), at));
+        // The same one stands in another file of the session, too.
+        if at.is_some() && before == self.head {
+            return Fate::Merged;
+        }
+        let words = match (from, before.is_some()) {
             (Some(from), _) => format!("forked from {from}"),
             (None, true) => "another session header".to_owned(),
             (None, false) => return Fate::Merged,
         };
-        let at = json.get("timestamp").moment().or_else(|| json.get("createdAt").moment());
         let line = Line { key: self.nameless_key(out), parent: None, at, lane: None };
         entry::across(&line, Break::Resumed(Text::clean(&words)), out)
     }

@@ -519,19 +519,28 @@ fn leave_out_other_names(candidates: &mut Vec<Candidate>) {
     *candidates = kept;
 }
 
-/// What a database took over stays beside it: files of sessions that are rows now are old copies.
+/// What a database took over stays beside it: files of sessions that are rows now are old copies, or are read with the
+/// rows, which are then as new as they.
 fn leave_out_copies(candidates: &mut Vec<Candidate>) {
     let name = |candidate: &Candidate| (candidate.format.map(Format::name), candidate.id.clone());
     let rows: HashSet<_> = candidates.iter().filter(|candidate| candidate.row.is_some()).map(name).collect();
     if rows.is_empty() {
         return;
     }
-    candidates.retain(|candidate| {
-        candidate.row.is_some()
-            || candidate.is_archive
-            || candidate.is_asked
-            || !rows.contains(&name(candidate))
-    });
+    let is_copy = |candidate: &mut Candidate| {
+        let is_file = candidate.row.is_none() && !candidate.is_archive && !candidate.is_asked;
+        is_file && rows.contains(&name(candidate))
+    };
+    let copies = candidates.extract_if(.., is_copy);
+    let written: HashMap<_, _> = copies.map(|copy| (copy.path, copy.modified)).collect();
+    if written.is_empty() {
+        return;
+    }
+    for row in candidates.iter_mut().filter(|candidate| candidate.row.is_some()) {
+        let lines = row.format.and_then(|format| format.lines_of(&row.path, &row.id));
+        let lines = lines.and_then(|Pattern(path)| written.get(&path).copied());
+        row.modified = row.modified.max(lines.flatten());
+    }
 }
 
 /// Of the files of one session, which its agent keeps in one place, the newest one goes on from the others. A packed

@@ -255,6 +255,11 @@ pub(crate) fn at_rows(
     let mut glance = Glance::nothing(format, &candidate.path, stubs_only);
     let database = Database::open(&candidate.path)?;
     let Some(queries) = catalog::queries(&database, format)? else { return Ok(glance) };
+    let lines = format.lines_of(&from_root(&candidate.path), &candidate.id);
+    for file in lines.into_iter().flat_map(|Pattern(pattern)| expand(&pattern).files) {
+        // What it has before the rows; without it they tell what they tell.
+        let _ = at_lines(&file, &mut glance);
+    }
     let key = Cell::from(candidate.id.as_str());
     let mut last = -1;
     if let Growth::Appended { beyond, .. } = &queries.growth {

@@ -15,11 +15,12 @@ use crate::ingest::line_file::LineFile;
 use crate::ingest::whole::Small;
 use crate::model::edit::Feed;
 use crate::model::record::Shape;
+use crate::source::pattern::from_root;
 
 impl Reader<'_> {
     pub(super) fn find_files(&mut self, now: Instant) {
         if self.plan.shape == Shape::Rows {
-            return;
+            return self.find_lines_of_rows(now);
         }
         if self.plan.shape == Shape::Lines {
             self.earlier = earlier::parts(self.plan.format, &self.plan.path, &self.files).into();
@@ -37,6 +38,17 @@ impl Reader<'_> {
         patterns.extend(plan.companions());
         self.add_patterns(patterns, false, now);
         self.find_rows_beside();
+    }
+
+    /// Looks for the file in which a session of a database may stand, too. It is read first: what it has of the rows is
+    /// the same, and what it has more comes mostly before them.
+    fn find_lines_of_rows(&mut self, now: Instant) {
+        let Some(pattern) = self.plan.format.lines_of(&from_root(&self.plan.path), &self.plan.session) else {
+            return;
+        };
+        // The first number is that of what was named, wherever it lies.
+        self.files.number(&self.plan.path, Kind::Small);
+        self.add_patterns(vec![pattern], false, now);
     }
 
     /// Adds the files that records asked for. Those of a folder are read next, so that the parts of a
@@ -81,12 +93,12 @@ impl Reader<'_> {
         if let Some(index) = self.small_at.get(path) {
             return Some(Todo::Small(*index, None));
         }
-        let kind = kind_of(path);
+        let kind = if self.plan.shape == Shape::Rows { Kind::Lines } else { kind_of(path) };
         let (id, is_new) = self.files.number_shared(path, kind);
         if is_new {
             self.emitter.send(Feed::File { id, path: Arc::clone(path) });
         }
-        if kind != Kind::CompanionLines {
+        if !matches!(kind, Kind::CompanionLines | Kind::Lines) {
             self.small_at.insert(Arc::clone(path), self.smalls.len());
             self.smalls.push(Small::new(Arc::clone(path), id, kind, self.files.fence_of(path)));
             return Some(Todo::Small(self.smalls.len() - 1, None));
