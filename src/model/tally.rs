@@ -157,6 +157,19 @@ impl Tally {
         self.files.add(file, (0, bytes));
     }
 
+    /// Counts records that made entries as passed, for it has turned out that these are not the session's.
+    pub(crate) fn pass(&mut self, reason: &'static str, (records, bytes): (u64, u64)) {
+        if records == 0 {
+            return;
+        }
+        self.shown = self.shown.saturating_sub(records);
+        self.passed += records;
+        *self.reasons.entry(reason).or_default() += records;
+        self.bytes.shown = self.bytes.shown.saturating_sub(bytes);
+        self.bytes.passed += bytes;
+        *self.bytes.reasons.entry(reason).or_default() += bytes;
+    }
+
     /// Records of a fate, and their bytes.
     fn sums_of(&mut self, fate: Fate) -> (&mut u64, &mut u64) {
         match fate {

@@ -204,7 +204,11 @@ impl Decoder for ClaudeDecoder {
             command.pass(&line);
         }
         self.session.lanes.settle(&self.session.calls, out);
-        if line.has_uuid && line.lane.is_none() && input.place == Place::Line {
+        let is_own = line.lane.is_none() && input.place == Place::Line;
+        if is_own && fate == Fate::Shown && self.session.home().is_some() {
+            self.session.forks.note(from, out);
+        }
+        if line.has_uuid && is_own {
             link(&line, from, out);
         }
         fate

@@ -193,6 +193,7 @@ impl Session {
     pub(crate) fn end_copy(&mut self, line: &Line<'_>, out: &mut Batch) {
         if line.lane.is_none() && self.home().is_some() {
             out.push(Edit::Copied { lane: None, before: out.origin() });
+            self.forks.pass_history(out);
         }
         self.owners.end_copy(line, out);
     }

@@ -56,10 +56,7 @@ impl Transcript {
                 left.extend((!entry.blocks.is_empty()).then_some(entry));
             }
         }
-        // Of a sub-agent that is read by itself the history is another session's, and goes as a whole.
-        if lane.is_some() {
-            self.leave_asides(left, before, touched);
-        }
+        self.leave_asides(left, before, touched);
     }
 
     /// Nobody knows whether what is not understood is repeated: of these entries it stays, unless another file has the

@@ -240,3 +240,26 @@ fn rename_status(value: &mut Value, changed: &mut usize) {
         _ => {}
     }
 }
+
+/// The file of a fork begins with what its session said. Opened by itself that is passed, and said why; what is not
+/// understood in it nobody else may have, so it is shown.
+#[test]
+fn what_is_unknown_in_the_history_of_a_fork_that_is_opened_stays() {
+    let source = fixtures::root().join("claude-code/fork/subagents/agent-a4f00e0000000001.jsonl");
+    let text = fs::read_to_string(source).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    let unknown = r#"{"parentUuid":"f00d0003-0000-4000-8000-0000000f0f0f","isSidechain":true,"agentId":"a4f00e0000000001","type":"quux","uuid":"f00d0900-0000-4000-8000-0000000f0f0f","timestamp":"2026-10-12T08:00:14.000Z","sessionId":"0f0e0d0c-0b0a-4000-8000-00000000f0f0","text":"HIGH WATER"}"#;
+    lines.insert(1, unknown);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent-a4f00e0000000001.jsonl");
+    fs::write(&path, lines.join("\n") + "\n").unwrap();
+    let session = fixtures::read(&Target { path: path.clone(), session: None });
+    let (transcript, tally) = (&session.transcript, session.transcript.tally());
+    assert_eq!(tally.records(), lines.len() as u64);
+    assert_eq!(tally.reasons["the history that a fork begins with"], 1, "its session's answer: {tally:?}");
+    assert_eq!(tally.unknown.len(), 1);
+    assert_eq!(transcript.turns().len(), 1, "the directive");
+    assert!(transcript.entries().all(|entry| entry.key.as_str() != "msg_01MillFork"));
+    let screen = Stage::open(&path, (120, 40), Theme::dark()).picture();
+    assert!(screen.contains("HIGH WATER"), "{screen}");
+}

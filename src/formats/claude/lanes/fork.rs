@@ -9,7 +9,7 @@ use crate::formats::claude::line::Line;
 use crate::formats::claude::voice::{FORK, opens};
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::Batch;
+use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Role};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
@@ -21,9 +21,29 @@ pub(crate) struct Forks {
     waiting: Vec<(Key, Name)>,
     /// The answer of each lane that was read last, and the record before it.
     answers: HashMap<Option<Name>, (Key, Option<Key>)>,
+    /// Of a sub-agent's file that was opened: how many of its records made entries so far, and their bytes.
+    begun: (u64, u64),
 }
 
 impl Forks {
+    /// A record of a sub-agent's file that was opened made entries, which begin at `from`. What is not understood in it
+    /// stays whatever it turns out to be.
+    pub(crate) fn note(&mut self, from: usize, out: &Batch) {
+        let made = out.edits.iter().skip(from).filter_map(|edit| match edit {
+            Edit::Entry(entry) => Some(entry),
+            _ => None,
+        });
+        let mut blocks = made.flat_map(|entry| &entry.blocks);
+        if !blocks.any(|block| matches!(block.kind, BlockKind::Aside(..))) {
+            self.begun = (self.begun.0 + 1, self.begun.1 + u64::from(out.origin().len));
+        }
+    }
+
+    /// What the opened file has brought so far is the history of the session that it is a fork of.
+    pub(crate) fn pass_history(&mut self, out: &mut Batch) {
+        out.tally.pass("the history that a fork begins with", std::mem::take(&mut self.begun));
+    }
+
     /// A line of this answer was read.
     pub(crate) fn see(&mut self, answer: &Key, line: &Line<'_>) {
         match self.answers.get_mut(&line.lane) {
