@@ -498,6 +498,16 @@ fn what_an_agent_tells_of_its_cost_so_far_counts_once_in_forks_and_copies() {
     is(&[&bare, &fork], 1.5, 2900);
     // Two of the three requests that the parent has told of by now.
     is(&[&later, &fork], 1.5 + 1.5 / 3.0, 2900 + 1490 - 333 - 660);
+    // What the parent spent since the fork is in no sum, and is estimated.
+    let went_on = place("went-on.jsonl", claude("one", None, 5, &[1, 2, 9]));
+    let alone = place("alone.jsonl", claude("alone", None, 5, &[9]));
+    let (since, tokens) = sum(&[&alone, &silent]);
+    let (others, other_tokens) = sum(&[&bare, &silent]);
+    for pair in [[&went_on, &fork], [&fork, &went_on]] {
+        is(&pair.map(PathBuf::as_path), 1.5 + since - others, 2900 + tokens - other_tokens);
+    }
+    let [together, ledger] = sums([&went_on, &fork]);
+    assert_eq!(together, ledger);
     let (usd, input) = sum(&[&parent, &silent]);
     assert!(
         usd > 1.0 && usd < 1.1 && input == 1400 + 13 + 14,

@@ -62,8 +62,20 @@ struct Part {
     same: Option<u32>,
     /// Requests that it has of others with other ids.
     shared: HashMap<u32, HashSet<Key>>,
+    sum: Sum,
     /// Those of before, while they are replaced.
     former: HashMap<Key, Vec<Piece>>,
+}
+
+/// What is known of sums of a session.
+#[derive(Default)]
+struct Sum {
+    /// Whether its agent says what all of it came to so far.
+    is_own: bool,
+    /// The requests that a fork has in its sum, if this one has none of its own.
+    of_fork: Option<HashSet<Request>>,
+    /// What was said to be in no sum.
+    open: Vec<Key>,
 }
 
 impl Merge {
@@ -88,6 +100,7 @@ impl Merge {
             own: HashMap::new(),
             same: None,
             shared: HashMap::new(),
+            sum: Sum::default(),
             former: HashMap::new(),
         };
         let parts = (0..of).zip(names).map(part).collect();
@@ -161,6 +174,7 @@ impl Merge {
             let said = std::mem::take(&mut part.unread);
             part.take_in(said, &mut self.requests);
         }
+        self.note_forks();
         let mut edits = vec![self.title()];
         edits.extend(self.parts.iter().map(Part::session));
         let mut roots = self.parts.iter().map(|part| part.meta.root.as_ref());
@@ -180,6 +194,22 @@ impl Merge {
         self.batches(edits, notices)
     }
 
+    /// A fork's sum has in it what the fork began with. What the other session spent besides is in no sum, unless its agent
+    /// tells one of it, too.
+    fn note_forks(&mut self) {
+        let summed = self.parts.iter().filter(|part| part.sum.is_own).filter_map(|fork| {
+            let from = fork.same?;
+            let shared = fork.shared.get(&from)?.iter().filter_map(|key| fork.own.get(key).cloned());
+            Some((usize::try_from(from).ok()?, shared.collect::<HashSet<_>>()))
+        });
+        for (from, shared) in summed.collect::<Vec<_>>() {
+            if let Some(origin) = self.parts.get_mut(from).filter(|origin| !origin.sum.is_own) {
+                origin.sum.of_fork.get_or_insert_default().extend(shared);
+            }
+        }
+        self.parts.iter_mut().for_each(Part::open_beyond_forks);
+    }
+
     /// What it is called as a whole.
     fn title(&self) -> Edit {
         let labels: Vec<Text> = self.parts.iter().map(Part::label).collect();
@@ -189,6 +219,7 @@ impl Merge {
 
     fn rest(&mut self, number: usize) -> Vec<Batch> {
         let Some(part) = self.parts.get_mut(number) else { return Vec::new() };
+        part.open_beyond_forks();
         let mut edits: Vec<Edit> = part.waiting.drain(..).map(|(_, edit)| edit).collect();
         let notices = std::mem::take(&mut part.notices);
         if edits.iter().any(|edit| matches!(edit, Edit::Meta(MetaEdit::Session { .. }))) {
@@ -259,6 +290,37 @@ impl Part {
         let session = self.session();
         if session != before {
             self.waiting.push((None, session));
+        }
+    }
+
+    /// Tells of what is to be taken in, and is in no fork's sum, that it is in none.
+    fn open_beyond_forks(&mut self) {
+        let Some(forked) = &self.sum.of_fork else { return };
+        if self.sum.is_own {
+            // Its own sum has all of it.
+            self.sum.of_fork = None;
+            let usage = || Box::new(Usage { scope: Scope::Open, ..Usage::default() });
+            let closed = self.sum.open.drain(..).map(|of| Edit::Usage { of, usage: usage(), model: None });
+            return self.waiting.extend(closed.map(|edit| (None, edit)));
+        }
+        let own = self.own.iter().filter(|(_, request)| !forked.contains(request));
+        let names: HashMap<Key, &Key> = own.map(|(key, _)| (self.seat.key(key), key)).collect();
+        let spent = self.waiting.iter().filter_map(|(at, edit)| match edit {
+            Edit::Entry(entry) => Some((at, &entry.key, entry.usage.as_ref()?, entry.model.as_ref())),
+            Edit::Usage { of, usage, model } => Some((at, of, usage, model.as_ref())),
+            _ => None,
+        });
+        let open = spent.filter(|(_, _, usage, _)| usage.scope.is_of_requests());
+        let open: Vec<_> = open
+            .filter_map(|(at, of, usage, model)| {
+                let of = self.seat.key(&Text::clean(&format!("{}:open", names.get(of)?)));
+                let usage = Box::new(Usage { scope: Scope::Open, ..(**usage).clone() });
+                Some((*at, of, usage, model.cloned()))
+            })
+            .collect();
+        for (at, of, usage, model) in open {
+            self.sum.open.push(of.clone());
+            self.waiting.push((at, Edit::Usage { of, usage, model }));
         }
     }
 
@@ -350,6 +412,7 @@ impl Part {
             }
             _ => return true,
         };
+        self.sum.is_own |= usage.scope == Scope::Total;
         let session = self.id.as_ref().unwrap_or(&self.name);
         let prompt = [usage.input, usage.cache_read, usage.cache_write];
         let prompt = prompt.map(|tokens| i64::try_from(tokens.unwrap_or(0)).unwrap_or(i64::MAX));

@@ -4,7 +4,7 @@
 //! Two files may tell of the same session, as the output of a run and what its agent kept of it. Where all requests of the
 //! run were told by another file, or the run's tells of none, they are one part; and so are copies of a session whose agent
 //! tells what all of it came to so far. What a session goes on from is in its own sum: as far as it has the requests of
-//! that, that sum is the other one's.
+//! that, that sum is the other one's, or its requests are one part with it.
 //!
 //! Invariant: each record of usage is in one part.
 
@@ -39,11 +39,8 @@ impl Transcript {
         let is_such = |session: usize, is_it: fn(&Totals) -> bool| spent.get(session).is_some_and(is_it);
         let same = |session: usize| self.lanes().get(session).and_then(|lane| lane.same);
         let origin = |session: usize| self.lanes().get(session).and_then(|lane| lane.goes_on_from);
-        // All requests of the other one are in this one's sum.
-        let has_all = |session: usize, other: usize| {
-            let requests = spent.get(other).map_or(0, Totals::requests);
-            origin(session).is_some_and(|(from, shared)| from == other && shared as u64 >= requests)
-        };
+        // This one's sum has in it what it went on from, and what that spent besides is known to be in none.
+        let has_its = |session: usize, other: usize| origin(session).is_some_and(|(from, _)| from == other);
         let mut left: Vec<usize> = (0..spent.len()).collect();
         let mut groups: Vec<Vec<usize>> = Vec::new();
         while let Some(summed) = left.iter().copied().find(|session| is_such(*session, Totals::has_runs)) {
@@ -53,7 +50,7 @@ impl Transcript {
                 let are_same = same(*other) == Some(summed) || same(summed) == Some(*other);
                 let is_copy = grows && !is_such(*other, Totals::has_runs);
                 let is_copy =
-                    is_copy && (origin(*other).or(origin(summed)).is_none() || has_all(summed, *other));
+                    is_copy && (origin(*other).or(origin(summed)).is_none() || has_its(summed, *other));
                 *other == summed || (are_same && (lacks_requests || is_copy))
             };
             let (alike, others) = left.into_iter().partition(is_same);
