@@ -56,6 +56,7 @@ static DECODERS: &[&dyn Format] = &[
     &aider::Aider,
     &openclaw::Openclaw,
     &pi::Pi,
+    &claude::qoder::Qoder,
     &claude::Claude,
     &claude_stream::ClaudeStream,
     &cline::Cline,

@@ -450,6 +450,52 @@ fn home_with_databases() -> Home {
     home
 }
 
+/// Qoder writes as Claude Code does, in folders of its own, and has a name of its own wherever sessions are told of.
+#[test]
+fn sessions_of_qoder_are_its_own() {
+    let home = Home::new();
+    let session = "7a000000-0000-4000-8000-000000000001";
+    let text = |name: &str| fs::read_to_string(format!("tests/fixtures/qoder/{name}")).unwrap();
+    let lines = text(&format!("{session}.jsonl"));
+    let agent = text(&format!("{session}/subagents/agent-aExplore-0001.jsonl"));
+    home.file(&format!(".qoder/projects/-srv-harbour/{session}.jsonl"), 50, &lines);
+    home.file(
+        &format!(".qoder/projects/-srv-harbour/{session}/subagents/agent-aExplore-0001.jsonl"),
+        40,
+        &agent,
+    );
+    // Without the line that only Qoder writes, and the credits that only it counts.
+    let bare = claude("7b000000", "Tidy up");
+    home.file(".qoderwork/projects/-srv-work/7b000000.jsonl", 60, &bare);
+    home.file(".claude/projects/-srv-work/7c000000.jsonl", 70, &claude("7c000000", "Sweep"));
+    let found = home.listed(&[]);
+    let formats = |found: &[Value]| -> Vec<(String, String)> {
+        let fact = |found: &Value, name: &str| found[name].as_str().unwrap().to_owned();
+        let mut all: Vec<_> = found.iter().map(|found| (fact(found, "id"), fact(found, "format"))).collect();
+        all.sort();
+        all
+    };
+    let [own, work, other] = [(session, "qoder"), ("7b000000", "qoder"), ("7c000000", "claude-code")]
+        .map(|(a, b)| (a.to_owned(), b.to_owned()));
+    assert_eq!(formats(&found), [own, work, other]);
+    assert!(found.iter().any(|found| found["title"] == "Depth of the harbour"));
+    let copy = home.file("copies/a.jsonl", 1, &lines);
+    assert_eq!(home.listed(&[copy.to_str().unwrap()])[0]["format"], "qoder", "by its content alone");
+    let objects = |arguments: &[&str]| -> Vec<Value> {
+        let (code, out, error) = home.tv(arguments);
+        assert_eq!((code, error.as_str()), (0, ""), "{arguments:?}");
+        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let stats = &objects(&["stats", "--json", session])[0];
+    assert_eq!((&stats["format"], &stats["lanes"], &stats["turns"]), (&json!("qoder"), &json!(1), &json!(1)));
+    assert_eq!((&stats["usage"]["output"], &stats["cost"]["usd"]), (&Value::Null, &Value::Null), "{stats}");
+    assert!(stats["records"]["unknown"].as_object().unwrap().is_empty(), "{stats}");
+    let agents = |rows: &[Value], name: &str| rows.iter().filter(|row| row[name] == "qoder").count();
+    assert_eq!(agents(&objects(&["top", "--once", "--json", "--since", "90000d"]), "format"), 2);
+    assert_eq!(agents(&objects(&["doctor", "--json"]), "agent"), 2, "two versions");
+    assert_eq!(agents(&objects(&["usage", "--json", "--by", "agent"]), "agent"), 1);
+}
+
 /// Cursor writes a chat of its editor into a file as well, which lacks what tools put out.
 #[cfg(feature = "sqlite")]
 #[test]

@@ -25,6 +25,7 @@ const SESSIONS: &[(&str, &str, &str)] = &[
     ("copilot-cli", "copilot-cli/events.jsonl", "g ] t"),
     ("opencode", "opencode/export.json", "g ] t"),
     ("pi", "pi/version-1.jsonl", "g ] k"),
+    ("qoder", "qoder/7a000000-0000-4000-8000-000000000001.jsonl", "g ] t"),
 ];
 
 /// The sizes that the layout is made for, and the smallest that is of use.

@@ -16,6 +16,7 @@ mod notes;
 pub(crate) mod outcome;
 mod places;
 mod progress;
+pub(crate) mod qoder;
 pub(crate) mod queue;
 pub(crate) mod requests;
 pub mod session;
@@ -68,7 +69,7 @@ impl Format for Claude {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ClaudeDecoder::default())
+        Box::new(ClaudeDecoder::of(self.name()))
     }
 
     /// Sub-agents lie in a folder named as the session, workflows in folders below.
@@ -132,14 +133,14 @@ pub(crate) const RESUMES: &[Resume] = &[
 const BACK: &str = "in Claude Code, esc esc (/rewind) goes back to an earlier prompt";
 
 /// Decodes one session.
-#[derive(Default)]
 struct ClaudeDecoder {
+    format: &'static str,
     session: Session,
 }
 
 impl Decoder for ClaudeDecoder {
     fn format(&self) -> &'static str {
-        Claude.name()
+        self.format
     }
 
     fn fields(&self) -> &'static Fields {
@@ -220,6 +221,11 @@ impl Decoder for ClaudeDecoder {
 }
 
 impl ClaudeDecoder {
+    /// Of Claude Code, or of an agent that writes as it does.
+    fn of(format: &'static str) -> Self {
+        Self { format, session: Session::default() }
+    }
+
     /// A record of a file beside the session that is no transcript.
     fn beside(&mut self, input: Input<'_>, out: &mut Batch) -> Option<Fate> {
         Some(match input.place {

@@ -19,13 +19,13 @@ macro_rules! heads {
     ($($name:literal),+ $(,)?) => {
         [$({
             const TEXT: &str = include_str!(concat!("../../../assets/formats/", $name, ".toml"));
-            Entry { name: $name, text: TEXT, head: LazyLock::new(|| read::head(TEXT).ok()) }
+            Entry { name: $name, text: TEXT, head: LazyLock::new(|| Some(completed(read::head(TEXT).ok()?))) }
         }),+]
     };
 }
 
 /// Each is the file of its name.
-static HEADS: [Entry; 11] = heads![
+static HEADS: [Entry; 12] = heads![
     "aider",
     "claude-code",
     "claude-stream-json",
@@ -37,7 +37,16 @@ static HEADS: [Entry; 11] = heads![
     "openclaw",
     "opencode",
     "pi",
+    "qoder",
 ];
+
+/// A head with the kinds of the one that it shares a decoder with.
+fn completed(head: Head) -> Head {
+    match head.kinds_of.and_then(of) {
+        Some(other) => Head { kinds: other.kinds.with(&head.kinds), ..head },
+        None => head,
+    }
+}
 
 /// The head of a format with a decoder in Rust.
 pub(crate) fn of(format: &str) -> Option<&'static Head> {

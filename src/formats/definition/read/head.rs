@@ -21,6 +21,8 @@ pub struct Head {
     pub(crate) roots: &'static [Root],
     /// Kinds that need no code.
     pub(crate) kinds: Kinds,
+    /// The format whose kinds are kinds of this one, too.
+    pub(crate) kinds_of: Option<&'static str>,
 }
 
 /// What a reader adds to a format.
@@ -54,6 +56,7 @@ pub fn head(text: &str) -> Result<Head, Vec<Mistake>> {
     let mut word = |reader: &mut Reader<'_>, key| table.string(reader, key).map(|(word, _)| leak(word));
     let (name, agent) = (word(&mut reader, "name"), word(&mut reader, "agent"));
     let omits = word(&mut reader, "omits").unwrap_or("");
+    let kinds_of = word(&mut reader, "kinds_of");
     let roots = places::roots(&mut reader, &mut table, false);
     let kinds = kinds::kinds(&mut reader, &mut table);
     table.finish(&mut reader);
@@ -62,7 +65,9 @@ pub fn head(text: &str) -> Result<Head, Vec<Mistake>> {
     }
     let mistakes = reader.finish();
     match name {
-        Some(name) if mistakes.is_empty() => Ok(Head { agent: agent.unwrap_or(name), omits, roots, kinds }),
+        Some(name) if mistakes.is_empty() => {
+            Ok(Head { agent: agent.unwrap_or(name), omits, roots, kinds, kinds_of })
+        }
         _ => Err(mistakes),
     }
 }
