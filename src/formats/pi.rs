@@ -8,24 +8,29 @@ mod diff;
 mod entry;
 mod event;
 pub(crate) mod image;
+pub(crate) mod lane;
 pub mod message;
 mod places;
 mod prompt;
 pub mod result;
 mod retries;
+mod runs;
 pub(crate) mod session;
 pub mod usage;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::counting::{self, Counting};
-use super::decoder::{Confidence, Decoder, Format, Place, Probe, Verdict};
+use super::decoder::{Confidence, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
+use super::fields::Fields;
 use super::json::Json;
 use super::openclaw::marks;
 use super::roots::Named;
 use super::zeros::Judged;
+use crate::model::edit::Batch;
 use crate::model::record::Shape;
 use crate::model::resume::Resume;
+use crate::model::tally::Fate;
 
 /// The format.
 pub(crate) struct Pi;
@@ -74,15 +79,62 @@ impl Format for Pi {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(Judged::new(session::SessionDecoder::new(prompt::open)))
+        Box::new(Judged::new(PiDecoder::default()))
     }
 
-    fn resumes(&self, _: &Path) -> &'static [Resume] {
-        RESUMES
+    /// What the extension pi-subagents keeps of its runs, and these of theirs.
+    fn companions(&self, path: &Path) -> Vec<Pattern> {
+        vec![Pattern(path.with_extension("").join("**").join(runs::FILE))]
+    }
+
+    fn owner(&self, path: &Path) -> Option<PathBuf> {
+        runs::owner(path)
+    }
+
+    fn resumes(&self, path: &Path) -> &'static [Resume] {
+        if runs::name_of(path).is_some() { &[] } else { RESUMES }
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
         places::named(path)
+    }
+}
+
+/// Decodes one session with the runs of its sub-agents.
+struct PiDecoder {
+    session: session::SessionDecoder,
+    runs: runs::Runs,
+}
+
+impl Default for PiDecoder {
+    fn default() -> Self {
+        Self { session: session::SessionDecoder::new(prompt::open), runs: runs::Runs::default() }
+    }
+}
+
+impl Decoder for PiDecoder {
+    fn format(&self) -> &'static str {
+        Pi.name()
+    }
+
+    fn fields(&self) -> &'static Fields {
+        self.session.fields()
+    }
+
+    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        let Self { session, runs } = self;
+        if let Place::CompanionLine(path) = input.place {
+            return runs.decode(path, input, |line| session.has(line), out);
+        }
+        let from = out.edits.len();
+        let fate = session.decode(input, out);
+        runs.see(input.json, None, from, out);
+        fate
+    }
+
+    fn finish(&mut self, out: &mut Batch) {
+        self.session.finish(out);
+        self.runs.finish(out);
     }
 }
 

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
+use tv::ingest::find::{Environment, Search, sessions};
 use tv::ingest::{Target, WatchMode};
+use tv::model::timestamp::Timestamp;
 use tv::model::transcript::Transcript;
 
 use crate::fixtures::{self, ReadSession};
@@ -157,4 +159,44 @@ fn a_file_that_comes_later_is_read_when_it_is_there() {
     write(dir.path(), "late.json", &trajectory("late", 20, &[]));
     followed.until("its sub-agent is there", |followed| input(&followed.whole) == 120);
     assert_eq!(lanes(&followed.whole), [("late.json", "agent of late", 2)]);
+}
+
+/// Runs of the extension pi-subagents have files of their own: they are lanes, and what the result of their call repeats of
+/// them counts once.
+#[test]
+fn runs_of_sub_agents_of_pi_hang_at_the_calls_that_started_them() {
+    let stem = "2026-09-13T09-00-00-000Z_0f14b000-0000-4000-8000-0000000000d1";
+    let path = fixtures::root().join(format!("pi/{stem}.jsonl"));
+    let whole = read(&path).transcript;
+    let lanes =
+        whole.lanes().iter().map(|lane| (lane.name.as_str(), lane.call.as_deref(), lane.entries.len()));
+    let mut lanes: Vec<_> = lanes.collect();
+    lanes.sort_unstable();
+    assert_eq!(lanes, [("6e01/run-0", Some("call_w"), 3), ("6e02/run-0", None, 2)]);
+    let sum = whole.totals().sum();
+    assert_eq!((sum.requests, sum.output.total, sum.recorded_nanos), (6, 38, 36_000_000));
+    assert_eq!(whole.turns().len(), 1);
+    // Without its file the result says what the run spent.
+    let folder = tempfile::tempdir().unwrap();
+    let alone = folder.path().join(format!("{stem}.jsonl"));
+    fs::copy(&path, &alone).unwrap();
+    let sum = read(&alone).transcript.totals().sum();
+    assert_eq!((sum.requests, sum.output.total, sum.recorded_nanos), (3, 36, 34_000_000));
+
+    let home = tempfile::tempdir().unwrap();
+    let project = home.path().join(".pi/agent/sessions/--home-ada-mill--");
+    let lay = |from: &Path, to: PathBuf| {
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(from, to).unwrap();
+    };
+    for run in ["6e01", "6e02"] {
+        let file = format!("{run}/run-0/session.jsonl");
+        lay(&path.with_extension("").join(&file), project.join(stem).join(&file));
+    }
+    let environment = Environment { home: Some(home.path().to_owned()), ..Environment::default() };
+    let search = Search { environment, ..Search::default() };
+    let found = || sessions(&search, Timestamp(0)).map(Result::unwrap).count();
+    assert_eq!(found(), 2, "their session is gone");
+    lay(&path, project.join(format!("{stem}.jsonl")));
+    assert_eq!(found(), 1);
 }

@@ -1,0 +1,194 @@
+//! Runs of sub-agents in files of their own, as the extension pi-subagents writes them:
+//! `<session>/<run>/run-<n>/session.jsonl` beside `<session>.jsonl`. The result of the call names the file; what it
+//! repeats of the run gives way to that.
+//!
+//! Invariant: the lane of a run is named by its file, whatever was read first.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::decode::result_key;
+use super::lane::{inside, into_lane};
+use super::session::SessionDecoder;
+use super::{prompt, result};
+use crate::formats::decoder::{Decoder, Input};
+use crate::formats::json::Json;
+use crate::formats::roots::{file_name, folder_name};
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::tally::Fate;
+use crate::model::text::{Name, Text};
+use crate::model::usage::{Scope, Usage};
+
+/// The name of each file.
+pub(super) const FILE: &str = "session.jsonl";
+/// What the name of its folder begins with.
+const FOLDER: &str = "run-";
+/// Characters of a lane's label.
+const LABEL_CHARS: usize = 120;
+
+/// What names the run in a file, if it is one: its folder and the one above.
+pub(super) fn name_of(path: &Path) -> Option<Name> {
+    let number = folder_name(path);
+    let is_number = |number: &str| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    let is_run = file_name(path) == FILE && number.strip_prefix(FOLDER).is_some_and(is_number);
+    let folder = path.parent().filter(|_| is_run).map(folder_name)?;
+    Some(Text::clean(&format!("{folder}/{number}")))
+}
+
+/// The session whose call started the run in a file: it lies beside the folder of its runs.
+pub(super) fn owner(path: &Path) -> Option<PathBuf> {
+    name_of(path)?;
+    let mut session = path.ancestors().nth(3)?.as_os_str().to_owned();
+    session.push(".jsonl");
+    Some(session.into())
+}
+
+/// The runs of a session, by their names, which are those of their lanes.
+#[derive(Default)]
+pub(super) struct Runs(BTreeMap<Name, Run>);
+
+#[derive(Default)]
+struct Run {
+    /// Entries in which a result repeats it, until a line of its file is read.
+    entries: Vec<Key>,
+    /// What a result says that it spent, which counts if there is no such line, and what of that went out.
+    spent: Vec<(Key, Box<Usage>, Option<Name>)>,
+    counted: Vec<Key>,
+    /// Once there is a line.
+    decoder: Option<Box<SessionDecoder>>,
+    has_lines: bool,
+}
+
+impl Run {
+    /// Takes in what a result in this lane repeats of it.
+    fn repeat(&mut self, edit: Edit, lane: Option<&Name>, out: &mut Batch) {
+        if self.has_lines {
+            return;
+        }
+        match edit {
+            Edit::Meta(_) => {}
+            Edit::Usage { of, usage, model } => self.spent.push((inside(lane, of), usage, model)),
+            edit => {
+                if let Edit::Entry(entry) = &edit {
+                    self.entries.push(inside(lane, entry.key.clone()));
+                }
+                out.edits.push(edit);
+            }
+        }
+    }
+}
+
+impl Runs {
+    /// Looks for runs in the result of a call that was just decoded, by the session or by one of the runs. What was made of
+    /// it begins at `from`.
+    pub(super) fn see(&mut self, json: &Json<'_>, lane: Option<&Name>, from: usize, out: &mut Batch) {
+        let message = json.get("message");
+        if message.get("role").str() != Some("toolResult") {
+            return;
+        }
+        let Some(line) = json.get("id").text() else { return };
+        for (number, one) in message.at(&["details", "results"]).items().iter().enumerate() {
+            let named = one.get("sessionFile").filled().and_then(|file| name_of(Path::new(file)));
+            let Some(name) = named else { continue };
+            let inner = Text::clean(&format!("{line}/{number}"));
+            let sums = [result_key(&inner), result_key(&line)];
+            let label = ["description", "task", "agent"].iter().find_map(|name| one.get(name).filled());
+            let label = label.map(|label| Text::stub(label, LABEL_CHARS));
+            let call = Some(result::call_key(message.get("toolCallId")));
+            let run = self.0.entry(name.clone()).or_default();
+            let made = out.edits.split_off(from.min(out.edits.len()));
+            for mut edit in made {
+                let is_its = match &mut edit {
+                    Edit::Entry(entry) => take_lane(&mut entry.lane, &inner, &name),
+                    Edit::Result { lane, .. } => take_lane(lane, &inner, &name),
+                    Edit::Meta(MetaEdit::Lane { name: known, .. }) => *known == inner,
+                    Edit::Usage { of, .. } => sums.contains(of),
+                    _ => false,
+                };
+                if is_its {
+                    run.repeat(edit, lane, out);
+                } else {
+                    out.edits.push(edit);
+                }
+            }
+            out.meta(MetaEdit::Lane { name, label, call });
+        }
+    }
+
+    /// Decodes a line of the file of a run. `is_copied` says whether the session has it, too.
+    pub(super) fn decode(
+        &mut self,
+        path: &Path,
+        input: Input<'_>,
+        is_copied: impl Fn(&Json<'_>) -> bool,
+        out: &mut Batch,
+    ) -> Fate {
+        let name = name_of(path).unwrap_or_else(|| Text::clean(folder_name(path)));
+        let run = self.0.entry(name.clone()).or_default();
+        if !std::mem::replace(&mut run.has_lines, true) {
+            out.edits.extend(run.entries.drain(..).map(Edit::Retire));
+            // Nothing that is of no request takes back what went out.
+            let nothing = || Box::new(Usage { scope: Scope::Open, ..Usage::default() });
+            run.spent.clear();
+            let counted = run.counted.drain(..);
+            out.edits.extend(counted.map(|of| Edit::Usage { of, usage: nothing(), model: None }));
+        }
+        // A run may begin with a copy of the history of its session.
+        if is_copied(input.json) {
+            return Fate::Merged;
+        }
+        let mut decoder = run.decoder.take().unwrap_or_else(|| Box::new(SessionDecoder::new(prompt::open)));
+        let from = out.edits.len();
+        let fate = decoder.decode(input, out);
+        self.see(input.json, Some(&name), from, out);
+        into_lane(from, &name, out);
+        self.0.entry(name).or_default().decoder = Some(decoder);
+        fate
+    }
+
+    /// Gives out what was held back.
+    pub(super) fn finish(&mut self, out: &mut Batch) {
+        for (name, run) in &mut self.0 {
+            if let Some(decoder) = &mut run.decoder {
+                let from = out.edits.len();
+                decoder.finish(out);
+                into_lane(from, name, out);
+            }
+            for (of, usage, model) in run.spent.drain(..) {
+                run.counted.push(of.clone());
+                out.push(Edit::Usage { of, usage, model });
+            }
+        }
+    }
+}
+
+/// Makes what stands in a lane that of another one. Whether it did.
+fn take_lane(lane: &mut Option<Name>, from: &Name, to: &Name) -> bool {
+    let is_its = lane.as_ref() == Some(from);
+    if is_its {
+        *lane = Some(to.clone());
+    }
+    is_its
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{name_of, owner};
+
+    #[test]
+    fn a_run_is_named_by_its_folders_and_lies_beside_its_session() {
+        let path = Path::new("/s/--w--/2026-09-01T10-00-00-000Z_a5/6e01/run-0/session.jsonl");
+        assert_eq!(name_of(path).as_deref(), Some("6e01/run-0"));
+        assert_eq!(owner(path).as_deref(), Some(Path::new("/s/--w--/2026-09-01T10-00-00-000Z_a5.jsonl")));
+        let nested = Path::new("/s/--w--/a5/6e01/run-0/session/7f02/run-1/session.jsonl");
+        assert_eq!(owner(nested).as_deref(), Some(Path::new("/s/--w--/a5/6e01/run-0/session.jsonl")));
+        for other in
+            ["/s/--w--/session.jsonl", "/s/a5/6e01/run-x/session.jsonl", "/s/a5/6e01/run-0/notes.jsonl"]
+        {
+            assert_eq!(name_of(Path::new(other)), None, "{other}");
+        }
+    }
+}
