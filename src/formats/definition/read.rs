@@ -130,7 +130,9 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
 /// What the rules must know of earlier records.
 fn needs(rules: &[Rule], numbered: Option<Numbered>) -> Needs {
     let takes_back = |rule: &Rule| rule.rewind.is_some() || matches!(rule.records, Some((_, true)));
+    let starter = |rule: &Rule| Some(rule.lane.as_ref()?.by.as_ref()?.tool);
     Needs {
+        starter: rules.iter().find_map(starter),
         by_order: rules.iter().any(Rule::is_by_order),
         takes_back: rules.iter().any(takes_back),
         sums: rules.iter().any(|rule| rule.usages.iter().any(|usage| usage.so_far)),

@@ -84,6 +84,8 @@ pub(super) struct Needs {
     pub(super) numbered: Option<Numbered>,
     /// Whether a rule shows what no entry says, so that it must be known what they say.
     pub(super) unsaid: bool,
+    /// The tool whose calls start sub-agents that name none, so that it must be known which there are.
+    pub(super) starter: Option<&'static str>,
     /// Whether a rule answers questions, so that it must be known which are open.
     pub(super) answers: bool,
 }
@@ -587,6 +589,18 @@ pub(super) struct LaneRule {
     pub(super) name: Path,
     pub(super) label: Option<Path>,
     pub(super) call: Option<Path>,
+    /// How its call is found if its records name none.
+    pub(super) by: Option<StarterRule>,
+}
+
+/// The call that started a sub-agent: the last one of a tool before that began.
+#[derive(Debug)]
+pub(super) struct StarterRule {
+    pub(super) tool: &'static str,
+    /// When the sub-agent began.
+    pub(super) before: Path,
+    /// Whose call it is: the session's own, unless this names a sub-agent.
+    pub(super) of: Option<Path>,
 }
 
 /// From which entry on all is undone.

@@ -350,6 +350,9 @@ impl Run {
             }
             self.spend(&entry, out);
             self.keep(&entry);
+            if let Some(tool) = self.definition.needs.starter {
+                self.files.note_starters(tool, &entry);
+            }
             out.entry(entry);
             is_shown = true;
         }
@@ -506,7 +509,8 @@ impl Run {
         let of_file = site.lane.filter(|_| begins_lane && site.depth == 0);
         let mut first = None;
         let mut note = |scope: Scope<'_>| {
-            let call = lane.call.as_ref().and_then(|call| self.runs.id(call, scope));
+            let named = lane.call.as_ref().and_then(|call| self.runs.id(call, scope));
+            let call = named.or_else(|| self.starter(lane, scope));
             let mut one = |scope: Scope<'_>| {
                 for name in self.lanes(lane, (scope, of_file), call.as_ref(), out) {
                     first.get_or_insert(name);
@@ -525,6 +529,14 @@ impl Run {
             self.files.lies_within(lane);
         }
         first
+    }
+
+    /// The call that a sub-agent is of whose records name none.
+    fn starter(&mut self, lane: &LaneRule, scope: Scope<'_>) -> Option<Key> {
+        let by = lane.by.as_ref()?;
+        let name = lane.name.word(scope)?;
+        let of = by.of.as_ref().and_then(|of| of.word(scope));
+        self.files.starter(name, by.before.moment(scope)?, of.as_ref())
     }
 
     /// The sub-agents that are named where one stands; those of the session's own file are told of.

@@ -9,7 +9,7 @@ use super::{journal, leak};
 use crate::formats::definition::path::Path;
 use crate::formats::definition::rule::{
     Again, BlockRule, COUNTS, CallId, CallRule, EntryRule, FromRule, Kind, LaneRule, MARKS, MarkRule,
-    Numbered, ResultRule, Rewind, RoleRule, Rule, StateRule, UsageRule, What, role_of,
+    Numbered, ResultRule, Rewind, RoleRule, Rule, StarterRule, StateRule, UsageRule, What, role_of,
 };
 use crate::formats::definition::when::When;
 use crate::model::entry::Role;
@@ -424,8 +424,23 @@ fn lane(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<LaneRule> {
     let (each, of) = (table.path(reader, "each"), table.path(reader, "of"));
     let (label, call) = (table.path(reader, "label"), table.path(reader, "call"));
     let file = table.path(reader, "file");
+    let by = table.table(reader, "by").and_then(|by| starter(reader, by));
     table.finish(reader);
-    Some(LaneRule { each, of, file, name: name?, label, call })
+    Some(LaneRule { each, of, file, name: name?, label, call, by })
+}
+
+/// Reads how the call of a sub-agent is found whose records name none.
+fn starter(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<StarterRule> {
+    let tool = table.string(reader, "tool").map(|(tool, _)| leak(tool));
+    let (before, of) = (table.path(reader, "before"), table.path(reader, "of"));
+    let span = table.span();
+    table.finish(reader);
+    let (Some(tool), Some(before)) = (tool, before) else {
+        let what = "`by` says which call starts it: { tool = \"name\", before = \"path of its beginning\" }";
+        reader.mistake(span, what.to_owned());
+        return None;
+    };
+    Some(StarterRule { tool, before, of })
 }
 
 /// Reads `[runs]`.

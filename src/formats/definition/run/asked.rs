@@ -6,7 +6,9 @@ use std::path::{Component, Path, PathBuf};
 use crate::formats::decoder::Place;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit};
+use crate::model::entry::Entry;
 use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
 
 /// What a file is called whose records name it without this.
 const ENDING: &str = ".json";
@@ -20,6 +22,17 @@ pub(super) struct Asked {
     files: HashMap<PathBuf, SubAgent>,
     /// Sub-agents whose records lie in the session's own file.
     within: HashSet<Name>,
+    /// Calls that may have started sub-agents whose records name none, in order, and those that did by the sub-agents.
+    starters: Vec<Starter>,
+    started: HashMap<Name, Key>,
+}
+
+/// A call that may have started a sub-agent.
+struct Starter {
+    call: Key,
+    at: Timestamp,
+    lane: Option<Name>,
+    has_started: bool,
 }
 
 /// Whose records a file holds.
@@ -33,6 +46,38 @@ impl Asked {
     /// For a session in this folder.
     pub(super) fn at(home: PathBuf) -> Self {
         Self { home: Some(home), ..Self::default() }
+    }
+
+    /// Takes note of the calls of a tool that starts sub-agents.
+    pub(super) fn note_starters(&mut self, tool: &str, entry: &Entry) {
+        for call in entry.calls().filter(|call| call.name.as_str() == tool) {
+            let Some(at) = call.started.or(entry.at) else { continue };
+            if self.starters.iter().all(|known| known.call != call.key) {
+                let (call, lane) = (call.key.clone(), entry.lane.clone());
+                self.starters.push(Starter { call, at, lane, has_started: false });
+            }
+        }
+    }
+
+    /// The call that started a sub-agent which began then: the last one before that. Of several at once each starts one,
+    /// as far as they go.
+    pub(super) fn starter(&mut self, agent: Name, began: Timestamp, of: Option<&Name>) -> Option<Key> {
+        if let Some(known) = self.started.get(&agent) {
+            return Some(known.clone());
+        }
+        let is_of =
+            |starter: &&Starter, of: Option<&Name>| starter.at <= began && starter.lane.as_ref() == of;
+        let of = of.filter(|of| self.starters.iter().any(|starter| starter.lane.as_ref() == Some(of)));
+        let last =
+            self.starters.iter().filter(|starter| is_of(starter, of)).map(|starter| starter.at).max()?;
+        let those = || {
+            (0_usize..).zip(&self.starters).filter(move |(_, one)| one.at == last && one.lane.as_ref() == of)
+        };
+        let free = those().find(|(_, one)| !one.has_started).or_else(|| those().last())?.0;
+        let starter = self.starters.get_mut(free)?;
+        starter.has_started = true;
+        self.started.insert(agent, starter.call.clone());
+        Some(starter.call.clone())
     }
 
     /// The records of a sub-agent lie in the session's own file.
