@@ -344,6 +344,7 @@ impl Run {
             let blocks = blocks.into_iter().map(|kind| Batch::block(piece, kind)).collect();
             let mut entry = self.entry(fields, head, blocks, site, out);
             entry.usage = usage.map(Box::new);
+            entry.mark_by_asides();
             // Nobody says what a sub-agent runs on: on what its session does, as far as is known.
             if entry.usage.is_some() && entry.role == Role::Assistant {
                 entry.model = entry.model.take().or(of_session);

@@ -9,6 +9,7 @@ use crate::formats::openclaw::envelope;
 use crate::formats::pi::image::image;
 use crate::formats::pi::message::{Voice, plain_prompt};
 use crate::formats::pi::{block, message, result};
+use crate::formats::unknown::{self, Kind};
 use crate::model::body::{Image, Key};
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
@@ -118,6 +119,10 @@ fn message_entry(json: &Json<'_>, out: &mut Batch) -> Entry {
         _ => Role::Harness,
     };
     let mut entry = out.new_entry(out.origin_key(), role, json.get("timestamp").moment());
+    if let (Role::Harness, Some(other)) = (role, json.get("role").str().filter(|role| *role != "tool")) {
+        entry.blocks.push(Batch::block(Piece(0), unknown::block(Kind("role", other), json, out)));
+        return entry;
+    }
     if json.get("_compacted").is_true() {
         let compaction = Break::compaction(Text::default());
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(compaction)));

@@ -41,10 +41,15 @@ pub(super) struct Head {
 }
 
 impl Head {
+    /// Whether the model speaks.
+    pub(super) fn is_answer(&self) -> bool {
+        self.entry.role == Role::Assistant
+    }
+
     /// No request was made for it: the user ran a command, which the program wrote down as a call. The model is not asked
     /// to go on.
     pub(super) fn asks_nothing(&mut self) {
-        let is_command = !self.is_user && self.is_closed && self.failure.is_none();
+        let is_command = self.is_answer() && self.is_closed && self.failure.is_none();
         if is_command && self.entry.stop == Stop::Unrecorded {
             self.entry.stop = Stop::Done;
         }
@@ -137,6 +142,8 @@ impl Owner {
 pub(super) const FAILURE: Piece = Piece(1);
 pub(super) const COMPACTION: Piece = Piece(2);
 pub(super) const CUT: Piece = Piece(4);
+/// The block of a message of an unknown role.
+pub(super) const UNKNOWN: Piece = Piece(5);
 impl Facts {
     /// Takes what a part says; what the same part said before no longer counts.
     pub(super) fn learn(&mut self, part: &Part, has_message: bool) {

@@ -10,6 +10,7 @@ use super::message;
 use super::part::Part;
 use super::sessions::{Sessions, TITLE_CHARS};
 use crate::formats::json::Json;
+use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::sender::{Sender, SenderKind};
@@ -239,7 +240,7 @@ impl Messages {
     /// An error of a session: shown in the answer that is open, which will tell it too. Answers `false`
     /// if there is none, and its last answer does not tell it already.
     pub(super) fn fail(&mut self, session: &Text, failure: &Break, out: &mut Batch) -> bool {
-        let answers = self.heads.values_mut().filter(|head| !head.is_user && head.session == *session);
+        let answers = self.heads.values_mut().filter(|head| head.is_answer() && head.session == *session);
         let last = answers.max_by(|a, b| (a.entry.at, &a.entry.key).cmp(&(b.entry.at, &b.entry.key)));
         let Some(head) = last else { return false };
         let words = failure.words();
@@ -255,7 +256,7 @@ impl Messages {
 
     /// The answer of a session that is being written.
     pub(super) fn open_answer(&self, session: &Text) -> Option<Key> {
-        let is_open = |head: &&Head| !head.is_user && !head.is_closed && head.session == *session;
+        let is_open = |head: &&Head| head.is_answer() && !head.is_closed && head.session == *session;
         let open = self.heads.values().map(|head| &**head).filter(is_open);
         open.map(|head| &head.entry.key).max().cloned()
     }
@@ -268,7 +269,7 @@ impl Messages {
 
     /// Whether the last answer of a session tells how it failed.
     pub(super) fn tells_failure(&self, session: &Text) -> bool {
-        let answers = self.heads.values().filter(|head| !head.is_user && head.session == *session);
+        let answers = self.heads.values().filter(|head| head.is_answer() && head.session == *session);
         let last = answers.max_by(|a, b| (a.entry.at, &a.entry.key).cmp(&(b.entry.at, &b.entry.key)));
         last.is_some_and(|head| head.failure.is_some())
     }
@@ -374,6 +375,7 @@ impl Messages {
         }
         let asked = info.get("summary").is_true();
         let summarizes = asked.then(|| info.get("parentID").text().unwrap_or_default());
+        let unknown = (entry.role == Role::Harness).then(|| self.unknown(key, info, out));
         let needs_line = summarizes
             .as_ref()
             .is_some_and(|asked| self.facts.get(asked).is_none_or(|facts| facts.compactions.is_empty()));
@@ -406,7 +408,17 @@ impl Messages {
         if let Some(facts) = self.facts.get_mut(key) {
             facts.steps = Vec::new();
         }
-        needs_line.then(head::compaction_line)
+        unknown.or_else(|| needs_line.then(head::compaction_line))
+    }
+
+    /// What stands for a message of an unknown role, which may be sent more than once.
+    fn unknown(&self, key: &Key, info: &Json<'_>, out: &mut Batch) -> Block {
+        let counted = out.tally.unknown.clone();
+        let block = unknown::block(Kind("info.role", info.get("role").str_or_empty()), info, out);
+        if self.heads.get(key).is_some_and(|head| head.has_message) {
+            out.tally.unknown = counted;
+        }
+        Batch::block(head::UNKNOWN, block)
     }
 
     /// The entry of a message, without its parts. What is sent again keeps its place in the file.
@@ -418,8 +430,11 @@ impl Messages {
         sessions: &mut Sessions,
         out: &mut Batch,
     ) -> Entry {
-        let is_users = matches!(info.get("role").str_or_empty(), "user" | "shell");
-        let role = if is_users { Role::User } else { Role::Assistant };
+        let role = match info.get("role").str_or_empty() {
+            "user" | "shell" => Role::User,
+            "assistant" | "" => Role::Assistant,
+            _ => Role::Harness,
+        };
         let at = info.at(&["time", "created"]).moment();
         let mut entry = out.new_entry(key.clone(), role, at);
         if let Some(known) = self.heads.get(key) {

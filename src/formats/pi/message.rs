@@ -115,7 +115,7 @@ pub(crate) fn title(entry: &Entry, out: &mut Batch) {
 
 /// What an answer says, to know it again; nothing of one that only calls.
 pub(crate) fn words(message: &Json<'_>) -> Option<Piece> {
-    let texts = message.get("content").blocks().iter().filter_map(|block| block.get("text").filled());
+    let texts = message.get("content").blocks().iter().filter_map(block::text_of);
     let text = texts.collect::<Vec<_>>().join("\n");
     (!text.trim().is_empty()).then(|| Piece::of(text.trim()))
 }

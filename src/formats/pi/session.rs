@@ -319,8 +319,8 @@ impl SessionDecoder {
             _ => {
                 let line = self.line(json, out);
                 let record = if json.get("record").is_object() { json.get("record") } else { json };
-                let title = record.get("type").filled().unwrap_or(kind).to_owned();
-                entry::harness(&line, &title, json, out)
+                let name = record.get("type").filled().unwrap_or(kind);
+                unknown::record(Kind("record.type", name), json, line.entry(Role::Harness, out), out)
             }
         }
     }

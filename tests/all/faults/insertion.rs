@@ -1,11 +1,12 @@
 //! The law of the unknown: whatever is put into a session of a kind that nobody knows, all that is known stays as it was,
 //! and what was put in is quiet, legible and counted.
 //!
-//! Not in it: formats without a kind in a string (Cursor's editor, Kiro's command line and Zed's newer threads name kinds by
-//! numbers or keys), compressed columns, span attributes, messages of `OpenCode` 1 and events of `OpenClaw` by role in a
-//! database, parts of a summary of Crush; and what is restated: rewritten `OpenClaw` sessions, Cline's folders.
+//! Not in it: formats without a kind in a string (Cursor's editor and Kiro's command line name kinds by numbers or keys,
+//! Aider writes Markdown), the type of a step of Antigravity's model (it is the tool that ran), spans in a database (each is
+//! rows of two tables; their messages are in it), parts of a summary of Crush; and what is restated in Cline's folders.
 
 mod made;
+mod spans;
 #[cfg(feature = "sqlite")]
 mod tables;
 
@@ -29,7 +30,7 @@ use crate::fixtures;
 
 /// What is seen of a session.
 #[derive(Debug)]
-struct Seen {
+pub(super) struct Seen {
     /// Its entries without what was put in: what they are, in the order in which they stand.
     entries: Vec<String>,
     /// The same as they are read.
@@ -110,6 +111,8 @@ fn without_counts(value: &mut Value) {
         Value::Object(members) => {
             members.remove("raw");
             members.remove("point");
+            // A prompt may be called by its place, or by what is said around it.
+            members.remove("prompt");
             members.values_mut().for_each(without_counts);
         }
         Value::Array(items) => items.iter_mut().for_each(without_counts),
@@ -177,6 +180,22 @@ fn without_places(text: &str) -> String {
     lines.join("\n")
 }
 
+/// What is different in a session into which nothing new was put.
+pub(super) fn changes(before: &[Seen], after: &[Seen]) -> Vec<String> {
+    faults(before, after, &[])
+}
+
+/// What is different in the main lane.
+pub(super) fn changes_of_main(before: &[Seen], after: &[Seen]) -> Vec<String> {
+    let main = |seen: &[Seen]| -> Vec<String> {
+        let entries = seen.iter().flat_map(|seen| &seen.read);
+        entries.filter(|entry| entry["lane"].is_null()).map(Value::to_string).collect()
+    };
+    let mut faults = Vec::new();
+    differ("main lane", &main(before), &main(after), &mut faults);
+    faults
+}
+
 /// What is wrong with a session into which things of unknown kinds were put.
 fn faults(before: &[Seen], after: &[Seen], inserted: &[Inserted]) -> Vec<String> {
     let mut faults = Vec::new();
@@ -236,7 +255,7 @@ fn faults(before: &[Seen], after: &[Seen], inserted: &[Inserted]) -> Vec<String>
             && !place.starts_with("/*")
             && !place.contains("/*/")
             && !place.starts_with("/part|")
-            && rows(|seen| &seen.more) > inserted.len()
+            && rows(|seen| &seen.more) > inserted.len() * tellings
         {
             faults.push(format!("unfolded {place}: {}", rows(|seen| &seen.more)));
         }
@@ -290,6 +309,8 @@ enum Form {
     Document,
     /// What stands before each line.
     Lines(&'static str),
+    /// A folder with a file for each.
+    Folder,
     /// Its bytes before anything was put in.
     #[cfg(feature = "sqlite")]
     Database(Vec<u8>),
@@ -297,12 +318,18 @@ enum Form {
 
 impl Content {
     fn of(file: &Path) -> Option<Self> {
+        if file.is_dir() {
+            let records = fixtures::children(file).into_iter().map(|file| fs::read_to_string(file).unwrap());
+            let root = records.map(|record| serde_json::from_str(&record).unwrap()).collect();
+            return Some(Self { root: Value::Array(root), form: Form::Folder });
+        }
         #[cfg(feature = "sqlite")]
         if file.extension().is_some_and(|extension| extension == "db") {
             return Some(Self { root: tables::read(file), form: Form::Database(fs::read(file).unwrap()) });
         }
         let text = fs::read_to_string(file).ok()?;
-        if let Ok(root) = serde_json::from_str::<Value>(&text) {
+        if let Ok(mut root) = serde_json::from_str::<Value>(&text) {
+            spans::open(&mut root);
             return Some(Self { root, form: Form::Document });
         }
         let frame = if text.starts_with("data: ") { "data: " } else { "" };
@@ -311,21 +338,48 @@ impl Content {
             serde_json::from_str::<Value>(json).unwrap_or_else(|_| Value::from(line))
         };
         let items: Vec<Value> = text.lines().map(line).collect();
-        items
-            .iter()
-            .any(Value::is_object)
-            .then_some(Self { root: Value::Array(items), form: Form::Lines(frame) })
+        let is_json = items.iter().any(Value::is_object);
+        let mut root = Value::Array(items);
+        spans::open(&mut root);
+        is_json.then_some(Self { root, form: Form::Lines(frame) })
+    }
+
+    /// Whether its format is told by something else than most of its records.
+    fn is_known(&self) -> bool {
+        match self.form {
+            Form::Document | Form::Lines(_) => false,
+            Form::Folder => true,
+            #[cfg(feature = "sqlite")]
+            Form::Database(_) => true,
+        }
     }
 
     fn write(&self, file: &Path) {
+        let mut root = self.root.clone();
+        spans::close(&mut root);
         let text = match &self.form {
-            Form::Document => self.root.to_string(),
+            Form::Document => root.to_string(),
+            Form::Folder => {
+                let mut gone = fixtures::children(file);
+                for (number, record) in root.as_array().into_iter().flatten().enumerate() {
+                    let name =
+                        record["id"].as_str().map_or_else(|| format!("unnamed-{number}"), str::to_owned);
+                    let (path, text) = (file.join(name + ".json"), record.to_string());
+                    gone.retain(|other| *other != path);
+                    // The one that was written last comes first in a list.
+                    if fs::read_to_string(&path).ok().as_ref() != Some(&text) {
+                        fs::write(path, text).unwrap();
+                    }
+                }
+                gone.iter().for_each(|record| fs::remove_file(record).unwrap());
+                return;
+            }
             Form::Lines(frame) => {
                 let line = |line: &Value| match line {
                     Value::String(text) => format!("{text}\n"),
                     _ => format!("{frame}{line}\n"),
                 };
-                self.root.as_array().into_iter().flatten().map(line).collect()
+                root.as_array().into_iter().flatten().map(line).collect()
             }
             #[cfg(feature = "sqlite")]
             Form::Database(bytes) => return tables::write(bytes, &self.root, file),
@@ -347,7 +401,16 @@ fn files_of(path: &Path) -> Vec<PathBuf> {
         };
         folders.extend(fixtures::children(path.parent().unwrap()).into_iter().filter(is_its));
     }
+    // A sub-agent of OpenClaw may begin with what its parent said.
+    if path.parent().is_some_and(|folder| folder.ends_with("openclaw")) && stem == "spawner" {
+        let siblings = fixtures::children(path.parent().unwrap()).into_iter();
+        files.extend(siblings.filter(|file| file.to_string_lossy().contains("/d2000000-")));
+    }
     while let Some(folder) = folders.pop() {
+        if has_file_for_each(&folder) {
+            files.push(folder);
+            continue;
+        }
         let (below, found): (Vec<_>, Vec<_>) =
             fixtures::children(&folder).into_iter().partition(|path| path.is_dir());
         files.extend(found);
@@ -356,7 +419,17 @@ fn files_of(path: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn copy(from: &Path, to: &Path) {
+/// Whether each file of a folder is one record, and called as it is.
+fn has_file_for_each(folder: &Path) -> bool {
+    let is_record = |file: &PathBuf| {
+        let record = fs::read_to_string(file).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        record.is_some_and(|record| record["id"].as_str() == file.file_stem().and_then(|stem| stem.to_str()))
+    };
+    let files = fixtures::children(folder);
+    !files.is_empty() && files.iter().all(is_record)
+}
+
+pub(super) fn copy(from: &Path, to: &Path) {
     if from.is_dir() {
         fs::create_dir_all(to).unwrap();
         for path in fixtures::children(from) {
@@ -367,7 +440,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn all_seen(path: &Path) -> Vec<Seen> {
+pub(super) fn all_seen(path: &Path) -> Vec<Seen> {
     fixtures::targets(path).iter().map(seen).collect()
 }
 
@@ -395,8 +468,7 @@ impl Sample {
         };
         let files: Vec<_> = files_of(&path).into_iter().filter_map(content).collect();
         // What is put into one writing of a history is in no other, though its agent would have it there.
-        let is_rewritten = ["rewritten", "spawner"].iter().any(|part| name.contains(part))
-            || format == "cline" && fixture.is_dir();
+        let is_rewritten = format == "cline" && fixture.is_dir();
         let is_sample = format != "generic" && !files.is_empty() && !is_rewritten;
         is_sample.then(|| Self { before: all_seen(&path), format, path, files })
     }
@@ -406,8 +478,10 @@ impl Sample {
         let mut files: Vec<Content> = self.files.iter().map(|(_, content)| content.clone()).collect();
         let (mut inserted, mut next) = (Vec::new(), 0);
         for wish in wishes {
-            let content = &mut files[wish.file.index(self.files.len())];
-            inserted.extend(made::insert(&self.format, &mut content.root, wish, &mut next));
+            let number = wish.file.index(files.len());
+            let is_known = files[number].is_known();
+            let mut roots: Vec<&mut Value> = files.iter_mut().map(|content| &mut content.root).collect();
+            inserted.extend(made::insert(&self.format, (&mut roots, number, is_known), wish, &mut next));
         }
         if inserted.is_empty() {
             return Vec::new();

@@ -1,10 +1,12 @@
 //! Databases as values: each table is a list of its rows, and JSON in a column is what it says.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use rusqlite::types::{Value as Cell, ValueRef};
 use rusqlite::{Connection, params_from_iter};
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::{Map, Value, json};
 
 use super::made::ROW;
@@ -46,11 +48,40 @@ fn value(cell: ValueRef<'_>) -> Value {
         ValueRef::Integer(number) => json!(number),
         ValueRef::Real(number) => json!(number),
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
-            let text = str::from_utf8(bytes).unwrap_or_default();
+            let unpacked = is_packed(bytes).then(|| unpack(bytes));
+            let text = str::from_utf8(unpacked.as_deref().unwrap_or(bytes)).unwrap_or_default();
             let json = serde_json::from_str::<Value>(text).ok();
+            let lines = || text.lines().map(|line| serde_json::from_str::<Value>(line).ok());
+            let lines = || lines().collect::<Option<Vec<_>>>().map(Value::Array);
+            let json = json.or_else(|| unpacked.as_ref().and_then(|_| lines()));
             json.filter(|json| json.is_object() || json.is_array()).unwrap_or_else(|| json!(text))
         }
     }
+}
+
+fn is_packed(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
+}
+
+fn unpack(bytes: &[u8]) -> Vec<u8> {
+    let mut unpacked = Vec::new();
+    ruzstd::decoding::StreamingDecoder::new(bytes).unwrap().read_to_end(&mut unpacked).unwrap();
+    unpacked
+}
+
+/// What a cell of this column and row is to say, written as it was: packed, or as lines, or as plain JSON.
+fn written(connection: &Connection, (table, name, row): (&str, &str, &Value), value: &Value) -> Cell {
+    let sql = format!("SELECT CAST({name} AS BLOB) FROM {table} WHERE rowid = ?1");
+    let before: Option<Vec<u8>> = connection.query_row(&sql, [row.as_i64()], |row| row.get(0)).unwrap();
+    let Some(before) = before.filter(|before| is_packed(before)) else {
+        return Cell::Text(value.to_string());
+    };
+    let is_lines = serde_json::from_slice::<Value>(&unpack(&before)).is_err();
+    let text = match value {
+        Value::Array(lines) if is_lines => lines.iter().map(|line| format!("{line}\n")).collect(),
+        _ => value.to_string(),
+    };
+    Cell::Blob(compress_to_vec(text.as_bytes(), CompressionLevel::Fastest))
 }
 
 /// Writes a database of these bytes with the JSON and the new rows of the value.
@@ -81,7 +112,8 @@ fn edit(connection: &Connection, table: &str, row: &Value) {
                 "UPDATE {table} SET {name} = CASE typeof({name}) WHEN 'blob' THEN CAST(?1 AS BLOB) ELSE ?1 END \
                  WHERE rowid = ?2"
             );
-            connection.execute(&sql, (value.to_string(), row[ROW].as_i64())).unwrap();
+            let value = written(connection, (table, name, &row[ROW]), value);
+            connection.execute(&sql, (value, row[ROW].as_i64())).unwrap();
         }
     }
 }
@@ -113,7 +145,7 @@ fn add(connection: &Connection, table: &str, row: &Value, before: &Value) {
                 continue;
             }
             // What has no column stands in the one that holds JSON or the text.
-            ("data", Value::Object(_), Value::Null) => Value::from(more.clone()),
+            ("data", Value::Object(_) | Value::String(_), Value::Null) => Value::from(more.clone()),
             ("content", ..) => said.clone(),
             (_, Value::Array(_), Value::Null) => {
                 json!([{"type": "text", "text": said, "data": {"text": said}}])
@@ -133,7 +165,7 @@ fn add(connection: &Connection, table: &str, row: &Value, before: &Value) {
                 number.as_i64().map_or_else(|| Cell::Real(number.as_f64().unwrap()), Cell::Integer)
             }
             Value::String(text) => Cell::Text(text),
-            value => Cell::Text(value.to_string()),
+            value => written(connection, (table, name, &before[ROW]), &value),
         });
     }
     let sql = format!(
