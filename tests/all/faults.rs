@@ -9,6 +9,7 @@ mod links;
 mod overlays;
 mod records;
 mod references;
+mod replays;
 mod screen;
 mod settings;
 mod several;

@@ -1,5 +1,5 @@
 //! Runs of hooks. Old versions write a progress line for each command, newer ones attachments and a
-//! summary; what one event set off is one entry, named by the id that all of them carry.
+//! summary; what one event set off in a lane is one entry, named by the id that all of them carry.
 
 use std::collections::HashSet;
 
@@ -66,7 +66,12 @@ fn emit(
     hooks: &mut Hooks,
     out: &mut Batch,
 ) -> Fate {
-    let key = if identifies(run) { Text::clean(&format!("hook:{run}")) } else { line.id.clone() };
+    let key = match &line.lane {
+        _ if !identifies(run) => line.id.clone(),
+        None => Text::clean(&format!("hook:{run}")),
+        // What repeats another lane's history repeats its ids.
+        Some(lane) => Text::clean(&format!("hook:{lane}/{run}")),
+    };
     if !hooks.emitted.insert((key.clone(), piece)) {
         return Fate::Merged;
     }
