@@ -359,4 +359,11 @@ mod tests {
         assert_eq!(broken.view.level, Some(2));
         assert!(broken.complaints.first().is_some_and(|what| what.starts_with("2:")), "{broken:?}");
     }
+
+    #[test]
+    fn a_level_is_one_of_five() {
+        for (typed, level) in [("0", None), ("1", Some(1)), ("5", Some(5)), ("6", None)] {
+            assert_eq!(parse(&format!("level = {typed}\n")).view.level, level, "{typed}");
+        }
+    }
 }

@@ -1,14 +1,21 @@
 //! What arguments mean in which surroundings.
 
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use clap::CommandFactory;
 
-use super::{Args, Config, Surroundings, completions};
+use super::{Args, Config, Surroundings, charset, completions, redacts};
+use crate::analysis::ledger::By;
+use crate::app::state::App;
 use crate::ingest::find::Environment;
 use crate::ingest::{Target, WatchMode};
+use crate::model::text::outlet::Charset;
+use crate::model::timestamp::Timestamp;
+use crate::render::code::Colours;
 use crate::render::manual::PAGES;
 use crate::render::row::Level;
+use crate::render::theme::Theme;
 use crate::runtime::config::{DemoSpeed, Start, ThemeChoice};
 
 fn on_a_terminal() -> Surroundings {
@@ -57,8 +64,14 @@ fn colours_are_for_terminals_unless_asked_for() {
 
 #[test]
 fn the_locale_decides_on_glyphs() {
-    for (locale, ascii) in [(None, false), (Some("C"), true), (Some("C.UTF-8"), false), (Some("de_DE"), true)]
-    {
+    for (locale, ascii) in [
+        (None, false),
+        (Some("C"), true),
+        (Some("C.UTF-8"), false),
+        (Some("en_US.utf8"), false),
+        (Some("de_DE"), true),
+        (Some("de_DE.ISO-8859-1"), true),
+    ] {
         let surroundings = Surroundings { locale: locale.map(str::to_owned), ..on_a_terminal() };
         let config = resolve("show a", surroundings).unwrap();
         let Config::Show(show) = config else { panic!("{config:?}") };
@@ -228,4 +241,56 @@ fn a_slip_in_a_command_is_named_and_a_session_never_taken_for_one() {
     }
     let error = resolve("wait a --until silent", on_a_terminal()).unwrap_err().to_string();
     assert!(error.contains("silent needs a figure, as in silent>90s"), "{error}");
+}
+
+#[test]
+fn every_switch_of_the_settings_reaches_the_viewer() {
+    let switches: [(&str, fn(&App) -> bool); 14] = [
+        ("thinking", |app| app.reader.text.shows.thinking),
+        ("intents", |app| app.reader.text.shows.intents),
+        ("asof", |app| app.reader.text.as_of.is_on),
+        ("marks", |app| app.reader.screen.theme.has_marks),
+        ("hints", |app| app.reader.screen.shows_hints),
+        ("outline", |app| app.reader.panes.wants_outline == Some(true)),
+        ("inspector", |app| app.reader.panes.wants_inspector == Some(true)),
+        ("strip", |app| app.reader.panes.wants_strip),
+        ("wrap", |app| app.reader.text.wrapping.sideways.is_none()),
+        ("lanes", |app| app.reader.text.wrapping.lanes),
+        ("rulers", |app| app.reader.text.wrapping.rulers),
+        ("mouse", |app| app.mouse.is_on),
+        ("redact", |app| app.copying.is_redacted),
+        ("clean", |app| app.copying.is_clean),
+    ];
+    for (name, of_viewer) in switches {
+        for is_on in [true, false] {
+            let settings = Some(("config.toml".into(), format!("{name} = {is_on}\n")));
+            let config = resolve("a.jsonl", Surroundings { settings, ..on_a_terminal() }).unwrap();
+            let Config::View(view) = config else { panic!("{config:?}") };
+            let mut app = App::new(Theme::dark(), Level::Preview, Arc::new(Colours::never()), Timestamp(0));
+            view.apply(&mut app);
+            assert_eq!(of_viewer(&app), is_on, "{name} = {is_on}");
+        }
+    }
+}
+
+#[test]
+fn sums_are_by_one_span_of_time() {
+    for (line, expected) in [
+        ("usage", vec![By::Day]),
+        ("usage --by month,day,model", vec![By::Day, By::Model]),
+        ("usage --by session,month", vec![By::Month, By::Session]),
+    ] {
+        let config = resolve(line, on_a_terminal()).unwrap();
+        let Config::Usage(usage) = config else { panic!("{config:?}") };
+        assert_eq!(usage.by, expected, "{line}");
+    }
+}
+
+#[test]
+fn what_stands_behind_two_dashes_is_no_switch() {
+    let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+    for (line, is_switch) in [("grep x --ascii --redact", true), ("grep x -- --ascii --redact", false)] {
+        let charset = charset(words(line), &Surroundings::default());
+        assert_eq!((charset == Charset::Ascii, redacts(words(line))), (is_switch, is_switch), "{line}");
+    }
 }

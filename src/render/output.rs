@@ -208,7 +208,7 @@ fn hit_of(line: &str) -> Option<Hit<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Source, hit_of, hits, number_of};
+    use super::{Source, hit_of, hits, number_of, numbered};
     use crate::render::code::Colours;
     use crate::render::excerpt::Detail;
     use crate::render::row::Look;
@@ -221,6 +221,16 @@ mod tests {
         assert_eq!(number_of("7: x"), ("7", "x"));
         assert_eq!(number_of("2024 was a year"), ("", "2024 was a year"));
         assert_eq!(number_of(""), ("", ""));
+    }
+
+    #[test]
+    fn line_numbers_end_in_one_column() {
+        let (theme, colours) = (Theme::dark(), Colours::never());
+        let look = Look::full(40, &theme, &colours);
+        let source = Source { text: "     9→let x;\n    10→let y;\n", lines: 2 };
+        let rows = numbered(source, "rust", Detail::Full.extent(9, 0), 40, &look);
+        let shown: Vec<String> = rows.iter().map(|row| row.line.to_string()).collect();
+        assert_eq!(shown, [" 9  let x;", "10  let y;"]);
     }
 
     #[test]

@@ -269,6 +269,8 @@ mod tests {
             parse(r#"{"content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]}"#);
         assert_eq!(contents(&list.unwrap()).as_deref(), Some("one\ntwo"));
         assert_eq!(contents(&parse(r#"[{"type": "image", "data": "x"}]"#).unwrap()), None);
+        let annotated = r#"[{"type": "text", "text": "x", "annotations": {"audience": ["user"]}}]"#;
+        assert_eq!(contents(&parse(annotated).unwrap()), None, "what stands beside the text is no less");
         assert_eq!(
             contents(&parse(r#"{"content": [{"type": "text", "text": "x"}], "isError": true}"#).unwrap()),
             None

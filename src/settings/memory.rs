@@ -324,4 +324,12 @@ mod tests {
         let other = Subject { session: "s2".to_owned(), ..subject() };
         assert_ne!(subject().file_name(), other.file_name());
     }
+
+    #[test]
+    fn a_mark_is_a_letter_or_a_digit() {
+        let all = marks(&[('a', "e1", 0), ('7', "e2", 0), ('\u{202e}', "e3", 0), (' ', "e4", 0)]);
+        let text = session_text(&Memory { marks: all, seen: None }, &subject());
+        let kept = session_of(&text, &subject()).unwrap().marks;
+        assert_eq!(kept, marks(&[('a', "e1", 0), ('7', "e2", 0)]));
+    }
 }

@@ -548,3 +548,18 @@ fn what_a_brief_quotes_is_bounded_and_says_what_it_left_out() {
         );
     }
 }
+
+#[test]
+fn time_of_work_and_of_waiting_are_told_apart() {
+    let mut session = Session::new();
+    let question = json!({"questions": [{"question": "Which wick?", "options": []}]});
+    session.call("AskUserQuestion", question, "the long one", false);
+    session.said("a9", json!([{"type": "text", "text": "lit"}]));
+    for (line, clock) in session.lines.iter_mut().zip(["10:00:00", "10:01:00", "10:05:00", "10:05:30"]) {
+        let mut record: Value = serde_json::from_str(line).unwrap();
+        record["timestamp"] = format!("2026-05-01T{clock}Z").into();
+        *line = record.to_string();
+    }
+    let time = &brief_of("s.jsonl", &(session.lines.join("\n") + "\n"))["time"];
+    assert_eq!((&time["work_ms"], &time["waiting_ms"]), (&json!(90_000), &json!(240_000)), "{time}");
+}

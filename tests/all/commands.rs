@@ -9,6 +9,7 @@ use tv::app::input::bindings::BINDINGS;
 use tv::app::input::keymap::{Keymap, Preset};
 use tv::app::input::keys::parse_keys;
 use tv::app::mode::Mode;
+use tv::app::panes::Pane;
 use tv::app::pop_ups::help;
 use tv::app::text::viewport::Focus;
 use tv::model::entry::EntryId;
@@ -184,4 +185,64 @@ fn keys_of_the_readers_own_are_used_and_shown() {
     let here = focused(&stage);
     stage.press("g");
     assert_ne!(focused(&stage), here, "g g is the beginning in vim");
+}
+
+#[test]
+fn the_help_says_how_many_lines_it_has() {
+    let mut stage = Stage::open(&demo(), (100, 40), Theme::dark());
+    stage.press("? /");
+    stage.type_in("previous error");
+    let lines = (1..39).filter(|y| !stage.line(*y).is_empty()).count();
+    let title = stage.line(0);
+    let (_, counts) = title.rsplit_once("1–").unwrap_or_else(|| panic!("{title}"));
+    let (last, all) = counts.split_once(" of ").unwrap();
+    assert!(last == all && all.parse::<usize>().is_ok_and(|all| all >= lines && all < 38), "{title}");
+}
+
+#[test]
+fn the_chosen_command_stays_in_sight() {
+    let mut stage = session();
+    stage.press(":");
+    for _ in 0..40 {
+        stage.press("down");
+        let Mode::Palette(palette) = &stage.app.mode else { panic!("the palette is open") };
+        let name = palette.choices[palette.selected].name.clone();
+        let mark = format!("▸ {name}");
+        assert!((0..30).any(|y| stage.line(y).starts_with(&mark)), "{mark}: {}", stage.picture());
+    }
+}
+
+/// The mark of the chosen row has the colour of what has the keys.
+#[test]
+fn a_page_shows_whether_it_has_the_keys() {
+    let mut stage = Stage::open(&demo(), (200, 50), Theme::dark());
+    stage.press("g 3").wait(300);
+    let mark = |stage: &Stage| {
+        let view = stage.app.reader.frame().view;
+        let buffer = stage.buffer();
+        let marks = (view.y..view.bottom()).map(|y| &buffer[(view.x, y)]).filter(|cell| cell.symbol() == "▸");
+        marks.map(|cell| cell.fg).collect::<Vec<_>>()
+    };
+    let theme = Theme::dark();
+    assert_eq!(mark(&stage), theme.focus.fg.into_iter().collect::<Vec<_>>(), "{}", stage.picture());
+    while stage.app.reader.focused() == Pane::View {
+        stage.press("tab");
+    }
+    assert_eq!(mark(&stage), theme.dim.fg.into_iter().collect::<Vec<_>>(), "{}", stage.picture());
+}
+
+#[test]
+fn the_strip_has_its_cursor_behind_its_title() {
+    let mut stage = session();
+    command(&mut stage, "set strip");
+    stage.press("g").wait(300);
+    let y = stage.app.reader.frame().strip.y;
+    let line = stage.line(y);
+    let at = line.chars().position(|c| c == '┃').unwrap_or_else(|| panic!("{}", stage.picture()));
+    assert_eq!(line.chars().take(6).collect::<String>(), " time ", "{line}");
+    let first = at;
+    stage.press("G").wait(300);
+    let line = stage.line(y);
+    let last = line.chars().position(|c| c == '┃').unwrap_or_else(|| panic!("{}", stage.picture()));
+    assert!(first >= 6 && last >= first, "{first} to {last}: {line}");
 }

@@ -1031,3 +1031,33 @@ fn an_empty_session_is_of_the_agent_in_whose_place_it_lies() {
     let row: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&row["path"], &row["format"]), (&json!(path), &json!("claude-code")), "{row}");
 }
+
+#[test]
+fn the_cost_of_the_last_hour_is_that_of_its_requests() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join(".claude/projects/-work-mill/c0000000-0000-4000-8000-000000000001.jsonl");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let record = |kind: &str, id: &str, minutes: i64, message: Value| {
+        let at = Timestamp(now().0 - minutes * 60_000).to_rfc3339();
+        json!({"parentUuid": null, "isSidechain": false, "type": kind, "message": message, "uuid": id,
+            "requestId": id, "timestamp": at, "sessionId": "c0000000-0000-4000-8000-000000000001",
+            "cwd": "/work/mill", "version": "2.1.0"})
+    };
+    let answer = |id: &str, minutes: i64, output: u64| {
+        let message = json!({"id": id, "type": "message", "role": "assistant", "model": "claude-opus-4-6",
+            "content": [{"type": "text", "text": "ground"}], "stop_reason": "end_turn",
+            "usage": {"input_tokens": 0, "output_tokens": output}});
+        record("assistant", id, minutes, message)
+    };
+    let records = [
+        record("user", "u1", 130, json!({"role": "user", "content": "Grind the corn"})),
+        answer("a1", 120, 3_000),
+        record("user", "u2", 10, json!({"role": "user", "content": "And again"})),
+        answer("a2", 9, 1_000),
+    ];
+    fs::write(&path, records.map(|record| format!("{record}\n")).concat()).unwrap();
+    let output = tv(home.path(), &["top", "--once", "--json"]).output().unwrap();
+    let row: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let (all, hour) = (row["cost"]["usd"].as_f64().unwrap(), row["cost_last_hour"]["usd"].as_f64().unwrap());
+    assert!(hour > 0.0 && (all - 4.0 * hour).abs() < 1e-9, "{hour} of {all}");
+}

@@ -658,3 +658,23 @@ fn a_hit_has_the_time_of_its_record() {
         assert_eq!(hits.iter().map(at).collect::<Vec<_>>(), expected, "{filter:?}");
     }
 }
+
+#[test]
+fn the_head_of_a_session_says_how_old_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let at = Timestamp(1_800_000_000_000);
+    let record = json!({"type": "user", "uuid": "u1", "parentUuid": null, "sessionId": "s", "timestamp": at.to_rfc3339(),
+        "cwd": "/w/mill", "version": "2.0.0", "message": {"role": "user", "content": "grind the corn"}});
+    fs::write(&path, format!("{record}\n")).unwrap();
+    let written = SystemTime::UNIX_EPOCH + Duration::from_millis(1_800_000_000_000);
+    fs::File::options().write(true).open(&path).unwrap().set_modified(written).unwrap();
+    let head = |later: i64| {
+        let options = Options { form: Form::Headed, ..options("corn", &path, None) };
+        let mut out = Vec::new();
+        grep::write(&options, Timestamp(at.0 + later), &mut out).unwrap();
+        String::from_utf8(out).unwrap().lines().next().unwrap_or_default().to_owned()
+    };
+    assert!(head(3 * 3_600_000).ends_with("3h ago"), "{}", head(3 * 3_600_000));
+    assert!(head(50 * 3_600_000).ends_with("2027-01-15"), "{}", head(50 * 3_600_000));
+}

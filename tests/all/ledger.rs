@@ -4,6 +4,7 @@ use tv::analysis::ledger::counting::{Progress, Question};
 use tv::analysis::ledger::{By, Ledger, Spender, Spent};
 use tv::analysis::money::spending::amount::Amount;
 use tv::app::effect::{Effect, Instead};
+use tv::app::ledger::Sort;
 use tv::app::mode::Mode;
 use tv::app::update::Event;
 use tv::model::found::Found;
@@ -257,4 +258,35 @@ fn it_is_there_from_the_wall_and_from_the_picker() {
     assert!(matches!(stage.app.mode, Mode::Ledger));
     stage.press("q");
     assert!(matches!(stage.app.mode, Mode::Picker));
+}
+
+#[test]
+fn a_limit_that_is_nearly_used_up_stands_out() {
+    let stage = shown((120, 40));
+    let (buffer, theme) = (stage.buffer(), Theme::dark());
+    let colour = |used: &str| {
+        let y =
+            (0..40).find(|y| stage.line(*y).contains(used)).unwrap_or_else(|| panic!("{}", stage.picture()));
+        buffer[(2, y)].fg
+    };
+    assert_ne!(theme.warn.fg, theme.dim.fg);
+    assert_eq!(Some(colour("91%")), theme.warn.fg);
+    assert_eq!(Some(colour("65%")), theme.dim.fg);
+}
+
+#[test]
+fn sorts_go_by_what_they_say() {
+    let mut ledger = Ledger::new(None..None);
+    ledger.add(spender("dear", "a", "pi", &[(1, 10, Some(9.0))]));
+    ledger.add(spender("long", "b", "pi", &[(1, 5_000, Some(1.0)), (2, 5_000, Some(1.0))]));
+    ledger.add(spender("often", "c", "pi", &[(1, 7, Some(0.5)), (2, 7, None), (3, 7, None), (4, 7, None)]));
+    let mut stage = Stage::made((120, 40));
+    stage.press("$ 7");
+    answer(&mut stage, &ledger, &done());
+    for (sort, first) in [(Sort::Cost, "dear"), (Sort::Output, "long"), (Sort::Requests, "often")] {
+        while stage.app.ledger.sort != sort {
+            stage.press(">");
+        }
+        assert_eq!(names(&stage)[0], first, "{sort:?}");
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tv::analysis::calls::pairing;
 use tv::analysis::lint::{Findings, Severity, rules, word};
 use tv::app::outline::row::SectionKind;
@@ -177,6 +177,29 @@ fn sarif_names_its_rules_and_places() {
         assert!(place["region"]["startLine"].as_u64().unwrap() >= 1);
         assert!(place["region"]["byteLength"].as_u64().unwrap() >= 1);
         assert!(!result["message"]["text"].as_str().unwrap().is_empty());
+    }
+}
+
+/// The messages of a document are not its lines.
+#[test]
+fn sarif_names_a_line_only_where_records_are_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let task = folder.path().join("tasks/1767225600000");
+    std::fs::create_dir_all(&task).unwrap();
+    let messages = json!([
+        {"role": "user", "content": [{"type": "text", "text": "<task>\nlook\n</task>"}]},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "", "name": "read_file", "input": {"path": "a"}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "nobody", "content": "b"}]},
+    ]);
+    let path = task.join("api_conversation_history.json");
+    std::fs::write(&path, messages.to_string()).unwrap();
+    let output = check(&["--sarif", "--severity", "note", path.to_str().unwrap()]);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let results = document["runs"][0]["results"].as_array().unwrap();
+    assert!(!results.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    for result in results {
+        let region = &result["locations"][0]["physicalLocation"]["region"];
+        assert!(region["startLine"].is_null() && region["byteOffset"].is_u64(), "{region}");
     }
 }
 

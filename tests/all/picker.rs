@@ -433,3 +433,24 @@ proptest! {
         stage.picture();
     }
 }
+
+#[test]
+fn only_a_session_that_runs_has_a_dot() {
+    let mut stage = picker((80, 24));
+    let live = [Some(true), Some(false), None];
+    see_all(
+        &mut stage,
+        live.iter()
+            .zip(0..)
+            .map(|(live, minutes)| Found { live: *live, ..found("a", "Row the boat", minutes) })
+            .zip(["a1", "b2", "c3"])
+            .map(|(found, id)| Found { path: format!("/home/me/{id}.jsonl").into(), ..found }),
+    );
+    let rows: Vec<String> = (1..4).map(|y| stage.line(y)).collect();
+    assert!(rows.iter().all(|row| row.contains("Row the boat")), "{rows:?}");
+    assert_eq!(
+        rows.iter().map(|row| row.contains('●')).collect::<Vec<_>>(),
+        [true, false, false],
+        "{rows:?}"
+    );
+}

@@ -211,3 +211,13 @@ fn the_help_says_what_can_be_waited_for() {
         assert!(help.contains(word), "{word}: {help}");
     }
 }
+
+/// A file that was copied today was not written to by its agent, and nobody waits for that.
+#[test]
+fn a_copy_of_an_old_session_is_not_at_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.jsonl");
+    fs::write(&path, format!("{PROMPT}\n").replace("2026-01-31", "2025-01-31")).unwrap();
+    let output = end(start(&path, &["--until", "unclean", "--timeout", "20s"]), || {});
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}

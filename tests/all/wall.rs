@@ -299,3 +299,35 @@ fn the_end_of_a_session_is_set_as_the_session_sets_it() {
     let picture = stage.picture();
     assert!(picture.contains("It has three parts:") && picture.contains("• the stone"), "{picture}");
 }
+
+#[test]
+fn who_works_stands_by_when_it_began_and_titles_by_their_letters() {
+    let mut stage = wall((100, 24));
+    let working = |name: &str, title: &str, seconds: i64| {
+        let mut row = row(name, title, "mill", "pi");
+        (row.need, row.activity) = (Need::Works, Activity::Model { since: Some(ago(5)) });
+        row.head.started = Some(ago(seconds));
+        row
+    };
+    tell(&mut stage, [working("e5", "clean the barn", 60), working("f6", "Admit the fox", 5_000)]);
+    assert_eq!(order(&stage), ["b2", "d4", "c3", "e5", "a1", "f6"], "the newest first");
+    stage.press("<");
+    assert_eq!(order(&stage)[..3], ["f6", "a1", "e5"], "a capital is a letter like others");
+}
+
+#[test]
+fn the_head_of_what_is_sorted_by_stands_out() {
+    let mut stage = wall((180, 24));
+    let theme = Theme::dark();
+    for (sort, head) in [(Sort::Cost, "cost"), (Sort::Hour, "per hour"), (Sort::Context, "ctx")] {
+        while stage.app.wall.sort != sort {
+            stage.press(">");
+        }
+        let (line, buffer) = (stage.line(1), stage.buffer());
+        for other in ["cost", "per hour", "ctx"] {
+            let x = u16::try_from(line.find(other).unwrap()).unwrap();
+            let style = if other == head { theme.accent } else { theme.dim };
+            assert_eq!(Some(buffer[(x, 1)].fg), style.fg, "{other} by {sort:?}: {line}");
+        }
+    }
+}

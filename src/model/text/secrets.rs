@@ -313,8 +313,10 @@ mod tests {
         ] {
             assert_eq!(masked(text), (None, 0), "{text}");
         }
-        let once = masked("ghp_0123456789abcdefghij").0.unwrap();
-        assert_eq!(masked(&once), (None, 0), "what is masked is no secret any more");
+        for text in ["ghp_0123456789abcdefghij", "psql postgres://me:hunter2@db/x", "curl -u me:hunter2 x"] {
+            let once = masked(text).0.unwrap();
+            assert_eq!(masked(&once), (None, 0), "what is masked is no secret any more");
+        }
     }
 
     #[test]

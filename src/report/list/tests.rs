@@ -66,3 +66,19 @@ fn nothing_found_is_said() {
     options.json = true;
     assert_eq!(written(&options), "");
 }
+
+#[test]
+fn a_session_counts_to_the_project_in_which_it_began() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join(".claude/projects/-w-mill");
+    fs::create_dir_all(&project).unwrap();
+    let line = |uuid: &str, cwd: &str| {
+        format!(
+            r#"{{"parentUuid":null,"isSidechain":false,"type":"user","message":{{"role":"user","content":"grind"}},"uuid":"{uuid}","timestamp":"2026-01-31T10:41:07.000Z","sessionId":"s1","cwd":"{cwd}","version":"2.1.0"}}"#
+        )
+    };
+    let lines = [line("u1", "/w/mill"), line("u2", "/w/mill/wheel")];
+    fs::write(project.join("5d0c1c52-7f4e-4a39.jsonl"), lines.join("\n") + "\n").unwrap();
+    let table = written(&options(folder.path(), 160));
+    assert!(table.contains(" /w/mill "), "{table}");
+}

@@ -235,3 +235,16 @@ fn a_new_file_with_the_number_of_the_old_one_is_another_text() {
         assert_eq!(follower.poll(now), Change::Quiet);
     }
 }
+
+#[test]
+fn a_successor_that_is_empty_yet_takes_nothing_away() {
+    let (dir, path, mut follower) = followed("one\n");
+    let now = Instant::now();
+    let next = dir.path().join("next");
+    fs::write(&next, "").unwrap();
+    fs::rename(&next, &path).unwrap();
+    assert_eq!(follower.poll(now), Change::Quiet);
+    append(&path, "another\n");
+    assert_eq!(follower.poll(now), Change::Anew("replaced by another file"));
+    assert_eq!(read_all(&mut follower), "another\n");
+}

@@ -1,5 +1,6 @@
 //! The view of the model's window, the text as of the cursor, and the list of what the model saw.
 
+use tv::analysis::phrases;
 use tv::app::effect::Effect;
 use tv::app::input::action::View;
 use tv::app::mode::Mode;
@@ -231,6 +232,7 @@ fn what_the_model_no_longer_saw_is_dimmed_on_demand() {
     stage.press("G");
     assert_eq!(lost(&stage), Vec::<String>::new(), "nothing is, until it is asked for");
     let before = stage.picture();
+    let whole = stage.line(0).rsplit(' ').next().unwrap_or_default().to_owned();
     stage.press("z v");
     assert_eq!(lost(&stage), ["u1", "a1", "a2", "a3", "u2", "a4"], "what was kept is not");
     assert!(stage.status().contains("as of cursor") || stage.status().contains("did not see"));
@@ -242,6 +244,11 @@ fn what_the_model_no_longer_saw_is_dimmed_on_demand() {
     stage.press("{ {");
     assert_eq!(stage.focused_key(), "u2");
     assert_eq!(lost(&stage), Vec::<String>::new(), "before the compaction all was seen");
+    let then =
+        stage.app.reader.text.as_of.then().map(|then| then.cost.clone()).expect("a state at the cursor");
+    let then = phrases::cost(&then).unwrap();
+    let header = stage.line(0);
+    assert!(then != whole && header.ends_with(then.as_str()), "{then} of {whole}: {header}");
     stage.press(":").type_in("set asof=off").press("enter G");
     assert_eq!(lost(&stage), Vec::<String>::new());
 }

@@ -253,3 +253,12 @@ fn a_hundred_thousand_calls_are_sorted_at_once() {
     let laid_out = stage.app.reader.views.sheet.rows.len();
     assert!(laid_out < 40, "texts for the window only: {laid_out}");
 }
+
+#[test]
+fn the_slowest_call_is_chosen_where_the_slowest_come_first() {
+    let mut stage = yard((140, 40));
+    open(&mut stage);
+    stage.press("G + +");
+    assert_eq!(numbers(&stage)[..2], ["5", "2"], "{}", stage.picture());
+    assert!(chosen(&stage).starts_with("5 "), "{}", chosen(&stage));
+}
