@@ -54,8 +54,6 @@ type Named = (EntryId, usize, usize);
 impl Index for Files {
     type Reads = ();
 
-    const IN_BACKGROUND: usize = 0;
-
     fn add(&mut self, transcript: &Transcript, place: usize, id: EntryId) {
         self.read = place + 1;
         if place == 0 {

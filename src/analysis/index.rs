@@ -12,18 +12,11 @@ use crate::model::transcript::{Touched, Transcript};
 pub mod lanes;
 pub mod places;
 
-/// Entries that are taken in for a batch at most: no batch brings so many.
-const AT_ONCE: usize = 1 << 14;
-
 /// What is kept of the entries of a session. An entry that comes or changes must cost no more than its own content,
 /// however long the session is.
 pub trait Index: Default {
     /// The index that this one reads, which is brought up to date before it; `()` for most.
     type Reads;
-
-    /// How much is settled for each batch of a session that is read in the background, in entries: what looks at no
-    /// entry can wait until somebody asks.
-    const IN_BACKGROUND: usize = usize::MAX;
 
     /// Takes in the entry at this place of the order.
     fn add(&mut self, transcript: &Transcript, place: usize, id: EntryId);
@@ -108,19 +101,8 @@ impl<I: Index<Reads = ()>> Live<I> {
 impl<I: Index> Live<I> {
     /// As [`Live::follow`], for an index that reads another one.
     pub(crate) fn follow_with(&mut self, transcript: &Transcript, reads: &I::Reads, most: usize) -> bool {
-        self.take_in(transcript, reads, most, most)
-    }
-
-    /// Takes in all that is new, for a session that is read in the background: entries are at hand when they come, and
-    /// may be on disk later. What begins again has some batches for it: all entries unpacked take much room. Says
-    /// whether that was all.
-    pub(crate) fn keep_up(&mut self, transcript: &Transcript, reads: &I::Reads) -> bool {
-        self.take_in(transcript, reads, AT_ONCE, I::IN_BACKGROUND)
-    }
-
-    fn take_in(&mut self, transcript: &Transcript, reads: &I::Reads, read: usize, settle: usize) -> bool {
-        let is_read = self.read(transcript, read);
-        let is_settled = self.index.settle(transcript, reads, settle);
+        let is_read = self.read(transcript, most);
+        let is_settled = self.index.settle(transcript, reads, most);
         self.generation += u64::from(self.index.has_news());
         is_read && is_settled
     }
@@ -179,18 +161,6 @@ impl<I: Index> Live<I> {
         self.read = 0;
         self.beginnings += 1;
         self.generation += 1;
-    }
-
-    /// Whether it is at the beginning, or will be there again.
-    pub(crate) fn is_to_begin(&self, transcript: &Transcript) -> bool {
-        self.read == 0 || self.index.begins_again(transcript)
-    }
-
-    /// Becomes what is known of another transcript.
-    pub(crate) fn become_other(&mut self, other: Self) {
-        let before = std::mem::replace(self, other);
-        self.generation += before.generation + 1;
-        self.beginnings += before.beginnings + 1;
     }
 
     /// How often it has begun again.

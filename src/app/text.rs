@@ -335,6 +335,7 @@ impl TextPane {
         self.asked.clear();
         self.pending_copy = None;
         self.stale.sequence = true;
+        self.stale.spine = true;
     }
 }
 

@@ -46,15 +46,9 @@ macro_rules! indexes {
             $($(#[$doc])* pub $name: Live<$index>,)*
             /// Rises with every change of the session.
             pub(crate) generation: u64,
-            paces: Paces,
             /// What was needed last.
-            needs: Needs,
+            pub(super) needs: Needs,
             is_behind: bool,
-        }
-
-        #[derive(Clone, Debug, Default)]
-        struct Paces {
-            $($name: Pace,)*
         }
 
         impl Indexes {
@@ -72,22 +66,6 @@ macro_rules! indexes {
                     is_all &= self.$name.follow_with(transcript, indexes!(@other self $($other)?), A_FRAME);
                 })*
                 is_all
-            }
-
-            fn keep_up_each(&mut self, transcript: &Transcript, needs: Needs) -> bool {
-                let (mut is_all, entries) = (true, transcript.order().len());
-                $(if needs.$name {
-                    is_all &= self.paces.$name.goes_on(self.$name.is_to_begin(transcript), entries)
-                        && self.$name.keep_up(transcript, indexes!(@other self $($other)?));
-                })*
-                is_all
-            }
-
-            /// Becomes what is known of another transcript; nothing, if that is new.
-            pub(crate) fn become_other(&mut self, other: Self) {
-                $(self.$name.become_other(other.$name);)*
-                self.is_behind = other.is_behind;
-                self.generation += other.generation + 1;
             }
         }
     };
@@ -133,9 +111,9 @@ impl Indexes {
         self.generation += u64::from(!touched.is_empty());
     }
 
-    /// Takes in what is new for what is always known, when it comes.
-    pub(crate) fn watch(&mut self, transcript: &Transcript) {
-        self.is_behind |= !self.follow_each(transcript, Needs::always());
+    /// Takes in what is new when it comes, for what is always known and for what else is needed.
+    pub(crate) fn watch(&mut self, transcript: &Transcript, needs: Needs) {
+        self.is_behind |= !self.follow_each(transcript, needs | Needs::always());
     }
 
     /// Bodies of these entries were read again.
@@ -161,39 +139,9 @@ impl Indexes {
         is_all
     }
 
-    /// Takes in all that is new, of all that another one is needed for: in the background, where nothing is asked yet.
-    /// What must begin again waits until the session is twice as long: so all of it together costs no more than twice
-    /// the session.
-    pub(crate) fn keep_up_as(&mut self, other: &Self, transcript: &Transcript) {
-        self.needs = other.needs;
-        self.is_behind = !self.keep_up_each(transcript, other.needs | Needs::always());
-    }
-
     /// Whether there is more to be taken in.
     pub fn is_behind(&self) -> bool {
         self.is_behind
-    }
-}
-
-/// How often something begins at the beginning again.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pace {
-    is_owed: bool,
-    /// Entries there were the last time.
-    began_at: usize,
-}
-
-impl Pace {
-    /// Whether it goes on now, with so many entries there.
-    pub(crate) fn goes_on(&mut self, begins_again: bool, entries: usize) -> bool {
-        self.is_owed |= begins_again;
-        if self.is_owed && entries < self.began_at * 2 {
-            return false;
-        }
-        if std::mem::take(&mut self.is_owed) {
-            self.began_at = entries;
-        }
-        true
     }
 }
 

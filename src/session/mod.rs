@@ -1,8 +1,10 @@
 //! A session that is open: all that is known of it, and all that large ones need. No screen, no files, no clock.
 //!
 //! **The end of a large file is shown while the whole is read.** Its last mebibyte is on the screen at once, and goes on
-//! growing; a second transcript is read from the start, and takes its place when it is complete. A large file that is cut
-//! or replaced while it is shown is read in the same way: as another transcript beside the one that is shown.
+//! growing; a second session that nobody sees is read from the start, and its transcript takes the place of the one that is
+//! shown when it is complete. A large file that is cut or replaced while it is shown is read in the same way. What is
+//! known of the second session is taken in batch by batch, while the entries are at hand: later they are packed, and to
+//! unpack each of them costs more than to read them.
 //!
 //! **The reader's places are looked up by key.** The second transcript has ids of its own, so whoever was at an entry of
 //! the first one looks for it by its key ([`Lookup`]). To give the whole the ids of an end of some hundred entries would
@@ -22,7 +24,6 @@ pub mod news;
 pub mod paging;
 pub mod search;
 mod status;
-mod whole;
 
 use std::collections::HashSet;
 
@@ -44,10 +45,10 @@ use crate::model::transcript::{ToPack, Transcript, WasPacked};
 pub(crate) use change::Change;
 pub(crate) use file_state::FileState;
 pub(crate) use indexes::Indexes;
+use indexes::Needs;
 pub(crate) use lookup::Lookup;
 use news::Seen;
 pub(crate) use status::Status;
-use whole::Whole;
 
 /// Bytes of bodies that stay in memory. Entries whose bodies do are not packed, and take as much again.
 pub const BODY_BUDGET: u64 = 8 << 20;
@@ -73,7 +74,9 @@ pub struct Session {
     pub status: Status,
     /// The whole session as far as it is read, while its end is shown; or what its file holds now, while what it held
     /// before is shown.
-    whole: Option<Whole>,
+    whole: Option<Box<Self>>,
+    /// While nobody sees it: entries there were when turns and branches were found from the beginning the last time.
+    settled: usize,
 }
 
 impl Session {
@@ -127,13 +130,13 @@ impl Session {
         let begins = batch.is_of_other_file && matches!(batch.mode, Mode::ReplaceStart | Mode::Replace);
         let is_end = matches!(batch.mode, Mode::ReplaceEnd | Mode::Replace);
         if begins && (self.is_part() || self.transcript.order().len() > LARGE) {
-            self.whole = Some(Whole::default());
+            self.whole = Some(Box::default());
         }
         let Some(whole) = &mut self.whole else { return self.apply(batch) };
         if batch.is_of_other_file {
             batch.mode = Mode::Append;
         }
-        let mut changes = vec![Change::Pack(whole.take(batch, &self.indexes))];
+        let mut changes = vec![Change::Pack(whole.take_unseen(batch, self.indexes.needs))];
         if is_end && self.file.is_caught_up {
             changes.extend(self.show_whole());
             changes.push(Change::CaughtUp { is_first: false });
@@ -150,9 +153,25 @@ impl Session {
         }
         self.status.is_stale = true;
         // What entries hold is in memory now, and may not be later.
-        self.indexes.watch(&self.transcript);
+        self.indexes.watch(&self.transcript, Needs::default());
         self.transcript.settle();
         vec![Change::Touched(touched)]
+    }
+
+    /// Takes a batch of a session that nobody sees, and what is needed to be known of it. Answers which entries are to be
+    /// packed: it is the larger part of the work, and the screen must not wait for it.
+    fn take_unseen(&mut self, batch: Batch, needs: Needs) -> Vec<ToPack> {
+        let touched = self.transcript.apply(batch);
+        self.indexes.note(&self.transcript, &touched);
+        let (entries, is_anew) = (self.transcript.order().len(), self.transcript.settles_anew());
+        // What must be found from the beginning again waits until the session is twice as long: so all of it together
+        // costs no more than twice the session.
+        if !is_anew || entries >= 2 * self.settled {
+            self.transcript.settle();
+            self.settled = if is_anew { entries } else { self.settled };
+        }
+        self.indexes.watch(&self.transcript, needs);
+        self.transcript.hand_out()
     }
 
     /// All is read.
@@ -167,8 +186,10 @@ impl Session {
     /// The whole takes the place of what is shown.
     fn show_whole(&mut self) -> Vec<Change> {
         let Some(whole) = self.whole.take() else { return Vec::new() };
-        let whole = whole.replace(&mut self.indexes);
-        let before = std::mem::replace(&mut self.transcript, whole);
+        let Self { transcript, mut indexes, .. } = *whole;
+        indexes.generation += self.indexes.generation + 1;
+        self.indexes = indexes;
+        let before = std::mem::replace(&mut self.transcript, transcript);
         self.status.is_stale = true;
         self.transcript.settle();
         self.transcript.release(BODY_BUDGET, |_| false);

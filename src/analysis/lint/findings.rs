@@ -101,9 +101,6 @@ const AN_ENTRY: usize = 16;
 impl Index for Findings {
     type Reads = ();
 
-    /// A batch brings far fewer.
-    const IN_BACKGROUND: usize = 1_024;
-
     fn add(&mut self, _transcript: &Transcript, place: usize, id: EntryId) {
         self.read = place + 1;
         self.touched.insert(id);

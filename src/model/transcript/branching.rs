@@ -21,7 +21,7 @@ impl Transcript {
     }
 
     /// Brings turns up to date, but leaves branches as they were known.
-    pub(crate) fn settle_turns(&mut self) {
+    fn settle_turns(&mut self) {
         self.turns.follow(&self.order, &self.entries, &self.lanes);
     }
 

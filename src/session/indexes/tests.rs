@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_oneof, proptest};
 use proptest::test_runner::RngSeed;
 
-use super::{Indexes, Needs, Pace};
+use super::{Indexes, Needs};
 use crate::analysis::account::Figures;
 use crate::analysis::calls::Place;
 use crate::analysis::money::spending::statement::Statement;
@@ -183,7 +183,6 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         brief,
         findings,
         generation: _,
-        paces: _,
         needs: _,
         is_behind: _,
     } = indexes;
@@ -297,7 +296,7 @@ proptest! {
         for (number, step) in steps.iter().enumerate() {
             let touched = transcript.apply(batch(number, *step));
             indexes.note(&transcript, &touched);
-            indexes.watch(&transcript);
+            indexes.watch(&transcript, Needs::default());
             transcript.settle();
             let is_seen = |bit: u16| looks[number] & (1 << bit) == 0;
             let needs = Needs {
@@ -386,20 +385,4 @@ fn a_session_remembers_what_was_read_again() {
     session.fill(&ids, &contents);
     session.transcript.release(0, |_| false);
     assert_eq!(unread(&session), 0);
-}
-
-#[test]
-fn what_begins_again_with_each_batch_goes_over_twice_the_session_at_most() {
-    let mut pace = Pace::default();
-    let gone_over: usize = (1..=10_000).filter(|entries| pace.goes_on(true, *entries)).sum();
-    assert!(gone_over < 2 * 10_000, "{gone_over} entries");
-}
-
-#[test]
-fn what_never_begins_again_always_goes_on() {
-    let mut pace = Pace::default();
-    assert!((1..100).all(|entries| pace.goes_on(false, entries)));
-    assert!(pace.goes_on(true, 100) && pace.goes_on(false, 101));
-    assert!(!pace.goes_on(true, 102) && !pace.goes_on(false, 199), "until there are twice as many");
-    assert!(pace.goes_on(false, 200));
 }
