@@ -91,6 +91,8 @@ pub struct Flights {
     grown: HashSet<Name>,
     /// Calls that started sub-agents, when sub-agents were last seen.
     calls: HashSet<Key>,
+    /// Entries whose records stand elsewhere in the file now: where its result stands ranks a call.
+    moved: HashSet<EntryId>,
     has_other_lanes: bool,
 }
 
@@ -110,6 +112,7 @@ impl Index for Flights {
 
     fn note(&mut self, touched: &Touched) {
         self.has_other_lanes |= touched.lanes;
+        self.moved.extend(&touched.moved);
     }
 
     fn settle(&mut self, transcript: &Transcript, _reads: &(), most: usize) -> bool {
@@ -123,8 +126,8 @@ impl Index for Flights {
             let calls = before.iter().chain(&self.calls);
             callers.extend(calls.flat_map(|call| transcript.entries_with_call(call)));
         }
-        for caller in callers {
-            let _ = self.lanes.change(transcript, caller);
+        for id in callers.into_iter().chain(std::mem::take(&mut self.moved)) {
+            let _ = self.lanes.change(transcript, id);
         }
         self.lanes.settle(transcript, most, &mut |_, _, _| {})
     }
