@@ -331,3 +331,19 @@ fn the_head_of_what_is_sorted_by_stands_out() {
         }
     }
 }
+
+#[test]
+fn a_mistake_is_red_where_it_is_typed() {
+    let mut stage = wall((160, 24));
+    for (key, sign, right, wrong) in [("&", "&", "err or ", "role:user"), ("w", "!", "err or ", "wating")] {
+        stage.press(key).type_in(right).type_in(wrong);
+        let y = (0..24)
+            .rfind(|y| stage.line(*y).starts_with(sign))
+            .unwrap_or_else(|| panic!("{}", stage.picture()));
+        let (buffer, bad) = (stage.buffer(), Theme::dark().bad.fg);
+        let cells = (0..160).map(|x| &buffer[(x, y)]);
+        let red: String = cells.filter(|cell| Some(cell.fg) == bad).map(|cell| cell.symbol()).collect();
+        assert_eq!(red, wrong, "{}", stage.picture());
+        stage.press("esc");
+    }
+}

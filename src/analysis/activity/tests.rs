@@ -423,6 +423,11 @@ fn sub_agents_in_the_background_work_on_while_the_user_is_waited_for() {
     let agents = |minutes| judged(fill, minutes).agents();
     assert_eq!((state(fill, 6), agents(6)), ("waiting", 1), "the other one has come to its end");
     assert_eq!((state(fill, 30), agents(30)), ("waiting", 0), "nothing was heard of it for long");
+    let helped = |out: &mut Batch| {
+        fill(out);
+        out.meta(MetaEdit::Helper(Text::clean("one")));
+    };
+    assert_eq!(judged(helped, 6).agents(), 0, "a helper of the program is no sub-agent");
     let words = |minutes| phrases::activity(&judged(fill, minutes), Timestamp(minutes * MINUTE), false);
     assert_eq!(words(6), "◔ waiting 6:00, 1 sub-agent at work");
     assert_eq!(words(30), "◔ waiting 30:00");
