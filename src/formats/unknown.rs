@@ -30,7 +30,7 @@ pub(crate) struct Kind<'a>(pub(crate) &'static str, pub(crate) &'a str);
 const TEXTS: [&str; 9] =
     ["text", "content", "message", "summary", "prompt", "body", "output", "rendered", "renderedInHumanTurn"];
 /// Members in which agents wrap what a record is about.
-const WRAPPERS: [&str; 11] = [
+const WRAPPERS: [&str; 12] = [
     "message",
     "payload",
     "attachment",
@@ -39,6 +39,7 @@ const WRAPPERS: [&str; 11] = [
     "part",
     "event",
     "params",
+    "request",
     "properties",
     "update",
     "info",

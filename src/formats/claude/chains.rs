@@ -17,6 +17,8 @@ const ID_CHARS: usize = 8;
 pub(crate) struct Chains {
     /// By the ids of their lines.
     of_line: HashMap<Key, Name>,
+    /// The one that was written to last.
+    last: Option<Name>,
     /// Calls whose sub-agents have said nothing yet, by their prompts; of equal ones the first comes first.
     prompts: HashMap<Piece, VecDeque<Key>>,
 }
@@ -29,18 +31,22 @@ impl Chains {
         }
     }
 
-    /// The lane of a line that names no sub-agent. One whose chain is not known keeps the name that all of them have.
-    pub(crate) fn lane_of(&mut self, line: &Line<'_>) -> Name {
+    /// The lane of a line that names no sub-agent. One whose chain is not known keeps the name that all of them have; what
+    /// is no link of a chain begins none.
+    pub(crate) fn lane_of(&mut self, line: &Line<'_>) -> Option<Name> {
         let lane = if let Some(parent) = &line.parent {
             self.of_line.get(parent).cloned().unwrap_or_else(|| Text::clean(SIDECHAIN))
-        } else {
+        } else if line.has_uuid {
             let id: String = line.id.chars().take(ID_CHARS).collect();
             Text::clean(&format!("{SIDECHAIN}-{id}"))
+        } else {
+            return self.last.clone();
         };
         if line.has_uuid {
             self.of_line.insert(line.id.clone(), lane.clone());
         }
-        lane
+        self.last = Some(lane.clone());
+        Some(lane)
     }
 
     /// The call that a line answers with which a chain begins.

@@ -159,7 +159,7 @@ impl Decoder for ClaudeDecoder {
         }
         let has_no_name = line.lane.as_deref() == Some(SIDECHAIN) && input.place == Place::Line;
         if has_no_name {
-            line.lane = Some(self.session.chains.lane_of(&line));
+            line.lane = self.session.chains.lane_of(&line);
         }
         line.lane = line.lane.map(|lane| self.session.lanes.resolve(lane));
         let is_progress = line.kind() == "progress";

@@ -8,7 +8,7 @@ use super::hooks;
 use super::lanes::Trust;
 use super::line::Line;
 use super::session::Session;
-use crate::formats::anthropic::{self, block_type};
+use crate::formats::anthropic::{self, Content, Site, block_type};
 use crate::formats::json::Json;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
@@ -96,7 +96,7 @@ fn copy(line: &Line<'_>, data: &Json<'_>, session: &mut Session, out: &mut Batch
     entry.marks.quiet = true;
     entry.marks.copy = true;
     for block in inner.at(&["message", "content"]).blocks() {
-        let kind = plain(block, out);
+        let kind = plain(block, line, out);
         entry.blocks.push(Batch::block(line.piece(), kind));
     }
     out.entry(entry);
@@ -104,7 +104,7 @@ fn copy(line: &Line<'_>, data: &Json<'_>, session: &mut Session, out: &mut Batch
 }
 
 /// A block without its meaning for counts: a call in a copy is no call of the session.
-fn plain(block: &Json<'_>, out: &mut Batch) -> BlockKind {
+fn plain(block: &Json<'_>, line: &Line<'_>, out: &mut Batch) -> BlockKind {
     let kind = block_type(block);
     let (title, text) = match kind {
         "text" => {
@@ -117,7 +117,13 @@ fn plain(block: &Json<'_>, out: &mut Batch) -> BlockKind {
             let title = Text::stub(&format!("{}: {}", call.name, call.headline), 120);
             return BlockKind::Raw(Raw { title, body: call.input });
         }
-        _ => return anthropic::raw(&Json::Null, kind, out),
+        _ => {
+            let site = Site { record: &line.id, place: 0, at: line.at };
+            return match anthropic::content(block, site, out) {
+                Content::Part(kind @ (BlockKind::Raw(_) | BlockKind::Aside(..))) => kind,
+                _ => anthropic::raw(&Json::Null, kind, out),
+            };
+        }
     };
     let body = out.output_of(&*text);
     BlockKind::Raw(Raw { title: Text::clean(title), body })

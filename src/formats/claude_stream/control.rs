@@ -8,6 +8,7 @@ use crate::formats::claude::line::Line;
 use crate::formats::claude::system::{bookkeeping, setting, show_break};
 use crate::formats::json::Json;
 use crate::formats::tools;
+use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
@@ -138,8 +139,8 @@ fn request(line: &Line<'_>, request: &Json<'_>, requests: &mut Requests, out: &m
         "set_model" => show_break(line, Break::ModelChange(Text::clean(text("model"))), false, out),
         "set_permission_mode" => setting(line, &format!("permission mode: {}", text("mode")), false, out),
         subtype => {
-            let title = format!("control request {subtype}");
-            quiet_tree(line, request, &title, false, out)
+            let entry = line.entry(line.id.clone(), Role::Harness, out);
+            unknown::record(Kind("request.subtype", subtype), line.json, entry, out)
         }
     }
 }

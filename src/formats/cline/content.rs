@@ -39,6 +39,19 @@ pub(super) struct Content {
     pub(super) mode: Option<Text>,
 }
 
+impl Content {
+    /// Adds what further blocks came to.
+    pub(super) fn add(&mut self, other: Self) {
+        let Self { kinds, notices, results, is_own, first_words, mode } = other;
+        self.kinds.extend(kinds);
+        self.notices.extend(notices);
+        self.results.extend(results);
+        self.is_own |= is_own;
+        self.first_words = self.first_words.take().or(first_words);
+        self.mode = self.mode.take().or(mode);
+    }
+}
+
 /// Where the message stands that is being decoded.
 #[derive(Clone, Copy)]
 pub(super) struct Frame<'m> {
@@ -100,7 +113,9 @@ pub(super) fn any_block(
             vec![raw(&title, block.get("content").str_or_empty(), out)]
         }
         other => {
-            vec![unknown::block(Kind("content.type", other), block, out)]
+            // What is not understood is nobody's prompt.
+            content.kinds.push(unknown::block(Kind("content.type", other), block, out));
+            return;
         }
     };
     content.is_own |= !frame.is_injected;

@@ -87,8 +87,13 @@ impl TextResults {
                 Some(_) => None,
             };
             let Some(text) = text else {
-                self.result(open.take(), frame, &mut content, out);
-                any_block(block, index, frame, &mut content, out);
+                let mut added = Content::default();
+                any_block(block, index, frame, &mut added, out);
+                // A result goes on behind what nobody knows.
+                if !matches!(added.kinds.as_slice(), [BlockKind::Aside(..)]) {
+                    self.result(open.take(), frame, &mut content, out);
+                }
+                content.add(added);
                 if block.get("type").str() == Some("tool_result") {
                     self.has_blocks = true;
                     self.open.retain(|(_, call)| call.as_str() != block.get("tool_use_id").str_or_empty());

@@ -9,7 +9,9 @@ use super::lanes::Lanes;
 use super::manifest::Bill;
 use super::metrics;
 use super::result;
+use crate::formats::attached::block_type;
 use crate::formats::json::Json;
+use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
@@ -23,6 +25,9 @@ use crate::model::usage::Usage;
 
 /// How the kinds begin of messages that Cline writes in the user's name.
 const INJECTED: [&str; 3] = ["compaction", "recovery_notice", "stop_notice"];
+
+/// Who speaks in messages; what is not said under the user's name or the model's is the program's.
+const ROLES: [&str; 4] = ["user", "assistant", "error", ""];
 
 /// All messages of a session, in its files.
 #[derive(Default)]
@@ -81,6 +86,9 @@ impl Messages {
         let index = std::mem::replace(number, *number + 1);
         let key = self.key(json, index, lane.as_ref(), file)?;
         let role = json.get("role").str_or_empty();
+        if !ROLES.contains(&role) {
+            return Ok(self.unknown(role, json, (key, lane), out));
+        }
         let metadata = json.get("metadata");
         let kind = metadata.get("kind").str_or_empty();
         let frame = Frame {
@@ -120,6 +128,19 @@ impl Messages {
         }
         let usage = usage.filter(|_| !waits);
         Ok(emit(json, &frame, Answer { model, usage }, content, lane, out))
+    }
+
+    /// A message of somebody of whom nothing is known. The panel counts it like all others.
+    fn unknown(&mut self, role: &str, json: &Json<'_>, of: (Key, Option<Name>), out: &mut Batch) -> Fate {
+        let (key, lane) = of;
+        let at = json.get("ts").moment();
+        if lane.is_none() {
+            let (key, is_answer, is_billed) = (key.clone(), false, true);
+            self.history.push(KnownMessage { key, is_answer, at, usage: None, model: None, is_billed });
+        }
+        let mut entry = out.new_entry(key, Role::Harness, at);
+        entry.lane = lane;
+        unknown::record(Kind("role", role), json, entry, out)
     }
 
     /// Ids are Cline's own; messages without are known by their number.
@@ -165,11 +186,8 @@ impl Messages {
     ) {
         let file = out.origin().file;
         if let Some(words) = content.first_words.as_ref().filter(|_| frame.is_user) {
-            let first = json
-                .get("content")
-                .blocks()
-                .iter()
-                .find_map(|block| block.str().or(block.get("text").filled()));
+            let texts = json.get("content").blocks().iter().filter(|block| block_type(block) == "text");
+            let first = texts.filter_map(|block| block.str().or(block.get("text").filled())).next();
             self.lanes.first_prompt(file, first.unwrap_or(""), frame.at);
             if lane.is_none() && !std::mem::replace(&mut self.has_prompt, true) {
                 out.meta(MetaEdit::Title { rank: 0, title: words.clone() });

@@ -71,17 +71,20 @@ impl Panel {
         let payload = json::parse(text).unwrap_or(Json::Null);
         let (key, is_known) = self.key(json, kind);
         let said = Said { kind, text, payload: &payload, json, key: &key };
-        if let Some(of) = self.asking.take() {
-            // Whatever follows it: it was answered.
-            out.push(Edit::RetirePiece { of, piece: PERMISSION });
-        }
         if let Some(fate) = self.goes_on(&said, out) {
+            self.answered(out);
             return fate;
         }
-        if let Some(call) = self.partial.take().filter(|_| !is_known) {
-            out.push(Edit::State { call, state: ToolState::Lost });
+        let blocks = block::blocks(&said, out);
+        let is_unknown = block::is_unknown(&said, &blocks, out);
+        if !is_unknown {
+            self.answered(out);
+            if let Some(call) = self.partial.take().filter(|_| !is_known) {
+                out.push(Edit::State { call, state: ToolState::Lost });
+            }
         }
-        let is_task = !std::mem::replace(&mut self.has_task, true) && matches!(kind, "text" | "task");
+        let is_task = !self.has_task && matches!(kind, "text" | "task");
+        self.has_task |= !is_unknown;
         if is_task {
             out.meta(MetaEdit::Title { rank: 0, title: Text::stub(text, 120) });
         }
@@ -96,7 +99,7 @@ impl Panel {
         let usage = request::usage(kind, &payload, out).or_else(|| request::of_condensing(condensing));
         entry.usage = usage.map(Box::new);
         let mut shown = self.compaction(json).into_iter().map(BlockKind::Break).collect::<Vec<_>>();
-        shown.extend(block::blocks(&said, out));
+        shown.extend(blocks);
         if kind == "api_req_started" {
             shown.extend(self.results(request::results(payload.get("request").str_or_empty()), &entry, out));
         }
@@ -118,6 +121,13 @@ impl Panel {
         self.remember(kind, &entry);
         out.entry(entry);
         if is_known { Fate::Merged } else { Fate::Shown }
+    }
+
+    /// Whatever follows a question that is known: it was answered.
+    fn answered(&mut self, out: &mut Batch) {
+        if let Some(of) = self.asking.take() {
+            out.push(Edit::RetirePiece { of, piece: PERMISSION });
+        }
     }
 
     /// A message is rewritten in its place while it grows; its time stays. One that was still being written when the

@@ -423,3 +423,25 @@ fn what_condensing_cost_counts() {
     assert_eq!(costs, [0.01, 0.005]);
     assert_eq!(transcript.totals().sum().requests, 1);
 }
+
+#[test]
+fn what_nobody_knows_answers_no_question_and_asks_for_nothing() {
+    let waits = |more: &str| {
+        let panel = format!(
+            r#"[{{"ts":0,"type":"say","say":"hologram","text":"hm"}},{{"ts":1,"type":"say","say":"text","text":"Clean up."}},
+                {{"ts":2,"type":"ask","ask":"command","text":"rm a"}}{more}]"#
+        );
+        let transcript = read(&panel, &[]);
+        let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
+        let waiting =
+            blocks.filter(|block| matches!(block.kind, BlockKind::Break(Break::Waiting(_)))).count();
+        (transcript.entries().filter(|entry| entry.marks.prompt).count(), waiting)
+    };
+    assert_eq!(waits(""), (1, 1));
+    assert_eq!(waits(r#",{"ts":3,"type":"say","say":"hologram","text":"hm"}"#), (1, 1));
+    assert_eq!(waits(r#",{"ts":3,"type":"say","say":"command_output","text":"gone"}"#), (1, 0));
+    let role = r#"[{"role":"user","content":"<task>\nfix\n</task>"},{"role":"umpire","content":"out"}]"#;
+    let transcript = read(role, &[]);
+    assert_eq!(transcript.turns().len(), 1);
+    assert!(transcript.tally().unknown.keys().any(|kind| kind.as_str() == "role/umpire"));
+}

@@ -12,7 +12,6 @@ use super::thread::Thread;
 use super::twins::Side;
 use super::usage::limits;
 use crate::formats::json::Json;
-use crate::formats::unknown::{self, Kind};
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::figures::count;
@@ -63,26 +62,11 @@ pub(crate) fn event(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out
             if !thread.replay.is_on() {
                 spent::settings(payload.get("thread_settings"), thread);
             }
-            unknown(line, "event_msg.type", kind, thread, out)
+            thread.unknown(line, ("event_msg.type", kind), out)
         }
         kind => deed::other(line, payload, thread, out)
-            .unwrap_or_else(|| unknown(line, "event_msg.type", kind, thread, out)),
+            .unwrap_or_else(|| thread.unknown(line, ("event_msg.type", kind), out)),
     }
-}
-
-/// A record of a type that is not known.
-pub(crate) fn unknown(
-    line: &Line<'_>,
-    class: &'static str,
-    kind: &str,
-    thread: &mut Thread,
-    out: &mut Batch,
-) -> Fate {
-    let entry = thread.entry(line, out.origin_key(), Role::Harness, out);
-    let from = out.edits.len();
-    let fate = unknown::record(Kind(class, kind), line.input.json, entry, out);
-    thread.note(out.edits.get(from..).unwrap_or_default());
-    fate
 }
 
 /// What is told of an item that is done.
@@ -108,7 +92,7 @@ fn item(line: &Line<'_>, item: &Json<'_>, thread: &mut Thread, lanes: &mut Lanes
         "FunctionCallOutput" => call::alone(line, item, thread, out),
         "Plan" => message::plan(item.get("text").str_or_empty(), line, thread, out),
         kind => deed::other(line, item, thread, out)
-            .unwrap_or_else(|| unknown(line, "item_completed.type", kind, thread, out)),
+            .unwrap_or_else(|| thread.unknown(line, ("item_completed.type", kind), out)),
     }
 }
 

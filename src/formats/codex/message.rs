@@ -68,7 +68,8 @@ pub(crate) fn message(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> 
     match line.payload.get("role").str_or_empty() {
         "user" => user(line, Side::Item, line.payload.get("content"), thread, out),
         "assistant" => answer(line, Side::Item, thread, out),
-        _ => instructions(line, thread, out),
+        "developer" | "system" | "" => instructions(line, thread, out),
+        role => thread.unknown(line, ("role", role), out),
     }
 }
 
@@ -85,9 +86,11 @@ pub(crate) fn between_agents(line: &Line<'_>, thread: &mut Thread, out: &mut Bat
     let payload = line.payload;
     let name = |field: &str| payload.get(field).str_or_empty().to_owned();
     let title = format!("message {} → {}", name("author"), name("recipient"));
-    let text = text_of(payload.get("content"));
+    let content = payload.get("content");
+    let text = text_of(content);
     let text = if is_blank(&*text) { "(encrypted)" } else { text.as_str() };
     let mut entry = thread.noted(line, (&title, text), out);
+    entry.blocks.extend(unknown_parts(content, Piece(0), out));
     // What comes behind the end of a turn without beginning another one is not answered.
     let is_answered = !thread.is_over() || payload.get("trigger_turn").is_true();
     let from = Sender { kind: SenderKind::Peer, name: payload.get("author").text() };
@@ -99,8 +102,11 @@ pub(crate) fn between_agents(line: &Line<'_>, thread: &mut Thread, out: &mut Bat
 /// what was shown.
 fn delivered(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let content = line.payload.get("content");
-    if spoken_texts(content).all(|text| text.starts_with(DELIVERED) || is_blank(text)) {
-        return thread.aside(line, "a delivered message is written again", out);
+    let is_unavailable =
+        |part: &Json<'_>| text_in(part).is_some_and(|text| text.starts_with(DELIVERED) || is_blank(text));
+    if spoken(content).filter(|part| !is_unknown(part)).all(is_unavailable) {
+        beside(line, content, thread, out);
+        return thread.aside(line, ("a delivered message is written again", &text_of(content)), out);
     }
     let mut entry = thread.entry(line, out.origin_key(), Role::Assistant, out);
     (entry.marks.copy, entry.marks.quiet) = (true, true);
@@ -108,8 +114,14 @@ fn delivered(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     thread.emit(entry, out)
 }
 
-/// The model's words, as a response item or as the event about it.
+/// The model's words, as a response item or as the event about it, and what nobody knows of it.
 pub(crate) fn answer(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let fate = spoke(line, side, thread, out);
+    let content = content(line, side);
+    if side == Side::Event && beside(line, content, thread, out) == Fate::Shown { Fate::Shown } else { fate }
+}
+
+fn spoke(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut Batch) -> Fate {
     if side == Side::Item
         && line.input.json.at(&["metadata", "delivered_assistant_message"]).filled().is_some()
     {
@@ -125,7 +137,7 @@ pub(crate) fn answer(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut
     let mut entry = begun(line, twin.as_ref(), thread, out);
     let piece = twin.as_ref().map_or_else(|| piece(out), |twin| twin.piece);
     thread.said = Some(print);
-    entry.blocks = spoken(content).flat_map(|part| answered(part, piece, out)).collect();
+    entry.blocks = of_side(content, side).flat_map(|part| answered(part, piece, out)).collect();
     entry.blocks.extend(questions(content_holder(line, side), piece, out));
     entry.stop = match content_holder(line, side).get("phase").str_or_empty() {
         "final_answer" => Stop::Done,
@@ -183,11 +195,10 @@ pub(crate) fn hook(line: &Line<'_>, item: &Json<'_>, thread: &mut Thread, out: &
 /// What the model thought, as a response item: its summary, its words, or nothing but their encryption.
 pub(crate) fn reasoning(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
-    let thoughts: Vec<&str> = ["summary", "content"]
-        .iter()
-        .flat_map(|name| payload.get(name).items())
-        .filter_map(|part| part.get("text").filled())
-        .collect();
+    let parts = ["summary", "content"].map(|name| payload.get(name));
+    let parts_of = || parts.iter().flat_map(|content| content.items());
+    let thoughts: Vec<&str> =
+        parts_of().filter_map(text_in).map(Str::as_str).filter(|text| !is_blank(*text)).collect();
     let mut twins = Vec::new();
     let mut alone = Vec::new();
     for thought in &thoughts {
@@ -206,6 +217,9 @@ pub(crate) fn reasoning(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -
     }
     let body = out.prose(&thoughts.join("\n\n"));
     entry.blocks.push(Batch::block(piece, BlockKind::Thinking(body)));
+    for content in parts {
+        entry.blocks.extend(unknown_parts(content, piece, out));
+    }
     for print in alone {
         thread.twins.wait(Voice::Thought, Side::Item, print, (entry.key.clone(), piece));
     }
@@ -273,7 +287,7 @@ enum Speaker {
     Program(&'static str),
 }
 
-/// What the user says, or the program in the user's name.
+/// What the user says, or the program in the user's name, and what nobody knows of it.
 pub(crate) fn user(
     line: &Line<'_>,
     side: Side,
@@ -281,6 +295,11 @@ pub(crate) fn user(
     thread: &mut Thread,
     out: &mut Batch,
 ) -> Fate {
+    let fate = told(line, side, content, thread, out);
+    if side == Side::Event && beside(line, content, thread, out) == Fate::Shown { Fate::Shown } else { fate }
+}
+
+fn told(line: &Line<'_>, side: Side, content: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let kinds =
         line.payload.at(&["internal_chat_message_metadata_passthrough", "content_item_kinds"]).items();
     let speaker = speaker(content, kinds);
@@ -313,7 +332,7 @@ pub(crate) fn user(
         "shell command"
     };
     entry.blocks.push(context_block(piece, title, &text, out));
-    let others = spoken(content).filter(|part| text_in(part).is_none());
+    let others = of_side(content, side).filter(|part| text_in(part).is_none());
     entry.blocks.extend(others.filter_map(|part| block(part, piece, out)));
     thread.emit(entry, out)
 }
@@ -341,7 +360,7 @@ fn prompt(line: &Line<'_>, side: Side, content: &Json<'_>, thread: &mut Thread, 
     let piece = twin.as_ref().map_or_else(|| piece(out), |twin| twin.piece);
     let mut entry = thread.entry(line, key, Role::User, out);
     entry.marks.prompt = !entry.marks.copy;
-    entry.blocks = prompt_blocks(content, piece, out);
+    entry.blocks = prompt_blocks(of_side(content, side), piece, out);
     if side == Side::Event {
         let images = ["images", "local_images"].iter().flat_map(|name| line.payload.get(name).items());
         let images: Vec<Image> = images
@@ -357,9 +376,9 @@ fn prompt(line: &Line<'_>, side: Side, content: &Json<'_>, thread: &mut Thread, 
 }
 
 /// The prompt, with what an editor wrote around it apart.
-fn prompt_blocks(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block> {
+fn prompt_blocks<'j>(parts: impl Iterator<Item = &'j Json<'j>>, piece: Piece, out: &mut Batch) -> Vec<Block> {
     let mut blocks = Vec::new();
-    for part in spoken(content) {
+    for part in parts {
         match text_in(part) {
             Some(text) if may_have_preface(&opening(text, BEGIN)) && has_preface(text) => {
                 let (context, asked) = asked(text);
@@ -441,7 +460,10 @@ fn content_holder<'j>(line: &Line<'j>, side: Side) -> &'j Json<'j> {
 /// The text of a part, whichever casing its type has.
 fn text_in<'j, 'a>(part: &'j Json<'a>) -> Option<&'j Str<'a>> {
     let kind = part.get("type").str_or_empty();
-    let is_text = matches!(kind, "input_text" | "output_text" | "text" | "Text" | "refusal" | "summary_text");
+    let is_text = matches!(
+        kind,
+        "input_text" | "output_text" | "text" | "Text" | "refusal" | "summary_text" | "reasoning_text"
+    );
     part.string().or_else(|| part.get("text").string().filter(|_| is_text || kind.is_empty()))
 }
 
@@ -520,6 +542,35 @@ fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> {
     Some(Batch::block(piece, unknown::block(Kind("content.type", kind), part, out)))
 }
 
+/// The parts of a content of which nothing but the kind is known.
+fn unknown_parts(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block> {
+    spoken(content).filter(|part| is_unknown(part)).filter_map(|part| block(part, piece, out)).collect()
+}
+
+fn is_unknown(part: &Json<'_>) -> bool {
+    let kind = part.get("type").str_or_empty();
+    let is_known = text_in(part).is_some() || is_image(kind) || kind == "encrypted_content";
+    !is_known && attached(kind, part).is_none()
+}
+
+/// The parts of a message that an item and an event tell: the item takes the place of the event, but for what nobody
+/// knows.
+fn of_side<'j, 'a>(content: &'j Json<'a>, side: Side) -> impl Iterator<Item = &'j Json<'a>> {
+    spoken(content).filter(move |part| side == Side::Item || !is_unknown(part))
+}
+
+/// What an event tells of a message that nobody knows.
+fn beside(line: &Line<'_>, content: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let mut entry = thread.entry(line, key_of("unknown", out), Role::Harness, out);
+    entry.blocks = unknown_parts(content, piece(out), out);
+    if entry.blocks.is_empty() {
+        return Fate::Merged;
+    }
+    entry.mark_by_asides();
+    thread.add_beside(entry, out);
+    Fate::Shown
+}
+
 /// What a prompt refers to or brings along beside texts and images: a skill, a file, a sound.
 fn attached(kind: &str, part: &Json<'_>) -> Option<String> {
     let what = match kind {
@@ -533,10 +584,13 @@ fn attached(kind: &str, part: &Json<'_>) -> Option<String> {
     Some(format!("{what} {}", names.join("  ")).trim_end().to_owned())
 }
 
+fn is_image(kind: &str) -> bool {
+    matches!(kind, "input_image" | "image" | "localImage" | "local_image" | "Image")
+}
+
 /// An image, inline as a data URL or elsewhere.
 pub(crate) fn image(part: &Json<'_>, out: &Batch) -> Option<Image> {
-    let kind = part.get("type").str_or_empty();
-    if !matches!(kind, "input_image" | "image" | "localImage" | "local_image" | "Image") {
+    if !is_image(part.get("type").str_or_empty()) {
         return None;
     }
     let address = ["image_url", "data", "path", "url"].iter().find_map(|name| part.get(name).filled());

@@ -244,7 +244,7 @@ fn dispatch(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut B
         Class::Note => notes::note(line, thread, out),
         Class::Unknown => {
             let kind = line.input.json.get("type").str_or_empty();
-            event::unknown(line, "type", kind, thread, out)
+            thread.unknown(line, ("type", kind), out)
         }
     }
 }
@@ -268,6 +268,6 @@ fn item(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch
         "web_search_call" => deed::search(line, Side::Item, line.payload, thread, out),
         "image_generation_call" => deed::picture(line, thread, out),
         "configuration_update" => notes::configuration(line, thread, out),
-        kind => event::unknown(line, "response_item.type", kind, thread, out),
+        kind => thread.unknown(line, ("response_item.type", kind), out),
     }
 }

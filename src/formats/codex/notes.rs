@@ -1,6 +1,5 @@
 //! What the program notes in records of their own, beside what was said and done.
 
-use super::event;
 use super::line::Line;
 use super::message;
 use super::thread::Thread;
@@ -20,7 +19,7 @@ pub(crate) fn note(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fat
             let title = format!("speech of {}", payload.get("role").filled().unwrap_or("somebody"));
             thread.text(line, (&title, payload.get("text").str_or_empty()), false, out)
         }
-        _ => event::unknown(line, "type", kind, thread, out),
+        _ => thread.unknown(line, ("type", kind), out),
     }
 }
 

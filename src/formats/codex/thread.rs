@@ -10,6 +10,7 @@ use super::replay::Replay;
 use super::twins::{Print, Twins};
 use super::usage::{Counter, Counts, Responses};
 use crate::formats::turns::Turns;
+use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Raw, Role, Sent, Stop};
@@ -124,6 +125,26 @@ impl Thread {
         let is_known = self.turns.note(&entry);
         out.entry(entry);
         if is_known { Fate::Merged } else { Fate::Shown }
+    }
+
+    /// Emits an entry that stands beside the conversation: no request ends with it.
+    pub(crate) fn add_beside(&mut self, entry: Entry, out: &mut Batch) {
+        self.turns.note(&entry);
+        out.entry(entry);
+    }
+
+    /// A record of a kind, in its class, that is not known.
+    pub(crate) fn unknown(
+        &mut self,
+        line: &Line<'_>,
+        (class, kind): (&'static str, &str),
+        out: &mut Batch,
+    ) -> Fate {
+        let entry = self.entry(line, out.origin_key(), Role::Harness, out);
+        let from = out.edits.len();
+        let fate = unknown::record(Kind(class, kind), line.input.json, entry, out);
+        self.note(out.edits.get(from..).unwrap_or_default());
+        fate
     }
 
     /// Notes entries that were made elsewhere, so that they are taken back with their turn.
@@ -278,10 +299,10 @@ impl Thread {
         self.block(line, BlockKind::Break(Break::Setting(Text::clean(what))), true, out)
     }
 
-    /// A record that says nothing new: one row at level 4, the record below that.
-    pub(crate) fn aside(&mut self, line: &Line<'_>, title: &str, out: &mut Batch) -> Fate {
+    /// A record that says nothing new: one row at level 4 with its text.
+    pub(crate) fn aside(&mut self, line: &Line<'_>, (title, text): (&str, &str), out: &mut Batch) -> Fate {
         let title = Text::clean(title);
-        let body = out.tree(&title, line.input.json.weight(), || line.input.json.to_tree());
+        let body = out.output(text.trim());
         self.block(line, BlockKind::Aside(Judged::Trace, Raw { title, body }), true, out)
     }
 

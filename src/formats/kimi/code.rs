@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::agent::{Agent, piece};
-use super::content::{block, blocks, images, is_named, text_of};
+use super::content::{block, blocks, images, is_named, output_of, said, text_of};
 use super::places;
 use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
 use crate::formats::json::Json;
@@ -253,7 +253,7 @@ impl Wire {
         let body = out.output(&text_of(content));
         let raw = Raw { title: Text::clean(title), body };
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(raw)));
-        let others = content.blocks().iter().filter(|part| part.string().is_none() && !part.has("text"));
+        let others = content.blocks().iter().filter(|part| said(part).is_none());
         entry.blocks.extend(others.filter_map(|part| block(part, Piece(0), out)));
         out.entry(entry);
         Fate::Shown
@@ -297,7 +297,7 @@ impl Wire {
         let call = Text::clean(event.get("toolCallId").str_or_empty());
         let is_known = self.agent.end_call(&call);
         let result = event.get("result");
-        let output = text_of(result.get("output"));
+        let output = output_of(result.get("output"));
         let note = result.get("note").str_or_empty();
         let is_error = result.get("isError").is_true();
         let is_refused = is_error && REFUSALS.iter().any(|words| output.contains(words));

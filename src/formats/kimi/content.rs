@@ -13,15 +13,12 @@ use crate::model::text::Text;
 
 /// A part as a block. Nothing if it is blank.
 pub(crate) fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> {
-    let kind = match (part.get("type").str_or_empty(), part.string()) {
+    let kind = match (part.get("type").str_or_empty(), said(part)) {
         (_, Some(text)) => BlockKind::Text((!is_blank(text)).then(|| out.prose_of(text))?),
-        ("text", _) => {
-            let text = part.get("text").string_or_empty();
-            BlockKind::Text((!is_blank(text)).then(|| out.prose_of(text))?)
-        }
-        ("think", _) => BlockKind::Thinking(out.prose_of(part.get("think").string_or_empty())),
-        ("image_url" | "image", _) => BlockKind::Image(image(part, out)),
-        (other, _) => unknown::block(Kind("part.type", other), part, out),
+        ("text", None) => return None,
+        ("think", None) => BlockKind::Thinking(out.prose_of(part.get("think").string_or_empty())),
+        ("image_url" | "image", None) => BlockKind::Image(image(part, out)),
+        (other, None) => unknown::block(Kind("part.type", other), part, out),
     };
     Some(Batch::block(piece, kind))
 }
@@ -29,8 +26,13 @@ pub(crate) fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Bl
 /// Whether a part is of a kind that is known.
 pub(crate) fn is_named(part: &Json<'_>) -> bool {
     let kind = part.get("type").str_or_empty();
-    part.string().is_some()
-        || ["text", "think", "image_url", "image", "audio_url", "video_url", "file"].contains(&kind)
+    said(part).is_some() || ["think", "image_url", "image", "audio_url", "video_url", "file"].contains(&kind)
+}
+
+/// What a part says, if it is a text.
+pub(crate) fn said<'j, 'a>(part: &'j Json<'a>) -> Option<&'j Str<'a>> {
+    let is_text = part.get("type").str().is_none_or(|kind| kind == "text");
+    part.string().or_else(|| part.get("text").string().filter(|_| is_text))
 }
 
 /// All parts as blocks.
@@ -38,10 +40,18 @@ pub(crate) fn blocks(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<B
     content.blocks().iter().filter_map(|part| block(part, piece, out)).collect()
 }
 
-/// All text of a content.
+/// All text of a message.
 pub(crate) fn text_of<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, Str<'a>> {
-    let mut texts =
-        content.blocks().iter().filter_map(|part| part.string().or_else(|| part.get("text").string()));
+    joined(content.blocks().iter().filter_map(said))
+}
+
+/// All text that a tool put out, whatever its parts are.
+pub(crate) fn output_of<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, Str<'a>> {
+    let text = |part: &'j Json<'a>| part.string().or_else(|| part.get("text").string());
+    joined(content.blocks().iter().filter_map(text))
+}
+
+fn joined<'j, 'a>(mut texts: impl Iterator<Item = &'j Str<'a>>) -> Cow<'j, Str<'a>> {
     let first = texts.next();
     let rest: Vec<&str> = texts.map(Str::as_str).collect();
     match first {

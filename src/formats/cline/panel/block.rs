@@ -3,6 +3,7 @@
 use crate::formats::cline::call::{self, Asked};
 use crate::formats::cline::content::raw;
 use crate::formats::cline::result;
+use crate::formats::definition::kinds;
 use crate::formats::inline;
 use crate::formats::json::{self, Json};
 use crate::formats::unknown::{self, Kind};
@@ -189,8 +190,17 @@ pub(super) fn retry(payload: &Json<'_>) -> String {
 
 /// What has nothing but a name.
 fn other(kind: &str, json: &Json<'_>, out: &mut Batch) -> BlockKind {
-    let class = if json.get("type").str() == Some("ask") { "ask" } else { "say" };
-    unknown::block(Kind(class, kind), json, out)
+    unknown::block(Kind(class_of(json), kind), json, out)
+}
+
+fn class_of(json: &Json<'_>) -> &'static str {
+    if json.get("type").str() == Some("ask") { "ask" } else { "say" }
+}
+
+/// Whether nobody knows what a message is that makes these blocks.
+pub(super) fn is_unknown(said: &Said<'_>, blocks: &[BlockKind], out: &Batch) -> bool {
+    let is_aside = matches!(blocks, [BlockKind::Aside(..)]);
+    is_aside && kinds::of(out).get(class_of(said.json), said.kind).is_none()
 }
 
 /// The list of tasks that the agent keeps.

@@ -1,7 +1,7 @@
 //! The results of Kimi CLI's tools: an output, a message about it, and what the terminal shows of it.
 
 use crate::formats::json::Json;
-use crate::formats::kimi::content::{images, text_of};
+use crate::formats::kimi::content::{images, output_of};
 use crate::model::body::Key;
 use crate::model::body::written::is_blank;
 use crate::model::edit::Batch;
@@ -16,7 +16,7 @@ const SHORT: usize = 48;
 
 /// Reads a `return_value`.
 pub(crate) fn read(key: Key, value: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> ToolResult {
-    let output = text_of(value.get("output"));
+    let output = output_of(value.get("output"));
     let message = value.get("message").str_or_empty();
     let is_error = value.get("is_error").is_true();
     let body = match (is_blank(&*output), is_error) {

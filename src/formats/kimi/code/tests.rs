@@ -27,6 +27,8 @@ fn a_prompt_and_its_message_are_one() {
     assert_eq!(prompts(&[PROMPT, APPENDED]), 1);
     assert_eq!(prompts(&[APPENDED]), 1);
     assert_eq!(prompts(&[PROMPT, APPENDED, PROMPT, APPENDED]), 2);
+    let more = APPENDED.replace(r#""text":"go"}"#, r#""text":"go"},{"type":"hologram","text":"hm"}"#);
+    assert_eq!(prompts(&[PROMPT, &more]), 1, "with a part that nobody knows");
     let injected = APPENDED.replace(r#"{"kind":"user"}"#, r#"{"kind":"injection","variant":"plan_mode"}"#);
     assert_eq!(prompts(&[&injected]), 0);
 }
