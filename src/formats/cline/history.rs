@@ -2,7 +2,7 @@
 //! text. Calls in text have only their place for an id; their results come in the same order, under
 //! titles that name the tool.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use super::call::{self, Asked};
 use super::content::{Content, Frame, RESUMPTION, any_block, notice, own_text};
@@ -22,10 +22,49 @@ const SAID: [&str; 4] = ["task", "user_message", "feedback", "answer"];
 /// Calls whose results come as text, in order.
 #[derive(Default)]
 pub(super) struct TextResults {
-    open: VecDeque<(Text, Key)>,
+    open: Open,
     /// Whether the session has results that name their calls. Where it has none, the next answer shows that
     /// nothing more comes.
     has_blocks: bool,
+}
+
+/// Calls in the order in which they were made, by the names of their tools and by their ids: an answer may have
+/// thousands of them, and any of them may go at the same cost.
+#[derive(Default)]
+struct Open {
+    calls: BTreeMap<usize, (Text, Key)>,
+    /// The numbers of calls; some may be gone.
+    by_tool: HashMap<Text, VecDeque<usize>>,
+    by_id: HashMap<Key, Vec<usize>>,
+}
+
+impl Open {
+    fn of(calls: impl Iterator<Item = (Text, Key)>) -> Self {
+        let mut open = Self::default();
+        for (number, (tool, call)) in calls.enumerate() {
+            open.by_tool.entry(tool.clone()).or_default().push_back(number);
+            open.by_id.entry(call.clone()).or_default().push(number);
+            open.calls.insert(number, (tool, call));
+        }
+        open
+    }
+
+    /// Takes out the calls of an id.
+    fn answer(&mut self, id: &str) {
+        for number in self.by_id.remove(id).unwrap_or_default() {
+            self.calls.remove(&number);
+        }
+    }
+
+    /// Takes out the first call of a tool, or of any tool if there is none.
+    fn next(&mut self, tool: &str) -> Option<Key> {
+        let of_tool = self.by_tool.get_mut(tool);
+        let named = of_tool.and_then(|numbers| {
+            std::iter::from_fn(|| numbers.pop_front()).find_map(|number| self.calls.remove(&number))
+        });
+        let any = || self.calls.pop_first().map(|(_, call)| call);
+        named.or_else(any).map(|(_, call)| call)
+    }
 }
 
 /// Whether a message has texts as Cline and its kin wrap them.
@@ -72,7 +111,7 @@ impl TextResults {
             BlockKind::Call(call) => Some((call.name.clone(), call.key.clone())),
             _ => None,
         });
-        self.open = calls.collect();
+        self.open = Open::of(calls);
         content
     }
 
@@ -96,7 +135,7 @@ impl TextResults {
                 content.add(added);
                 if block.get("type").str() == Some("tool_result") {
                     self.has_blocks = true;
-                    self.open.retain(|(_, call)| call.as_str() != block.get("tool_use_id").str_or_empty());
+                    self.open.answer(block.get("tool_use_id").str_or_empty());
                 }
                 continue;
             };
@@ -127,8 +166,8 @@ impl TextResults {
 
     /// Nothing will answer the calls that are open.
     fn give_up(&mut self, out: &mut Batch) {
-        let lost = self.open.drain(..).map(|(_, call)| Edit::State { call, state: ToolState::Lost });
-        lost.for_each(|edit| out.push(edit));
+        let calls = std::mem::take(&mut self.open).calls.into_values();
+        calls.for_each(|(_, call)| out.push(Edit::State { call, state: ToolState::Lost }));
     }
 
     fn result(
@@ -140,8 +179,7 @@ impl TextResults {
     ) {
         let Some((title, text)) = titled else { return };
         let body = out.output(text.trim_start_matches('\n'));
-        let named = self.open.iter().position(|(name, _)| name.as_str() == tool_of(title));
-        let Some((_, call)) = self.open.remove(named.unwrap_or(0)) else {
+        let Some(call) = self.open.next(tool_of(title)) else {
             let title = Text::clean(&format!("result of {title}"));
             content.kinds.push(BlockKind::Raw(Raw { title, body }));
             return;
@@ -172,4 +210,21 @@ fn said(text: &str) -> Option<&str> {
         let (_, rest) = text.split_once(&format!("<{tag}>"))?;
         Some(rest.split_once(&format!("</{tag}>")).map_or(rest, |(inner, _)| inner).trim())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Open;
+
+    #[test]
+    fn calls_are_taken_by_id_by_tool_and_in_order() {
+        let calls = [("read", "a"), ("run", "b"), ("read", "c"), ("run", "d"), ("run", "b"), ("ask", "e")];
+        let mut open = Open::of(calls.into_iter().map(|(tool, call)| (tool.into(), call.into())));
+        open.answer("b");
+        open.answer("x");
+        let mut next = |tool| open.next(tool).map(|call| call.to_string());
+        let taken = [next("run"), next("read"), next("run"), next("read"), next("read")];
+        let expected = [Some("d"), Some("a"), Some("c"), Some("e"), None];
+        assert_eq!(taken, expected.map(|call| call.map(str::to_owned)));
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::formats::json::Json;
 use crate::formats::tools;
+use crate::formats::waiting::Waiting;
 use crate::model::body::{Body, Key};
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role, Stop};
@@ -23,7 +24,7 @@ pub(crate) struct Agent {
     /// The model that answers.
     pub(crate) model: Option<Name>,
     step: Option<Step>,
-    open: Vec<Key>,
+    open: Waiting,
     known: Seen<()>,
     has_prompt: bool,
 }
@@ -176,7 +177,7 @@ impl Agent {
 
     /// A call has its result. Whether there is such a call.
     pub(crate) fn end_call(&mut self, id: &Key) -> bool {
-        self.open.retain(|open| open != id);
+        self.open.remove(id);
         self.known.contains(id)
     }
 

@@ -36,6 +36,8 @@ pub(super) struct Messages {
     systems: HashSet<Piece>,
     /// What calls that change files say of them.
     edited: HashSet<Text>,
+    /// The answers that summarize, by the messages that asked for it.
+    summaries: HashMap<Key, Key>,
     /// Calls that start a sub-agent and do not say which: their messages, when they were made, and what for.
     starters: HashMap<Key, (Key, Timestamp, Text)>,
 }
@@ -379,6 +381,7 @@ impl Messages {
         let needs_line = summarizes
             .as_ref()
             .is_some_and(|asked| self.facts.get(asked).is_none_or(|facts| facts.compactions.is_empty()));
+        self.summaries.extend(summarizes.clone().map(|asked| (asked, key.clone())));
         let tail = head::tail(info);
         self.add_system(info, entry.lane.clone(), out);
         let failure = message::failure(info.get("error")).map(|failure| failure.words()).or(known_failure);
@@ -482,8 +485,8 @@ impl Messages {
 
     /// The answer that summarizes for this message.
     fn summary_of(&self, key: &Key) -> Option<Key> {
-        let answer = self.heads.values().find(|head| head.summarizes.as_ref() == Some(key))?;
-        Some(answer.entry.key.clone())
+        let answer = self.summaries.get(key)?;
+        self.heads.get(answer).filter(|head| head.summarizes.as_ref() == Some(key)).map(|_| answer.clone())
     }
 
     fn close_calls(&mut self, key: &Key, out: &mut Batch) {
