@@ -229,6 +229,7 @@ fn calls(
     if let Some(ended) = ends.into_iter().max().filter(|_| open.is_empty()) {
         emitter.up_to(ended, Class::Unknown, None, None);
     }
+    let mut standing = Standing::of(&open);
     let mut ran: Vec<(Timestamp, Timestamp, &Open<'_>)> = Vec::new();
     for one in &open {
         ran.extend(running(transcript, one, entry).into_iter().map(|(from, to)| (from, to, one)));
@@ -237,7 +238,7 @@ fn calls(
     for (from, to, one) in ran {
         let call = one.call;
         // Between the message and the call the model is still writing, unless another call ran or stood still.
-        emitter.stand_still(&open, from);
+        emitter.stand_still(&mut standing, from);
         emitter.up_to(from, Class::Model, None, None);
         let (class, worked) = (Class::of_call(call, entry.said(call)), emitter.carry.worked);
         emitter.up_to(to, class, Some(&call.name), Some(one.block));
@@ -248,7 +249,38 @@ fn calls(
         *sum = sum.saturating_add(*now - worked);
     }
     if let Some(end) = open.iter().map(|one| one.to).max() {
-        emitter.stand_still(&open, end);
+        emitter.stand_still(&mut standing, end);
+    }
+}
+
+/// The calls of an entry by when they were made. An answer may have a hundred thousand that were all open at once, so
+/// that each is looked at twice and no more: what is asked for is always later than before.
+struct Standing<'a> {
+    open: Vec<&'a Open<'a>>,
+    /// The first that may still be open, …
+    first: usize,
+    /// … the first that is made later than what was asked for, …
+    next: usize,
+    /// … and the latest end of those before it.
+    latest: Option<Timestamp>,
+}
+
+impl<'a> Standing<'a> {
+    fn of(open: &'a [Open<'a>]) -> Self {
+        let mut open: Vec<&Open<'_>> = open.iter().collect();
+        open.sort_by_key(|one| (one.from, one.block));
+        Self { open, first: 0, next: 0, latest: None }
+    }
+
+    /// The first call of those that were open at some time between these two, and when the last of them ended.
+    fn between(&mut self, from: Timestamp, until: Timestamp) -> Option<(&'a Open<'a>, Timestamp)> {
+        while let Some(one) = self.open.get(self.next).filter(|one| one.from < until) {
+            self.latest = self.latest.max(Some(one.to));
+            self.next += 1;
+        }
+        let begun = self.open.get(..self.next)?;
+        self.first += begun.get(self.first..)?.iter().take_while(|one| one.to <= from).count();
+        Some((*begun.get(self.first)?, self.latest?))
     }
 }
 
@@ -331,13 +363,11 @@ impl Emitter<'_> {
     }
 
     /// Nobody was at work before this while calls were open.
-    fn stand_still(&mut self, open: &[Open<'_>], until: Timestamp) {
+    fn stand_still(&mut self, open: &mut Standing<'_>, until: Timestamp) {
         let Some(from) = self.carry.until else { return };
-        let open = || open.iter().filter(|one| one.from < until && one.to > from);
-        let Some(first) = open().min_by_key(|one| (one.from, one.block)) else { return };
+        let Some((first, to)) = open.between(from, until) else { return };
         self.up_to(first.from.max(from), Class::Model, None, None);
-        let to = open().map(|one| one.to).max().map_or(until, |to| to.min(until));
-        self.up_to(to, Class::Unknown, Some(&first.call.name), Some(first.block));
+        self.up_to(to.min(until), Class::Unknown, Some(&first.call.name), Some(first.block));
     }
 
     /// All time up to here was spent on this.
@@ -408,5 +438,42 @@ fn sign_of(entry: &Entry) -> Option<Sign> {
         let is_note = |kind: &BlockKind| matches!(kind, BlockKind::Text(_) | BlockKind::Raw(_));
         let asks = !entry.marks.trace && matches!(entry.role, Role::User | Role::Harness);
         (asks && entry.blocks.iter().any(|block| is_note(&block.kind))).then_some(Sign::Note)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{prop, proptest};
+
+    use super::{Open, Standing};
+    use crate::model::edit::Batch;
+    use crate::model::samples;
+    use crate::model::timestamp::Timestamp;
+
+    proptest! {
+        #[test]
+        fn open_calls_are_those_that_a_look_at_all_finds(
+            spans in prop::collection::vec((0i64..20, 0i64..9), 1..12),
+            asked in prop::collection::vec((0i64..6, 0i64..6), 1..12),
+        ) {
+            let call = samples::call(&mut Batch::default(), "c");
+            let open: Vec<Open<'_>> = spans
+                .iter()
+                .enumerate()
+                .map(|(block, (from, ms))| Open { from: Timestamp(*from), to: Timestamp(from + ms), block, call: &call })
+                .collect();
+            let mut standing = Standing::of(&open);
+            let (mut from, mut until) = (0, 0);
+            for (later_from, later_until) in asked {
+                (from, until) = (from + later_from, until + later_until);
+                let (from, until) = (Timestamp(from), Timestamp(until));
+                let of_all = || open.iter().filter(|one| one.from < until && one.to > from);
+                let first = of_all().min_by_key(|one| (one.from, one.block));
+                let last = of_all().map(|one| one.to).max();
+                let found = standing.between(from, until);
+                assert_eq!(found.map(|(one, _)| one.block), first.map(|one| one.block));
+                assert_eq!(found.map(|(_, to)| to), last);
+            }
+        }
     }
 }
