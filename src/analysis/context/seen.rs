@@ -117,6 +117,12 @@ impl Path {
         limit.is_some_and(|limit| place <= limit)
     }
 
+    /// The branches on it, none for the active path, each with the last place on it.
+    pub(crate) fn limits(&self) -> impl Iterator<Item = (Option<usize>, usize)> {
+        let active = self.active.map(|limit| (None, limit));
+        active.into_iter().chain(self.left.iter().map(|(branch, limit)| (Some(*branch), *limit)))
+    }
+
     /// How far the active path is followed: the place of the last entry on it.
     pub(crate) fn active(&self) -> Option<usize> {
         self.active

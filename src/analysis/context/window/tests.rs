@@ -407,3 +407,27 @@ fn system_prompt_and_tools_fill_the_window_until_others_take_their_place() {
     assert_eq!(sizes(Class::Tools), [4_000, 6_000]);
     assert_eq!(sizes(Class::Added), [500, 500], "bookkeeping that the model was sent");
 }
+
+#[test]
+fn the_way_to_a_branch_is_walked_without_a_look_at_the_others() {
+    const BRANCHES: usize = 300;
+    let (transcript, windows) = windows_of(|out| {
+        let entry = say(out, "u", Role::User, 100);
+        out.entry(entry);
+        for number in 0..BRANCHES {
+            let mut prompt = say(out, &format!("u{number}"), Role::User, 50);
+            prompt.parent = Some(Key::from("u"));
+            out.entry(prompt);
+            let mut answer = say(out, &format!("a{number}"), Role::Assistant, 10);
+            answer.parent = Some(Key::clean(&format!("u{number}")));
+            spent(&mut answer, [40, 0, 0]);
+            out.entry(answer);
+        }
+    });
+    assert_eq!(transcript.branches().list.len(), BRANCHES - 1);
+    let requests = requests(&windows);
+    assert_eq!(requests.len(), BRANCHES);
+    assert!(requests.iter().all(|request| request.sizes.total() == 150), "the root and its own prompt");
+    let walked = windows.tracks.iter().map(|track| track.walked).sum::<usize>();
+    assert!(walked <= 3 * BRANCHES, "{walked}");
+}

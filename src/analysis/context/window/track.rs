@@ -1,5 +1,7 @@
 //! The requests of one lane, in the order of the file.
 
+use std::collections::HashMap;
+
 use super::sweep::{Carry, Spot};
 use super::{ContextRow, Sums, TokenCount, shares};
 use crate::analysis::context::seen::Path;
@@ -25,6 +27,45 @@ pub(crate) struct Track {
     /// The branch that the carry stands on; none is the active path.
     branch: Option<usize>,
     kept: Vec<Kept>,
+    ways: Ways,
+    /// Entries of ways that were walked again.
+    #[cfg(test)]
+    pub(crate) walked: usize,
+}
+
+/// Which entries of a lane lie on which way: a session may have thousands of branches, and the way to one of them must
+/// not cost a look at all the others.
+#[derive(Clone, Debug, Default)]
+struct Ways {
+    /// The branch of each entry that is taken in; none is the active path.
+    branches: Vec<Option<usize>>,
+    places: HashMap<Option<usize>, Vec<usize>>,
+}
+
+impl Ways {
+    fn push(&mut self, branch: Option<usize>) {
+        self.places.entry(branch).or_default().push(self.branches.len());
+        self.branches.push(branch);
+    }
+
+    fn truncate(&mut self, len: usize) {
+        for branch in self.branches.drain(len.min(self.branches.len())..) {
+            self.places.get_mut(&branch).and_then(Vec::pop);
+        }
+    }
+
+    /// The places on a way from a place on, in their order. `is_beyond` tells which are behind where the way leaves
+    /// their branch.
+    fn places(&self, path: &Path, first: usize, is_beyond: impl Fn(usize, usize) -> bool) -> Vec<usize> {
+        let mut places = Vec::new();
+        for (branch, limit) in path.limits() {
+            let Some(list) = self.places.get(&branch) else { continue };
+            let behind = list.iter().skip(list.partition_point(|place| *place < first)).copied();
+            places.extend(behind.take_while(|place| !is_beyond(*place, limit)));
+        }
+        places.sort_unstable();
+        places
+    }
 }
 
 /// A state that can be gone back to.
@@ -100,6 +141,7 @@ impl Track {
             }
         }
         self.at.truncate(rows);
+        self.ways.truncate(swept);
         (self.swept, self.sums, self.carry, self.branch) = (swept, sums, carry, branch);
     }
 
@@ -119,6 +161,7 @@ impl Track {
                 });
             }
             self.step(transcript, id);
+            self.ways.push(branch_of(transcript, id));
             self.swept += 1;
         }
         self.swept > first
@@ -131,7 +174,12 @@ impl Track {
             self.branch = branch;
             let path = Path::to(transcript, id);
             if !self.leads_on(transcript, &path) {
-                self.carry = self.carry_to(transcript, &path);
+                let (kept, way) = self.way_to(transcript, &path);
+                #[cfg(test)]
+                {
+                    self.walked += way.len();
+                }
+                self.carry = self.walk(transcript, kept, &way);
             }
         }
         let spot = Spot { transcript, ids: &self.ids, place: self.swept };
@@ -152,24 +200,27 @@ impl Track {
             .is_none_or(|id| transcript.place_of(*id).is_some_and(|place| path.holds(transcript, *id, place)))
     }
 
-    /// What is known before an entry that does not go on from the one before it in the file: all of its path
-    /// is walked again, from a state on it.
-    fn carry_to(&self, transcript: &Transcript, path: &Path) -> Carry {
+    /// A state on a way, and the places that come after it on the way.
+    fn way_to(&self, transcript: &Transcript, path: &Path) -> (Carry, Vec<usize>) {
         let place_of = |place: usize| self.ids.get(place).and_then(|id| transcript.place_of(*id));
-        // A state on the active path holds as far as the path follows that.
-        let holds = |kept: &&Kept| {
+        let is_within = |kept: &Kept| {
             let last = kept.swept.checked_sub(1).and_then(place_of);
-            kept.branch.is_none()
-                && last.is_none_or(|last| path.active().is_some_and(|active| last <= active))
+            last.is_none_or(|last| path.active().is_some_and(|active| last <= active))
         };
-        let kept = self.kept.iter().rev().find(holds);
-        let (first, mut carry) = kept.map_or((0, Carry::default()), |kept| (kept.swept, kept.carry.clone()));
-        for (place, other) in self.ids.iter().enumerate().take(self.swept).skip(first) {
-            let Some(entry) = transcript.get(*other) else { continue };
-            if place_of(place).is_some_and(|at| path.holds(transcript, *other, at)) {
-                let spot = Spot { transcript, ids: &self.ids, place };
-                carry.step(&spot, *other, entry, &mut |_| {});
-            }
+        // A state on the active path holds as far as the path follows that.
+        let within = self.kept.get(..self.kept.partition_point(is_within)).unwrap_or_default();
+        let kept = within.iter().rev().find(|kept| kept.branch.is_none());
+        let (first, carry) = kept.map_or((0, Carry::default()), |kept| (kept.swept, kept.carry.clone()));
+        let is_beyond = |place, limit| place_of(place).is_some_and(|at| at > limit);
+        (carry, self.ways.places(path, first, is_beyond))
+    }
+
+    /// What is known before an entry that does not go on from the one before it in the file: its way is walked again.
+    fn walk(&self, transcript: &Transcript, mut carry: Carry, way: &[usize]) -> Carry {
+        for place in way.iter().copied() {
+            let id = self.ids.get(place).copied();
+            let Some((id, entry)) = id.and_then(|id| Some((id, transcript.get(id)?))) else { continue };
+            carry.step(&Spot { transcript, ids: &self.ids, place }, id, entry, &mut |_| {});
         }
         carry.rewind();
         carry
