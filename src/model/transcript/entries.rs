@@ -39,6 +39,8 @@ impl Transcript {
         let id = EntryId(number);
         new.revision = 1;
         new.end_at(None);
+        // Most have one block, for which a growing list takes the memory of four.
+        new.blocks.shrink_to_fit();
         self.adopt_strays(id, &mut new, touched);
         self.adopt_usage(&mut new, touched);
         self.adopt_copies(&mut new, touched);
