@@ -6,13 +6,15 @@
 //! Invariant: what is shown goes over all notes in the order of their entries. Notes are small, so a change of an early
 //! one begins that again, while the former facts stay.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::index::Index;
 use super::shell::Does;
 use crate::model::body::Body;
-use crate::model::entry::{BlockKind, Entry, EntryId, Role};
-use crate::model::text::{Name, Text, without_sgr};
+use crate::model::entry::{Block, BlockKind, Entry, EntryId, Role};
+use crate::model::figures::bytes;
+use crate::model::text::{Name, Text, prefix, without_sgr};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult};
 use crate::model::transcript::Transcript;
@@ -24,6 +26,14 @@ pub(crate) mod rows;
 
 pub(crate) use claims::Claim;
 use notes::{FileChange, Like, May, Note, Tests};
+
+/// Gives a block with its bodies, as far as they can be had.
+pub(crate) type Whole<'w> = &'w mut dyn for<'b> FnMut(&'b Block) -> Cow<'b, Block>;
+
+/// The block as it is known.
+pub(crate) fn as_is(block: &Block) -> Cow<'_, Block> {
+    Cow::Borrowed(block)
+}
 
 /// Notes that are gone over in the time that it takes to take in an entry, which may have to be unpacked.
 const NOTES: usize = 16;
@@ -61,14 +71,17 @@ pub(crate) struct Facts {
     pub(crate) commands: Vec<Command>,
     /// Commits.
     pub(crate) commits: Vec<Commit>,
+    hashes: HashSet<String>,
     /// Test runs.
     pub(crate) tests: Vec<TestRun>,
     /// What failed.
     pub(crate) failed: Vec<Failure>,
     /// Calls without a result.
     pub(crate) open: Vec<Open>,
-    /// Failures that nothing has mended, by lane and what they are known by.
-    unmended: HashMap<(Option<Name>, Like), Vec<usize>>,
+    /// Failures that nothing has mended, by lane and what they are known by, with their words.
+    unmended: HashMap<(Option<Name>, Like), HashMap<String, usize>>,
+    /// The tests among them.
+    unmended_tests: BTreeSet<(Option<Name>, String)>,
     may: May,
     last_change: usize,
     last_may_test: usize,
@@ -192,7 +205,7 @@ impl Index for Brief {
             self.root.clone_from(&transcript.meta().root);
         }
         if let Some(entry) = transcript.get(id) {
-            self.take(place, id, entry);
+            self.take(place, id, entry, &mut as_is);
         }
     }
 
@@ -200,7 +213,7 @@ impl Index for Brief {
         let Some(entry) = transcript.get(id) else { return true };
         let first = self.notes.partition_point(|noted| noted.place < place);
         let end = self.notes.partition_point(|noted| noted.place <= place);
-        let now = self.notes_of(place, id, entry);
+        let now = self.notes_of(place, id, entry, &mut as_is);
         if self.notes.get(first..end).is_some_and(|known| known == now) {
             return true;
         }
@@ -247,29 +260,29 @@ impl Index for Brief {
 }
 
 impl Brief {
-    /// Of a whole session. `whole` gives an entry with all its bodies.
-    pub(crate) fn of(transcript: &Transcript, whole: &mut dyn FnMut(&Entry) -> Entry) -> Self {
+    /// Of a whole session. `whole` gives a block with all its bodies.
+    pub(crate) fn of(transcript: &Transcript, whole: Whole<'_>) -> Self {
         let mut brief = Self { root: transcript.meta().root.clone(), ..Self::default() };
         for (place, id) in transcript.order().iter().enumerate() {
             if let Some(entry) = transcript.get(*id) {
-                brief.take(place, *id, &whole(entry));
+                brief.take(place, *id, entry, whole);
             }
         }
         brief.settle(transcript, &(), usize::MAX);
         brief
     }
 
-    fn take(&mut self, place: usize, id: EntryId, entry: &Entry) {
+    fn take(&mut self, place: usize, id: EntryId, entry: &Entry, whole: Whole<'_>) {
         self.read = place + 1;
-        let notes = self.notes_of(place, id, entry);
+        let notes = self.notes_of(place, id, entry, whole);
         self.notes.extend(notes);
     }
 
-    fn notes_of(&mut self, place: usize, id: EntryId, entry: &Entry) -> Vec<Noted> {
+    fn notes_of(&mut self, place: usize, id: EntryId, entry: &Entry, whole: Whole<'_>) -> Vec<Noted> {
         if entry.marks.copy {
             return Vec::new();
         }
-        let (notes, is_away) = notes::notes_of(entry, self.root.as_ref().map(Text::as_str));
+        let (notes, is_away) = notes::notes_of(entry, self.root.as_ref().map(Text::as_str), whole);
         if is_away {
             self.away.insert(id);
         } else {
@@ -316,11 +329,11 @@ impl Facts {
             }
             Note::Commit(commit) => {
                 let notes::Committed { hash, subject, is_amended } = &**commit;
-                if *is_amended {
-                    self.commits.pop();
+                if *is_amended && let Some(replaced) = self.commits.pop() {
+                    self.hashes.remove(&replaced.hash);
                 }
                 self.last_commit = Some((entry, *place));
-                if self.commits.iter().all(|known| known.hash != *hash) {
+                if self.hashes.insert(hash.clone()) {
                     self.commits.push(Commit { hash: hash.clone(), subject: subject.clone(), entry });
                 }
             }
@@ -404,25 +417,28 @@ impl Facts {
         if self.unmended.is_empty() {
             return;
         }
-        for number in self.unmended.remove(&(lane.cloned(), like.clone())).unwrap_or_default() {
+        let key = (lane.cloned(), like.clone());
+        for number in self.unmended.remove(&key).unwrap_or_default().into_values() {
             if let Some(failure) = self.failed.get_mut(number) {
                 failure.mended = Some(entry);
             }
+        }
+        if let (lane, Like::Test(tests)) = key {
+            self.unmended_tests.remove(&(lane, tests));
         }
     }
 
     /// Tests passed: the same ones, or more of them, failed before. Answers whether any did.
     fn mend_tests(&mut self, entry: EntryId, lane: Option<&Name>, passed: &str) -> bool {
-        let is_it = |like: &Like| match like {
-            Like::Test(known) => {
-                known.strip_prefix(passed).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-            }
-            _ => false,
-        };
-        let mended = self.unmended.keys().filter(|(of, like)| of.as_ref() == lane && is_it(like));
-        let mended: Vec<_> = mended.cloned().collect();
-        for (of, like) in &mended {
-            self.mend(entry, of.as_ref(), like);
+        let passed = (lane.cloned(), passed.to_owned());
+        let of_same = self.unmended_tests.range(passed.clone()..);
+        let rest = of_same.map_while(|of| {
+            (of.0 == passed.0).then_some(of.1.strip_prefix(&passed.1)?).map(|rest| (of, rest))
+        });
+        let mended = rest.filter(|(_, rest)| rest.is_empty() || rest.starts_with(' '));
+        let mended: Vec<String> = mended.map(|((_, tests), _)| tests.clone()).collect();
+        for tests in &mended {
+            self.mend(entry, lane, &Like::Test(tests.clone()));
         }
         !mended.is_empty()
     }
@@ -433,18 +449,17 @@ impl Facts {
         (what, facts, word): (&str, &str, &'static str),
         like: Like,
     ) {
+        if let Like::Test(tests) = &like {
+            self.unmended_tests.insert((lane.cloned(), tests.clone()));
+        }
         let numbers = self.unmended.entry((lane.cloned(), like.clone())).or_default();
-        let known = numbers
-            .iter()
-            .copied()
-            .find(|number| self.failed.get(*number).is_some_and(|known| known.what == what));
-        if let Some(known) = known.and_then(|number| self.failed.get_mut(number)) {
+        if let Some(known) = numbers.get(what).and_then(|number| self.failed.get_mut(*number)) {
             known.times += 1;
             known.entry = entry;
             facts.clone_into(&mut known.facts);
             return;
         }
-        numbers.push(self.failed.len());
+        numbers.insert(what.to_owned(), self.failed.len());
         let (what, facts) = (what.to_owned(), facts.to_owned());
         let is_error = like == Like::Error;
         self.failed.push(Failure { what, facts, word, times: 1, entry, mended: None, is_error, like });
@@ -470,10 +485,47 @@ pub(crate) fn last_answer(transcript: &Transcript) -> Option<EntryId> {
     transcript.order().iter().rev().find(is_answer).copied()
 }
 
-/// What an entry says, without its thoughts.
-pub(crate) fn text_of(entry: &Entry) -> String {
-    let said = texts(entry).map(|body| without_sgr(body.text_or_stub()).trim().to_owned());
-    said.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
+/// What is quoted of one text.
+pub(crate) const QUOTED: usize = 64 << 10;
+
+/// What an entry says, without its thoughts: at most so many bytes of it, with a word on what is left out.
+pub(crate) fn quoted(entry: &Entry, most: usize, whole: Whole<'_>) -> String {
+    let mut said = String::new();
+    let mut rest = 0;
+    for block in &entry.blocks {
+        let BlockKind::Text(body) = &block.kind else { continue };
+        if said.len() >= most {
+            rest += u64::from(body.bytes);
+            continue;
+        }
+        let block = whole(block);
+        let BlockKind::Text(body) = &block.kind else { continue };
+        let text = without_sgr(body.text_or_stub());
+        let text = text.trim();
+        if text.is_empty() {
+            continue;
+        }
+        if !said.is_empty() {
+            said.push_str("\n\n");
+        }
+        let begin = prefix(text, most.saturating_sub(said.len()));
+        said.push_str(begin);
+        rest += (text.len() - begin.len()) as u64;
+    }
+    with_rest(said, rest)
+}
+
+/// The beginning of a text, with a word on what is left out.
+pub(crate) fn beginning(text: &str, most: usize) -> String {
+    let begin = prefix(text, most);
+    with_rest(begin.to_owned(), (text.len() - begin.len()) as u64)
+}
+
+fn with_rest(begin: String, rest: u64) -> String {
+    match rest {
+        0 => begin,
+        rest => format!("{begin}\n[{} more left out; `tv show` has all]", bytes(rest)),
+    }
 }
 
 fn texts(entry: &Entry) -> impl Iterator<Item = &Body> {

@@ -27,11 +27,14 @@ fn before<'t>(
     id: EntryId,
     entry: &'t Entry,
 ) -> impl Iterator<Item = (EntryId, &'t Entry)> {
-    let order = match &entry.lane {
-        Some(lane) => transcript.lane(lane).map(|lane| lane.entries.as_slice()).unwrap_or_default(),
-        None => transcript.order(),
+    let (order, here) = match &entry.lane {
+        Some(lane) => {
+            let entries = transcript.lane(lane).map(|lane| lane.entries.as_slice()).unwrap_or_default();
+            (entries, entries.binary_search(&id).ok())
+        }
+        None => (transcript.order(), transcript.place_of(id)),
     };
-    let here = order.iter().rposition(|other| *other == id).unwrap_or(0);
+    let here = here.or_else(|| order.iter().rposition(|other| *other == id)).unwrap_or(0);
     let before = order.iter().take(here).rev().take(FARTHEST);
     let known = before.filter_map(|id| Some((*id, transcript.get(*id)?)));
     known.filter(|(_, other)| other.lane == entry.lane)
@@ -67,14 +70,9 @@ pub(crate) fn step_at(transcript: &Transcript, place: Place) -> Option<Step<'_>>
     (is_count && !words.trim().is_empty()).then_some(Step { written: Place { entry, block }, words, done })
 }
 
-/// The inputs of the earlier plans of an entry's lane that the plans of the entry took the place of: by
+/// The inputs of the earlier plans of an entry's lane that the plans in some of its blocks took the place of: by
 /// the place of the block, with the entry that holds each.
-pub(crate) fn earlier(transcript: &Transcript, id: EntryId) -> Vec<(usize, EntryId, &Body)> {
-    earlier_than(transcript, id, 0..usize::MAX)
-}
-
-/// As [`earlier`], of the plans in some of the entry's blocks.
-pub(crate) fn earlier_than(
+pub(crate) fn earlier(
     transcript: &Transcript,
     id: EntryId,
     blocks: Range<usize>,

@@ -103,7 +103,9 @@ impl<'a> Sheet<'a> {
 
     /// The input of the plan that the block's plan took the place of.
     pub(crate) fn plan_before(&self) -> Option<&'a Body> {
-        self.item.plans.iter().find(|(block, _)| *block == self.block).map(|(_, input)| *input)
+        let plans = self.item.plans;
+        let at = plans.binary_search_by_key(&self.block, |(block, _)| *block).ok()?;
+        plans.get(at).map(|(_, input)| *input)
     }
 
     /// Columns from the margin on.

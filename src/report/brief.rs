@@ -5,34 +5,45 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::outcome::{Outcome, ReportError};
-use super::reading::{self, Reading};
+use super::reading::{self, Contents, Reading};
 use super::spent::CostFigures;
 use super::{json, show};
 use crate::analysis::brief::rows::{self, BriefRow, Section, Sources, Times, word_of};
 use crate::analysis::brief::{
-    Brief, Change, Claim as Claimed, Failure, TestRun, last_answer, prompts, text_of,
+    Brief, Change, Claim as Claimed, Failure, QUOTED, TestRun, beginning, last_answer, prompts, quoted,
 };
 use crate::analysis::context::window::Windows;
 use crate::analysis::index::Live;
 use crate::analysis::loops::{Loops, Run, loop_words};
 use crate::ingest::{OpenError, Target};
 use crate::model::entry::EntryId;
-use crate::model::figures::bytes;
-use crate::model::text::prefix;
 use crate::model::timestamp::Timestamp;
 
 /// Rows of a section of the text; the rest is counted. JSON and Markdown have all.
 const ROWS: usize = 12;
 
-/// What is quoted of one text.
-const QUOTED: usize = 64 << 10;
+/// What is quoted in all. Of each text that comes later the beginning is.
+const QUOTED_IN_ALL: usize = 1 << 20;
+const BEGINNING: usize = 160;
 
-/// The beginning of a text that is very long, with a word on what is left out.
-fn quoted(text: String) -> String {
-    let begin = prefix(&text, QUOTED);
-    match text.len() - begin.len() {
-        0 => text,
-        rest => format!("{begin}\n[{} more left out; `tv show` has all]", bytes(rest as u64)),
+/// How much may be quoted.
+struct Quotes {
+    left: usize,
+}
+
+impl Quotes {
+    fn most(&self) -> usize {
+        self.left.clamp(BEGINNING, QUOTED)
+    }
+
+    fn take(&mut self, text: String) -> String {
+        self.left = self.left.saturating_sub(text.len());
+        text
+    }
+
+    fn of(&mut self, text: &str) -> String {
+        let text = beginning(text, self.most());
+        self.take(text)
     }
 }
 
@@ -86,10 +97,11 @@ struct Gathered {
 impl Gathered {
     fn of(reading: &mut Reading) -> Self {
         let Reading { transcript, pager, .. } = reading;
-        let mut whole = |entry: &_| reading::whole(entry, pager.as_mut());
-        let brief = Brief::of(transcript, &mut whole);
-        let answer =
-            last_answer(transcript).and_then(|id| Some((id, quoted(text_of(&whole(transcript.get(id)?))))));
+        let mut contents = Contents::of(pager.as_mut());
+        let brief = Brief::of(transcript, &mut |block| contents.whole(block));
+        let answer = last_answer(transcript).and_then(|id| {
+            Some((id, quoted(transcript.get(id)?, QUOTED, &mut |block| contents.whole(block))))
+        });
         let claims = answer.as_ref().map(|(_, text)| brief.facts().claims(text)).unwrap_or_default();
         Self { brief, loops: Live::of(transcript), windows: Live::of(transcript), answer, claims }
     }
@@ -151,11 +163,16 @@ impl Gathered {
         let (cache_misses, cache_usd) = sources.cache_misses();
         let transcript = &reading.transcript;
         let key = |id: EntryId| transcript.get(id).map(|entry| entry.key.to_string()).unwrap_or_default();
-        let said = |entry, text: &str| Said { key: key(entry), text: text.to_owned() };
+        let said = |entry, text: String| Said { key: key(entry), text };
         let facts = self.brief.facts();
+        let mut quotes = Quotes { left: QUOTED_IN_ALL };
         let done = Done {
             files: facts.files.iter().map(|(path, change)| file(path, change, key(change.last))).collect(),
-            commands: facts.commands.iter().map(|command| said(command.entry, &command.text)).collect(),
+            commands: facts
+                .commands
+                .iter()
+                .map(|command| said(command.entry, quotes.of(&command.text)))
+                .collect(),
             commits: facts
                 .commits
                 .iter()
@@ -165,9 +182,13 @@ impl Gathered {
                     key: key(commit.entry),
                 })
                 .collect(),
-            tests: facts.tests.iter().map(|run| tests_of(run, key(run.entry))).collect(),
+            tests: facts
+                .tests
+                .iter()
+                .map(|run| tests_of(run, quotes.of(&run.command), key(run.entry)))
+                .collect(),
         };
-        let loop_of = |run: &Run<'_>| Some(said(run.first()?.0, &loop_words(run, "x")));
+        let loop_of = |run: &Run<'_>| Some(said(run.first()?.0, loop_words(run, "x")));
         let claims = self.claims.iter().map(|claim| Claim {
             text: claim.text.clone(),
             verdict: claim.verdict.word(),
@@ -204,12 +225,13 @@ impl Gathered {
                 cache_usd,
             },
             claims: claims.collect(),
-            last_answer: self.answer.as_ref().map(|(entry, text)| said(*entry, text)),
+            last_answer: self.answer.as_ref().map(|(entry, text)| said(*entry, text.clone())),
         };
         let Reading { transcript, pager, .. } = reading;
-        let asked = prompts(transcript).map(|(_, entry)| Said {
-            key: entry.key.to_string(),
-            text: quoted(text_of(&reading::whole(entry, pager.as_mut()))),
+        let mut contents = Contents::of(pager.as_mut());
+        let asked = prompts(transcript).map(|(_, entry)| {
+            let text = quoted(entry, quotes.most(), &mut |block| contents.whole(block));
+            Said { key: entry.key.to_string(), text: quotes.take(text) }
         });
         figures.asked = asked.collect();
         figures
@@ -319,9 +341,9 @@ fn file(path: &str, change: &Change, key: String) -> File {
     File { path: path.to_owned(), edits: change.edits, writes: change.writes, added, removed, key }
 }
 
-fn tests_of(run: &TestRun, key: String) -> Tests {
+fn tests_of(run: &TestRun, command: String, key: String) -> Tests {
     Tests {
-        command: run.command.clone(),
+        command,
         passed: run.passed,
         summary: run.summary.clone(),
         at: run.at.map(Timestamp::to_rfc3339),
@@ -380,7 +402,47 @@ fn code(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{code, plain};
+    use std::path::PathBuf;
+
+    use super::{Gathered, QUOTED, QUOTED_IN_ALL, code, plain};
+    use crate::ingest::Target;
+    use crate::model::edit::Batch;
+    use crate::model::entry::{BlockKind, Piece, Role};
+    use crate::model::text::Text;
+    use crate::report::reading::Reading;
+
+    /// A session of prompts with texts of this size.
+    fn prompts(count: usize, bytes: usize) -> Reading {
+        let mut out = Batch::default();
+        for number in 0..count {
+            let mut entry = out.new_entry(Text::clean(&format!("u{number}")), Role::User, None);
+            entry.marks.prompt = true;
+            let body = out.prose(&"x".repeat(bytes));
+            entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+            out.entry(entry);
+        }
+        Reading::from_batch(Target { path: PathBuf::from("a.jsonl"), session: None }, out)
+    }
+
+    #[test]
+    fn what_is_quoted_in_all_is_bounded_and_says_what_is_left_out() {
+        let asked = |count, bytes| {
+            let mut reading = prompts(count, bytes);
+            let gathered = Gathered::of(&mut reading);
+            gathered.figures(&mut reading).asked.into_iter().map(|said| said.text).collect::<Vec<_>>()
+        };
+        let few = asked(3, 10_000);
+        assert!(few.iter().all(|text| text.len() == 10_000), "all of it");
+        let long = asked(1, QUOTED + 2_048);
+        assert!(
+            long.concat().ends_with("x\n[2.0 KB more left out; `tv show` has all]"),
+            "{:?}",
+            long.concat().get(QUOTED..)
+        );
+        let many = asked(1_000, 10_000);
+        assert!(many.concat().len() < QUOTED_IN_ALL + 400 * many.len());
+        assert!(many.last().is_some_and(|text| text.starts_with("xxx") && text.contains("more left out")));
+    }
 
     #[test]
     fn words_stay_words_in_markdown() {

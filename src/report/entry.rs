@@ -1,18 +1,19 @@
 //! One entry as JSON: schema `tv.entry/2`. CONTRACT: fields are only ever added; unknown is `null`.
 
-use serde::ser::{Error as _, SerializeMap};
+use serde::ser::{Error as _, SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::cell::RefCell;
 
-use super::reading::{self, Reading};
+use super::reading::{self, Contents, Reading};
 use super::spent::CostFigures;
 use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::money::cost;
 use crate::model::body::{Body, Image, Tree};
 use crate::model::entry::details::{Details, Of};
 use crate::model::entry::sender::Sender;
-use crate::model::entry::{BlockKind, Break, Entry, EntryId, Raw, StrayResult};
+use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId, Raw, StrayResult};
 use crate::model::text::without_sgr;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, Verdict};
@@ -33,7 +34,7 @@ pub struct EntryLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<FromLine<'a>>,
     model: Option<&'a str>,
-    blocks: Vec<DetailedLine<'a>>,
+    blocks: Blocks<'a>,
     usage: Option<UsageLine>,
     cost: Option<CostFigures>,
     origin: OriginLine,
@@ -51,6 +52,50 @@ pub(crate) struct FromLine<'a> {
 impl<'a> From<&'a Sender> for FromLine<'a> {
     fn from(sender: &'a Sender) -> Self {
         Self { kind: sender.kind.word(), name: sender.name.as_deref() }
+    }
+}
+
+/// The blocks of an entry. Each is read again when it is written: an entry may say more than memory holds.
+struct Blocks<'a> {
+    id: EntryId,
+    entry: &'a Entry,
+    reading: &'a Reading,
+    contents: RefCell<Contents<'a>>,
+}
+
+impl Serialize for Blocks<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { id, entry, reading, contents } = self;
+        let is_open = entry.calls().any(|call| call.state.is_open());
+        let awaited = is_open.then(|| Awaited::of(&reading.transcript));
+        let state = |call: &ToolCall| match &awaited {
+            Some(awaited) => awaited.word(&reading.transcript, *id, call),
+            None => call.state.word(),
+        };
+        let mut list = serializer.serialize_seq(Some(entry.blocks.len()))?;
+        for (at, block) in entry.blocks.iter().enumerate() {
+            let mut contents = contents.borrow_mut();
+            let details = contents.details(entry, at..at + 1, None, false);
+            list.serialize_element(&detailed(&contents.whole(block), entry, &state, &details))?;
+        }
+        list.end()
+    }
+}
+
+fn detailed<'a>(
+    block: &'a Block,
+    entry: &Entry,
+    state: &dyn Fn(&ToolCall) -> &'static str,
+    details: &'a [(usize, Of, Details)],
+) -> DetailedLine<'a> {
+    let fields = |of: Of| {
+        let found = details.iter().filter(|(_, what, _)| *what == of);
+        let found: Vec<&Details> = found.map(|(_, _, details)| details).collect();
+        (!found.is_empty()).then_some(Fields(found))
+    };
+    DetailedLine {
+        block: block_line(&block.kind, entry, state, fields(Of::Result)),
+        details: fields(Of::Block),
     }
 }
 
@@ -157,30 +202,13 @@ struct OriginLine {
 }
 
 /// The entry as it is written.
-pub fn of<'a>(
+pub(crate) fn of<'a>(
     id: EntryId,
     entry: &'a Entry,
-    details: &'a [(usize, Of, Details)],
-    reading: &Reading,
+    contents: Contents<'a>,
+    reading: &'a Reading,
 ) -> EntryLine<'a> {
     let origin = entry.origin;
-    let transcript = &reading.transcript;
-    let is_open = entry.calls().any(|call| call.state.is_open());
-    let awaited = is_open.then(|| Awaited::of(transcript));
-    let state = |call: &ToolCall| match &awaited {
-        Some(awaited) => awaited.word(transcript, id, call),
-        None => call.state.word(),
-    };
-    let fields = |block: usize, of: Of| {
-        let found = details.iter().filter(|(at, what, _)| (*at, *what) == (block, of));
-        let found: Vec<&Details> = found.map(|(_, _, details)| details).collect();
-        (!found.is_empty()).then_some(Fields(found))
-    };
-    let blocks = entry.blocks.iter().enumerate().map(|(at, block)| DetailedLine {
-        block: block_line(&block.kind, entry, &state, fields(at, Of::Result)),
-        details: fields(at, Of::Block),
-    });
-    let blocks = blocks.collect();
     EntryLine {
         schema: "tv.entry/2",
         id: id.0,
@@ -192,7 +220,7 @@ pub fn of<'a>(
         role: entry.role.word(),
         from: entry.from.as_deref().map(Into::into),
         model: entry.model.as_deref(),
-        blocks,
+        blocks: Blocks { id, entry, reading, contents: RefCell::new(contents) },
         usage: entry.usage.as_deref().map(usage_line),
         cost: entry.usage.as_deref().map(|usage| (&cost::of_request(usage, entry.model.as_ref())).into()),
         origin: OriginLine {

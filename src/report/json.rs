@@ -27,20 +27,54 @@ impl Formatter for Plain {
     }
 }
 
-/// A value on one line, without the line's end.
-pub(crate) fn line(value: &impl Serialize) -> io::Result<String> {
-    let mut line = Vec::new();
-    value.serialize(&mut serde_json::Serializer::with_formatter(&mut line, Plain))?;
-    String::from_utf8(line).map_err(io::Error::other)
-}
-
 /// Writes a value on one line.
 pub(crate) fn write_line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    writeln!(out, "{}", line(value)?)
+    value.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, Plain))?;
+    writeln!(out)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::io::{self, Write};
+
+    use serde::ser::{Serialize, SerializeSeq, Serializer};
+
+    /// Counts what it is given.
+    struct Counted<'c>(&'c Cell<usize>);
+
+    impl Write for Counted<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.set(self.0.get() + bytes.len());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// A list of texts, each made when the ones before it are written.
+    struct Texts<'c>(&'c Cell<usize>);
+
+    impl Serialize for Texts<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut list = serializer.serialize_seq(None)?;
+            for number in 0..100 {
+                assert!(self.0.get() >= number * 1_000, "{number} before the others were written");
+                list.serialize_element(&"x".repeat(1_000))?;
+            }
+            list.end()
+        }
+    }
+
+    #[test]
+    fn a_line_is_never_in_memory_as_a_whole() {
+        let written = Cell::new(0);
+        super::write_line(&mut Counted(&written), &Texts(&written)).unwrap();
+        assert_eq!(written.get(), 100 * 1_003 + 2);
+    }
+
     #[test]
     fn what_could_steer_a_terminal_is_written_by_its_number() {
         let name = "a\u{1b}[2J\u{9b}2J\u{202e}b\u{e0041}\u{7f}é宽\n";

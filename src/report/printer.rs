@@ -1,25 +1,26 @@
 //! Entries of a transcript, each written once, as text or as JSON.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
+use std::ops::Range;
 use std::sync::Arc;
 
 use ratatui::text::Span;
 
 use super::entry;
 use super::json;
-use super::reading::{self, Reading};
+use super::reading::{Contents, Reading};
 use super::rows::{GUTTER, Paper};
 use crate::analysis::account::Account;
 use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::reading::runs_of_traces;
 use crate::analysis::{phrases, plans};
-use crate::ingest::{Pager, Target, WatchMode};
+use crate::ingest::{Target, WatchMode};
 use crate::model::body::Body;
-use crate::model::entry::details::{Details, Of};
-use crate::model::entry::{Entry, EntryId, Role};
+use crate::model::entry::details::{Details, records_below};
+use crate::model::entry::{Block, BlockKind, Entry, EntryId, Role};
 use crate::model::meta::LaneFacts;
-use crate::model::record::Origin;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
@@ -211,9 +212,12 @@ impl<'a> Printer<'a> {
         if !self.printed.insert(id) {
             return Ok(());
         }
-        let Some(entry) = reading.transcript.get(id) else { return Ok(()) };
-        let (entry, details) = whole_with_details(entry, None, false, reading.pager.as_mut());
-        json::write_line(out, &entry::of(id, &entry, &details, reading))
+        let mut pager = reading.pager.take();
+        let entry = reading.transcript.get(id);
+        let line = entry.map(|entry| entry::of(id, entry, Contents::of(pager.as_mut()), reading));
+        let written = line.map_or(Ok(()), |line| json::write_line(out, &line));
+        reading.pager = pager;
+        written
     }
 
     fn print_text(
@@ -226,36 +230,90 @@ impl<'a> Printer<'a> {
         let turn = self.turn_line(id, reading);
         let Reading { transcript, account, pager, .. } = reading;
         let Some(entry) = transcript.get(id) else { return Ok(()) };
-        let (entry, details) = if self.options.level < Level::Full {
-            (reading::whole(entry, pager.as_mut()), Vec::new())
-        } else {
-            let above = transcript.shown_above(id);
-            whole_with_details(entry, above, self.options.level == Level::Raw, pager.as_mut())
+        let is_settled = !entry.calls().any(|call| call.state.is_open());
+        let mut portioned = Portioned {
+            id,
+            depth,
+            turn,
+            is_awaited: is_settled || Awaited::of(transcript).has(transcript, id),
+            transcript,
+            account,
+            contents: Contents::of(pager.as_mut()),
+            entry: entry.clone(),
+            above: None,
         };
-        let details: Vec<(usize, Arc<Details>)> =
-            details.into_iter().map(|(block, _, details)| (block, Arc::new(details))).collect();
-        let paper = self.options.paper;
-        let spent = spent(&entry, paper.ascii);
-        let earlier = earlier_plans(id, transcript, pager.as_mut());
+        let (paper, level) = (self.options.paper, self.options.level);
+        let (mut first, mut has_rows) = (0, false);
+        while first == 0 || first < entry.blocks.len() {
+            let end = end_of_portion(entry, first, level);
+            let rows = self.rows_of(&mut portioned, first..end);
+            if !rows.is_empty()
+                && !std::mem::replace(&mut has_rows, true)
+                && let Some(day) = self.new_day(entry)
+            {
+                let glyphs = self.theme.glyphs();
+                let rule = glyphs.line.rule.repeat(2);
+                let words = Span::styled(format!("{rule} {day} {rule}"), self.theme.dim);
+                let line = wrap::fit(&[words], self.width(), glyphs.cut).into();
+                writeln!(out, "{}", paper.line(&Row { line, ..Row::default() }))?;
+            }
+            for row in rows {
+                writeln!(out, "{}", paper.line(&row))?;
+            }
+            first = end;
+        }
+        if has_rows && entry.at.is_some() {
+            self.day = entry.last_time();
+        }
+        Ok(())
+    }
+
+    fn width(&self) -> usize {
+        usize::from(self.options.paper.width.saturating_sub(GUTTER).max(1))
+    }
+
+    /// The rows of some blocks of an entry, of which only these are in memory meanwhile.
+    fn rows_of(&self, portioned: &mut Portioned<'_>, blocks: Range<usize>) -> Vec<Row> {
+        let Portioned { id, depth, transcript, account, .. } = *portioned;
+        let Portioned { contents, entry, .. } = portioned;
+        let Some(known) = transcript.get(id) else { return Vec::new() };
+        let level = self.options.level;
+        let within = known.blocks.get(blocks.start..blocks.end.min(known.blocks.len())).unwrap_or_default();
+        let own = entry.blocks.iter_mut().skip(blocks.start);
+        for (own, known) in own.zip(within) {
+            if let Cow::Owned(whole) = contents.whole(known) {
+                *own = whole;
+            }
+        }
+        let mut details: Vec<(usize, Arc<Details>)> = portioned.above.take().into_iter().collect();
+        if level >= Level::Full {
+            let shown = transcript.shown_above(id);
+            let found = contents.details(known, blocks.clone(), shown, level == Level::Raw);
+            details.extend(found.into_iter().map(|(block, _, details)| (block, Arc::new(details))));
+        }
+        let earlier = plans::earlier(transcript, id, blocks.clone()).into_iter();
+        let earlier: Vec<(usize, Body)> =
+            earlier.map(|(block, _, input)| (block, contents.whole_body(input))).collect();
         let earlier: Vec<(usize, &Body)> = earlier.iter().map(|(block, input)| (*block, input)).collect();
         let run: Vec<&Entry> =
             self.runs.get(&id).into_iter().flatten().filter_map(|id| transcript.get(*id)).collect();
+        let spent = spent(known, self.options.paper.ascii);
         let item = Item {
             run: &run,
             details: &details,
             plans: &earlier,
-            turn: turn.as_deref(),
+            turn: portioned.turn.as_deref(),
             spent: spent.as_deref(),
-            dim: entry.marks.copy || (self.chosen.is_none() && transcript.branches().of(id).is_some()),
-            is_awaited: !entry.calls().any(|call| call.state.is_open())
-                || Awaited::of(transcript).has(transcript, id),
-            lanes: &self.lane_lines(id, &entry, transcript, account),
+            dim: known.marks.copy || (self.chosen.is_none() && transcript.branches().of(id).is_some()),
+            is_awaited: portioned.is_awaited,
+            lanes: &self.lane_lines(id, within, transcript, account),
             depth,
-            ..Item::of(&entry)
+            blocks: (blocks.start, blocks.end),
+            ..Item::of(entry)
         };
         let look = Look {
-            width: paper.width.saturating_sub(GUTTER).max(1),
-            level: self.options.level,
+            width: self.options.paper.width.saturating_sub(GUTTER).max(1),
+            level,
             thinking: true,
             intents: true,
             times: if transcript.has_times() { Times::Seconds } else { Times::None },
@@ -267,36 +325,24 @@ impl<'a> Printer<'a> {
             pictures: None,
         };
         let mut rows = lay_out(&item, &look);
-        if self.chosen.is_none() {
+        if blocks.start == 0 && self.chosen.is_none() {
             insert_branch_line(&mut rows, id, transcript, &look);
         }
-        if entry.calls().count() < 2 {
+        if known.calls().nth(1).is_none() {
             // A call by itself needs no bracket.
             let brackets = rows.iter_mut().filter(|row| row.gutter != Gutter::Open);
             brackets.for_each(|row| row.gutter = Gutter::None);
         }
-        if rows.is_empty() {
-            return Ok(());
-        }
-        let width = usize::from(look.width);
-        if let Some(day) = self.new_day(&entry) {
-            let glyphs = self.theme.glyphs();
-            let rule = glyphs.line.rule.repeat(2);
-            let words = Span::styled(format!("{rule} {day} {rule}"), self.theme.dim);
-            let line = wrap::fit(&[words], width, glyphs.cut).into();
-            writeln!(out, "{}", paper.line(&Row { line, ..Row::default() }))?;
-        }
-        for row in rows {
-            writeln!(out, "{}", paper.line(&row))?;
-        }
-        Ok(())
+        let own = entry.blocks.iter_mut().skip(blocks.start);
+        own.zip(within).for_each(|(own, known)| own.clone_from(known));
+        portioned.above = details.pop();
+        rows
     }
 
     /// The day of an entry with the time zone, if it is not that of the one above.
-    fn new_day(&mut self, entry: &Entry) -> Option<String> {
+    fn new_day(&self, entry: &Entry) -> Option<String> {
         let at = entry.at?;
-        let before = self.day.replace(entry.last_time().unwrap_or(at));
-        let is_new = before.is_none_or(|before| !before.is_same_day(at));
+        let is_new = self.day.is_none_or(|before| !before.is_same_day(at));
         is_new.then(|| format!("{} {}", at.date(), at.zone()))
     }
 
@@ -313,12 +359,13 @@ impl<'a> Printer<'a> {
     fn lane_lines(
         &self,
         id: EntryId,
-        entry: &Entry,
+        blocks: &[Block],
         transcript: &Transcript,
         account: &Account,
     ) -> Vec<LaneLine> {
-        let lanes = entry
-            .calls()
+        let lanes = blocks
+            .iter()
+            .filter_map(Block::call)
             .flat_map(|call| transcript.lanes_begun(id, &call.key).map(move |lane| (call, lane)));
         let line = |(call, lane): (&ToolCall, &LaneFacts)| LaneLine {
             call: call.key.clone(),
@@ -332,21 +379,36 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// Inputs of the plans that those of an entry took the place of, by the place of the block.
-fn earlier_plans(id: EntryId, transcript: &Transcript, mut pager: Option<&mut Pager>) -> Vec<(usize, Body)> {
-    let earlier = plans::earlier(transcript, id).into_iter();
-    earlier.map(|(block, _, input)| (block, reading::whole_body(input, pager.as_deref_mut()))).collect()
+/// An entry while it is laid out, some blocks after the other.
+struct Portioned<'a> {
+    id: EntryId,
+    depth: u16,
+    turn: Option<String>,
+    is_awaited: bool,
+    transcript: &'a Transcript,
+    account: &'a Account,
+    contents: Contents<'a>,
+    /// The entry, of which those blocks are in memory that are laid out.
+    entry: Entry,
+    /// The details of the last record above them.
+    above: Option<(usize, Arc<Details>)>,
 }
 
-/// An entry with all of its texts, and what its records hold besides, or all of them.
-fn whole_with_details(
-    entry: &Entry,
-    above: Option<Origin>,
-    is_whole: bool,
-    mut pager: Option<&mut Pager>,
-) -> (Entry, Vec<(usize, Of, Details)>) {
-    let details = reading::details(entry, above, is_whole, pager.as_deref_mut());
-    (reading::whole(entry, pager), details)
+/// Blocks of an entry that are laid out at once.
+const BLOCKS: usize = 256;
+
+/// Where a portion ends that begins with this block. A sentence is not parted from the call that it leads to, nor at
+/// level 5 a record, which says what of its blocks need not be said again.
+fn end_of_portion(entry: &Entry, first: usize, level: Level) -> usize {
+    let is_kind =
+        |at: usize, is: fn(&BlockKind) -> bool| entry.blocks.get(at).is_some_and(|block| is(&block.kind));
+    let leads = |end: usize| {
+        is_kind(end - 1, |kind| matches!(kind, BlockKind::Text(_)))
+            && is_kind(end, |kind| matches!(kind, BlockKind::Call(_)))
+    };
+    let is_end =
+        |end: &usize| !leads(*end) && (level != Level::Raw || !records_below(entry, *end - 1).is_empty());
+    (first.saturating_add(BLOCKS)..entry.blocks.len()).find(is_end).unwrap_or(usize::MAX)
 }
 
 /// Cost and tokens of an answer, ready to print.

@@ -1,7 +1,8 @@
 //! A session read to its end: what every report starts from.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -330,43 +331,74 @@ pub(crate) fn shown(path: &Path) -> Text {
     Text::clean(&path.to_string_lossy())
 }
 
-/// The entry with all its bodies in memory. Bodies whose record is gone keep their stub.
-pub fn whole(entry: &Entry, pager: Option<&mut Pager>) -> Entry {
-    let mut entry = entry.clone();
-    let Some(pager) = pager else { return entry };
-    let mut records: BTreeMap<Origin, Vec<Held>> = BTreeMap::new();
-    let bodies = entry.blocks.iter_mut().flat_map(|block| block.kind.bodies_mut());
-    for body in bodies.filter(|body| body.is_away()) {
-        let Body { from, slot, .. } = *body;
-        let contents = records.entry(from).or_insert_with(|| pager.read(from));
-        if let Some(held) = contents.get(usize::from(slot)) {
+/// Records whose contents are kept while blocks are gone over: those of a call and of its result come again with the
+/// next call.
+const KEPT: usize = 8;
+
+/// What lies on disk of the blocks of an entry, read again for one after the other: an entry may say more than memory
+/// holds. What cannot be read again is there as its stub.
+pub(crate) struct Contents<'p> {
+    pager: Option<&'p mut Pager>,
+    /// The records that were read last, the newest one first.
+    records: VecDeque<(Origin, Vec<Held>)>,
+}
+
+impl<'p> Contents<'p> {
+    /// Those that a pager reads, if there is one.
+    pub(crate) fn of(pager: Option<&'p mut Pager>) -> Self {
+        Self { pager, records: VecDeque::new() }
+    }
+
+    /// The block with its bodies in memory.
+    pub(crate) fn whole<'b>(&mut self, block: &'b Block) -> Cow<'b, Block> {
+        if self.pager.is_none() || !block.kind.bodies().iter().any(|body| body.is_away()) {
+            return Cow::Borrowed(block);
+        }
+        let mut block = block.clone();
+        block.kind.bodies_mut().into_iter().for_each(|body| self.fill(body));
+        Cow::Owned(block)
+    }
+
+    /// The body with its content.
+    pub(crate) fn whole_body(&mut self, body: &Body) -> Body {
+        let mut whole = body.clone();
+        self.fill(&mut whole);
+        whole
+    }
+
+    fn fill(&mut self, body: &mut Body) {
+        if body.is_away()
+            && let Some(held) = self.record(body.from).get(usize::from(body.slot))
+        {
             body.held = held.clone();
         }
     }
-    entry
-}
 
-/// What the records of an entry hold that its blocks do not show, or all of them, by block.
-pub(crate) fn details(
-    entry: &Entry,
-    above: Option<Origin>,
-    is_whole: bool,
-    pager: Option<&mut Pager>,
-) -> Vec<(usize, Of, Details)> {
-    let Some(pager) = pager else { return Vec::new() };
-    let below = |block| records_below(entry, block).into_iter().map(move |(of, origin)| (block, of, origin));
-    let all = (0..entry.blocks.len()).flat_map(below).filter(|(_, _, origin)| Some(*origin) != above);
-    let found = all.map(|(block, of, origin)| (block, of, pager.details(origin, is_whole)));
-    found.filter(|(_, _, details)| !details.is_empty()).collect()
-}
-
-/// A body with its content, read again if it is on disk.
-pub(crate) fn whole_body(body: &Body, pager: Option<&mut Pager>) -> Body {
-    let mut whole = body.clone();
-    if let Some(pager) = pager.filter(|_| body.is_away())
-        && let Some(held) = pager.read(body.from).into_iter().nth(usize::from(body.slot))
-    {
-        whole.held = held;
+    fn record(&mut self, origin: Origin) -> &[Held] {
+        let Some(pager) = &mut self.pager else { return &[] };
+        let known = self.records.iter().position(|(known, _)| *known == origin);
+        let record = known.and_then(|at| self.records.remove(at));
+        let record = record.unwrap_or_else(|| (origin, pager.read(origin)));
+        self.records.truncate(KEPT - 1);
+        self.records.push_front(record);
+        self.records.front().map_or(&[], |(_, contents)| contents)
     }
-    whole
+
+    /// What the records of some blocks hold that these do not show, or all of them, by block; but for a record that was
+    /// told of above.
+    pub(crate) fn details(
+        &mut self,
+        entry: &Entry,
+        blocks: Range<usize>,
+        above: Option<Origin>,
+        is_whole: bool,
+    ) -> Vec<(usize, Of, Details)> {
+        let Some(pager) = &mut self.pager else { return Vec::new() };
+        let blocks = blocks.start..blocks.end.min(entry.blocks.len());
+        let below =
+            |block| records_below(entry, block).into_iter().map(move |(of, origin)| (block, of, origin));
+        let all = blocks.flat_map(below).filter(|(_, _, origin)| Some(*origin) != above);
+        let found = all.map(|(block, of, origin)| (block, of, pager.details(origin, is_whole)));
+        found.filter(|(_, _, details)| !details.is_empty()).collect()
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use super::Whole;
 use super::outputs::{
     commits_of, end_of_push, end_of_tests, process_of, shows_failures, still_runs, was_stopped,
 };
@@ -130,13 +131,14 @@ pub(super) enum Like {
     Error,
 }
 
-/// What an entry says, and whether bodies that are on disk would say more.
-pub(super) fn notes_of(entry: &Entry, root: Option<&str>) -> (Vec<Note>, bool) {
+/// What an entry says, and whether bodies that are on disk would say more. `whole` gives a block with its bodies, if
+/// somebody can: no more than one of them has to be in memory.
+pub(super) fn notes_of(entry: &Entry, root: Option<&str>, whole: Whole<'_>) -> (Vec<Note>, bool) {
     let mut noted = Noted { notes: Vec::new(), is_away: false, root };
     let mut is_answer = entry.role == Role::Assistant && !entry.marks.trace;
     for (number, block) in entry.blocks.iter().enumerate() {
         match &block.kind {
-            BlockKind::Call(call) => noted.add(number, call),
+            BlockKind::Call(_) => whole(block).call().into_iter().for_each(|call| noted.add(number, call)),
             BlockKind::Break(Break::Error(what)) if !entry.marks.retried => {
                 is_answer = false;
                 let what = first_line(what);

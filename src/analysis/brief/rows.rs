@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Brief, Change, Claim, Facts, Failure, Open, TestRun, last_answer, prompts, text_of};
+use super::{Brief, Change, Claim, Facts, Failure, Open, TestRun, as_is, last_answer, prompts, quoted};
 use crate::analysis::account::{Account, Sums};
 use crate::analysis::brief::claims::Verdict;
 use crate::analysis::calls::awaited::Awaited;
@@ -16,8 +16,9 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
-/// Characters of a row that may be long.
+/// Characters of a row that may be long, and bytes that they are among.
 const ROW: usize = 140;
+const LINE: usize = 4 << 10;
 
 /// A section of the brief.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -190,7 +191,8 @@ impl Sources<'_> {
     }
 
     fn asked(&self, most: usize) -> Vec<BriefRow> {
-        let row = |(id, entry): (EntryId, &Entry)| BriefRow::of(line(&text_of(entry)), Some(id));
+        let row =
+            |(id, entry): (EntryId, &Entry)| BriefRow::of(line(&quoted(entry, LINE, &mut as_is)), Some(id));
         prompts(self.transcript).take(most).map(row).collect()
     }
 

@@ -288,7 +288,7 @@ impl Layouts<'_> {
         let ascii = self.look.theme.ascii;
         let spent = entry.usage.as_deref().map(|usage| phrases::spent(usage, entry.model.as_ref(), ascii));
         let lanes = self.lanes_of(id, entry, within.clone());
-        let earlier = plans::earlier_than(self.transcript, id, within.clone());
+        let earlier = plans::earlier(self.transcript, id, within.clone());
         let away = earlier.iter().filter(|(_, _, input)| input.is_away());
         self.cache.wanted.extend(away.map(|(_, holder, input)| (id, *holder, input.from)));
         let plans: Vec<(usize, &Body)> = earlier.iter().map(|(block, _, input)| (*block, *input)).collect();

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use crate::analysis::brief::rows::{BriefRow, Section, Sources, Times, Tone};
-use crate::analysis::brief::{last_answer, text_of};
+use crate::analysis::brief::{QUOTED, as_is, last_answer, quoted};
 use crate::app::input::action::Action;
 use crate::app::text::viewport::Focus;
 use crate::model::entry::EntryId;
@@ -89,7 +89,7 @@ impl Brief {
         }
         let facts = scene.indexes.brief.facts();
         let answer = last_answer(scene.transcript).and_then(|id| Some((id, scene.transcript.get(id)?)));
-        let said = answer.map(|(id, entry)| (id, text_of(entry)));
+        let said = answer.map(|(id, entry)| (id, quoted(entry, QUOTED, &mut as_is)));
         let claims = said.as_ref().map(|(_, text)| facts.claims(text)).unwrap_or_default();
         let sources = Sources {
             transcript: scene.transcript,

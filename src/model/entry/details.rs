@@ -1,5 +1,7 @@
 //! What a record holds that its entries tell nowhere else, and below which of their blocks it is shown.
 
+use std::collections::HashSet;
+
 use crate::model::body::{Body, Tree};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::record::Origin;
@@ -42,15 +44,20 @@ pub(crate) fn records_below(entry: &Entry, block: usize) -> Vec<(Of, Origin)> {
     let result = result.filter(|result| Some(*result) != own);
     let found = [own.map(|own| (Of::Block, own)), result.map(|result| (Of::Result, result))];
     let is_last = block + 1 == entry.blocks.len();
-    let further = entry.records.iter().filter(|record| is_last && !has_block(entry, **record));
-    found.into_iter().flatten().chain(further.map(|record| (Of::Block, *record))).collect()
+    let further = if is_last { without_blocks(entry) } else { Vec::new() };
+    found.into_iter().flatten().chain(further.into_iter().map(|record| (Of::Block, record))).collect()
 }
 
-/// Whether a block stands for a record.
-fn has_block(entry: &Entry, record: Origin) -> bool {
+/// The records for which no block stands.
+fn without_blocks(entry: &Entry) -> Vec<Origin> {
+    if entry.records.is_empty() {
+        return Vec::new();
+    }
     let all = (0..entry.blocks.len()).map(|block| records_of(entry, block));
-    let mut own = all.flat_map(|(own, result)| [own, result]).flatten();
-    own.any(|known| known.is_at(record))
+    let place = |record: &Origin| (record.file, record.at);
+    let own: HashSet<_> =
+        all.flat_map(|(own, result)| [own, result]).flatten().map(|record| place(&record)).collect();
+    entry.records.iter().filter(|record| !own.contains(&place(record))).copied().collect()
 }
 
 fn records_of(entry: &Entry, block: usize) -> (Option<Origin>, Option<Origin>) {

@@ -27,10 +27,7 @@ pub fn lay_out(sheet: &mut Sheet<'_>, block: usize, detail: Detail) {
         return;
     }
     let all = sheet.item.details;
-    let own = all.iter().position(|(of, _)| *of == block).map_or(all.len()..all.len(), |first| {
-        let count = all.iter().skip(first).take_while(|(of, _)| *of == block).count();
-        first..first + count
-    });
+    let own = all.partition_point(|(of, _)| *of < block)..all.partition_point(|(of, _)| *of <= block);
     let before = own.start.checked_sub(1).and_then(|at| all.get(at)).map(|(_, details)| details);
     for (_, details) in all.get(own).unwrap_or_default() {
         if let Some((origin, record)) = &details.record {

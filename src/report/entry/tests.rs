@@ -14,14 +14,14 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, Verdict};
 use crate::model::usage::Usage;
-use crate::report::reading::Reading;
+use crate::report::reading::{Contents, Reading};
 
 fn written(fill: impl FnOnce(&mut Batch)) -> Value {
     let mut batch = Batch::default();
     fill(&mut batch);
     let reading = Reading::from_batch(Target { path: PathBuf::from("a.jsonl"), session: None }, batch);
     let entry = reading.transcript.get(EntryId(0)).unwrap();
-    let line = serde_json::to_string(&of(EntryId(0), entry, &[], &reading)).unwrap();
+    let line = serde_json::to_string(&of(EntryId(0), entry, Contents::of(None), &reading)).unwrap();
     assert!(!line.contains('\n') && !line.contains("u001b"), "{line}");
     serde_json::from_str(&line).unwrap()
 }

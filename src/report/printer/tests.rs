@@ -3,15 +3,16 @@
 
 use std::path::PathBuf;
 
-use super::{Choice, Options, Printer};
+use super::{BLOCKS, Choice, Options, Portioned, Printer, end_of_portion};
 use crate::ingest::Target;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
+use crate::model::record::Origin;
 use crate::model::samples;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind};
 use crate::render::row::Level;
-use crate::report::reading::Reading;
+use crate::report::reading::{Contents, Reading};
 use crate::report::rows::Paper;
 
 fn options(level: Level, json: bool) -> Options {
@@ -69,4 +70,59 @@ fn a_lane_is_written_below_its_call_or_folded_under_it() {
     assert_eq!(done, [true, true, true], "below its call, so with the first entry");
     let (_, done) = printed(&options(Level::Preview, false));
     assert_eq!(done, [false, false, true], "folded: its turn comes and nothing is written");
+}
+
+/// An answer of so many blocks, some of them sentences in front of calls, with the call of a plan now and then.
+fn large_answer(options: &Options, blocks: usize) -> Reading {
+    let mut out = Batch::default();
+    let mut entry = out.new_entry(Text::clean("large"), Role::Assistant, None);
+    for number in 0..blocks {
+        let piece = Piece(u64::try_from(number).unwrap());
+        out.begin_record(Origin { at: piece.0, len: 1, ..Origin::default() });
+        let kind = if number % 3 == 0 {
+            BlockKind::Text(out.prose(&format!("sentence {number}")))
+        } else {
+            let kind = if number % 50 == 1 { ToolKind::Plan } else { ToolKind::Run };
+            let call = ToolCall { kind, ..samples::call(&mut out, &format!("c{number}")) };
+            BlockKind::Call(Box::new(call))
+        };
+        entry.blocks.push(Batch::block(piece, kind));
+    }
+    out.entry(entry);
+    Reading::from_batch(options.target.clone(), out)
+}
+
+#[test]
+fn a_large_entry_is_laid_out_in_portions_that_make_up_the_whole() {
+    for level in [Level::Prompts, Level::Outline, Level::Preview, Level::Full, Level::Raw] {
+        let options = options(level, false);
+        let mut reading = large_answer(&options, 3 * BLOCKS + 7);
+        let mut out = Vec::new();
+        Printer::new(&options).print(EntryId(0), &mut reading, &mut out).unwrap();
+        let entry = reading.transcript.get(EntryId(0)).unwrap();
+        let ends: Vec<usize> =
+            std::iter::successors(Some(0), |first| Some(end_of_portion(entry, *first, level)))
+                .skip(1)
+                .take_while(|end| *end < entry.blocks.len())
+                .collect();
+        assert!(ends.len() >= 2 && ends.windows(2).all(|pair| pair[1] - pair[0] < BLOCKS + 4), "{ends:?}");
+        // In one portion, as an entry of a few blocks is.
+        let printer = Printer::new(&options);
+        let Reading { transcript, account, pager, .. } = &mut reading;
+        let entry = transcript.get(EntryId(0)).unwrap().clone();
+        let mut whole = Portioned {
+            id: EntryId(0),
+            depth: 0,
+            turn: None,
+            is_awaited: true,
+            transcript,
+            account,
+            contents: Contents::of(pager.as_mut()),
+            entry,
+            above: None,
+        };
+        let rows = printer.rows_of(&mut whole, 0..usize::MAX);
+        let lines: String = rows.iter().map(|row| options.paper.line(row) + "\n").collect();
+        assert_eq!(String::from_utf8(out).unwrap(), lines, "{level:?}");
+    }
 }
