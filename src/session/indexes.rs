@@ -4,6 +4,8 @@
 //! An index grows while somebody needs it, some hundred entries a frame; a session that is read without it pays
 //! nothing for it.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::BitOr;
 
 use crate::analysis::account::Account;
@@ -46,6 +48,7 @@ macro_rules! indexes {
             $($(#[$doc])* pub $name: Live<$index>,)*
             /// Rises with every change of the session.
             pub(crate) generation: u64,
+            owed: Owed,
             /// What was needed last.
             pub(super) needs: Needs,
             is_behind: bool,
@@ -54,6 +57,12 @@ macro_rules! indexes {
         impl Indexes {
             fn note_each(&mut self, transcript: &Transcript, touched: &Touched) {
                 $(self.$name.note(transcript, touched);)*
+            }
+
+            fn change_each(&mut self, transcript: &Transcript, ids: &[EntryId]) {
+                for id in ids {
+                    $(self.$name.change(transcript, *id);)*
+                }
             }
 
             fn learn_each(&mut self, transcript: &Transcript, ids: &[EntryId]) {
@@ -107,13 +116,22 @@ impl Needs {
 impl Indexes {
     /// The session has changed.
     pub(crate) fn note(&mut self, transcript: &Transcript, touched: &Touched) {
-        self.note_each(transcript, touched);
+        let now = self.owed.put_off(transcript, touched);
+        self.note_each(transcript, &now);
         self.generation += u64::from(!touched.is_empty());
+    }
+
+    /// Says of large entries that were put off that they have changed. Whether there are more.
+    fn change_due(&mut self, transcript: &Transcript) -> bool {
+        let due = self.owed.due();
+        self.change_each(transcript, &due);
+        !self.owed.0.is_empty()
     }
 
     /// Takes in what is new when it comes, for what is always known and for what else is needed.
     pub(crate) fn watch(&mut self, transcript: &Transcript, needs: Needs) {
-        self.is_behind |= !self.follow_each(transcript, needs | Needs::always());
+        let has_more = self.change_due(transcript);
+        self.is_behind |= !self.follow_each(transcript, needs | Needs::always()) || has_more;
     }
 
     /// Bodies of these entries were read again.
@@ -128,7 +146,8 @@ impl Indexes {
         self.needs = needs;
         let was_behind = self.is_behind;
         let needs = Needs { findings: needs.findings && is_whole, ..needs | Needs::always() };
-        self.is_behind = !self.follow_each(transcript, needs);
+        let has_more = self.change_due(transcript);
+        self.is_behind = !self.follow_each(transcript, needs) || has_more;
         self.generation += u64::from(was_behind || self.is_behind);
     }
 
@@ -142,6 +161,43 @@ impl Indexes {
     /// Whether there is more to be taken in.
     pub fn is_behind(&self) -> bool {
         self.is_behind
+    }
+}
+
+/// Large entries that have changed, each with how many batches or frames go by until the indexes hear of it: to judge
+/// all calls of an answer with each of their results would cost the square of their number.
+#[derive(Clone, Debug, Default)]
+struct Owed(BTreeMap<EntryId, usize>);
+
+/// Blocks that are judged for a batch or a frame, on average.
+const BLOCKS: usize = 1024;
+
+impl Owed {
+    /// What was touched, without the large entries.
+    fn put_off<'t>(&mut self, transcript: &Transcript, touched: &'t Touched) -> Cow<'t, Touched> {
+        if touched.reordered {
+            // All begins again.
+            self.0.clear();
+            return Cow::Borrowed(touched);
+        }
+        let waits = |id: &EntryId| transcript.blocks_of(*id) / BLOCKS;
+        let (large, now): (Vec<EntryId>, Vec<EntryId>) =
+            touched.changed.iter().copied().partition(|id| waits(id) > 0);
+        if large.is_empty() {
+            return Cow::Borrowed(touched);
+        }
+        for id in large {
+            self.0.entry(id).or_insert(waits(&id));
+        }
+        Cow::Owned(Touched { changed: now, ..touched.clone() })
+    }
+
+    /// A batch or a frame goes by: those that have waited.
+    fn due(&mut self) -> Vec<EntryId> {
+        self.0.values_mut().for_each(|left| *left = left.saturating_sub(1));
+        let due = self.0.iter().filter(|(_, left)| **left == 0).map(|(id, _)| *id).collect();
+        self.0.retain(|_, left| *left > 0);
+        due
     }
 }
 

@@ -183,6 +183,7 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         brief,
         findings,
         generation: _,
+        owed: _,
         needs: _,
         is_behind: _,
     } = indexes;
@@ -385,4 +386,41 @@ fn a_session_remembers_what_was_read_again() {
     session.fill(&ids, &contents);
     session.transcript.release(0, |_| false);
     assert_eq!(unread(&session), 0);
+}
+
+#[test]
+fn a_large_entry_is_not_judged_with_each_of_its_results_and_judged_in_the_end() {
+    const CALLS: u32 = 8 * 1024;
+    const RESULTS: u32 = 64;
+    let take = |batch: Batch, transcript: &mut Transcript, indexes: &mut Indexes| {
+        let touched = transcript.apply(batch);
+        indexes.note(transcript, &touched);
+        indexes.watch(transcript, Needs::default());
+        transcript.settle();
+    };
+    let (mut transcript, mut indexes) = (Transcript::new(), Indexes::default());
+    let mut out = Batch::default();
+    let mut entry = out.new_entry(Text::from("a"), Role::Assistant, Some(at(0)));
+    for number in 0..CALLS {
+        let call = samples::call(&mut out, &format!("c{number}"));
+        entry.blocks.push(Batch::block(Piece(number.into()), BlockKind::Call(Box::new(call))));
+    }
+    out.entry(entry);
+    take(out, &mut transcript, &mut indexes);
+    let before = indexes.account.revision();
+    for number in 0..RESULTS {
+        let mut out = Batch::default();
+        let result = samples::result(&mut out, &format!("r{number}"), Some(at(1)));
+        let call = Text::clean(&format!("c{number}"));
+        out.push(Edit::Result { call, result: Box::new(result), lane: None });
+        take(out, &mut transcript, &mut indexes);
+    }
+    let judged = indexes.account.revision() - before;
+    assert!((1..=u64::from(RESULTS) / 8).contains(&judged), "{judged}");
+    for _ in 0..8 {
+        indexes.follow(&transcript, Needs::always(), true);
+    }
+    assert!(!indexes.is_behind());
+    let facts = indexes.account.path(None).work.facts;
+    assert_eq!((facts.calls, facts.open), (CALLS, CALLS - RESULTS));
 }
