@@ -367,6 +367,9 @@ impl Follower<'_> {
         for index in 0..self.members.len() {
             let ticks = is_tick && self.members.get(index).is_some_and(|member| member.ticks(now));
             self.send(index, now, ticks)?;
+            if let Some(member) = self.members.get_mut(index) {
+                member.rest(now);
+            }
         }
         Some(())
     }

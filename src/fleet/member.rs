@@ -59,6 +59,8 @@ pub(super) struct Member<'o> {
     row: Option<SessionRow>,
     /// Whether it may be another one now.
     is_stale: bool,
+    /// Whether all is let go of that can be had again.
+    is_at_rest: bool,
 }
 
 /// How far reading it is.
@@ -94,6 +96,7 @@ impl<'o> Member<'o> {
             touched: Vec::new(),
             row: None,
             is_stale: true,
+            is_at_rest: false,
         }
     }
 
@@ -226,9 +229,23 @@ impl<'o> Member<'o> {
         }
     }
 
+    /// Lets go of what is not needed until something is written: texts, which lie in the file; what was spent when, which
+    /// entries tell. Those are packed. What alarms compare with stays.
+    pub(super) fn rest(&mut self, now: Timestamp) {
+        let waits = self.is_stale || !self.touched.is_empty() || self.ticks(now) || self.is_live(now);
+        if self.is_at_rest || waits || self.row.is_none() || !self.is_read() {
+            return;
+        }
+        self.is_at_rest = true;
+        self.session.indexes.let_go();
+        self.session.transcript.release(0, |_| false);
+        self.session.transcript.pack();
+    }
+
     /// Takes what was sent.
     fn take(&mut self, inbox: &Inbox, now: Timestamp) {
         for feed in inbox.take() {
+            self.is_at_rest = false;
             if matches!(feed, Feed::Fault(_)) {
                 self.way = Way::Broken;
             }
@@ -272,6 +289,7 @@ impl<'o> Member<'o> {
         let last = self.row.as_ref().and_then(|row| row.head.ended);
         self.alarms = alarms.iter().map(|expr| Alarm::new(expr.clone(), last)).collect();
         self.has_begun = false;
+        self.is_at_rest = false;
         self.touched.clear();
         if !self.alarms.is_empty() && self.is_read() {
             row::take_stock(&mut self.session);
@@ -327,6 +345,7 @@ impl<'o> Member<'o> {
         if !std::mem::take(&mut self.is_stale) && !is_tick {
             return (None, Vec::new());
         }
+        self.is_at_rest = false;
         row::take_stock(&mut self.session);
         let row = row::of(&mut self.session, &self.found, self.row.as_ref(), now);
         let rang = self.look_out(now, &row);
@@ -427,6 +446,7 @@ impl Open<'_> {
 mod tests {
     use std::fs::{self, OpenOptions};
     use std::io::Write;
+    use std::time::SystemTime;
 
     use super::*;
     use crate::analysis::expression::parse::parse_alarm;
@@ -436,6 +456,70 @@ mod tests {
         format!(
             r#"{{"type":"message","id":"{id}","parentId":null,"timestamp":"2026-03-01T10:00:00.000Z","message":{{"role":"user","content":"{text}"}}}}"#
         ) + "\n"
+    }
+
+    /// Reads all that there is, and rests.
+    fn read<'o>(
+        member: &mut Member<'o>,
+        outlet: Outlet<'o>,
+        inbox: &Inbox,
+        now: Timestamp,
+    ) -> (Option<SessionRow>, Vec<Rang>) {
+        while member.has_more(Instant::now()) {
+            member.read(outlet, inbox, now, Duration::from_secs(1));
+        }
+        let news = member.news(now, false);
+        member.rest(now);
+        news
+    }
+
+    /// A session is asked about by alarms, rests, and goes on.
+    #[test]
+    fn what_rests_lets_go_of_texts_and_of_nothing_that_anybody_asks_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("session.jsonl");
+        let header = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/work"}"#;
+        let long = "the WORD of old ".repeat(100);
+        let records: String = (0..300).map(|number| record(&format!("e{number:07}"), &long)).collect();
+        let answer = record("a0000001", "Done.").replace(
+            r#""role":"user""#,
+            r#""role":"assistant","provider":"p","model":"some-model","stopReason":"stop","usage":{"input":10,"output":5,"cacheRead":0,"cacheWrite":0,"cost":{"total":0.5}}"#,
+        );
+        fs::write(&path, format!("{header}\n{records}{answer}")).unwrap();
+        let ended = Timestamp(1_772_359_200_000);
+        let written = SystemTime::UNIX_EPOCH + Duration::from_millis(ended.0.unsigned_abs());
+        OpenOptions::new().append(true).open(&path).unwrap().set_modified(written).unwrap();
+        let now = Timestamp(ended.0 + 3 * 3_600_000);
+        let inbox = Inbox::default();
+        let outlet = |feed| {
+            inbox.borrow_mut().push(feed);
+            true
+        };
+        let place = Place { path: path.clone(), session: None };
+        let found = Found::new(place, "pi", Text::clean("s1"));
+        let found = Found { modified: Some(ended), ..found };
+        let mut member = Member::new(found, &[]);
+        let (row, _) = read(&mut member, &outlet, &inbox, now);
+        let is_let_go = |member: &Member<'_>| {
+            let transcript = &member.session.transcript;
+            (transcript.order().len(), transcript.held_bytes(), transcript.open_pages())
+        };
+        assert_eq!(is_let_go(&member), (301, 0, 0));
+        member.set_alarms(&[parse_alarm("\"WORD\"").unwrap(), parse_alarm("cost>0.1").unwrap()], now);
+        member.rest(now);
+        assert_eq!(is_let_go(&member), (301, 0, 0));
+
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(record("f0000001", "the new WORD").as_bytes()).unwrap();
+        member.poll(&outlet, &inbox, &Hints::everything(), now);
+        let (woken, rang) = read(&mut member, &outlet, &inbox, now);
+        let rang: Vec<(usize, String)> = rang.into_iter().map(|rang| (rang.alarm, rang.words)).collect();
+        assert_eq!(rang, [(0, "\"WORD\": the new WORD".to_owned())]);
+        let (row, woken) = (row.unwrap(), woken.unwrap());
+        // What was said before is told as it was, though it is on disk only.
+        assert_eq!(woken.last.split_last().unwrap().1, &row.last[1..]);
+        assert!(row.last[1].text.len() > 1_000);
+        assert!(woken.cost.is_some() && woken.cost == row.cost);
     }
 
     #[test]

@@ -76,7 +76,7 @@ pub(super) fn of(
         context: session.status.context,
         cost: is_complete.then(|| session.indexes.account.cost(&session.transcript)),
         hour: if is_complete { last_hour(session, now) } else { None },
-        last: last(session),
+        last: last(session, before.map(|before| before.last.as_slice()).unwrap_or_default()),
         head,
         activity,
         flags,
@@ -162,11 +162,12 @@ fn last_hour(session: &Session, now: Timestamp) -> Option<Cost> {
     has_times.then(|| money.cost()).filter(|cost| cost.usd.is_some())
 }
 
-fn last(session: &Session) -> Vec<Said> {
+/// The last things that were said and done, of which these were known before.
+fn last(session: &Session, known: &[Said]) -> Vec<Said> {
     let mut said: Vec<Said> = Vec::new();
     let entries = session.transcript.main_lane_backwards().take(LOOKED_AT);
     for entry in entries.filter(|entry| !entry.marks.trace) {
-        said.extend(entry.blocks.iter().rev().filter_map(|block| words(entry, &block.kind)));
+        said.extend(entry.blocks.iter().rev().filter_map(|block| words(entry, &block.kind, known)));
         if said.len() >= LAST {
             break;
         }
@@ -176,7 +177,7 @@ fn last(session: &Session) -> Vec<Said> {
     said
 }
 
-fn words(entry: &Entry, block: &BlockKind) -> Option<Said> {
+fn words(entry: &Entry, block: &BlockKind, known: &[Said]) -> Option<Said> {
     let (voice, text) = match block {
         BlockKind::Text(body) => {
             let voice = match entry.role {
@@ -185,6 +186,11 @@ fn words(entry: &Entry, block: &BlockKind) -> Option<Said> {
                 Role::System => return None,
                 Role::Harness => Voice::Note,
             };
+            let beginning = body.stub.trim_end_matches('…');
+            let is_it = |said: &&Said| said.voice == voice && said.text.trim_start().starts_with(beginning);
+            if let Some(said) = known.iter().rev().find(is_it).filter(|_| body.is_away()) {
+                return Some(said.clone());
+            }
             (voice, Text::clean(&body.text_or_stub().chars().take(LONGEST).collect::<String>()))
         }
         BlockKind::Call(call) => (voice_of(call), Text::clean(&format!("{} {}", call.name, call.headline))),

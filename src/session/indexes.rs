@@ -140,6 +140,12 @@ impl Indexes {
         self.learn_each(transcript, ids);
     }
 
+    /// Lets go of what entries tell again when it is asked for: what was spent when, and what the lint finds.
+    pub(crate) fn let_go(&mut self) {
+        self.spending = Live::default();
+        self.findings = Live::default();
+    }
+
     /// Takes in what is new for what is in sight. The end of a session alone lacks the calls of many results, so
     /// nothing is judged of it.
     pub(crate) fn follow(&mut self, transcript: &Transcript, needs: Needs, is_whole: bool) {
