@@ -7,8 +7,9 @@
 //! Invariant: no line is passed over because of where a block ends, and no more than a block and a line are held.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
-use std::fs::File;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ffi::OsString;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -84,9 +85,10 @@ pub struct PickedLine {
 /// Looks through the file of a session, the files beside it and those of sub-agents that lie elsewhere. What cannot be
 /// read beside it is left to whoever reads the session.
 pub(crate) fn sift(
-    path: &Path,
+    (path, is_file): (&Path, bool),
     format: Option<&'static dyn Format>,
     agents: &[PathBuf],
+    folders: &mut Folders,
     sieve: Sieve<'_>,
 ) -> io::Result<Sifted> {
     let of_all = || formats::registry().filter_map(Format::pieces).collect();
@@ -94,14 +96,19 @@ pub(crate) fn sift(
     let pieces: Vec<Finder<'_>> = pieces.into_iter().map(Finder::new).collect();
     let mut picked = Vec::new();
     let (mut is_whole, mut is_strange) = (false, false);
-    let beside = format.map(|format| companions(path, format)).unwrap_or_default();
+    let beside = format.map(|format| beside(path, format, &mut |folder| folders.may_have(folder)));
+    let beside = beside.unwrap_or_default();
     let own = std::iter::once(path.to_owned()).chain(beside).chain(agents.iter().cloned());
     let own: Vec<PathBuf> = own.collect();
     let home = format.filter(|_| own.len() > 1).map(|format| format.home(&from_root(path)));
     let fence = home.map(|home| Fence::around(move || vec![home])).unwrap_or_default();
     for file in &own {
         let within = || fence.open(file).and_then(|opened| Ok((Stamp::of_file(&opened)?, opened)));
-        let opened = if file == path { regular::open_stamped(file) } else { within() };
+        let opened = match file == path {
+            true if is_file => regular::open_seen(file),
+            true => regular::open_stamped(file),
+            false => within(),
+        };
         let found = match opened.and_then(|(stamp, opened)| sift_file(&opened, stamp.len, sieve, &pieces)) {
             Ok(found) => found,
             Err(error) if file == path => return Err(error),
@@ -126,25 +133,53 @@ pub(crate) fn sift(
     })
 }
 
-/// The files beside a session, but for what speaks of many sessions.
-pub(crate) fn companions(path: &Path, format: &'static dyn Format) -> Vec<PathBuf> {
-    let index = format.beside(path).index;
-    all_companions(path, format).filter(|file| Some(file) != index.as_ref()).collect()
+/// The folders in folders, each of which is looked into once: for whoever goes through many sessions of one.
+#[derive(Default)]
+pub(crate) struct Folders(HashMap<PathBuf, HashSet<OsString>>);
+
+impl Folders {
+    /// Whether a folder may be there.
+    fn may_have(&mut self, folder: &Path) -> bool {
+        let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else { return true };
+        if let Some(known) = self.0.get(above) {
+            return known.contains(name);
+        }
+        let Ok(entries) = fs::read_dir(above) else { return true };
+        let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| !kind.is_file());
+        let names = entries.flatten().filter(is_folder).map(|entry| entry.file_name());
+        self.0.entry(above.to_owned()).or_insert(names.collect()).contains(name)
+    }
 }
 
-fn all_companions(path: &Path, format: &'static dyn Format) -> impl Iterator<Item = PathBuf> {
+/// The files beside a session, but for what speaks of many sessions.
+pub(crate) fn companions(path: &Path, format: &'static dyn Format) -> Vec<PathBuf> {
+    beside(path, format, &mut |folder| folder.is_dir())
+}
+
+fn beside(path: &Path, format: &'static dyn Format, may_be: &mut dyn FnMut(&Path) -> bool) -> Vec<PathBuf> {
+    let index = format.beside(path).index;
+    let is_own = |Pattern(pattern): &Pattern| Some(pattern) != index.as_ref();
+    let files = files_of(path, format.companions(path).into_iter().filter(is_own), may_be);
+    files.into_iter().filter(|file| Some(file) != index.as_ref()).collect()
+}
+
+fn files_of(
+    path: &Path,
+    patterns: impl Iterator<Item = Pattern>,
+    may_be: &mut dyn FnMut(&Path) -> bool,
+) -> Vec<PathBuf> {
     let home = path.parent().unwrap_or(path);
     let mut known: Option<(PathBuf, bool)> = None;
     // Most sessions have nothing beside them: then one question answers for all patterns.
-    let may_be = move |Pattern(pattern): &Pattern| {
+    let may_be = |Pattern(pattern): &Pattern| {
         let Some(folder) = folder_below(home, pattern) else { return true };
         let is_there = known.as_ref().filter(|(known, _)| *known == folder).map(|(_, is_there)| *is_there);
-        let is_there = is_there.unwrap_or_else(|| folder.is_dir());
+        let is_there = is_there.unwrap_or_else(|| may_be(&folder));
         known = Some((folder, is_there));
         is_there
     };
-    let patterns = format.companions(path).into_iter().filter(may_be);
-    patterns.flat_map(|Pattern(pattern)| expand(&pattern).files).filter(move |file| file != path)
+    let files = patterns.filter(may_be).flat_map(|Pattern(pattern)| expand(&pattern).files);
+    files.filter(|file| file != path).collect()
 }
 
 /// The folder right below another one in which all lies that a pattern names, if it has one name.
@@ -367,7 +402,8 @@ pub(crate) fn read_lines(plan: &Plan, files: &Files, picked: &[Picked], outlet: 
     outlet(Feed::Opened(Box::new(plan.opened.clone())));
     outlet(Feed::File { id: FileId(0), path: (*plan.path).into() });
     // Names of entries have the numbers of their files in them.
-    for path in all_companions(&plan.path, plan.format) {
+    let companions = plan.format.companions(&plan.path).into_iter();
+    for path in files_of(&plan.path, companions, &mut |folder| folder.is_dir()) {
         files.number(&path, Kind::CompanionLines);
     }
     let mut emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet);

@@ -26,6 +26,11 @@ pub fn open(path: &Path) -> io::Result<File> {
 pub(crate) fn open_stamped(path: &Path) -> io::Result<(Stamp, File)> {
     // Already the opening of some devices does something.
     expect_regular(fs::metadata(path)?.file_type())?;
+    open_seen(path)
+}
+
+/// The same for what a look just found to be a regular file.
+pub(crate) fn open_seen(path: &Path) -> io::Result<(Stamp, File)> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
     let metadata = file.metadata()?;

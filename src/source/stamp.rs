@@ -16,6 +16,8 @@ pub(crate) struct Stamp {
     pub(crate) len: u64,
     seconds: i64,
     nanoseconds: i64,
+    /// Whether it is a regular file.
+    pub(crate) is_file: bool,
 }
 
 impl Stamp {
@@ -58,6 +60,7 @@ impl From<&Metadata> for Stamp {
             len: metadata.len(),
             seconds: metadata.mtime(),
             nanoseconds: metadata.mtime_nsec(),
+            is_file: metadata.is_file(),
         }
     }
 }

@@ -116,6 +116,8 @@ pub(crate) struct Candidate {
     pub(crate) size: Option<u64>,
     /// What tells the file from all others, whatever names it has.
     pub(crate) identity: Option<(u64, u64)>,
+    /// Whether it was a regular file when it was found.
+    pub(crate) is_file: bool,
     /// What its database says of it.
     pub(crate) row: Option<Box<SessionHead>>,
     /// Whether another session of its database started it.
@@ -188,8 +190,7 @@ pub(crate) fn files(search: &Search, databases: &mut Databases) -> (Vec<Candidat
     databases.unreadable.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
     leave_out_other_names(&mut candidates);
     leave_out_copies(&mut candidates);
-    candidates
-        .sort_by(|a, b| Reverse(a.modified).cmp(&Reverse(b.modified)).then_with(|| a.path.cmp(&b.path)));
+    candidates.sort_by_cached_key(|candidate| (Reverse(candidate.modified), candidate.path.clone()));
     (candidates, failures)
 }
 
@@ -381,6 +382,7 @@ fn candidate(lying: Lying, format: Option<&'static dyn Format>, named: Named<'_>
         modified: lying.stamp.map(|stamp| stamp.moment()),
         size: lying.stamp.map(|stamp| stamp.len),
         identity: lying.stamp.map(|stamp| stamp.identity()),
+        is_file: lying.stamp.is_some_and(|stamp| stamp.is_file),
         row: None,
         is_child: false,
         is_asked: false,
@@ -484,6 +486,7 @@ fn of_database(lying: &Lying, format: Option<&'static dyn Format>) -> Result<Vec
         modified: written.get(&head.id).copied(),
         size: None,
         identity: lying.stamp.map(|stamp| stamp.identity()),
+        is_file: false,
         is_child: !catalog::is_main(head, &heads),
         row: Some(Box::new(head.clone())),
         is_asked: false,

@@ -24,6 +24,7 @@ pub fn preview(found: &Found) -> Preview {
         modified: found.modified,
         size: found.size,
         identity: None,
+        is_file: false,
         row: found.session.clone().map(|name| Box::new(SessionHead::named(name))),
         is_child: false,
         is_asked: true,

@@ -14,7 +14,7 @@ use crate::formats::generic::Generic;
 use crate::ingest;
 use crate::ingest::plan::read_head;
 use crate::ingest::probe;
-use crate::ingest::sift::{self, Sieve, Sifted};
+use crate::ingest::sift::{self, Folders, Sieve, Sifted};
 use crate::ingest::target::{OpenError, Target};
 use crate::model::edit::{Edit, Feed};
 use crate::model::found::Found;
@@ -73,6 +73,9 @@ pub(crate) fn with_sub_agents(mut sessions: Vec<Unread>) -> Vec<Unread> {
 
 /// What was put aside of a session that goes on stands behind that, however late it was put aside.
 fn archives_behind(sessions: Vec<Unread>) -> Vec<Unread> {
+    if !sessions.iter().any(|session| session.0.is_archive) {
+        return sessions;
+    }
     let mut goes_on: HashMap<_, Vec<Unread>> = HashMap::new();
     for session in sessions.iter().filter(|session| !session.0.is_archive) {
         goes_on.extend(session.own_name().map(|name| (name, Vec::new())));
@@ -129,11 +132,12 @@ impl Unread {
     }
 
     /// Looks through its bytes. What is no file of its own can only be read.
-    pub(crate) fn sift(&self, sieve: Sieve<'_>) -> io::Result<Sifted> {
+    pub(crate) fn sift(&self, reader: &mut Reader, sieve: Sieve<'_>) -> io::Result<Sifted> {
         if self.is_of_many() {
             return Ok(Sifted::Whole(None));
         }
-        let sifted = sift::sift(&self.0.path, self.1, &self.2, sieve)?;
+        let file = (&*self.0.path, self.0.is_file);
+        let sifted = sift::sift(file, self.1, &self.2, &mut reader.1, sieve)?;
         // Only of what an agent wrote is known how it begins.
         let is_of_agent = self.0.format.is_some() && self.0.row.is_none();
         Ok(if sifted == Sifted::Strange && !is_of_agent { Sifted::Nothing } else { sifted })
@@ -182,12 +186,12 @@ impl Unread {
 }
 
 /// Reads facts of sessions, one after the other.
-pub(crate) struct Reader(Facts);
+pub(crate) struct Reader(Facts, Folders);
 
 impl Reader {
     /// At this time.
     pub(crate) fn new(now: Timestamp) -> Self {
-        Self(Facts::new(now))
+        Self(Facts::new(now), Folders::default())
     }
 
     /// The facts of a session. `None`: it is none, or one that another one started.

@@ -1,10 +1,15 @@
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
+use std::path::Path;
 
 use flate2::write::GzEncoder;
 use proptest::prelude::{prop, proptest};
 
-use super::{BLOCK, Sifted, sift};
+use super::{BLOCK, Folders, Sifted, sift};
+
+fn sifted(path: &Path) -> io::Result<Sifted> {
+    sift((path, false), None, &[], &mut Folders::default(), &with_x)
+}
 
 fn with_x(text: &[u8]) -> Vec<std::ops::Range<usize>> {
     let mut from = 0;
@@ -44,7 +49,7 @@ proptest! {
             text.pop();
         }
         fs::write(&path, &text).unwrap();
-        let found = match sift(&path, None, &[], &with_x).unwrap() {
+        let found = match sifted(&path).unwrap() {
             Sifted::Lines(mut files) => files.remove(0).lines,
             Sifted::Nothing | Sifted::Strange => Vec::new(),
             Sifted::Whole(_) => panic!("it is a file of lines"),
@@ -71,7 +76,7 @@ fn a_large_file_is_read_in_two_halves() {
         }
     }
     fs::write(&path, &text).unwrap();
-    let Sifted::Lines(files) = sift(&path, None, &[], &with_x).unwrap() else { panic!("there are hits") };
+    let Sifted::Lines(files) = sifted(&path).unwrap() else { panic!("there are hits") };
     assert_eq!(files[0].lines.iter().map(|line| line.line).collect::<Vec<_>>(), expected);
     assert!(
         files[0].lines.iter().all(|line| line.at == u64::from(line.line - 1) * 1_001 && line.len == 1_000)
@@ -105,7 +110,7 @@ fn archives_documents_and_files_without_hits_are_told_apart() {
         (write("h.jsonl", b"SQLite\n"), Sifted::Strange),
     ] {
         let expected = if expected == WHOLE { Sifted::Whole(Some(vec![path.clone()])) } else { expected };
-        assert_eq!(sift(&path, None, &[], &with_x).unwrap(), expected, "{}", path.display());
+        assert_eq!(sifted(&path).unwrap(), expected, "{}", path.display());
     }
-    assert!(sift(&dir.path().join("missing"), None, &[], &with_x).is_err());
+    assert!(sifted(&dir.path().join("missing")).is_err());
 }

@@ -85,7 +85,7 @@ pub(super) fn search(
     say: &mut dyn FnMut(Message) -> bool,
 ) {
     let failed = |why| Message::Failure(Failure::of(unread, search, why));
-    let sifted = match unread.sift(&|text| query.lines_in(text)) {
+    let sifted = match unread.sift(reader, &|text| query.lines_in(text)) {
         Ok(Sifted::Nothing) => return,
         Ok(sifted) => sifted,
         Err(error) => {
