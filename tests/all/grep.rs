@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use regex::RegexBuilder;
 use serde_json::{Value, json};
@@ -677,4 +677,34 @@ fn the_head_of_a_session_says_how_old_it_is() {
     };
     assert!(head(3 * 3_600_000).ends_with("3h ago"), "{}", head(3 * 3_600_000));
     assert!(head(50 * 3_600_000).ends_with("2027-01-15"), "{}", head(50 * 3_600_000));
+}
+
+/// A pattern that would grow beyond all measure is sought as it stands there; all others take time by the text alone.
+#[test]
+fn a_pattern_without_measure_ends_in_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.jsonl");
+    let too_large = ["(a{1000}){1000}", r"\w{5000}", "(.{1,40}){1,40}z", "(?s).{0,900}q.{0,900}"];
+    let texts = ["x".repeat(300_000), "a b ".repeat(50_000), "ab\n".repeat(50_000)];
+    let texts = texts.iter().map(String::as_str).chain(too_large);
+    let records: Vec<String> = texts.zip('a'..).map(|(text, id)| said(&id.to_string(), text)).collect();
+    fs::write(&path, records.concat()).unwrap();
+    let hits = |pattern: &str| {
+        let mut options = options(pattern, &path, None);
+        options.asked.is_literal = false;
+        let (hits, outcome) = hits(&options);
+        (hits.len(), matches!(outcome, Outcome::Saying(said, _) if said.contains("taken literally")))
+    };
+    let nested = "(".repeat(5_000) + "a" + &")".repeat(5_000);
+    let begun = Instant::now();
+    for pattern in too_large {
+        assert_eq!(hits(pattern), (1, true), "{pattern}");
+    }
+    assert_eq!(hits(&nested), (0, true));
+    for pattern in
+        ["(x+x+)+y", "((((a*)*)*)*)c", "(x?){200}y{200}", ".*.*.*.*=.*=.*", "(a|b|ab| )*c", &"a?".repeat(400)]
+    {
+        assert!(!hits(pattern).1, "{pattern}");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
