@@ -150,7 +150,7 @@ pub(crate) fn is_built_in(name: &str) -> bool {
 }
 
 /// The formats that are tried: all, or the one that was asked for.
-fn tried() -> impl Iterator<Item = &'static dyn Format> {
+pub(crate) fn tried() -> impl Iterator<Item = &'static dyn Format> {
     registry().filter(is_tried)
 }
 
@@ -205,18 +205,10 @@ pub fn detect(probe: &Probe<'_>, asked: Asked) -> Detection {
         .enumerate()
         .filter(|(_, (_, v))| v.confidence != Confidence::NeedMore)
         .max_by(first_best);
-    let (mut format, mut verdict): (&'static dyn Format, Verdict) = match best {
+    let (format, verdict): (&'static dyn Format, Verdict) = match best {
         Some((_, best)) => best,
         None => (&generic::Generic, generic::Generic.sniff(probe)),
     };
-    // Of those that fit equally it is the one in whose folder it lies.
-    let owner = tried().find(|other| other.named(probe.path).is_some());
-    if let Some(owner) = owner.filter(|owner| owner.name() != format.name()) {
-        let of_owner = owner.sniff(probe);
-        if of_owner.confidence >= verdict.confidence && of_owner.confidence > Confidence::NeedMore {
-            (format, verdict) = (owner, of_owner);
-        }
-    }
     let is_asked_for = CHOICE.get().is_some_and(|choice| choice.only.is_some());
     let is_unknown = verdict.confidence <= Confidence::Maybe && !is_asked_for;
     let aside = is_unknown.then(|| tried().find_map(|format| format.aside(probe))).flatten();

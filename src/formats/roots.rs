@@ -53,6 +53,14 @@ impl Root {
         let at_home = || Some(environment.home.as_ref()?.join(self.home)).filter(|_| !self.home.is_empty());
         moved.or_else(at_home)
     }
+
+    /// The patterns of the files below it.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &'static str> {
+        self.holds.iter().filter_map(|holds| match holds {
+            Holds::Files(pattern) | Holds::Beside(pattern) => Some(*pattern),
+            Holds::Databases(_) | Holds::Above(_) => None,
+        })
+    }
 }
 
 impl Holds {

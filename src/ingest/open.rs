@@ -31,7 +31,6 @@ const DEEPEST: usize = 3;
 const TRIED: usize = 200;
 /// How much of a listed file tells that it is what it was listed as.
 const FIRST_BYTES: usize = 32 << 10;
-const FIRST_LINES: usize = 8;
 
 /// Finds out what a target is.
 pub(crate) fn plan(target: &Target) -> Result<Plan, OpenError> {
@@ -136,7 +135,7 @@ pub(crate) fn why_no_session(path: &Path) -> Option<Text> {
 pub(crate) fn plan_listed(path: &Path, format: &str) -> Option<Plan> {
     let head = read_range(&regular::open(path).ok()?, 0, FIRST_BYTES).ok()?;
     let whole = memrchr(b'\n', &head).and_then(|end| head.get(..end))?;
-    let lines = str::from_utf8(whole).ok()?.lines().take(FIRST_LINES);
+    let lines = str::from_utf8(whole).ok()?.lines().take(probe::FIRST_LINES);
     let lines: Option<Vec<Json<'_>>> = lines.map(|line| json::read(line).filter(Json::is_object)).collect();
     let lines = lines.filter(|lines| lines.len() > 1)?;
     let detection = probe::detect_lines(path, &lines);

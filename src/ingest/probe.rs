@@ -8,10 +8,12 @@ use std::path::Path;
 use crate::formats::decoder::{Confidence, Format, Probe, Verdict, text_of, unframed};
 use crate::formats::generic::Generic;
 use crate::formats::json::{self, Json};
-use crate::formats::{Asked, Detection, detect, detect_text};
+use crate::formats::roots::Root;
+use crate::formats::{self, Asked, Detection, detect_text, roots, tried};
 use crate::model::record::Shape;
 use crate::source::document::{Split, split, split_values};
 use crate::source::packed::Packing;
+use crate::source::pattern::{from_root, matches};
 
 /// How much of a file is looked at as it is.
 pub(crate) const HEAD: usize = 256 << 10;
@@ -20,6 +22,8 @@ pub(crate) const HEAD: usize = 256 << 10;
 pub(crate) const LONGEST: usize = 16 << 20;
 /// How many records are looked at.
 const RECORDS: usize = 50;
+/// How many lines tell of a file in its agent's place that it is the agent's.
+pub(crate) const FIRST_LINES: usize = 8;
 
 /// Detects the format of a file by its beginning. `is_whole`: there is no more of it.
 pub(crate) fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection {
@@ -85,6 +89,39 @@ fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, asked: Asked) -> D
     detection
 }
 
+/// As [`formats::detect`]. Between formats that fit equally the folder decides in which the file lies, unless one is
+/// certain.
+fn detect(probe: &Probe<'_>, asked: Asked) -> Detection {
+    let detection = formats::detect(probe, asked);
+    let confidence = detection.verdict.confidence;
+    let is_open = confidence < Confidence::Certain && probe.children.is_empty();
+    let Some(owner) = is_open.then(|| owner(probe.path)).flatten() else { return detection };
+    let of_owner = owner.sniff(probe);
+    let is_equal = of_owner.confidence >= confidence.max(Confidence::Maybe);
+    if !is_equal || owner.name() == detection.format.name() {
+        return detection;
+    }
+    let aside = detection.aside.filter(|_| of_owner.confidence == Confidence::Maybe);
+    Detection { format: owner, verdict: of_owner, aside, ..detection }
+}
+
+/// The agent in whose folder a file lies: below a home directory, or below another one to which it was moved.
+fn owner(path: &Path) -> Option<&'static dyn Format> {
+    let path = from_root(path);
+    let lies_at = |pattern: &Path| matches(&Path::new("**").join(pattern), &path);
+    let in_home = |root: &Root| {
+        !root.home.is_empty() && root.files().any(|files| lies_at(&Path::new(root.home).join(files)))
+    };
+    let is_moved = |root: &Root| {
+        root.variables.iter().any(|(_, below)| {
+            let lies_below = |files: &str| lies_at(&Path::new(below).join(files));
+            root.files().any(|files| !(below.is_empty() && files.starts_with('*')) && lies_below(files))
+        })
+    };
+    let whose = |has_it: &dyn Fn(&Root) -> bool| tried().find(|format| roots(*format).any(has_it));
+    whose(&in_home).or_else(|| whose(&is_moved))
+}
+
 /// A document that no agent writes may be an agent's records, each over several lines or all in an
 /// array: printed for reading, or taken out of a log.
 fn as_values(path: &Path, text: &str, is_whole: bool, asked: Asked) -> Option<Detection> {
@@ -124,6 +161,26 @@ pub(crate) fn detect_lines(path: &Path, lines: &[Json<'_>]) -> Detection {
         is_whole: false,
     };
     detect(&probe, Asked::UntilCertain)
+}
+
+/// Whether a file of lines that begins so is certainly of the format in whose place it lies: then it is of no other, and
+/// none is asked.
+pub(crate) fn is_certainly(format: &dyn Format, path: &Path, head: &[u8]) -> bool {
+    let whole = memchr::memrchr(b'\n', head).and_then(|end| head.get(..end)).unwrap_or_default();
+    let text = text_of(whole);
+    let lines = text.lines().take(FIRST_LINES).filter_map(json::read).filter(Json::is_object);
+    let lines: Vec<Json<'_>> = lines.collect();
+    let probe = Probe {
+        path,
+        children: &[],
+        lines: &lines,
+        header: None,
+        elements: &[],
+        is_document: false,
+        is_whole: false,
+    };
+    let Verdict { confidence, shape, .. } = format.sniff(&probe);
+    (confidence, shape) == (Confidence::Certain, Shape::Lines)
 }
 
 /// Detects the format of a folder by the names in it.

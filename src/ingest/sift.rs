@@ -104,11 +104,8 @@ pub(crate) fn sift(
     let fence = home.map(|home| Fence::around(move || vec![home])).unwrap_or_default();
     for file in &own {
         let within = || fence.open(file).and_then(|opened| Ok((Stamp::of_file(&opened)?, opened)));
-        let opened = match file == path {
-            true if is_file => regular::open_seen(file),
-            true => regular::open_stamped(file),
-            false => within(),
-        };
+        let open = if is_file { regular::open_seen } else { regular::open_stamped };
+        let opened = if file == path { open(file) } else { within() };
         let found = match opened.and_then(|(stamp, opened)| sift_file(&opened, stamp.len, sieve, &pieces)) {
             Ok(found) => found,
             Err(error) if file == path => return Err(error),

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use memchr::memchr2;
+use memchr::{memchr2, memrchr_iter};
 
 /// The keys whose array is the list of messages if there is one; else the longest array of objects.
 const MESSAGES: [&[u8]; 2] = [b"\"messages\"", b"\"steps\""];
@@ -67,6 +67,57 @@ pub fn split_values(bytes: &[u8]) -> Option<Split> {
     let end = elements.last().map_or(start, |value: &Range<usize>| value.end);
     let root = start..if cut.is_some() { bytes.len() } else { end };
     Some(Split { root, header: None, elements, cut })
+}
+
+/// The last elements of a document that ends with these bytes, in order: those of the outermost array that began before
+/// them, or the values that follow one another.
+pub(crate) fn elements_at_end(bytes: &[u8]) -> Vec<Range<usize>> {
+    /// What ends there, and the objects right in it.
+    struct Level {
+        end: usize,
+        is_array: bool,
+        objects: Vec<Range<usize>>,
+    }
+    let mut levels = vec![Level { end: bytes.len(), is_array: true, objects: Vec::new() }];
+    let mut at = bytes.len();
+    // Seen from behind a string begins with a quote that ends it: those in it are escaped.
+    while let Some(found) = bytes.get(..at).and_then(|rest| rest.iter().rposition(|byte| is_structure(*byte)))
+    {
+        at = found;
+        match bytes.get(at) {
+            Some(b'"') => match string_before(bytes, at) {
+                Some(start) => at = start,
+                None => break,
+            },
+            Some(byte @ (b'}' | b']')) => {
+                levels.push(Level { end: at + 1, is_array: *byte == b']', objects: Vec::new() });
+            }
+            Some(byte) if levels.len() > 1 => {
+                let ended = levels.pop().map_or(at..at, |level| at..level.end);
+                if let Some(around) = levels.last_mut().filter(|_| *byte == b'{') {
+                    around.objects.push(ended);
+                }
+            }
+            _ => break,
+        }
+    }
+    let mut arrays = levels.into_iter().filter(|level| level.is_array).map(|level| level.objects);
+    let values = arrays.next().unwrap_or_default();
+    let mut last = if values.is_empty() { arrays.next().unwrap_or_default() } else { values };
+    last.reverse();
+    last
+}
+
+fn is_structure(byte: u8) -> bool {
+    matches!(byte, b'"' | b'{' | b'}' | b'[' | b']')
+}
+
+/// Where a string begins that ends with the quote at a place.
+fn string_before(bytes: &[u8], end: usize) -> Option<usize> {
+    memrchr_iter(b'"', bytes.get(..end)?).find(|at| {
+        let before = bytes.get(..*at).unwrap_or_default();
+        before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0
+    })
 }
 
 /// The first line that begins with `{` or `[` in the way of JSON.
@@ -326,6 +377,32 @@ mod tests {
         assert_eq!(split.cut.and_then(|cut| text.get(cut)), Some("{\"d\": "));
         assert_eq!(super::split_values(b"[{\"a\":1},{}]").unwrap().elements.len(), 2);
         assert_eq!(super::split_values(b"words"), None);
+    }
+
+    #[test]
+    fn the_last_elements_are_known_by_the_end_alone() {
+        let text = r#"{"v":"]}","messages":[{"t":"a]\"{"},{"u":[{"n":1}],"w":"\\"},{"x":{"y":"[{"}}],"tags":[{"z":1}],"end":"]"}"#;
+        let messages = [r#"{"t":"a]\"{"}"#, r#"{"u":[{"n":1}],"w":"\\"}"#, r#"{"x":{"y":"[{"}}"#];
+        let first = text.find(messages[0]).unwrap();
+        let inner = text.find("],\"tags").unwrap();
+        for from in first..inner {
+            let end = text.get(from..).unwrap();
+            let found = super::elements_at_end(end.as_bytes());
+            let found: Vec<&str> = found.into_iter().map(|range| end.get(range).unwrap()).collect();
+            let whole = messages.iter().filter(|message| text.find(*message).unwrap() >= from);
+            let whole: Vec<&str> = whole.copied().collect();
+            assert_eq!(found, whole, "{from}");
+        }
+        for (text, expected) in [
+            ("1},\n{\"a\":[{}]},{\"b\":2}]\n", vec!["{\"a\":[{}]}", "{\"b\":2}"]),
+            ("\"x\": 1\n}\n{\n\"a\": 1\n}\n{\n\"b\": [{}]\n}\n", vec!["{\n\"a\": 1\n}", "{\n\"b\": [{}]\n}"]),
+            ("no document", vec![]),
+            ("}]}", vec![]),
+        ] {
+            let found = super::elements_at_end(text.as_bytes());
+            let found: Vec<&str> = found.into_iter().map(|range| text.get(range).unwrap()).collect();
+            assert_eq!(found, expected, "{text}");
+        }
     }
 
     #[test]

@@ -8,7 +8,6 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 #[cfg(feature = "sqlite")]
 use tv::cli::{Config, Surroundings};
-#[cfg(feature = "sqlite")]
 use tv::ingest::Target;
 use tv::ingest::find::{self, Environment, Search};
 use tv::model::found::{Found, Sighting};
@@ -687,4 +686,124 @@ fn a_session_in_a_worktree_is_of_its_project() {
         sums.iter().copied().collect::<std::collections::BTreeMap<_, _>>(),
         [("/work/mill", 4), ("/work/oven", 1)].into()
     );
+}
+
+/// Which formats a session is said to be of: by the list, the wall, hits, sums, and whoever opens it.
+fn formats_of(home: &Home, path: &Path, arguments: &[&str]) -> Vec<String> {
+    let told = |command: &[&str]| {
+        let (_, out, error) = home.tv(&[command, &["--json"], arguments].concat());
+        assert_eq!(error, "", "{command:?}");
+        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
+    };
+    let format = |line: &Value| line["format"].as_str().unwrap().to_owned();
+    let sums = told(&["usage", "--by", "agent"]);
+    let mut formats: Vec<String> =
+        sums.iter().filter_map(|sum| sum["agent"].as_str()).map(str::to_owned).collect();
+    for command in [&["list"][..], &["top", "--once", "--since", "90000d"], &["grep", "Wind"]] {
+        let lines = told(command);
+        assert!(!lines.is_empty(), "{command:?}");
+        formats.extend(lines.iter().map(format));
+    }
+    let target = Target { path: path.to_owned(), session: None };
+    formats.push(tv::ingest::open(&target).unwrap().opened.format.to_owned());
+    formats.sort();
+    formats.dedup();
+    formats
+}
+
+#[test]
+fn the_agents_own_folder_decides_between_formats_that_fit_equally() {
+    let message = |content: Value, more: Value| {
+        let mut records = Vec::new();
+        for role in ["user", "assistant"] {
+            let mut record = json!({"role": role, "content": content});
+            record.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            records.push(record);
+        }
+        lines(&records)
+    };
+    let text = json!([{"type": "text", "text": "Wind the clock."}]);
+    let several = message(
+        text.clone(),
+        json!({"message_id": "m1", "created": 1_772_359_200, "message": {"content": text}}),
+    );
+    let timed = message(json!("Wind the clock."), json!({"timestamp": "2026-03-01T08:00:00.000"}));
+    let bare = message(json!("Wind the clock."), json!({}));
+    let places = [
+        (".cursor/projects/work/agent-transcripts/c1/c1.jsonl", "cursor"),
+        (".local/share/goose/sessions/g1.jsonl", "goose"),
+        (".vibe/logs/session/s1/messages.jsonl", "mistral-vibe"),
+        (".local/share/gptme/logs/l1/conversation.jsonl", "gptme"),
+        (".claude/projects/-work/5d0c1c52-0001-4a3c-9e44-7e1d2f3a4b5c.jsonl", "claude-code"),
+        // Moved as a whole, as a variable may say.
+        ("disk/logs/session/s1/messages.jsonl", "mistral-vibe"),
+        ("elsewhere/one.jsonl", ""),
+    ];
+    for (content, fits, otherwise) in [
+        (several, &["cursor", "goose", "mistral-vibe"][..], "cursor"),
+        (timed, &["gptme"], "gptme"),
+        // What no agent writes is no agent's, wherever it lies.
+        (bare, &[], "messages"),
+    ] {
+        for (place, owner) in places {
+            let home = Home::new();
+            let path = home.file(place, 1, &content);
+            let is_listed = place.starts_with('.');
+            let named: &[&str] = if is_listed { &[] } else { &[path.to_str().unwrap()] };
+            let expected = if fits.contains(&owner) { owner } else { otherwise };
+            assert_eq!(formats_of(&home, &path, named), [expected], "{place}: {content}");
+        }
+    }
+}
+
+#[test]
+fn a_session_is_as_old_as_its_last_record_however_large_that_is() {
+    let began = Timestamp::parse("2026-01-31T10:41:07.000Z").unwrap();
+    let ended = Timestamp::parse("2026-02-01T08:00:00.000Z").unwrap();
+    let told = |text: String| text.replace("2096-01-31T10:41:07.000Z", &began.to_rfc3339());
+    let claude = |session: &str| told(claude(session, "Wind it")).lines().next().unwrap().to_owned() + "\n";
+    let result = |bytes: usize| {
+        let said = json!([{"type": "tool_result", "tool_use_id": "t1", "content": "x".repeat(bytes)}]);
+        json!({"parentUuid": "u1", "isSidechain": false, "type": "user", "uuid": "u2", "sessionId": "s",
+            "timestamp": ended.to_rfc3339(), "message": {"role": "user", "content": said}})
+    };
+    let untimed = json!({"type": "summary", "summary": "y".repeat(100_000), "leafUuid": "u2"});
+    let folder = ".claude/projects/-work";
+    let home = Home::new();
+    let mut paths = Vec::new();
+    for (number, end) in
+        [vec![result(100_000)], vec![result(600_000)], vec![result(9), untimed.clone()]].iter().enumerate()
+    {
+        let path = format!("{folder}/5d0c1c52-000{number}-4a3c-9e44-7e1d2f3a4b5c.jsonl");
+        paths.push(home.file(&path, 5, &(claude("s") + &lines(end))));
+    }
+    let message = |number: usize, at: Timestamp| {
+        json!({"id": format!("m{number}"), "timestamp": at.to_rfc3339(), "type": "user",
+            "content": format!("Wind it {number} {}", "z".repeat(400))})
+    };
+    for count in [2_000, 5_000] {
+        let mut messages: Vec<Value> = (0..count).map(|number| message(number, began)).collect();
+        messages.push(message(count, ended));
+        let document = json!({"sessionId": format!("g{count}"), "projectHash": "abc",
+            "startTime": began.to_rfc3339(), "lastUpdated": ended.to_rfc3339(), "messages": messages});
+        let path = format!(".gemini/tmp/abc/chats/session-2026-01-31T10-41-{count}.json");
+        paths.push(home.file(&path, 5, &document.to_string()));
+    }
+    let rollout = lines(&[
+        json!({"timestamp": began.to_rfc3339(), "type": "session_meta", "payload": {
+            "id": "0199d9a2-3e8b-7b51-9d4e-2f1f6f6b7a10", "timestamp": began.to_rfc3339(), "cwd": "/work",
+            "originator": "codex_cli_rs", "cli_version": "0.98.0"}}),
+        json!({"timestamp": ended.to_rfc3339(), "type": "response_item", "payload": {"type": "message",
+            "role": "user", "content": [{"type": "input_text", "text": "Wind it"}]}}),
+    ]);
+    let name = "rollout-2026-01-31T10-41-07-0199d9a2-3e8b-7b51-9d4e-2f1f6f6b7a10.jsonl.zst";
+    let path = home.file(&format!(".codex/sessions/2026/01/31/{name}"), 5, "");
+    let level = ruzstd::encoding::CompressionLevel::Fastest;
+    fs::write(&path, ruzstd::encoding::compress_to_vec(rollout.as_bytes(), level)).unwrap();
+    paths.push(path);
+    let listed = home.listed(&[]);
+    for path in paths {
+        let found = listed.iter().find(|found| found["path"] == json!(path)).unwrap();
+        assert_eq!(found["modified"], json!(ended.to_rfc3339()), "{}", path.display());
+    }
 }

@@ -15,7 +15,6 @@ use crate::formats::json::{self, Json};
 use crate::formats::roots::{Listing, file_name};
 use crate::ingest::open;
 use crate::ingest::reader::registry::Registry;
-use crate::model::entry::Entry;
 use crate::model::found::Found;
 use crate::model::text::Text;
 use crate::model::text::secrets;
@@ -140,7 +139,6 @@ impl Facts {
 
     fn of_file(&mut self, candidate: Candidate, mut glance: Glance) -> Option<Found> {
         let format = glance.format;
-        let shows_end = glance.has_end || glance.is_part;
         let beside = format.beside(&candidate.path);
         // What the beginning says of a run need not hold at its end.
         let says_live = glance.has_end || beside.manifest.is_some();
@@ -148,7 +146,7 @@ impl Facts {
         let listing = self.listing(&candidate, format).unwrap_or_default();
         let is_part = glance.is_part;
         let is_child = glance.is_child;
-        let transcript = glance.transcript();
+        let (transcript, last) = glance.dated_transcript();
         let tally = transcript.tally();
         // What has no record that the agent may have written may be anything.
         if candidate.format.is_some()
@@ -179,7 +177,6 @@ impl Facts {
         let lock = beside.lock.and_then(|path| self.lock(&path)).or_else(is_open);
         let live = live(lock, meta.live.filter(|_| says_live), process);
         // A file that was copied or restored was written later than its records.
-        let last = last_time(&transcript).filter(|_| shows_end);
         let modified = candidate.modified.map(|at| last.map_or(at, |last| last.min(at)));
         let place = format.named(&candidate.path);
         let named = place.map_or(candidate.id.as_str(), |place| place.id);
@@ -245,14 +242,9 @@ fn first_time(transcript: &Transcript) -> Option<Timestamp> {
     transcript.entries().filter(|entry| !entry.is_beside()).filter_map(|entry| entry.times().min()).min()
 }
 
-/// When the last of it was.
-fn last_time(transcript: &Transcript) -> Option<Timestamp> {
-    transcript.entries().filter_map(Entry::last_time).max()
-}
-
 /// When the last of what a file beside a session tells was, if it tells a time.
 pub(super) fn last_time_beside(path: &Path, format: &'static dyn Format) -> Option<Timestamp> {
-    last_time(&glance::of_companion(path, format)?.transcript())
+    glance::of_companion(path, format)?.dated_transcript().1
 }
 
 /// A lock tells best; who claims to run must name a process that does, or name none.

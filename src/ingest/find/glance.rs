@@ -1,8 +1,10 @@
 //! A glance at a session: its own decoder fed with the beginning and the end.
 //!
 //! Invariant: of a file no more than its first [`STEP`] and its last are read, but for a beginning without a title, of
-//! which up to [`LONGEST`] are; of a database no more than a few rows.
+//! which up to [`LONGEST`] are, and for an end without a time, of which up to a mebibyte is ([`ENDS`]); of a database no
+//! more than a few rows.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -17,9 +19,11 @@ use crate::ingest::plan::{Head, read_head};
 use crate::ingest::probe::{self, LONGEST};
 use crate::ingest::rows::unpacked;
 use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
+use crate::model::entry::Entry;
 use crate::model::record::{FileId, Origin, Record, Shape};
+use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
-use crate::source::document::{split, split_values};
+use crate::source::document::{elements_at_end, split, split_values};
 use crate::source::lines::{Line, LineBuffer};
 use crate::source::pattern::{expand, from_root, named_like};
 use crate::source::regular;
@@ -28,6 +32,8 @@ use crate::source::stamp::{Stamp, read_range};
 
 /// How much is read at a time: the beginning until a title is known, and once at the end.
 const STEP: usize = 32 << 10;
+/// How much of an end that tells no time is looked through for one: the last records may be large.
+const ENDS: [usize; 3] = [STEP, 256 << 10, 1 << 20];
 /// How many rows are read at the beginning of a session, and at its end.
 const ROWS: i64 = 24;
 /// How many files of a folder are read if its first has no title, and how many at its beginning and its end else.
@@ -48,6 +54,10 @@ pub struct Glance {
     pub(crate) is_whole: bool,
     /// Whether its end was.
     pub(crate) has_end: bool,
+    /// Whether the last time in what was taken in is the last one of the session.
+    is_dated: bool,
+    /// When the last of it was, if that is told by more of its end than was taken in.
+    last: Option<Timestamp>,
     decoder: Box<dyn Decoder>,
     out: Batch,
 }
@@ -59,7 +69,22 @@ impl Glance {
         let mut out = Batch::default();
         out.stubs_only = stubs_only;
         let decoder = format.decoder_of(&from_root(path));
-        Self { format, is_child: false, is_part: false, is_whole: false, has_end: false, decoder, out }
+        Self {
+            format,
+            is_child: false,
+            is_part: false,
+            is_whole: false,
+            has_end: false,
+            is_dated: false,
+            last: None,
+            decoder,
+            out,
+        }
+    }
+
+    /// All of a file was taken in, or only its beginning.
+    fn ends_with(&mut self, is_whole: bool) {
+        (self.is_whole, self.has_end, self.is_dated) = (is_whole, is_whole, is_whole);
     }
 
     /// Feeds a record to the decoder.
@@ -71,6 +96,24 @@ impl Glance {
     /// Whether a title is known.
     pub(crate) fn has_title(&self) -> bool {
         self.out.edits.iter().any(|edit| matches!(edit, Edit::Meta(MetaEdit::Title { .. })))
+    }
+
+    /// Whether an edit from this number on tells a time.
+    fn tells_time_from(&self, number: usize) -> bool {
+        self.out.edits.iter().skip(number).any(|edit| match edit {
+            Edit::Entry(entry) => entry.last_time().is_some(),
+            Edit::Result { result, .. } => result.at.is_some(),
+            _ => false,
+        })
+    }
+
+    /// All that was taken in, and when the last of the session was, if its end tells that.
+    pub(crate) fn dated_transcript(self) -> (Transcript, Option<Timestamp>) {
+        let (last, is_dated) = (self.last, self.is_dated);
+        let transcript = self.transcript();
+        let own = || transcript.entries().filter_map(Entry::last_time).max();
+        let last = last.or_else(|| is_dated.then(own).flatten());
+        (transcript, last)
     }
 
     /// All that was taken in.
@@ -88,9 +131,13 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
     let is_packed = path.extension().is_some_and(|extension| extension == "zst" || extension == "gz");
     let is_lines = file_name(path).contains(".jsonl") && !is_packed;
     if let Some(format) = candidate.format.filter(|_| is_lines) {
-        let mut glance = Glance::nothing(format, path, stubs_only);
-        at_lines(path, &mut glance)?;
-        return Ok(Some(glance));
+        let file = regular::open(path)?;
+        let head = read_range(&file, 0, STEP)?;
+        if probe::is_certainly(format, path, &head) {
+            let mut glance = Glance::nothing(format, path, stubs_only);
+            at_opened_lines(&file, path, head, &mut glance)?;
+            return Ok(Some(glance));
+        }
     }
     let Head { bytes: head, is_whole, packing } = read_head(path)?;
     let Some((format, shape)) = format_of(candidate, &head, is_whole) else { return Ok(None) };
@@ -98,21 +145,31 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
     match shape {
         _ if probe::foreign(&head).is_some() => {}
         Shape::Lines | Shape::Stream | Shape::Rows if packing.is_some() => {
-            LineBuffer::new(FileId(0)).feed(&head, |line| take_line(line, &mut glance));
+            // To unpack more of it, up to its end, would take longer than all else that is listed.
+            glance.ends_with(is_whole);
+            let whole = memchr::memrchr(b'\n', &head).filter(|_| !is_whole);
+            take_lines(whole.and_then(|end| head.get(..end)).unwrap_or(&head), 0, &mut glance);
         }
         Shape::Lines | Shape::Stream | Shape::Rows => at_lines(path, &mut glance)?,
         Shape::Document | Shape::Values => {
-            (glance.is_whole, glance.has_end) = (is_whole, is_whole);
+            glance.ends_with(is_whole);
             at_document(&head, shape, &mut glance);
-            if !is_whole && packing.is_none() && !glance.has_title() {
-                let more = read_range(&regular::open(path)?, 0, LONGEST)?;
-                glance = Glance::nothing(format, path, stubs_only);
-                at_document(&more, shape, &mut glance);
+            if !is_whole && packing.is_none() {
+                let file = regular::open(path)?;
+                if !glance.has_title() {
+                    let more = read_range(&file, 0, LONGEST)?;
+                    glance = Glance::nothing(format, path, stubs_only);
+                    at_document(&more, shape, &mut glance);
+                }
+                if glance.tells_time_from(0) {
+                    let take = |bytes: &[u8], at, end: &mut Glance| take_elements(bytes, at, shape, end);
+                    glance.last = last_at_end(&file, path, format, take)?;
+                }
             }
         }
         Shape::Text => {
             let text = String::from_utf8_lossy(&head);
-            (glance.is_whole, glance.has_end) = (is_whole, is_whole);
+            glance.ends_with(is_whole);
             for range in format.decoder().passages(&text) {
                 let at = range.start as u64;
                 glance.take(0, at, text.get(range).unwrap_or_default().as_bytes(), Place::Passage);
@@ -120,7 +177,7 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
         }
         Shape::Folder => {
             let text = String::from_utf8_lossy(&head);
-            glance.is_part = true;
+            (glance.is_part, glance.is_dated) = (true, true);
             glance.is_child = json::parse(&text).is_ok_and(|session| !session.get("parentID").is_null());
             glance.take(0, 0, &head, Place::File(path));
             // The first message says when it began, the last one which model answers.
@@ -171,21 +228,32 @@ fn format_of(candidate: &Candidate, head: &[u8], is_whole: bool) -> Option<(&'st
         return known.filter(|_| !probe::is_unclaimed(&detection));
     }
     if probe::is_certain_of_agent(&detection) {
-        return known.filter(|(format, _)| format.named(&candidate.path).is_some());
+        let is_in_place = |(format, _): &(&dyn Format, _)| format.named(&candidate.path).is_some();
+        return known.filter(|known| candidate.format.is_some() || is_in_place(known));
     }
     candidate.format.map(|format| (format, detection.verdict.shape))
 }
 
+/// What the beginning and the end of a file of lines tell.
 fn at_lines(path: &Path, glance: &mut Glance) -> io::Result<()> {
-    let file = &regular::open(path)?;
+    let file = regular::open(path)?;
+    let head = read_range(&file, 0, STEP)?;
+    at_opened_lines(&file, path, head, glance)
+}
+
+/// The same of one that is open, and of which this is the first step.
+fn at_opened_lines(file: &File, path: &Path, head: Vec<u8>, glance: &mut Glance) -> io::Result<()> {
     let len = Stamp::of_file(file)?.len;
     if glance.format.may_go_on() {
-        at_first_file(path, &read_range(file, 0, STEP)?, glance);
+        at_first_file(path, &head, glance);
     }
     let mut buffer = LineBuffer::new(FileId(0));
     let mut at = 0;
+    let mut chunk = head;
     while at < len && at < LONGEST as u64 && (at == 0 || !glance.has_title()) {
-        let chunk = read_range(file, at, STEP)?;
+        if at > 0 {
+            chunk = read_range(file, at, STEP)?;
+        }
         if chunk.is_empty() {
             return Ok(());
         }
@@ -193,19 +261,19 @@ fn at_lines(path: &Path, glance: &mut Glance) -> io::Result<()> {
         buffer.feed(&chunk, |line| take_line(line, glance));
     }
     let has_title = glance.has_title();
+    let before = glance.out.edits.len();
     let end = at.max(len.saturating_sub(STEP as u64));
-    let mut chunk = read_range(file, end, STEP)?;
-    (glance.is_whole, glance.has_end) = (end == at, true);
-    if end > at {
-        let first = memchr::memchr(b'\n', &chunk).map_or(chunk.len(), |newline| newline + 1);
-        chunk.drain(..first);
-        buffer = LineBuffer::in_the_middle(FileId(0), end + first as u64);
+    let chunk = read_range(file, end, STEP)?;
+    glance.ends_with(true);
+    glance.is_whole = end == at;
+    if glance.is_whole {
+        take_on(buffer, &chunk, glance);
+    } else {
+        take_lines(&chunk, end, glance);
+        glance.is_dated = glance.tells_time_from(before);
     }
-    buffer.feed(&chunk, |line| take_line(line, glance));
-    let is_ended =
-        |line: &Line<'_>| matches!(line, Line::Whole(record) if record.bytes.trim_ascii().ends_with(b"}"));
-    if let Some(line) = buffer.unfinished().filter(is_ended) {
-        take_line(line, glance);
+    if !glance.is_dated && glance.tells_time_from(0) {
+        glance.last = last_at_end(file, path, glance.format, take_lines)?;
     }
     if !has_title && end > at {
         // What is the first prompt there is not that of the session.
@@ -213,6 +281,58 @@ fn at_lines(path: &Path, glance: &mut Glance) -> io::Result<()> {
         glance.out.edits.retain(|edit| !is_later(edit));
     }
     Ok(())
+}
+
+/// When the last of a file was, as the smallest end of it tells that tells a time. Where the beginning tells none, no end
+/// is looked at for one.
+fn last_at_end(
+    file: &File,
+    path: &Path,
+    format: &'static dyn Format,
+    take: impl Fn(&[u8], u64, &mut Glance),
+) -> io::Result<Option<Timestamp>> {
+    let len = Stamp::of_file(file)?.len;
+    for size in ENDS {
+        let from = len.saturating_sub(size as u64);
+        let mut end = Glance::nothing(format, path, true);
+        take(&read_range(file, from, size)?, from, &mut end);
+        end.is_dated = true;
+        let (_, last) = end.dated_transcript();
+        if last.is_some() || from == 0 {
+            return Ok(last);
+        }
+    }
+    Ok(None)
+}
+
+/// Takes the whole lines of a part of a file that begins there, and the last one if it only lacks its end.
+fn take_lines(bytes: &[u8], at: u64, glance: &mut Glance) {
+    let first = if at == 0 { 0 } else { memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1) };
+    let buffer = match at {
+        0 => LineBuffer::new(FileId(0)),
+        _ => LineBuffer::in_the_middle(FileId(0), at + first as u64),
+    };
+    take_on(buffer, bytes.get(first..).unwrap_or_default(), glance);
+}
+
+fn take_on(mut buffer: LineBuffer, bytes: &[u8], glance: &mut Glance) {
+    buffer.feed(bytes, |line| take_line(line, glance));
+    let is_ended =
+        |line: &Line<'_>| matches!(line, Line::Whole(record) if record.bytes.trim_ascii().ends_with(b"}"));
+    if let Some(line) = buffer.unfinished().filter(is_ended) {
+        take_line(line, glance);
+    }
+}
+
+/// Takes the whole messages at the end of a document that begins there.
+fn take_elements(bytes: &[u8], at: u64, shape: Shape, glance: &mut Glance) {
+    if at == 0 {
+        return at_document(bytes, shape, glance);
+    }
+    for element in elements_at_end(bytes) {
+        let place = at + element.start as u64;
+        glance.take(0, place, bytes.get(element).unwrap_or_default(), Place::Element);
+    }
 }
 
 /// What the first file of a session tells that goes on in another one: it is called after its first prompt.
