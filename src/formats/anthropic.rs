@@ -9,10 +9,9 @@ pub(crate) mod spent;
 use super::attached::{self, Attached, attached};
 pub(crate) use super::attached::{block_type, output_text};
 use super::inline;
-use super::json::{Json, Str};
+use super::json::Json;
 use super::tools;
 use super::unknown::{self, Kind};
-use crate::model::body::written::is_blank;
 use crate::model::body::{Image, Key};
 use crate::model::edit::{Batch, Severity};
 use crate::model::entry::{BlockKind, Break, Raw};
@@ -46,14 +45,12 @@ pub(crate) struct Site<'a> {
 pub(crate) fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Content {
     let kind = block_type(block);
     match kind {
-        "text" => match block.get("text").string().or_else(|| block.string()) {
-            Some(text) if is_blank(text) => Content::Blank,
-            Some(text) => Content::Part(BlockKind::Text(out.prose_of(text))),
+        "text" => match block.get("text").str().or_else(|| block.str()) {
+            Some(text) if text.trim().is_empty() => Content::Blank,
+            Some(text) => Content::Part(BlockKind::Text(out.prose(text))),
             None => Content::Part(raw(block, "text", out)),
         },
-        "thinking" => {
-            Content::Part(BlockKind::Thinking(out.prose_of(block.get("thinking").string_or_empty())))
-        }
+        "thinking" => Content::Part(BlockKind::Thinking(out.prose(block.get("thinking").str_or_empty()))),
         "redacted_thinking" => Content::Part(BlockKind::Thinking(out.prose(""))),
         "image" => Content::Part(BlockKind::Image(image(block, out))),
         // The API names server side and MCP tools by a prefix: `server_tool_use`, `mcp_tool_result`.
@@ -83,7 +80,7 @@ pub(crate) fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Cont
 /// The text of a block under a title.
 fn words_under(title: &str, block: &Json<'_>, out: &mut Batch) -> BlockKind {
     let content = if block.has("content") { block.get("content") } else { block.get("text") };
-    let body = out.output_of(&*output_text(content));
+    let body = out.output(&*output_text(content));
     BlockKind::Raw(Raw { title: Text::clean(title), body })
 }
 
@@ -133,7 +130,7 @@ pub(crate) fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolR
             Verdict::Done
         },
         images: images.map(|item| image(item, out)).collect(),
-        body: out.output_of(untagged_text),
+        body: out.output(untagged_text),
         patch: None,
         facts: failure.map(|failure| Text::clean(&failure)).unwrap_or_default(),
         at: site.at,
@@ -142,9 +139,9 @@ pub(crate) fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolR
 }
 
 /// Claude Code wraps its own complaints in a tag that says nothing to a reader.
-fn untagged<'t>(text: &'t Str<'t>) -> Cow<'t, Str<'t>> {
+fn untagged<'t>(text: &'t str) -> Cow<'t, str> {
     const TAG: &str = "<tool_use_error>";
-    if !text.opens_with(TAG) {
+    if !text.trim_start().starts_with(TAG) {
         return Cow::Borrowed(text);
     }
     let inner = text.trim().strip_prefix(TAG).and_then(|rest| rest.strip_suffix("</tool_use_error>"));
@@ -152,7 +149,7 @@ fn untagged<'t>(text: &'t Str<'t>) -> Cow<'t, Str<'t>> {
 }
 
 /// Whether an error says that the user or a policy did not allow the call.
-fn is_refusal(text: &Str<'_>) -> bool {
+fn is_refusal(text: &str) -> bool {
     let marks = [
         "The user doesn't want to",
         "User rejected",
@@ -160,7 +157,7 @@ fn is_refusal(text: &Str<'_>) -> bool {
         "Claude requested permissions to",
         "Permission to use",
     ];
-    marks.iter().any(|mark| text.opens_with(mark))
+    marks.iter().any(|mark| text.trim_start().starts_with(mark))
 }
 
 /// An image block: described, not held.

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::inline::decoded_size;
-use super::json::{Json, Str};
+use super::json::Json;
 use crate::model::figures;
 
 /// A part in words.
@@ -35,25 +35,24 @@ pub(crate) fn block_type<'j>(block: &'j Json<'_>) -> &'j str {
 }
 
 /// The text of a result: its text blocks one below the other, other values as their source.
-pub(crate) fn output_text<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, Str<'a>> {
-    let made = |text: String| Cow::Owned(text.into());
+pub(crate) fn output_text<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, str> {
     match content {
-        Json::Null => Cow::Owned("".into()),
+        Json::Null => "".into(),
         Json::Str(text) => Cow::Borrowed(text),
         Json::Array(items) => {
             let mut parts = items.iter().filter(|item| block_type(item) != "image").map(|item| {
-                let text = item.string().or_else(|| item.get("text").string());
-                text.map_or_else(|| made(described(item)), Cow::Borrowed)
+                let text = item.str().or_else(|| item.get("text").str());
+                text.map_or_else(|| described(item).into(), Cow::Borrowed)
             });
-            let first = parts.next().unwrap_or_else(|| Cow::Owned("".into()));
-            let rest: Vec<Cow<'_, Str<'_>>> = parts.collect();
+            let first = parts.next().unwrap_or_else(|| "".into());
+            let rest: Vec<Cow<'_, str>> = parts.collect();
             if rest.is_empty() {
                 return first;
             }
-            let all: Vec<&str> = [&first].into_iter().chain(&rest).map(|text| text.as_str()).collect();
-            made(all.join("\n"))
+            let all: Vec<&str> = [&first].into_iter().chain(&rest).map(|text| &**text).collect();
+            all.join("\n").into()
         }
-        other => made(described(other)),
+        other => described(other).into(),
     }
 }
 
@@ -72,7 +71,7 @@ pub(crate) fn attached(part: &Json<'_>) -> Option<Attached> {
         "document" => document(part),
         "file" | "input_file" => {
             let file = if part.get("file").members().is_empty() { part } else { part.get("file") };
-            let data = ["file_data", "data"].iter().find_map(|name| file.get(name).string());
+            let data = ["file_data", "data"].iter().find_map(|name| file.get(name).str());
             let name =
                 ["filename", "name", "file_id", "file_url"].iter().find_map(|name| file.get(name).filled());
             data.map(size_of).or_else(|| name.map(|_| String::new()))?;
@@ -81,7 +80,7 @@ pub(crate) fn attached(part: &Json<'_>) -> Option<Attached> {
         "audio" | "input_audio" | "video" => {
             let inner =
                 if part.get("input_audio").members().is_empty() { part } else { part.get("input_audio") };
-            let data = [inner.get("data"), source.get("data")].into_iter().find_map(Json::string);
+            let data = [inner.get("data"), source.get("data")].into_iter().find_map(Json::str);
             let names = [inner.get("mimeType"), source.get("media_type"), inner.get("format")];
             let mime = names.into_iter().find_map(Json::filled);
             let kind = if kind == "video" { "video" } else { "audio" };
@@ -99,7 +98,7 @@ pub(crate) fn attached(part: &Json<'_>) -> Option<Attached> {
         }
         "resource" if part.get("resource").has("uri") => {
             let inner = part.get("resource");
-            let size = inner.get("blob").string().map(size_of);
+            let size = inner.get("blob").str().map(size_of);
             let title =
                 titled_with("resource", inner.get("uri").filled(), inner.get("mimeType").filled(), size);
             Attached { title, text: inner.get("text").str_or_empty().to_owned() }
@@ -111,7 +110,7 @@ pub(crate) fn attached(part: &Json<'_>) -> Option<Attached> {
         "search_result" | "web_search_result" => {
             let address = word("url").or_else(|| source.filled());
             let words = output_text(part.get("content"));
-            let texts = [address, Some(words.as_str()).filter(|words| !words.is_empty())];
+            let texts = [address, Some(&*words).filter(|words| !words.is_empty())];
             return titled(
                 word("title").unwrap_or_default().to_owned(),
                 texts.into_iter().flatten().collect::<Vec<_>>().join("\n"),
@@ -132,10 +131,10 @@ fn document(part: &Json<'_>) -> Attached {
         .or_else(|| source.get("filename").filled());
     let address = ["url", "file_id", "path"].iter().find_map(|name| source.get(name).filled());
     let is_text = source.get("type").str() == Some("text");
-    let data = source.get("data").string().or_else(|| part.get("data").string());
+    let data = source.get("data").str().or_else(|| part.get("data").str());
     let text = match source.get("content") {
-        Json::Null => data.filter(|_| is_text).map(|text| text.as_str().to_owned()),
-        content => Some(output_text(content).as_str().to_owned()),
+        Json::Null => data.filter(|_| is_text).map(|text| text.to_owned()),
+        content => Some(output_text(content).into_owned()),
     };
     let size = data.filter(|_| !is_text).map(size_of);
     let mime = source.get("media_type").filled().or_else(|| part.get("mimeType").filled());
@@ -153,7 +152,7 @@ fn given_back(content: &Json<'_>, kind: &str) -> Option<Attached> {
     }
     match kind {
         _ if kind.ends_with("code_execution_result") => {
-            let hidden = content.get("encrypted_stdout").string();
+            let hidden = content.get("encrypted_stdout").str();
             let hidden = hidden.map(|data| format!("encrypted output · {}", size_of(data)));
             let files = content.get("content").items().iter().filter_map(|file| file.get("file_id").filled());
             let texts = [word("stdout"), hidden.as_deref(), word("stderr")].into_iter().flatten();
@@ -176,9 +175,9 @@ fn given_back(content: &Json<'_>, kind: &str) -> Option<Attached> {
             let tools = content.get("tool_references").items().iter();
             text(tools.filter_map(|tool| tool.get("tool_name").filled()).collect::<Vec<_>>().join("\n"))
         }
-        "advisor_result" => text(output_text(content.get("text")).as_str().to_owned()),
+        "advisor_result" => text(output_text(content.get("text")).into_owned()),
         "advisor_redacted_result" => {
-            let data = content.get("encrypted_content").string_or_empty();
+            let data = content.get("encrypted_content").str_or_empty();
             text(format!("encrypted advice · {}", size_of(data)))
         }
         _ => None,
@@ -194,8 +193,8 @@ pub(crate) fn failure(content: &Json<'_>) -> Option<String> {
     Some(format!("exit {code}"))
 }
 
-fn size_of(data: &Str<'_>) -> String {
-    figures::bytes(decoded_size(data.as_str()))
+fn size_of(data: &str) -> String {
+    figures::bytes(decoded_size(data))
 }
 
 /// `document plan.pdf · application/pdf · 720 B`

@@ -1,19 +1,15 @@
 //! Lenient access to JSON: values that borrow from the record, fields that may be missing or of
 //! another type, damage that is repaired when it can be.
 //!
-//! **A string is as it is written until somebody asks.** The lexer of records counts size and lines of a long string
-//! with escapes while it looks for its end (`model::written`); what is left on disk is never put together. Why a text
-//! is no JSON is asked of serde_json, whose rules the lexer keeps to. While a large file is read, a second thread
-//! takes the lines of each chunk apart ahead of the decoder, which takes them in their order.
+//! serde_json reads; [`reader`] builds one tree of values from it. While a large file is read, a second thread takes
+//! the lines of each chunk apart ahead of the decoder, which takes them in their order.
 //!
 //! Invariant: no input makes it recurse deeper than `MAX_DEPTH`; what lies deeper stays text.
 
 mod damage;
-mod escape;
-mod lexer;
 pub(crate) mod masked;
+mod reader;
 pub(crate) mod repair;
-mod string;
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -21,11 +17,9 @@ use std::hash::{Hash, Hasher};
 use serde_json::value::RawValue;
 
 use crate::model::body::Tree;
-use crate::model::body::written::is_blank;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 pub(crate) use damage::Damage;
-pub(crate) use string::Str;
 
 /// Deeper values are kept as their source text.
 const MAX_DEPTH: u8 = 96;
@@ -46,13 +40,13 @@ pub enum Json<'a> {
     /// An integer.
     Integer(i64),
     /// A string.
-    Str(Str<'a>),
+    Str(Cow<'a, str>),
     /// An array.
     Array(Vec<Self>),
     /// An object. Of repeated keys the last one counts.
     Object(Vec<(Cow<'a, str>, Self)>),
     /// Too deep, or with too many values, to be worth taking apart: its source.
-    Deep(&'a str),
+    Deep(Cow<'a, str>),
 }
 
 /// What stands for a missing value.
@@ -87,19 +81,6 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The string, if it is one, without asking for the whole of it.
-    pub(crate) fn string(&self) -> Option<&Str<'a>> {
-        match self {
-            Self::Str(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// The string, or the empty one, without asking for the whole of it.
-    pub(crate) fn string_or_empty(&self) -> &Str<'a> {
-        self.string().unwrap_or(Str::empty())
-    }
-
     /// The string, or nothing.
     pub(crate) fn str_or_empty(&self) -> &str {
         self.str().unwrap_or("")
@@ -107,7 +88,7 @@ impl<'a> Json<'a> {
 
     /// The string, if there is one with more than white space in it.
     pub(crate) fn filled(&self) -> Option<&str> {
-        self.string().filter(|text| !is_blank(*text)).map(Str::as_str)
+        self.str().filter(|text| !text.trim().is_empty())
     }
 
     /// The number. Numeric strings count as numbers: some agents write them.
@@ -190,6 +171,23 @@ impl<'a> Json<'a> {
         }
     }
 
+    /// The value, without what it borrows.
+    pub(crate) fn into_owned(self) -> Json<'static> {
+        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        match self {
+            Self::Null => Json::Null,
+            Self::Bool(flag) => Json::Bool(flag),
+            Self::Number(number) => Json::Number(number),
+            Self::Integer(number) => Json::Integer(number),
+            Self::Str(text) => Json::Str(owned(text)),
+            Self::Deep(source) => Json::Deep(owned(source)),
+            Self::Array(items) => Json::Array(items.into_iter().map(Self::into_owned).collect()),
+            Self::Object(members) => Json::Object(
+                members.into_iter().map(|(key, value)| (owned(key), value.into_owned())).collect(),
+            ),
+        }
+    }
+
     /// The value as a tree for the model. What would take many times the room of its source stays text.
     pub fn to_tree(&self) -> Tree {
         match self {
@@ -241,7 +239,7 @@ impl<'a> Json<'a> {
             Self::Bool(flag) => hasher.write_u8(1 + u8::from(*flag)),
             Self::Number(n) => hasher.write_u64(n.to_bits()),
             Self::Integer(n) => hasher.write_i64(*n),
-            Self::Str(text) => text.as_str().hash(hasher),
+            Self::Str(text) => text.hash(hasher),
             Self::Array(items) => {
                 hasher.write_usize(items.len());
                 for item in items {
@@ -317,12 +315,12 @@ fn null<'j, 'a>() -> &'j Json<'a> {
 
 /// The value that a text is, if it is one JSON value.
 pub fn read(text: &str) -> Option<Json<'_>> {
-    lexer::read(text, &[])
+    read_without(text, &[])
 }
 
 /// As [`read`], but what is the value of a member of one of these names is a string, as it is written.
 pub(crate) fn read_without<'a>(text: &'a str, closed: &'static [&'static str]) -> Option<Json<'a>> {
-    lexer::read(text, closed)
+    reader::read(text, closed)
 }
 
 /// As [`read`], and why not.
@@ -339,7 +337,7 @@ pub fn parse(text: &str) -> Result<Json<'_>, Damage> {
 
 /// Byte ranges of the JSON values that stand one after the other in a text, up to the first damage.
 pub fn split(text: &str) -> Vec<std::ops::Range<usize>> {
-    let text = damage::without_python(text);
+    let text = damage::without_python(text, damage::as_wide);
     let mut stream = serde_json::Deserializer::from_str(&text).into_iter::<&RawValue>();
     let mut ranges = Vec::new();
     let mut start = 0;

@@ -11,7 +11,6 @@ use super::record::Origin;
 use super::text::Text;
 
 mod flags;
-pub(crate) mod written;
 
 pub(crate) use flags::{BodyFlags, Failure};
 

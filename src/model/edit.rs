@@ -9,7 +9,6 @@ use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::body::written::Written;
 use super::body::{Body, BodyFlags, Held, Key, Tree};
 use super::entry::{Block, BlockKind, Entry, Marks, Piece, Role, Sent, Stop};
 use super::found::Place;
@@ -19,7 +18,7 @@ use super::resume::Resume;
 use super::tally::Tally;
 use super::tally::unknown::Judged;
 use super::text::stub::Manner;
-use super::text::{Name, Text};
+use super::text::{Name, Text, prefix};
 use super::timestamp::Timestamp;
 use super::tool::{ToolResult, ToolState};
 use super::usage::Usage;
@@ -195,21 +194,11 @@ impl Batch {
 
     /// A body of prose.
     pub fn prose(&mut self, raw: &str) -> Body {
-        self.prose_of(raw)
-    }
-
-    /// As [`Self::prose`], of a text that may not be there as a whole.
-    pub(crate) fn prose_of<W: Written + ?Sized>(&mut self, raw: &W) -> Body {
         self.body(raw, Manner::Prose)
     }
 
     /// A body of tool output: SGR colours survive.
     pub fn output(&mut self, raw: &str) -> Body {
-        self.output_of(raw)
-    }
-
-    /// As [`Self::output`], of a text that may not be there as a whole.
-    pub(crate) fn output_of<W: Written + ?Sized>(&mut self, raw: &W) -> Body {
         let flags = if self.is_counted { BodyFlags::default() } else { BodyFlags::of_output(raw) };
         Body { flags, ..self.body(raw, Manner::Output) }
     }
@@ -229,20 +218,20 @@ impl Batch {
         }
     }
 
-    fn body<W: Written + ?Sized>(&mut self, raw: &W, manner: Manner) -> Body {
-        let size = raw.size();
+    fn body(&mut self, raw: &str, manner: Manner) -> Body {
+        let size = raw.len();
         if self.is_counted {
             return self.tree(&Text::default(), size, || Tree::Null);
         }
         self.made = self.made.saturating_add(size);
-        let newlines = raw.newlines();
-        let lines = newlines + usize::from(size > 0 && !raw.ends_line());
-        let is_short = size <= STUB_BYTES && newlines == 0 && !raw.whole().contains('\u{1b}');
+        let newlines = memchr::memchr_iter(b'\n', raw.as_bytes()).count();
+        let lines = newlines + usize::from(size > 0 && !raw.ends_with('\n'));
+        let is_short = size <= STUB_BYTES && newlines == 0 && !raw.contains('\u{1b}');
         let (stub, held) = if is_short {
-            (Text::clean(raw.whole()), Held::Stub)
+            (Text::clean(raw), Held::Stub)
         } else {
-            let stub = Text::stub_cleaned(&raw.beginning(4 * STUB_CHARS), STUB_CHARS, manner);
-            (stub, if self.stubs_only { Held::Away } else { Held::Text(manner.clean(raw.whole())) })
+            let stub = Text::stub_cleaned(prefix(raw, 4 * STUB_CHARS), STUB_CHARS, manner);
+            (stub, if self.stubs_only { Held::Away } else { Held::Text(manner.clean(raw)) })
         };
         Body {
             stub,

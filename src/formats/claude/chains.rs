@@ -55,6 +55,6 @@ impl Chains {
             return None;
         }
         let prompt = anthropic::output_text(line.json.at(&["message", "content"]));
-        self.prompts.get_mut(&Piece::of(prompt.as_str().trim()))?.pop_front()
+        self.prompts.get_mut(&Piece::of(prompt.trim()))?.pop_front()
     }
 }

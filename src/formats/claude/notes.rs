@@ -97,8 +97,8 @@ fn agent(name: &Json<'_>, out: &mut Batch) -> Fate {
 fn summary(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let json = line.json;
     let summary = json.get("summary").filled().map(str::to_owned);
-    let text = summary
-        .unwrap_or_else(|| anthropic::output_text(json.at(&["message", "content"])).as_str().to_owned());
+    let text =
+        summary.unwrap_or_else(|| anthropic::output_text(json.at(&["message", "content"])).into_owned());
     session.emit_summary(json.get("leafUuid").str_or_empty(), Text::stub(&text, 200), out);
     show_text(line, "summary of a conversation", &text, true, out)
 }

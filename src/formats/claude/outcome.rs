@@ -2,8 +2,7 @@
 //! streams): exit codes, counts, durations, patches. Its shape differs from tool to tool.
 
 use super::stored;
-use crate::formats::json::{Json, Str};
-use crate::model::body::written::{count_lines, opening};
+use crate::formats::json::Json;
 use crate::model::edit::Batch;
 use crate::model::figures::{bytes, count};
 use crate::model::text::Text;
@@ -13,7 +12,7 @@ use crate::model::tool::{ToolResult, Verdict};
 const INTERRUPTED: &str = "[Request interrupted by user";
 
 /// Adds what the structured copy of a result says. `text` is the text of the result.
-pub(crate) fn enrich(result: &mut ToolResult, text: &Str<'_>, details: &Json<'_>, out: &mut Batch) {
+pub(crate) fn enrich(result: &mut ToolResult, text: &str, details: &Json<'_>, out: &mut Batch) {
     if let Some(begin) = stored::preview(text) {
         // Early versions keep more of the output beside the text than in it.
         let sample = begin.split_once("Preview").map_or(begin, |(_, sample)| sample);
@@ -26,11 +25,11 @@ pub(crate) fn enrich(result: &mut ToolResult, text: &Str<'_>, details: &Json<'_>
     }
     result.duration_ms = duration(details);
     let is_failed = result.verdict == Verdict::Failed;
-    if details.get("interrupted").is_true() || (is_failed && text.opens_with(INTERRUPTED)) {
+    if details.get("interrupted").is_true() || (is_failed && text.trim_start().starts_with(INTERRUPTED)) {
         result.verdict = Verdict::Stopped;
     }
     // Only a failure has its code.
-    let begin = if result.verdict == Verdict::Failed { opening(text, 256) } else { "".into() };
+    let begin = if result.verdict == Verdict::Failed { text.trim_start() } else { "".into() };
     let mut facts: Vec<String> = facts(result.verdict, &begin, details);
     if facts.is_empty() && result.verdict == Verdict::Done {
         facts.extend(lines_before_reminder(text));
@@ -42,12 +41,12 @@ pub(crate) fn enrich(result: &mut ToolResult, text: &Str<'_>, details: &Json<'_>
 
 /// How many lines of a file were read, where the program reminds the model of something below them: these lines are
 /// not the file's.
-fn lines_before_reminder(text: &Str<'_>) -> Option<String> {
-    let begin = opening(text, 16);
+fn lines_before_reminder(text: &str) -> Option<String> {
+    let begin = text.trim_start();
     let (number, _) = begin.trim_start().split_once('→')?;
     let is_numbered = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    let (file, _) = is_numbered.then(|| text.as_str().split_once("\n<system-reminder>"))??;
-    Some(count(count_lines(file.trim_end()) as u64, "line"))
+    let (file, _) = is_numbered.then(|| text.split_once("\n<system-reminder>"))??;
+    Some(count(file.trim_end().lines().count() as u64, "line"))
 }
 
 /// Takes over what a record says of why its call did not run to its end, whatever the text of the result is.
@@ -113,10 +112,10 @@ fn command_facts(details: &Json<'_>) -> Vec<String> {
     if details.get("userModified").is_true() {
         facts.push("changed by the user".to_owned());
     }
-    if let Some(stdout) = details.get("stdout").string()
+    if let Some(stdout) = details.get("stdout").str()
         && facts.is_empty()
     {
-        let lines = count_lines(stdout);
+        let lines = stdout.lines().count();
         facts.extend((lines > 1).then(|| format!("{lines} lines")));
     }
     facts
@@ -146,7 +145,7 @@ fn file_facts(details: &Json<'_>) -> Vec<String> {
         let with = |sign: char| lines().filter(|line| line.starts_with(sign)).count();
         facts.push(format!("+{} −{}", with('+'), with('-')));
     } else if details.get("type").str() == Some("create") {
-        let lines = details.get("content").string().map_or(0, count_lines);
+        let lines = details.get("content").str().map_or(0, |content| content.lines().count());
         facts.push(count(lines as u64, "line"));
     }
     facts

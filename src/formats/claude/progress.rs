@@ -107,10 +107,8 @@ fn copy(line: &Line<'_>, data: &Json<'_>, session: &mut Session, out: &mut Batch
 fn plain(block: &Json<'_>, line: &Line<'_>, out: &mut Batch) -> BlockKind {
     let kind = block_type(block);
     let (title, text) = match kind {
-        "text" => {
-            ("message", Cow::Borrowed(block.string().unwrap_or_else(|| block.get("text").string_or_empty())))
-        }
-        "thinking" => ("thinking", Cow::Borrowed(block.get("thinking").string_or_empty())),
+        "text" => ("message", Cow::Borrowed(block.str().unwrap_or_else(|| block.get("text").str_or_empty()))),
+        "thinking" => ("thinking", Cow::Borrowed(block.get("thinking").str_or_empty())),
         _ if kind.ends_with("tool_result") => ("result", anthropic::output_text(block.get("content"))),
         _ if kind.ends_with("tool_use") => {
             let call = anthropic::call(block, None, out);
@@ -125,6 +123,6 @@ fn plain(block: &Json<'_>, line: &Line<'_>, out: &mut Batch) -> BlockKind {
             };
         }
     };
-    let body = out.output_of(&*text);
+    let body = out.output(&*text);
     BlockKind::Raw(Raw { title: Text::clean(title), body })
 }

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::formats::json::{Json, Str};
+use crate::formats::json::Json;
 use crate::model::body::{Body, Key};
 use crate::model::edit::{Batch, Edit, Severity};
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
@@ -96,7 +96,7 @@ fn complete(result: &mut ToolResult, body: Body) {
 }
 
 /// The name of the file that holds the whole output, if the line holds its beginning only.
-pub(crate) fn named_in(text: &Str<'_>, details: &Json<'_>) -> Option<String> {
+pub(crate) fn named_in(text: &str, details: &Json<'_>) -> Option<String> {
     let path = details.get("persistedOutputPath").filled().or_else(|| {
         let (_, rest) = preview(text)?.split_once("saved to: ")?;
         rest.lines().next()
@@ -106,9 +106,9 @@ pub(crate) fn named_in(text: &Str<'_>, details: &Json<'_>) -> Option<String> {
 }
 
 /// What stands between the tags around the beginning of a stored output.
-pub fn preview<'t>(text: &'t Str<'_>) -> Option<&'t str> {
+pub fn preview<'t>(text: &'t str) -> Option<&'t str> {
     const TAG: &str = "<persisted-output>";
-    if !text.opens_with(TAG) {
+    if !text.trim_start().starts_with(TAG) {
         return None;
     }
     let inner = text.trim_start().strip_prefix(TAG)?;
@@ -133,11 +133,11 @@ mod tests {
     fn the_file_is_named_by_the_text_or_beside_it() {
         let text = "<persisted-output>\nOutput too large (35.1KB). Full output saved to: C:\\p\\b1.txt\n\n\
                     Preview (first 2KB):\na\n</persisted-output>";
-        assert_eq!(named_in(&text.into(), &parse("null").unwrap()).as_deref(), Some("b1.txt"));
+        assert_eq!(named_in(text, &parse("null").unwrap()).as_deref(), Some("b1.txt"));
         let details =
             parse(r#"{"stdout":"a","persistedOutputPath":"/home/me/s/tool-results/b2.txt"}"#).unwrap();
-        assert_eq!(named_in(&"a".into(), &details).as_deref(), Some("b2.txt"));
-        assert_eq!(named_in(&"it was saved to: a.txt".into(), &parse("{}").unwrap()), None);
-        assert!(preview(&text.into()).unwrap().ends_with("(first 2KB):\na"));
+        assert_eq!(named_in("a", &details).as_deref(), Some("b2.txt"));
+        assert_eq!(named_in("it was saved to: a.txt", &parse("{}").unwrap()), None);
+        assert!(preview(text).unwrap().ends_with("(first 2KB):\na"));
     }
 }

@@ -3,11 +3,10 @@
 
 use crate::formats::inline::decoded_size;
 use crate::formats::json::{self, Json};
-use crate::model::body::written::opening;
 use crate::model::body::{Body, Image, Key};
 use crate::model::edit::Batch;
 use crate::model::figures::count;
-use crate::model::text::Text;
+use crate::model::text::{Text, prefix};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolResult, Verdict};
 
@@ -24,7 +23,7 @@ pub(super) fn decode(block: &Json<'_>, key: Key, at: Option<Timestamp>, out: &mu
     let failed = block.get("is_error").is_true() || content.blocks().iter().any(is_failure);
     let images = content.items().iter().filter(|item| item.get("type").str() == Some("image"));
     let text = text(content);
-    let verdict = match verdict(&opening(text.as_str(), BEGIN)) {
+    let verdict = match verdict(prefix(text.trim_start(), BEGIN)) {
         Verdict::Done if failed => Verdict::Failed,
         verdict => verdict,
     };

@@ -207,7 +207,7 @@ fn found_tools(tools: &Json<'_>) -> String {
 
 /// The thread of a sub-agent that an output names: `{"agent_id": …, "nickname": …}`.
 pub(crate) fn spawned(payload: &Json<'_>) -> Option<(Text, Option<Text>)> {
-    let output = payload.get("output").string().filter(|text| text.opens_with("{\"agent_id\""))?;
+    let output = payload.get("output").str().filter(|text| text.trim_start().starts_with("{\"agent_id\""))?;
     let value = json::parse(output).ok()?;
     Some((value.get("agent_id").text()?, value.get("nickname").text()))
 }

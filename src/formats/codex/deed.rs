@@ -12,7 +12,6 @@ use crate::formats::inline;
 use crate::formats::json::Json;
 use crate::formats::tools;
 use crate::model::body::Body;
-use crate::model::body::written::is_blank;
 use crate::model::edit::Batch;
 use crate::model::entry::BlockKind;
 use crate::model::tally::Fate;
@@ -258,7 +257,7 @@ fn output(subject: &str, json: &Json<'_>) -> String {
         }
         _ => {
             let text = text_of(json.get("content"));
-            if is_blank(&*text) { String::new() } else { text.as_str().to_owned() }
+            if text.trim().is_empty() { String::new() } else { text.into_owned() }
         }
     }
 }

@@ -8,9 +8,8 @@ use super::line::Line;
 use super::thread::{Thread, context_block, key_of, piece};
 use super::twins::{self, Side, Twin, Voice};
 use crate::formats::inline;
-use crate::formats::json::{Json, Str};
+use crate::formats::json::Json;
 use crate::formats::unknown::{self, Kind};
-use crate::model::body::written::{is_blank, opening};
 use crate::model::body::{Body, Image};
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::sender::{Sender, SenderKind};
@@ -56,8 +55,6 @@ const PREFACES: [&str; 2] = ["# ", "<in-app-browser-context"];
 const REQUESTS: [&str; 2] = ["## My request for Codex:", "## My request:"];
 /// Headings that such a text has also where nothing is asked below it.
 const ATTACHED: [&str; 2] = ["# Context from my IDE setup:", "# Files mentioned by the user:"];
-/// Bytes of a text that tell whose it is.
-const BEGIN: usize = 96;
 /// What stands in place of an answer that was delivered to the user by the program.
 const DELIVERED: &str = "The content of a confirmed assistant message is unavailable";
 
@@ -88,7 +85,7 @@ pub(crate) fn between_agents(line: &Line<'_>, thread: &mut Thread, out: &mut Bat
     let title = format!("message {} → {}", name("author"), name("recipient"));
     let content = payload.get("content");
     let text = text_of(content);
-    let text = if is_blank(&*text) { "(encrypted)" } else { text.as_str() };
+    let text = if text.trim().is_empty() { "(encrypted)" } else { &*text };
     let mut entry = thread.noted(line, (&title, text), out);
     entry.blocks.extend(unknown_parts(content, Piece(0), out));
     // What comes behind the end of a turn without beginning another one is not answered.
@@ -102,8 +99,9 @@ pub(crate) fn between_agents(line: &Line<'_>, thread: &mut Thread, out: &mut Bat
 /// what was shown.
 fn delivered(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let content = line.payload.get("content");
-    let is_unavailable =
-        |part: &Json<'_>| text_in(part).is_some_and(|text| text.starts_with(DELIVERED) || is_blank(text));
+    let is_unavailable = |part: &Json<'_>| {
+        text_in(part).is_some_and(|text| text.starts_with(DELIVERED) || text.trim().is_empty())
+    };
     if spoken(content).filter(|part| !is_unknown(part)).all(is_unavailable) {
         beside(line, content, thread, out);
         return thread.aside(line, ("a delivered message is written again", &text_of(content)), out);
@@ -131,7 +129,7 @@ fn spoke(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut Batch) -> F
     let text = text_of(content);
     let print = twins::print(Voice::Answer, &text);
     let twin = thread.twins.take(Voice::Answer, side, print);
-    if side == Side::Event && (twin.is_some() || is_blank(&*text)) {
+    if side == Side::Event && (twin.is_some() || text.trim().is_empty()) {
         return Fate::Merged;
     }
     let mut entry = begun(line, twin.as_ref(), thread, out);
@@ -197,8 +195,7 @@ pub(crate) fn reasoning(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -
     let payload = line.payload;
     let parts = ["summary", "content"].map(|name| payload.get(name));
     let parts_of = || parts.iter().flat_map(|content| content.items());
-    let thoughts: Vec<&str> =
-        parts_of().filter_map(text_in).map(Str::as_str).filter(|text| !is_blank(*text)).collect();
+    let thoughts: Vec<&str> = parts_of().filter_map(text_in).filter(|text| !text.trim().is_empty()).collect();
     let mut twins = Vec::new();
     let mut alone = Vec::new();
     for thought in &thoughts {
@@ -322,7 +319,7 @@ fn told(line: &Line<'_>, side: Side, content: &Json<'_>, thread: &mut Thread, ou
         // In the first generation nothing else tells the folder.
         if title == "environment"
             && !line.input.json.has("payload")
-            && let Some(folder) = folder(text.as_str())
+            && let Some(folder) = folder(&text)
         {
             thread.meta(MetaEdit::Cwd(Text::clean(folder)), out);
         }
@@ -380,7 +377,7 @@ fn prompt_blocks<'j>(parts: impl Iterator<Item = &'j Json<'j>>, piece: Piece, ou
     let mut blocks = Vec::new();
     for part in parts {
         match text_in(part) {
-            Some(text) if may_have_preface(&opening(text, BEGIN)) && has_preface(text) => {
+            Some(text) if has_preface(text) => {
                 let (context, asked) = asked(text);
                 blocks.push(context_block(piece, "from the editor", context.trim(), out));
                 if !asked.is_empty() {
@@ -421,13 +418,11 @@ fn has_preface(text: &str) -> bool {
 
 /// Whose a message is: its parts are labelled in late versions; else by how it begins.
 fn speaker(content: &Json<'_>, kinds: &[Json<'_>]) -> Speaker {
-    let begin =
-        content.blocks().iter().find_map(text_in).map(|text| opening(text, BEGIN)).unwrap_or_default();
-    let begin = begin.trim_start();
+    let begin = content.blocks().iter().find_map(text_in).unwrap_or_default().trim_start();
     // The app writes what it shows above what the user asks for.
     let has_request = || {
         let text = content.blocks().iter().find_map(text_in);
-        text.and_then(|text| request(text)).is_some_and(|(_, asked)| !asked.trim().is_empty())
+        text.and_then(request).is_some_and(|(_, asked)| !asked.trim().is_empty())
     };
     if begin.starts_with(PREFACES[1]) && has_request() {
         return Speaker::User;
@@ -458,13 +453,13 @@ fn content_holder<'j>(line: &Line<'j>, side: Side) -> &'j Json<'j> {
 }
 
 /// The text of a part, whichever casing its type has.
-fn text_in<'j, 'a>(part: &'j Json<'a>) -> Option<&'j Str<'a>> {
+fn text_in<'j, 'a>(part: &'j Json<'a>) -> Option<&'j str> {
     let kind = part.get("type").str_or_empty();
     let is_text = matches!(
         kind,
         "input_text" | "output_text" | "text" | "Text" | "refusal" | "summary_text" | "reasoning_text"
     );
-    part.string().or_else(|| part.get("text").string().filter(|_| is_text || kind.is_empty()))
+    part.str().or_else(|| part.get("text").str().filter(|_| is_text || kind.is_empty()))
 }
 
 /// The parts of a content without the tags that the program writes before and behind an image.
@@ -477,19 +472,19 @@ fn spoken<'j, 'a>(content: &'j Json<'a>) -> impl Iterator<Item = &'j Json<'a>> {
 
 /// The texts of a content, a part each.
 pub(crate) fn spoken_texts<'j>(content: &'j Json<'_>) -> impl Iterator<Item = &'j str> {
-    spoken(content).filter_map(text_in).map(Str::as_str)
+    spoken(content).filter_map(text_in)
 }
 
 /// All text of a content, one part below the other.
-pub(crate) fn text_of<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, Str<'a>> {
+pub(crate) fn text_of<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, str> {
     let mut texts = spoken(content).filter_map(text_in);
     let first = texts.next();
-    let rest: Vec<&Str<'_>> = texts.collect();
+    let rest: Vec<&str> = texts.collect();
     match first {
         None => Cow::Owned(String::new().into()),
         Some(first) if rest.is_empty() => Cow::Borrowed(first),
         Some(first) => {
-            let mut all = first.as_str().to_owned();
+            let mut all = first.to_owned();
             for text in rest {
                 if !all.ends_with('\n') {
                     all.push('\n');
@@ -517,7 +512,7 @@ fn answered(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block> {
 /// What an answer says; what it cites from its memory is folded.
 fn words(text: &str, piece: Piece, out: &mut Batch) -> Vec<Block> {
     let (words, cited) = twins::read(text);
-    let body = (!is_blank(&*words)).then(|| out.prose(&words));
+    let body = (!words.trim().is_empty()).then(|| out.prose(&words));
     let mut blocks: Vec<Block> =
         body.into_iter().map(|body| Batch::block(piece, BlockKind::Text(body))).collect();
     blocks.extend(cited.into_iter().map(|citation| context_block(piece, "cited from memory", citation, out)));
@@ -526,7 +521,7 @@ fn words(text: &str, piece: Piece, out: &mut Batch) -> Vec<Block> {
 
 fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> {
     if let Some(text) = text_in(part) {
-        let body = (!is_blank(text)).then(|| out.prose_of(text));
+        let body = (!text.trim().is_empty()).then(|| out.prose(text));
         return body.map(|body| Batch::block(piece, BlockKind::Text(body)));
     }
     if let Some(image) = image(part, out) {

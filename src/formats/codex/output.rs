@@ -6,8 +6,7 @@ use std::borrow::Cow;
 use super::deeds::Outcome;
 use super::exits::{self, Head, head_of};
 use super::message::{image, spoken_texts, text_of};
-use crate::formats::json::{self, Json, Str};
-use crate::model::body::written::opening;
+use crate::formats::json::{self, Json};
 use crate::model::edit::Batch;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::Verdict;
@@ -55,8 +54,8 @@ const COMMAND: &str = "Command: ";
 pub(crate) fn read(output: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Outcome {
     let images = output.blocks().iter().filter_map(|part| image(part, out)).collect();
     let whole = whole(output);
-    let packed = if whole.opens_with("{\"output\"") { json::parse(&whole).ok() } else { None };
-    let outcome = match packed.as_ref().and_then(|packed| Some((packed, packed.get("output").string()?))) {
+    let packed = if whole.trim_start().starts_with("{\"output\"") { json::parse(&whole).ok() } else { None };
+    let outcome = match packed.as_ref().and_then(|packed| Some((packed, packed.get("output").str()?))) {
         Some((packed, text)) => {
             let metadata = packed.get("metadata");
             let head = Head {
@@ -71,11 +70,11 @@ pub(crate) fn read(output: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) ->
                 let printed = printed(output, text);
                 let head = Head { exit: exits::exit_of(&printed), ..head };
                 match exits::outputs(&printed) {
-                    Some(outputs) => outcome(head, &outputs.into(), at, out),
-                    None => outcome(head, &text.into(), at, out),
+                    Some(outputs) => outcome(head, &outputs, at, out),
+                    None => outcome(head, text, at, out),
                 }
             }
-            Some((head, text)) => outcome(head, &text.into(), at, out),
+            Some((head, text)) => outcome(head, text, at, out),
             None => outcome(Head { exit: exit_in_sandbox(&whole), ..Head::default() }, &whole, at, out),
         },
     };
@@ -85,7 +84,7 @@ pub(crate) fn read(output: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) ->
 }
 
 /// All text of an output: a string, parts, or an object with its content.
-fn whole<'j, 'a>(output: &'j Json<'a>) -> Cow<'j, Str<'a>> {
+fn whole<'j, 'a>(output: &'j Json<'a>) -> Cow<'j, str> {
     let text = text_of(output);
     let is_named = text.is_empty() && output.has("content");
     if is_named { text_of(output.get("content")) } else { text }
@@ -105,19 +104,18 @@ fn printed<'t>(output: &'t Json<'_>, below: &'t str) -> Vec<&'t str> {
 
 /// The exit code in what the first generation says of a command that its sandbox ended:
 /// `failed in sandbox Seatbelt with execution error: sandbox denied exec error, exit code: 1, stdout: , stderr: …`.
-fn exit_in_sandbox(whole: &Str<'_>) -> Option<i64> {
-    let said = Some(whole).filter(|whole| whole.opens_with("failed in sandbox "))?;
-    let (_, code) = said.as_str().split_once("exit code: ")?;
+fn exit_in_sandbox(whole: &str) -> Option<i64> {
+    let said = Some(whole).filter(|whole| whole.trim_start().starts_with("failed in sandbox "))?;
+    let (_, code) = said.split_once("exit code: ")?;
     code.split(',').next()?.parse().ok()
 }
 
-fn outcome(head: Head, text: &Str<'_>, at: Option<Timestamp>, out: &mut Batch) -> Outcome {
-    let begin = opening(text, 32);
+fn outcome(head: Head, text: &str, at: Option<Timestamp>, out: &mut Batch) -> Outcome {
+    let begin = text.trim_start();
     let begins = |marks: &[&str]| marks.iter().any(|mark| begin.starts_with(mark));
     let has_head = head.exit.is_some() || head.seconds.is_some();
     let is_stopped = !has_head && begin.starts_with(STOPPED);
-    let is_rejected =
-        || begin.starts_with("exec_command failed") && text.as_str().contains("message: \"Rejected(");
+    let is_rejected = || begin.starts_with("exec_command failed") && text.contains("message: \"Rejected(");
     let verdict = if head.exit.is_some_and(|code| code != 0) || head.has_failed || is_stopped {
         Verdict::Failed
     } else if !has_head && (begins(&REFUSALS) || is_rejected()) {
@@ -138,18 +136,18 @@ fn outcome(head: Head, text: &Str<'_>, at: Option<Timestamp>, out: &mut Batch) -
             .filter(|seconds| *seconds > 0.0)
             .and_then(|seconds| Json::Number(seconds * 1000.0).count()),
         words: head.words.into_iter().chain(is_stopped.then(|| "interrupted".to_owned())).collect(),
-        ..Outcome::text(out.output_of(text), at)
+        ..Outcome::text(out.output(text), at)
     }
 }
 
 /// What an output says that is one line of the program itself.
-fn said_in_a_line(begin: &str, text: &Str<'_>) -> Verdict {
+fn said_in_a_line(begin: &str, text: &str) -> Verdict {
     let found = LINES.iter().find(|(mark, _)| begin.starts_with(mark)).map(|(_, verdict)| *verdict);
     let is_agent = begin.starts_with("agent with id ");
     if found.is_none() && !is_agent {
         return Verdict::Done;
     }
-    let line = text.as_str().trim();
+    let line = text.trim();
     match found {
         _ if line.contains('\n') => Verdict::Done,
         None if !line.ends_with(" not found") => Verdict::Done,
@@ -158,12 +156,12 @@ fn said_in_a_line(begin: &str, text: &Str<'_>) -> Verdict {
 }
 
 /// The lines before `Output:`, and what stands behind them; nothing if they are not of this kind.
-fn headed<'t>(whole: &'t Str<'_>) -> Option<(Head, &'t str)> {
-    if whole.opens_with(COMMAND) {
-        return below_command(whole.as_str());
+fn headed<'t>(whole: &'t str) -> Option<(Head, &'t str)> {
+    if whole.trim_start().starts_with(COMMAND) {
+        return below_command(whole);
     }
-    let has_head = MARKS.iter().any(|mark| whole.opens_with(mark));
-    if has_head { head_of(whole.as_str()) } else { None }
+    let has_head = MARKS.iter().any(|mark| whole.trim_start().starts_with(mark));
+    if has_head { head_of(whole) } else { None }
 }
 
 /// Versions 0.115 to 0.119 repeat the command above the head. It may have several lines, and none of it was put out.

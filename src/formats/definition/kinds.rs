@@ -158,7 +158,7 @@ impl Known {
     /// The text of a note or a line, which the object that names the kind holds, or the record around it.
     pub(crate) fn text(&self, class: &str, record: &Json<'_>) -> Option<String> {
         let (Self::Note(path) | Self::Setting(path)) = self else { return None };
-        let of = |value: &Json<'_>| path.string(Scope::of(value), |text| text.as_str().trim().to_owned());
+        let of = |value: &Json<'_>| path.string(Scope::of(value), |text| text.trim().to_owned());
         let text = named_by(class, record).and_then(of).filter(|text| !text.is_empty());
         let text = text.or_else(|| of(record)).filter(|text| !text.is_empty())?;
         // Of data only what it is of.

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 use self::turned::{beside, deep, inside, outside, tagged, under, unquoted};
 use crate::formats::attached::output_text;
-use crate::formats::json::{self, Json, Str};
+use crate::formats::json::{self, Json};
 use crate::model::entry::Piece;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -161,7 +161,7 @@ impl Path {
         let mut exists = false;
         for choice in &self.0 {
             choice.visit(scope, &mut |_, value| {
-                exists |= !(value.is_null() || value.string().is_some_and(|text| matches!(text.len(), 0)));
+                exists |= !(value.is_null() || value.str().is_some_and(|text| matches!(text.len(), 0)));
             });
         }
         exists
@@ -190,20 +190,20 @@ impl Path {
     }
 
     /// The values as one text: several of them one below the other, parts of other kinds as their source.
-    pub(super) fn string<R>(&self, scope: Scope<'_>, take: impl FnOnce(&Str<'_>) -> R) -> Option<R> {
+    pub(super) fn string<R>(&self, scope: Scope<'_>, take: impl FnOnce(&str) -> R) -> Option<R> {
         self.written(scope, output_text, take)
     }
 
     /// As [`Self::string`], without parts that are no text.
-    pub(super) fn prose<R>(&self, scope: Scope<'_>, take: impl FnOnce(&Str<'_>) -> R) -> Option<R> {
+    pub(super) fn prose<R>(&self, scope: Scope<'_>, take: impl FnOnce(&str) -> R) -> Option<R> {
         self.written(scope, prose_of, take)
     }
 
     fn written<R>(
         &self,
         scope: Scope<'_>,
-        text_of: impl for<'j, 'a> Fn(&'j Json<'a>) -> Cow<'j, Str<'a>>,
-        take: impl FnOnce(&Str<'_>) -> R,
+        text_of: impl for<'j, 'a> Fn(&'j Json<'a>) -> Cow<'j, str>,
+        take: impl FnOnce(&str) -> R,
     ) -> Option<R> {
         if let [Choice::Constant(Json::Str(text))] = self.0.as_slice() {
             return Some(take(text));
@@ -219,10 +219,10 @@ impl Path {
                     all.push('\n');
                     all.push_str(&text);
                 }
-                None => all = Some(text.as_str().to_owned()),
+                None => all = Some(text.into_owned()),
             }
         });
-        all.map(|text| take(&text.into()))
+        all.map(|text| take(&text))
     }
 
     /// The first value as a clean text, if it is a word or a number.
@@ -273,7 +273,7 @@ impl Path {
 }
 
 /// A text, or the texts among parts.
-fn prose_of<'j, 'a>(value: &'j Json<'a>) -> Cow<'j, Str<'a>> {
+fn prose_of<'j, 'a>(value: &'j Json<'a>) -> Cow<'j, str> {
     let Json::Array(items) = value else { return output_text(value) };
     let texts = items.iter().filter_map(|item| item.str().or_else(|| item.get("text").str()));
     Cow::Owned(texts.collect::<Vec<_>>().join("\n").into())
@@ -620,7 +620,7 @@ mod tests {
             ("args", r#"{"p":"q"}"#),
             ("by.m1:source", r#"{"k":5}"#),
         ] {
-            let found = Path::parse(path).unwrap().string(scope, |text| text.as_str().to_owned());
+            let found = Path::parse(path).unwrap().string(scope, |text| text.to_owned());
             assert_eq!(found.as_deref().unwrap_or("∅"), expected, "{path}");
         }
         assert_eq!(Path::parse("us:us").unwrap().moment(scope).unwrap().0, 1_700_000_000_000);

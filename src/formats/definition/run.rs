@@ -718,8 +718,7 @@ fn note(rule: &FactRule, value: &Json<'_>, last: &mut Option<Text>, out: &mut Ba
 fn line(mark: &MarkRule, scope: Scope<'_>, out: &mut Batch) -> Vec<BlockKind> {
     let count = |path: &Option<Path>| path.as_ref().and_then(|path| path.count(scope));
     let text = |path: &Option<Path>| {
-        let text =
-            path.as_ref().and_then(|path| path.string(scope, |text| Text::clean(text.as_str().trim())));
+        let text = path.as_ref().and_then(|path| path.string(scope, |text| Text::clean(text.trim())));
         text.unwrap_or_default()
     };
     let said = || text(&mark.text);
@@ -733,7 +732,7 @@ fn line(mark: &MarkRule, scope: Scope<'_>, out: &mut Batch) -> Vec<BlockKind> {
                 partial: false,
                 took: None,
             };
-            let summary = mark.text.as_ref().and_then(|path| path.string(scope, |text| out.prose_of(text)));
+            let summary = mark.text.as_ref().and_then(|path| path.string(scope, |text| out.prose(text)));
             let summary = summary.filter(|body| body.bytes > 0).map(BlockKind::Text);
             return std::iter::once(BlockKind::Break(line)).chain(summary).collect();
         }

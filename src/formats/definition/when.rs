@@ -75,9 +75,9 @@ impl Test {
             Want::Missing => !self.path.exists(scope),
             Want::OneOf(these) => any(&|value| these.iter().any(|one| one.is(value))),
             Want::Other(these) => any(&|value| !these.iter().any(|one| one.is(value))),
-            Want::Starts(these) => {
-                any(&|value| value.string().is_some_and(|text| these.iter().any(|one| text.opens_with(one))))
-            }
+            Want::Starts(these) => any(&|value| {
+                value.str().is_some_and(|text| these.iter().any(|one| text.trim_start().starts_with(&**one)))
+            }),
             Want::True => any(&is_true),
             Want::False => !any(&is_true),
         }

@@ -25,7 +25,7 @@ pub struct Damage {
 
 /// What is wrong with a text; `None` if it is one JSON value.
 pub(super) fn find(text: &str) -> Option<Damage> {
-    let text = &*without_python(text);
+    let text = &*without_python(text, as_wide);
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let read = Seed::default().deserialize(&mut deserializer).and_then(|()| deserializer.end());
     let error = read.err()?;
@@ -40,20 +40,28 @@ pub(super) fn find(text: &str) -> Option<Damage> {
 /// The numbers that Python writes and JSON has no words for.
 const PYTHON: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
-/// The text with an empty array as wide in the place of each number that only the lexer takes.
-pub(super) fn without_python(text: &str) -> Cow<'_, str> {
+/// An empty array as wide as a word, so that all else stays where it is.
+pub(super) fn as_wide(word: &str) -> String {
+    format!("[{:1$}]", "", word.len() - 2)
+}
+
+/// The text with something that is JSON instead of each number that only Python writes.
+pub(super) fn without_python(text: &str, instead: impl Fn(&str) -> String) -> Cow<'_, str> {
     if !PYTHON.iter().any(|word| text.contains(word)) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
     let (mut in_string, mut is_escaped) = (false, false);
-    while let Some(rest) = text.get(out.len()..).filter(|rest| !rest.is_empty()) {
+    let mut at = 0;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
         let word = PYTHON.iter().find(|word| !in_string && rest.starts_with(**word));
         if let Some(word) = word {
-            out.push_str(&format!("[{:1$}]", "", word.len() - 2));
+            out.push_str(&instead(word));
+            at += word.len();
             continue;
         }
         let Some(c) = rest.chars().next() else { break };
+        at += c.len_utf8();
         in_string ^= c == '"' && !is_escaped;
         is_escaped = in_string && c == '\\' && !is_escaped;
         out.push(c);

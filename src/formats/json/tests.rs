@@ -5,8 +5,7 @@ use serde_json::Value;
 
 use super::repair::repair;
 use super::{Json, parse, read, read_without, split};
-use crate::model::body::written::{Written, count_lines, is_blank, opening};
-use crate::model::body::{BodyFlags, Tree};
+use crate::model::body::Tree;
 use crate::model::text::{Text, prefix};
 
 #[test]
@@ -18,7 +17,7 @@ fn deep_values_stay_text() {
 #[test]
 fn what_has_millions_of_values_stays_text() {
     let text = format!("{{\"a\":[0{}]}}", ",0".repeat(2_000_000));
-    assert_eq!(parse(&text), Ok(Json::Deep(&text)));
+    assert_eq!(parse(&text), Ok(Json::Deep(text.as_str().into())));
     assert!(parse(prefix(&text, text.len() - 1)).unwrap_err().unfinished);
 }
 
@@ -151,7 +150,7 @@ fn is_same(mine: &Json<'_>, theirs: &Value) -> bool {
         (Json::Number(mine), Value::Number(theirs)) => {
             theirs.as_i64().is_none() && theirs.as_f64().map(f64::to_bits) == Some(mine.to_bits())
         }
-        (Json::Str(mine), Value::String(theirs)) => mine.as_str() == theirs && mine.len() == theirs.len(),
+        (Json::Str(mine), Value::String(theirs)) => mine == theirs,
         (Json::Array(mine), Value::Array(theirs)) => {
             mine.len() == theirs.len() && mine.iter().zip(theirs).all(|(mine, theirs)| is_same(mine, theirs))
         }
@@ -162,37 +161,17 @@ fn is_same(mine: &Json<'_>, theirs: &Value) -> bool {
     }
 }
 
-/// Every way to ask of a string must answer as the whole of it would.
-fn look_into(value: &Json<'_>) {
-    if let Json::Str(text) = value {
-        let fresh = text.clone();
-        let whole = text.as_str().to_owned();
-        assert_eq!((fresh.size(), fresh.newlines()), (whole.len(), whole.matches('\n').count()));
-        assert_eq!(fresh.ends_line(), whole.ends_with('\n'));
-        assert_eq!(fresh.last_line(), whole.trim_end().rsplit('\n').next().unwrap_or_default());
-        assert_eq!(is_blank(&fresh), whole.trim().is_empty());
-        assert_eq!(count_lines(&fresh), whole.lines().count());
-        for max in [0, 1, 5, 60, 300, 5000] {
-            assert_eq!(fresh.beginning(max), prefix(&whole, max));
-            let opening = opening(&fresh, max);
-            assert!(whole.trim_start().starts_with(&*opening));
-            assert!(opening.len() >= max || opening == whole.trim_start());
-        }
-        assert_eq!(BodyFlags::of_output(&fresh), BodyFlags::of_output(whole.as_str()));
-    }
-    value.items().iter().for_each(look_into);
-    value.members().iter().for_each(|(_, value)| look_into(value));
-}
-
 proptest! {
     #[test]
     fn what_is_taken_is_what_the_parser_takes(text in nearly_json()) {
         assert_eq!(read(&text).is_none(), super::damage::find(&text).is_some(), "{text}");
         let member = format!(r#"{{"content":{text},"usage":1}}"#);
-        assert_eq!(read(&member).is_none(), read_without(&member, &["content"]).is_none(), "{text}");
+        // Numbers beyond all bounds and half characters are looked for only where a value is taken apart.
+        if read(&member).is_some() {
+            assert!(read_without(&member, &["content"]).is_some(), "{text}");
+        }
         if let (Some(mine), Ok(theirs)) = (read(&text), serde_json::from_str::<Value>(&text)) {
             assert!(is_same(&mine, &theirs), "{text}");
-            look_into(&mine);
         }
     }
 
@@ -202,7 +181,6 @@ proptest! {
             let mine = read(&text).unwrap();
             let again: Value = serde_json::from_str(&text).unwrap();
             assert!(is_same(&mine, &again), "{text}");
-            look_into(&mine);
             let cut = prefix(&text, at.index(text.len()));
             assert_eq!(read(cut).is_none(), super::damage::find(cut).is_some(), "{cut}");
         }
@@ -219,20 +197,6 @@ fn ascii(text: &str) -> String {
         }
     }
     out
-}
-
-#[test]
-fn a_long_string_is_put_together_only_when_asked() {
-    let text = format!("\"{}\\nCommand exited with code 3\\n \\u0020\"", "a \\\"b\\\" c\\n".repeat(100));
-    let value = parse(&text).unwrap();
-    let text = value.string().unwrap();
-    assert!(!text.is_whole());
-    assert_eq!(text.newlines(), 102);
-    assert!(text.beginning(20).starts_with("a \"b\" c\na"));
-    assert!(!text.is_whole());
-    assert_eq!(text.last_line(), "Command exited with code 3");
-    assert!(text.ends_with("code 3\n  "));
-    assert!(text.is_whole());
 }
 
 #[test]

@@ -14,7 +14,6 @@ use crate::formats::json::Json;
 use crate::formats::roots::{Beside, Named, folder_name};
 use crate::formats::turns::Turns;
 use crate::formats::unknown::{self, Kind};
-use crate::model::body::written::is_blank;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Raw, Role, Stop};
 use crate::model::figures::count;
@@ -314,7 +313,7 @@ impl Wire {
                 (true, true) => Ending::Refused,
                 (true, false) => Ending::Failed,
             },
-            body: if is_blank(&*output) { out.output(note) } else { out.output_of(&*output) },
+            body: if output.trim().is_empty() { out.output(note) } else { out.output(&*output) },
             patch: None,
             images: images(result.get("output"), out),
             facts: Text::default(),

@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 
 use crate::formats::inline;
-use crate::formats::json::{Json, Str};
+use crate::formats::json::Json;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::Image;
-use crate::model::body::written::is_blank;
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Piece};
 use crate::model::text::Text;
@@ -14,9 +13,9 @@ use crate::model::text::Text;
 /// A part as a block. Nothing if it is blank.
 pub(crate) fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> {
     let kind = match (part.get("type").str_or_empty(), said(part)) {
-        (_, Some(text)) => BlockKind::Text((!is_blank(text)).then(|| out.prose_of(text))?),
+        (_, Some(text)) => BlockKind::Text((!text.trim().is_empty()).then(|| out.prose(text))?),
         ("text", None) => return None,
-        ("think", None) => BlockKind::Thinking(out.prose_of(part.get("think").string_or_empty())),
+        ("think", None) => BlockKind::Thinking(out.prose(part.get("think").str_or_empty())),
         ("image_url" | "image", None) => BlockKind::Image(image(part, out)),
         (other, None) => unknown::block(Kind("part.type", other), part, out),
     };
@@ -30,9 +29,9 @@ pub(crate) fn is_named(part: &Json<'_>) -> bool {
 }
 
 /// What a part says, if it is a text.
-pub(crate) fn said<'j, 'a>(part: &'j Json<'a>) -> Option<&'j Str<'a>> {
+pub(crate) fn said<'j, 'a>(part: &'j Json<'a>) -> Option<&'j str> {
     let is_text = part.get("type").str().is_none_or(|kind| kind == "text");
-    part.string().or_else(|| part.get("text").string().filter(|_| is_text))
+    part.str().or_else(|| part.get("text").str().filter(|_| is_text))
 }
 
 /// All parts as blocks.
@@ -41,25 +40,25 @@ pub(crate) fn blocks(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<B
 }
 
 /// All text of a message.
-pub(crate) fn text_of<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, Str<'a>> {
+pub(crate) fn text_of<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, str> {
     joined(content.blocks().iter().filter_map(said))
 }
 
 /// All text that a tool put out, whatever its parts are.
-pub(crate) fn output_of<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, Str<'a>> {
-    let text = |part: &'j Json<'a>| part.string().or_else(|| part.get("text").string());
+pub(crate) fn output_of<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, str> {
+    let text = |part: &'j Json<'a>| part.str().or_else(|| part.get("text").str());
     joined(content.blocks().iter().filter_map(text))
 }
 
-fn joined<'j, 'a>(mut texts: impl Iterator<Item = &'j Str<'a>>) -> Cow<'j, Str<'a>> {
+fn joined<'j, 'a>(mut texts: impl Iterator<Item = &'j str>) -> Cow<'j, str> {
     let first = texts.next();
-    let rest: Vec<&str> = texts.map(Str::as_str).collect();
+    let rest: Vec<&str> = texts.collect();
     match first {
-        None => Cow::Owned("".into()),
-        Some(first) if rest.is_empty() => Cow::Borrowed(first),
+        None => "".into(),
+        Some(first) if rest.is_empty() => first.into(),
         Some(first) => {
-            let all: Vec<&str> = std::iter::once(first.as_str()).chain(rest).collect();
-            Cow::Owned(all.join("\n").into())
+            let all: Vec<&str> = std::iter::once(first).chain(rest).collect();
+            all.join("\n").into()
         }
     }
 }

@@ -2,11 +2,10 @@
 
 use super::image::image;
 use super::result;
-use crate::formats::json::{self, Json, Str};
+use crate::formats::json::{self, Json};
 use crate::formats::tools;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
-use crate::model::body::written::is_blank;
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Piece, Raw};
 use crate::model::text::Text;
@@ -33,11 +32,11 @@ pub fn all(content: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
 /// A block; several if it carries leftovers.
 pub(crate) fn one(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
     if let Some(said) = string_of(block) {
-        let body = (!is_blank(said)).then(|| out.prose_of(said));
+        let body = (!said.trim().is_empty()).then(|| out.prose(said));
         return body.map(|body| Batch::block(Piece(0), BlockKind::Text(body))).into_iter().collect();
     }
     let kind = match block.get("type").str_or_empty() {
-        "thinking" => BlockKind::Thinking(out.prose_of(block.get("thinking").string_or_empty())),
+        "thinking" => BlockKind::Thinking(out.prose(block.get("thinking").str_or_empty())),
         "image" => BlockKind::Image(image(block, out)),
         "toolCall" => return call_blocks(block, ending, out),
         other => unknown::block(Kind("block.type", other), block, out),
@@ -47,13 +46,13 @@ pub(crate) fn one(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Bloc
 
 /// The text of a text block.
 pub(crate) fn text_of<'j>(block: &'j Json<'_>) -> Option<&'j str> {
-    string_of(block).map(Str::as_str)
+    string_of(block)
 }
 
-fn string_of<'j, 'a>(block: &'j Json<'a>) -> Option<&'j Str<'a>> {
+fn string_of<'j, 'a>(block: &'j Json<'a>) -> Option<&'j str> {
     match (block, block.get("type").str()) {
         (Json::Str(text), _) => Some(text),
-        (_, Some("text")) => Some(block.get("text").string_or_empty()),
+        (_, Some("text")) => Some(block.get("text").str_or_empty()),
         _ => None,
     }
 }

@@ -7,8 +7,7 @@ use std::borrow::Cow;
 
 use super::diff;
 use super::image::image;
-use crate::formats::json::{Json, Str};
-use crate::model::body::written::{Written, is_blank};
+use crate::formats::json::Json;
 use crate::model::body::{Failure, Image, Key};
 use crate::model::edit::Batch;
 use crate::model::text::Text;
@@ -25,8 +24,8 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
     let details = message.get("details");
     let (text, images) = content(message.get("content"), out);
     let text = without_echo(text);
-    let aggregated = details.get("aggregated").string().filter(|_| is_blank(&*text));
-    let mut body = out.output_of(aggregated.unwrap_or(if is_blank(&*text) { Str::empty() } else { &text }));
+    let aggregated = details.get("aggregated").str().filter(|_| text.trim().is_empty());
+    let mut body = out.output(aggregated.unwrap_or(if text.trim().is_empty() { "" } else { &text }));
     let verdict = match verdict(message) {
         // Tools of OpenClaw that catch their own errors tell of them in what they put out only.
         Verdict::Done if body.flags.failure == Some(Failure::Tool) => Verdict::Failed,
@@ -46,28 +45,28 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
     }
 }
 
-fn content<'j, 'a>(content: &'j Json<'a>, out: &Batch) -> (Cow<'j, Str<'a>>, Vec<Image>) {
-    let mut texts: Vec<Cow<'_, Str<'_>>> = Vec::new();
+fn content<'j, 'a>(content: &'j Json<'a>, out: &Batch) -> (Cow<'j, str>, Vec<Image>) {
+    let mut texts: Vec<Cow<'_, str>> = Vec::new();
     let mut images = Vec::new();
     for block in content.blocks() {
         match (block.get("type").str(), block) {
-            (Some("text"), _) => texts.push(Cow::Borrowed(block.get("text").string_or_empty())),
+            (Some("text"), _) => texts.push(Cow::Borrowed(block.get("text").str_or_empty())),
             (Some("image"), _) => images.push(image(block, out)),
             (_, Json::Str(text)) => texts.push(Cow::Borrowed(text)),
-            (_, other) => texts.push(Cow::Owned(other.to_source().into())),
+            (_, other) => texts.push(other.to_source().into()),
         }
     }
     if texts.len() > 1 {
-        let all: Vec<&str> = texts.iter().map(|text| text.as_str()).collect();
-        return (Cow::Owned(all.join("\n").into()), images);
+        let all: Vec<&str> = texts.iter().map(|text| &**text).collect();
+        return (all.join("\n").into(), images);
     }
-    (texts.pop().unwrap_or(Cow::Borrowed(Str::empty())), images)
+    (texts.pop().unwrap_or_default(), images)
 }
 
 /// A call that pi refuses is answered with all of its arguments, which stand right above.
-fn without_echo<'j, 'a>(text: Cow<'j, Str<'a>>) -> Cow<'j, Str<'a>> {
+fn without_echo<'j, 'a>(text: Cow<'j, str>) -> Cow<'j, str> {
     const REFUSAL: &str = "Validation failed for tool";
-    if !text.opens_with(REFUSAL) {
+    if !text.trim_start().starts_with(REFUSAL) {
         return text;
     }
     let why = text.split_once("\n\nReceived arguments:\n{").map(|(why, _)| why.to_owned());
@@ -99,7 +98,7 @@ fn patch(details: &Json<'_>) -> Option<String> {
     Some(diff::unified(patch).unwrap_or_else(|| patch.to_owned()))
 }
 
-fn facts(details: &Json<'_>, text: &Str<'_>) -> Text {
+fn facts(details: &Json<'_>, text: &str) -> Text {
     let mut facts = Vec::new();
     if let Some(code) = exit_code(details).or_else(|| written_exit_code(text)).filter(|code| *code != 0) {
         facts.push(format!("exit {code}"));
@@ -121,11 +120,7 @@ fn facts(details: &Json<'_>, text: &Str<'_>) -> Text {
 }
 
 /// pi's own bash tool writes the code in its last line only.
-fn written_exit_code(text: &Str<'_>) -> Option<i64> {
+fn written_exit_code(text: &str) -> Option<i64> {
     const MARK: &str = "Command exited with code ";
-    // Lines of white space may follow the last one with something in it.
-    if !text.last_line().starts_with(MARK) {
-        return None;
-    }
     text.lines().next_back()?.strip_prefix(MARK)?.trim().parse().ok()
 }

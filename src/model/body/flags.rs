@@ -6,8 +6,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::written::{Written, opening};
-
 /// What the whole of a body gives away that its beginning may not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "u16", into = "u16")]
@@ -89,23 +87,23 @@ impl BodyFlags {
     const FACTS: u32 = 7;
 
     /// Of an output.
-    pub(crate) fn of_output<W: Written + ?Sized>(raw: &W) -> Self {
+    pub(crate) fn of_output(raw: &str) -> Self {
         Self { failure: failure(raw), ..Self::default() }
     }
 }
 
 /// More is asked for only where what is there so far begins like a report.
-fn failure<W: Written + ?Sized>(raw: &W) -> Option<Failure> {
-    let begin = opening(raw, WORD_BYTES);
+fn failure(raw: &str) -> Option<Failure> {
+    let begin = raw.trim_start();
     if begin.starts_with('{') {
-        return (raw.size() <= REPORT_BYTES).then(|| of_object(raw.whole().trim_start())).flatten();
+        return (raw.len() <= REPORT_BYTES).then(|| of_object(begin)).flatten();
     }
-    let has_failed = begin.starts_with(EXIT_CODE) && starts_with_exit(raw.whole().trim_start());
-    if has_failed || ends_with_exit(&raw.last_line()) {
+    let has_failed = begin.starts_with(EXIT_CODE) && starts_with_exit(begin);
+    if has_failed || ends_with_exit(raw.trim_end().lines().next_back().unwrap_or_default()) {
         return Some(Failure::Exit);
     }
     let is_error = begin.get(..7).is_some_and(|word| word.eq_ignore_ascii_case("error: "));
-    (is_error && raw.size() <= REPORT_BYTES).then_some(Failure::Words)
+    (is_error && raw.len() <= REPORT_BYTES).then_some(Failure::Words)
 }
 
 /// `Exit code 101` or `Exit code: 1` on the first line.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::words::{TEXT, THINKING};
 use crate::formats::definition::path::word_of;
-use crate::formats::json::{Json, Str};
+use crate::formats::json::Json;
 use crate::model::text::Text;
 
 /// How deep fields are looked for.
@@ -65,7 +65,7 @@ fn note(value: &Json<'_>, path: String, depth: usize, fields: &mut Fields) {
             let field = fields.entry(path).or_default();
             field.values += 1;
             field.numbers += usize::from(!matches!(other, Json::Str(_)) && other.number().is_some());
-            field.bytes += other.string().map_or(0, Str::len);
+            field.bytes += other.str().map_or(0, str::len);
             if let Some(word) = word_of(other) {
                 if field.example.is_empty() {
                     field.example = Text::stub(&word, EXAMPLE).to_string();

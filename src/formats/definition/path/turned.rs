@@ -132,7 +132,7 @@ pub(super) fn tagged<'t>(text: &'t str, tag: &str) -> (Vec<&'t str>, String) {
 pub(super) fn unquoted<'a>(value: &Json<'a>) -> Json<'a> {
     let once = |value: &Json<'a>| match value {
         Json::Str(text) if text.starts_with(['"', '[', '{']) => {
-            json::parse(text).map_or_else(|_| value.clone(), |inner| owned(&inner))
+            json::read(text).map_or_else(|| value.clone(), |inner| inner.into_owned())
         }
         other => other.clone(),
     };
@@ -141,22 +141,5 @@ pub(super) fn unquoted<'a>(value: &Json<'a>) -> Json<'a> {
             Json::Object(members.iter().map(|(name, value)| (name.clone(), once(value))).collect())
         }
         other => once(other),
-    }
-}
-
-/// A value that holds on to no text.
-fn owned(value: &Json<'_>) -> Json<'static> {
-    match value {
-        Json::Null => Json::Null,
-        Json::Bool(flag) => Json::Bool(*flag),
-        Json::Integer(number) => Json::Integer(*number),
-        Json::Number(number) => Json::Number(*number),
-        Json::Str(text) => Json::Str(text.as_str().to_owned().into()),
-        Json::Deep(source) => Json::Str((*source).to_owned().into()),
-        Json::Array(items) => Json::Array(items.iter().map(owned).collect()),
-        Json::Object(members) => {
-            let each = members.iter().map(|(name, value)| (name.clone().into_owned().into(), owned(value)));
-            Json::Object(each.collect())
-        }
     }
 }

@@ -6,10 +6,9 @@ use crate::formats::anthropic::{self, Content};
 use crate::formats::definition::path::{Path, Scope};
 use crate::formats::definition::rule::{BlockRule, CallId, CallRule, Flag, ResultRule, What};
 use crate::formats::inline;
-use crate::formats::json::{Json, Str};
+use crate::formats::json::Json;
 use crate::formats::tools;
 use crate::formats::unknown::{self, Kind};
-use crate::model::body::written::is_blank;
 use crate::model::body::{Image, Key};
 use crate::model::change;
 use crate::model::edit::{Batch, Edit};
@@ -48,12 +47,12 @@ impl Run {
         let (blocks, results) = made;
         match &rule.what {
             What::Text(path) => {
-                let text = path.prose(scope, |text| (!is_blank(text)).then(|| out.prose_of(text)));
+                let text = path.prose(scope, |text| (!text.trim().is_empty()).then(|| out.prose(text)));
                 blocks.extend(text.flatten().map(BlockKind::Text));
             }
             What::Thinking(path) => {
-                let says = |text: &Str<'_>| path.is_constant() || !is_blank(text);
-                let text = path.prose(scope, |text| says(text).then(|| out.prose_of(text)));
+                let says = |text: &str| path.is_constant() || !text.trim().is_empty();
+                let text = path.prose(scope, |text| says(text).then(|| out.prose(text)));
                 blocks.extend(text.flatten().map(BlockKind::Thinking));
             }
             What::Content(path) => path.each(scope, &mut |found| {
@@ -104,14 +103,14 @@ impl Run {
     fn content(item: &Json<'_>, head: &Head, made: Made<'_>, out: &mut Batch) {
         let (blocks, results) = made;
         let kind = item.get("type").str_or_empty();
-        if matches!(kind, "" | "input_text" | "output_text") && item.get("text").string().is_some() {
-            let text = item.get("text").string_or_empty();
-            blocks.extend((!is_blank(text)).then(|| BlockKind::Text(out.prose_of(text))));
+        if matches!(kind, "" | "input_text" | "output_text") && item.get("text").str().is_some() {
+            let text = item.get("text").str_or_empty();
+            blocks.extend((!text.trim().is_empty()).then(|| BlockKind::Text(out.prose(text))));
             return;
         }
         if matches!(kind, "image_url" | "input_image") {
-            let url = item.at(&["image_url", "url"]).string().or(item.get("image_url").string());
-            let data = url.or(item.get("url").string()).map_or("", |url| url.as_str());
+            let url = item.at(&["image_url", "url"]).str().or(item.get("image_url").str());
+            let data = url.or(item.get("url").str()).unwrap_or_default();
             blocks.push(BlockKind::Image(image(data, Text::default(), out)));
             return;
         }
@@ -291,14 +290,14 @@ fn of_rule(rule: &ResultRule, key: Key, scope: Scope<'_>, out: &mut Batch) -> To
     let says = |flag: &Option<Flag>| flag.as_ref().map(|flag| flag.holds(scope));
     let exit = rule.exit.as_ref().and_then(|path| path.number(scope));
     let has_failed = says(&rule.failed) == Some(true) || exit.is_some_and(|code| code != 0.0);
-    let text = rule.text.as_ref().and_then(|path| path.string(scope, |text| out.output_of(text)));
+    let text = rule.text.as_ref().and_then(|path| path.string(scope, |text| out.output(text)));
     let mut body = text.unwrap_or_else(|| out.output(""));
     body.flags.unjudged =
         rule.exit.is_none() && !rule.failed.as_ref().is_some_and(|flag| flag.is_recorded(scope));
     body.flags.unrecorded = rule.unrecorded;
     // What an agent keeps for its own screen is a diff only now and then.
     let patch = rule.patch.as_ref().and_then(|path| {
-        path.string(scope, |text| change::is_patch(text).then(|| out.output_of(text))).flatten()
+        path.string(scope, |text| change::is_patch(text).then(|| out.output(text))).flatten()
     });
     let took = rule.took.as_ref().and_then(|path| path.count(scope));
     ToolResult {

@@ -3,7 +3,6 @@
 use crate::formats::json::Json;
 use crate::formats::kimi::content::{images, output_of};
 use crate::model::body::Key;
-use crate::model::body::written::is_blank;
 use crate::model::edit::Batch;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -19,10 +18,10 @@ pub(crate) fn read(key: Key, value: &Json<'_>, at: Option<Timestamp>, out: &mut 
     let output = output_of(value.get("output"));
     let message = value.get("message").str_or_empty();
     let is_error = value.get("is_error").is_true();
-    let body = match (is_blank(&*output), is_error) {
+    let body = match (output.trim().is_empty(), is_error) {
         (true, _) => out.output(message),
         (false, true) if !message.is_empty() => out.output(&format!("{}\n{message}", output.trim_end())),
-        (false, _) => out.output_of(&*output),
+        (false, _) => out.output(&*output),
     };
     let display = value.get("display").items();
     let diffs: String = display.iter().filter_map(diff).collect();

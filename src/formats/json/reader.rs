@@ -1,0 +1,161 @@
+//! Values from serde_json's reader, which borrow from the text what is written in it as it is.
+//!
+//! Invariant: nothing recurses deeper than `MAX_DEPTH`; what lies deeper stays text, and so does what has more than
+//! `MOST` values.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::damage::without_python;
+use super::{Json, MAX_DEPTH};
+
+/// So many values of a text are taken apart: of two bytes for each a tree of values takes twenty times the room.
+const MOST: usize = 1 << 20;
+
+/// The value that a text is; `None` if it is none. What is the value of a member of one of these names is not taken
+/// apart: it is a string, as it is written.
+pub(super) fn read<'a>(text: &'a str, closed: &'static [&'static str]) -> Option<Json<'a>> {
+    read_strictly(text, closed).or_else(|| match without_python(text, |word| format!("\"{word}\"")) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(mended) => read_strictly(&mended, closed).map(Json::into_owned),
+    })
+}
+
+fn read_strictly<'a>(text: &'a str, closed: &'static [&'static str]) -> Option<Json<'a>> {
+    let values = Cell::new(0);
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = Seed { depth: 0, values: &values, closed }.deserialize(&mut deserializer).ok();
+    if values.get() > MOST {
+        return serde_json::from_str(text).ok().map(|raw: &RawValue| Json::Deep(raw.get().into()));
+    }
+    deserializer.end().ok().and(value)
+}
+
+/// What a value is read by.
+#[derive(Clone, Copy)]
+struct Seed<'c> {
+    depth: u8,
+    /// How many values were begun.
+    values: &'c Cell<usize>,
+    closed: &'static [&'static str],
+}
+
+impl Seed<'_> {
+    fn inner(self) -> Self {
+        Self { depth: self.depth + 1, ..self }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Seed<'_> {
+    type Value = Json<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json<'de>, D::Error> {
+        if self.depth >= MAX_DEPTH {
+            return <&RawValue>::deserialize(deserializer).map(|raw| Json::Deep(raw.get().into()));
+        }
+        self.values.set(self.values.get() + 1);
+        if self.values.get() > MOST {
+            return Err(D::Error::custom("too many values"));
+        }
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Seed<'_> {
+    type Value = Json<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Json<'de>, E> {
+        Ok(Json::Null)
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<Json<'de>, E> {
+        Ok(Json::Bool(flag))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Json<'de>, E> {
+        Ok(Json::Integer(number))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Json<'de>, E> {
+        Ok(i64::try_from(number).map_or(Json::Number(number as f64), Json::Integer))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Json<'de>, E> {
+        Ok(Json::Number(number))
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Json<'de>, E> {
+        Ok(Json::Str(text.into()))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Json<'de>, E> {
+        Ok(Json::Str(text.to_owned().into()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Json<'de>, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = access.next_element_seed(self.inner())? {
+            items.push(item);
+        }
+        Ok(Json::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Json<'de>, A::Error> {
+        let mut members = Vec::new();
+        while let Some(key) = access.next_key_seed(Key)? {
+            let value = if self.closed.contains(&&*key) {
+                let source = access.next_value::<&RawValue>()?.get();
+                as_written(source).ok_or_else(|| A::Error::custom("no value"))?
+            } else {
+                access.next_value_seed(self.inner())?
+            };
+            members.push((key, value));
+        }
+        Ok(Json::Object(members))
+    }
+}
+
+/// The value of a member that is not taken apart, unless it holds no more than itself.
+fn as_written(source: &str) -> Option<Json<'_>> {
+    match source.as_bytes() {
+        [b'"', .., b'"'] => Some(Json::Str(source.get(1..source.len() - 1)?.into())),
+        [b'[' | b'{', ..] => Some(Json::Str(source.into())),
+        _ => read_strictly(source, &[]),
+    }
+}
+
+/// The name of a member.
+struct Key;
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Cow<'de, str>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Cow<'de, str>, E> {
+        Ok(text.into())
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Cow<'de, str>, E> {
+        Ok(text.to_owned().into())
+    }
+}
