@@ -245,7 +245,8 @@ fn a_slip_in_a_command_is_named_and_a_session_never_taken_for_one() {
 
 #[test]
 fn every_switch_of_the_settings_reaches_the_viewer() {
-    let switches: [(&str, fn(&App) -> bool); 14] = [
+    type IsOn = fn(&App) -> bool;
+    let switches: [(&str, IsOn); 14] = [
         ("thinking", |app| app.reader.text.shows.thinking),
         ("intents", |app| app.reader.text.shows.intents),
         ("asof", |app| app.reader.text.as_of.is_on),

@@ -80,7 +80,7 @@ pub(crate) fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Cont
 /// The text of a block under a title.
 fn words_under(title: &str, block: &Json<'_>, out: &mut Batch) -> BlockKind {
     let content = if block.has("content") { block.get("content") } else { block.get("text") };
-    let body = out.output(&*output_text(content));
+    let body = out.output(&output_text(content));
     BlockKind::Raw(Raw { title: Text::clean(title), body })
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolR
 }
 
 /// Claude Code wraps its own complaints in a tag that says nothing to a reader.
-fn untagged<'t>(text: &'t str) -> Cow<'t, str> {
+fn untagged(text: &str) -> Cow<'_, str> {
     const TAG: &str = "<tool_use_error>";
     if !text.trim_start().starts_with(TAG) {
         return Cow::Borrowed(text);

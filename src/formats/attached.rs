@@ -35,7 +35,7 @@ pub(crate) fn block_type<'j>(block: &'j Json<'_>) -> &'j str {
 }
 
 /// The text of a result: its text blocks one below the other, other values as their source.
-pub(crate) fn output_text<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, str> {
+pub(crate) fn output_text<'j>(content: &'j Json<'_>) -> Cow<'j, str> {
     match content {
         Json::Null => "".into(),
         Json::Str(text) => Cow::Borrowed(text),
@@ -133,7 +133,7 @@ fn document(part: &Json<'_>) -> Attached {
     let is_text = source.get("type").str() == Some("text");
     let data = source.get("data").str().or_else(|| part.get("data").str());
     let text = match source.get("content") {
-        Json::Null => data.filter(|_| is_text).map(|text| text.to_owned()),
+        Json::Null => data.filter(|_| is_text).map(str::to_owned),
         content => Some(output_text(content).into_owned()),
     };
     let size = data.filter(|_| !is_text).map(size_of);

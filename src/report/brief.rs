@@ -10,7 +10,7 @@ use super::spent::CostFigures;
 use super::{json, show};
 use crate::analysis::brief::rows::{self, BriefRow, Section, Sources, Times, word_of};
 use crate::analysis::brief::{
-    Brief, Change, Claim as Claimed, Failure, QUOTED, TestRun, beginning, last_answer, prompts, quoted,
+    Brief, Change, Claim as Claimed, Facts, Failure, QUOTED, TestRun, beginning, last_answer, prompts, quoted,
 };
 use crate::analysis::context::window::Windows;
 use crate::analysis::index::Live;
@@ -166,28 +166,7 @@ impl Gathered {
         let said = |entry, text: String| Said { key: key(entry), text };
         let facts = self.brief.facts();
         let mut quotes = Quotes { left: QUOTED_IN_ALL };
-        let done = Done {
-            files: facts.files.iter().map(|(path, change)| file(path, change, key(change.last))).collect(),
-            commands: facts
-                .commands
-                .iter()
-                .map(|command| said(command.entry, quotes.of(&command.text)))
-                .collect(),
-            commits: facts
-                .commits
-                .iter()
-                .map(|commit| Commit {
-                    hash: commit.hash.clone(),
-                    subject: commit.subject.clone(),
-                    key: key(commit.entry),
-                })
-                .collect(),
-            tests: facts
-                .tests
-                .iter()
-                .map(|run| tests_of(run, quotes.of(&run.command), key(run.entry)))
-                .collect(),
-        };
+        let done = done_of(facts, &key, &mut quotes);
         let loop_of = |run: &Run<'_>| Some(said(run.first()?.0, loop_words(run, "x")));
         let claims = self.claims.iter().map(|claim| Claim {
             text: claim.text.clone(),
@@ -235,6 +214,28 @@ impl Gathered {
         });
         figures.asked = asked.collect();
         figures
+    }
+}
+
+/// What was done, with what the texts of others leave to quote.
+fn done_of(facts: &Facts, key: &impl Fn(EntryId) -> String, quotes: &mut Quotes) -> Done {
+    Done {
+        files: facts.files.iter().map(|(path, change)| file(path, change, key(change.last))).collect(),
+        commands: facts
+            .commands
+            .iter()
+            .map(|command| Said { key: key(command.entry), text: quotes.of(&command.text) })
+            .collect(),
+        commits: facts
+            .commits
+            .iter()
+            .map(|commit| Commit {
+                hash: commit.hash.clone(),
+                subject: commit.subject.clone(),
+                key: key(commit.entry),
+            })
+            .collect(),
+        tests: facts.tests.iter().map(|run| tests_of(run, quotes.of(&run.command), key(run.entry))).collect(),
     }
 }
 

@@ -318,7 +318,7 @@ fn what_the_user_was_asked_is_waited_for_until_it_is_answered() {
     assert_eq!(waits(&both[..4]), "permission: ls", "the other one is still open");
     assert_eq!(waits(&both), "tool");
     let question = ("user_input.requested", json!({"requestId": "q1", "question": "Which one?"}));
-    assert_eq!(waits(&[question.clone()]), "Which one?");
+    assert_eq!(waits(std::slice::from_ref(&question)), "Which one?");
     assert_eq!(
         waits(&[question, ("user_input.completed", json!({"requestId": "q1", "answer": "b"}))]),
         "model"

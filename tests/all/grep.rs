@@ -667,7 +667,7 @@ fn the_head_of_a_session_says_how_old_it_is() {
     let record = json!({"type": "user", "uuid": "u1", "parentUuid": null, "sessionId": "s", "timestamp": at.to_rfc3339(),
         "cwd": "/w/mill", "version": "2.0.0", "message": {"role": "user", "content": "grind the corn"}});
     fs::write(&path, format!("{record}\n")).unwrap();
-    let written = SystemTime::UNIX_EPOCH + Duration::from_millis(1_800_000_000_000);
+    let written = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
     fs::File::options().write(true).open(&path).unwrap().set_modified(written).unwrap();
     let head = |later: i64| {
         let options = Options { form: Form::Headed, ..options("corn", &path, None) };

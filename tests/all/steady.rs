@@ -391,16 +391,13 @@ impl Journey {
         for happening in happenings {
             emitter.emit(happening);
         }
-        match skipped {
-            Some(skipped) => {
-                let end = emitter.edits.iter().skip(*skipped).cloned();
-                stage.add_as(Mode::Append, Stretch::Preview, end);
-            }
-            None => {
-                stage.add(emitter.edits.iter().cloned());
-                // Only what comes after all is read is new.
-                stage.feed(Feed::CaughtUp);
-            }
+        if let Some(skipped) = skipped {
+            let end = emitter.edits.iter().skip(*skipped).cloned();
+            stage.add_as(Mode::Append, Stretch::Preview, end);
+        } else {
+            stage.add(emitter.edits.iter().cloned());
+            // Only what comes after all is read is new.
+            stage.feed(Feed::CaughtUp);
         }
         Self { stage, emitter, has_preview: skipped.is_some() }
     }

@@ -342,7 +342,8 @@ fn a_mistake_is_red_where_it_is_typed() {
             .unwrap_or_else(|| panic!("{}", stage.picture()));
         let (buffer, bad) = (stage.buffer(), Theme::dark().bad.fg);
         let cells = (0..160).map(|x| &buffer[(x, y)]);
-        let red: String = cells.filter(|cell| Some(cell.fg) == bad).map(|cell| cell.symbol()).collect();
+        let red: String =
+            cells.filter(|cell| Some(cell.fg) == bad).map(ratatui::buffer::Cell::symbol).collect();
         assert_eq!(red, wrong, "{}", stage.picture());
         stage.press("esc");
     }

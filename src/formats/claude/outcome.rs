@@ -29,8 +29,8 @@ pub(crate) fn enrich(result: &mut ToolResult, text: &str, details: &Json<'_>, ou
         result.verdict = Verdict::Stopped;
     }
     // Only a failure has its code.
-    let begin = if result.verdict == Verdict::Failed { text.trim_start() } else { "".into() };
-    let mut facts: Vec<String> = facts(result.verdict, &begin, details);
+    let begin = if result.verdict == Verdict::Failed { text.trim_start() } else { "" };
+    let mut facts: Vec<String> = facts(result.verdict, begin, details);
     if facts.is_empty() && result.verdict == Verdict::Done {
         facts.extend(lines_before_reminder(text));
     }

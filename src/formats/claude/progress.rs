@@ -123,6 +123,6 @@ fn plain(block: &Json<'_>, line: &Line<'_>, out: &mut Batch) -> BlockKind {
             };
         }
     };
-    let body = out.output(&*text);
+    let body = out.output(&text);
     BlockKind::Raw(Raw { title: Text::clean(title), body })
 }

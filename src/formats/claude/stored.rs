@@ -106,7 +106,7 @@ pub(crate) fn named_in(text: &str, details: &Json<'_>) -> Option<String> {
 }
 
 /// What stands between the tags around the beginning of a stored output.
-pub fn preview<'t>(text: &'t str) -> Option<&'t str> {
+pub fn preview(text: &str) -> Option<&str> {
     const TAG: &str = "<persisted-output>";
     if !text.trim_start().starts_with(TAG) {
         return None;

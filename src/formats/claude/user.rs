@@ -373,7 +373,7 @@ fn summary(line: &Line<'_>, content: &Json<'_>, session: &mut Session, out: &mut
         let compaction = Break::compaction(Text::default());
         entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(compaction)));
     }
-    let body = out.prose(&*anthropic::output_text(content));
+    let body = out.prose(&anthropic::output_text(content));
     entry.blocks.push(Batch::block(line.piece(), BlockKind::Text(body)));
     out.entry(entry);
     fate

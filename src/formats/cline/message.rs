@@ -186,8 +186,8 @@ impl Messages {
     ) {
         let file = out.origin().file;
         if let Some(words) = content.first_words.as_ref().filter(|_| frame.is_user) {
-            let texts = json.get("content").blocks().iter().filter(|block| block_type(block) == "text");
-            let first = texts.filter_map(|block| block.str().or(block.get("text").filled())).next();
+            let mut texts = json.get("content").blocks().iter().filter(|block| block_type(block) == "text");
+            let first = texts.find_map(|block| block.str().or(block.get("text").filled()));
             self.lanes.first_prompt(file, first.unwrap_or(""), frame.at);
             if lane.is_none() && !std::mem::replace(&mut self.has_prompt, true) {
                 out.meta(MetaEdit::Title { rank: 0, title: words.clone() });

@@ -453,7 +453,7 @@ fn content_holder<'j>(line: &Line<'j>, side: Side) -> &'j Json<'j> {
 }
 
 /// The text of a part, whichever casing its type has.
-fn text_in<'j, 'a>(part: &'j Json<'a>) -> Option<&'j str> {
+fn text_in<'j>(part: &'j Json<'_>) -> Option<&'j str> {
     let kind = part.get("type").str_or_empty();
     let is_text = matches!(
         kind,
@@ -476,12 +476,12 @@ pub(crate) fn spoken_texts<'j>(content: &'j Json<'_>) -> impl Iterator<Item = &'
 }
 
 /// All text of a content, one part below the other.
-pub(crate) fn text_of<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, str> {
+pub(crate) fn text_of<'j>(content: &'j Json<'_>) -> Cow<'j, str> {
     let mut texts = spoken(content).filter_map(text_in);
     let first = texts.next();
     let rest: Vec<&str> = texts.collect();
     match first {
-        None => Cow::Owned(String::new().into()),
+        None => Cow::Owned(String::new()),
         Some(first) if rest.is_empty() => Cow::Borrowed(first),
         Some(first) => {
             let mut all = first.to_owned();
@@ -491,7 +491,7 @@ pub(crate) fn text_of<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, str> {
                 }
                 all.push_str(text);
             }
-            Cow::Owned(all.into())
+            Cow::Owned(all)
         }
     }
 }

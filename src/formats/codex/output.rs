@@ -84,7 +84,7 @@ pub(crate) fn read(output: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) ->
 }
 
 /// All text of an output: a string, parts, or an object with its content.
-fn whole<'j, 'a>(output: &'j Json<'a>) -> Cow<'j, str> {
+fn whole<'j>(output: &'j Json<'_>) -> Cow<'j, str> {
     let text = text_of(output);
     let is_named = text.is_empty() && output.has("content");
     if is_named { text_of(output.get("content")) } else { text }
@@ -125,7 +125,7 @@ fn outcome(head: Head, text: &str, at: Option<Timestamp>, out: &mut Batch) -> Ou
     } else if has_head {
         Verdict::Done
     } else {
-        said_in_a_line(&begin, text)
+        said_in_a_line(begin, text)
     };
     Outcome {
         verdict,
@@ -156,7 +156,7 @@ fn said_in_a_line(begin: &str, text: &str) -> Verdict {
 }
 
 /// The lines before `Output:`, and what stands behind them; nothing if they are not of this kind.
-fn headed<'t>(whole: &'t str) -> Option<(Head, &'t str)> {
+fn headed(whole: &str) -> Option<(Head, &str)> {
     if whole.trim_start().starts_with(COMMAND) {
         return below_command(whole);
     }

@@ -202,7 +202,7 @@ impl Path {
     fn written<R>(
         &self,
         scope: Scope<'_>,
-        text_of: impl for<'j, 'a> Fn(&'j Json<'a>) -> Cow<'j, str>,
+        text_of: impl for<'j> Fn(&'j Json<'_>) -> Cow<'j, str>,
         take: impl FnOnce(&str) -> R,
     ) -> Option<R> {
         if let [Choice::Constant(Json::Str(text))] = self.0.as_slice() {
@@ -273,10 +273,10 @@ impl Path {
 }
 
 /// A text, or the texts among parts.
-fn prose_of<'j, 'a>(value: &'j Json<'a>) -> Cow<'j, str> {
+fn prose_of<'j>(value: &'j Json<'_>) -> Cow<'j, str> {
     let Json::Array(items) = value else { return output_text(value) };
     let texts = items.iter().filter_map(|item| item.str().or_else(|| item.get("text").str()));
-    Cow::Owned(texts.collect::<Vec<_>>().join("\n").into())
+    Cow::Owned(texts.collect::<Vec<_>>().join("\n"))
 }
 
 /// The text of a string or a number.
@@ -620,7 +620,7 @@ mod tests {
             ("args", r#"{"p":"q"}"#),
             ("by.m1:source", r#"{"k":5}"#),
         ] {
-            let found = Path::parse(path).unwrap().string(scope, |text| text.to_owned());
+            let found = Path::parse(path).unwrap().string(scope, str::to_owned);
             assert_eq!(found.as_deref().unwrap_or("∅"), expected, "{path}");
         }
         assert_eq!(Path::parse("us:us").unwrap().moment(scope).unwrap().0, 1_700_000_000_000);

@@ -313,7 +313,7 @@ impl Wire {
                 (true, true) => Ending::Refused,
                 (true, false) => Ending::Failed,
             },
-            body: if output.trim().is_empty() { out.output(note) } else { out.output(&*output) },
+            body: if output.trim().is_empty() { out.output(note) } else { out.output(&output) },
             patch: None,
             images: images(result.get("output"), out),
             facts: Text::default(),

@@ -29,7 +29,7 @@ pub(crate) fn is_named(part: &Json<'_>) -> bool {
 }
 
 /// What a part says, if it is a text.
-pub(crate) fn said<'j, 'a>(part: &'j Json<'a>) -> Option<&'j str> {
+pub(crate) fn said<'j>(part: &'j Json<'_>) -> Option<&'j str> {
     let is_text = part.get("type").str().is_none_or(|kind| kind == "text");
     part.str().or_else(|| part.get("text").str().filter(|_| is_text))
 }
@@ -40,7 +40,7 @@ pub(crate) fn blocks(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<B
 }
 
 /// All text of a message.
-pub(crate) fn text_of<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, str> {
+pub(crate) fn text_of<'j>(content: &'j Json<'_>) -> Cow<'j, str> {
     joined(content.blocks().iter().filter_map(said))
 }
 

@@ -49,7 +49,7 @@ pub(crate) fn text_of<'j>(block: &'j Json<'_>) -> Option<&'j str> {
     string_of(block)
 }
 
-fn string_of<'j, 'a>(block: &'j Json<'a>) -> Option<&'j str> {
+fn string_of<'j>(block: &'j Json<'_>) -> Option<&'j str> {
     match (block, block.get("type").str()) {
         (Json::Str(text), _) => Some(text),
         (_, Some("text")) => Some(block.get("text").str_or_empty()),

@@ -45,7 +45,7 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
     }
 }
 
-fn content<'j, 'a>(content: &'j Json<'a>, out: &Batch) -> (Cow<'j, str>, Vec<Image>) {
+fn content<'j>(content: &'j Json<'_>, out: &Batch) -> (Cow<'j, str>, Vec<Image>) {
     let mut texts: Vec<Cow<'_, str>> = Vec::new();
     let mut images = Vec::new();
     for block in content.blocks() {
@@ -64,14 +64,14 @@ fn content<'j, 'a>(content: &'j Json<'a>, out: &Batch) -> (Cow<'j, str>, Vec<Ima
 }
 
 /// A call that pi refuses is answered with all of its arguments, which stand right above.
-fn without_echo<'j, 'a>(text: Cow<'j, str>) -> Cow<'j, str> {
+fn without_echo(text: Cow<'_, str>) -> Cow<'_, str> {
     const REFUSAL: &str = "Validation failed for tool";
     if !text.trim_start().starts_with(REFUSAL) {
         return text;
     }
     let why = text.split_once("\n\nReceived arguments:\n{").map(|(why, _)| why.to_owned());
     let why = why.filter(|why| why.starts_with(REFUSAL));
-    why.map_or(text, |why| Cow::Owned(why.into()))
+    why.map_or(text, Cow::Owned)
 }
 
 fn verdict(message: &Json<'_>) -> Verdict {

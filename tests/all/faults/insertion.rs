@@ -371,7 +371,9 @@ impl Content {
                         fs::write(path, text).unwrap();
                     }
                 }
-                gone.iter().for_each(|record| fs::remove_file(record).unwrap());
+                for record in &gone {
+                    fs::remove_file(record).unwrap();
+                }
                 return;
             }
             Form::Lines(frame) => {

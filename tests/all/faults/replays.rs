@@ -71,7 +71,8 @@ fn own(agent: &str, last: &Value) -> Vec<Value> {
 
 fn write(file: &Path, lines: impl Iterator<Item = Value>) {
     fs::create_dir_all(file.parent().unwrap()).unwrap();
-    fs::write(file, lines.map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+    let text: String = lines.flat_map(|line| [line.to_string(), "\n".to_owned()]).collect();
+    fs::write(file, text).unwrap();
 }
 
 #[test]

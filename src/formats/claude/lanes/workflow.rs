@@ -69,7 +69,7 @@ pub(crate) fn journal(path: &Path, input: Input<'_>, session: &mut Session, out:
             let result = json.get("result");
             let title = Text::clean("result for the workflow");
             let body = match anthropic::output_text(result) {
-                text if !text.trim_start().is_empty() => out.output(&*text),
+                text if !text.trim_start().is_empty() => out.output(&text),
                 _ => out.tree(&title, result.weight(), || result.to_tree()),
             };
             let raw = BlockKind::Raw(Raw { title, body });

@@ -132,7 +132,8 @@ pub(super) fn tagged<'t>(text: &'t str, tag: &str) -> (Vec<&'t str>, String) {
 pub(super) fn unquoted<'a>(value: &Json<'a>) -> Json<'a> {
     let once = |value: &Json<'a>| match value {
         Json::Str(text) if text.starts_with(['"', '[', '{']) => {
-            json::read(text).map_or_else(|| value.clone(), |inner| inner.into_owned())
+            let Some(inner) = json::read(text) else { return value.clone() };
+            inner.into_owned()
         }
         other => other.clone(),
     };

@@ -21,7 +21,7 @@ pub(crate) fn read(key: Key, value: &Json<'_>, at: Option<Timestamp>, out: &mut 
     let body = match (output.trim().is_empty(), is_error) {
         (true, _) => out.output(message),
         (false, true) if !message.is_empty() => out.output(&format!("{}\n{message}", output.trim_end())),
-        (false, _) => out.output(&*output),
+        (false, _) => out.output(&output),
     };
     let display = value.get("display").items();
     let diffs: String = display.iter().filter_map(diff).collect();

@@ -78,7 +78,9 @@ fn written(connection: &Connection, (table, name, row): (&str, &str, &Value), va
     };
     let is_lines = serde_json::from_slice::<Value>(&unpack(&before)).is_err();
     let text = match value {
-        Value::Array(lines) if is_lines => lines.iter().map(|line| format!("{line}\n")).collect(),
+        Value::Array(lines) if is_lines => {
+            lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect()
+        }
         _ => value.to_string(),
     };
     Cell::Blob(compress_to_vec(text.as_bytes(), CompressionLevel::Fastest))
