@@ -14,7 +14,7 @@ use super::options::Options;
 use crate::analysis::expression::Expr;
 use crate::analysis::wall::{News, SessionRow};
 use crate::ingest::find::Lookout;
-use crate::ingest::{Outlet, WatchMode};
+use crate::ingest::{Databases, Outlet, WatchMode};
 use crate::model::found::{Found, Place};
 use crate::model::timestamp::Timestamp;
 use crate::source::watch::{Hints, Watcher};
@@ -44,6 +44,7 @@ pub(super) struct Follower<'o> {
     options: Options,
     outlet: Outlet<'o>,
     inbox: &'o Inbox,
+    databases: Databases,
     members: Vec<Member<'o>>,
     lookout: Lookout,
     watcher: Watcher,
@@ -88,6 +89,7 @@ impl Follower<'_> {
             options,
             outlet: &outlet,
             inbox: &inbox,
+            databases: Databases::default(),
             members: Vec::new(),
             lookout,
             watcher,
@@ -193,7 +195,9 @@ impl Follower<'_> {
         for found in found.split_off(found.len().min(self.options.most)) {
             self.lookout.rest(found.place(), found.modified);
         }
-        self.members.extend(found.into_iter().map(|found| Member::new(found, &self.options.alarms)));
+        for found in found {
+            self.members.push(Member::new(found, self.databases.clone(), &self.options.alarms));
+        }
         self.name_unreadable(look.unreadable, from)?;
         self.leave_old(from)?;
         let more = self.lookout.resting(from);
@@ -228,7 +232,7 @@ impl Follower<'_> {
         let now = self.now();
         let from = Timestamp(now.0.saturating_sub_unsigned(self.options.recent_ms));
         for found in self.lookout.look_beside(from, now) {
-            self.members.push(Member::new(found, &self.options.alarms));
+            self.members.push(Member::new(found, self.databases.clone(), &self.options.alarms));
         }
         self.watch();
     }

@@ -12,7 +12,7 @@ use crate::analysis::alarm::{Alarm, Rung};
 use crate::analysis::calls::Place as CallPlace;
 use crate::analysis::expression::{Expr, State};
 use crate::analysis::wall::{Rang, SessionRow};
-use crate::ingest::{Course, Outlet, Preview, Reader, Target, Unpacked, guarded, is_busy, open};
+use crate::ingest::{Course, Databases, Outlet, Preview, Reader, Target, Unpacked, guarded, open};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::entry::EntryId;
 use crate::model::found::Found;
@@ -49,6 +49,7 @@ pub(super) struct Member<'o> {
     /// What is known from finding it.
     pub(super) found: Found,
     session: Session,
+    databases: Databases,
     way: Way<'o>,
     alarms: Vec<Alarm>,
     orphans: Option<HashSet<CallPlace>>,
@@ -84,10 +85,11 @@ struct Open<'o> {
 }
 
 impl<'o> Member<'o> {
-    pub(super) fn new(found: Found, alarms: &[Expr]) -> Self {
+    pub(super) fn new(found: Found, databases: Databases, alarms: &[Expr]) -> Self {
         Self {
             found,
             session: Session::default(),
+            databases,
             way: Way::Closed { again: None, wait: RETRY },
             alarms: alarms.iter().map(|expr| Alarm::new(expr.clone(), None)).collect(),
             orphans: None,
@@ -151,14 +153,14 @@ impl<'o> Member<'o> {
     /// Opens it, and reads its end.
     pub(super) fn begin(&mut self, outlet: Outlet<'o>, inbox: &Inbox, now: Timestamp) {
         // Whoever opens one session waits for who writes to it; here all others would wait, too.
-        if self.found.session.is_some() && is_busy(&self.found.path) {
+        if self.found.session.is_some() && self.databases.is_busy(&self.found.path) {
             return self.put_off();
         }
         let target = Target::of(self.found.place());
         self.session.file.last_write = self.written().map(LastWrite::found);
         guarded(outlet, || match open(&target) {
             Ok(session) => {
-                let course = session.course(outlet);
+                let course = session.course(outlet, self.databases.clone());
                 let preview = course.preview(WINDOW);
                 let unpacked = course.unpacked();
                 self.way =
@@ -498,7 +500,7 @@ mod tests {
         let place = Place { path: path.clone(), session: None };
         let found = Found::new(place, "pi", Text::clean("s1"));
         let found = Found { modified: Some(ended), ..found };
-        let mut member = Member::new(found, &[]);
+        let mut member = Member::new(found, Databases::default(), &[]);
         let (row, _) = read(&mut member, &outlet, &inbox, now);
         let is_let_go = |member: &Member<'_>| {
             let transcript = &member.session.transcript;
@@ -535,7 +537,7 @@ mod tests {
             true
         };
         let place = Place { path: path.clone(), session: None };
-        let mut member = Member::new(Found::new(place, "pi", Text::clean("s1")), &[]);
+        let mut member = Member::new(Found::new(place, "pi", Text::clean("s1")), Databases::default(), &[]);
         while !member.is_read() {
             member.read(&outlet, &inbox, now, Duration::from_secs(1));
         }

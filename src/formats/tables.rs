@@ -65,8 +65,10 @@ pub struct Queries {
     pub generation: Option<String>,
     /// The tables that hold the rows of a session.
     pub tables: Vec<TableRows>,
-    /// How rows come.
-    pub growth: Growth,
+    /// How its rows are read and looked at again.
+    pub listing: Listing,
+    /// The places of rows of the first table that the agent has abandoned, in order.
+    pub abandoned: Option<String>,
     /// The newest rows in reading order, for a first look: number of the table, place.
     pub newest: String,
     /// A whole session as JSON lines in one value, for sessions without rows.
@@ -84,47 +86,21 @@ pub struct TableRows {
     pub(crate) is_line: bool,
 }
 
-/// How the rows of a session come.
+/// How the rows of a session are read, a portion at a time, and looked at again by their places. A row is listed by the
+/// number of its table, its place, the time of its last change, its bytes, time and id of its message, and its own id;
+/// and with the record, where that is as well read at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Growth {
-    /// They are only added, all in one table, with a growing number as their place.
-    Appended {
-        /// Place and record of at most `?3` rows beyond the place `?2`, in order.
-        beyond: String,
-        /// The places of these rows alone, for tables of which a page is damaged.
-        places: String,
-        /// How many rows there are up to the place `?2`.
-        count: String,
-        /// The place of the last row.
-        last: String,
-        /// How many rows have a place that is no whole number: these are in none of the others.
-        unplaced: String,
-        /// The places of rows that the agent has abandoned, in order.
-        abandoned: Option<String>,
-    },
-    /// They are added, edited and removed, in all tables.
-    Edited(Box<Edited>),
-}
-
-/// How rows that change are read, a portion at a time, and looked at again. A row is listed by the number of its
-/// table, its place, the time of its last change and its bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edited {
+pub struct Listing {
     /// How many rows there are, of all tables.
     pub count: String,
-    /// Rows that belong to no message, in reading order, with time and id of the message before which each stands.
-    pub strays: String,
-    /// The next `?4` messages after the one of the time `?2` with the id `?3`, with their parts, in reading order;
-    /// and time and id of the message of each.
+    /// What a session has one of: its own row, its plan. These change without a trace, and are read at each look.
+    pub single: Option<String>,
+    /// Other rows that belong to no message, in reading order, with time and id of that before which each stands.
+    pub strays: Option<String>,
+    /// The next `?4` messages after the one of the time `?2` with the id `?3`, with their parts, in reading order.
     pub portion: String,
-    /// The last `?2` messages with their parts, and the rows besides them that change, in reading order.
-    pub recent: String,
-    /// The tables of which `recent` gives so many rows.
-    pub leading: Vec<usize>,
-    /// By the number of the table: whether there is a row at the place `?2`.
-    pub exists: Vec<String>,
-    /// Tables of which `recent` gives a part, and how to list at most `?3` rows beyond the place `?2` in the order
-    /// of their places: place, time of the last change, bytes.
+    /// By the number of the table: at most `?3` rows beyond the place `?2`, in the order of their places. A table whose
+    /// rows have no time of a change gives what grows with them.
     pub beyond: Vec<(usize, String)>,
     /// Number of the table and place of all rows from indexes alone, in any order, for tables of which a page is
     /// damaged.

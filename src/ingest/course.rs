@@ -11,7 +11,7 @@ use super::piped::Unpacked;
 use super::plan::Plan;
 use super::preview::{Preview, show_newest_files};
 use super::reader::{Reader, Seen};
-use super::rows::show_newest_rows;
+use super::rows::{Databases, show_newest_rows};
 use crate::model::edit::{Feed, LinkState, Stage};
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
@@ -21,6 +21,7 @@ pub(crate) struct Course<'f> {
     /// How it is read.
     pub(crate) plan: Plan,
     files: Files,
+    databases: Databases,
     outlet: Outlet<'f>,
     is_caught_up: bool,
     /// Why everything is read anew, to be said when that is done.
@@ -47,6 +48,7 @@ impl<'f> Course<'f> {
         Self {
             plan,
             files,
+            databases: Databases::default(),
             outlet,
             is_caught_up: false,
             reread: None,
@@ -55,13 +57,20 @@ impl<'f> Course<'f> {
         }
     }
 
+    /// Shares what is open of a database with others that are followed on this thread.
+    #[must_use]
+    pub(crate) fn with(self, databases: Databases) -> Self {
+        Self { databases, ..self }
+    }
+
     /// Opens a reader of all of it.
     pub(crate) fn open(&mut self) -> io::Result<Reader<'f>> {
         let mut emitter = Emitter::new(self.plan.decoder(), Stage::Whole, self.outlet);
         if self.has_been_read {
             emitter.replace();
         }
-        let reader = Reader::new(&self.plan, &self.files, Bodies::Recent, emitter, Instant::now())?;
+        let now = (Instant::now(), &self.databases);
+        let reader = Reader::new(&self.plan, &self.files, Bodies::Recent, emitter, now)?;
         self.has_been_read = true;
         self.may_have_grown = self.plan.is_provisional;
         Ok(reader)

@@ -45,7 +45,7 @@ pub use self::pager::{Pager, contents};
 pub(crate) use self::piped::Unpacked;
 pub(crate) use self::preview::Preview;
 pub(crate) use self::reader::Reader;
-pub(crate) use self::rows::is_busy;
+pub(crate) use self::rows::Databases;
 pub use self::target::{OpenError, SessionHead, Target};
 
 use self::bodies::Bodies;
@@ -217,8 +217,8 @@ impl Session {
     }
 
     /// To be followed by whoever waits for its files.
-    pub(crate) fn course(self, outlet: Outlet<'_>) -> Course<'_> {
-        Course::begin(self.plan, self.files, outlet)
+    pub(crate) fn course(self, outlet: Outlet<'_>, databases: Databases) -> Course<'_> {
+        Course::begin(self.plan, self.files, outlet).with(databases)
     }
 
     /// Reads others as one with it. What is named twice is read once.
@@ -286,7 +286,7 @@ fn read_files(plan: &Plan, files: &Files, bodies: Bodies, outlet: Outlet<'_>) {
     outlet(Feed::File { id: FileId(0), path: (*plan.path).into() });
     let is_counted = plan.counting(Place::Line).is_some();
     let emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet).counting(is_counted);
-    match Reader::new(plan, files, bodies, emitter, Instant::now()) {
+    match Reader::new(plan, files, bodies, emitter, (Instant::now(), &Databases::default())) {
         Ok(mut reader) => {
             while reader.step(Instant::now(), &mut || ()) || reader.rest(Instant::now(), true) {}
             outlet(Feed::CaughtUp);

@@ -20,7 +20,7 @@ use super::emitter::{Emitter, Outlet};
 use super::files::{Files, Kind};
 use super::line_file::{Allowance, LineFile, emit_line};
 use super::plan::Plan;
-use super::rows::Rows;
+use super::rows::{Databases, Rows};
 use super::whole::{Small, emit_whole, is_whole_of, kind_of};
 use crate::model::edit::{Feed, LinkState, MetaEdit, Stage};
 use crate::model::record::{FileId, Shape};
@@ -139,12 +139,12 @@ fn apart<'o>(
 
 impl<'o> Reader<'o> {
     /// Gets ready to read a session. Fails if its file cannot be opened.
-    pub fn new(
+    pub(crate) fn new(
         plan: &Plan,
         files: &Files,
         bodies: Bodies,
         emitter: Emitter<'o>,
-        now: Instant,
+        (now, databases): (Instant, &Databases),
     ) -> io::Result<Self> {
         files.set_format(plan.format, &plan.path);
         let main = match plan.shape {
@@ -158,7 +158,7 @@ impl<'o> Reader<'o> {
                 Main::Document { id: files.number(&plan.path, kind).0, file, content }
             }
             Shape::Folder => Main::Folder,
-            Shape::Rows => Main::Rows(Box::new(Rows::open(plan, files, bodies)?)),
+            Shape::Rows => Main::Rows(Box::new(Rows::open(plan, files, bodies, databases)?)),
             Shape::Lines | Shape::Stream => {
                 let line_file = LineFile::open(&plan.path, Kind::Lines, files, now)?.planned(plan);
                 Main::Lines { line_file: Box::new(line_file), has_more: true }

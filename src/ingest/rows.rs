@@ -3,26 +3,25 @@
 //! A look opens the database, asks what is new, and notes what is to be read; then rows are read one by
 //! one; then the database is let go.
 //!
-//! Invariant: rows that are only appended are read once, in order. Rows that are edited in place are read
-//! again when their time or size has changed, and counted once. What waits to be read is bounded, and of a row
-//! that was read nothing stays here but what shows an edit.
+//! Invariant: new rows are read once, in order; rows that are edited in place are read again, and counted once. Of a
+//! row that was read nothing stays here but what shows an edit.
 
-mod appended;
-mod edited;
+mod databases;
 mod emit;
 mod known;
 mod look;
 mod newest;
 mod schedule;
 mod session;
+mod walk;
 
-use std::cell::RefCell;
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::path::{Path, PathBuf};
-use std::rc::{Rc, Weak};
+use std::collections::{HashSet, VecDeque};
+use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+pub(crate) use self::databases::Databases;
 pub(crate) use self::emit::unpacked;
 pub(crate) use self::newest::show_newest_rows;
 
@@ -42,10 +41,6 @@ use crate::source::rows::{Cell, Database, Failure, State};
 
 /// While a larger database is read, bodies stay in it.
 const KEPT: u64 = 32 << 20;
-/// How long a reading that does not follow waits for a writer.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// For so long after a database was busy it is not tried again for another session.
-const BUSY: Duration = Duration::from_millis(100);
 
 /// Reads the rows of one session.
 pub(crate) struct Rows {
@@ -55,6 +50,7 @@ pub(crate) struct Rows {
     bodies: Bodies,
     queries: Arc<Queries>,
     schema: i64,
+    databases: Databases,
     database: Option<Rc<Database>>,
     /// The state of the files when they were last looked at.
     state: Option<State>,
@@ -78,8 +74,13 @@ pub(crate) struct Rows {
 
 impl Rows {
     /// Gets ready to read a session.
-    pub(crate) fn open(plan: &Plan, files: &Files, bodies: Bodies) -> Result<Self, Failure> {
-        let database = open_patiently(&plan.path, bodies)?;
+    pub(crate) fn open(
+        plan: &Plan,
+        files: &Files,
+        bodies: Bodies,
+        databases: &Databases,
+    ) -> Result<Self, Failure> {
+        let database = databases.open(&plan.path, bodies)?;
         let other = || Failure::Unreadable("these are the tables of another program".to_owned());
         let queries = Arc::new(catalog::queries(&database, plan.format)?.ok_or_else(other)?);
         let schema = database.schema()?;
@@ -91,6 +92,7 @@ impl Rows {
             bodies,
             queries,
             schema,
+            databases: databases.clone(),
             database: Some(database),
             state: None,
             sessions: Vec::new(),
@@ -182,17 +184,12 @@ impl Rows {
         let Some(todo) = self.queue.pop_front() else { return false };
         let done = match todo {
             Todo::Look => self.first_look(emitter, now),
-            Todo::More(session) => self.read_on(session),
             Todo::Portion(session) => self.read_portion(session, emitter),
             Todo::Have { session, table, at, ref content } => {
                 self.emit_read((session, table, at), content, emitter);
                 Ok(())
             }
             Todo::Row { session, table, at } => self.read_rows((session, table, at)),
-            Todo::Unplaced { session, nth } => {
-                self.emit_unplaced(session, nth, emitter);
-                Ok(())
-            }
             Todo::Archive(session) => self.read_archive(session, emitter),
             Todo::Children(session) => self.read_children(session, emitter),
         };
@@ -248,7 +245,7 @@ impl Rows {
 
     fn database(&mut self) -> Result<&Database, Failure> {
         if self.database.is_none() {
-            self.database = Some(open_patiently(&self.path, self.bodies)?);
+            self.database = Some(self.databases.open(&self.path, self.bodies)?);
         }
         self.database.as_deref().ok_or(Failure::Busy)
     }
@@ -354,63 +351,5 @@ impl Rows {
     fn fail(&mut self, failure: Failure, now: Instant) -> Vec<LinkState> {
         self.database = None;
         self.schedule.fail(failure, now)
-    }
-}
-
-/// What is known of a database on this thread: who reads it, or when it was busy.
-type Opened = Result<Weak<Database>, Instant>;
-
-thread_local! {
-    /// Sessions of one database that are followed on this thread read it together, and wait together for who writes.
-    static OPENED: RefCell<HashMap<PathBuf, Opened>> = RefCell::default();
-}
-
-/// Whether somebody writes to a database just now, so that no session of it can be read.
-pub(crate) fn is_busy(path: &Path) -> bool {
-    matches!(open_patiently(path, Bodies::Recent), Err(Failure::Busy))
-}
-
-/// A reading that does not follow has no later to try again.
-fn open_patiently(path: &Path, bodies: Bodies) -> Result<Rc<Database>, Failure> {
-    if !bodies.is_live() {
-        return Database::open_patiently(path, PATIENCE).map(Rc::new);
-    }
-    match OPENED.with_borrow(|opened| opened.get(path).cloned()) {
-        Some(Err(at)) if at.elapsed() < BUSY => return Err(Failure::Busy),
-        Some(Ok(known)) => {
-            if let Some(database) = known.upgrade().filter(|database| database.is_current()) {
-                return Ok(database);
-            }
-        }
-        Some(Err(_)) | None => {}
-    }
-    let database = Database::open(path).map(Rc::new);
-    let opened = match &database {
-        Ok(database) => Ok(Rc::downgrade(database)),
-        Err(Failure::Busy) => Err(Instant::now()),
-        Err(_) => Ok(Weak::new()),
-    };
-    OPENED.with_borrow_mut(|all| all.insert(path.to_owned(), opened));
-    database
-}
-
-#[cfg(all(test, feature = "sqlite"))]
-mod tests {
-    use std::rc::Rc;
-
-    use super::{Bodies, open_patiently};
-
-    #[test]
-    fn sessions_of_one_database_read_it_together() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.db");
-        let connection = rusqlite::Connection::open(&path).unwrap();
-        connection.execute_batch("CREATE TABLE a (b);").unwrap();
-        let open = || open_patiently(&path, Bodies::Recent).unwrap();
-        let (first, second) = (open(), open());
-        assert!(Rc::ptr_eq(&first, &second));
-        connection.execute_batch("INSERT INTO a VALUES (1);").unwrap();
-        let (third, fourth) = (open(), open());
-        assert!(!Rc::ptr_eq(&first, &third) && Rc::ptr_eq(&third, &fourth));
     }
 }

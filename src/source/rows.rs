@@ -1,9 +1,6 @@
 //! Databases whose rows are sessions: opened for one look each, read in short statements, closed again.
 //!
-//! **A look at rows that change asks for the last messages.** These are the rows that change; of all others a bounded
-//! piece is looked at each time, in turn, as long as the database was written to since. Rows are compared by time and
-//! size, and by content once it is quiet. A session is read in portions of messages, and of a row that was read only
-//! sixteen bytes stay, by which an edit is recognised.
+//! What a look asks for is said in `ingest::rows`: the last rows, and in turn all others.
 //!
 //! Invariant: nothing is created, written or checkpointed, and no lock is taken. What has changed is seen by the
 //! state of the files, and what changes while it is read is read again.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use tv::formats::registry;
-use tv::formats::tables::{Edited, Growth, Queries, Table, Tables};
+use tv::formats::tables::{Listing, Queries, Table, Tables};
 use tv::ingest::{Target, WatchMode, open, sessions};
 use tv::model::edit::LinkState;
 use tv::model::entry::{BlockKind, Entry};
@@ -211,6 +211,63 @@ fn edited_rows_come_in_their_place_and_count_once() {
         expected.pop();
         followed.until("the removed row", |f| said(&f.whole) == expected);
         followed.until("said why", |f| was_read_again(f, "removed"));
+        followed.end();
+    }
+}
+
+/// By a definition, as Goose writes: its rows have no time of a change.
+#[test]
+fn rows_that_tell_no_time_are_followed() {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        let (home, writer) = Home::with_tables_of(&root().join("goose/sessions.sql"));
+        writer
+            .run("INSERT INTO sessions (id, description, working_dir, accumulated_cost) VALUES ('s', 'Paint', '/', 0.5)");
+        let say = |number: i64| {
+            let text = format!(r#"[{{"type":"text","text":"message {number}"}}]"#);
+            writer.run(&format!(
+                "INSERT INTO messages (message_id, session_id, role, content_json, created_timestamp) \
+                 VALUES ('m{number}', 's', 'user', '{text}', {number})"
+            ));
+        };
+        (1..4).for_each(say);
+        let mut followed = Followed::start(&home.path, mode);
+        let said = |followed: &Followed| -> Vec<String> {
+            said(&followed.whole).into_iter().filter(|text| !text.is_empty()).collect()
+        };
+        followed.until("three messages", |f| said(f) == messages(1..4));
+        writer.run("UPDATE messages SET content_json = replace(content_json, 'message 2', 'message X')");
+        followed.until("an edit of the same size", |f| said(f) == ["message 1", "message X", "message 3"]);
+        writer.run("UPDATE sessions SET description = 'Varnish'");
+        followed
+            .until("the title", |f| f.whole.meta().title().is_some_and(|title| title.as_str() == "Varnish"));
+        assert_eq!(followed.whole.tally().records(), 4);
+        writer.run("DELETE FROM messages WHERE message_id = 'm1'");
+        followed.until("the removed row", |f| said(f) == ["message X", "message 3"]);
+        followed.until("said why", |f| was_read_again(f, "removed"));
+        followed.end();
+    }
+}
+
+/// What is said after an undo takes the place of what was undone: SQLite gives the last places of a table again.
+#[test]
+fn a_row_in_the_place_of_one_that_was_removed_is_no_edit_of_it() {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        let (home, writer) = Home::with_tables_of(&opencode());
+        writer.run("INSERT INTO session (id, project_id, slug, directory, title, version, time_created, time_updated) \
+                    VALUES ('ses_1', 'p', 's', '/', 'A title', '1.16.0', 0, 0)");
+        for number in 1..4 {
+            writer.message("ses_1", number, "user");
+            writer.part("ses_1", number, number, &format!("message {number}"), number);
+        }
+        let mut followed = Followed::start(&home.path, mode);
+        followed.until("three messages", |f| said(&f.whole) == messages(1..4));
+        writer.run("BEGIN; DELETE FROM part WHERE message_id = 'msg_00000003'; DELETE FROM message WHERE id = 'msg_00000003'");
+        writer.message("ses_1", 7, "user");
+        writer.part("ses_1", 7, 7, "message 7", 7);
+        writer.run("COMMIT");
+        followed
+            .until("what came after the undo", |f| said(&f.whole) == ["message 1", "message 2", "message 7"]);
+        assert_eq!(followed.whole.tally().records(), 7);
         followed.end();
     }
 }
@@ -604,25 +661,12 @@ fn tables_in(sql: &Path) -> Tables {
 fn all_sql(queries: &Queries) -> Vec<String> {
     let mut sql =
         vec![queries.heads.clone(), queries.named.clone(), queries.count.clone(), queries.newest.clone()];
-    sql.extend(
-        [&queries.children, &queries.facts, &queries.generation, &queries.archive]
-            .into_iter()
-            .flatten()
-            .cloned(),
-    );
+    let Listing { count, single, strays, portion, beyond, places } = &queries.listing;
+    let optional =
+        [&queries.children, &queries.facts, &queries.generation, &queries.archive, &queries.abandoned];
+    sql.extend(optional.into_iter().chain([single, strays]).flatten().cloned());
     sql.extend(queries.tables.iter().map(|table| table.one.clone()));
-    match &queries.growth {
-        Growth::Appended { beyond, places, count, last, unplaced, abandoned } => {
-            sql.extend([beyond, places, count, last, unplaced].into_iter().chain(abandoned).cloned());
-        }
-        Growth::Edited(edited) => {
-            let Edited { count, strays, portion, recent, exists, beyond, places, leading: _ } = &**edited;
-            let beyond = beyond.iter().map(|(_, sql)| sql);
-            sql.extend(
-                [count, strays, portion, recent, places].into_iter().chain(exists).chain(beyond).cloned(),
-            );
-        }
-    }
+    sql.extend([count, portion, places].into_iter().chain(beyond.iter().map(|(_, sql)| sql)).cloned());
     sql
 }
 

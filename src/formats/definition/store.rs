@@ -7,7 +7,7 @@
 
 use super::rule::{ColumnTest, Documents, Joined, RowStore, RowsBeside, Store, Wanted};
 use super::when::Literal;
-use crate::formats::tables::{Edited, Growth, Queries, TableRows, Tables};
+use crate::formats::tables::{Listing, Queries, TableRows, Tables};
 
 /// The rows that a first look shows.
 const NEWEST: u32 = 60;
@@ -37,10 +37,6 @@ fn of_documents(store: &Documents, agent: &str) -> Queries {
     let document = format!("document (own) AS ({})", store.read.replace(":session", "?1"));
     let read = format!("WITH {document}");
     let updated = moment("updated");
-    let row = format!(
-        "{listed}, {document} SELECT 0, 0, coalesce((SELECT {updated} FROM listed WHERE id = ?1), 0), \
-         coalesce(octet_length(own), 0), -1, '' FROM document"
-    );
     let table = store.has.first().map_or("documents", |(table, _)| *table);
     Queries {
         reason: format!("a database with {agent}'s {table}"),
@@ -60,16 +56,15 @@ fn of_documents(store: &Documents, agent: &str) -> Queries {
             one: format!("{read} SELECT own FROM document WHERE ?2 = 0"),
             is_line: true,
         }],
-        growth: Growth::Edited(Box::new(Edited {
+        listing: Listing {
             count: format!("{read} SELECT count(*) FROM document"),
-            strays: row.clone(),
-            portion: format!("{row} WHERE ?2 = ?3 AND ?4 < 0"),
-            recent: format!("{row} WHERE ?2 IS NOT NULL"),
-            leading: Vec::new(),
-            exists: vec![format!("{read} SELECT 1 FROM document WHERE ?2 = 0")],
+            single: Some(format!("{read} SELECT 0, 0, 0, 0, -1, '' FROM document")),
+            strays: None,
+            portion: format!("{read} SELECT 0, 0 FROM document WHERE ?2 = ?3 AND ?4 < 0"),
             beyond: Vec::new(),
-            places: format!("{read} SELECT 0, 0, 0, 0 FROM document"),
-        })),
+            places: format!("{read} SELECT 0, 0 FROM document"),
+        },
+        abandoned: None,
         newest: format!("{read} SELECT 0, 0 FROM document"),
         archive: None,
     }
@@ -134,7 +129,6 @@ impl Shape<'_> {
             store.untitled.replace('\'', "''")
         );
         let updated = self.first_known(sessions, &store.updated);
-        let session = format!("SELECT {SESSION}, rowid, {}, -1, '' {own}", self.listed(sessions, &updated));
         let updated = moment(&updated);
         let parent = self.parent(sessions);
         Queries {
@@ -150,16 +144,15 @@ impl Shape<'_> {
             facts: None,
             generation: self.undone(all),
             tables: vec![self.rows_of(sessions, &own), self.rows_of(store.rows, all)],
-            growth: Growth::Edited(Box::new(Edited {
+            listing: Listing {
                 count: format!("SELECT (SELECT count(*) {own}) + (SELECT count(*) {all})"),
-                strays: session.clone(),
+                single: Some(format!("SELECT {SESSION}, rowid, 0, 0, -1, '' {own}")),
+                strays: None,
                 portion: self.portion(ROW, all),
-                recent: format!("SELECT * FROM ({session}) UNION ALL {}", self.recent(ROW, all)),
-                leading: vec![ROW],
-                exists: vec![exists(&own), exists(all)],
-                beyond: vec![(ROW, self.beyond(all))],
+                beyond: vec![(ROW, self.beyond(ROW, all))],
                 places: format!("{} UNION ALL {}", places(SESSION, &own), places(ROW, all)),
-            })),
+            },
+            abandoned: None,
             newest: format!("SELECT * FROM (SELECT {SESSION}, rowid {own}) UNION ALL {}", newest(ROW, all)),
             archive: None,
         }
@@ -184,16 +177,15 @@ impl Shape<'_> {
             facts: None,
             generation: self.undone(all),
             tables: vec![self.rows_of(store.rows, all)],
-            growth: Growth::Edited(Box::new(Edited {
+            listing: Listing {
                 count: format!("SELECT count(*) {all}"),
-                strays: format!("{} AND 0", self.some(ROW, all)),
+                single: None,
+                strays: None,
                 portion: self.portion(ROW, all),
-                recent: self.recent(ROW, all),
-                leading: vec![ROW],
-                exists: vec![exists(all)],
-                beyond: vec![(ROW, self.beyond(all))],
+                beyond: vec![(ROW, self.beyond(ROW, all))],
                 places: places(ROW, all),
-            })),
+            },
+            abandoned: None,
             newest: newest(ROW, all),
             archive: None,
         }
@@ -254,36 +246,28 @@ impl Shape<'_> {
         hold.filter(|hold| !hold.is_empty()).map(|hold| format!("({})", hold.join(" AND ")))
     }
 
-    /// When a row was changed, and its bytes, by which an edit is seen.
-    fn listed(&self, table: &str, changed: &str) -> String {
-        let changed = moment(changed);
+    /// How a row is listed: its bytes are those of its lists, too.
+    fn listed(&self, number: usize, all: &str) -> String {
+        let table = self.store.rows;
+        let changed = match self.known(table, self.store.changed).as_str() {
+            "NULL" => "rowid".to_owned(),
+            column => format!("coalesce({}, 0)", moment(column)),
+        };
         let lists = self.lists(table).map(|list| {
             let own = sizes(self.tables, list.table);
             format!(" + coalesce((SELECT sum({own}) {}), 0)", list_of(list))
         });
-        let lists: String = lists.collect();
-        format!("coalesce({changed}, 0) AS changed, {}{lists} AS bytes", sizes(self.tables, table))
-    }
-
-    fn some(&self, number: usize, all: &str) -> String {
-        format!(
-            "SELECT {number}, rowid, {}, rowid, '' {all}",
-            self.listed(self.store.rows, &self.known(self.store.rows, self.store.changed))
-        )
+        let (bytes, lists) = (sizes(self.tables, table), lists.collect::<String>());
+        let id = self.known(table, Some("id"));
+        format!("SELECT {number}, rowid, {changed}, {bytes}{lists}, rowid, '', {id} {all} AND rowid > ?2")
     }
 
     fn portion(&self, number: usize, all: &str) -> String {
-        format!("{} AND rowid > ?2 AND ?3 IS NOT NULL ORDER BY rowid LIMIT ?4", self.some(number, all))
+        format!("{} AND ?3 IS NOT NULL ORDER BY rowid LIMIT ?4", self.listed(number, all))
     }
 
-    fn recent(&self, number: usize, all: &str) -> String {
-        let some = self.some(number, all);
-        format!("SELECT * FROM (SELECT * FROM ({some} ORDER BY rowid DESC LIMIT ?2) ORDER BY 5)")
-    }
-
-    fn beyond(&self, all: &str) -> String {
-        let listed = self.listed(self.store.rows, &self.known(self.store.rows, self.store.changed));
-        format!("SELECT rowid, {listed} {all} AND rowid > ?2 ORDER BY rowid LIMIT ?3")
+    fn beyond(&self, number: usize, all: &str) -> String {
+        format!("{} ORDER BY rowid LIMIT ?3", self.listed(number, all))
     }
 
     fn rows_of(&self, name: &'static str, from: &str) -> TableRows {
@@ -319,12 +303,8 @@ fn list_of(list: &Joined) -> String {
     format!("FROM {table} WHERE {table}.{} = {}.{}", quoted(list.on), quoted(row), quoted(id))
 }
 
-fn exists(from: &str) -> String {
-    format!("SELECT 1 {from} AND rowid = ?2")
-}
-
 fn places(number: usize, from: &str) -> String {
-    format!("SELECT {number}, rowid, 0, 0 {from}")
+    format!("SELECT {number}, rowid {from}")
 }
 
 fn newest(number: usize, all: &str) -> String {

@@ -3,7 +3,7 @@
 //! Three generations name sessions: nodes with windows (since August 2026), `sessions` with
 //! `session_entries`, and early stores that have the rows alone.
 
-use crate::formats::tables::{Growth, Queries, TableRows, Tables};
+use crate::formats::tables::{Listing, Queries, TableRows, Tables};
 
 /// The table that tells the format.
 pub(crate) const EVENTS: &str = "transcript_events";
@@ -19,6 +19,9 @@ const NAMING: [(&str, &str); 4] = [
 /// The rows that a first look shows.
 const NEWEST: u32 = 60;
 
+/// The number of the table for rows without a place.
+const UNPLACED: u32 = 1;
+
 /// How the sessions of such a database are read.
 pub(crate) fn queries(tables: &Tables) -> Option<Queries> {
     if !tables.has_columns(EVENTS, &["session_id", "seq", "event_json"]) {
@@ -28,6 +31,8 @@ pub(crate) fn queries(tables: &Tables) -> Option<Queries> {
     let all = format!("FROM {EVENTS} WHERE session_id = ?1");
     // A table that is not strict may hold anything where a number should be.
     let of_session = format!("{all} AND typeof(seq) = 'integer'");
+    let unplaced = format!("{all} AND typeof(seq) <> 'integer'");
+    let listed = format!("0, seq, seq, coalesce(octet_length({record}), 0), seq, '', seq");
     Some(Queries {
         reason: format!("a database with OpenClaw's {EVENTS}"),
         heads: heads(tables),
@@ -39,19 +44,32 @@ pub(crate) fn queries(tables: &Tables) -> Option<Queries> {
         generation: tables
             .has_columns("transcript_rewrite_watermarks", &["session_id", "generation"])
             .then(|| "SELECT generation FROM transcript_rewrite_watermarks WHERE session_id = ?1".to_owned()),
-        tables: vec![TableRows {
-            name: EVENTS,
-            one: format!("SELECT {record} {of_session} AND seq = ?2"),
-            is_line: true,
-        }],
-        growth: Growth::Appended {
-            beyond: format!("SELECT seq, {record} {of_session} AND seq > ?2 ORDER BY seq LIMIT ?3"),
-            places: format!("SELECT seq {of_session} AND seq > ?2 ORDER BY seq LIMIT ?3"),
-            count: format!("SELECT count(*) {of_session} AND seq <= ?2"),
-            last: format!("SELECT seq {of_session} AND seq <= {} ORDER BY seq DESC LIMIT 1", i64::MAX),
-            unplaced: format!("SELECT count(*) {all} AND typeof(seq) <> 'integer'"),
-            abandoned: abandoned(tables),
+        tables: vec![
+            TableRows {
+                name: EVENTS,
+                one: format!("SELECT {record} {of_session} AND seq = ?2"),
+                is_line: true,
+            },
+            TableRows {
+                name: "transcript_events without seq",
+                one: "SELECT 'its seq is no whole number, so it cannot be asked for' WHERE ?1 <> ?2"
+                    .to_owned(),
+                is_line: true,
+            },
+        ],
+        listing: Listing {
+            count: format!("SELECT count(*) {all}"),
+            single: None,
+            strays: Some(format!("SELECT {UNPLACED}, row_number() OVER () - 1, 0, 0, -1, '' {unplaced}")),
+            portion: format!(
+                "SELECT {listed}, {record} {of_session} AND seq > ?2 AND ?3 IS NOT NULL ORDER BY seq LIMIT ?4"
+            ),
+            beyond: vec![(0, format!("SELECT {listed} {of_session} AND seq > ?2 ORDER BY seq LIMIT ?3"))],
+            places: format!(
+                "SELECT 0, seq {of_session} UNION ALL SELECT {UNPLACED}, row_number() OVER () - 1 {unplaced}"
+            ),
         },
+        abandoned: abandoned(tables),
         newest: format!(
             "SELECT 0, seq FROM (SELECT seq {of_session} ORDER BY seq DESC LIMIT {NEWEST}) ORDER BY seq"
         ),

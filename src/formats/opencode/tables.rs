@@ -5,11 +5,10 @@
 //! A database that was taken over by version 2 holds both: what of a session is in the tables of the second is read
 //! there, and only the rest in those of the first, which stay as they were.
 
-mod edited;
-mod listed;
+mod listing;
 
 use super::sessions::DEFAULT_TITLES;
-use crate::formats::tables::{Growth, Queries, TableRows, Tables};
+use crate::formats::tables::{Queries, TableRows, Tables};
 
 /// The messages that a first look shows, with their parts.
 const NEWEST: u32 = 30;
@@ -73,7 +72,8 @@ pub(super) fn queries(tables: &Tables) -> Option<Queries> {
         facts: None,
         generation: None,
         tables: schema.rows(),
-        growth: Growth::Edited(Box::new(edited::edited(schema))),
+        listing: listing::of(schema),
+        abandoned: None,
         newest: schema.newest(),
         archive: None,
     })

@@ -12,7 +12,7 @@ use super::candidates::Candidate;
 use crate::formats::decoder::{Decoder, Format, Pattern, Place, feed};
 use crate::formats::json;
 use crate::formats::roots::file_name;
-use crate::formats::tables::{Growth, Queries};
+use crate::formats::tables::Queries;
 use crate::ingest::catalog;
 use crate::ingest::earlier;
 use crate::ingest::plan::{Head, read_head};
@@ -381,43 +381,34 @@ pub(crate) fn at_rows(
         let _ = at_lines(&file, &mut glance);
     }
     let key = Cell::from(candidate.id.as_str());
-    let mut last = -1;
-    if let Growth::Appended { beyond, .. } = &queries.growth {
-        database.each(beyond, &[key.clone(), Cell::Int(last), Cell::Int(ROWS)], &mut |row| {
-            if let [Cell::Int(at), cell] = row.as_slice()
-                && let Some(bytes) = cell.bytes()
-            {
-                last = *at;
-                take_row(*at, bytes, Place::Line, &mut glance);
-            }
-        })?;
-    }
     let place = |row: &[Cell]| match row {
         [Cell::Int(table), Cell::Int(at), ..] => usize::try_from(*table).ok().map(|table| (table, *at)),
         _ => None,
     };
-    let mut newest = Vec::new();
-    database.each(&queries.newest, std::slice::from_ref(&key), &mut |row| newest.extend(place(&row)))?;
-    if newest.is_empty() && last < 0 {
+    let list = |sql: &str, asked: &[Cell]| -> Result<Vec<(usize, i64)>, Failure> {
+        let mut rows = Vec::new();
+        let asked: Vec<Cell> = std::iter::once(&key).chain(asked).cloned().collect();
+        database.each(sql, &asked, &mut |row| rows.extend(place(&row)))?;
+        Ok(rows)
+    };
+    let newest = list(&queries.newest, &[])?;
+    if newest.is_empty() {
         at_archive(&database, &queries, &key, &mut glance)?;
     }
-    // The first of them are those of the session itself, where it has a row of its own.
     let rows = usize::try_from(ROWS).unwrap_or_default();
     let skipped = newest.len().saturating_sub(rows);
-    let mut some: Vec<(usize, i64)> = newest.iter().take(1).copied().collect();
-    if let Growth::Edited(edited) = &queries.growth {
-        // A session without a title is called after its first prompt, and began with it.
-        let are_lines = queries.tables.iter().all(|rows| rows.is_line);
-        let count = if are_lines { ROWS } else { FEW_ROWS };
-        let first = [key.clone(), Cell::FIRST, Cell::from(""), Cell::Int(count)];
-        database.each(&edited.portion, &first, &mut |row| some.extend(place(&row)))?;
-        some.truncate(rows);
-    }
-    let rest = newest.into_iter().skip(skipped.max(1)).filter(|one| !some.contains(one)).collect::<Vec<_>>();
+    let mut some = match &queries.listing.single {
+        Some(sql) => list(sql, &[])?.into_iter().take(1).collect(),
+        None => Vec::new(),
+    };
+    // A session without a title is called after its first prompt, and began with it.
+    let are_lines = queries.tables.iter().all(|rows| rows.is_line);
+    let count = if are_lines { ROWS } else { FEW_ROWS };
+    some.extend(list(&queries.listing.portion, &[Cell::FIRST, Cell::from(""), Cell::Int(count)])?);
+    some.truncate(rows);
+    let rest = newest.into_iter().skip(skipped).filter(|one| !some.contains(one)).collect::<Vec<_>>();
     for (table, at) in some.iter().chain(&rest) {
-        let Some(rows) = queries.tables.get(*table).filter(|rows| !rows.is_line || *at > last) else {
-            continue;
-        };
+        let Some(rows) = queries.tables.get(*table) else { continue };
         if let Some(cell) = database.value(&rows.one, &[key.clone(), Cell::Int(*at)])? {
             let place = if rows.is_line { Place::Line } else { Place::Row(rows.name) };
             take_row(*at, &cell.content(), place, &mut glance);

@@ -8,7 +8,6 @@ use super::Rows;
 use super::known::hash;
 use super::look::{AT_ONCE, Todo};
 use crate::formats::decoder::is_blank;
-use crate::formats::tables::Growth;
 use crate::ingest::bodies::Bodies;
 use crate::ingest::emitter::Emitter;
 use crate::ingest::files::Kind;
@@ -22,33 +21,14 @@ use crate::source::rows::{Cell, Failure};
 type Place = (usize, usize, i64);
 
 impl Rows {
-    pub(super) fn read_on(&mut self, number: usize) -> Result<(), Failure> {
-        let queries = Arc::clone(&self.queries);
-        let Growth::Appended { beyond, places, .. } = &queries.growth else { return Ok(()) };
-        self.database()?;
-        let (Some(database), Some(session)) = (&self.database, self.sessions.get_mut(number)) else {
-            return Ok(());
-        };
-        let rows = session.read_on(database, (beyond, places))?;
-        let more = (!rows.is_empty()).then_some(Todo::More(number));
-        let read = rows.into_iter().map(|(at, bytes)| match bytes {
-            Some(bytes) => Todo::Have { session: number, table: 0, at, content: Ok(bytes) },
-            None => Todo::Row { session: number, table: 0, at },
-        });
-        let todo = read.chain(more).collect();
-        self.read_next(todo);
-        Ok(())
-    }
-
-    /// The next rows of a session whose rows change.
+    /// The next rows of the first reading of a session.
     pub(super) fn read_portion(&mut self, number: usize, emitter: &mut Emitter<'_>) -> Result<(), Failure> {
         let queries = Arc::clone(&self.queries);
-        let Growth::Edited(edited) = &queries.growth else { return Ok(()) };
         self.database()?;
         let (Some(database), Some(session)) = (&self.database, self.sessions.get_mut(number)) else {
             return Ok(());
         };
-        let portion = session.next_portion(number, database, (&queries, edited))?;
+        let portion = session.next_portion(number, database, &queries)?;
         if let Some(what) = portion.notice
             && let Some((file, ..)) = session.file((&self.files, &self.path), 0, &queries, emitter)
         {
@@ -147,7 +127,7 @@ impl Rows {
             Ok(text) => {
                 let origin = Origin { len: saturating_u32(text.len()), ..origin };
                 let (record, place) = (Record { origin, bytes: &text }, kind.place(&path, origin.line));
-                if rows.is_abandoned(at) {
+                if table == 0 && rows.is_abandoned(at) {
                     emitter.emit_abandoned(record, place)
                 } else {
                     emitter.emit_apart(record, place)
@@ -179,11 +159,6 @@ impl Rows {
             let tally = emitter.fault_apart(Record { origin, bytes: b"" }, &what);
             rows.known.note(table, at, (0, origin.file), tally);
         }
-    }
-
-    /// A row that cannot be asked for, because its place is none.
-    pub(super) fn emit_unplaced(&mut self, session: usize, nth: i64, emitter: &mut Emitter<'_>) {
-        self.fault((session, 0, i64::MIN.saturating_add(nth)), "its place is no whole number", emitter);
     }
 
     pub(super) fn read_archive(&mut self, number: usize, emitter: &mut Emitter<'_>) -> Result<(), Failure> {

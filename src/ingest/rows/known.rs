@@ -33,6 +33,8 @@ struct KnownRow {
     is_due: bool,
     /// Distinguishes one time and size from another.
     mark: u32,
+    /// Distinguishes it from another row that took its place; 0 if nothing does.
+    id: u32,
     /// Distinguishes one content from another.
     hash: u32,
     /// Bytes of the record that was read.
@@ -66,7 +68,7 @@ impl Known {
 
     /// Lists a row with what changes when it is edited. Answers whether it is as it was when it was read. If not, it
     /// stays due until it is read, because what was to be read may get lost when the database is busy.
-    pub(crate) fn see(&mut self, table: usize, at: i64, change: (i64, i64)) -> bool {
+    pub(crate) fn see(&mut self, table: usize, at: i64, change: (i64, i64), id: u32) -> bool {
         let mut hasher = std::hash::DefaultHasher::new();
         hasher.write_i64(change.0);
         hasher.write_i64(change.1);
@@ -74,8 +76,32 @@ impl Known {
         self.change(table, at, |row| {
             let before = std::mem::replace(&mut row.mark, mark);
             row.is_due |= before != mark || row.counted == Counted::Nothing;
+            row.id = if id == 0 { row.id } else { id };
             !row.is_due
         })
+    }
+
+    /// Whether a row was listed and is to be read.
+    pub(crate) fn is_due(&self, table: usize, at: i64) -> bool {
+        self.row(table, at).is_some_and(|row| row.is_due)
+    }
+
+    /// Whether another row was listed at this place.
+    pub(crate) fn is_other(&self, (table, at): (usize, i64), id: u32) -> bool {
+        id != 0 && self.row(table, at).is_some_and(|row| row.id != 0 && row.id != id)
+    }
+
+    /// The place before so many last rows of a table.
+    pub(crate) fn before_last(&self, table: usize, count: usize) -> i64 {
+        let mut left = count;
+        for ((_, page), rows) in self.pages.range((table, i64::MIN)..=(table, i64::MAX)).rev() {
+            let before = rows.len().checked_sub(left + 1).and_then(|place| rows.get(place));
+            if let Some(row) = before {
+                return page << BITS | i64::from(row.low);
+            }
+            left -= rows.len();
+        }
+        i64::MIN
     }
 
     /// How many rows of a table have places beyond one and up to another.
@@ -100,11 +126,6 @@ impl Known {
             self.change(table, at, |row| row.is_due = false);
         }
         is_known_so
-    }
-
-    /// Whether a row was read with other content.
-    pub(crate) fn differs(&self, table: usize, at: i64, hash: u64) -> bool {
-        self.row(table, at).is_some_and(|row| row.counted != Counted::Nothing && row.hash != short(hash))
     }
 
     /// A row is to be read again, whatever its content.
@@ -167,6 +188,7 @@ impl Known {
             counted: Counted::Nothing,
             is_due: false,
             mark: 0,
+            id: 0,
             hash: 0,
             bytes: 0,
         });
@@ -189,6 +211,11 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
+/// Distinguishes one id from another; 0 if there is none.
+pub(crate) fn print(id: &[u8]) -> u32 {
+    if id.is_empty() { 0 } else { short(hash(id)).max(1) }
+}
+
 fn low(at: i64) -> u8 {
     let [low, ..] = at.to_le_bytes();
     low
@@ -208,15 +235,17 @@ mod tests {
         let mut known = Known::default();
         let places = [5, 300, -1, 256, 255, i64::MAX, i64::MIN, 5];
         for at in places {
-            known.see(1, at, (1, 1));
+            known.see(1, at, (1, 1), 0);
         }
-        known.see(2, 5, (1, 1));
+        known.see(2, 5, (1, 1), 0);
         assert_eq!(known.len(), 8);
         assert_eq!(known.count(1, (i64::MIN, i64::MAX)), 6, "the first place is not beyond itself");
         assert_eq!(known.count(1, (5, 256)), 2);
         assert_eq!(known.count(1, (256, 5)), 0);
         assert_eq!(known.count(2, (i64::MIN, i64::MAX)), 1);
         assert!(known.has(2, 5) && !known.has(2, 6));
+        let before = [0, 1, 4, 5, 6, 9].map(|count| known.before_last(1, count));
+        assert_eq!(before, [i64::MAX, 300, 5, -1, i64::MIN, i64::MIN]);
     }
 
     #[test]
@@ -236,7 +265,7 @@ mod tests {
             assert_eq!(known.counted_before(0, at, file).as_ref(), Some(tally));
         }
         assert_eq!((known.len(), known.bytes(), known.others.len()), (2, 154, 1));
-        assert!(known.read(0, 1, 9) && known.differs(0, 1, 8));
+        assert!(known.read(0, 1, 9) && !known.read(0, 1, 8));
         known.forget_content(0, 1);
         assert!(!known.read(0, 1, 9));
         assert!(!known.read(0, 7, 0) && known.counted_before(0, 7, file).is_none());
@@ -245,18 +274,19 @@ mod tests {
     #[test]
     fn an_edit_is_seen_and_a_row_that_was_not_read_is_new() {
         let mut known = Known::default();
-        assert!(!known.see(1, 4, (10, 20)) && !known.see(1, 4, (10, 20)), "it was not counted yet");
+        assert!(!known.see(1, 4, (10, 20), 7) && !known.see(1, 4, (10, 20), 7), "it was not counted yet");
         known.note(1, 4, (1, FileId(0)), Tally::default());
-        assert!(known.see(1, 4, (10, 20)));
-        assert!(!known.see(1, 4, (10, 21)) && !known.see(1, 4, (10, 21)), "it was not read since");
-        assert!(!known.read(1, 4, 2) && !known.see(1, 4, (10, 21)), "its content is other");
+        assert!(known.see(1, 4, (10, 20), 7));
+        assert!(!known.see(1, 4, (10, 21), 7) && !known.see(1, 4, (10, 21), 7), "it was not read since");
+        assert!(!known.read(1, 4, 2) && !known.see(1, 4, (10, 21), 7), "its content is other");
         known.note(1, 4, (2, FileId(0)), Tally::default());
-        assert!(known.see(1, 4, (10, 21)));
-        assert!(!known.see(1, 4, (10, 22)) && known.read(1, 4, 2) && known.see(1, 4, (10, 22)));
+        assert!(known.see(1, 4, (10, 21), 7));
+        assert!(!known.see(1, 4, (10, 22), 7) && known.read(1, 4, 2) && known.see(1, 4, (10, 22), 7));
+        assert!(known.is_other((1, 4), 8) && !known.is_other((1, 4), 7) && !known.is_other((1, 4), 0));
     }
 
     #[test]
     fn a_row_takes_little_room() {
-        assert!(size_of::<KnownRow>() <= 16);
+        assert!(size_of::<KnownRow>() <= 20);
     }
 }

@@ -43,16 +43,12 @@ pub(crate) enum News {
 pub(crate) enum Todo {
     /// Ask what there is.
     Look,
-    /// Appended rows of the session with this number.
-    More(usize),
-    /// Further rows of the session with this number, in which rows change.
+    /// Further rows of the session with this number.
     Portion(usize),
     /// A row that was read already, or why it cannot be.
     Have { session: usize, table: usize, at: i64, content: Result<Vec<u8>, String> },
     /// A row that is new or was edited.
     Row { session: usize, table: usize, at: i64 },
-    /// A row without a place, of which nothing but that can be shown.
-    Unplaced { session: usize, nth: i64 },
     /// A whole session in one value.
     Archive(usize),
     /// Ask which sessions this one started.

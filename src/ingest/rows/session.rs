@@ -1,12 +1,12 @@
 //! One session's rows: which of them were read, what a look at them finds, and the files that they count as.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::appended::{Appended, Tail};
-use super::edited::{Portion, Walk};
 use super::known::Known;
-use super::look::{Look, News};
-use crate::formats::tables::{Edited, Growth, Queries};
+use super::look::{Look, News, Todo};
+use super::walk::{Portion, Walk};
+use crate::formats::tables::Queries;
 use crate::ingest::emitter::Emitter;
 use crate::ingest::files::{Files, Kind};
 use crate::model::edit::{Feed, MetaEdit};
@@ -24,10 +24,10 @@ pub(crate) struct SessionRows {
     generation: Option<Cell>,
     /// The rows that were listed or read.
     pub(crate) known: Known,
-    /// How far rows that are only added were read.
-    tail: Tail,
-    /// How far rows that change are known.
+    /// How far they are known.
     walk: Walk,
+    /// The rows that the agent has abandoned.
+    abandoned: BTreeSet<i64>,
     facts: Vec<MetaEdit>,
 }
 
@@ -40,8 +40,8 @@ impl SessionRows {
             files: Vec::new(),
             generation: None,
             known: Known::default(),
-            tail: Tail::default(),
             walk: Walk::default(),
+            abandoned: BTreeSet::new(),
             facts: Vec::new(),
         }
     }
@@ -64,37 +64,34 @@ impl SessionRows {
             self.generation = generation;
         }
         let look = Look { number, id: &self.id, database, queries, is_touched, is_settling };
-        match &queries.growth {
-            Growth::Appended { .. } => self.tail.look(look, &mut self.known),
-            Growth::Edited(edited) => self.walk.look(look, edited, &mut self.known),
+        let abandoned = self.walk.is_between_rounds().then(|| abandoned(look)).transpose()?.flatten();
+        let mut news = self.walk.look(look, &mut self.known)?;
+        if let (News::More(todo), Some(now)) = (&mut news, abandoned) {
+            for at in self.abandoned.symmetric_difference(&now).copied() {
+                if self.known.has(0, at) {
+                    self.known.forget_content(0, at);
+                    todo.push(Todo::Row { session: number, table: 0, at });
+                }
+            }
+            self.abandoned = now;
         }
+        Ok(news)
     }
 
-    /// The next appended rows; of a damaged table only their places.
-    pub(crate) fn read_on(
-        &mut self,
-        database: &Database,
-        beyond_and_places: (&str, &str),
-    ) -> Result<Vec<Appended>, Failure> {
-        let key = self.key();
-        self.tail.read_on(database, key, beyond_and_places)
-    }
-
-    /// The next rows of those that may be edited, and whether there may be more.
+    /// The next rows of the first reading, and whether there may be more.
     pub(crate) fn next_portion(
         &mut self,
         number: usize,
         database: &Database,
-        (queries, edited): (&Queries, &Edited),
+        queries: &Queries,
     ) -> Result<Portion, Failure> {
         let look = Look { number, id: &self.id, database, queries, is_touched: false, is_settling: false };
-        self.walk.next_portion(look, edited, &mut self.known)
+        self.walk.next_portion(look, &mut self.known)
     }
 
     /// How many rows it had when they were looked at last.
     pub(crate) fn expected(&self) -> u64 {
-        // Its rows grow in one of the two ways; nothing is known of the other.
-        self.tail.expected().max(self.walk.expected(&self.known))
+        self.walk.expected(&self.known)
     }
 
     /// Whether all rows were looked at since the database was written to.
@@ -104,7 +101,7 @@ impl SessionRows {
 
     /// Whether the agent has abandoned the row.
     pub(crate) fn is_abandoned(&self, at: i64) -> bool {
-        self.tail.is_abandoned(at)
+        self.abandoned.contains(&at)
     }
 
     /// What the database says of the session where no row of it does, if it is news.
@@ -185,4 +182,12 @@ impl SessionRows {
     pub(crate) fn key(&self) -> Cell {
         Cell::from(self.id.as_str())
     }
+}
+
+/// The rows that the agent has abandoned, if it says so.
+fn abandoned(look: Look<'_>) -> Result<Option<BTreeSet<i64>>, Failure> {
+    let Some(sql) = &look.queries.abandoned else { return Ok(None) };
+    let mut rows = BTreeSet::new();
+    look.database.each(sql, &[look.key()], &mut |row| rows.extend(row.first().and_then(Cell::int)))?;
+    Ok(Some(rows))
 }

@@ -1,0 +1,388 @@
+//! How far the rows of a session are known: first they are read in portions, then looked at again and again.
+//!
+//! A look lists what a session has one of, and the last rows of each table, which are those that come and change; of
+//! all others a bounded piece in turn, until each was listed after the last write. A row is read again if its time or
+//! its size is another one, if none is newer (a clock of seconds does not tell two edits apart), and whatever it says
+//! once nobody writes: some agents edit rows without a new time.
+//!
+//! Invariant: reading in portions ends and leaves no row out, whatever the columns hold that order it. A portion
+//! must bring a row that is new, and what no portion brought comes at the end.
+
+use std::cmp::Ordering;
+use std::collections::{HashSet, VecDeque};
+use std::time::{Duration, Instant};
+
+use super::known::{Known, print};
+use super::look::{Look, News, Todo};
+use crate::source::rows::{Cell, Failure};
+
+/// The last rows of each table, which a look lists again.
+const TAIL: usize = 256;
+/// New rows of a table that a look lists; what is behind them waits for the next one.
+const NEW: i64 = 8_192;
+/// Older rows that a look lists, while nothing is written and while something is.
+const PIECE: i64 = 8_192;
+const SMALL_PIECE: i64 = 256;
+/// Messages that are read at once in the beginning; more if that takes long, which tables without an index do.
+const PORTION: i64 = 64;
+const LONG: Duration = Duration::from_millis(500);
+/// Rows are read again whatever they say up to this sum; above it their times and sizes must do.
+const COMPARED: u64 = 64 << 20;
+
+const REMOVED: &str = "rows were removed";
+/// Said of a database whose times and ids cannot be asked for as they lie in it.
+const OUT_OF_ORDER: &str =
+    "times or ids in this database are damaged; the rest of its rows come as they lie in it";
+
+/// How far the rows of a session are known.
+#[derive(Default)]
+pub(crate) struct Walk {
+    stage: Stage,
+    /// What the session has one of.
+    single: Vec<(usize, i64)>,
+    /// The time of the newest change.
+    latest: i64,
+    /// Whether older rows may have changed since they were listed.
+    is_stale: bool,
+    /// The table, by its number in the list, and the place up to which older rows were listed.
+    round: Option<(usize, i64)>,
+    /// A page cannot be read: rows are known by their places alone.
+    is_damaged: bool,
+}
+
+#[derive(Default)]
+enum Stage {
+    #[default]
+    New,
+    Reading(Cursor),
+    Known,
+}
+
+/// The message up to which rows were read: its time and its id as they lie there, which may be of any type.
+struct Cursor {
+    after: (Cell, Cell),
+    portion: i64,
+    /// How many rows there were in the beginning.
+    expected: u64,
+    /// Rows of no message, and the message before which each stands.
+    strays: VecDeque<ListedRow>,
+}
+
+/// A row as it is listed.
+struct ListedRow {
+    table: usize,
+    at: i64,
+    /// The time of its last change, and its bytes.
+    change: (i64, i64),
+    /// Distinguishes it from another row that took its place.
+    id: u32,
+    /// Time and id of its message.
+    order: (Cell, Cell),
+    /// The row itself, where it is read with the list.
+    record: Option<Cell>,
+}
+
+/// What is read next, and what is to be said of it.
+pub(crate) struct Portion {
+    /// What is to be read.
+    pub(crate) todo: Vec<Todo>,
+    /// Why the order of the rows is not that of the conversation.
+    pub(crate) notice: Option<&'static str>,
+}
+
+/// All rows of a table between two places.
+struct Piece {
+    table: usize,
+    /// Beyond the one, up to the other.
+    range: (i64, i64),
+    rows: Vec<ListedRow>,
+}
+
+impl Piece {
+    /// Lists at most so many rows beyond a place, none beyond another.
+    fn list(
+        look: Look<'_>,
+        (table, sql): &(usize, String),
+        (after, end): (i64, i64),
+        most: i64,
+    ) -> Result<Self, Failure> {
+        let mut rows = listed(look, sql, [Cell::Int(after), Cell::Int(most)])?;
+        let is_end = i64::try_from(rows.len()).is_ok_and(|count| count < most);
+        let last = rows.last().filter(|row| !is_end && row.at < end).map_or(end, |row| row.at);
+        rows.retain(|row| row.at <= last);
+        Ok(Self { table: *table, range: (after, last), rows })
+    }
+
+    /// Whether a row that is known is not there any more, or another one is in its place.
+    fn lacks(&self, known: &Known) -> bool {
+        let before = self.rows.iter().filter(|row| known.has(row.table, row.at)).count();
+        known.count(self.table, self.range) != before
+            || self.rows.iter().any(|row| known.is_other(row.place(), row.id))
+    }
+}
+
+impl ListedRow {
+    fn of(mut cells: Vec<Cell>) -> Option<Self> {
+        let record = cells.get_mut(7).map(|cell| std::mem::replace(cell, Cell::Null));
+        let int = |place: usize| cells.get(place).and_then(Cell::int);
+        let cell = |place: usize| cells.get(place).cloned().unwrap_or(Cell::Null);
+        Some(Self {
+            table: usize::try_from(int(0)?).ok()?,
+            at: int(1)?,
+            change: (int(2).unwrap_or(0), int(3).unwrap_or(0)),
+            id: print(&cell(6).content()),
+            order: (cell(4), cell(5)),
+            record,
+        })
+    }
+
+    fn place(&self) -> (usize, i64) {
+        (self.table, self.at)
+    }
+
+    /// Notes it as listed. Answers whether it is as it was when it was read.
+    fn is_seen_in(&self, known: &mut Known) -> bool {
+        known.see(self.table, self.at, self.change, self.id)
+    }
+
+    /// By their messages.
+    fn order(&self, other: &Self) -> Ordering {
+        self.order.0.order(&other.order.0).then_with(|| self.order.1.order(&other.order.1))
+    }
+
+    /// What is to be done to read it.
+    fn todo(self, session: usize) -> Todo {
+        let Self { table, at, record, .. } = self;
+        match record {
+            Some(cell) => Todo::Have { session, table, at, content: Ok(cell.content()) },
+            None => Todo::Row { session, table, at },
+        }
+    }
+}
+
+impl Walk {
+    /// Whether all rows were looked at since the database was written to.
+    pub(crate) fn is_settled(&self) -> bool {
+        matches!(self.stage, Stage::New) || (self.round.is_none() && !self.is_stale)
+    }
+
+    /// Whether no older row waits to be looked at.
+    pub(crate) fn is_between_rounds(&self) -> bool {
+        self.round.is_none()
+    }
+
+    /// How many rows there are, as far as these are known.
+    pub(crate) fn expected(&self, known: &Known) -> u64 {
+        match &self.stage {
+            Stage::New => 0,
+            Stage::Reading(cursor) => cursor.expected,
+            Stage::Known => known.len() as u64,
+        }
+    }
+
+    /// Asks what is new.
+    pub(crate) fn look(&mut self, look: Look<'_>, known: &mut Known) -> Result<News, Failure> {
+        let looked = match self.stage {
+            _ if self.is_damaged => self.look_at_places(look, known),
+            Stage::New => self.begin(look),
+            // Its next portion waits to be read.
+            Stage::Reading(_) => Ok(News::More(Vec::new())),
+            Stage::Known => self.look_around(look, known),
+        };
+        match looked {
+            // Each damaged row shows as such then.
+            Err(Failure::Damaged(_)) if !self.is_damaged => self.look_at_places(look, known),
+            Err(failure) => {
+                self.is_stale = true;
+                Err(failure)
+            }
+            news => news,
+        }
+    }
+
+    /// Gets ready to read all rows.
+    fn begin(&mut self, look: Look<'_>) -> Result<News, Failure> {
+        let expected = count(look)?;
+        let single = single(look)?;
+        self.single = single.iter().map(ListedRow::place).collect();
+        let mut strays = match &look.queries.listing.strays {
+            Some(sql) => listed(look, sql, [])?,
+            None => Vec::new(),
+        };
+        strays.extend(single);
+        strays.sort_by(ListedRow::order);
+        let after = (Cell::FIRST, Cell::from(""));
+        self.stage =
+            Stage::Reading(Cursor { after, portion: PORTION, expected, strays: VecDeque::from(strays) });
+        self.is_stale = true;
+        let mut todo = vec![Todo::Portion(look.number)];
+        if expected == 0 && look.queries.archive.is_some() {
+            todo.push(Todo::Archive(look.number));
+        }
+        Ok(News::More(todo))
+    }
+
+    /// The next rows to be read, and whether there may be more.
+    pub(crate) fn next_portion(&mut self, look: Look<'_>, known: &mut Known) -> Result<Portion, Failure> {
+        let Stage::Reading(cursor) = &mut self.stage else {
+            return Ok(Portion { todo: Vec::new(), notice: None });
+        };
+        let begun = Instant::now();
+        let (time, id) = cursor.after.clone();
+        let asked = listed(look, &look.queries.listing.portion, [time, id, Cell::Int(cursor.portion)]);
+        let mut rows = match asked {
+            Err(Failure::Damaged(_)) => {
+                let News::More(todo) = self.look_at_places(look, known)? else {
+                    return Ok(Portion { todo: Vec::new(), notice: None });
+                };
+                return Ok(Portion { todo, notice: None });
+            }
+            asked => asked?,
+        };
+        if begun.elapsed() > LONG {
+            cursor.portion = cursor.portion.saturating_mul(4);
+        }
+        let is_empty = rows.is_empty();
+        rows.retain(|row| !known.has(row.table, row.at));
+        let mut next_rows = Vec::new();
+        for row in rows {
+            while cursor.strays.front().is_some_and(|stray| stray.order(&row).is_lt()) {
+                next_rows.extend(cursor.strays.pop_front());
+            }
+            cursor.after = row.order.clone();
+            next_rows.push(row);
+        }
+        if !next_rows.is_empty() {
+            let mut todo = self.list(look, next_rows, known);
+            todo.push(Todo::Portion(look.number));
+            return Ok(Portion { todo, notice: None });
+        }
+        let left = left_out(look, (known, &cursor.strays))?;
+        next_rows.extend(std::mem::take(&mut cursor.strays));
+        next_rows.extend(left);
+        self.stage = Stage::Known;
+        let notice = (!is_empty).then_some(OUT_OF_ORDER);
+        let todo = self.list(look, next_rows, known);
+        Ok(Portion { todo, notice })
+    }
+
+    /// Notes rows as listed; all of them are to be read.
+    fn list(&mut self, look: Look<'_>, rows: Vec<ListedRow>, known: &mut Known) -> Vec<Todo> {
+        let listed = rows.into_iter().map(|row| {
+            row.is_seen_in(known);
+            self.latest = self.latest.max(row.change.0);
+            row.todo(look.number)
+        });
+        listed.collect()
+    }
+
+    /// Lists what may have changed. All is asked before anything is noted, so what fails is asked again.
+    fn look_around(&mut self, look: Look<'_>, known: &mut Known) -> Result<News, Failure> {
+        self.is_stale |= look.is_touched;
+        let single = single(look)?;
+        let mut pieces = Vec::new();
+        for of_table in &look.queries.listing.beyond {
+            let after = known.before_last(of_table.0, TAIL);
+            pieces.push(Piece::list(look, of_table, (after, i64::MAX), NEW)?);
+        }
+        let tails: Vec<i64> = pieces.iter().map(|piece| piece.range.0).collect();
+        let has_more = pieces.iter().any(|piece| piece.range.1 < i64::MAX);
+        let begins = self.round.is_none() && self.is_stale;
+        let mut round = if begins { Some((0, i64::MIN)) } else { self.round };
+        let mut left = if look.is_settling { PIECE } else { SMALL_PIECE };
+        while let Some((place, after)) = round.filter(|_| left > 0) {
+            let (Some(of_table), Some(end)) = (look.queries.listing.beyond.get(place), tails.get(place))
+            else {
+                round = None;
+                break;
+            };
+            if after >= *end {
+                round = Some((place + 1, i64::MIN));
+                continue;
+            }
+            let piece = Piece::list(look, of_table, (after, *end), left)?;
+            left = left.saturating_sub(i64::try_from(piece.rows.len()).unwrap_or(left));
+            round = Some((place, piece.range.1));
+            pieces.push(piece);
+        }
+        let is_gone = self.single.iter().any(|place| single.iter().all(|row| row.place() != *place));
+        if is_gone || pieces.iter().any(|piece| piece.lacks(known)) {
+            return Ok(News::Anew(REMOVED));
+        }
+        self.single = single.iter().map(ListedRow::place).collect();
+        self.round = round;
+        // What was seen of the round while rows were written may be old when it ends.
+        self.is_stale = has_more || (self.is_stale && !(begins && look.is_settling));
+        let of_content = look.is_settling && known.bytes() <= COMPARED;
+        let mut rows: Vec<ListedRow> = pieces.into_iter().flat_map(|piece| piece.rows).collect();
+        let latest = rows.iter().map(|row| row.change.0).fold(self.latest, i64::max);
+        rows.retain(|row| !row.is_seen_in(known) || of_content || row.change.0 >= self.latest);
+        self.latest = latest;
+        // Where no event comes with a change, what was found shows that there were some.
+        self.is_stale |= rows.iter().any(|row| known.is_due(row.table, row.at));
+        rows.sort_by(|one, other| one.order(other).then(one.place().cmp(&other.place())));
+        let todo = single.into_iter().chain(rows).map(|row| {
+            row.is_seen_in(known);
+            row.todo(look.number)
+        });
+        Ok(News::More(todo.collect()))
+    }
+
+    /// All rows by their places, which indexes hold.
+    fn look_at_places(&mut self, look: Look<'_>, known: &mut Known) -> Result<News, Failure> {
+        self.is_damaged = true;
+        self.stage = Stage::Known;
+        (self.is_stale, self.round) = (false, None);
+        let mut rows = listed(look, &look.queries.listing.places, [])?;
+        if known.len() > rows.len() {
+            return Ok(News::Anew(REMOVED));
+        }
+        let of_content = look.is_settling && known.bytes() <= COMPARED;
+        rows.retain(|row| !row.is_seen_in(known) || of_content);
+        Ok(News::More(rows.into_iter().map(|row| row.todo(look.number)).collect()))
+    }
+}
+
+/// Rows that a query lists.
+fn listed<const N: usize>(look: Look<'_>, sql: &str, asked: [Cell; N]) -> Result<Vec<ListedRow>, Failure> {
+    let mut rows = Vec::new();
+    let parameters: Vec<Cell> = std::iter::once(look.key()).chain(asked).collect();
+    look.database.each(sql, &parameters, &mut |cells| rows.extend(ListedRow::of(cells)))?;
+    Ok(rows)
+}
+
+/// What the session has one of.
+fn single(look: Look<'_>) -> Result<Vec<ListedRow>, Failure> {
+    match &look.queries.listing.single {
+        Some(sql) => listed(look, sql, []),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn count(look: Look<'_>) -> Result<u64, Failure> {
+    let count = look.database.value(&look.queries.listing.count, &[look.key()])?.and_then(|cell| cell.int());
+    Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0))
+}
+
+/// Rows that no portion brought and that are no strays: what has no time is after nothing and before nothing.
+fn left_out(
+    look: Look<'_>,
+    (known, strays): (&Known, &VecDeque<ListedRow>),
+) -> Result<Vec<ListedRow>, Failure> {
+    if count(look)? == (known.len() + strays.len()) as u64 {
+        return Ok(Vec::new());
+    }
+    let strays: HashSet<(usize, i64)> = strays.iter().map(ListedRow::place).collect();
+    match listed(look, &look.queries.listing.places, []) {
+        // All that can be listed was.
+        Err(Failure::Damaged(_)) => Ok(Vec::new()),
+        rows => {
+            let is_left = |row: &ListedRow| !known.has(row.table, row.at) && !strays.contains(&row.place());
+            Ok(rows?.into_iter().filter(is_left).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "sqlite")]
+mod tests;
