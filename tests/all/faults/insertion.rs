@@ -1,9 +1,9 @@
 //! The law of the unknown: whatever is put into a session of a kind that nobody knows, all that is known stays as it was,
 //! and what was put in is quiet, legible and counted.
 //!
-//! Not in it: formats without a kind in a string (Cursor's editor and Kiro's command line name kinds by numbers or keys,
+//! Not in it: formats without a kind in a string (Cursor's editor and Kiro's first engine name kinds by numbers or keys,
 //! Aider writes Markdown), the type of a step of Antigravity's model (it is the tool that ran), spans in a database (each is
-//! rows of two tables; their messages are in it), parts of a summary of Crush; and what is restated in Cline's folders.
+//! rows of two tables; their messages are in it); and what a tool gave back, which is its text, whatever parts that has.
 
 mod made;
 mod spans;
@@ -18,7 +18,7 @@ use proptest::prelude::{ProptestConfig, prop_assert};
 use proptest::test_runner::TestRunner;
 use serde_json::Value;
 use tv::ingest::Target;
-use tv::model::entry::{Block, BlockKind};
+use tv::model::entry::{Block, BlockKind, Marks};
 use tv::model::tally::unknown::Judged;
 use tv::model::timestamp::Timestamp;
 use tv::render::row::Level;
@@ -56,7 +56,11 @@ fn seen(target: &Target) -> Seen {
         if entry.blocks.iter().any(is_new) && entry.blocks.iter().all(is_new) && entry.usage.is_none() {
             continue;
         }
-        let of = (entry.role, entry.lane.as_deref(), entry.marks, entry.stop, entry.at, entry.ended);
+        // How loud things are that nobody knows, all of them together decide.
+        let is_unknown = !entry.blocks.is_empty()
+            && entry.blocks.iter().all(|block| matches!(block.kind, BlockKind::Aside(..)));
+        let marks = if is_unknown { Marks::default() } else { entry.marks };
+        let of = (entry.role, entry.lane.as_deref(), marks, entry.stop, entry.at, entry.ended);
         entries.push(without_places(&format!("{of:?} {:?} {:?} {:?}", entry.usage, entry.model, entry.from)));
     }
     let unknown = session.transcript.tally().unknown.iter();
@@ -232,11 +236,9 @@ fn faults(before: &[Seen], after: &[Seen], inserted: &[Inserted]) -> Vec<String>
     }
     for Inserted { name, probes, judged, place, tellings } in inserted {
         // A session of a database may be told by the one that began it, too.
-        let tellings = tellings * after.len();
+        let most = probes.len() * tellings * after.len();
         let (count, found) = counted.get(name.as_str()).copied().unwrap_or_default();
-        if found != Some(*judged)
-            || !(probes.len()..=probes.len() * tellings).contains(&usize::try_from(count).unwrap())
-        {
+        if found != Some(*judged) || !(probes.len()..=most).contains(&usize::try_from(count).unwrap()) {
             faults.push(format!("counted {place}: {count} {found:?} of {} {judged:?}", probes.len()));
         }
         for probe in probes {
@@ -244,10 +246,14 @@ fn faults(before: &[Seen], after: &[Seen], inserted: &[Inserted]) -> Vec<String>
                 faults.push(format!("lost {place}"));
             }
         }
-        let rows = |rows: fn(&Seen) -> &Vec<String>| {
-            after.iter().flat_map(rows).filter(|row| row.contains(name.as_str())).count()
-        };
+        let of_it = |rows: &Vec<String>| rows.iter().filter(|row| row.contains(name.as_str())).count();
+        let rows =
+            |rows: fn(&Seen) -> &Vec<String>| after.iter().map(rows).map(of_it).max().unwrap_or_default();
         let most = if *judged == Judged::Trace { 0 } else { probes.len() * tellings };
+        // What is of a sub-agent or of a copied history is folded away with it.
+        if *judged == Judged::Loud && rows(|seen| &seen.rows).max(rows(|seen| &seen.more)) == 0 {
+            faults.push(format!("no row of {place}: {judged:?}"));
+        }
         if rows(|seen| &seen.rows) > most {
             faults.push(format!("rows of {place}: {} of {most} {judged:?}", rows(|seen| &seen.rows)));
         }
@@ -255,6 +261,7 @@ fn faults(before: &[Seen], after: &[Seen], inserted: &[Inserted]) -> Vec<String>
             && !place.starts_with("/*")
             && !place.contains("/*/")
             && !place.starts_with("/part|")
+            && !["|message.payload.type", "|event.part.type"].contains(&place.as_str())
             && rows(|seen| &seen.more) > inserted.len() * tellings
         {
             faults.push(format!("unfolded {place}: {}", rows(|seen| &seen.more)));
@@ -463,15 +470,21 @@ impl Sample {
         #[cfg(feature = "sqlite")]
         let path = tables::made_of(path);
         let content = |file: PathBuf| {
+            // What a model was sent in place of a history is one tree, and of a panel beside its history only what was
+            // spent is read.
+            let is_copy = ["compaction.json", "ui_messages.json"]
+                .iter()
+                .any(|end| file.to_string_lossy().ends_with(end));
+            if is_copy {
+                return None;
+            }
             let content = Content::of(&file)?;
             // What is compared is written by the same hand.
             content.write(&file);
             Some((file, content))
         };
         let files: Vec<_> = files_of(&path).into_iter().filter_map(content).collect();
-        // What is put into one writing of a history is in no other, though its agent would have it there.
-        let is_rewritten = format == "cline" && fixture.is_dir();
-        let is_sample = format != "generic" && !files.is_empty() && !is_rewritten;
+        let is_sample = format != "generic" && !files.is_empty();
         is_sample.then(|| Self { before: all_seen(&path), format, path, files })
     }
 
@@ -491,7 +504,10 @@ impl Sample {
         for ((file, _), content) in self.files.iter().zip(&files) {
             content.write(file);
         }
-        let faults = faults(&self.before, &all_seen(&self.path), &inserted);
+        let mut faults = faults(&self.before, &all_seen(&self.path), &inserted);
+        if !faults.is_empty() {
+            faults.extend(inserted.iter().map(|inserted| format!("put in: {inserted:?}")));
+        }
         for (file, content) in &self.files {
             content.write(file);
         }

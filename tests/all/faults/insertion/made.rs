@@ -86,32 +86,59 @@ const PLACES: [(&str, &[&str]); 41] = [
     // The type of a step of the model is the tool that it ran, of which anybody may add one.
     ("antigravity-cli", &["|type"]),
     ("atif", &["/steps|source", "/steps/*/message|type", "/*/message|type", "|source"]),
-    ("claude-code", &["|type", "|subtype", "|attachment.type", "|data.type", "/*/message/content|type"]),
-    ("claude-stream-json", &["|type", "|subtype", "|event.type", "/*/message/content|type"]),
-    // Files of one session are joined by what they say: of those in folders nothing is changed.
-    ("cline", &["/messages/*/content|type"]),
-    // What is said is told by a record and an event, which differ.
-    ("codex", &["|type", "|payload.type", "|payload.item.type"]),
+    (
+        "claude-code",
+        &[
+            "|type",
+            "|subtype",
+            "|attachment.type",
+            "|data.type",
+            "/*/message/content|type",
+            "/*/data/message/message/content|type",
+        ],
+    ),
+    (
+        "claude-stream-json",
+        &["|type", "|subtype", "|event.type", "|request.subtype", "/*/message/content|type"],
+    ),
+    // The panel counts the messages of a task, whose roles are not changed for that.
+    ("cline", &["/messages|role", "/messages/*/content|type", "/*/content|type"]),
+    (
+        "codex",
+        &[
+            "|type",
+            "|payload.type",
+            "|payload.role",
+            "|payload.item.type",
+            "/*/payload/content|type",
+            "/*/payload/item/content|type",
+            "/*/payload/summary|type",
+            "/*/content|type",
+            "/*/summary|type",
+        ],
+    ),
     ("codex-exec-json", &["|type", "|item.type"]),
     ("continue", &["/history|message.role", "/history/*/message/content|type"]),
+    // An attachment is shown whole, whatever its type.
     ("copilot-cli", &["|type"]),
     ("crush", &["/messages|role", "/messages/*/parts|type"]),
     ("cursor", &["|type", "|role", "/*/message/content|type"]),
     ("devin", &["/message_nodes|chat_message.role"]),
     ("dsh", &["|type", "/*/data/message/content|type"]),
+    // A role of a message decides who speaks, and no more: it is no kind.
     ("factory-droid", &["|type", "/*/message/content|type"]),
     ("gemini", &["|type", "/messages|type", "/*/$set/messages|type"]),
     ("gptme", &["|role"]),
     ("goose", &["|role", "/*/content|type", "/messages|role", "/messages/*/content_json|type"]),
     ("grok-cli", &["|type", "|params.update.sessionUpdate", "/*/content|type"]),
     ("hermes", &["|role", "/messages|role"]),
-    ("iflow", &["|type"]),
+    ("iflow", &["|type", "/*/message/content|type"]),
     ("inspect-eval", &["/samples/*/messages|role", "/samples/*/messages/*/content|type"]),
-    ("kimi-cli", &["|message.type"]),
-    ("kimi-code", &["|type", "/*/message/content|type"]),
+    ("kimi-cli", &["|message.type", "|message.payload.type", "/*/message/payload/user_input|type"]),
+    ("kimi-code", &["|type", "|event.type", "|event.part.type", "|message.role", "/*/message/content|type"]),
     ("kiro", &["|payload.type"]),
-    // A rewind is told by writing all again that stays: who knows where what has no id stood?
-    ("kiro-cli", &["/*/data/content|kind"]),
+    // A rewind is told by writing all again that stays: what has no id has its place behind the last one.
+    ("kiro-cli", &["|kind", "/*/data/content|kind"]),
     (
         "messages",
         &["|role", "/messages|role", "/messages/*/content|type", "/*/content|type", "/*/messages|role"],
@@ -298,6 +325,8 @@ fn able(format: &str, root: &Value, lists: &[String]) -> Option<Vec<(String, Str
                 "payload.type" if format == "codex" => {
                     ["event_msg", "response_item"].iter().any(|kind| item["type"] == *kind)
                 }
+                "payload.role" => item["payload"]["type"] == "message",
+                "message.payload.type" => item["message"]["type"] == "ContentPart",
                 "message.role" if ["pi", "openclaw"].contains(&format) => item["type"] == "message",
                 "type" if format == "antigravity-cli" => item["source"] != "MODEL",
                 // What has a type, too, is named by that.
@@ -310,7 +339,11 @@ fn able(format: &str, root: &Value, lists: &[String]) -> Option<Vec<(String, Str
                     && (kind.starts_with('+') && item.is_object()
                         || kinds_of(item).iter().any(|found| found.join(".") == kind))
             };
-            let at: Vec<usize> = (0..items.len()).filter(|at| names(&items[*at])).collect();
+            let is_again = |at: &usize| items[..*at].contains(&items[*at]);
+            let last =
+                (0..items.len()).rev().find(is_again).filter(|_| format == "kiro-cli" && of.is_empty());
+            let from = last.map_or(0, |last| last + 1);
+            let at: Vec<usize> = (from..items.len()).filter(|at| names(&items[*at])).collect();
             if generic(list) == of && !at.is_empty() {
                 able.push((list.clone(), kind.to_owned(), at));
             }
@@ -344,7 +377,8 @@ pub(super) fn insert(
     let told = root.pointer(list)?.clone();
     let again: Vec<&String> =
         lists.iter().filter(|other| *other != list && root.pointer(other) == Some(&told)).collect();
-    let again: Vec<String> = again.into_iter().filter(|_| !list.is_empty()).cloned().collect();
+    let is_again = |other: &&String| !list.is_empty() && !is_of_result(root, other);
+    let again: Vec<String> = again.into_iter().filter(is_again).cloned().collect();
     let items = root.pointer_mut(list)?.as_array_mut()?;
     let kind: Vec<String> = kind.trim_start_matches('+').split('.').map(str::to_owned).collect();
     let name = format!("{TOKEN}{}{}", *next, wish.word);
@@ -389,7 +423,7 @@ pub(super) fn insert(
         new.put_behind(items, place, &mark);
         tellings += usize::from(place != at);
     }
-    let others = before.iter_mut().chain(after).filter(|_| format == "openclaw");
+    let others = before.iter_mut().chain(after).filter(|_| ["openclaw", "cline"].contains(&format));
     tellings += others.map(|file| new.put_into(file, &like, (list, &told))).sum::<usize>();
     let items = root.pointer_mut(list)?.as_array_mut()?;
     let first = items.iter().position(|item| item.to_string().contains(&name))?;
@@ -479,19 +513,22 @@ fn is_cut_later(root: &Value, list: &str) -> bool {
     path.is_array() && records[at + 1..].iter().any(|record| record["k"] == *path && !record["i"].is_null())
 }
 
-/// Whether a list is what a tool said, or a part of a message that failed or is still being written, or of one of which
-/// nothing or its text alone is shown.
+/// Whether a list is what a tool said, or a part of a message that failed or is still being written. Results themselves
+/// are parts of a message.
 fn is_of_result(root: &Value, list: &str) -> bool {
     let items = root.pointer(list).and_then(Value::as_array);
     if items.is_some_and(|items| items.iter().all(|item| item["type"] == "finish")) {
         return true;
     }
+    let holds_results = items.into_iter().flatten().any(|item| is_named(item, &["result"]));
     let mut at = list;
     while let Some((above, _)) = at.rsplit_once('/') {
         at = above;
         let around = root.pointer(above).unwrap_or(&Value::Null);
-        let words = KINDS.into_iter().filter_map(|name| around[name].as_str());
-        if around["stopReason"] == "error" || around["is_summary_message"] == 1 {
+        let is_block = above.rsplit_once('/').is_some_and(|(list, _)| list.ends_with("/content"));
+        let is_of_tool = is_named(around, &["tool", "result"]) && (is_block || !holds_results);
+        let is_unfinished = is_named(around, &["function", "update", "start", "_end", "jester", TOKEN]);
+        if is_of_tool || is_unfinished || around["stopReason"] == "error" {
             return true;
         }
         // What a journal sets may be no part of an answer.
@@ -502,16 +539,14 @@ fn is_of_result(root: &Value, list: &str) -> bool {
         if around["span_id"].is_string() && around["key"] != "gen_ai.output.messages" {
             return true;
         }
-        let is_it = |word: &str| {
-            ["tool", "result", "function", "update", "start", "_end", "jester", TOKEN]
-                .iter()
-                .any(|part| word.contains(part))
-        };
-        if words.into_iter().any(|word| is_it(&word.to_lowercase())) {
-            return true;
-        }
     }
     false
+}
+
+/// Whether one of its kinds has such a word in it.
+fn is_named(value: &Value, parts: &[&str]) -> bool {
+    let mut words = KINDS.into_iter().filter_map(|name| value[name].as_str()).map(str::to_lowercase);
+    words.any(|word| parts.iter().any(|part| word.contains(part)))
 }
 
 /// The place of a list without numbers.

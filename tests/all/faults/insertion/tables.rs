@@ -149,7 +149,7 @@ fn add(connection: &Connection, table: &str, row: &Value, before: &Value) {
             // What has no column stands in the one that holds JSON or the text.
             ("data", Value::Object(_) | Value::String(_), Value::Null) => Value::from(more.clone()),
             ("content", ..) => said.clone(),
-            (_, Value::Array(_), Value::Null) => {
+            (_, Value::Array(_), Value::Null) | ("parts", _, Value::Null) => {
                 json!([{"type": "text", "text": said, "data": {"text": said}}])
             }
             (_, _, Value::Null) if *is_needed => {
