@@ -94,32 +94,36 @@ fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, asked: Asked) -> D
 fn detect(probe: &Probe<'_>, asked: Asked) -> Detection {
     let detection = formats::detect(probe, asked);
     let confidence = detection.verdict.confidence;
-    let is_open = confidence < Confidence::Certain && probe.children.is_empty();
-    let Some(owner) = is_open.then(|| owner(probe.path)).flatten() else { return detection };
-    let of_owner = owner.sniff(probe);
-    let is_equal = of_owner.confidence >= confidence.max(Confidence::Maybe);
-    if !is_equal || owner.name() == detection.format.name() {
+    if confidence == Confidence::Certain || !probe.children.is_empty() {
         return detection;
     }
-    let aside = detection.aside.filter(|_| of_owner.confidence == Confidence::Maybe);
-    Detection { format: owner, verdict: of_owner, aside, ..detection }
+    let mut verdicts = owners(probe.path).into_iter().map(|owner| (owner, owner.sniff(probe)));
+    let fits = |(_, verdict): &(_, Verdict)| verdict.confidence >= confidence.max(Confidence::Maybe);
+    match verdicts.find(fits) {
+        Some((format, verdict)) if format.name() != detection.format.name() => {
+            let aside = detection.aside.filter(|_| verdict.confidence == Confidence::Maybe);
+            Detection { format, verdict, aside, ..detection }
+        }
+        _ => detection,
+    }
 }
 
-/// The agent in whose folder a file lies: below a home directory, or below another one to which it was moved.
-fn owner(path: &Path) -> Option<&'static dyn Format> {
+/// The agents in whose folders a file lies: below a home directory, then below another one to which a folder may have
+/// been moved, which several may name alike.
+fn owners(path: &Path) -> Vec<&'static dyn Format> {
     let path = from_root(path);
-    let lies_at = |pattern: &Path| matches(&Path::new("**").join(pattern), &path);
-    let in_home = |root: &Root| {
-        !root.home.is_empty() && root.files().any(|files| lies_at(&Path::new(root.home).join(files)))
+    let lies_at = |folder: &str, files: &str| {
+        let pattern = Path::new(folder).join(files);
+        let is_named = pattern.iter().next().is_some_and(|first| !first.as_encoded_bytes().starts_with(b"*"));
+        is_named && matches(&Path::new("**").join(&pattern), &path)
     };
-    let is_moved = |root: &Root| {
-        root.variables.iter().any(|(_, below)| {
-            let lies_below = |files: &str| lies_at(&Path::new(below).join(files));
-            root.files().any(|files| !(below.is_empty() && files.starts_with('*')) && lies_below(files))
-        })
+    let in_home = |root: &Root| root.files().any(|files| !root.home.is_empty() && lies_at(root.home, files));
+    let is_moved =
+        |root: &Root| root.variables.iter().any(|(_, below)| root.files().any(|files| lies_at(below, files)));
+    let whose = |has_it: &dyn Fn(&Root) -> bool| {
+        tried().filter(|format| roots(*format).any(has_it)).collect::<Vec<_>>()
     };
-    let whose = |has_it: &dyn Fn(&Root) -> bool| tried().find(|format| roots(*format).any(has_it));
-    whose(&in_home).or_else(|| whose(&is_moved))
+    [whose(&in_home), whose(&is_moved)].concat()
 }
 
 /// A document that no agent writes may be an agent's records, each over several lines or all in an
