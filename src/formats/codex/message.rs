@@ -292,11 +292,17 @@ pub(crate) fn user(
     thread: &mut Thread,
     out: &mut Batch,
 ) -> Fate {
-    let fate = told(line, side, content, thread, out);
+    let fate = spoken_message(line, side, content, thread, out);
     if side == Side::Event && beside(line, content, thread, out) == Fate::Shown { Fate::Shown } else { fate }
 }
 
-fn told(line: &Line<'_>, side: Side, content: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+fn spoken_message(
+    line: &Line<'_>,
+    side: Side,
+    content: &Json<'_>,
+    thread: &mut Thread,
+    out: &mut Batch,
+) -> Fate {
     let kinds =
         line.payload.at(&["internal_chat_message_metadata_passthrough", "content_item_kinds"]).items();
     let speaker = speaker(content, kinds);
