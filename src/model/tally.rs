@@ -157,15 +157,17 @@ impl Tally {
         self.files.add(file, (0, bytes));
     }
 
-    /// Counts records that made entries as passed, for it has turned out that these are not the session's.
+    /// Counts records that made entries as passed, for it has turned out that these are not the session's. Values of the
+    /// line that is being read are not counted yet: what is more than was shown before stays to be counted with it.
     pub(crate) fn pass(&mut self, reason: &'static str, (records, bytes): (u64, u64)) {
+        let (records, bytes) = (records.min(self.shown), bytes.min(self.bytes.shown));
         if records == 0 {
             return;
         }
-        self.shown = self.shown.saturating_sub(records);
+        self.shown -= records;
         self.passed += records;
         *self.reasons.entry(reason).or_default() += records;
-        self.bytes.shown = self.bytes.shown.saturating_sub(bytes);
+        self.bytes.shown -= bytes;
         self.bytes.passed += bytes;
         *self.bytes.reasons.entry(reason).or_default() += bytes;
     }
@@ -332,6 +334,16 @@ mod tests {
             }
         }
         tally
+    }
+
+    /// The line that is being read holds several values, of which none is counted yet.
+    #[test]
+    fn what_is_passed_later_counts_once() {
+        let mut tally = tally(&[(0, 10), (1, 5)]);
+        let before = (tally.records(), tally.bytes.total());
+        tally.pass("a history", (3, 40));
+        assert_eq!((tally.records(), tally.bytes.total()), before);
+        assert_eq!((tally.passed, tally.shown), (1, 0));
     }
 
     proptest! {
