@@ -103,7 +103,8 @@ fn delivered(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
         text_in(part).is_some_and(|text| text.starts_with(DELIVERED) || text.trim().is_empty())
     };
     if spoken(content).filter(|part| !is_unknown(part)).all(is_unavailable) {
-        beside(line, content, thread, out);
+        let unknown = unknown_parts(content, piece(out), out);
+        beside(line, unknown, Fate::Merged, thread, out);
         return thread.aside(line, ("a delivered message is written again", &text_of(content)), out);
     }
     let mut entry = thread.entry(line, out.origin_key(), Role::Assistant, out);
@@ -114,9 +115,9 @@ fn delivered(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
 
 /// The model's words, as a response item or as the event about it, and what nobody knows of it.
 pub(crate) fn answer(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let unknown = unknown_of(side, content(line, side), out);
     let fate = spoke(line, side, thread, out);
-    let content = content(line, side);
-    if side == Side::Event && beside(line, content, thread, out) == Fate::Shown { Fate::Shown } else { fate }
+    beside(line, unknown, fate, thread, out)
 }
 
 fn spoke(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut Batch) -> Fate {
@@ -292,8 +293,9 @@ pub(crate) fn user(
     thread: &mut Thread,
     out: &mut Batch,
 ) -> Fate {
+    let unknown = unknown_of(side, content, out);
     let fate = spoken_message(line, side, content, thread, out);
-    if side == Side::Event && beside(line, content, thread, out) == Fate::Shown { Fate::Shown } else { fate }
+    beside(line, unknown, fate, thread, out)
 }
 
 fn spoken_message(
@@ -560,13 +562,19 @@ fn of_side<'j, 'a>(content: &'j Json<'a>, side: Side) -> impl Iterator<Item = &'
     spoken(content).filter(move |part| side == Side::Item || !is_unknown(part))
 }
 
-/// What an event tells of a message that nobody knows.
-fn beside(line: &Line<'_>, content: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
-    let mut entry = thread.entry(line, key_of("unknown", out), Role::Harness, out);
-    entry.blocks = unknown_parts(content, piece(out), out);
-    if entry.blocks.is_empty() {
-        return Fate::Merged;
+/// What an event tells of a message that nobody knows. It is read before the message, which an event tells only where no
+/// item did: so its bodies are found again when the record is read alone.
+fn unknown_of(side: Side, content: &Json<'_>, out: &mut Batch) -> Vec<Block> {
+    if side == Side::Event { unknown_parts(content, piece(out), out) } else { Vec::new() }
+}
+
+/// Shows what nobody knows of a message behind it.
+fn beside(line: &Line<'_>, unknown: Vec<Block>, fate: Fate, thread: &mut Thread, out: &mut Batch) -> Fate {
+    if unknown.is_empty() {
+        return fate;
     }
+    let mut entry = thread.entry(line, key_of("unknown", out), Role::Harness, out);
+    entry.blocks = unknown;
     entry.mark_by_asides();
     thread.add_beside(entry, out);
     Fate::Shown
