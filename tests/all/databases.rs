@@ -61,6 +61,13 @@ impl Writer {
         transaction.commit().unwrap();
     }
 
+    /// Adds an OpenCode session.
+    pub(crate) fn session(&self, id: &str) {
+        let sql = "INSERT INTO session (id, project_id, slug, directory, title, version, time_created, time_updated) \
+                   VALUES (?1, 'p', 's', '/', 'A title', '1.16.0', 0, 0)";
+        self.connection.execute(sql, [id]).unwrap();
+    }
+
     /// Adds an OpenCode message with one text.
     pub(crate) fn message(&self, session: &str, number: i64, role: &str) {
         let data = format!(r#"{{"role":"{role}","time":{{"created":{number}}}}}"#);

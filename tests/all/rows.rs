@@ -181,8 +181,7 @@ fn rows_that_a_defined_database_takes_back_are_gone() {
 fn edited_rows_come_in_their_place_and_count_once() {
     for mode in [WatchMode::Native, WatchMode::Poll] {
         let (home, writer) = Home::with_tables_of(&opencode());
-        writer.run("INSERT INTO session (id, project_id, slug, directory, title, version, time_created, time_updated) \
-                    VALUES ('ses_1', 'p', 's', '/', 'A title', '1.16.0', 0, 0)");
+        writer.session("ses_1");
         writer.message("ses_1", 1, "user");
         writer.part("ses_1", 1, 1, "part 1", 1);
         let mut followed = Followed::start(&home.path, mode);
@@ -253,8 +252,7 @@ fn rows_that_tell_no_time_are_followed() {
 fn a_row_in_the_place_of_one_that_was_removed_is_no_edit_of_it() {
     for mode in [WatchMode::Native, WatchMode::Poll] {
         let (home, writer) = Home::with_tables_of(&opencode());
-        writer.run("INSERT INTO session (id, project_id, slug, directory, title, version, time_created, time_updated) \
-                    VALUES ('ses_1', 'p', 's', '/', 'A title', '1.16.0', 0, 0)");
+        writer.session("ses_1");
         for number in 1..4 {
             writer.message("ses_1", number, "user");
             writer.part("ses_1", number, number, &format!("message {number}"), number);
@@ -419,10 +417,7 @@ fn a_damaged_page_costs_only_its_rows() {
     writer.events(SESSION, 0..400);
     drop(writer);
     let (parts, writer) = Home::with_tables_of(&opencode());
-    writer.run(
-        "INSERT INTO session (id, project_id, slug, directory, title, version, time_created, time_updated) \
-         VALUES ('s', 'p', 's', '/', 'A title', '1.16.0', 0, 0)",
-    );
+    writer.session(SESSION);
     for number in 0..400 {
         writer.message(SESSION, number, "user");
         writer.part(SESSION, number, number, &format!("message {number}"), number);

@@ -26,22 +26,25 @@ fn written(options: &Options) -> String {
     String::from_utf8(out).unwrap()
 }
 
+/// A line of Claude Code's.
+fn prompt(uuid: &str, cwd: &str, words: &str) -> String {
+    format!(
+        r#"{{"parentUuid":null,"isSidechain":false,"type":"user","message":{{"role":"user","content":"{words}"}},"uuid":"{uuid}","timestamp":"2026-01-31T10:41:07.000Z","sessionId":"s1","cwd":"{cwd}","version":"2.1.0"}}"#
+    )
+}
+
 #[test]
 fn rows_fit_the_page_whatever_stands_in_them() {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path().join(".claude/projects/-home-mira");
     fs::create_dir_all(&project).unwrap();
-    let line = |cwd: &str, prompt: &str| {
-        format!(
-            r#"{{"parentUuid":null,"isSidechain":false,"type":"user","message":{{"role":"user","content":"{prompt}"}},"uuid":"u1","timestamp":"2026-01-31T10:41:07.000Z","sessionId":"s1","cwd":"{cwd}","version":"2.1.0"}}"#
-        )
-    };
-    let wide = line(
+    let wide = prompt(
+        "u1",
         "/home/mira/山の上の家の中の猫の本",
         "山の上の家の中の猫の本を読む\\nand more\\u001b[2J of it 山の上の家",
     );
     fs::write(project.join("5d0c1c52-7f4e-4a39.jsonl"), wide).unwrap();
-    fs::write(project.join("a.jsonl"), line("/w", "short")).unwrap();
+    fs::write(project.join("a.jsonl"), prompt("u1", "/w", "short")).unwrap();
     fs::write(project.join("empty.jsonl"), "").unwrap();
     for width in [20, 50, 80, 100, 160] {
         let table = written(&options(folder.path(), width));
@@ -72,12 +75,7 @@ fn a_session_counts_to_the_project_in_which_it_began() {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path().join(".claude/projects/-w-mill");
     fs::create_dir_all(&project).unwrap();
-    let line = |uuid: &str, cwd: &str| {
-        format!(
-            r#"{{"parentUuid":null,"isSidechain":false,"type":"user","message":{{"role":"user","content":"grind"}},"uuid":"{uuid}","timestamp":"2026-01-31T10:41:07.000Z","sessionId":"s1","cwd":"{cwd}","version":"2.1.0"}}"#
-        )
-    };
-    let lines = [line("u1", "/w/mill"), line("u2", "/w/mill/wheel")];
+    let lines = [prompt("u1", "/w/mill", "grind"), prompt("u2", "/w/mill/wheel", "grind")];
     fs::write(project.join("5d0c1c52-7f4e-4a39.jsonl"), lines.join("\n") + "\n").unwrap();
     let table = written(&options(folder.path(), 160));
     assert!(table.contains(" /w/mill "), "{table}");
