@@ -1,14 +1,8 @@
-//! Why a text is not one JSON value: the words of a parser that builds nothing.
-//!
-//! Invariant: nothing recurses deeper than `MAX_DEPTH`; what lies deeper is only skipped.
+//! Why a text is not one JSON value, in the parser's words.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
-
-use super::MAX_DEPTH;
+use super::reader::read_strictly;
 
 /// Why a text is not one JSON value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,9 +20,7 @@ pub struct Damage {
 /// What is wrong with a text; `None` if it is one JSON value.
 pub(super) fn find(text: &str) -> Option<Damage> {
     let text = &*without_python(text, as_wide);
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let read = Seed::default().deserialize(&mut deserializer).and_then(|()| deserializer.end());
-    let error = read.err()?;
+    let error = read_strictly(text, &[]).err()?;
     Some(Damage {
         at: offset_of(text, &error),
         what: describe(&error),
@@ -47,7 +39,7 @@ pub(super) fn as_wide(word: &str) -> String {
 
 /// The text with something that is JSON instead of each number that only Python writes.
 pub(super) fn without_python(text: &str, instead: impl Fn(&str) -> String) -> Cow<'_, str> {
-    if !PYTHON.iter().any(|word| text.contains(word)) {
+    if !["NaN", "Infinity"].iter().any(|word| text.contains(word)) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
@@ -78,76 +70,4 @@ fn offset_of(text: &str, error: &serde_json::Error) -> usize {
 fn describe(error: &serde_json::Error) -> String {
     let message = error.to_string();
     message.split(" at line ").next().unwrap_or(&message).to_owned()
-}
-
-/// What a value is looked at by: the depth at which it lies. Unlike `IgnoredAny` it looks into strings
-/// and numbers.
-#[derive(Clone, Copy, Default)]
-struct Seed {
-    depth: u8,
-}
-
-impl<'de> DeserializeSeed<'de> for Seed {
-    type Value = ();
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        if self.depth >= MAX_DEPTH {
-            let _: &'de RawValue = serde::Deserialize::deserialize(deserializer)?;
-            return Ok(());
-        }
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Seed {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
-        while access.next_element_seed(Self { depth: self.depth + 1 })?.is_some() {}
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
-        while access.next_key_seed(Key)?.is_some() {
-            access.next_value_seed(Self { depth: self.depth + 1 })?;
-        }
-        Ok(())
-    }
-}
-
-/// A key, whose escapes are looked at, too.
-struct Key;
-
-impl<'de> DeserializeSeed<'de> for Key {
-    type Value = ();
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_str(Seed::default())
-    }
 }

@@ -20,20 +20,24 @@ const MOST: usize = 1 << 20;
 /// The value that a text is; `None` if it is none. What is the value of a member of one of these names is not taken
 /// apart: it is a string, as it is written.
 pub(super) fn read<'a>(text: &'a str, closed: &'static [&'static str]) -> Option<Json<'a>> {
-    read_strictly(text, closed).or_else(|| match without_python(text, |word| format!("\"{word}\"")) {
+    read_strictly(text, closed).ok().or_else(|| match without_python(text, |word| format!("\"{word}\"")) {
         Cow::Borrowed(_) => None,
-        Cow::Owned(mended) => read_strictly(&mended, closed).map(Json::into_owned),
+        Cow::Owned(mended) => read_strictly(&mended, closed).ok().map(Json::into_owned),
     })
 }
 
-fn read_strictly<'a>(text: &'a str, closed: &'static [&'static str]) -> Option<Json<'a>> {
+/// As [`read`] of JSON alone, with the reason why a text is none.
+pub(super) fn read_strictly<'a>(
+    text: &'a str,
+    closed: &'static [&'static str],
+) -> serde_json::Result<Json<'a>> {
     let values = Cell::new(0);
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = Seed { depth: 0, values: &values, closed }.deserialize(&mut deserializer).ok();
+    let value = Seed { depth: 0, values: &values, closed }.deserialize(&mut deserializer);
     if values.get() > MOST {
-        return serde_json::from_str(text).ok().map(|raw: &RawValue| Json::Deep(raw.get().into()));
+        return serde_json::from_str(text).map(|raw: &RawValue| Json::Deep(raw.get().into()));
     }
-    deserializer.end().ok().and(value)
+    value.and_then(|value| deserializer.end().map(|()| value))
 }
 
 /// What a value is read by.
@@ -111,7 +115,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Json<'de>, A::Error> {
         let mut members = Vec::new();
-        while let Some(key) = access.next_key_seed(Key)? {
+        while let Some(Key(key)) = access.next_key()? {
             let value = if self.closed.contains(&&*key) {
                 let source = access.next_value::<&RawValue>()?.get();
                 as_written(source).ok_or_else(|| A::Error::custom("no value"))?
@@ -129,33 +133,10 @@ fn as_written(source: &str) -> Option<Json<'_>> {
     match source.as_bytes() {
         [b'"', .., b'"'] => Some(Json::Str(source.get(1..source.len() - 1)?.into())),
         [b'[' | b'{', ..] => Some(Json::Str(source.into())),
-        _ => read_strictly(source, &[]),
+        _ => read_strictly(source, &[]).ok(),
     }
 }
 
 /// The name of a member.
-struct Key;
-
-impl<'de> DeserializeSeed<'de> for Key {
-    type Value = Cow<'de, str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Cow<'de, str>, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Key {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Cow<'de, str>, E> {
-        Ok(text.into())
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Cow<'de, str>, E> {
-        Ok(text.to_owned().into())
-    }
-}
+#[derive(Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
