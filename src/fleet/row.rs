@@ -163,11 +163,11 @@ fn last_hour(session: &Session, now: Timestamp) -> Option<Cost> {
 }
 
 /// The last things that were said and done, of which these were known before.
-fn last(session: &Session, known: &[Said]) -> Vec<Said> {
+fn last(session: &Session, mut known: &[Said]) -> Vec<Said> {
     let mut said: Vec<Said> = Vec::new();
     let entries = session.transcript.main_lane_backwards().take(LOOKED_AT);
     for entry in entries.filter(|entry| !entry.marks.trace) {
-        said.extend(entry.blocks.iter().rev().filter_map(|block| words(entry, &block.kind, known)));
+        said.extend(entry.blocks.iter().rev().filter_map(|block| words(entry, &block.kind, &mut known)));
         if said.len() >= LAST {
             break;
         }
@@ -177,7 +177,8 @@ fn last(session: &Session, known: &[Said]) -> Vec<Said> {
     said
 }
 
-fn words(entry: &Entry, block: &BlockKind, known: &[Said]) -> Option<Said> {
+/// What a block says. Of one whose text was let go of it is the last of what was known before and not said since.
+fn words(entry: &Entry, block: &BlockKind, known: &mut &[Said]) -> Option<Said> {
     let (voice, text) = match block {
         BlockKind::Text(body) => {
             let voice = match entry.role {
@@ -187,8 +188,12 @@ fn words(entry: &Entry, block: &BlockKind, known: &[Said]) -> Option<Said> {
                 Role::Harness => Voice::Note,
             };
             let beginning = body.stub.trim_end_matches('…');
-            let is_it = |said: &&Said| said.voice == voice && said.text.trim_start().starts_with(beginning);
-            if let Some(said) = known.iter().rev().find(is_it).filter(|_| body.is_away()) {
+            let is_it = |said: &Said| said.voice == voice && said.text.trim_start().starts_with(beginning);
+            if body.is_away()
+                && let Some(at) = known.iter().rposition(is_it)
+                && let Some((said, earlier)) = known.get(..=at).and_then(<[Said]>::split_last)
+            {
+                *known = earlier;
                 return Some(said.clone());
             }
             (voice, Text::clean(&body.text_or_stub().chars().take(LONGEST).collect::<String>()))

@@ -155,16 +155,11 @@ fn as_values(path: &Path, text: &str, is_whole: bool, asked: Asked) -> Option<De
 
 /// Detects the format of a file of lines by some of them.
 pub(crate) fn detect_lines(path: &Path, lines: &[Json<'_>]) -> Detection {
-    let probe = Probe {
-        path,
-        children: &[],
-        lines,
-        header: None,
-        elements: &[],
-        is_document: false,
-        is_whole: false,
-    };
-    detect(&probe, Asked::UntilCertain)
+    detect(&of_lines(path, lines), Asked::UntilCertain)
+}
+
+fn of_lines<'a>(path: &'a Path, lines: &'a [Json<'a>]) -> Probe<'a> {
+    Probe { path, children: &[], lines, header: None, elements: &[], is_document: false, is_whole: false }
 }
 
 /// Whether a file of lines that begins so is certainly of the format in whose place it lies: then it is of no other, and
@@ -174,16 +169,7 @@ pub(crate) fn is_certainly(format: &dyn Format, path: &Path, head: &[u8]) -> boo
     let text = text_of(whole);
     let lines = text.lines().take(FIRST_LINES).filter_map(json::read).filter(Json::is_object);
     let lines: Vec<Json<'_>> = lines.collect();
-    let probe = Probe {
-        path,
-        children: &[],
-        lines: &lines,
-        header: None,
-        elements: &[],
-        is_document: false,
-        is_whole: false,
-    };
-    let Verdict { confidence, shape, .. } = format.sniff(&probe);
+    let Verdict { confidence, shape, .. } = format.sniff(&of_lines(path, &lines));
     (confidence, shape) == (Confidence::Certain, Shape::Lines)
 }
 

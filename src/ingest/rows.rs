@@ -64,10 +64,6 @@ pub(crate) struct Rows {
     /// Whether bodies of what is read now stay in the database.
     leaves_bodies: bool,
     schedule: Schedule,
-    /// Whether the database was written to before this look, and whether it is the first one before which it was
-    /// not, so that the contents of rows are compared.
-    is_touched: bool,
-    is_settling: bool,
     /// What was said of the files beside the database.
     anomaly: Option<&'static str>,
 }
@@ -102,8 +98,6 @@ impl Rows {
             read: 0,
             leaves_bodies: false,
             schedule: Schedule::default(),
-            is_touched: false,
-            is_settling: false,
             anomaly: None,
         };
         rows.begin(plan.session.clone());
@@ -232,7 +226,7 @@ impl Rows {
             let lane = name.rsplit(':').next().unwrap_or(name);
             self.sessions.push(SessionRows::new(id, Some(lane.to_owned())));
             // What cannot be read now is found by the next look.
-            if let Ok(News::More(more)) = self.look_at(number, emitter) {
+            if let Ok(News::More(more)) = self.look_at(number, (false, false), emitter) {
                 todo.extend(more);
             }
         }
@@ -276,10 +270,10 @@ impl Rows {
             return Ok(Some(why.to_owned()));
         }
         self.look_whether_it_is_gone()?;
-        self.is_settling = !is_touched && self.state.is_some() && !self.schedule.is_settled();
-        self.is_touched = is_touched;
+        // The first look before which nobody wrote compares the contents of rows.
+        let is_settling = !is_touched && self.state.is_some() && !self.schedule.is_settled();
         for number in 0..self.sessions.len() {
-            match self.look_at(number, emitter)? {
+            match self.look_at(number, (is_touched, is_settling), emitter)? {
                 // At once: another session may not be readable now.
                 News::More(more) => self.queue.extend(more),
                 News::Anew(why) => {
@@ -295,7 +289,7 @@ impl Rows {
             }
         }
         self.queue.extend(todo);
-        if self.state.is_none() || self.is_settling {
+        if self.state.is_none() || is_settling {
             self.report_anomaly(emitter)?;
         }
         self.state = Some(state);
@@ -322,8 +316,13 @@ impl Rows {
         Ok(())
     }
 
-    fn look_at(&mut self, number: usize, emitter: &mut Emitter<'_>) -> Result<News, Failure> {
-        let (queries, state) = (Arc::clone(&self.queries), (self.is_touched, self.is_settling));
+    fn look_at(
+        &mut self,
+        number: usize,
+        (is_touched, is_settling): (bool, bool),
+        emitter: &mut Emitter<'_>,
+    ) -> Result<News, Failure> {
+        let queries = Arc::clone(&self.queries);
         self.database()?;
         let (Some(database), Some(session)) = (&self.database, self.sessions.get_mut(number)) else {
             return Ok(News::More(Vec::new()));
@@ -336,7 +335,7 @@ impl Rows {
                 emitter.emit_fact(fact);
             }
         }
-        let news = session.look(number, database, &queries, state)?;
+        let news = session.look(number, database, &queries, (is_touched, is_settling))?;
         let News::More(mut todo) = news else { return Ok(news) };
         todo.extend(queries.children.is_some().then_some(Todo::Children(number)));
         Ok(News::More(todo))

@@ -32,7 +32,13 @@ pub(crate) fn queries(tables: &Tables) -> Option<Queries> {
     // A table that is not strict may hold anything where a number should be.
     let of_session = format!("{all} AND typeof(seq) = 'integer'");
     let unplaced = format!("{all} AND typeof(seq) <> 'integer'");
-    let listed = format!("0, seq, seq, coalesce(octet_length({record}), 0), seq, '', seq");
+    // The length of a column is in the head of its row, that of an expression takes all of it.
+    let bytes = if tables.has_columns(EVENTS, &["event_zstd"]) {
+        "coalesce(octet_length(event_json), octet_length(event_zstd), 0)"
+    } else {
+        "coalesce(octet_length(event_json), 0)"
+    };
+    let listed = format!("0, seq, seq, {bytes}, seq, '', seq");
     Some(Queries {
         reason: format!("a database with OpenClaw's {EVENTS}"),
         heads: heads(tables),
@@ -52,7 +58,7 @@ pub(crate) fn queries(tables: &Tables) -> Option<Queries> {
             },
             TableRows {
                 name: "transcript_events without seq",
-                one: "SELECT 'its seq is no whole number, so it cannot be asked for' WHERE ?1 <> ?2"
+                one: "SELECT 'its seq is no whole number, so it cannot be asked for' WHERE ?2 IS NOT NULL"
                     .to_owned(),
                 is_line: true,
             },
@@ -61,9 +67,7 @@ pub(crate) fn queries(tables: &Tables) -> Option<Queries> {
             count: format!("SELECT count(*) {all}"),
             single: None,
             strays: Some(format!("SELECT {UNPLACED}, row_number() OVER () - 1, 0, 0, -1, '' {unplaced}")),
-            portion: format!(
-                "SELECT {listed}, {record} {of_session} AND seq > ?2 AND ?3 IS NOT NULL ORDER BY seq LIMIT ?4"
-            ),
+            portion: format!("SELECT {listed}, {record} {of_session} AND seq > ?2 ORDER BY seq LIMIT ?4"),
             beyond: vec![(0, format!("SELECT {listed} {of_session} AND seq > ?2 ORDER BY seq LIMIT ?3"))],
             places: format!(
                 "SELECT 0, seq {of_session} UNION ALL SELECT {UNPLACED}, row_number() OVER () - 1 {unplaced}"

@@ -427,13 +427,7 @@ fn at_archive(
     let Some(sql) = &queries.archive else { return Ok(()) };
     let packed = database.value(sql, std::slice::from_ref(key))?.map(Cell::content).unwrap_or_default();
     if let Ok(text) = unpacked(&packed) {
-        let mut rows = 0;
-        LineBuffer::new(FileId(0)).feed(&text, |line| {
-            rows += 1;
-            if rows <= ROWS || !glance.has_title() {
-                take_line(line, glance);
-            }
-        });
+        take_lines(&text, 0, glance);
     }
     Ok(())
 }

@@ -35,7 +35,7 @@ impl RowsBeside {
 
     /// Whether it was written to since it was read.
     fn has_news(&self) -> bool {
-        State::of(&self.path).is_ok_and(|now| self.read.is_none_or(|read| read != now))
+        State::of(&self.path).is_ok_and(|now| now.base.is_file && self.read.is_none_or(|read| read != now))
     }
 }
 

@@ -12,8 +12,9 @@ use crate::source::rows::{Database, Failure};
 
 /// How long a reading that does not follow waits for a writer: it has no later to try again.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// For so long after a database was busy it is not tried again for another session.
-const BUSY: Duration = Duration::from_millis(100);
+/// For so long after a database was busy it is not tried again for another session; less than until the same one tries
+/// it again.
+const BUSY: Duration = Duration::from_millis(40);
 
 /// The database while somebody reads it, or when it was busy.
 type LastOpened = Result<Weak<Database>, Instant>;

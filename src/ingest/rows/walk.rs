@@ -3,7 +3,8 @@
 //! A look lists what a session has one of, and the last rows of each table, which are those that come and change; of
 //! all others a bounded piece in turn, until each was listed after the last write. A row is read again if its time or
 //! its size is another one, if none is newer (a clock of seconds does not tell two edits apart), and whatever it says
-//! once nobody writes: some agents edit rows without a new time.
+//! once nobody writes and any was news: some agents edit rows without a new time, and the write may have been for
+//! another session of the database.
 //!
 //! Invariant: reading in portions ends and leaves no row out, whatever the columns hold that order it. A portion
 //! must bring a row that is new, and what no portion brought comes at the end.
@@ -23,7 +24,7 @@ const NEW: i64 = 8_192;
 /// Older rows that a look lists, while nothing is written and while something is.
 const PIECE: i64 = 8_192;
 const SMALL_PIECE: i64 = 256;
-/// Messages that are read at once in the beginning; more if that takes long, which tables without an index do.
+/// Messages that are read at once in the beginning; more if listing them takes long, as in tables without an index.
 const PORTION: i64 = 64;
 const LONG: Duration = Duration::from_millis(500);
 /// Rows are read again whatever they say up to this sum; above it their times and sizes must do.
@@ -44,6 +45,8 @@ pub(crate) struct Walk {
     latest: i64,
     /// Whether older rows may have changed since they were listed.
     is_stale: bool,
+    /// Whether any row was new or other since the contents of all were compared.
+    has_news: bool,
     /// The table, by its number in the list, and the place up to which older rows were listed.
     round: Option<(usize, i64)>,
     /// A page cannot be read: rows are known by their places alone.
@@ -214,7 +217,7 @@ impl Walk {
         let after = (Cell::FIRST, Cell::from(""));
         self.stage =
             Stage::Reading(Cursor { after, portion: PORTION, expected, strays: VecDeque::from(strays) });
-        self.is_stale = true;
+        (self.is_stale, self.has_news) = (true, true);
         let mut todo = vec![Todo::Portion(look.number)];
         if expected == 0 && look.queries.archive.is_some() {
             todo.push(Todo::Archive(look.number));
@@ -239,7 +242,7 @@ impl Walk {
             }
             asked => asked?,
         };
-        if begun.elapsed() > LONG {
+        if begun.elapsed() > LONG && rows.iter().all(|row| row.record.is_none()) {
             cursor.portion = cursor.portion.saturating_mul(4);
         }
         let is_empty = rows.is_empty();
@@ -313,13 +316,15 @@ impl Walk {
         self.round = round;
         // What was seen of the round while rows were written may be old when it ends.
         self.is_stale = has_more || (self.is_stale && !(begins && look.is_settling));
-        let of_content = look.is_settling && known.bytes() <= COMPARED;
+        let of_content = look.is_settling && self.has_news && known.bytes() <= COMPARED;
         let mut rows: Vec<ListedRow> = pieces.into_iter().flat_map(|piece| piece.rows).collect();
         let latest = rows.iter().map(|row| row.change.0).fold(self.latest, i64::max);
         rows.retain(|row| !row.is_seen_in(known) || of_content || row.change.0 >= self.latest);
         self.latest = latest;
         // Where no event comes with a change, what was found shows that there were some.
-        self.is_stale |= rows.iter().any(|row| known.is_due(row.table, row.at));
+        let is_news = rows.iter().any(|row| known.is_due(row.table, row.at));
+        self.is_stale |= is_news;
+        self.has_news = (self.has_news || is_news) && !(look.is_settling && self.is_settled());
         rows.sort_by(|one, other| one.order(other).then(one.place().cmp(&other.place())));
         let todo = single.into_iter().chain(rows).map(|row| {
             row.is_seen_in(known);
