@@ -2,8 +2,6 @@
 //!
 //! Invariant: the data of images is never kept.
 
-use std::borrow::Cow;
-
 pub(crate) mod spent;
 
 use super::attached::{self, Attached, attached};
@@ -115,7 +113,6 @@ pub(crate) fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolR
     let content = block.get("content");
     let text = output_text(content);
     let untagged_text = untagged(&text);
-    let untagged_text = untagged_text.as_ref();
     let failure = attached::failure(content);
     let is_error = block.get("is_error").is_true() || failure.is_some();
     let images = content.items().iter().filter(|item| block_type(item) == "image");
@@ -139,13 +136,9 @@ pub(crate) fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolR
 }
 
 /// Claude Code wraps its own complaints in a tag that says nothing to a reader.
-fn untagged(text: &str) -> Cow<'_, str> {
-    const TAG: &str = "<tool_use_error>";
-    if !text.trim_start().starts_with(TAG) {
-        return Cow::Borrowed(text);
-    }
-    let inner = text.trim().strip_prefix(TAG).and_then(|rest| rest.strip_suffix("</tool_use_error>"));
-    inner.map_or(Cow::Borrowed(text), |inner| Cow::Owned(inner.into()))
+fn untagged(text: &str) -> &str {
+    let inner = text.trim().strip_prefix("<tool_use_error>");
+    inner.and_then(|rest| rest.strip_suffix("</tool_use_error>")).unwrap_or(text)
 }
 
 /// Whether an error says that the user or a policy did not allow the call.
@@ -157,7 +150,8 @@ fn is_refusal(text: &str) -> bool {
         "Claude requested permissions to",
         "Permission to use",
     ];
-    marks.iter().any(|mark| text.trim_start().starts_with(mark))
+    let text = text.trim_start();
+    marks.iter().any(|mark| text.starts_with(mark))
 }
 
 /// An image block: described, not held.

@@ -346,8 +346,7 @@ fn any_field(input: &Json<'_>) -> Option<String> {
 
 /// The first short string of the input, else the input itself.
 fn first_string(input: &Json<'_>) -> String {
-    let is_short = |value: &Json<'_>| value.str().is_some_and(|text| text.len() <= SHORT_BYTES);
-    let short = |value: &Json<'_>| value.filled().filter(|_| is_short(value)).map(str::to_owned);
+    let short = |value: &Json<'_>| value.filled().filter(|text| text.len() <= SHORT_BYTES).map(str::to_owned);
     let found = input.members().iter().find_map(|(_, value)| short(value));
     found.unwrap_or_else(|| match input {
         Json::Null => String::new(),

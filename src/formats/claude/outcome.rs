@@ -28,9 +28,7 @@ pub(crate) fn enrich(result: &mut ToolResult, text: &str, details: &Json<'_>, ou
     if details.get("interrupted").is_true() || (is_failed && text.trim_start().starts_with(INTERRUPTED)) {
         result.verdict = Verdict::Stopped;
     }
-    // Only a failure has its code.
-    let begin = if result.verdict == Verdict::Failed { text.trim_start() } else { "" };
-    let mut facts: Vec<String> = facts(result.verdict, begin, details);
+    let mut facts: Vec<String> = facts(result.verdict, text, details);
     if facts.is_empty() && result.verdict == Verdict::Done {
         facts.extend(lines_before_reminder(text));
     }
@@ -43,8 +41,8 @@ pub(crate) fn enrich(result: &mut ToolResult, text: &str, details: &Json<'_>, ou
 /// not the file's.
 fn lines_before_reminder(text: &str) -> Option<String> {
     let begin = text.trim_start();
-    let (number, _) = begin.trim_start().split_once('→')?;
-    let is_numbered = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let rest = begin.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = rest.len() < begin.len() && rest.starts_with('→');
     let (file, _) = is_numbered.then(|| text.split_once("\n<system-reminder>"))??;
     Some(count(file.trim_end().lines().count() as u64, "line"))
 }

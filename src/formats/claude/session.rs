@@ -180,6 +180,10 @@ impl Session {
                 && !kind.ends_with("tool_use")
                 && !kind.ends_with("tool_result")
         });
+        let mut rare = rare.peekable();
+        if rare.peek().is_none() {
+            return Vec::new();
+        }
         let (contents, seen, answer) = (&self.contents, &mut self.seen, line.answer());
         let is_new = |(_, block): &(usize, &Json<'_>)| {
             let mut print = contents.build_hasher();

@@ -108,9 +108,6 @@ pub(crate) fn named_in(text: &str, details: &Json<'_>) -> Option<String> {
 /// What stands between the tags around the beginning of a stored output.
 pub fn preview(text: &str) -> Option<&str> {
     const TAG: &str = "<persisted-output>";
-    if !text.trim_start().starts_with(TAG) {
-        return None;
-    }
     let inner = text.trim_start().strip_prefix(TAG)?;
     Some(inner.split_once("</persisted-output>").map_or(inner, |(inner, _)| inner).trim())
 }

@@ -68,7 +68,7 @@ impl Panel {
     pub(super) fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
         let kind = kind_of(json);
         let text = json.get("text").str_or_empty();
-        let payload = json::parse(text).unwrap_or(Json::Null);
+        let payload = json::read(text).unwrap_or(Json::Null);
         let (key, is_known) = self.key(json, kind);
         let said = Said { kind, text, payload: &payload, json, key: &key };
         if let Some(fate) = self.goes_on(&said, out) {

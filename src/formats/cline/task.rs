@@ -32,7 +32,7 @@ pub(super) fn emit(messages: &[Json<'_>], history: &mut [KnownMessage], out: &mu
         *kinds.entry(kind).or_default() += 1;
         let is_request = kind == "api_req_started";
         number += usize::from(is_request);
-        let payload = json::parse(message.get("text").str_or_empty()).unwrap_or(Json::Null);
+        let payload = json::read(message.get("text").str_or_empty()).unwrap_or(Json::Null);
         let Some(usage) = request::usage(kind, &payload, out).filter(|usage| !usage.is_zero()) else {
             continue;
         };

@@ -106,7 +106,7 @@ pub(super) fn outputs(printed: &[&str]) -> Option<String> {
 fn output(text: &str) -> Cow<'_, str> {
     let trimmed = text.trim();
     if trimmed.starts_with(['{', '[']) {
-        let value = json::parse(trimmed).unwrap_or(Json::Null);
+        let value = json::read(trimmed).unwrap_or(Json::Null);
         let all: Option<Vec<&str>> = match &value {
             Json::Array(items) if !items.is_empty() => items.iter().map(output_of).collect(),
             value => output_of(value).map(|output| vec![output]),

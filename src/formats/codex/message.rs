@@ -414,24 +414,19 @@ fn request(text: &str) -> Option<(&str, &str)> {
     splits.min_by_key(|(context, _)| context.len())
 }
 
-fn may_have_preface(begin: &str) -> bool {
-    PREFACES.iter().any(|preface| begin.trim_start().starts_with(preface))
-}
-
 /// Whether an editor or the app wrote something above a prompt: under headings of its own down to that of the request.
 fn has_preface(text: &str) -> bool {
-    may_have_preface(text)
-        && (request(text).is_some() || ATTACHED.iter().any(|heading| text.trim_start().starts_with(heading)))
+    let begin = text.trim_start();
+    PREFACES.iter().any(|preface| begin.starts_with(preface))
+        && (request(text).is_some() || ATTACHED.iter().any(|heading| begin.starts_with(heading)))
 }
 
 /// Whose a message is: its parts are labelled in late versions; else by how it begins.
 fn speaker(content: &Json<'_>, kinds: &[Json<'_>]) -> Speaker {
-    let begin = content.blocks().iter().find_map(text_in).unwrap_or_default().trim_start();
+    let text = content.blocks().iter().find_map(text_in).unwrap_or_default();
+    let begin = text.trim_start();
     // The app writes what it shows above what the user asks for.
-    let has_request = || {
-        let text = content.blocks().iter().find_map(text_in);
-        text.and_then(request).is_some_and(|(_, asked)| !asked.trim().is_empty())
-    };
+    let has_request = || request(text).is_some_and(|(_, asked)| !asked.trim().is_empty());
     if begin.starts_with(PREFACES[1]) && has_request() {
         return Speaker::User;
     }

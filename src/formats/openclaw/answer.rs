@@ -34,10 +34,7 @@ pub(crate) fn is_known(session: &SessionDecoder, json: &Json<'_>) -> bool {
 fn without_directives<'a>(json: &Json<'a>) -> Option<(Json<'a>, Vec<String>)> {
     let mut directives = Vec::new();
     let is_answer = json.at(&["message", "role"]).str() == Some("assistant");
-    let has_any = |block: &Json<'_>| {
-        let text = block.get("text").str().filter(|text| text.trim_start().starts_with("[["));
-        text.is_some_and(|text| directive(text).is_some())
-    };
+    let has_any = |block: &Json<'_>| block.get("text").str().is_some_and(|text| directive(text).is_some());
     if !is_answer || !json.at(&["message", "content"]).items().iter().any(has_any) {
         return None;
     }

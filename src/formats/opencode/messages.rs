@@ -416,10 +416,12 @@ impl Messages {
 
     /// What stands for a message of an unknown role, which may be sent more than once.
     fn unknown(&self, key: &Key, info: &Json<'_>, out: &mut Batch) -> Block {
-        let counted = out.tally.unknown.clone();
+        let is_again = self.heads.get(key).is_some_and(|head| head.has_message);
+        let before = is_again.then(|| (out.tally.unknown.clone(), out.notices.len()));
         let block = unknown::block(Kind("info.role", info.get("role").str_or_empty()), info, out);
-        if self.heads.get(key).is_some_and(|head| head.has_message) {
+        if let Some((counted, notices)) = before {
             out.tally.unknown = counted;
+            out.notices.truncate(notices);
         }
         Batch::block(head::UNKNOWN, block)
     }

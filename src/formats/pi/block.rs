@@ -31,7 +31,7 @@ pub fn all(content: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
 
 /// A block; several if it carries leftovers.
 pub(crate) fn one(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
-    if let Some(said) = string_of(block) {
+    if let Some(said) = text_of(block) {
         let body = (!said.trim().is_empty()).then(|| out.prose(said));
         return body.map(|body| Batch::block(Piece(0), BlockKind::Text(body))).into_iter().collect();
     }
@@ -46,10 +46,6 @@ pub(crate) fn one(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Bloc
 
 /// The text of a text block.
 pub(crate) fn text_of<'j>(block: &'j Json<'_>) -> Option<&'j str> {
-    string_of(block)
-}
-
-fn string_of<'j>(block: &'j Json<'_>) -> Option<&'j str> {
     match (block, block.get("type").str()) {
         (Json::Str(text), _) => Some(text),
         (_, Some("text")) => Some(block.get("text").str_or_empty()),

@@ -92,13 +92,13 @@ impl BodyFlags {
     }
 }
 
-/// More is asked for only where what is there so far begins like a report.
+/// How an output that is a report says that it failed.
 fn failure(raw: &str) -> Option<Failure> {
     let begin = raw.trim_start();
     if begin.starts_with('{') {
         return (raw.len() <= REPORT_BYTES).then(|| of_object(begin)).flatten();
     }
-    let has_failed = begin.starts_with(EXIT_CODE) && starts_with_exit(begin);
+    let has_failed = starts_with_exit(begin);
     if has_failed || ends_with_exit(raw.trim_end().lines().next_back().unwrap_or_default()) {
         return Some(Failure::Exit);
     }

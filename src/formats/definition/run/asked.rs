@@ -65,14 +65,13 @@ impl Asked {
         if let Some(known) = self.started.get(&agent) {
             return Some(known.clone());
         }
-        let is_of =
-            |starter: &&Starter, of: Option<&Name>| starter.at <= began && starter.lane.as_ref() == of;
         let of = of.filter(|of| self.starters.iter().any(|starter| starter.lane.as_ref() == Some(of)));
-        let last =
-            self.starters.iter().filter(|starter| is_of(starter, of)).map(|starter| starter.at).max()?;
-        let those = || {
-            (0_usize..).zip(&self.starters).filter(move |(_, one)| one.at == last && one.lane.as_ref() == of)
+        let before = || {
+            let all = (0_usize..).zip(&self.starters);
+            all.filter(|(_, one)| one.at <= began && one.lane.as_ref() == of)
         };
+        let last = before().map(|(_, one)| one.at).max()?;
+        let those = || before().filter(|(_, one)| one.at == last);
         let free = those().find(|(_, one)| !one.has_started).or_else(|| those().last())?.0;
         let starter = self.starters.get_mut(free)?;
         starter.has_started = true;
