@@ -79,9 +79,7 @@ pub(crate) struct Facts {
     /// Calls without a result.
     pub(crate) open: Vec<Open>,
     /// Failures that nothing has mended, by lane and what they are known by, with their words.
-    unmended: HashMap<(Option<Name>, Like), HashMap<String, usize>>,
-    /// The tests among them.
-    unmended_tests: BTreeSet<(Option<Name>, String)>,
+    unmended: BTreeMap<(Option<Name>, Like), HashMap<String, usize>>,
     may: May,
     last_change: usize,
     last_may_test: usize,
@@ -417,28 +415,24 @@ impl Facts {
         if self.unmended.is_empty() {
             return;
         }
-        let key = (lane.cloned(), like.clone());
-        for number in self.unmended.remove(&key).unwrap_or_default().into_values() {
+        for number in self.unmended.remove(&(lane.cloned(), like.clone())).unwrap_or_default().into_values() {
             if let Some(failure) = self.failed.get_mut(number) {
                 failure.mended = Some(entry);
             }
-        }
-        if let (lane, Like::Test(tests)) = key {
-            self.unmended_tests.remove(&(lane, tests));
         }
     }
 
     /// Tests passed: the same ones, or more of them, failed before. Answers whether any did.
     fn mend_tests(&mut self, entry: EntryId, lane: Option<&Name>, passed: &str) -> bool {
-        let passed = (lane.cloned(), passed.to_owned());
-        let of_same = self.unmended_tests.range(passed.clone()..);
-        let rest = of_same.map_while(|of| {
-            (of.0 == passed.0).then_some(of.1.strip_prefix(&passed.1)?).map(|rest| (of, rest))
+        let from = (lane.cloned(), Like::Test(passed.to_owned()));
+        let failed = self.unmended.range(from..).map_while(|((of, like), _)| {
+            let Like::Test(tests) = like else { return None };
+            Some((like, tests.strip_prefix(passed).filter(|_| of.as_ref() == lane)?))
         });
-        let mended = rest.filter(|(_, rest)| rest.is_empty() || rest.starts_with(' '));
-        let mended: Vec<String> = mended.map(|((_, tests), _)| tests.clone()).collect();
-        for tests in &mended {
-            self.mend(entry, lane, &Like::Test(tests.clone()));
+        let mended = failed.filter(|(_, rest)| rest.is_empty() || rest.starts_with(' '));
+        let mended: Vec<Like> = mended.map(|(like, _)| like.clone()).collect();
+        for like in &mended {
+            self.mend(entry, lane, like);
         }
         !mended.is_empty()
     }
@@ -449,9 +443,6 @@ impl Facts {
         (what, facts, word): (&str, &str, &'static str),
         like: Like,
     ) {
-        if let Like::Test(tests) = &like {
-            self.unmended_tests.insert((lane.cloned(), tests.clone()));
-        }
         let numbers = self.unmended.entry((lane.cloned(), like.clone())).or_default();
         if let Some(known) = numbers.get(what).and_then(|number| self.failed.get_mut(*number)) {
             known.times += 1;

@@ -69,6 +69,7 @@ pub(crate) fn carry_out(app: &mut App, request: Request) -> Vec<Effect> {
     // Beside what is asked for now, an older message would read as the answer.
     if request != Request::Wait {
         app.reader.screen.message = None;
+        app.reader.text.places.wants_beginning = false;
     }
     let mut effects = match request {
         Request::Type(_) => Vec::new(),
@@ -166,7 +167,6 @@ pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
     {
         return effects;
     }
-    reader.text.places.wants_beginning = false;
     if let (Mode::Raw(view), Action::Copy(what)) = (&app.mode, action) {
         return view.copy(what, &mut reader.screen).map(Effect::Copy).into_iter().collect();
     }

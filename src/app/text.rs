@@ -42,7 +42,6 @@ use super::text::heights::Heights;
 use super::text::items::RowCache;
 use super::text::places::saved_position::SavedPosition;
 use super::text::places::{Places, Tail};
-use super::text::runs::Runs;
 use super::text::sequence::{Sequence, Wanted, starter_of};
 use super::text::spine::Spine;
 use super::text::viewport::Viewport;
@@ -329,7 +328,7 @@ impl TextPane {
     pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
         self.view.look_up(lookup);
         self.find.look_up(lookup);
-        self.folds.runs = Runs::default();
+        self.folds.look_up(lookup);
         self.places.tail = Tail::default();
         self.cache.clear();
         self.asked.clear();

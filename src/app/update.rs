@@ -209,6 +209,7 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
 
 /// Carries out what the mouse did.
 fn point(app: &mut App, pointer: Pointer) -> Vec<Effect> {
+    app.reader.text.places.wants_beginning = false;
     match (&app.mode, pointing::wheel_of(pointer.gesture)) {
         (Mode::Help { .. } | Mode::Raw(_), Some(by)) => dispatch::scroll_pop_up(app, by),
         (Mode::Picker | Mode::Palette(_) | Mode::Wall | Mode::Ledger, Some(by)) => {

@@ -311,10 +311,9 @@ impl Viewer {
         if matches!(feed, Feed::Batch { .. }) && self.app.reader.session.file.is_caught_up {
             self.update(Event::Written(now()));
         }
-        let is_beside =
-            matches!(feed, Feed::Batch { stage: Stage::Whole, .. }) && self.app.reader.session.is_part();
+        let is_of_whole = matches!(feed, Feed::Batch { stage: Stage::Whole, .. });
         self.update(Event::Feed(Box::new(feed)));
-        !is_beside
+        !(is_of_whole && self.app.reader.session.is_part())
     }
 
     fn update(&mut self, event: Event) {

@@ -121,17 +121,16 @@ impl Indexes {
         self.generation += u64::from(!touched.is_empty());
     }
 
-    /// Says of large entries that were put off that they have changed. Whether there are more.
-    fn change_due(&mut self, transcript: &Transcript) -> bool {
+    /// Takes in what is new, and large entries that were put off and are due. Says whether that was all.
+    fn advance(&mut self, transcript: &Transcript, needs: Needs) -> bool {
         let due = self.owed.due();
         self.change_each(transcript, &due);
-        !self.owed.0.is_empty()
+        self.follow_each(transcript, needs | Needs::always()) && self.owed.0.is_empty()
     }
 
     /// Takes in what is new when it comes, for what is always known and for what else is needed.
     pub(crate) fn watch(&mut self, transcript: &Transcript, needs: Needs) {
-        let has_more = self.change_due(transcript);
-        self.is_behind |= !self.follow_each(transcript, needs | Needs::always()) || has_more;
+        self.is_behind |= !self.advance(transcript, needs);
     }
 
     /// Bodies of these entries were read again.
@@ -151,9 +150,8 @@ impl Indexes {
     pub(crate) fn follow(&mut self, transcript: &Transcript, needs: Needs, is_whole: bool) {
         self.needs = needs;
         let was_behind = self.is_behind;
-        let needs = Needs { findings: needs.findings && is_whole, ..needs | Needs::always() };
-        let has_more = self.change_due(transcript);
-        self.is_behind = !self.follow_each(transcript, needs) || has_more;
+        let needs = Needs { findings: needs.findings && is_whole, ..needs };
+        self.is_behind = !self.advance(transcript, needs);
         self.generation += u64::from(was_behind || self.is_behind);
     }
 
@@ -188,7 +186,7 @@ impl Owed {
         }
         let waits = |id: &EntryId| transcript.blocks_of(*id) / BLOCKS;
         let (large, now): (Vec<EntryId>, Vec<EntryId>) =
-            touched.changed.iter().copied().partition(|id| waits(id) > 0);
+            touched.changed.iter().copied().partition(|id| waits(id) > 1);
         if large.is_empty() {
             return Cow::Borrowed(touched);
         }
@@ -200,9 +198,14 @@ impl Owed {
 
     /// A batch or a frame goes by: those that have waited.
     fn due(&mut self) -> Vec<EntryId> {
-        self.0.values_mut().for_each(|left| *left = left.saturating_sub(1));
-        let due = self.0.iter().filter(|(_, left)| **left == 0).map(|(id, _)| *id).collect();
-        self.0.retain(|_, left| *left > 0);
+        let mut due = Vec::new();
+        self.0.retain(|id, left| {
+            *left -= 1;
+            if *left == 0 {
+                due.push(*id);
+            }
+            *left > 0
+        });
         due
     }
 }

@@ -17,6 +17,13 @@ impl Lookup<'_> {
         self.now.find(&self.before.get(id)?.key)
     }
 
+    /// The number of the same branch.
+    pub(crate) fn branch(&self, number: usize) -> Option<usize> {
+        let branches = self.before.branches();
+        let head = branches.head(branches.list.get(number.checked_sub(1)?)?)?;
+        Some(self.now.branches().of(self.entry(head)?)?.number)
+    }
+
     /// The same block.
     pub(crate) fn block(&self, place: Place) -> Option<Place> {
         Some(Place { entry: self.entry(place.entry)?, ..place })

@@ -185,8 +185,10 @@ fn left_words(reader: &Reader) -> String {
     }
     if let Some((done, total)) = reader.session.file.progress {
         let end = if reader.session.is_part() { "end only, " } else { "" };
-        let then = if reader.text.places.wants_beginning { ", then to the beginning" } else { "" };
-        parts.push(format!("{end}reading {}%{then}", (done * 100).checked_div(total).unwrap_or(0)));
+        parts.push(format!("{end}reading {}%", (done * 100).checked_div(total).unwrap_or(0)));
+    }
+    if reader.text.places.wants_beginning {
+        parts.push("then to the beginning".to_owned());
     }
     if let Some(filter) = &reader.text.find.next_filter {
         parts.push(format!("filtering {}% (esc stops)", filter.percent));

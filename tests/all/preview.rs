@@ -4,6 +4,8 @@ use std::fs;
 
 use tv::analysis::activity::{Activity, LastWrite};
 use tv::analysis::lint::Findings;
+use tv::app::input::mouse::{Gesture, Pointer};
+use tv::app::update::Event;
 use tv::model::edit::{Batch, Edit, Feed, Mode, Stage as Stretch};
 
 use crate::made::{answer, call, prompt};
@@ -48,7 +50,7 @@ fn the_beginning_waits_until_all_is_read() {
     assert!(!stage.status().contains("100%"), "{}", stage.status());
     stage.press("g");
     assert!(shows(&stage, "sentence 260"), "as far as is read: {}", stage.picture());
-    assert!(stage.status().contains("reading 10%, then to the beginning"), "{}", stage.status());
+    assert!(stage.status().contains("reading 10%  then to the beginning"), "{}", stage.status());
     stage.add_as(Mode::Append, Stretch::Whole, part(30..60));
     assert!(shows(&stage, "sentence 260"), "what is read beside it moves nothing: {}", stage.picture());
     read_the_rest(&mut stage, 60);
@@ -60,7 +62,7 @@ fn the_beginning_waits_until_all_is_read() {
 
 #[test]
 fn a_further_key_takes_the_wish_for_the_beginning_back() {
-    for key in ["j", "ctrl-d", "G", "esc", "n", "m a"] {
+    for key in ["j", "ctrl-d", "G", "esc", "n", "m a", "V"] {
         let mut stage = reading(30);
         stage.press(&format!("g {key}"));
         assert!(!stage.status().contains("then to the beginning"), "{key}: {}", stage.status());
@@ -68,6 +70,11 @@ fn a_further_key_takes_the_wish_for_the_beginning_back() {
         read_the_rest(&mut stage, 30);
         assert_eq!((texts(&stage), stage.focused_key()), before, "{key}");
     }
+    let mut stage = reading(30);
+    stage.press("F12 g");
+    stage.happen(Event::Mouse(Pointer { gesture: Gesture::WheelDown, column: 20, line: 10 }));
+    stage.arrange();
+    assert!(!stage.status().contains("then to the beginning"), "the wheel: {}", stage.status());
 }
 
 #[test]
@@ -128,10 +135,11 @@ fn the_beginning_of_a_file_that_was_replaced_is_its_own() {
     stage.feed(Feed::Batch { stage: Stretch::Whole, batch: Box::new(batch) });
     stage.press("g");
     assert!(shows(&stage, "sentence 0") && !shows(&stage, "of the other file"), "{}", stage.picture());
+    assert!(stage.status().contains("then to the beginning"), "{}", stage.status());
     let mut batch = Batch::default();
     (batch.mode, batch.is_of_other_file) = (Mode::ReplaceEnd, true);
     stage.feed(Feed::Batch { stage: Stretch::Whole, batch: Box::new(batch) });
-    stage.press("g");
+    stage.arrange();
     assert!(shows(&stage, "of the other file"), "{}", stage.picture());
 }
 

@@ -121,7 +121,7 @@ pub(super) struct Failed {
 }
 
 /// What the same thing is known by.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Like {
     Call(u64),
     File(String),

@@ -104,11 +104,11 @@ impl Find {
             block: sought.block.and_then(|(focus, edge)| Some((lookup.block(focus)?, edge))),
             ..sought
         });
-        self.opened.forget_runs();
+        self.opened.look_up(lookup);
         self.same_id = self.same_id.take().and_then(|(focus, id)| Some((lookup.block(focus)?, id)));
         if let Some(typing) = &mut self.typing {
             typing.from.look_up(lookup);
-            typing.opened.forget_runs();
+            typing.opened.look_up(lookup);
         }
         self.at_hit = self.at_hit.and_then(|at| Some(AtHit { focus: lookup.block(at.focus)?, ..at }));
     }

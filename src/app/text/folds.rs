@@ -14,7 +14,7 @@ use crate::model::body::Key;
 use crate::model::entry::{BlockKind, EntryId};
 use crate::render::nodes::{NodeFolds, NodeId};
 use crate::render::row::{Fold, Level};
-use crate::session::Session;
+use crate::session::{Lookup, Session};
 
 /// Folds by entry and place of the block.
 #[derive(Clone, Debug, Default)]
@@ -94,6 +94,13 @@ impl Folds {
     #[must_use]
     pub(crate) fn again(self) -> Self {
         Self { runs: Runs::default(), ..self }
+    }
+
+    /// The same in another transcript of the session.
+    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
+        self.branches = self.branches.iter().filter_map(|number| lookup.branch(*number)).collect();
+        self.unfolded_branch = self.unfolded_branch.and_then(|number| lookup.branch(number));
+        self.runs = Runs::default();
     }
 
     /// The same for entries that have other keys; their branches have other numbers, too.

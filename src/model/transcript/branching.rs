@@ -16,13 +16,8 @@ impl Transcript {
     /// Brings turns and branches up to date; to be called once after the batches of a moment. What came
     /// on top costs no more in a long session than in a short one.
     pub fn settle(&mut self) {
-        self.settle_turns();
-        self.settle_branches();
-    }
-
-    /// Brings turns up to date, but leaves branches as they were known.
-    fn settle_turns(&mut self) {
         self.turns.follow(&self.order, &self.entries, &self.lanes);
+        self.settle_branches();
     }
 
     fn settle_branches(&mut self) {

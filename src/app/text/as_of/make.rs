@@ -35,7 +35,7 @@ pub fn arrange(text: &mut TextPane, scene: &mut Scene<'_>) {
     let focus = text.view.focus.filter(|_| text.as_of.is_on && !scene.session.indexes.is_behind());
     let known = text.as_of.then.take();
     text.as_of.then = focus.map(|focus| {
-        let wanted = (focus.entry, scene.session.indexes.account.revision());
+        let wanted = (focus.entry, scene.session.indexes.generation);
         known.filter(|then| then.made_for == wanted).unwrap_or_else(|| then(scene, wanted))
     });
     let sight = focus.and_then(|focus| sight(scene, focus));

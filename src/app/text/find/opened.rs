@@ -9,6 +9,7 @@ use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::render::row::{Fold, Level};
+use crate::session::Lookup;
 
 /// What hides items: folds, sub-agents, and what the level leaves out.
 #[derive(Debug)]
@@ -94,8 +95,9 @@ impl Opened {
         (self.has_shown_thinking, self.level) != (other.has_shown_thinking, other.level)
     }
 
-    /// Another transcript of the session is shown, in which runs are looked for anew.
-    pub(crate) fn forget_runs(&mut self) {
+    /// The same in another transcript of the session, in which runs are looked for anew.
+    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
+        self.branches = self.branches.iter().filter_map(|number| lookup.branch(*number)).collect();
         self.runs.clear();
     }
 

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use crate::app::text::folds::Folds;
-use crate::app::text::runs::Runs;
 use crate::app::text::viewport::{Anchor, Focus};
 use crate::model::text::Name;
 use crate::session::Lookup;
@@ -26,6 +25,6 @@ impl SavedPosition {
     pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
         self.anchor = self.anchor.look_up(lookup);
         self.focus = self.focus.and_then(|focus| lookup.block(focus));
-        self.folds.runs = Runs::default();
+        self.folds.look_up(lookup);
     }
 }
