@@ -39,21 +39,24 @@ pub(crate) fn output_text<'j>(content: &'j Json<'_>) -> Cow<'j, str> {
     match content {
         Json::Null => "".into(),
         Json::Str(text) => Cow::Borrowed(text),
-        Json::Array(items) => {
-            let mut parts = items.iter().filter(|item| block_type(item) != "image").map(|item| {
-                let text = item.str().or_else(|| item.get("text").str());
-                text.map_or_else(|| described(item).into(), Cow::Borrowed)
-            });
-            let first = parts.next().unwrap_or_else(|| "".into());
-            let rest: Vec<Cow<'_, str>> = parts.collect();
-            if rest.is_empty() {
-                return first;
-            }
-            let all: Vec<&str> = [&first].into_iter().chain(&rest).map(|text| &**text).collect();
-            all.join("\n").into()
-        }
+        Json::Array(items) => joined(items.iter().filter(|item| block_type(item) != "image").map(|item| {
+            let text = item.str().or_else(|| item.get("text").str());
+            text.map_or_else(|| described(item).into(), Cow::Borrowed)
+        })),
         other => described(other).into(),
     }
+}
+
+/// Texts one below the other. A single one is not copied.
+pub(crate) fn joined<'j>(texts: impl IntoIterator<Item = Cow<'j, str>>) -> Cow<'j, str> {
+    let mut texts = texts.into_iter();
+    let mut all = texts.next().unwrap_or_default();
+    for text in texts {
+        let all = all.to_mut();
+        all.push('\n');
+        all.push_str(&text);
+    }
+    all
 }
 
 /// What is no text in words, else as its source.

@@ -20,6 +20,7 @@ use crate::model::body::Tree;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 pub(crate) use damage::Damage;
+pub(crate) use reader::read_without;
 
 /// Deeper values are kept as their source text.
 const MAX_DEPTH: u8 = 96;
@@ -316,11 +317,6 @@ fn null<'j, 'a>() -> &'j Json<'a> {
 /// The value that a text is, if it is one JSON value.
 pub fn read(text: &str) -> Option<Json<'_>> {
     read_without(text, &[])
-}
-
-/// As [`read`], but what is the value of a member of one of these names is a string, as it is written.
-pub(crate) fn read_without<'a>(text: &'a str, closed: &'static [&'static str]) -> Option<Json<'a>> {
-    reader::read(text, closed)
 }
 
 /// As [`read`], and why not.

@@ -79,7 +79,8 @@ impl Format for Pi {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(Judged::new(PiDecoder::default()))
+        let session = session::SessionDecoder::new(prompt::open);
+        Box::new(Judged::new(PiDecoder { session, runs: runs::Runs::default() }))
     }
 
     /// What the extension pi-subagents keeps of its runs, and these of theirs.
@@ -104,12 +105,6 @@ impl Format for Pi {
 struct PiDecoder {
     session: session::SessionDecoder,
     runs: runs::Runs,
-}
-
-impl Default for PiDecoder {
-    fn default() -> Self {
-        Self { session: session::SessionDecoder::new(prompt::open), runs: runs::Runs::default() }
-    }
 }
 
 impl Decoder for PiDecoder {

@@ -14,6 +14,7 @@
 
 use std::borrow::Cow;
 
+use super::attached::joined;
 use super::definition::kinds::{self, Known, label};
 use super::json::Json;
 use crate::model::edit::Batch;
@@ -244,8 +245,8 @@ pub(crate) fn text_of<'j>(json: &'j Json<'_>, depth: u8) -> Option<Cow<'j, str>>
     match json {
         Json::Str(_) => json.filled().filter(|text| is_said(text)).map(Cow::Borrowed),
         Json::Array(items) => {
-            let texts: Vec<_> = items.iter().filter_map(|item| text_of(item, depth + 1)).collect();
-            (!texts.is_empty()).then(|| Cow::Owned(texts.join("\n")))
+            let mut texts = items.iter().filter_map(|item| text_of(item, depth + 1)).peekable();
+            texts.peek().is_some().then(|| joined(texts))
         }
         Json::Object(_) if depth <= DEEPEST => {
             let own = TEXTS.iter().find_map(|name| text_of(json.get(name), depth + 1));

@@ -445,7 +445,8 @@ pub enum Break {
 
 impl Break {
     /// A compaction of which no more is known than what caused it.
-    pub fn compaction(trigger: Text) -> Self {
+    pub fn compaction(trigger: &str) -> Self {
+        let trigger = Text::clean(trigger);
         Self::Compaction { before: None, after: None, trigger, partial: false, took: None }
     }
 

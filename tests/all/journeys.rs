@@ -236,7 +236,7 @@ fn a_stray_leads_to_what_is_nearest_and_says_what_that_is() {
     );
     let (key, status) = ask(calls(), stray("x9", None), Vec::new());
     assert!(key == "c2" && status.contains("nearest is this call without a result"), "{key} {status}");
-    let compacted = Break::compaction(Text::from(""));
+    let compacted = Break::compaction("");
     let compacted = rule("k1", 2, compacted);
     let (key, status) = ask([calls(), vec![compacted]].concat(), stray("x9", Some("read")), Vec::new());
     assert!(key == "k1" && status.contains("the history was compacted here"), "{key} {status}");

@@ -108,7 +108,7 @@ fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
         Step::Lost(call) => out.push(Edit::State { call: id(*call), state: ToolState::Lost }),
         Step::Compaction { key: number, kept } => {
             let mut entry = out.new_entry(key(*number), Role::Harness, None);
-            let line = Break::compaction(Text::default());
+            let line = Break::compaction("");
             entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(line)));
             if let Some(kept) = kept {
                 out.meta(MetaEdit::Kept { compaction: key(*number), first: key(*kept) });

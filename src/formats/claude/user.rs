@@ -370,7 +370,7 @@ fn summary(line: &Line<'_>, content: &Json<'_>, session: &mut Session, out: &mut
     let is_alone = boundary.is_none();
     let mut entry = line.entry(boundary.unwrap_or_else(|| line.id.clone()), Role::Harness, out);
     if is_alone {
-        let compaction = Break::compaction(Text::default());
+        let compaction = Break::compaction("");
         entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(compaction)));
     }
     let body = out.prose(&anthropic::output_text(content));

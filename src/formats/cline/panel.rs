@@ -248,9 +248,9 @@ impl Panel {
         let [from, to] = range.items() else { return None };
         let words = format!("messages {} to {} left out", from.count()?, to.count()?);
         let is_news = self.deleted.as_ref() != Some(&words);
-        self.deleted = Some(words.clone());
-        let trigger = Text::clean(&words);
-        is_news.then_some(Break::compaction(trigger))
+        let compaction = Break::compaction(&words);
+        self.deleted = Some(words);
+        is_news.then_some(compaction)
     }
 
     /// Keeps what later messages go on with.

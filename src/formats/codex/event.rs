@@ -162,7 +162,7 @@ pub(crate) fn compacted(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -
         return Fate::Merged;
     }
     let mut entry = thread.entry(line, key, Role::Harness, out);
-    let what = Break::compaction(Text::default());
+    let what = Break::compaction("");
     entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(what)));
     if let Some(summary) = summary {
         let body = out.prose(summary);

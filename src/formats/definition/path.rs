@@ -12,7 +12,7 @@ mod turned;
 use std::borrow::Cow;
 
 use self::turned::{beside, deep, inside, outside, tagged, under, unquoted};
-use crate::formats::attached::output_text;
+use crate::formats::attached::{joined, output_text};
 use crate::formats::json::{self, Json};
 use crate::model::entry::Piece;
 use crate::model::text::Text;
@@ -161,7 +161,7 @@ impl Path {
         let mut exists = false;
         for choice in &self.0 {
             choice.visit(scope, &mut |_, value| {
-                exists |= !(value.is_null() || value.str().is_some_and(|text| matches!(text.len(), 0)));
+                exists |= !(value.is_null() || value.str().is_some_and(str::is_empty));
             });
         }
         exists
@@ -276,7 +276,7 @@ impl Path {
 fn prose_of<'j>(value: &'j Json<'_>) -> Cow<'j, str> {
     let Json::Array(items) = value else { return output_text(value) };
     let texts = items.iter().filter_map(|item| item.str().or_else(|| item.get("text").str()));
-    Cow::Owned(texts.collect::<Vec<_>>().join("\n"))
+    joined(texts.map(Cow::Borrowed))
 }
 
 /// The text of a string or a number.
@@ -292,7 +292,7 @@ pub(super) fn word_of<'j>(value: &'j Json<'_>) -> Option<Cow<'j, str>> {
 fn is_nothing(value: &Json<'_>) -> bool {
     match value {
         Json::Null => true,
-        Json::Str(text) => matches!(text.len(), 0),
+        Json::Str(text) => text.is_empty(),
         Json::Array(items) => items.is_empty(),
         _ => false,
     }

@@ -19,14 +19,14 @@ const MOST: usize = 1 << 20;
 
 /// The value that a text is; `None` if it is none. What is the value of a member of one of these names is not taken
 /// apart: it is a string, as it is written.
-pub(super) fn read<'a>(text: &'a str, closed: &'static [&'static str]) -> Option<Json<'a>> {
+pub(crate) fn read_without<'a>(text: &'a str, closed: &'static [&'static str]) -> Option<Json<'a>> {
     read_strictly(text, closed).ok().or_else(|| match without_python(text, |word| format!("\"{word}\"")) {
         Cow::Borrowed(_) => None,
         Cow::Owned(mended) => read_strictly(&mended, closed).ok().map(Json::into_owned),
     })
 }
 
-/// As [`read`] of JSON alone, with the reason why a text is none.
+/// As [`read_without`] of JSON alone, with the reason why a text is none.
 pub(super) fn read_strictly<'a>(
     text: &'a str,
     closed: &'static [&'static str],

@@ -241,7 +241,7 @@ impl KimiCliDecoder {
         let Event { kind, payload, at } = event;
         Some(match kind {
             "CompactionBegin" => {
-                let what = Break::compaction(Text::default());
+                let what = Break::compaction("");
                 self.agent(lane).line(what, at, out)
             }
             "CompactionEnd" => Fate::Merged,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::formats::attached::joined;
 use crate::formats::inline;
 use crate::formats::json::Json;
 use crate::formats::unknown::{self, Kind};
@@ -41,26 +42,13 @@ pub(crate) fn blocks(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<B
 
 /// All text of a message.
 pub(crate) fn text_of<'j>(content: &'j Json<'_>) -> Cow<'j, str> {
-    joined(content.blocks().iter().filter_map(said))
+    joined(content.blocks().iter().filter_map(said).map(Cow::Borrowed))
 }
 
 /// All text that a tool put out, whatever its parts are.
 pub(crate) fn output_of<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, str> {
     let text = |part: &'j Json<'a>| part.str().or_else(|| part.get("text").str());
-    joined(content.blocks().iter().filter_map(text))
-}
-
-fn joined<'j, 'a>(mut texts: impl Iterator<Item = &'j str>) -> Cow<'j, str> {
-    let first = texts.next();
-    let rest: Vec<&str> = texts.collect();
-    match first {
-        None => "".into(),
-        Some(first) if rest.is_empty() => first.into(),
-        Some(first) => {
-            let all: Vec<&str> = std::iter::once(first).chain(rest).collect();
-            all.join("\n").into()
-        }
-    }
+    joined(content.blocks().iter().filter_map(text).map(Cow::Borrowed))
 }
 
 /// Images of a content.

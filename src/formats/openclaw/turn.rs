@@ -124,7 +124,7 @@ fn message_entry(json: &Json<'_>, out: &mut Batch) -> Entry {
         return entry;
     }
     if json.get("_compacted").is_true() {
-        let compaction = Break::compaction(Text::default());
+        let compaction = Break::compaction("");
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(compaction)));
     }
     let metadata = json.get("metadata");

@@ -391,8 +391,7 @@ impl OpencodeDecoder {
         if self.messages.has_compaction(session) {
             return Fate::Merged;
         }
-        let trigger = Text::default();
-        let line = Break::compaction(trigger);
+        let line = Break::compaction("");
         self.by_itself(out.origin_key(), session, BlockKind::Break(line), false, out)
     }
 

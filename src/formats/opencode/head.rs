@@ -234,9 +234,7 @@ pub(super) fn tail(info: &Json<'_>) -> Vec<Block> {
 
 /// The line of an answer to a request for a compaction that shows none itself.
 pub(super) fn compaction_line() -> Block {
-    let trigger = Text::default();
-    let line = Break::compaction(trigger);
-    Batch::block(COMPACTION, BlockKind::Break(line))
+    Batch::block(COMPACTION, BlockKind::Break(Break::compaction("")))
 }
 
 /// An entry for what the program added to a message: file contents, reminders.

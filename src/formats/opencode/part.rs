@@ -229,6 +229,5 @@ fn compaction(json: &Json<'_>) -> Break {
         _ => "",
     };
     let tail = if json.get("tail_start_id").filled().is_some() { ", last messages kept" } else { "" };
-    let trigger = Text::clean(format!("{cause}{tail}").trim_start_matches(", "));
-    Break::compaction(trigger)
+    Break::compaction(format!("{cause}{tail}").trim_start_matches(", "))
 }

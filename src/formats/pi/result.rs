@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use super::diff;
 use super::image::image;
+use crate::formats::attached::joined;
 use crate::formats::json::Json;
 use crate::model::body::{Failure, Image, Key};
 use crate::model::edit::Batch;
@@ -56,11 +57,7 @@ fn content<'j>(content: &'j Json<'_>, out: &Batch) -> (Cow<'j, str>, Vec<Image>)
             (_, other) => texts.push(other.to_source().into()),
         }
     }
-    if texts.len() > 1 {
-        let all: Vec<&str> = texts.iter().map(|text| &**text).collect();
-        return (all.join("\n").into(), images);
-    }
-    (texts.pop().unwrap_or_default(), images)
+    (joined(texts), images)
 }
 
 /// A call that pi refuses is answered with all of its arguments, which stand right above.

@@ -125,7 +125,7 @@ fn batch(number: usize, step: Step) -> Batch {
         }
         Step::Compaction { key } => {
             let mut entry = said(key, Role::Harness);
-            let line = Break::compaction(Text::default());
+            let line = Break::compaction("");
             entry.blocks.push(Batch::block(Piece(1), BlockKind::Break(line)));
             out.entry(entry);
         }

@@ -219,7 +219,7 @@ fn after_all_was_said_nobody_works_until_somebody_asks() {
         entry.blocks = vec![Batch::block(Piece(0), BlockKind::Text(out.prose("done")))];
         out.entry(entry);
     };
-    let compaction = || Break::compaction(Text::from("auto"));
+    let compaction = || Break::compaction("auto");
     let (transcript, account) = account_of(|out| {
         prompt(out, "p1", Some(0));
         done(out, "m1", Some(10));

@@ -41,7 +41,7 @@ impl Fixture {
         self.feed(|out| {
             let mut entry = out.new_entry(Key::from(key), Role::Harness, None);
             entry.parent = parent.map(Key::from);
-            let line = Break::compaction(Text::default());
+            let line = Break::compaction("");
             entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(line)));
             if says {
                 let body = out.prose("a summary");

@@ -24,6 +24,7 @@ pub(super) struct Asked {
     within: HashSet<Name>,
     /// Calls that may have started sub-agents whose records name none, in order, and those that did by the sub-agents.
     starters: Vec<Starter>,
+    known: HashSet<Key>,
     started: HashMap<Name, Key>,
 }
 
@@ -52,7 +53,7 @@ impl Asked {
     pub(super) fn note_starters(&mut self, tool: &str, entry: &Entry) {
         for call in entry.calls().filter(|call| call.name.as_str() == tool) {
             let Some(at) = call.started.or(entry.at) else { continue };
-            if self.starters.iter().all(|known| known.call != call.key) {
+            if self.known.insert(call.key.clone()) {
                 let (call, lane) = (call.key.clone(), entry.lane.clone());
                 self.starters.push(Starter { call, at, lane, has_started: false });
             }
