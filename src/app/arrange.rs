@@ -39,17 +39,12 @@ pub fn arrange(reader: &mut Reader) -> Vec<Effect> {
     let needs = needs(reader, &frame);
     let is_whole = !reader.session.is_part();
     reader.session.indexes.follow(&reader.session.transcript, needs, is_whole);
-    effects.extend(hand_out(&mut reader.session));
+    reader.session.transcript.tidy();
     let frame = reader.with_text(|text, scene| arrange_text(text, scene, frame));
     refresh_checks(reader, &frame);
     effects.extend(reader.lend(|lent, scene| arrange_sides(lent, scene, &frame)));
-    effects.extend(hand_out(&mut reader.session));
+    reader.session.transcript.tidy();
     effects
-}
-
-/// Entries that were looked at are to be packed, on another thread.
-fn hand_out(session: &mut Session) -> Vec<Effect> {
-    session.hand_out().into_iter().map(Effect::Pack).collect()
 }
 
 /// What must be known of the session for what is in sight.

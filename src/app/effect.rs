@@ -11,7 +11,6 @@ use crate::model::entry::EntryId;
 use crate::model::found::{Found, Place};
 use crate::model::record::Origin;
 use crate::model::text::Text;
-use crate::model::transcript::ToPack;
 use crate::render::picture::canvas::Choice;
 use crate::session::filter::FilterJob;
 use crate::session::search::Job;
@@ -33,8 +32,6 @@ pub enum Effect {
         /// Whether all that they hold is wanted.
         is_whole: bool,
     },
-    /// Pack entries of the session on a thread.
-    Pack(ToPack),
     /// Search on a thread.
     Search(Job),
     /// Stop searching.

@@ -25,7 +25,6 @@ use crate::model::entry::details::Details;
 use crate::model::found::{Place, Preview, Sighting, TextHit};
 use crate::model::record::Origin;
 use crate::model::timestamp::Timestamp;
-use crate::model::transcript::WasPacked;
 use crate::session::search::progress::Hit;
 
 /// What can happen.
@@ -62,8 +61,6 @@ pub enum Event {
         /// What was found.
         found: Vec<(Origin, Details)>,
     },
-    /// Entries that were to be packed.
-    Packed(WasPacked),
     /// Results of the search on the thread.
     Searched {
         /// For which search.
@@ -178,7 +175,6 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
             return app.reader.with_text(clipboard::actions::resume);
         }
         Event::Detailed { is_whole, found } => details::take(&mut app.reader.text, is_whole, found),
-        Event::Packed(page) => app.reader.session.take_back(page),
         Event::Searched { generation, number, hits } => {
             return app.reader.with_text(|text, scene| search::found(text, scene, generation, number, hits));
         }

@@ -18,7 +18,6 @@ use crate::model::entry::EntryId;
 use crate::model::found::Found;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::transcript::{Packer, ToPack};
 use crate::session::{Change, Session};
 use crate::source::rows::Failure;
 use crate::source::stamp::Stamp;
@@ -272,17 +271,9 @@ impl<'o> Member<'o> {
                     self.touched.extend(touched.added.into_iter().chain(touched.changed));
                 }
             }
-            Change::Pack(pages) => self.pack(pages),
             // Read anew, nothing that is there is news.
             Change::CaughtUp { .. } => self.has_begun = false,
             Change::Replaced(_) | Change::Bodies(_) | Change::Said(_) => {}
-        }
-    }
-
-    fn pack(&mut self, pages: Vec<ToPack>) {
-        let mut packer = Packer::default();
-        for page in pages {
-            self.session.take_back(page.pack(&mut packer));
         }
     }
 

@@ -50,7 +50,7 @@ use ledger::Ledger;
 use lineage::Lineage;
 use order::Order;
 use pages::Pages;
-pub use pages::{Packer, Passing, ToPack, WasPacked};
+pub use pages::Passing;
 use pairing::PairIndex;
 use turns::Turns;
 
@@ -245,23 +245,6 @@ impl Transcript {
     pub(crate) fn tidy(&mut self) {
         self.entries.tidy(&|key| self.index.print(key));
         self.successor.iter_mut().for_each(|successor| successor.tidy());
-    }
-
-    /// As [`Transcript::tidy`], but somebody else may do the work: [`ToPack::pack`], and what comes of it is for
-    /// [`Transcript::take_back`].
-    pub(crate) fn hand_out(&mut self) -> Vec<ToPack> {
-        let mut given = self.entries.hand_out(&|key| self.index.print(key));
-        given.extend(self.successor.iter_mut().flat_map(|successor| successor.hand_out()));
-        given
-    }
-
-    /// Takes what was packed. Gives back what is none of its pages, or no longer the same.
-    pub(crate) fn take_back(&mut self, page: WasPacked) -> Option<WasPacked> {
-        let other = self.entries.take_back(page)?;
-        match &mut self.successor {
-            Some(successor) => successor.take_back(other),
-            None => Some(other),
-        }
     }
 
     /// Packs all entries that can be packed: nothing will be looked at for a while.

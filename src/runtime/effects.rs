@@ -31,9 +31,6 @@ impl Viewer {
         match effect {
             Effect::Page { entries, origins } => self.work(|workers| workers.page(entries, origins)),
             Effect::Details { origins, is_whole } => self.work(|workers| workers.details(origins, is_whole)),
-            Effect::Pack(page) => {
-                let _ = self.packing.send(page);
-            }
             Effect::Search(job) => self.work(|workers| workers.search(job)),
             Effect::CancelSearch => self.work(Workers::cancel_search),
             Effect::Filter(job) => self.work(|workers| workers.filter(job)),

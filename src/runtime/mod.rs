@@ -51,7 +51,6 @@ use crate::ingest::{self, OpenError, Session, Target};
 use crate::model::edit::{Feed, Stage};
 use crate::model::found::Sighting;
 use crate::model::text::outlet::Charset;
-use crate::model::transcript::ToPack;
 use crate::render::code::Colours;
 use crate::terminal::{self, Guard, Screen};
 use clock::now;
@@ -134,7 +133,6 @@ struct Viewer {
     gallery: Gallery,
     /// What the terminal has said of itself.
     answers: TerminalAnswers,
-    packing: Sender<ToPack>,
     events: Receiver<Event>,
     say: Sender<Event>,
     commands: Commands,
@@ -165,7 +163,6 @@ impl Viewer {
         }
         let (say, events) = unbounded();
         workers::start_colouring(Arc::clone(&colours), say.clone());
-        let packing = workers::start_packing(say.clone());
         let input = Input::start()?;
         let config = config.clone();
         let (opened, aside, seeking, fleet, counting) = (None, None, None, None, None);
@@ -184,7 +181,6 @@ impl Viewer {
             keeper,
             gallery,
             answers,
-            packing,
             events,
             say,
             commands: Commands::default(),
@@ -277,11 +273,7 @@ impl Viewer {
                 // Nobody listens to the keys any more: the terminal is gone.
                 Err(_) => Next::End(ExitCode::from(input::GONE)),
             },
-            recv(self.events) -> event => {
-                // How entries are kept is nothing to look at.
-                let is_news = !matches!(event, Ok(Event::Packed(_)));
-                return Ok(Some((event.map_or(Ok(Next::Go), |event| self.event(event))?, is_news)));
-            }
+            recv(self.events) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
             recv(answers) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
             recv(previews) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
             recv(sightings) -> sighting => self.see(sighting.ok())?,

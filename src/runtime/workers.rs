@@ -1,6 +1,5 @@
-//! Threads for what takes time: reading bodies again and searching, for one session; colouring and packing.
+//! Threads for what takes time: reading bodies again and searching, for one session; colouring.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -17,7 +16,6 @@ use crate::model::entry::EntryId;
 use crate::model::figures;
 use crate::model::record::Origin;
 use crate::model::text::Text;
-use crate::model::transcript::{Packer, ToPack};
 use crate::render::code::Colours;
 use crate::render::picture::Pictures;
 use crate::session::filter::FilterJob;
@@ -144,37 +142,6 @@ impl Drop for Workers {
 /// Starts the thread that colours what was asked for, until it is stopped.
 pub(crate) fn start_colouring(colours: Arc<Colours>, say: Sender<Event>) {
     thread::spawn(move || colour(&colours, &say));
-}
-
-/// Starts the thread that packs entries.
-pub(crate) fn start_packing(say: Sender<Event>) -> Sender<ToPack> {
-    let (orders, pages) = unbounded();
-    thread::spawn(move || pack(&pages, &say));
-    orders
-}
-
-fn pack(pages: &Receiver<ToPack>, say: &Sender<Event>) {
-    /// So long after the last one it is unlikely that more come soon.
-    const PAUSE: Duration = Duration::from_secs(1);
-    /// Pages that whoever asked has let go of by now, as good as certainly.
-    const BEHIND: usize = 8;
-    let mut packer = Packer::default();
-    let mut packed = VecDeque::new();
-    while let Ok(first) = pages.recv() {
-        let mut next = Ok(first);
-        while let Ok(page) = next {
-            let page = page.pack(&mut packer);
-            packed.push_back(Arc::clone(&page.entries));
-            if say.send(Event::Packed(page)).is_err() {
-                return;
-            }
-            if packed.len() > BEHIND {
-                packed.pop_front();
-            }
-            next = pages.recv_timeout(PAUSE);
-        }
-        packed.clear();
-    }
 }
 
 fn page(mut pager: Pager, work: &Receiver<Work>, say: &Sender<Event>) {

@@ -2,7 +2,7 @@
 
 use crate::model::body::Held;
 use crate::model::record::Origin;
-use crate::model::transcript::{ToPack, Touched, Transcript};
+use crate::model::transcript::{Touched, Transcript};
 
 /// Something that changed, in the order in which it did.
 #[derive(Debug)]
@@ -19,8 +19,6 @@ pub enum Change {
     },
     /// Bodies that were read again without being asked for.
     Bodies(Vec<(Origin, Vec<Held>)>),
-    /// Entries are to be packed, on another thread.
-    Pack(Vec<ToPack>),
     /// The reader is to know this.
     Said(String),
 }

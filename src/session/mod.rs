@@ -40,7 +40,7 @@ use crate::model::edit::{Batch, Feed, LinkState, Mode, Polled, Stage};
 use crate::model::entry::EntryId;
 use crate::model::record::Origin;
 use crate::model::timestamp::Timestamp;
-use crate::model::transcript::{ToPack, Transcript, WasPacked};
+use crate::model::transcript::Transcript;
 
 pub(crate) use change::Change;
 pub(crate) use file_state::FileState;
@@ -136,11 +136,12 @@ impl Session {
         if batch.is_of_other_file {
             batch.mode = Mode::Append;
         }
-        let mut changes = vec![Change::Pack(whole.take_unseen(batch, self.indexes.needs))];
-        if is_end && self.file.is_caught_up {
-            changes.extend(self.show_whole());
-            changes.push(Change::CaughtUp { is_first: false });
+        whole.take_unseen(batch, self.indexes.needs);
+        if !is_end || !self.file.is_caught_up {
+            return Vec::new();
         }
+        let mut changes = self.show_whole();
+        changes.push(Change::CaughtUp { is_first: false });
         changes
     }
 
@@ -158,9 +159,8 @@ impl Session {
         vec![Change::Touched(touched)]
     }
 
-    /// Takes a batch of a session that nobody sees, and what is needed to be known of it. Answers which entries are to be
-    /// packed: it is the larger part of the work, and the screen must not wait for it.
-    fn take_unseen(&mut self, batch: Batch, needs: Needs) -> Vec<ToPack> {
+    /// Takes a batch of a session that nobody sees, and what is needed to be known of it.
+    fn take_unseen(&mut self, batch: Batch, needs: Needs) {
         let touched = self.transcript.apply(batch);
         self.indexes.note(&self.transcript, &touched);
         let (entries, is_anew) = (self.transcript.order().len(), self.transcript.settles_anew());
@@ -171,7 +171,7 @@ impl Session {
             self.settled = if is_anew { entries } else { self.settled };
         }
         self.indexes.watch(&self.transcript, needs);
-        self.transcript.hand_out()
+        self.transcript.tidy();
     }
 
     /// All is read.
@@ -193,7 +193,7 @@ impl Session {
         self.status.is_stale = true;
         self.transcript.settle();
         self.transcript.release(BODY_BUDGET, |_| false);
-        vec![Change::Replaced(Box::new(before)), Change::Pack(self.hand_out())]
+        vec![Change::Replaced(Box::new(before))]
     }
 
     /// Takes bodies that were read again. Answers which entries have them.
@@ -206,20 +206,6 @@ impl Session {
     /// Lets go of bodies beyond the budget, but for those of entries in sight.
     pub(crate) fn release(&mut self, in_sight: impl Fn(EntryId) -> bool) {
         self.transcript.release(BODY_BUDGET, in_sight);
-    }
-
-    /// Entries that nobody looked at for a while are to be packed: not here, for a frame must not wait for it.
-    pub(crate) fn hand_out(&mut self) -> Vec<ToPack> {
-        self.transcript.hand_out()
-    }
-
-    /// Takes entries that were packed: of the whole, which may be shown by now, or of what is shown before it.
-    pub(crate) fn take_back(&mut self, page: WasPacked) {
-        let other = match &mut self.whole {
-            Some(whole) => whole.transcript.take_back(page),
-            None => Some(page),
-        };
-        other.and_then(|page| self.transcript.take_back(page));
     }
 
     /// The end of the session as it is now; `None` while it is still being read.

@@ -20,7 +20,6 @@ use tv::model::edit::{Batch, Edit, Feed, Mode, Stage as Stretch};
 use tv::model::record::Origin;
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
-use tv::model::transcript::Packer;
 use tv::render::code::Colours;
 use tv::render::row::Level;
 use tv::render::theme::Theme;
@@ -154,7 +153,6 @@ impl Stage {
                 let found = origins.into_iter().map(details).collect();
                 self.happen(Event::Detailed { is_whole, found });
             }
-            Effect::Pack(page) => self.happen(Event::Packed(page.pack(&mut Packer::default()))),
             Effect::Search(job) => {
                 if self.is_slow {
                     self.asked.push(Effect::Search(job));
@@ -250,8 +248,7 @@ impl Stage {
     pub fn arrange(&mut self) {
         for _ in 0..4 {
             let effects = arrange(&mut self.app);
-            // How entries are kept is nothing to look at.
-            let is_done = effects.iter().all(|effect| matches!(effect, Effect::Pack(_)));
+            let is_done = effects.is_empty();
             for effect in effects {
                 self.carry_out(effect);
             }

@@ -45,7 +45,6 @@ impl Reader {
                 let entries: Vec<EntryId> = self.in_sight().collect();
                 self.fill(&entries, &contents);
             }
-            Change::Pack(pages) => return pages.into_iter().map(Effect::Pack).collect(),
             Change::Said(words) => self.screen.say(words),
         }
         Vec::new()

@@ -4,26 +4,22 @@
 //! **Entries that are left alone are packed.** A transcript keeps its entries in pages; a page that nobody looked at
 //! for a while is a small block of compressed bytes, and unpacks itself when one of its entries is asked for. What is
 //! asked of all entries at once stays beside it (`model::glance`), and keys are kept as fingerprints, so a session of
-//! a gigabyte takes a tenth to a fifth of that. While a session is read, pages are handed out to a thread that packs
-//! them (`model::pages`); one that changed meanwhile stays as it is. What happened in a page is summed up with it, so
-//! what a branch cost is known without a look at each entry.
+//! a gigabyte takes a tenth to a fifth of that. What happened in a page is summed up with it, so what a branch cost is
+//! known without a look at each entry.
 //!
 //! Invariant: packing changes nothing that can be read. Pages that hold bodies in memory stay as they are,
 //! for a body is read from its file and not from here.
 
-mod handing;
 mod packing;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use crate::model::body::{Body, Key};
 use crate::model::entry::glance::{Boundary, Glance, Kept};
 use crate::model::entry::{Block, Entry, EntryId, Marks};
 use crate::model::fingerprint::Print;
 use crate::model::text::Name;
-pub use handing::{ToPack, WasPacked};
-pub use packing::Packer;
-use packing::{Packed, parents_of, unpack};
+use packing::{Packed, pack, unpack};
 
 /// Entries of a page. Larger ones pack better, smaller ones unpack sooner.
 const PAGE: usize = 128;
@@ -46,13 +42,11 @@ pub(super) struct Pages {
 
 #[derive(Clone, Debug, Default)]
 struct Page {
-    entries: OnceLock<Arc<Vec<Entry>>>,
+    entries: OnceLock<Vec<Entry>>,
     /// What a glance at them said since they changed: an entry may have thousands of blocks.
     glances: Vec<OnceLock<Kept>>,
     /// The same entries; `None` if they were changed since.
     packed: Option<Packed>,
-    /// Whether somebody packs it.
-    is_given: bool,
 }
 
 impl Pages {
@@ -136,7 +130,7 @@ impl Pages {
     /// Adds an entry; its number is the length before.
     pub(crate) fn push(&mut self, entry: Entry) {
         if self.len.is_multiple_of(PAGE) {
-            let entries = OnceLock::from(Arc::new(Vec::with_capacity(PAGE)));
+            let entries = OnceLock::from(Vec::with_capacity(PAGE));
             self.list.push(Page { entries, ..Page::default() });
         }
         let Some(page) = self.list.last_mut() else { return };
@@ -166,20 +160,18 @@ impl Pages {
     }
 
     fn has_many_open(&self) -> bool {
-        self.list.iter().filter(|page| page.waits()).count() > self.held + OPEN + RECENT
+        self.list.iter().filter(|page| page.is_open()).count() > self.held + OPEN + RECENT
     }
 
     /// Packs all that can be packed.
     pub(crate) fn pack(&mut self, print: Printing<'_>) {
-        self.list.iter_mut().for_each(|page| page.is_given = false);
         self.close(self.list.len(), print);
     }
 
     fn close(&mut self, pages: usize, print: Printing<'_>) {
         self.held = 0;
-        let mut packer = Packer::default();
-        for page in self.list.iter_mut().take(pages).filter(|page| page.waits()) {
-            page.close(&mut packer, print);
+        for page in self.list.iter_mut().take(pages) {
+            page.close(print);
             self.held += usize::from(page.is_open());
         }
     }
@@ -216,7 +208,7 @@ impl Passing<'_> {
 
 impl Page {
     fn entries(&self) -> &Vec<Entry> {
-        self.entries.get_or_init(|| Arc::new(self.packed.as_ref().map(unpack).unwrap_or_default()))
+        self.entries.get_or_init(|| self.packed.as_ref().map(unpack).unwrap_or_default())
     }
 
     fn glance(&self, at: usize) -> Option<Glance> {
@@ -228,36 +220,29 @@ impl Page {
         self.entries.get().is_some()
     }
 
-    /// Whether it stands open, and nobody packs it.
-    fn waits(&self) -> bool {
-        self.is_open() && !self.is_given
-    }
-
     fn open_to_change(&mut self) {
         self.entries();
         if let Some(packed) = self.packed.take() {
             self.glances = packed.glances.iter().map(|kept| OnceLock::from(*kept)).collect();
         }
-        self.is_given = false;
     }
 
     fn entries_mut(&mut self) -> Option<&mut Vec<Entry>> {
         self.open_to_change();
-        self.entries.get_mut().map(Arc::make_mut)
+        self.entries.get_mut()
     }
 
     fn holds_bodies(&self) -> bool {
         self.entries.get().is_some_and(|entries| entries.iter().any(|entry| held_bytes(&entry.blocks) > 0))
     }
 
-    fn close(&mut self, packer: &mut Packer, print: Printing<'_>) {
+    fn close(&mut self, print: Printing<'_>) {
         let Some(entries) = self.entries.get() else { return };
         if self.packed.is_none() {
             if self.holds_bodies() {
                 return;
             }
-            self.packed = packer.pack(entries, parents_of(entries, print));
-            self.is_given = false;
+            self.packed = pack(entries, print);
         }
         if self.packed.is_some() {
             self.entries.take();

@@ -1,7 +1,6 @@
 use std::sync::LazyLock;
 
-use super::handing::{A_FEW, GIVEN};
-use super::{OPEN, PAGE, Packer, Pages, RECENT, WasPacked};
+use super::{OPEN, PAGE, Pages, RECENT};
 use crate::model::body::BodyFlags;
 use crate::model::body::{Held, Key};
 use crate::model::edit::Batch;
@@ -180,85 +179,6 @@ fn a_look_at_one_after_the_other_unpacks_nothing() {
     }
     assert!(passing.get(id(MANY)).is_none());
     assert_eq!(pages.open_pages(), 0);
-}
-
-#[test]
-fn what_somebody_else_packed_reads_as_before() {
-    let mut pages = filled(MANY);
-    let given = pages.hand_out(&print);
-    assert_eq!(given.len(), OPEN + RECENT + 3 + 1 - RECENT);
-    assert!(pages.hand_out(&print).is_empty(), "each page is given out once");
-    pages.tidy(&print);
-    assert_eq!(pages.open_pages(), given.len() + RECENT, "who has them packs them");
-    let mut packer = Packer::default();
-    for page in given {
-        assert!((0..MANY).all(|number| pages.glance(number) == Some(Glance::of(&full(number)))));
-        pages.take_back(page.pack(&mut packer));
-    }
-    assert_eq!(pages.open_pages(), RECENT);
-    for number in 0..MANY {
-        assert_eq!(pages.parent(number, &print), full(number).parent.as_ref().map(print));
-        assert_same(pages.get(number), &full(number));
-    }
-}
-
-#[test]
-fn what_changed_while_somebody_packed_it_stays_changed() {
-    let mut pages = filled(MANY);
-    let mut packer = Packer::default();
-    let packed: Vec<WasPacked> =
-        pages.hand_out(&print).into_iter().map(|page| page.pack(&mut packer)).collect();
-    pages.get_mut(3).unwrap().revision = 42;
-    let mut other = filled(MANY);
-    for page in packed {
-        other.take_back(page.clone());
-        pages.take_back(page);
-    }
-    assert_eq!(other.open_pages(), MANY.div_ceil(PAGE), "the pages of others are none of its own");
-    assert_eq!(pages.open_pages(), RECENT + 1);
-    let mut changed = full(3);
-    changed.revision = 42;
-    assert_same(pages.get(3), &changed);
-    pages.tidy(&print);
-    pages.pack(&print);
-    assert_eq!(pages.open_pages(), 0);
-    assert_same(pages.get(3), &changed);
-}
-
-#[test]
-fn what_was_only_looked_at_closes_however_slow_the_others_are_packed() {
-    const PACKED: usize = OPEN + RECENT + 10;
-    let mut pages = filled(PAGE * PACKED);
-    pages.pack(&print);
-    let more = GIVEN + RECENT + 1;
-    (PAGE * PACKED..PAGE * (PACKED + more)).for_each(|number| pages.push(full(number)));
-    let given = pages.hand_out(&print);
-    assert_eq!(given.len(), GIVEN + 1);
-    for number in 0..PACKED {
-        assert_same(pages.get(number * PAGE), &full(number * PAGE));
-    }
-    assert!(pages.hand_out(&print).is_empty());
-    assert_eq!(pages.open_pages(), more, "those that were packed before are closed");
-}
-
-#[test]
-fn who_packs_too_slowly_is_not_waited_for() {
-    let mut pages = Pages::default();
-    let mut given = Vec::new();
-    for number in 0..PAGE * (3 * GIVEN) {
-        pages.push(full(number));
-        let before = pages.open_pages();
-        given.extend(pages.hand_out(&print));
-        assert!(pages.open_pages() + A_FEW >= before, "no more than a few are packed here at once");
-    }
-    assert!(pages.open_pages() < 2 * GIVEN, "{} pages stand open", pages.open_pages());
-    let mut packer = Packer::default();
-    for page in given {
-        pages.take_back(page.pack(&mut packer));
-    }
-    for number in [0, PAGE, PAGE * GIVEN, PAGE * 3 * GIVEN - 1] {
-        assert_same(pages.get(number), &full(number));
-    }
 }
 
 #[test]
