@@ -60,6 +60,8 @@ pub struct Account {
     times: Vec<Sums>,
     /// Calls that sub-agents have done.
     delegated: u32,
+    /// The last revision that was news.
+    seen: u64,
 }
 
 impl Index for Account {
@@ -89,7 +91,7 @@ impl Index for Account {
     }
 
     fn settle(&mut self, transcript: &Transcript, _reads: &(), most: usize) -> bool {
-        let Self { lanes, whole, times, homes, delegated } = self;
+        let Self { lanes, whole, times, homes, delegated, seen: _ } = self;
         let delegated_in =
             |sheet: &Sheet| -> u32 { sheet.parts.iter().map(|part| part.figures.facts.delegated).sum() };
         let mut turned_over: Vec<(usize, TurnFacts, TurnFacts)> = Vec::new();
@@ -123,6 +125,11 @@ impl Index for Account {
         homes.follow(transcript, &|lane| self.lane(lane).facts);
         self.homes = homes;
         is_all
+    }
+
+    fn has_news(&mut self) -> bool {
+        let revision = self.revision();
+        std::mem::replace(&mut self.seen, revision) != revision
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::ops::{Deref, DerefMut};
 
+use super::derived::Generation;
 use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
 
@@ -76,6 +77,12 @@ impl<I> DerefMut for Live<I> {
     }
 }
 
+impl<I> Generation for Live<I> {
+    fn generation(&self) -> u64 {
+        self.generation
+    }
+}
+
 impl<I> Live<I> {
     /// What was taken in, which is kept up no more.
     pub(crate) fn into_index(self) -> I {
@@ -99,6 +106,11 @@ impl<I: Index<Reads = ()>> Live<I> {
 }
 
 impl<I: Index> Live<I> {
+    /// As [`Live::follow_with`], while entries come and nobody looks.
+    pub(crate) fn watch(&mut self, transcript: &Transcript, reads: &I::Reads, most: usize) -> bool {
+        self.follow_with(transcript, reads, most)
+    }
+
     /// As [`Live::follow`], for an index that reads another one.
     pub(crate) fn follow_with(&mut self, transcript: &Transcript, reads: &I::Reads, most: usize) -> bool {
         let is_read = self.read(transcript, most);

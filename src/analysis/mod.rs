@@ -9,6 +9,7 @@ pub mod brief;
 pub mod calls;
 pub(crate) mod compare;
 pub mod context;
+pub mod derived;
 pub mod expression;
 pub mod files;
 pub mod index;

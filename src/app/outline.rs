@@ -23,8 +23,8 @@ use super::text::as_of::Then;
 use super::text::branches;
 use super::text::viewport::Focus;
 use crate::analysis::account::Account;
+use crate::analysis::derived::Memo;
 use crate::analysis::files::Files;
-use crate::analysis::index::Live;
 use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
 use crate::render::glyphs::Glyphs;
@@ -82,7 +82,7 @@ pub(crate) struct Wanted<'a> {
     /// What they had come to at the cursor, if that is what is shown.
     pub(crate) then: Option<&'a Then>,
     /// Its files.
-    pub(crate) files: &'a Live<Files>,
+    pub(crate) files: &'a Memo<Files>,
     /// The focused entry.
     pub(crate) focused: Option<EntryId>,
     /// The turn of the focused item.

@@ -6,6 +6,8 @@
 mod compare;
 mod patch;
 
+use std::cmp::Reverse;
+
 use super::body::{Body, Tree};
 use super::text::Text;
 use super::tool::{self, ToolCall, ToolKind};
@@ -111,17 +113,17 @@ pub(crate) fn of_file<'a>(lines: &'a [DiffLine], path: &str) -> &'a [DiffLine] {
     if heads.len() < 2 {
         return lines;
     }
-    let named = |is_it: &dyn Fn(&str) -> bool| {
-        let is_named = |at: &&usize| {
-            let head = lines.get(**at).map(DiffLine::text).unwrap_or_default();
-            let names = FATES.iter().find_map(|fate| head.strip_suffix(fate)).unwrap_or(&head);
-            names.split(MOVED).any(is_it)
-        };
-        heads.iter().find(is_named).copied()
-    };
     let is_below = |one: &str, other: &str| one.strip_suffix(other).is_some_and(|rest| rest.ends_with('/'));
-    let found = named(&|name| name == path);
-    let Some(from) = found.or_else(|| named(&|name| is_below(name, path) || is_below(path, name))) else {
+    let fits = |name: &str| name == path || is_below(name, path) || is_below(path, name);
+    // The name that has most in common with the path, and the shortest of these.
+    let fit = |at: &usize| {
+        let head = lines.get(*at).map(DiffLine::text).unwrap_or_default();
+        let names = FATES.iter().find_map(|fate| head.strip_suffix(fate)).unwrap_or(&head);
+        let names = names.split(MOVED).filter(|name| fits(name));
+        names.map(|name| (Reverse(name.len().min(path.len())), name.len())).min()
+    };
+    let fitting = heads.iter().filter_map(|at| Some((fit(at)?, *at)));
+    let Some((_, from)) = fitting.min_by_key(|(fit, _)| *fit) else {
         return &[];
     };
     let end = heads.iter().copied().find(|at| *at > from).unwrap_or(lines.len());

@@ -288,6 +288,21 @@ impl Transcript {
         rest.get(..count).unwrap_or_default()
     }
 
+    /// How many ids were given to entries.
+    pub(crate) fn ids(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Ids from one on that are no more work than so many plain entries are. One at least, if there is one.
+    pub(crate) fn ids_from(&self, first: usize, most: usize) -> impl Iterator<Item = EntryId> + use<'_> {
+        let mut left = most.max(1);
+        (first..self.ids()).map_while(move |number| {
+            let is_left = left > 0;
+            left = left.saturating_sub(1 + self.entries.blocks(number) / BLOCKS);
+            Some(EntryId(u32::try_from(number).ok()?)).filter(|_| is_left)
+        })
+    }
+
     /// The place of an entry in the order.
     pub(crate) fn place_of(&self, id: EntryId) -> Option<usize> {
         self.order.place_of(id)

@@ -13,6 +13,7 @@ use crate::analysis::brief::Brief;
 use crate::analysis::calls::Calls;
 use crate::analysis::calls::flights::Flights;
 use crate::analysis::context::window::Windows;
+use crate::analysis::derived::Memo;
 use crate::analysis::files::Files;
 use crate::analysis::index::Live;
 use crate::analysis::lint::Findings;
@@ -45,7 +46,7 @@ macro_rules! indexes {
         /// The indexes.
         #[derive(Clone, Debug, Default)]
         pub struct Indexes {
-            $($(#[$doc])* pub $name: Live<$index>,)*
+            $($(#[$doc])* pub $name: $index,)*
             /// Rises with every change of the session.
             pub(crate) generation: u64,
             owed: Owed,
@@ -69,6 +70,14 @@ macro_rules! indexes {
                 $(self.$name.learn(transcript, ids);)*
             }
 
+            fn watch_each(&mut self, transcript: &Transcript, needs: Needs) -> bool {
+                let mut is_all = true;
+                $(if needs.$name {
+                    is_all &= self.$name.watch(transcript, indexes!(@other self $($other)?), A_FRAME);
+                })*
+                is_all
+            }
+
             fn follow_each(&mut self, transcript: &Transcript, needs: Needs) -> bool {
                 let mut is_all = true;
                 $(if needs.$name {
@@ -84,25 +93,25 @@ macro_rules! indexes {
 
 indexes! {
     /// What turns and lanes came to.
-    account: Account;
+    account: Live<Account>;
     /// Loops, and edits that were turned back.
-    loops: Loops;
+    loops: Live<Loops>;
     /// Calls by tool, time and arguments.
-    calls: Calls;
+    calls: Live<Calls>;
     /// What was spent.
-    spending: Spending;
+    spending: Live<Spending>;
     /// What ran from when to when.
-    timeline: Timeline, reads account;
+    timeline: Live<Timeline>, reads account;
     /// What filled the model's window, request by request.
-    windows: Windows;
+    windows: Live<Windows>;
     /// Which calls are in flight where.
-    flights: Flights;
+    flights: Live<Flights>;
     /// Files with their uses.
-    files: Files;
+    files: Memo<Files>;
     /// What was done, failed and is open.
-    brief: Brief;
+    brief: Live<Brief>;
     /// What the lint finds.
-    findings: Findings;
+    findings: Live<Findings>;
 }
 
 impl Needs {
@@ -121,16 +130,17 @@ impl Indexes {
         self.generation += u64::from(!touched.is_empty());
     }
 
-    /// Takes in what is new, and large entries that were put off and are due. Says whether that was all.
-    fn advance(&mut self, transcript: &Transcript, needs: Needs) -> bool {
+    /// Large entries that were put off and are due. Says whether that was all of them.
+    fn pay(&mut self, transcript: &Transcript) -> bool {
         let due = self.owed.due();
         self.change_each(transcript, &due);
-        self.follow_each(transcript, needs | Needs::always()) && self.owed.0.is_empty()
+        self.owed.0.is_empty()
     }
 
     /// Takes in what is new when it comes, for what is always known and for what else is needed.
     pub(crate) fn watch(&mut self, transcript: &Transcript, needs: Needs) {
-        self.is_behind |= !self.advance(transcript, needs);
+        let is_paid = self.pay(transcript);
+        self.is_behind |= !(self.watch_each(transcript, needs | Needs::always()) && is_paid);
     }
 
     /// Bodies of these entries were read again.
@@ -141,8 +151,8 @@ impl Indexes {
 
     /// Lets go of what entries tell again when it is asked for: what was spent when, and what the lint finds.
     pub(crate) fn let_go(&mut self) {
-        self.spending = Live::default();
-        self.findings = Live::default();
+        self.spending = Default::default();
+        self.findings = Default::default();
     }
 
     /// Takes in what is new for what is in sight. The end of a session alone lacks the calls of many results, so
@@ -151,7 +161,8 @@ impl Indexes {
         self.needs = needs;
         let was_behind = self.is_behind;
         let needs = Needs { findings: needs.findings && is_whole, ..needs };
-        self.is_behind = !self.advance(transcript, needs);
+        let is_paid = self.pay(transcript);
+        self.is_behind = !(self.follow_each(transcript, needs | Needs::always()) && is_paid);
         self.generation += u64::from(was_behind || self.is_behind);
     }
 
@@ -185,15 +196,16 @@ impl Owed {
             return Cow::Borrowed(touched);
         }
         let waits = |id: &EntryId| transcript.blocks_of(*id) / BLOCKS;
-        let (large, now): (Vec<EntryId>, Vec<EntryId>) =
-            touched.changed.iter().copied().partition(|id| waits(id) > 1);
-        if large.is_empty() {
+        if !touched.changed.iter().chain(&touched.moved).any(|id| waits(id) > 1) {
             return Cow::Borrowed(touched);
         }
-        for id in large {
-            self.0.entry(id).or_insert(waits(&id));
+        let mut touched = touched.clone();
+        for ids in [&mut touched.changed, &mut touched.moved] {
+            for id in ids.extract_if(.., |id| waits(id) > 1) {
+                self.0.entry(id).or_insert(waits(&id));
+            }
         }
-        Cow::Owned(Touched { changed: now, ..touched.clone() })
+        Cow::Owned(touched)
     }
 
     /// A batch or a frame goes by: those that have waited.

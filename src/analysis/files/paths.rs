@@ -24,8 +24,18 @@ pub(crate) fn normal(path: &str, cwd: Option<&str>) -> String {
     below(&clean, cwd).to_owned()
 }
 
+/// A path without detours as seen from the root of what is read. `folder` is where its session began, if that is
+/// another one.
+pub(super) fn seen_from<'p>(path: &'p str, folder: Option<&str>, root: Option<&str>) -> Cow<'p, str> {
+    let path = below(path, root);
+    match folder.filter(|_| is_relative(path)) {
+        Some(folder) => normal(&format!("{folder}/{path}"), root).into(),
+        None => path.into(),
+    }
+}
+
 /// Whether a path says nothing of where its folder is.
-pub(super) fn is_relative(path: &str) -> bool {
+fn is_relative(path: &str) -> bool {
     !path.starts_with(['/', '~', '\\']) && !path.get(1..).is_some_and(|rest| rest.starts_with(':'))
 }
 
@@ -49,25 +59,25 @@ fn without_detours(path: &str) -> Cow<'_, str> {
 }
 
 /// The files that a call uses, and how; whether by a shell command.
-pub(crate) fn used_by(call: &ToolCall, cwd: Option<&str>) -> Vec<(String, Op, bool)> {
+pub(super) fn used_by(call: &ToolCall) -> Vec<(String, Op, bool)> {
     let headline = without_sgr(call.headline.trim());
     // Arguments that break off may break off within the path: what is left is JSON.
     let is_path = |path: &&str| !(call.input.flags.broken_off && path.starts_with(['{', '"']));
     let of_tool = |op: Op| {
         let paths = listed(&headline).filter(is_path);
-        paths.map(move |path| (normal(path, cwd), op, false)).collect::<Vec<_>>()
+        paths.map(move |path| (without_detours(path).into_owned(), op, false)).collect::<Vec<_>>()
     };
     let mut used = match call.kind {
         ToolKind::Read => of_tool(Op::Read),
         ToolKind::Edit => of_tool(Op::Edit),
         ToolKind::Write => of_tool(Op::Write),
         ToolKind::Search => searched(call, &headline)
-            .map(|path| vec![(normal(&path, cwd), Op::Grep, false)])
+            .map(|path| vec![(without_detours(&path).into_owned(), Op::Grep, false)])
             .unwrap_or_default(),
         ToolKind::Run => {
             let command = call.input.tree().and_then(|input| input.get("command")).and_then(Tree::as_text);
             let plain = without_sgr(command.map_or(&*headline, Text::as_str));
-            in_shell(&plain, cwd)
+            in_shell(&plain)
         }
         ToolKind::Fetch | ToolKind::Delegate | ToolKind::Plan | ToolKind::Other => Vec::new(),
     };
@@ -93,7 +103,7 @@ fn is_file(path: &str) -> bool {
 
 /// Files that a shell command names where it reads or writes them. Only plain words count: what is quoted,
 /// expanded or made at run time is not known.
-fn in_shell(command: &str, cwd: Option<&str>) -> Vec<(String, Op, bool)> {
+fn in_shell(command: &str) -> Vec<(String, Op, bool)> {
     let mut used = Vec::new();
     let mut folder = String::new();
     for simple in simple_commands(prefix(command, LOOKED_AT)) {
@@ -104,7 +114,7 @@ fn in_shell(command: &str, cwd: Option<&str>) -> Vec<(String, Op, bool)> {
             let is_plain = is_file(path) && !path.contains(['$', '*', '`', '(', '{', '?']);
             if is_plain {
                 let whole = if path.starts_with('/') { path.to_owned() } else { format!("{folder}{path}") };
-                used.push((normal(&whole, cwd), op, true));
+                used.push((without_detours(&whole).into_owned(), op, true));
             }
         };
         let redirected = words.windows(2).filter(|pair| matches!(pair, [">" | ">>", _]));
@@ -143,7 +153,7 @@ fn entered(from: &str, to: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{in_shell, is_file, normal, used_by};
+    use super::{in_shell, is_file, normal, seen_from, used_by};
     use crate::model::edit::Batch;
     use crate::model::samples;
     use crate::model::tool::ToolKind;
@@ -154,9 +164,9 @@ mod tests {
         call.kind = ToolKind::Write;
         call.input.flags.broken_off = true;
         call.headline = r#"{"path": "/"#.into();
-        assert!(used_by(&call, None).is_empty());
+        assert!(used_by(&call).is_empty());
         call.headline = "a.rs".into();
-        assert_eq!(used_by(&call, None).len(), 1);
+        assert_eq!(used_by(&call).len(), 1);
     }
 
     #[test]
@@ -177,8 +187,8 @@ mod tests {
     #[test]
     fn commands_say_which_files_they_name() {
         let used_in = |command: &str| -> Vec<String> {
-            let used = in_shell(command, Some("/b"));
-            used.into_iter().map(|(path, op, _)| format!("{op:?} {path}")).collect()
+            let used = in_shell(command).into_iter();
+            used.map(|(path, op, _)| format!("{op:?} {}", seen_from(&path, None, Some("/b")))).collect()
         };
         assert_eq!(used_in("cat src/a.rs | grep x"), ["Read src/a.rs"]);
         assert_eq!(used_in("cd /b/src && sed -i 's/a/b/' a.rs"), ["Write src/a.rs"]);

@@ -3,7 +3,7 @@
 use proptest::prelude::{prop, proptest};
 
 use super::{Files, Flag, Outcome};
-use crate::analysis::index::Live;
+use crate::analysis::derived::Memo;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
@@ -17,7 +17,7 @@ const HULL: &str = "src/hull.rs";
 #[derive(Default)]
 struct Fixture {
     transcript: Transcript,
-    files: Live<Files>,
+    files: Memo<Files>,
     calls: usize,
     /// Calls have no times from here on.
     has_no_times: bool,
@@ -275,7 +275,7 @@ fn following_in_steps_knows_the_same_as_following_at_once() {
     fixture.call("main", ToolKind::Edit, HULL, &[("old_string", "b"), ("new_string", "a")], None);
     fixture.write("cook", "all");
     fixture.result(3, 3, Verdict::Done);
-    let mut fresh = Live::<Files>::default();
+    let mut fresh = Memo::<Files>::default();
     assert!(fresh.follow(&fixture.transcript, usize::MAX));
     assert_eq!(fixture.files.file(HULL).unwrap().uses, fresh.file(HULL).unwrap().uses);
     assert_eq!(fixture.flags(), ["", "", "stale read", "clobber"]);
@@ -307,10 +307,10 @@ proptest! {
                 fixture.files.change(&fixture.transcript, learned);
             }
         }
-        let mut fresh = Live::<Files>::default();
+        let mut fresh = Memo::<Files>::default();
         while !fixture.files.follow(&fixture.transcript, 2) {}
         while !fresh.follow(&fixture.transcript, usize::MAX) {}
-        let of = |files: &Files| files.known.by_path.get(HULL).map(|file| file.uses.clone());
+        let of = |files: &Files| files.by_path.get(HULL).map(|file| file.uses.clone());
         assert_eq!(of(&fixture.files), of(&fresh));
     }
 }

@@ -2,11 +2,12 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::analysis::calls::Place;
+use super::paths;
+use crate::analysis::calls::{Place, likeness_of};
 use crate::model::body::Held;
 use crate::model::change::{self, DiffLine, Sign};
-use crate::model::entry::Entry;
-use crate::model::text::Name;
+use crate::model::entry::{BlockKind, Entry};
+use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool;
 use crate::model::tool::{ToolCall, ToolState};
@@ -80,6 +81,53 @@ pub(super) enum Print {
     Content(u64),
 }
 
+/// How a call uses a file, as far as the call tells.
+#[derive(Clone, Debug)]
+pub struct Used {
+    /// Place of the call in its entry.
+    pub(super) block: usize,
+    /// Without detours; where the session began may not be known yet.
+    pub(super) path: Text,
+    pub(super) op: Op,
+    by_shell: bool,
+    outcome: Outcome,
+    at: Option<Timestamp>,
+    /// The same for calls that may be the same.
+    likeness: u64,
+    /// `None`: no change, or its text was never in memory.
+    pub(super) print: Option<Box<Print>>,
+}
+
+/// How the calls of an entry use files. `before` is what was known of it.
+pub(super) fn of_entry(entry: &Entry, before: &[Used]) -> Vec<Used> {
+    let mut all = Vec::new();
+    for (block, kind) in entry.blocks.iter().enumerate().filter(|_| !entry.marks.copy) {
+        let BlockKind::Call(call) = &kind.kind else { continue };
+        let used = paths::used_by(call);
+        if used.is_empty() {
+            continue;
+        }
+        let likeness = likeness_of(call);
+        let first = before.partition_point(|known| known.block < block);
+        let known = before.iter().skip(first).take_while(|known| known.block == block);
+        for (path, op, by_shell) in used {
+            let print = match call.input.is_away() {
+                true => known
+                    .clone()
+                    .find(|known| (known.likeness, &*known.path, known.op) == (likeness, &path, op))
+                    .and_then(|known| known.print.clone()),
+                false if by_shell => None,
+                false => print_of(call, op, &path).map(Box::new),
+            };
+            let at = call.state.result().and_then(|result| result.at).or(call.started).or(entry.at);
+            let (path, outcome) = (Text::from(&*path), outcome_of(&call.state));
+            all.push(Used { block, path, op, by_shell, outcome, at, likeness, print });
+        }
+    }
+    all.shrink_to_fit();
+    all
+}
+
 /// A use of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Use {
@@ -97,48 +145,18 @@ pub(crate) struct Use {
     pub(crate) at: Option<Timestamp>,
     /// What went wrong; seldom anything, so it takes no room.
     pub(super) flag: Option<Box<Flag>>,
-    /// Place of the entry in the order of the session.
-    pub(super) order: u32,
-    /// `None`: no change, or its text is on disk.
-    pub(super) print: Option<Box<Print>>,
 }
 
 impl Use {
-    /// What a call does with the file at a path. `order` is the place of its entry in the session.
-    pub(super) fn of(
-        (call, path): (&ToolCall, &str),
-        entry: &Entry,
-        place: Place,
-        order: u32,
-        (op, by_shell): (Op, bool),
-    ) -> Self {
-        let result = call.state.result();
-        Self {
-            place,
-            op,
-            by_shell,
-            outcome: outcome_of(&call.state),
-            lane: entry.lane.clone(),
-            at: result.and_then(|result| result.at).or(call.started).or(entry.at),
-            flag: None,
-            order,
-            print: if by_shell { None } else { print_of(call, op, path).map(Box::new) },
-        }
+    /// By the call at a place.
+    pub(super) fn of(used: &Used, place: Place, lane: Option<&Name>) -> Self {
+        let Used { op, by_shell, outcome, at, .. } = *used;
+        Self { place, op, by_shell, outcome, lane: lane.cloned(), at, flag: None }
     }
 
     /// What went wrong.
     pub(crate) fn flag(&self) -> Option<Flag> {
         self.flag.as_deref().copied()
-    }
-
-    /// What uses are ordered by.
-    pub(super) fn key(&self) -> (Option<Timestamp>, (u32, usize)) {
-        (self.at, self.rank())
-    }
-
-    /// What they are ordered by if times say nothing.
-    pub(super) fn rank(&self) -> (u32, usize) {
-        (self.order, self.place.block)
     }
 }
 

@@ -1,0 +1,179 @@
+//! Values that are derived from a session: each is a pure function of a few facts of every entry, and is computed whole.
+//! [`Memo`] keeps the facts while entries come and change, and computes the value again when somebody looks. Nothing is
+//! ever taken back out of a value, so a value need not know what it was made of.
+//!
+//! Facts are read while an entry is at hand: later its bodies may be on disk, and the entry itself may be packed.
+//!
+//! Invariant: once all is read, a value is what a fresh one would be, whatever came in whatever order.
+
+use std::ops::Deref;
+
+use crate::model::entry::EntryId;
+use crate::model::transcript::{Touched, Transcript};
+
+/// A value that is derived from a session.
+pub trait Derived: Default + PartialEq {
+    /// What the function needs of one entry.
+    type Fact: Default;
+    /// Another value that the function reads; `()` for most.
+    type Reads: Generation;
+
+    /// The fact of an entry as it is now. `before` is the one that was known: it has what bodies told that are on disk
+    /// by now.
+    fn fact(transcript: &Transcript, id: EntryId, before: &Self::Fact) -> Self::Fact;
+
+    /// The value of all facts. To look at the entries themselves would unpack all of them: of the transcript only the
+    /// order, lanes, turns and what is known of the session as a whole is for this function.
+    fn of(transcript: &Transcript, facts: &Facts<Self::Fact>, reads: &Self::Reads) -> Self;
+}
+
+/// Tells when a value that another one reads has become another one.
+pub trait Generation {
+    /// Rises with every change.
+    fn generation(&self) -> u64;
+}
+
+impl Generation for () {
+    fn generation(&self) -> u64 {
+        0
+    }
+}
+
+/// Facts by the ids of their entries.
+#[derive(Clone, Debug)]
+pub struct Facts<F>(Vec<F>);
+
+impl<F> Default for Facts<F> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<F> Facts<F> {
+    /// The fact of an entry; nothing if it was not read yet.
+    pub(crate) fn get(&self, id: EntryId) -> Option<&F> {
+        self.0.get(id.index())
+    }
+
+    /// Facts in the order of the session, each with the place of its entry.
+    pub(crate) fn in_order(&self, transcript: &Transcript) -> impl Iterator<Item = (usize, EntryId, &F)> {
+        let order = transcript.order().iter().enumerate();
+        order.filter_map(|(place, id)| Some((place, *id, self.get(*id)?)))
+    }
+}
+
+/// A derived value, with the facts that it is computed from.
+#[derive(Clone, Debug)]
+pub struct Memo<D: Derived> {
+    facts: Facts<D::Fact>,
+    value: D,
+    /// Whether the value is that of the facts.
+    is_current: bool,
+    /// How many facts the value was computed from.
+    computed: usize,
+    /// The generation of what it reads that it was computed from.
+    seen: u64,
+    generation: u64,
+}
+
+impl<D: Derived> Default for Memo<D> {
+    fn default() -> Self {
+        Self {
+            facts: Facts::default(),
+            value: D::default(),
+            is_current: false,
+            computed: 0,
+            seen: 0,
+            generation: 0,
+        }
+    }
+}
+
+impl<D: Derived> Deref for Memo<D> {
+    type Target = D;
+
+    fn deref(&self) -> &D {
+        &self.value
+    }
+}
+
+impl<D: Derived> Generation for Memo<D> {
+    fn generation(&self) -> u64 {
+        self.generation
+    }
+}
+
+impl<D: Derived<Reads = ()>> Memo<D> {
+    /// The value of a transcript as it is.
+    pub fn of(transcript: &Transcript) -> Self {
+        let mut memo = Self::default();
+        memo.follow(transcript, usize::MAX);
+        memo
+    }
+
+    /// As [`Memo::follow_with`], for a value that reads no other one.
+    pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
+        self.follow_with(transcript, &(), most)
+    }
+}
+
+impl<D: Derived> Memo<D> {
+    /// Reads facts of entries that came, with no more work than so many entries are, and computes the value if anything
+    /// changed. Says whether all is read. Before that it computes only when twice as many facts are known as the last
+    /// time: all of it together costs no more than twice the last time, and nobody looks at nothing meanwhile.
+    pub(crate) fn follow_with(&mut self, transcript: &Transcript, reads: &D::Reads, most: usize) -> bool {
+        let is_all = self.read(transcript, most);
+        self.is_current &= self.seen == reads.generation();
+        if !self.is_current && (is_all || self.facts.0.len() >= 2 * self.computed) {
+            let value = D::of(transcript, &self.facts, reads);
+            self.generation += u64::from(value != self.value);
+            self.value = value;
+            (self.is_current, self.computed, self.seen) = (true, self.facts.0.len(), reads.generation());
+        }
+        is_all
+    }
+
+    /// Reads facts while entries come and nobody looks. Says whether that was all.
+    pub(crate) fn watch(&mut self, transcript: &Transcript, _reads: &D::Reads, most: usize) -> bool {
+        self.read(transcript, most)
+    }
+
+    fn read(&mut self, transcript: &Transcript, most: usize) -> bool {
+        for id in transcript.ids_from(self.facts.0.len(), most) {
+            self.facts.0.push(D::fact(transcript, id, &D::Fact::default()));
+            self.is_current = false;
+        }
+        self.facts.0.len() >= transcript.ids()
+    }
+
+    /// The session has changed; takes effect with [`Memo::follow_with`].
+    pub fn note(&mut self, transcript: &Transcript, touched: &Touched) {
+        for id in touched.changed.iter().chain(&touched.moved) {
+            self.change(transcript, *id);
+        }
+        self.is_current &= touched.is_empty() && !touched.lanes;
+    }
+
+    /// An entry has changed, or its bodies were read again; takes effect with [`Memo::follow_with`].
+    pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) {
+        if let Some(fact) = self.facts.0.get_mut(id.index()) {
+            *fact = D::fact(transcript, id, fact);
+            self.is_current = false;
+        }
+    }
+
+    /// Bodies of these entries were read again.
+    pub(crate) fn learn(&mut self, transcript: &Transcript, ids: &[EntryId]) {
+        for id in ids {
+            self.change(transcript, *id);
+        }
+    }
+
+    /// Rises whenever the value is another one.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
+    }
+}
+
+#[cfg(test)]
+mod tests;

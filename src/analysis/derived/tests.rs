@@ -1,0 +1,156 @@
+//! When facts are read, and when a value is computed.
+
+use super::{Derived, Facts, Generation, Memo};
+use crate::model::edit::{Batch, Edit, Mode};
+use crate::model::entry::{BlockKind, EntryId, Piece, Role};
+use crate::model::text::Text;
+use crate::model::transcript::Transcript;
+
+/// The texts of a session, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Texts(Vec<String>);
+
+/// The text of an entry, and how often it was read.
+#[derive(Clone, Debug, Default)]
+struct Read {
+    text: String,
+    times: usize,
+}
+
+impl Derived for Texts {
+    type Fact = Read;
+    type Reads = ();
+
+    fn fact(transcript: &Transcript, id: EntryId, before: &Read) -> Read {
+        let block = transcript.get(id).and_then(|entry| entry.blocks.first());
+        let text = match block.map(|block| &block.kind) {
+            Some(BlockKind::Text(body)) if !body.is_away() => body.stub.to_string(),
+            Some(_) => before.text.clone(),
+            None => String::new(),
+        };
+        Read { text, times: before.times + 1 }
+    }
+
+    fn of(transcript: &Transcript, facts: &Facts<Read>, _reads: &()) -> Self {
+        Self(facts.in_order(transcript).map(|(_, _, read)| read.text.clone()).collect())
+    }
+}
+
+/// How many texts there are, and what that was computed from.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Count(usize);
+
+impl Derived for Count {
+    type Fact = ();
+    type Reads = Memo<Texts>;
+
+    fn fact(_transcript: &Transcript, _id: EntryId, _before: &()) {}
+
+    fn of(_transcript: &Transcript, _facts: &Facts<()>, texts: &Memo<Texts>) -> Self {
+        Self(texts.0.len())
+    }
+}
+
+#[derive(Default)]
+struct Fixture {
+    transcript: Transcript,
+    texts: Memo<Texts>,
+}
+
+impl Fixture {
+    fn apply(&mut self, mode: Mode, fill: impl FnOnce(&mut Batch)) {
+        let mut batch = Batch::default();
+        batch.mode = mode;
+        fill(&mut batch);
+        let touched = self.transcript.apply(batch);
+        self.texts.note(&self.transcript, &touched);
+    }
+
+    fn say(&mut self, key: &str, text: &str) {
+        self.apply(Mode::Append, |out| say(out, key, text));
+    }
+
+    fn times(&self) -> Vec<usize> {
+        self.texts.facts.0.iter().map(|read| read.times).collect()
+    }
+}
+
+fn say(out: &mut Batch, key: &str, text: &str) {
+    let mut entry = out.new_entry(Text::from(key), Role::User, None);
+    entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(out.prose(text))));
+    out.entry(entry);
+}
+
+#[test]
+fn a_long_session_is_computed_when_twice_as_much_of_it_is_read() {
+    let mut fixture = Fixture::default();
+    for number in 0..10 {
+        fixture.say(&format!("e{number}"), "so");
+    }
+    let mut lengths = Vec::new();
+    while !fixture.texts.follow(&fixture.transcript, 1) {
+        lengths.push(fixture.texts.0.len());
+    }
+    assert_eq!(lengths, [1, 2, 2, 4, 4, 4, 4, 8, 8]);
+    assert_eq!((fixture.texts.0.len(), fixture.texts.generation()), (10, 5));
+    assert_eq!(*fixture.texts, *Memo::of(&fixture.transcript));
+    assert_eq!(fixture.times(), [1; 10], "each entry is read once");
+}
+
+#[test]
+fn what_is_not_looked_at_is_not_computed() {
+    let mut fixture = Fixture::default();
+    fixture.say("a", "one");
+    assert!(fixture.texts.read(&fixture.transcript, 9));
+    assert_eq!((fixture.texts.0.len(), fixture.times()), (0, vec![1]));
+    assert!(fixture.texts.follow(&fixture.transcript, 9));
+    assert_eq!(fixture.texts.0, ["one"]);
+}
+
+#[test]
+fn an_entry_that_changes_is_read_again_and_one_that_goes_leaves_no_trace() {
+    let mut fixture = Fixture::default();
+    for (key, text) in [("a", "one"), ("b", "two"), ("c", "three")] {
+        fixture.say(key, text);
+    }
+    fixture.texts.follow(&fixture.transcript, 9);
+    fixture.say("b", "more");
+    fixture.apply(Mode::Append, |out| out.push(Edit::Retire(Text::from("a"))));
+    assert_eq!(fixture.times(), [1, 2, 1]);
+    assert_eq!(fixture.texts.0, ["one", "two", "three"], "until it is looked at");
+    fixture.texts.follow(&fixture.transcript, 9);
+    assert_eq!(
+        (&*fixture.texts, fixture.texts.generation()),
+        (&Texts(vec!["more".into(), "three".into()]), 2)
+    );
+    fixture.texts.learn(&fixture.transcript, &[EntryId(1)]);
+    fixture.texts.follow(&fixture.transcript, 9);
+    assert_eq!((fixture.times(), fixture.texts.generation()), (vec![1, 3, 1], 2), "the value is the same");
+}
+
+#[test]
+fn a_session_that_is_written_anew_in_another_order_is_what_it_is_now() {
+    let mut fixture = Fixture::default();
+    for key in ["a", "b", "c"] {
+        fixture.say(key, key);
+    }
+    fixture.texts.follow(&fixture.transcript, 9);
+    fixture.apply(Mode::Replace, |out| ["c", "d", "a"].into_iter().for_each(|key| say(out, key, key)));
+    fixture.texts.follow(&fixture.transcript, 9);
+    assert_eq!(fixture.texts.0, ["c", "d", "a"]);
+}
+
+#[test]
+fn a_value_follows_the_one_that_it_reads() {
+    let (mut fixture, mut count) = (Fixture::default(), Memo::<Count>::default());
+    fixture.say("a", "one");
+    fixture.texts.follow(&fixture.transcript, 9);
+    count.follow_with(&fixture.transcript, &fixture.texts, 9);
+    assert_eq!((*count).clone(), Count(1));
+    // It hears nothing of the session itself here.
+    fixture.apply(Mode::Append, |out| out.push(Edit::Retire(Text::from("a"))));
+    fixture.texts.follow(&fixture.transcript, 9);
+    count.follow_with(&fixture.transcript, &fixture.texts, 9);
+    assert_eq!((*count).clone(), Count(0));
+    assert_eq!(Generation::generation(&count), 2);
+}
