@@ -103,7 +103,7 @@ impl Emitted {
             MetaEdit::Fact { value, .. } => self.phrase(value),
             MetaEdit::Moved { from, to } => [from, to].into_iter().for_each(|text| self.phrase(text)),
             MetaEdit::Window(tokens) => self.count(Some(*tokens)),
-            MetaEdit::Session { name, label, root, same: _, goes_on_from: _ } => {
+            MetaEdit::Session { name, label, root, same: _, shares: _ } => {
                 [name, label].into_iter().chain(root).for_each(|text| self.phrase(text));
             }
             MetaEdit::Limit(limit) => {

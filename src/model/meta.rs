@@ -62,8 +62,8 @@ pub enum MetaEdit {
         root: Option<Text>,
         /// The number of another one that tells of the same requests.
         same: Option<usize>,
-        /// The number of the one that it goes on from, as a fork does, and how many of its requests stand in it.
-        goes_on_from: Option<(usize, usize)>,
+        /// What it has of sessions that are older, as a fork does.
+        shares: Vec<Share>,
     },
     /// A lane that serves the session and no turn: it compacts it, answers a side question, finds a title.
     Helper(Name),
@@ -232,12 +232,23 @@ pub struct LaneFacts {
     pub(crate) root: Option<Text>,
     /// The number of another such session that tells of the same requests.
     pub(crate) same: Option<usize>,
-    /// The number of the one that it goes on from, and how many of its requests stand in it.
-    pub(crate) goes_on_from: Option<(usize, usize)>,
+    /// What it has of sessions that are older.
+    pub(crate) shares: Vec<Share>,
     /// When something was heard of it last.
     pub(crate) heard: Option<Timestamp>,
     /// Its entries in file order.
     pub entries: Vec<EntryId>,
+}
+
+/// How many of the requests of an older session stand in another one, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The number of the older one.
+    pub(crate) session: usize,
+    /// How many of its requests.
+    pub(crate) requests: u64,
+    /// Of how many.
+    pub(crate) of: u64,
 }
 
 impl LaneFacts {

@@ -486,9 +486,8 @@ impl Totals {
         self.runs.values().any(|spent| spent.so_far > 0)
     }
 
-    /// Takes away what the runs of others sum up, as far as so many of their requests stand here.
-    pub(crate) fn leave_runs(&mut self, others: &Self, shared: u64) {
-        let share = (shared, others.requests().max(shared));
+    /// Takes away what the runs of others sum up, as far as their requests stand here: so many of so many.
+    pub(crate) fn leave_runs(&mut self, others: &Self, share: (u64, u64)) {
         for (own, others) in [(&mut self.runs, &others.runs), (&mut self.fallback, &others.fallback)] {
             for (model, spent) in &others.0 {
                 own.of(model).leave(spent, share);

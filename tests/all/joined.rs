@@ -144,6 +144,7 @@ fn section(stage: &Stage, part: SectionKind) -> &Section {
 
 pub(crate) fn write(dir: &Path, name: &str, lines: &[String]) -> PathBuf {
     let path = dir.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, lines.concat()).unwrap();
     path
 }
@@ -417,12 +418,34 @@ fn sums(paths: [&Path; 2]) -> [(u64, [i64; 4]); 2] {
     let mut spending = Live::<Spending>::default();
     while !spending.follow(transcript, 10_000) {}
     let together = Statement::of(&spending, &Account::of(transcript), transcript);
+    [figures(&together.total), figures(&ledger_of(&paths).rows(&[By::Session], &[]).1.amount)]
+}
+
+/// What sessions cost when they are read as one, and their input.
+fn joined_sum(paths: &[&Path]) -> (f64, i64) {
+    let transcript = &Joined::of(paths).transcript;
+    let mut spending = Live::<Spending>::default();
+    while !spending.follow(transcript, 10_000) {}
+    let account = Account::of(transcript);
+    let statement = Statement::of(&spending, &account, transcript);
+    let [usd, charged] = [account.cost(transcript), statement.total.money.cost()].map(|cost| cost.usd);
+    assert!((usd.unwrap() - charged.unwrap()).abs() < 1e-6, "{paths:?}: {usd:?} and {charged:?}");
+    (usd.unwrap(), statement.total.input.total)
+}
+
+/// The same by the ledger.
+fn ledger_sum(paths: &[&Path]) -> (f64, i64) {
+    let total = ledger_of(paths).rows(&[By::Session], &[]).1;
+    (total.cost().usd.unwrap(), total.amount.input.total)
+}
+
+fn ledger_of(paths: &[&Path]) -> Ledger {
     let mut ledger = Ledger::new(None..None);
     for path in paths {
-        let reading = reading::read(&Target { path: path.to_owned(), session: None }, true).unwrap();
+        let reading = reading::read(&Target { path: path.to_path_buf(), session: None }, true).unwrap();
         ledger.add(spender(fixtures::session_at(path), &reading));
     }
-    [figures(&together.total), figures(&ledger.rows(&[By::Session], &[]).1.amount)]
+    ledger
 }
 
 #[test]
@@ -477,16 +500,7 @@ fn what_an_agent_tells_of_its_cost_so_far_counts_once_in_forks_and_copies() {
     let copy = place("copy.jsonl", fs::read_to_string(&fork).unwrap());
     let silent = place("silent.jsonl", told);
     let bare = place("bare.jsonl", claude("one", None, 5, &[1, 2]));
-    let sum = |paths: &[&Path]| {
-        let transcript = &Joined::of(paths).transcript;
-        let mut spending = Live::<Spending>::default();
-        while !spending.follow(transcript, 10_000) {}
-        let account = Account::of(transcript);
-        let statement = Statement::of(&spending, &account, transcript);
-        let [usd, charged] = [account.cost(transcript), statement.total.money.cost()].map(|cost| cost.usd);
-        assert!((usd.unwrap() - charged.unwrap()).abs() < 1e-6, "{paths:?}: {usd:?} and {charged:?}");
-        (usd.unwrap(), statement.total.input.total)
-    };
+    let sum = joined_sum;
     let is = |paths: &[&Path], usd: f64, input: i64| {
         let found = sum(paths);
         assert!((found.0 - usd).abs() < 1e-6 && found.1 == input, "{paths:?}: {found:?}");
@@ -513,6 +527,53 @@ fn what_an_agent_tells_of_its_cost_so_far_counts_once_in_forks_and_copies() {
         usd > 1.0 && usd < 1.1 && input == 1400 + 13 + 14,
         "what the fork spent is estimated: {usd} {input}"
     );
+}
+
+/// Forks of a session that tells no sum itself: each sum has in it what was before the fork, also what sub-agents did
+/// then, of which a fork has no copies.
+#[test]
+fn what_forks_of_one_session_have_in_common_counts_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = |name: &str, content: String| write(dir.path(), name, &[content]);
+    let fork = |id: &str, own: [u32; 2], usd: f64, tokens: u32| {
+        let begun = fork_of("one", &[1, 2]).replace("\"two\"", &format!("\"{id}\""));
+        let told = begun + &claude(id, None, 5, &own) + &cost_state(id, usd, usd, [tokens, tokens]);
+        place(&format!("{id}.jsonl"), told)
+    };
+    let [two, three, four] =
+        [("two", 3), ("three", 5), ("four", 7)].map(|(id, own)| fork(id, [own, own + 1], 1.0, 400));
+    let bare = place("one.jsonl", claude("one", None, 5, &[1, 2]));
+    let near = |(usd, input): (f64, i64), expected: (f64, i64)| {
+        assert!(
+            (usd - expected.0).abs() < 0.01 && (input - expected.1).abs() < 15,
+            "{usd} {input}, not {expected:?}"
+        );
+    };
+    let both = |paths: &[&Path], expected: (f64, i64)| {
+        near(joined_sum(paths), expected);
+        near(ledger_sum(paths), expected);
+    };
+    // Two of the four requests that the first one has are the other's, too.
+    for paths in [vec![&two, &three], vec![&bare, &two, &three], vec![&three, &bare, &two]] {
+        both(&paths.iter().map(|path| path.as_path()).collect::<Vec<_>>(), (3.0, 1200));
+    }
+    both(&[&four, &bare, &two, &three], (4.0, 1600));
+    // A sub-agent that ended before the fork, and one that went on behind it.
+    write(
+        dir.path(),
+        "one/subagents/agent-a1.jsonl",
+        &[claude("one", Some("a1"), 5, &[1, 2]).replace("KlMnOp", "KlMnXx")],
+    );
+    both(&[&bare, &two], (2.0, 800));
+    both(&[&two, &bare, &three], (3.0, 1200));
+    write(
+        dir.path(),
+        "one/subagents/agent-a2.jsonl",
+        &[claude("one", Some("a2"), 5, &[58]).replace("KlMnOp", "KlMnYy")],
+    );
+    let later = joined_sum(&[&bare, &two]);
+    assert!(later.0 > 2.02 && later.1 == 868, "{later:?}");
+    near(ledger_sum(&[&bare, &two]), later);
 }
 
 /// What the agent kept of a run is that run; what goes on beside it is none of it.

@@ -10,12 +10,14 @@
 //! Invariant: what requests come to and what is left of the run's total are together what the run counts, if it counts
 //! as much as they do; of sessions of which each goes on from the one before, what the last one counts.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Ledger, Spent};
 use crate::analysis::money::cost::Money;
 use crate::analysis::money::spending::amount::Amount;
 use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
 
 /// A session that counts runs.
 #[derive(Debug)]
@@ -30,17 +32,33 @@ pub(super) struct Run {
     pub(super) own: Vec<(usize, Amount)>,
 }
 
+/// Whether two runs are of one session, how many requests both have, and of how many the earlier one: that which has most
+/// of a later one, and little else, has in it what others have.
+type Share = (bool, usize, Reverse<usize>);
+
+impl Run {
+    /// What a later one has of it, if anything.
+    fn shared(&self, later: &Self, its: &HashSet<usize>) -> Option<Share> {
+        let shared = self.own.iter().filter(|(place, _)| its.contains(place)).count();
+        (shared > 0).then_some((self.session == later.session, shared, Reverse(self.own.len())))
+    }
+}
+
 impl Ledger {
     /// What is left of the charges of runs, by their places.
     pub(super) fn beyond_requests(&self) -> HashMap<usize, Amount> {
-        let mut left: HashMap<usize, Amount> = HashMap::new();
+        let mut whole: HashMap<usize, Amount> = HashMap::new();
         let mut unclaimed: HashMap<(&Text, &Name), Amount> = HashMap::new();
-        let of_sessions = self.requests_of_runs();
+        if self.runs.is_empty() {
+            return whole;
+        }
+        let mut leaving: Vec<(&Run, &Run, Share)> = Vec::new();
+        let sessions = Sessions::of(self);
         let mut runs: Vec<&Run> = self.runs.iter().collect();
         runs.sort_by_key(|run| self.precedence(run.number));
         for (number, run) in runs.iter().enumerate() {
             let said = self.said_elsewhere(run);
-            let others = self.others(run, of_sessions.get(&run.session).map_or(&[], Vec::as_slice));
+            let others = self.others(run, &sessions);
             for place in &run.beyond {
                 let Some((_, charge)) = self.spent.get(*place) else { continue };
                 // Runs without requests of their own have those of their session together.
@@ -51,52 +69,45 @@ impl Ledger {
                     &mut own
                 };
                 let said = said.get(&charge.model).copied().unwrap_or_default();
-                left.insert(*place, beyond(charge, &said, pool));
+                whole.insert(*place, beyond(charge, &said, pool));
             }
-            for earlier in runs.get(..number).unwrap_or_default() {
-                self.leave_to(earlier, run, &mut left);
+            let own: HashSet<usize> = run.own.iter().map(|(place, _)| *place).collect();
+            let earlier = runs.get(..number).unwrap_or_default().iter();
+            let shares = earlier.filter_map(|earlier| Some((earlier.shared(run, &own)?, earlier)));
+            if let Some((share, earlier)) = shares.max_by_key(|(share, _)| *share) {
+                leaving.push((run, earlier, share));
             }
+        }
+        let mut left = whole.clone();
+        for (run, earlier, share) in leaving {
+            self.leave_to(run, earlier, share, &whole, &mut left);
         }
         left
     }
 
     /// Takes from what a run counts beyond its requests what an earlier one does, as far as both have the same requests.
-    fn leave_to(&self, earlier: &Run, run: &Run, left: &mut HashMap<usize, Amount>) {
-        let own: HashSet<usize> = run.own.iter().map(|(place, _)| *place).collect();
-        let shared = earlier.own.iter().filter(|(place, _)| own.contains(place)).count();
-        if shared == 0 {
-            return;
-        }
+    fn leave_to(
+        &self,
+        run: &Run,
+        earlier: &Run,
+        (is_copy, some, Reverse(all)): Share,
+        whole: &HashMap<usize, Amount>,
+        left: &mut HashMap<usize, Amount>,
+    ) {
         // Copies of one session may have been made at different times, and some of its files be missing beside them.
-        let (some, all) = if earlier.session == run.session { (1, 1) } else { (shared, earlier.own.len()) };
+        let (some, all) = if is_copy { (1, 1) } else { (some, all) };
         // By model there is one charge of tokens, and one of what they cost.
         let kind = |place: &usize| {
             let (_, charge) = self.spent.get(*place)?;
             Some((charge.model.clone(), charge.amount.has_tokens()))
         };
         for its in &earlier.beyond {
-            let counted = left.get(its).map(|amount| amount.part(some, all));
+            let counted = whole.get(its).map(|amount| amount.part(some, all));
             let same = run.beyond.iter().find(|place| kind(place) == kind(its));
             if let (Some(counted), Some(amount)) = (counted, same.and_then(|place| left.get_mut(place))) {
                 amount.minus(&counted);
             }
         }
-    }
-
-    /// The requests of the sessions that count runs, by their ids.
-    fn requests_of_runs(&self) -> HashMap<&Text, Vec<usize>> {
-        let mut places: HashMap<&Text, Vec<usize>> =
-            self.runs.iter().map(|run| (&run.session, Vec::new())).collect();
-        if places.is_empty() {
-            return places;
-        }
-        for (place, (session, spent)) in self.spent.iter().enumerate() {
-            let known = self.ids.get(*session).filter(|_| !spent.is_run).and_then(|id| places.get_mut(id));
-            if let Some(known) = known {
-                known.push(place);
-            }
-        }
-        places
     }
 
     /// What other copies say of a run's own requests beyond what it says itself.
@@ -113,23 +124,66 @@ impl Ledger {
         sums
     }
 
-    /// What other copies of its session say of requests that the run does not name: those of its time, if it has one.
-    fn others(&self, run: &Run, places: &[usize]) -> BTreeMap<&Name, Amount> {
+    /// What others say of requests that the run does not name: copies of its session those of its time, if it has one, and
+    /// what it goes on from all that was spent there until then, as by sub-agents. What counts runs itself says all of it.
+    fn others(&self, run: &Run, sessions: &Sessions<'_>) -> BTreeMap<&Name, Amount> {
         let own: HashSet<usize> = run.own.iter().map(|(place, _)| *place).collect();
-        let times = || own.iter().filter_map(|place| self.spent.get(*place)?.1.at);
-        let time = times().min().zip(times().max());
-        let is_of_time = |at| match (time, at) {
+        let copies = sessions.numbers.get(&run.session).into_iter().flatten();
+        let mut times: BTreeMap<usize, Option<Time>> = copies.map(|number| (*number, None)).collect();
+        for (of, spent) in own.iter().filter_map(|place| self.spent.get(*place)) {
+            let is_copy = |number: &usize| self.ids.get(*number) == Some(&run.session);
+            let Some(at) = spent.at else { continue };
+            if !is_copy(of) && self.ids.get(*of).is_some_and(|id| !sessions.count_runs.contains(id)) {
+                times.entry(*of).or_default();
+            }
+            for (_, time) in times.iter_mut().filter(|(number, _)| *number == of || is_copy(number)) {
+                let (from, to) = time.unwrap_or((at, at));
+                *time = Some((from.min(at), to.max(at)));
+            }
+        }
+        let is_of_time = |time, at| match (time, at) {
             (Some((from, to)), Some(at)) => from <= at && at <= to,
             _ => own.is_empty(),
         };
         let mut sums: BTreeMap<&Name, Amount> = BTreeMap::new();
-        for place in places.iter().filter(|place| !own.contains(place)) {
-            let Some((_, spent)) = self.spent.get(*place).filter(|(_, spent)| is_of_time(spent.at)) else {
-                continue;
-            };
-            sums.entry(&spent.model).or_default().plus(&spent.amount);
+        for (number, time) in times {
+            let places = sessions.requests.get(number).into_iter().flatten();
+            let spent =
+                places.filter(|place| !own.contains(place)).filter_map(|place| self.spent.get(*place));
+            for (_, spent) in spent.filter(|(_, spent)| is_of_time(time, spent.at)) {
+                sums.entry(&spent.model).or_default().plus(&spent.amount);
+            }
         }
         sums
+    }
+}
+
+/// From when to when something was spent.
+type Time = (Timestamp, Timestamp);
+
+/// What the sessions are that runs may be of.
+struct Sessions<'l> {
+    /// Their numbers by their ids.
+    numbers: HashMap<&'l Text, Vec<usize>>,
+    /// The ids of those that count runs.
+    count_runs: HashSet<&'l Text>,
+    /// The places of their requests, by their numbers.
+    requests: Vec<Vec<usize>>,
+}
+
+impl<'l> Sessions<'l> {
+    fn of(ledger: &'l Ledger) -> Self {
+        let mut numbers: HashMap<&Text, Vec<usize>> = HashMap::new();
+        for (number, id) in ledger.ids.iter().enumerate() {
+            numbers.entry(id).or_default().push(number);
+        }
+        let mut requests = vec![Vec::new(); ledger.ids.len()];
+        for (place, (session, spent)) in ledger.spent.iter().enumerate() {
+            if let Some(places) = requests.get_mut(*session).filter(|_| !spent.is_run) {
+                places.push(place);
+            }
+        }
+        Self { numbers, count_runs: ledger.runs.iter().map(|run| &run.session).collect(), requests }
     }
 }
 

@@ -9,13 +9,13 @@
 //!
 //! Invariant: the entries are those of each session, each once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::seat::Seat;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit, Mode, Notice};
 use crate::model::entry::{Block, Piece};
-use crate::model::meta::Meta;
+use crate::model::meta::{Meta, Share};
 use crate::model::request::Request;
 use crate::model::tally::Tally;
 use crate::model::text::{Name, Text};
@@ -60,8 +60,8 @@ struct Part {
     own: HashMap<Key, Request>,
     /// The number of another one that tells of the same requests.
     same: Option<u32>,
-    /// Requests that it has of others with other ids.
-    shared: HashMap<u32, HashSet<Key>>,
+    /// What it has of older ones with other ids.
+    shares: Vec<Share>,
     sum: Sum,
     /// Those of before, while they are replaced.
     former: HashMap<Key, Vec<Piece>>,
@@ -74,6 +74,8 @@ struct Sum {
     is_own: bool,
     /// The requests that a fork has in its sum, if this one has none of its own.
     of_fork: Option<HashSet<Request>>,
+    /// When the last of these was made.
+    forked: Option<Timestamp>,
     /// What was said to be in no sum.
     open: Vec<Key>,
 }
@@ -99,7 +101,7 @@ impl Merge {
             known: HashMap::new(),
             own: HashMap::new(),
             same: None,
-            shared: HashMap::new(),
+            shares: Vec::new(),
             sum: Sum::default(),
             former: HashMap::new(),
         };
@@ -136,7 +138,12 @@ impl Merge {
             part.unread.extend(batch.edits);
             return Vec::new();
         }
+        let before = part.session();
         part.take_in(batch.edits, requests);
+        let session = part.session();
+        if session != before {
+            part.waiting.push((None, session));
+        }
         if ends {
             part.drop_former();
         }
@@ -168,12 +175,15 @@ impl Merge {
     }
 
     fn all(&mut self) -> Vec<Batch> {
-        let mut first: Vec<&mut Part> = self.parts.iter_mut().collect();
-        first.sort_by_key(|part| part.precedence());
-        for part in first {
+        let mut first: Vec<(usize, &mut Part)> = self.parts.iter_mut().enumerate().collect();
+        first.sort_by_key(|(_, part)| part.precedence());
+        let mut order = Vec::new();
+        for (number, part) in first {
             let said = std::mem::take(&mut part.unread);
             part.take_in(said, &mut self.requests);
+            order.push(number);
         }
+        self.note_shares(&order);
         self.note_forks();
         let mut edits = vec![self.title()];
         edits.extend(self.parts.iter().map(Part::session));
@@ -194,16 +204,39 @@ impl Merge {
         self.batches(edits, notices)
     }
 
+    /// Counts what each has of those before it in this order.
+    fn note_shares(&mut self, order: &[usize]) {
+        let mut having: HashMap<&Request, Vec<usize>> = HashMap::new();
+        for (number, part) in order.iter().filter_map(|number| Some((*number, self.parts.get(*number)?))) {
+            part.own.values().for_each(|request| having.entry(request).or_default().push(number));
+        }
+        let mut counts: BTreeMap<(usize, usize), u64> = BTreeMap::new();
+        for numbers in having.values() {
+            for (place, later) in numbers.iter().enumerate() {
+                let earlier = numbers.get(..place).unwrap_or_default().iter();
+                earlier.for_each(|earlier| *counts.entry((*later, *earlier)).or_default() += 1);
+            }
+        }
+        for ((later, session), requests) in counts {
+            let Some(other) = self.parts.get(session) else { continue };
+            let (id, of) = (other.id.clone(), other.own.len() as u64);
+            if let Some(part) = self.parts.get_mut(later).filter(|part| part.id.is_none() || part.id != id) {
+                part.shares.push(Share { session, requests, of });
+            }
+        }
+    }
+
     /// A fork's sum has in it what the fork began with. What the other session spent besides is in no sum, unless its agent
     /// tells one of it, too.
     fn note_forks(&mut self) {
-        let summed = self.parts.iter().filter(|part| part.sum.is_own).filter_map(|fork| {
-            let from = fork.same?;
-            let shared = fork.shared.get(&from)?.iter().filter_map(|key| fork.own.get(key).cloned());
-            Some((usize::try_from(from).ok()?, shared.collect::<HashSet<_>>()))
-        });
-        for (from, shared) in summed.collect::<Vec<_>>() {
-            if let Some(origin) = self.parts.get_mut(from).filter(|origin| !origin.sum.is_own) {
+        let has_none =
+            |share: &&Share| self.parts.get(share.session).is_some_and(|origin| !origin.sum.is_own);
+        let summed = self.parts.iter().filter(|part| part.sum.is_own);
+        let forks = summed
+            .flat_map(|fork| fork.shares.iter().filter(has_none).map(move |share| (share.session, fork)));
+        let shared = forks.map(|(origin, fork)| (origin, fork.own.values().cloned().collect::<HashSet<_>>()));
+        for (origin, shared) in shared.collect::<Vec<_>>() {
+            if let Some(origin) = self.parts.get_mut(origin) {
                 origin.sum.of_fork.get_or_insert_default().extend(shared);
             }
         }
@@ -274,7 +307,6 @@ impl Part {
     }
 
     fn take_in(&mut self, edits: Vec<Edit>, requests: &mut Requests) {
-        let before = self.session();
         // What it goes on from may have its records here under an id of its own.
         let id = edits.iter().rev().find_map(|edit| match edit {
             Edit::Meta(MetaEdit::Id(id)) => Some(id),
@@ -286,10 +318,6 @@ impl Part {
         }
         for edit in edits {
             self.add(edit, requests);
-        }
-        let session = self.session();
-        if session != before {
-            self.waiting.push((None, session));
         }
     }
 
@@ -303,19 +331,28 @@ impl Part {
             let closed = self.sum.open.drain(..).map(|of| Edit::Usage { of, usage: usage(), model: None });
             return self.waiting.extend(closed.map(|edit| (None, edit)));
         }
-        let own = self.own.iter().filter(|(_, request)| !forked.contains(request));
-        let names: HashMap<Key, &Key> = own.map(|(key, _)| (self.seat.key(key), key)).collect();
+        let names: HashMap<Key, (&Key, bool)> =
+            self.own.iter().map(|(key, own)| (self.seat.key(key), (key, forked.contains(own)))).collect();
         let spent = self.waiting.iter().filter_map(|(at, edit)| match edit {
             Edit::Entry(entry) => Some((at, &entry.key, entry.usage.as_ref()?, entry.model.as_ref())),
             Edit::Usage { of, usage, model } => Some((at, of, usage, model.as_ref())),
             _ => None,
         });
-        let open = spent.filter(|(_, _, usage, _)| usage.scope.is_of_requests());
+        let spent: Vec<_> = spent.filter(|(_, _, usage, _)| usage.scope.is_of_requests()).collect();
+        let shared =
+            spent.iter().filter(|(_, of, ..)| names.get(*of).is_some_and(|(_, is_shared)| *is_shared));
+        // What was spent before the fork is in its sum, too, though it has no copies of what sub-agents did.
+        self.sum.forked = shared.filter_map(|(at, ..)| **at).max().max(self.sum.forked);
+        let is_later = |at: Option<Timestamp>| at.is_none() || at > self.sum.forked;
+        let open = spent.into_iter().filter_map(|(at, of, usage, model)| {
+            let (key, is_shared) = names.get(of)?;
+            (!is_shared && is_later(*at)).then_some((at, *key, usage, model))
+        });
         let open: Vec<_> = open
-            .filter_map(|(at, of, usage, model)| {
-                let of = self.seat.key(&Text::clean(&format!("{}:open", names.get(of)?)));
+            .map(|(at, key, usage, model)| {
+                let of = self.seat.key(&Text::clean(&format!("{key}:open")));
                 let usage = Box::new(Usage { scope: Scope::Open, ..(**usage).clone() });
-                Some((*at, of, usage, model.cloned()))
+                (*at, of, usage, model.cloned())
             })
             .collect();
         for (at, of, usage, model) in open {
@@ -356,10 +393,7 @@ impl Part {
     fn session(&self) -> Edit {
         let (name, label, root) = (self.seat.lane.clone(), self.label(), self.meta.root.clone());
         let same = self.same.and_then(|number| usize::try_from(number).ok());
-        // What it went on from last has in it what that went on from.
-        let shared = self.same.and_then(|number| self.shared.get(&number)).map(HashSet::len);
-        let goes_on_from = same.zip(shared);
-        Edit::Meta(MetaEdit::Session { name, label, root, same, goes_on_from })
+        Edit::Meta(MetaEdit::Session { name, label, root, same, shares: self.shares.clone() })
     }
 
     fn add(&mut self, edit: Edit, requests: &mut Requests) {
@@ -427,13 +461,12 @@ impl Part {
             let output = usage.output.unwrap_or(0);
             Request::within(session, Text::clean(&format!("run:{output}")), None, prompt)
         };
-        self.own.insert(key.clone(), request.clone());
+        if usage.scope.is_of_requests() {
+            self.own.insert(key.clone(), request.clone());
+        }
         let owner = requests.owner(&self.seat, request, key, usage, model);
         if owner != self.seat.number && usage.scope.is_of_requests() {
             self.same = Some(owner);
-            if usage.scope == Scope::Request && requests.are_two_sessions(owner, session) {
-                self.shared.entry(owner).or_default().insert(key.clone());
-            }
         }
         owner == self.seat.number
     }
@@ -445,8 +478,6 @@ struct Requests {
     known: HashMap<Request, Known>,
     /// Sessions by their ids.
     ids: HashMap<Text, u32>,
-    /// The ids of sessions.
-    by_number: HashMap<u32, Text>,
     /// Copies say more of these than was said first.
     fuller: Vec<Edit>,
 }
@@ -461,14 +492,8 @@ struct Known {
 impl Requests {
     /// The number of another session with this id.
     fn other_of(&mut self, id: &Text, seat: &Seat) -> Option<u32> {
-        self.by_number.insert(seat.number, id.clone());
         let first = *self.ids.entry(id.clone()).or_insert(seat.number);
         (first != seat.number).then_some(first)
-    }
-
-    /// Whether the session with a number has another id than this one.
-    fn are_two_sessions(&self, number: u32, id: &Text) -> bool {
-        self.by_number.get(&number).is_some_and(|known| known != id)
     }
 
     /// The number of the session that a request is of. Copies may have been made while an answer was written: the

@@ -4,7 +4,8 @@
 //! Two files may tell of the same session, as the output of a run and what its agent kept of it. Where all requests of the
 //! run were told by another file, or the run's tells of none, they are one part; and so are copies of a session whose agent
 //! tells what all of it came to so far. What a session goes on from is in its own sum: as far as it has the requests of
-//! that, that sum is the other one's, or its requests are one part with it.
+//! that, that sum is the other one's, or its requests are one part with it. Of two that go on from the same, the sum of one
+//! leaves what both have to the other.
 //!
 //! Invariant: each record of usage is in one part.
 
@@ -38,20 +39,31 @@ impl Transcript {
         }
         let is_such = |session: usize, is_it: fn(&Totals) -> bool| spent.get(session).is_some_and(is_it);
         let same = |session: usize| self.lanes().get(session).and_then(|lane| lane.same);
-        let origin = |session: usize| self.lanes().get(session).and_then(|lane| lane.goes_on_from);
+        let shares = |session: usize| self.lanes().get(session).map_or(&[][..], |lane| &lane.shares);
         // This one's sum has in it what it went on from, and what that spent besides is known to be in none.
-        let has_its = |session: usize, other: usize| origin(session).is_some_and(|(from, _)| from == other);
+        let has_its =
+            |session: usize, other: usize| shares(session).iter().any(|share| share.session == other);
+        // That sum may have been counted with another one that has it, too.
+        let counted = |session: usize| {
+            let sums = shares(session).iter().filter(|share| is_such(share.session, Totals::is_so_far));
+            sums.max_by_key(|share| (share.requests, std::cmp::Reverse(share.of)))
+        };
         let mut left: Vec<usize> = (0..spent.len()).collect();
         let mut groups: Vec<Vec<usize>> = Vec::new();
-        while let Some(summed) = left.iter().copied().find(|session| is_such(*session, Totals::has_runs)) {
+        let next = |left: &[usize]| {
+            let summed = left.iter().copied().filter(|session| is_such(*session, Totals::has_runs));
+            summed.min_by_key(|session| counted(*session).is_some())
+        };
+        while let Some(summed) = next(&left) {
             let lacks_requests = !is_such(summed, Totals::has_requests);
             let grows = is_such(summed, Totals::is_so_far);
             let is_same = |other: &usize| {
                 let are_same = same(*other) == Some(summed) || same(summed) == Some(*other);
-                let is_copy = grows && !is_such(*other, Totals::has_runs);
-                let is_copy =
-                    is_copy && (origin(*other).or(origin(summed)).is_none() || has_its(summed, *other));
-                *other == summed || (are_same && (lacks_requests || is_copy))
+                let is_of_it = grows && !is_such(*other, Totals::has_runs);
+                let are_copies = are_same && shares(*other).is_empty() && shares(summed).is_empty();
+                *other == summed
+                    || (are_same && lacks_requests)
+                    || (is_of_it && (are_copies || has_its(summed, *other)))
             };
             let (alike, others) = left.into_iter().partition(is_same);
             left = others;
@@ -63,10 +75,9 @@ impl Transcript {
         let part = |sessions: Vec<usize>| {
             let mut totals = Totals::default();
             sessions.iter().filter_map(|session| spent.get(*session)).for_each(|own| totals.join(own));
-            for (from, shared) in sessions.iter().filter_map(|session| origin(*session)) {
-                let other = spent.get(from).filter(|other| totals.is_so_far() && other.is_so_far());
-                if let Some(other) = other {
-                    totals.leave_runs(other, shared as u64);
+            for share in sessions.iter().filter_map(|session| counted(*session)) {
+                if let Some(other) = spent.get(share.session).filter(|_| totals.is_so_far()) {
+                    totals.leave_runs(other, (share.requests, share.of));
                 }
             }
             if sessions.len() > 1 {

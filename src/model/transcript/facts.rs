@@ -68,9 +68,9 @@ impl Transcript {
     pub(super) fn apply_meta(&mut self, edit: MetaEdit) -> bool {
         match edit {
             MetaEdit::Lane { name, label, call } => return self.lanes.note(&name, label, call),
-            MetaEdit::Session { name, label, root, same, goes_on_from } => {
+            MetaEdit::Session { name, label, root, same, shares } => {
                 let is_known = self.is_spoken_to(Some(&name));
-                let is_new = self.lanes.note_session(&name, label, root, (same, goes_on_from));
+                let is_new = self.lanes.note_session(&name, label, root, (same, shares));
                 if !is_known {
                     self.ledger.note_session();
                     self.turns.forget();

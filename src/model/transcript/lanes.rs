@@ -8,7 +8,7 @@ use super::Transcript;
 use super::succession::Renumbering;
 use crate::model::body::Key;
 use crate::model::entry::EntryId;
-use crate::model::meta::LaneFacts;
+use crate::model::meta::{LaneFacts, Share};
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 
@@ -38,7 +38,7 @@ impl Lanes {
                 is_session: false,
                 root: None,
                 same: None,
-                goes_on_from: None,
+                shares: Vec::new(),
                 heard: None,
                 entries: Vec::new(),
             });
@@ -88,7 +88,7 @@ impl Lanes {
     pub(super) fn are_same(&self, other: &Self) -> bool {
         let facts = |lane: &LaneFacts| {
             let names = (lane.name.clone(), lane.label.clone(), lane.call.clone());
-            (names, lane.is_helper, lane.is_session, lane.root.clone(), lane.same, lane.goes_on_from)
+            (names, lane.is_helper, lane.is_session, lane.root.clone(), lane.same, lane.shares.clone())
         };
         self.list.iter().map(facts).eq(other.list.iter().map(facts))
     }
@@ -99,19 +99,19 @@ impl Lanes {
     }
 
     /// Takes in that a lane is a session by itself, and what is known of it: its name, where it began, which other one
-    /// tells of the same requests, and which one it goes on from. Answers whether any is new.
+    /// tells of the same requests, and what it has of older ones. Answers whether any is new.
     pub(super) fn note_session(
         &mut self,
         name: &Name,
         label: Text,
         root: Option<Text>,
-        (same, goes_on_from): (Option<usize>, Option<(usize, usize)>),
+        (same, shares): (Option<usize>, Vec<Share>),
     ) -> bool {
         let lane = self.of(name);
-        let before = (lane.is_session, &lane.label, &lane.root, lane.same, lane.goes_on_from);
-        let is_new = before != (true, &label, &root, same, goes_on_from);
+        let before = (lane.is_session, &lane.label, &lane.root, lane.same, &lane.shares);
+        let is_new = before != (true, &label, &root, same, &shares);
         (lane.is_session, lane.label, lane.root) = (true, label, root);
-        (lane.same, lane.goes_on_from) = (same, goes_on_from);
+        (lane.same, lane.shares) = (same, shares);
         is_new
     }
 
