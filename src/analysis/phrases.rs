@@ -233,9 +233,13 @@ pub(crate) fn is_headline(entry: &Entry, place: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Figures, spent, turn, unmarked, usd};
+    use super::{Figures, branch, spent, turn, unmarked, usd};
+    use crate::model::body::Key;
+    use crate::model::edit::Batch;
+    use crate::model::entry::{BlockKind, Piece, Role};
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
+    use crate::model::transcript::Transcript;
     use crate::model::usage::Usage;
 
     #[test]
@@ -253,6 +257,35 @@ mod tests {
         ] {
             assert_eq!(unmarked(said), shown);
         }
+    }
+
+    /// Two programs write one file: each goes on from what the other one left.
+    #[test]
+    fn what_a_branch_says_is_of_what_is_left_of_it() {
+        let mut transcript = Transcript::new();
+        let mut add = |key: &str, parent: &str, cost: f64| {
+            let mut batch = Batch::default();
+            let role = if key.starts_with('p') { Role::User } else { Role::Assistant };
+            let mut entry = batch.new_entry(Key::from(key), role, None);
+            entry.parent = Some(Key::from(parent));
+            entry.marks.prompt = role == Role::User;
+            entry.usage = Some(Box::new(Usage { input: Some(10), cost: Some(cost), ..Usage::default() }));
+            let text = batch.prose(key);
+            entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(text)));
+            batch.entry(entry);
+            transcript.apply(batch);
+            transcript.settle();
+            let branches = &transcript.branches().list;
+            branches.iter().map(|one| branch(one, &transcript)).collect::<Vec<_>>()
+        };
+        for (key, parent) in [("a", "root"), ("p1", "a"), ("a1", "p1"), ("p2", "a"), ("a2", "p2")] {
+            add(key, parent, 0.25);
+        }
+        add("p3", "a1", 0.25);
+        let all_left = add("p4", "a", 0.25);
+        assert_eq!(all_left[1], "branch 2: 3 entries, 2 turns, $0.75, prompted anew");
+        let gone_back = add("a3", "p3", 0.25);
+        assert_eq!(gone_back[1], "branch 2: 2 entries, 1 turn, $0.50, prompted anew", "p3 is active again");
     }
 
     #[test]

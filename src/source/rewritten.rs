@@ -228,4 +228,29 @@ mod tests {
         fs::write(&path, "{1,").unwrap();
         assert_eq!(file.poll(at(6000), is_complete), Look::Back);
     }
+
+    /// A clock of seconds stamps two changes alike: what was written right after the first reading is read by a second.
+    #[test]
+    fn a_change_with_the_same_stamp_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("messages.json");
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        let write = |text: &str| {
+            fs::write(&path, text).unwrap();
+            let file = fs::OpenOptions::new().append(true).open(&path).unwrap();
+            file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+        };
+        write("{1}");
+        let mut file = Rewritten::new(&*path, Fence::default());
+        assert_eq!(file.poll(at(0), |_| true), Look::Content(b"{1}".to_vec()));
+        write("{2}");
+        assert_eq!(file.poll(at(300), |_| true), Look::Content(b"{2}".to_vec()));
+        write("{3}");
+        assert_eq!(file.poll(at(600), |_| true), Look::Content(b"{3}".to_vec()));
+        // Read twice alike it is what it is: it is not read again and again.
+        assert_eq!(file.poll(at(900), |_| true), Look::Quiet);
+        write("{4}");
+        assert_eq!(file.poll(at(1200), |_| true), Look::Quiet);
+    }
 }

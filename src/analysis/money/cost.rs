@@ -429,6 +429,12 @@ mod tests {
         assert_eq!(words(&[&unpriced]), None);
         let sum = Cost::sum([&unpriced, &unpriced, &estimated]).unwrap();
         assert_eq!((sum.source, sum.unpriced_models), (CostSource::Mixed, vec![unheard]));
+        // What list prices come to is told beside what an agent recorded; an estimate is that itself.
+        let by_list = |costs: &[&Cost]| Cost::sum(costs.iter().copied()).unwrap().by_list;
+        assert_eq!(by_list(&[&estimated, &estimated]), None);
+        assert_eq!(by_list(&[&recorded, &estimated]), Some(5.000_05));
+        assert_eq!(by_list(&[&estimated, &recorded, &recorded]), Some(5.000_1));
+        assert_eq!(by_list(&[&recorded, &unpriced]), None);
     }
 
     #[test]

@@ -39,10 +39,7 @@ pub(crate) fn between(
     above: EntryId,
     below: EntryId,
 ) -> Option<Ruler> {
-    let before = account.before(below)?;
-    if before.ms() < LEAST_MS || before.class == Class::Tool {
-        return None;
-    }
+    let before = account.before(below).filter(|before| before.ms() >= LEAST_MS)?;
     let (above, below) = (transcript.get(above)?, transcript.get(below)?);
     // What a message spends once it has begun lies within it.
     if below.at.is_none_or(|at| before.from >= at) {

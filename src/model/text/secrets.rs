@@ -158,7 +158,7 @@ fn is_value(before: &str, stays: &str, value: &str) -> bool {
     /// How long a value of a name that ends in `_KEY` alone is at least: such names mean all sorts of things.
     const LONG: usize = 16;
     let (name, sign) = stays.split_at(stays.find(['=', ':', '"', '\'', '\\', ' ', '\t', '\n']).unwrap_or(0));
-    let is_quoted = stays.ends_with(['"', '\'', '\\']);
+    let is_quoted = stays.ends_with(['"', '\'']);
     let is_joined = sign == "=" || sign.starts_with('=') && is_quoted;
     let is_environment = !name.contains(|c: char| c.is_ascii_lowercase())
         && !before.ends_with(|c: char| c.is_ascii_lowercase());
@@ -286,6 +286,29 @@ mod tests {
             Some("psql postgres://me:[masked]@db/x")
         );
         assert_eq!(masked("curl -H sk-ant-a…").0.as_deref(), Some("curl -H sk-[masked]"));
+    }
+
+    /// In quotes a value is given, without them it may be code, and a short word.
+    #[test]
+    fn quotes_tell_a_value_from_code() {
+        for (name, value) in [
+            ("password= ", "hunter"),
+            ("password=> ", "hunter"),
+            ("password: ", "correct!horse"),
+            ("token = ", "abc12"),
+            ("token: ", "abc12"),
+            ("\"token\": ", "abc12"),
+            ("ADMIN_PASSWORD=> ", "hunter"),
+            ("STORAGE_KEY= ", "0123456789abcdefX"),
+        ] {
+            for quote in ["\"", "'", "\\\""] {
+                let expected = format!("{name}{quote}[masked]{quote}");
+                assert_eq!(masked(&format!("{name}{quote}{value}{quote}")).0, Some(expected));
+            }
+            assert_eq!(masked(&format!("{name}{value} ")).0, None, "{name}{value}");
+        }
+        let next_line = r"DATABASE_PASSWORD=\nEXT_NAME=plain";
+        assert_eq!(masked(next_line).0, None, "an escaped line end is no quote");
     }
 
     #[test]
