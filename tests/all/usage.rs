@@ -845,6 +845,29 @@ proptest! {
     }
 }
 
+/// A process whose result counting does not look at stands between the count and the end of the turn: either way the
+/// count has the time of the last that tells one.
+#[test]
+fn a_count_behind_the_end_of_a_turn_has_the_time_of_what_stands_before_it() {
+    let sound = crate::fixtures::root()
+        .join("codex/rollout-2026-11-03T10-00-00-01a1f3b0-1c80-7000-8000-0000000000b7.jsonl");
+    let sound = fs::read(sound).unwrap();
+    let counts = sound.split_inclusive(|byte| *byte == b'\n');
+    let counts: Vec<&[u8]> =
+        counts.filter(|line| line.windows(13).any(|word| word == b"\"token_count\"")).collect();
+    assert_eq!(counts.len(), 5);
+    let folder = tempfile::tempdir().unwrap();
+    // The last one says nothing new; the others are what another process counted.
+    for (number, count) in counts.iter().enumerate() {
+        let path = folder.path().join(format!("rollout-{number}.jsonl"));
+        fs::write(&path, [&sound, *count].concat()).unwrap();
+        let [(whole, _), (counted, _)] = both_ways(&Target { path, session: None }).unwrap();
+        assert_eq!(whole, counted, "{number}");
+        assert_eq!(whole.matches("Spent {").count(), if number < 4 { 6 } else { 5 }, "{whole}");
+        assert!(!whole.contains("at: None"), "{whole}");
+    }
+}
+
 /// A line of which only counting is done and one that is read as a whole, for it has lost its end, may be the same.
 #[test]
 fn a_line_that_comes_again_is_known_by_whoever_only_counts() {

@@ -265,9 +265,16 @@ fn with_asides(mut charges: Vec<Charge>, transcript: &Transcript) -> Vec<Charge>
     charges
 }
 
+/// Entries before a charge among which the time of the last one that tells one is its time.
+const NEAR: usize = 64;
+
 fn charge_of(key: &Key, aside: &Aside, transcript: &Transcript) -> Option<Charge> {
     let what = purpose(&aside.usage)?;
     let entry = aside.after.and_then(|id| transcript.get(id));
+    let lane = entry.and_then(|entry| entry.lane.clone());
+    let place = aside.after.and_then(|id| transcript.place_of(id)).unwrap_or(0);
+    let before = transcript.order().get(..=place).unwrap_or_default().iter().rev().take(NEAR);
+    let mut before = before.filter_map(|id| transcript.get(*id)).filter(|entry| entry.lane == lane);
     let model = aside.model.clone().unwrap_or_default();
     let prices = prices::of_model(&model);
     Some(Charge {
@@ -275,9 +282,9 @@ fn charge_of(key: &Key, aside: &Aside, transcript: &Transcript) -> Option<Charge
         entry: aside.after.filter(|_| entry.is_some()),
         is_own: false,
         beside: Some(key.clone()),
-        place: aside.after.and_then(|id| transcript.place_of(id)).unwrap_or(0),
-        at: entry.and_then(|entry| entry.at),
-        lane: entry.and_then(|entry| entry.lane.clone()),
+        place,
+        at: entry.and_then(|_| before.find_map(|entry| entry.at)),
+        lane,
         fate: Fate::Fine,
         tier: prices.map(|prices| prices.tier_of(&aside.usage)).unwrap_or_default(),
         amount: Amount::of(&aside.usage, prices),
