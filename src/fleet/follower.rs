@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use crossbeam_channel::{Receiver, SendTimeoutError, Sender};
 
 use super::member::{Inbox, Member};
 use super::options::Options;
+use super::sweep::Sweep;
 use crate::analysis::expression::Expr;
 use crate::analysis::wall::{News, SessionRow};
 use crate::ingest::find::Lookout;
@@ -59,6 +61,7 @@ pub(super) struct Follower<'o> {
     looked: Option<(Instant, Duration)>,
     wants_look: bool,
     polled: Instant,
+    sweep: Sweep,
     ticked: Instant,
     is_complete: bool,
     orders: &'o Receiver<Vec<Expr>>,
@@ -100,6 +103,7 @@ impl Follower<'_> {
             looked: None,
             wants_look: true,
             polled: now,
+            sweep: Sweep::default(),
             ticked: now,
             is_complete: false,
             orders,
@@ -276,29 +280,22 @@ impl Follower<'_> {
 
     /// Looks at the files that events named, and at all of them every now and then.
     fn poll(&mut self) {
-        let hints = self.watcher.take();
+        let hints = Rc::new(self.watcher.take());
         let pause = if self.watcher.is_trusted() { CALM } else { BUSY };
         let is_all = hints.is_everything() || self.polled.elapsed() >= pause;
         if is_all {
             self.polled = Instant::now();
             self.wants_look |= self.watch();
+            self.sweep.begin(self.members.len(), &hints);
         }
         let named: HashSet<&Path> =
             hints.paths().flat_map(|path| [Some(&**path), path.parent()]).flatten().collect();
         let (now, clock) = (self.now(), Instant::now());
         let mut own = HashSet::new();
         for member in &mut self.members {
-            // A session that rests waits for the look at all of them.
-            if member.rests(now) && !is_all {
-                continue;
-            }
-            let is_due = is_all || member.due().is_some_and(|due| due <= clock);
-            let is_named = || {
-                let folders = member.folders();
-                named.contains(member.found.path.as_path())
-                    || folders.iter().any(|folder| named.contains(folder.as_path()))
-            };
-            if is_due || (!named.is_empty() && is_named()) {
+            let is_in_turn = is_all && !member.is_at_rest();
+            let is_due = member.due().is_some_and(|due| due <= clock);
+            if is_in_turn || is_due || member.is_named(&named) {
                 member.poll(self.outlet, self.inbox, &hints, now);
             }
             // Another session of the database may have begun.
@@ -307,6 +304,7 @@ impl Follower<'_> {
             }
         }
         self.wants_look |= self.is_unknown(&hints, &own);
+        self.sweep.go_on(&mut self.members, (self.outlet, self.inbox), now, SLICE);
     }
 
     /// Whether an event named something in which a session may have begun, or gone on.
@@ -372,7 +370,7 @@ impl Follower<'_> {
             let ticks = is_tick && self.members.get(index).is_some_and(|member| member.ticks(now));
             self.send(index, now, ticks)?;
             if let Some(member) = self.members.get_mut(index) {
-                member.rest(now);
+                member.come_to_rest(now);
             }
         }
         Some(())
@@ -381,9 +379,9 @@ impl Follower<'_> {
     fn wait(&mut self, begun: Instant) {
         let now = Instant::now();
         let tick = self.ticked.checked_add(TICK);
-        let wall = self.now();
-        let awake = self.members.iter().filter(|member| !member.rests(wall));
-        let due = awake.filter_map(Member::due).chain(self.look_due()).chain(tick).min();
+        let rest_of_sweep = self.sweep.goes_on().then_some(now);
+        let due = self.members.iter().filter_map(Member::due).chain(self.look_due()).chain(tick);
+        let due = due.chain(rest_of_sweep).min();
         self.watcher.wait(due.map(|due| due.saturating_duration_since(now).max(GATHER)));
         let too_soon = GATHER.saturating_sub(begun.elapsed());
         if !too_soon.is_zero() {

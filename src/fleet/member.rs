@@ -37,9 +37,6 @@ const QUIET: Duration = Duration::from_secs(2);
 /// open. What moves a file away does so while it is at work, or soon after.
 const HELD_MS: u64 = 60_000;
 
-/// How long nothing is heard of a session that rests.
-const RESTING_MS: u64 = 5 * 60_000;
-
 /// What readers have sent, of the one session that is just being read.
 pub(super) type Inbox = RefCell<Vec<Feed>>;
 
@@ -59,7 +56,7 @@ pub(super) struct Member<'o> {
     row: Option<SessionRow>,
     /// Whether it may be another one now.
     is_stale: bool,
-    /// Whether all is let go of that can be had again.
+    /// Nothing of it may change but by a write, so all is let go of that can be had again.
     is_at_rest: bool,
 }
 
@@ -124,16 +121,28 @@ impl<'o> Member<'o> {
         }
     }
 
-    /// Whether it is one of the sessions of a database and nothing was heard of it for long: each write to the
-    /// database is another's.
-    pub(super) fn rests(&self, now: Timestamp) -> bool {
-        let is_quiet = self.last_sign().is_none_or(|at| now.since(at) > RESTING_MS);
-        self.found.session.is_some() && self.is_read() && is_quiet
+    /// Whether nothing of it may change until something is written.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.is_at_rest
+    }
+
+    /// Whether it waits for the look at all sessions: each write to the database in which it is at rest is another's.
+    fn waits_for_sweep(&self) -> bool {
+        self.is_at_rest && self.found.session.is_some()
+    }
+
+    /// Whether an event named one of its files, or a folder in which one may begin.
+    pub(super) fn is_named(&self, named: &HashSet<&Path>) -> bool {
+        let is_in = |path: &PathBuf| named.contains(path.as_path());
+        !named.is_empty()
+            && !self.waits_for_sweep()
+            && (is_in(&self.found.path) || self.folders().iter().any(is_in))
     }
 
     /// When to look without any event.
     pub(super) fn due(&self) -> Option<Instant> {
         match &self.way {
+            Way::Open(_) if self.waits_for_sweep() => None,
             Way::Closed { again, .. } => *again,
             Way::Open(open) => open.reader.as_ref().and_then(Reader::due),
             Way::Broken => None,
@@ -232,9 +241,9 @@ impl<'o> Member<'o> {
 
     /// Lets go of what is not needed until something is written: texts, which lie in the file; what was spent when, which
     /// entries tell. Those are packed. What alarms compare with stays.
-    pub(super) fn rest(&mut self, now: Timestamp) {
-        let waits = self.is_stale || !self.touched.is_empty() || self.ticks(now) || self.is_live(now);
-        if self.is_at_rest || waits || self.row.is_none() || !self.is_read() {
+    pub(super) fn come_to_rest(&mut self, now: Timestamp) {
+        let may_change = self.is_stale || !self.touched.is_empty() || self.ticks(now) || self.is_live(now);
+        if self.is_at_rest || may_change || self.row.is_none() || !self.is_read() {
             return;
         }
         self.is_at_rest = true;
@@ -462,7 +471,7 @@ mod tests {
             member.read(outlet, inbox, now, Duration::from_secs(1));
         }
         let news = member.news(now, false);
-        member.rest(now);
+        member.come_to_rest(now);
         news
     }
 
@@ -499,7 +508,7 @@ mod tests {
         };
         assert_eq!(is_let_go(&member), (301, 0, 0));
         member.set_alarms(&[parse_alarm("\"WORD\"").unwrap(), parse_alarm("cost>0.1").unwrap()], now);
-        member.rest(now);
+        member.come_to_rest(now);
         assert_eq!(is_let_go(&member), (301, 0, 0));
 
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();

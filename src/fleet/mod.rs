@@ -12,6 +12,7 @@ mod follower;
 mod member;
 mod options;
 mod row;
+mod sweep;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -201,11 +201,13 @@ impl<'o> Reader<'o> {
         self.room = Vec::new();
     }
 
-    /// Lets go of the opened file until there is something to read: of one that is moved away meanwhile nobody knows
-    /// where to.
+    /// Closes the opened file until there is something to read: of one that is moved away meanwhile nobody knows where
+    /// to.
     pub(crate) fn close(&mut self) {
-        if let Main::Lines { line_file, has_more: false } = &mut self.main {
-            line_file.follower.rest();
+        match &mut self.main {
+            Main::Lines { line_file, has_more: false } => line_file.follower.rest(),
+            Main::Rows(rows) => rows.close(),
+            Main::Lines { .. } | Main::Document { .. } | Main::Folder => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! The rows of a session in a database through a decoder, and those of the sessions that it started.
 //!
-//! A look opens the database, asks what is new, and notes what is to be read; then rows are read one by
-//! one; then the database is let go.
+//! A look opens the database, asks what is new, and notes what is to be read; then rows are read one by one. It stays
+//! open until it is in another state, or the session is [closed](Rows::close).
 //!
 //! Invariant: new rows are read once, in order; rows that are edited in place are read again, and counted once. Of a
 //! row that was read nothing stays here but what shows an edit.
@@ -136,6 +136,14 @@ impl Rows {
         self.schedule.next()
     }
 
+    /// Closes the database until something is written to it: each open one has a thread, and a session may be at rest for
+    /// days.
+    pub(crate) fn close(&mut self) {
+        if self.queue.is_empty() {
+            self.database = None;
+        }
+    }
+
     /// Waits for what comes from now on, which is new and will be looked at.
     pub(crate) fn rest(&mut self) {
         self.leaves_bodies &= !self.queue.is_empty();
@@ -159,8 +167,8 @@ impl Rows {
         if self.schedule.puts_off(now) {
             return (Vec::new(), None);
         }
-        let is_same = self.state == Some(state) && self.schedule.is_settled();
-        if is_same && self.database.as_ref().is_some_and(|database| database.is_current()) {
+        let is_same = self.state == Some(state) && self.schedule.is_settled() && !self.schedule.is_failing();
+        if is_same && self.database.as_ref().is_none_or(|database| database.is_current()) {
             self.schedule.looked(now, Duration::ZERO, true);
             return (Vec::new(), None);
         }

@@ -1,0 +1,194 @@
+//! The look at sessions at rest, a few of them in each round.
+//!
+//! Invariant: however often a sweep begins, no session is left out for longer than one of them takes.
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use super::member::{Inbox, Member};
+use crate::ingest::Outlet;
+use crate::model::timestamp::Timestamp;
+use crate::source::watch::Hints;
+
+/// How far it has come.
+#[derive(Default)]
+pub(super) struct Sweep {
+    /// The session that is looked at next.
+    next: usize,
+    /// How many are still to be looked at.
+    left: usize,
+    hints: Rc<Hints>,
+}
+
+impl Sweep {
+    /// All of so many sessions are to be looked at, beginning where the last sweep ended.
+    pub(super) fn begin(&mut self, members: usize, hints: &Rc<Hints>) {
+        (self.left, self.hints) = (members, Rc::clone(hints));
+    }
+
+    /// Whether sessions are still to be looked at.
+    pub(super) fn goes_on(&self) -> bool {
+        self.left > 0
+    }
+
+    /// Looks at those at rest, for so long: there may be ten thousand. The others are looked at in every round.
+    pub(super) fn go_on<'o>(
+        &mut self,
+        members: &mut [Member<'o>],
+        (outlet, inbox): (Outlet<'o>, &Inbox),
+        now: Timestamp,
+        slice: Duration,
+    ) {
+        let begun = Instant::now();
+        while self.left > 0 {
+            self.left -= 1;
+            self.next = if self.next < members.len() { self.next } else { 0 };
+            let member = members.get_mut(self.next).filter(|member| member.is_at_rest());
+            self.next += 1;
+            let Some(member) = member else { continue };
+            member.poll(outlet, inbox, &self.hints, now);
+            if begun.elapsed() >= slice {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, OpenOptions};
+    use std::io::Write;
+    use std::path::Path;
+    use std::rc::Rc;
+    use std::time::{Duration, Instant};
+
+    use super::{Inbox, Member, Sweep};
+    use crate::analysis::wall::SessionRow;
+    use crate::ingest::{Databases, Outlet};
+    use crate::model::found::{Found, Place};
+    use crate::model::text::Text;
+    use crate::model::timestamp::Timestamp;
+    use crate::source::watch::Hints;
+
+    const NOW: Timestamp = Timestamp(1_772_400_000_000);
+
+    fn record(number: u32) -> String {
+        format!(
+            r#"{{"type":"message","id":"e{number:07}","parentId":null,"timestamp":"2026-03-01T10:00:00.000Z","message":{{"role":"user","content":"hello"}}}}"#
+        ) + "\n"
+    }
+
+    /// A session of long ago, read.
+    fn at_rest<'o>(path: &Path, outlet: Outlet<'o>, inbox: &Inbox) -> Member<'o> {
+        let header = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/work"}"#;
+        fs::write(path, format!("{header}\n{}", record(1))).unwrap();
+        let file = OpenOptions::new().append(true).open(path).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH).unwrap();
+        let place = Place { path: path.to_owned(), session: None };
+        let found = Found { modified: Some(Timestamp(0)), ..Found::new(place, "pi", Text::clean("s1")) };
+        let mut member = Member::new(found, Databases::default(), &[]);
+        assert!(!member.is_at_rest());
+        read(&mut member, outlet, inbox);
+        assert!(member.is_at_rest());
+        member
+    }
+
+    /// Reads all that there is, and tells of it.
+    fn read<'o>(member: &mut Member<'o>, outlet: Outlet<'o>, inbox: &Inbox) -> Option<SessionRow> {
+        while member.has_more(Instant::now()) {
+            member.read(outlet, inbox, NOW, Duration::from_secs(1));
+        }
+        let news = member.news(NOW, false).0;
+        member.come_to_rest(NOW);
+        news
+    }
+
+    fn round<'o>(sweep: &mut Sweep, members: &mut [Member<'o>], outlet: Outlet<'o>, inbox: &Inbox) {
+        sweep.go_on(members, (outlet, inbox), NOW, Duration::ZERO);
+    }
+
+    #[test]
+    fn a_sweep_looks_at_few_sessions_in_a_round_and_at_all_in_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths: Vec<_> = (0..5).map(|number| folder.path().join(format!("{number}.jsonl"))).collect();
+        let inbox = Inbox::default();
+        let outlet = |feed| {
+            inbox.borrow_mut().push(feed);
+            true
+        };
+        let mut members: Vec<Member<'_>> = paths.iter().map(|path| at_rest(path, &outlet, &inbox)).collect();
+        for path in &paths {
+            OpenOptions::new().append(true).open(path).unwrap().write_all(record(2).as_bytes()).unwrap();
+        }
+        let grown = |members: &[Member<'_>]| -> Vec<bool> {
+            members.iter().map(|member| member.has_more(Instant::now())).collect()
+        };
+        let hints = Rc::new(Hints::everything());
+        let mut sweep = Sweep::default();
+        sweep.begin(members.len(), &hints);
+        round(&mut sweep, &mut members, &outlet, &inbox);
+        round(&mut sweep, &mut members, &outlet, &inbox);
+        assert_eq!(grown(&members), [true, true, false, false, false]);
+        // Events come faster than one sweep ends: the next one goes on where it is.
+        sweep.begin(members.len(), &hints);
+        round(&mut sweep, &mut members, &outlet, &inbox);
+        round(&mut sweep, &mut members, &outlet, &inbox);
+        round(&mut sweep, &mut members, &outlet, &inbox);
+        assert_eq!(grown(&members), [true; 5]);
+        assert!(sweep.goes_on());
+        round(&mut sweep, &mut members, &outlet, &inbox);
+        round(&mut sweep, &mut members, &outlet, &inbox);
+        assert!(!sweep.goes_on());
+    }
+
+    /// What is written to one session of a database is mostly another's: those at rest do not look for it.
+    #[test]
+    #[cfg(feature = "sqlite")]
+    fn a_session_at_rest_in_a_database_waits_for_a_sweep() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agent.db");
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        let add = |session: &str, number: u32| {
+            let event = record(number).trim_end().to_owned();
+            connection
+                .execute("INSERT INTO transcript_events VALUES (?1, ?2, ?3)", (session, number, event))
+                .unwrap();
+        };
+        connection
+            .execute_batch(
+                "CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT, PRIMARY KEY (session_id, seq))",
+            )
+            .unwrap();
+        add("a", 1);
+        add("b", 1);
+        let inbox = Inbox::default();
+        let outlet = |feed| {
+            inbox.borrow_mut().push(feed);
+            true
+        };
+        let place = Place { path: path.clone(), session: Some("a".to_owned()) };
+        let found = Found { modified: Some(Timestamp(0)), ..Found::new(place, "openclaw", Text::clean("a")) };
+        let mut member = Member::new(found, Databases::default(), &[]);
+        assert!(read(&mut member, &outlet, &inbox).is_some());
+        let named = [path.as_path()].into();
+        assert!(member.is_at_rest() && member.due().is_none() && !member.is_named(&named));
+        let open = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+        let open = open.filter_map(|one| fs::read_link(one.path()).ok()).filter(|one| *one == path).count();
+        assert!(open <= 1, "the writer of this test has it open, and nobody else");
+
+        add("a", 2);
+        let mut members = [member];
+        let mut sweep = Sweep::default();
+        let begun = Instant::now();
+        while members.iter().all(|member| !member.has_more(Instant::now())) {
+            assert!(begun.elapsed() < Duration::from_secs(20));
+            sweep.begin(1, &Rc::new(Hints::default()));
+            round(&mut sweep, &mut members, &outlet, &inbox);
+        }
+        let [mut member] = members;
+        let row = read(&mut member, &outlet, &inbox).unwrap();
+        assert_eq!(row.last.len(), 2);
+        // Somebody was heard of just now.
+        assert!(!member.is_at_rest() && member.is_named(&named));
+    }
+}
