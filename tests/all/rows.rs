@@ -114,6 +114,40 @@ fn each_of_5000_appended_rows_comes_once_in_order_and_soon() {
     });
 }
 
+/// A table that is not strict may hold anything where a number should be, also in a row that comes later.
+#[test]
+fn a_row_without_a_place_is_told_of_when_it_comes() {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        let (home, writer) = Home::with_tables_of(&openclaw());
+        writer.run(
+            "DROP TABLE transcript_events; CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, \
+             event_json TEXT, created_at INTEGER, PRIMARY KEY (session_id, seq))",
+        );
+        writer.events(SESSION, 0..4);
+        let mut followed = Followed::start(&home.path, mode);
+        followed.until("three messages", |f| said(&f.whole) == messages(1..4));
+        let odd = |seq: &str| {
+            writer.run(&format!(
+                "INSERT INTO transcript_events (session_id, seq, event_json, created_at) VALUES ('s', {seq}, '{{}}', 0)"
+            ));
+        };
+        odd("'x'");
+        followed.until("the row", |f| f.whole.tally().faulty == 1);
+        writer.events(SESSION, 4..5);
+        odd("2.5");
+        odd("NULL");
+        followed.until("both of the others", |f| f.whole.tally().faulty == 3);
+        let texts = said(&followed.whole).into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
+        assert_eq!(texts, messages(1..5));
+        assert!(
+            !followed.links.iter().any(|link| matches!(link, LinkState::Reread(_))),
+            "{:?}",
+            followed.links
+        );
+        followed.end();
+    }
+}
+
 /// By a definition, as Crush writes: a row grows, its result comes late, the session's own row changes.
 #[test]
 fn rows_of_a_defined_database_grow_and_pair() {

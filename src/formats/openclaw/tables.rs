@@ -68,7 +68,16 @@ pub(crate) fn queries(tables: &Tables) -> Option<Queries> {
             single: None,
             strays: Some(format!("SELECT {UNPLACED}, row_number() OVER () - 1, 0, 0, -1, '' {unplaced}")),
             portion: format!("SELECT {listed}, {record} {of_session} AND seq > ?2 ORDER BY seq LIMIT ?4"),
-            beyond: vec![(0, format!("SELECT {listed} {of_session} AND seq > ?2 ORDER BY seq LIMIT ?3"))],
+            beyond: vec![
+                (0, format!("SELECT {listed} {of_session} AND seq > ?2 ORDER BY seq LIMIT ?3")),
+                (
+                    1,
+                    format!(
+                        "SELECT {UNPLACED}, at, 0, 0, -1, '' FROM (SELECT row_number() OVER () - 1 AS at {unplaced}) \
+                         WHERE at > ?2 ORDER BY at LIMIT ?3"
+                    ),
+                ),
+            ],
             places: format!(
                 "SELECT 0, seq {of_session} UNION ALL SELECT {UNPLACED}, row_number() OVER () - 1 {unplaced}"
             ),

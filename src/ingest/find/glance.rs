@@ -4,6 +4,7 @@
 //! which up to [`LONGEST`] are, and for an end without a time, of which up to a mebibyte is ([`ENDS`]); of a database no
 //! more than a few rows.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -163,7 +164,7 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
                 }
                 if glance.tells_time_from(0) {
                     let take = |bytes: &[u8], at, end: &mut Glance| take_elements(bytes, at, shape, end);
-                    glance.last = last_at_end(&file, path, format, take)?;
+                    glance.last = last_at_end(&file, path, format, (&ENDS, take))?;
                 }
             }
         }
@@ -273,7 +274,8 @@ fn at_opened_lines(file: &File, path: &Path, head: Vec<u8>, glance: &mut Glance)
         glance.is_dated = glance.tells_time_from(before);
     }
     if !glance.is_dated && glance.tells_time_from(0) {
-        glance.last = last_at_end(file, path, glance.format, take_lines)?;
+        let [_, longer @ ..] = ENDS;
+        glance.last = last_at_end(file, path, glance.format, (&longer, take_lines))?;
     }
     if !has_title && end > at {
         // What is the first prompt there is not that of the session.
@@ -289,10 +291,10 @@ fn last_at_end(
     file: &File,
     path: &Path,
     format: &'static dyn Format,
-    take: impl Fn(&[u8], u64, &mut Glance),
+    (sizes, take): (&[usize], impl Fn(&[u8], u64, &mut Glance)),
 ) -> io::Result<Option<Timestamp>> {
     let len = Stamp::of_file(file)?.len;
-    for size in ENDS {
+    for size in sizes.iter().copied() {
         let from = len.saturating_sub(size as u64);
         let mut end = Glance::nothing(format, path, true);
         take(&read_range(file, from, size)?, from, &mut end);
@@ -381,15 +383,19 @@ pub(crate) fn at_rows(
         let _ = at_lines(&file, &mut glance);
     }
     let key = Cell::from(candidate.id.as_str());
-    let place = |row: &[Cell]| match row {
-        [Cell::Int(table), Cell::Int(at), ..] => usize::try_from(*table).ok().map(|table| (table, *at)),
+    // Where it lies, and the row itself where it is read with the list.
+    let listed = |mut row: Vec<Cell>| match row.as_mut_slice() {
+        [Cell::Int(table), Cell::Int(at), rest @ ..] => {
+            let record = rest.get_mut(5).map(|cell| std::mem::replace(cell, Cell::Null));
+            usize::try_from(*table).ok().map(|table| ((table, *at), record))
+        }
         _ => None,
     };
-    let list = |sql: &str, asked: &[Cell]| -> Result<Vec<(usize, i64)>, Failure> {
+    let list = |sql: &str, asked: &[Cell]| {
         let mut rows = Vec::new();
         let asked: Vec<Cell> = std::iter::once(&key).chain(asked).cloned().collect();
-        database.each(sql, &asked, &mut |row| rows.extend(place(&row)))?;
-        Ok(rows)
+        database.each(sql, &asked, &mut |row| rows.extend(listed(row)))?;
+        Ok::<_, Failure>(rows)
     };
     let newest = list(&queries.newest, &[])?;
     if newest.is_empty() {
@@ -397,7 +403,7 @@ pub(crate) fn at_rows(
     }
     let rows = usize::try_from(ROWS).unwrap_or_default();
     let skipped = newest.len().saturating_sub(rows);
-    let mut some = match &queries.listing.single {
+    let mut some: Vec<((usize, i64), Option<Cell>)> = match &queries.listing.single {
         Some(sql) => list(sql, &[])?.into_iter().take(1).collect(),
         None => Vec::new(),
     };
@@ -406,12 +412,17 @@ pub(crate) fn at_rows(
     let count = if are_lines { ROWS } else { FEW_ROWS };
     some.extend(list(&queries.listing.portion, &[Cell::FIRST, Cell::from(""), Cell::Int(count)])?);
     some.truncate(rows);
-    let rest = newest.into_iter().skip(skipped).filter(|one| !some.contains(one)).collect::<Vec<_>>();
-    for (table, at) in some.iter().chain(&rest) {
-        let Some(rows) = queries.tables.get(*table) else { continue };
-        if let Some(cell) = database.value(&rows.one, &[key.clone(), Cell::Int(*at)])? {
+    let first: HashSet<(usize, i64)> = some.iter().map(|(place, _)| *place).collect();
+    some.extend(newest.into_iter().skip(skipped).filter(|(place, _)| !first.contains(place)));
+    for ((table, at), record) in some {
+        let Some(rows) = queries.tables.get(table) else { continue };
+        let record = match record {
+            None => database.value(&rows.one, &[key.clone(), Cell::Int(at)])?,
+            record => record,
+        };
+        if let Some(cell) = record {
             let place = if rows.is_line { Place::Line } else { Place::Row(rows.name) };
-            take_row(*at, &cell.content(), place, &mut glance);
+            take_row(at, &cell.content(), place, &mut glance);
         }
     }
     Ok(glance)

@@ -326,11 +326,10 @@ impl Walk {
         self.is_stale |= is_news;
         self.has_news = (self.has_news || is_news) && !(look.is_settling && self.is_settled());
         rows.sort_by(|one, other| one.order(other).then(one.place().cmp(&other.place())));
-        let todo = single.into_iter().chain(rows).map(|row| {
+        single.iter().for_each(|row| {
             row.is_seen_in(known);
-            row.todo(look.number)
         });
-        Ok(News::More(todo.collect()))
+        Ok(News::More(single.into_iter().chain(rows).map(|row| row.todo(look.number)).collect()))
     }
 
     /// All rows by their places, which indexes hold.
