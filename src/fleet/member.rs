@@ -12,7 +12,7 @@ use crate::analysis::alarm::{Alarm, Rung};
 use crate::analysis::calls::Place as CallPlace;
 use crate::analysis::expression::{Expr, State};
 use crate::analysis::wall::{Rang, SessionRow};
-use crate::ingest::{Course, Databases, Outlet, Preview, Reader, Target, Unpacked, guarded, open};
+use crate::ingest::{Course, Databases, Outlet, Reader, Target, Unpacked, guarded, open};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::entry::EntryId;
 use crate::model::found::Found;
@@ -75,7 +75,6 @@ struct Open<'o> {
     reader: Option<Reader<'o>>,
     /// In place of that, what reads a compressed file.
     unpacked: Option<Unpacked<'o>>,
-    preview: Option<Preview<'o>>,
     /// Whether there is something to be read.
     has_more: bool,
 }
@@ -169,10 +168,9 @@ impl<'o> Member<'o> {
         guarded(outlet, || match open(&target) {
             Ok(session) => {
                 let course = session.course(outlet, self.databases.clone());
-                let preview = course.preview(WINDOW);
+                course.show_end(WINDOW);
                 let unpacked = course.unpacked();
-                self.way =
-                    Way::Open(Box::new(Open { course, reader: None, unpacked, preview, has_more: true }));
+                self.way = Way::Open(Box::new(Open { course, reader: None, unpacked, has_more: true }));
             }
             Err(why) => {
                 let why = why.about(&target.path);
@@ -233,7 +231,6 @@ impl<'o> Member<'o> {
     fn close(&mut self, now: Timestamp) {
         let is_live = self.is_live(now);
         let Way::Open(open) = &mut self.way else { return };
-        open.preview.iter_mut().for_each(Preview::close);
         if !is_live && let Some(reader) = &mut open.reader {
             reader.close();
         }
@@ -399,19 +396,13 @@ impl Open<'_> {
         let Some(reader) = &mut self.reader else { return Ok(()) };
         loop {
             let now = Instant::now();
-            if let Some(preview) = &mut self.preview
-                && !preview.update(now)
-            {
-                self.preview = None;
-            }
-            if !reader.step(now, &mut || ()) && !reader.rest(now, false) {
+            if !reader.step(now) && !reader.rest(now, false) {
                 break;
             }
             if begun.elapsed() >= slice {
                 return Ok(());
             }
         }
-        self.preview = None;
         self.has_more = false;
         self.course.emit_state(reader);
         reader.let_go();
@@ -425,11 +416,6 @@ impl Open<'_> {
             return self.has_more;
         }
         let now = Instant::now();
-        if let Some(preview) = &mut self.preview
-            && !preview.update(now)
-        {
-            self.preview = None;
-        }
         let Some(reader) = &mut self.reader else { return false };
         let seen = reader.poll(hints, now);
         let has_links = !seen.links.is_empty();

@@ -9,11 +9,11 @@ use super::emitter::{Emitter, Outlet};
 use super::files::Files;
 use super::piped::Unpacked;
 use super::plan::Plan;
-use super::preview::{Preview, show_newest_files};
+use super::preview::show_end;
 use super::reader::{Reader, Seen};
-use super::rows::{Databases, show_newest_rows};
+use super::rows::Databases;
 use crate::model::edit::{Feed, LinkState, Stage};
-use crate::model::record::{FileId, Shape};
+use crate::model::record::FileId;
 use crate::model::text::Text;
 
 /// A session that is followed.
@@ -81,27 +81,11 @@ impl<'f> Course<'f> {
         Unpacked::of(&self.plan, &self.files, self.outlet)
     }
 
-    /// Shows the end of it, if there is more than a few times that: so many bytes, where it is a file of lines.
-    pub(crate) fn preview(&self, window: u64) -> Option<Preview<'f>> {
-        if self.is_caught_up {
-            return None;
+    /// Shows the end of it before all of it is read, if it is long: so many bytes, where it is a file of lines.
+    pub(crate) fn show_end(&self, window: u64) {
+        if !self.is_caught_up {
+            show_end(&self.plan, &self.files, self.outlet, window);
         }
-        let (is_shown, preview) = match self.plan.shape {
-            Shape::Folder => (show_newest_files(&self.plan, &self.files, self.outlet), None),
-            Shape::Rows => (show_newest_rows(&self.plan, &self.files, self.outlet), None),
-            Shape::Lines => {
-                let now = Instant::now();
-                let mut preview = Preview::open(&self.plan, &self.files, self.outlet, window, now).ok()??;
-                let is_shown = preview.update(now);
-                (is_shown, is_shown.then_some(preview))
-            }
-            Shape::Document | Shape::Values | Shape::Text | Shape::Stream => (false, None),
-        };
-        if is_shown {
-            // Who shows it learns that it is complete.
-            (self.outlet)(Feed::Progress { done: 0, total: 0 });
-        }
-        preview
     }
 
     /// Says that everything is there, and whether it was read anew.
@@ -164,7 +148,7 @@ mod tests {
         files.number(&path, Kind::Lines);
         let mut course = Course::begin(empty, files, &|_| true);
         let mut reader = course.open().unwrap();
-        while reader.step(Instant::now(), &mut || {}) {}
+        while reader.step(Instant::now()) {}
         let seen = reader.poll(&Hints::default(), Instant::now());
         assert!(!seen.has_grown);
         assert!(course.take_in(seen, &mut reader).is_other);

@@ -11,9 +11,10 @@ use super::bodies::Bodies;
 use super::emitter::Emitter;
 use super::files::{Files, Kind};
 use super::plan::Plan;
+use super::whole::is_whole_value;
 use crate::formats::counting::{Counting, Need};
 use crate::formats::decoder::{Format, Pattern, value_without};
-use crate::formats::json::{self, Json};
+use crate::formats::json::Json;
 use crate::model::edit::LinkState;
 use crate::model::record::{FileId, Origin};
 use crate::model::tally::Tally;
@@ -24,18 +25,6 @@ use crate::source::pattern::expand;
 
 /// An unfinished last line that stays so for this long is shown as it is.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// How far a file is read at once.
-pub(crate) struct Allowance<'s> {
-    /// Takes what is read.
-    pub(crate) room: &'s mut [u8],
-    /// Which bodies stay in memory.
-    pub(crate) bodies: Bodies,
-    /// When it is.
-    pub(crate) now: Instant,
-    /// What is to be done again and again meanwhile.
-    pub(crate) between: &'s mut dyn FnMut(),
-}
 
 /// A line file that is read.
 pub(crate) struct LineFile {
@@ -72,13 +61,6 @@ impl LineFile {
         self
     }
 
-    /// Begins at a line in the middle.
-    pub(crate) fn seek(&mut self, at: u64) -> io::Result<()> {
-        self.follower.seek(at)?;
-        self.buffer = LineBuffer::in_the_middle(self.id, at);
-        Ok(())
-    }
-
     /// Begins again at the beginning; the follower is there already.
     pub(crate) fn restart(&mut self) {
         self.buffer = LineBuffer::new(self.id);
@@ -107,22 +89,28 @@ impl LineFile {
     }
 
     /// Reads on and emits what lines it read. Returns how many bytes that were.
-    pub(crate) fn read(&mut self, emitter: &mut Emitter<'_>, allowance: Allowance<'_>) -> io::Result<usize> {
+    pub(crate) fn read(
+        &mut self,
+        emitter: &mut Emitter<'_>,
+        room: &mut [u8],
+        bodies: Bodies,
+        now: Instant,
+    ) -> io::Result<usize> {
         let Self { kind, follower, buffer, counting, shown, .. } = self;
         let (path, len) = (follower.path().to_owned(), follower.len());
         // What was shown is the line that was not finished, so the first one that is settles it.
         let mut is_wanted = |line: Line<'_>, emitter: &mut Emitter<'_>| {
             shown.take().is_none_or(|shown| take_back(&shown, line, emitter))
         };
-        let read = read_portions(follower, buffer, allowance.room, counting.is_some(), |portion| {
+        let read = read_portions(follower, buffer, room, counting.is_some(), |portion| {
             let first = portion.first.as_ref().map(Ended::line);
             if let Some(first) = first.filter(|first| need_of(*first, counting) != Need::Nothing) {
-                emitter.leave_bodies(allowance.bodies.away_at(first.record().origin.at, len));
+                emitter.leave_bodies(bodies.away_at(first.record().origin.at, len));
                 if is_wanted(first, emitter) {
                     emit_line(first, *kind, &path, emitter);
                 }
             }
-            emitter.leave_bodies(allowance.bodies.away_at(portion.at, len));
+            emitter.leave_bodies(bodies.away_at(portion.at, len));
             for (line, value) in portion.lines {
                 let need = need_of(line, counting);
                 if need == Need::Nothing {
@@ -140,10 +128,9 @@ impl LineFile {
                     (line, _) => emit_line(line, *kind, &path, emitter),
                 }
             }
-            (allowance.between)();
         })?;
         if read > 0 {
-            self.last_bytes = allowance.now;
+            self.last_bytes = now;
         }
         Ok(read)
     }
@@ -152,11 +139,12 @@ impl LineFile {
     /// newline, or if nothing more can be expected.
     pub(crate) fn rest(&mut self, emitter: &mut Emitter<'_>, now: Instant, is_final: bool) {
         let Some(line) = self.buffer.unfinished() else { return };
-        let origin = origin_of(line);
+        let origin = line.record().origin;
         if self.shown.as_ref().is_some_and(|shown| shown.origin == origin) {
             return;
         }
-        let is_whole = is_whole(line);
+        // A number or a word could go on.
+        let is_whole = matches!(line, Line::Whole(record) if is_whole_value(record.bytes));
         if !is_whole && !is_final && now.duration_since(self.last_bytes) < PATIENCE {
             return;
         }
@@ -175,7 +163,7 @@ impl LineFile {
     /// When the unfinished line will have waited long enough.
     pub(crate) fn due(&self) -> Option<Instant> {
         let line = self.buffer.unfinished()?;
-        let is_shown = self.shown.as_ref().is_some_and(|shown| shown.origin == origin_of(line));
+        let is_shown = self.shown.as_ref().is_some_and(|shown| shown.origin == line.record().origin);
         (!is_shown).then(|| self.last_bytes + PATIENCE)
     }
 }
@@ -192,7 +180,7 @@ fn account_of<'a>(line: Line<'a>, counting: &Counting) -> Option<Json<'a>> {
 
 /// Takes the shown form of a line back. Answers whether the line must be emitted.
 fn take_back(shown: &Shown, line: Line<'_>, emitter: &mut Emitter<'_>) -> bool {
-    let origin = origin_of(line);
+    let origin = line.record().origin;
     if shown.origin.at != origin.at || (shown.origin == origin && !shown.is_damaged) {
         return shown.origin.at != origin.at;
     }
@@ -214,15 +202,4 @@ fn name_of(path: &Path) -> Text {
 
 fn too_long(origin: Origin) -> String {
     format!("a line of {} MB is too long to be a record", origin.len / 1_000_000)
-}
-
-fn origin_of(line: Line<'_>) -> Origin {
-    line.record().origin
-}
-
-/// Whether a line without newline is a whole JSON object or array. A number or word could go on.
-fn is_whole(line: Line<'_>) -> bool {
-    let Line::Whole(record) = line else { return false };
-    let bytes = record.bytes.trim_ascii();
-    matches!(bytes.last(), Some(b'}' | b']')) && json::parse(&String::from_utf8_lossy(bytes)).is_ok()
 }

@@ -10,7 +10,7 @@ use super::course::Course;
 use super::emitter::Outlet;
 use super::files::Files;
 use super::plan::Plan;
-use super::preview::{Preview, WINDOW};
+use super::preview::WINDOW;
 use super::reader::{Reader, Seen};
 use crate::model::edit::{Feed, LinkState, Polled};
 use crate::model::text::Text;
@@ -76,10 +76,10 @@ impl<'f> Follow<'f> {
     fn run(&mut self) {
         loop {
             // Before all that takes long with thousands of files.
-            let preview = self.course.preview(WINDOW);
+            self.course.show_end(WINDOW);
             let Some(mut reader) = self.open() else { return };
             self.watch(&reader, true);
-            if matches!(self.read_and_wait(&mut reader, preview), End::Stopped) {
+            if matches!(self.read_and_wait(&mut reader), End::Stopped) {
                 return;
             }
         }
@@ -102,10 +102,9 @@ impl<'f> Follow<'f> {
         None
     }
 
-    fn read_and_wait(&mut self, reader: &mut Reader<'f>, mut preview: Option<Preview<'f>>) -> End {
+    fn read_and_wait(&mut self, reader: &mut Reader<'f>) -> End {
         loop {
-            self.read(reader, preview.as_mut());
-            preview = None;
+            self.read(reader);
             if self.is_stopped(reader) {
                 return End::Stopped;
             }
@@ -122,7 +121,7 @@ impl<'f> Follow<'f> {
     }
 
     /// Reads all that is there now.
-    fn read(&self, reader: &mut Reader<'f>, mut preview: Option<&mut Preview<'f>>) {
+    fn read(&self, reader: &mut Reader<'f>) {
         let mut reported = Instant::now();
         loop {
             let now = Instant::now();
@@ -135,13 +134,7 @@ impl<'f> Follow<'f> {
                 reader.emitter.flush(false);
                 reader.emitter.send(Feed::Progress { done, total });
             }
-            let mut show_newest = || {
-                if let Some(shown) = preview.take() {
-                    preview = shown.update(Instant::now()).then_some(shown);
-                }
-            };
-            show_newest();
-            if !reader.step(now, &mut show_newest) && !reader.rest(now, false) {
+            if !reader.step(now) && !reader.rest(now, false) {
                 return;
             }
         }

@@ -43,7 +43,6 @@ pub(crate) use self::live::guarded;
 pub(crate) use self::open::{cannot_open, is_database};
 pub use self::pager::{Pager, contents};
 pub(crate) use self::piped::Unpacked;
-pub(crate) use self::preview::Preview;
 pub(crate) use self::reader::Reader;
 pub(crate) use self::rows::Databases;
 pub use self::target::{OpenError, SessionHead, Target};
@@ -155,13 +154,7 @@ impl Session {
 
     /// Reads all that is there now, companions included, and ends with [`Feed::CaughtUp`].
     pub fn read_whole(self, stubs_only: bool, sink: &mut dyn FnMut(Feed)) {
-        let sink = RefCell::new(sink);
-        let outlet = |feed: Feed| {
-            (sink.borrow_mut())(feed);
-            true
-        };
-        let outlet: Outlet<'_> = &outlet;
-        guarded(outlet, || {
+        with_outlet(sink, |outlet| {
             if self.plan.shape == Shape::Stream {
                 piped::run(self.plan, &self.files, outlet, &AtomicBool::new(false));
             } else {
@@ -190,12 +183,7 @@ impl Session {
 
     /// Reads these lines of its files as if there were no others, with their bodies, and ends with [`Feed::CaughtUp`].
     pub(crate) fn read_lines(&self, picked: &[Picked], sink: &mut dyn FnMut(Feed)) {
-        let sink = RefCell::new(sink);
-        let outlet = |feed: Feed| {
-            (sink.borrow_mut())(feed);
-            true
-        };
-        guarded(&outlet, || sift::read_lines(&self.plan, &self.files, picked, &outlet));
+        with_outlet(sink, |outlet| sift::read_lines(&self.plan, &self.files, picked, outlet));
     }
 
     /// Whether its records are lines.
@@ -251,8 +239,7 @@ impl Session {
 
     /// A reader of bodies that are away.
     pub fn pager(&self) -> Pager {
-        let own = Pager::new(self.files.clone());
-        own.joined(self.others.iter().map(Self::pager).collect())
+        Pager::new(std::iter::once(self).chain(&self.others).map(|session| session.files.clone()))
     }
 
     /// Reads and follows on a thread of its own until `stop` is set or the receiver is gone.
@@ -281,6 +268,16 @@ impl Session {
     }
 }
 
+/// Reads for somebody who takes all that comes.
+fn with_outlet(sink: &mut dyn FnMut(Feed), read: impl FnOnce(Outlet<'_>)) {
+    let sink = RefCell::new(sink);
+    let outlet = |feed: Feed| {
+        (sink.borrow_mut())(feed);
+        true
+    };
+    guarded(&outlet, || read(&outlet));
+}
+
 fn read_files(plan: &Plan, files: &Files, bodies: Bodies, outlet: Outlet<'_>) {
     outlet(Feed::Opened(Box::new(plan.opened.clone())));
     outlet(Feed::File { id: FileId(0), path: (*plan.path).into() });
@@ -288,7 +285,7 @@ fn read_files(plan: &Plan, files: &Files, bodies: Bodies, outlet: Outlet<'_>) {
     let emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet).counting(is_counted);
     match Reader::new(plan, files, bodies, emitter, (Instant::now(), &Databases::default())) {
         Ok(mut reader) => {
-            while reader.step(Instant::now(), &mut || ()) || reader.rest(Instant::now(), true) {}
+            while reader.step(Instant::now()) || reader.rest(Instant::now(), true) {}
             outlet(Feed::CaughtUp);
         }
         Err(error) => {

@@ -27,8 +27,12 @@ use crate::source::regular::LARGEST;
 use crate::source::rows::{Cell, Database};
 use crate::source::stamp::{Stamp, read_range};
 
-/// Reads records again, by their origin. Has file handles of its own; several may work side by side.
-pub struct Pager {
+/// Reads records of one session, or of several that are read as one, again by their origin. Has file handles of its own;
+/// several may work side by side.
+pub struct Pager(Vec<SessionPager>);
+
+/// Reads records of one of the sessions.
+struct SessionPager {
     files: Files,
     /// The file that was read last: the next record is mostly in the same one.
     open: Option<(PathBuf, File, Stamp)>,
@@ -38,8 +42,24 @@ pub struct Pager {
     /// The text of the archive of a session that was read last.
     archive: Option<(usize, Vec<u8>)>,
     window: Option<Window>,
-    /// Those of the sessions that are read as one with this one.
-    others: Vec<Self>,
+}
+
+/// A record that was read again.
+struct Again<'b> {
+    record: Record<'b>,
+    path: PathBuf,
+    kind: Kind,
+}
+
+impl Again<'_> {
+    fn place(&self) -> Place<'_> {
+        self.kind.place(&self.path, self.record.origin.line)
+    }
+
+    /// Whether it is several lines, in which a body came piece by piece.
+    fn is_several(&self) -> bool {
+        is_several(self.record.bytes, self.kind)
+    }
 }
 
 /// Of a file whose records are read one after the other, so much is read at once.
@@ -67,54 +87,44 @@ impl Window {
 }
 
 impl Pager {
-    /// A pager for the files of a session.
-    pub(super) fn new(files: Files) -> Self {
-        Self {
+    /// A pager for the files of sessions.
+    pub(super) fn new(sessions: impl Iterator<Item = Files>) -> Self {
+        let session = |files| SessionPager {
             files,
             open: None,
             copy: None,
             database: None,
             archive: None,
             window: None,
-            others: Vec::new(),
-        }
+        };
+        Self(sessions.map(session).collect())
     }
 
-    /// With those of the sessions that are read as one with its own.
-    pub(super) fn joined(self, others: Vec<Self>) -> Self {
-        Self { others, ..self }
+    /// The session that a record belongs to, and where it stands there.
+    fn session(&mut self, origin: Origin) -> Option<(&mut SessionPager, Origin)> {
+        let (session, file) = of_file(origin.file, self.0.len())?;
+        Some((self.0.get_mut(session)?, Origin { file, ..origin }))
     }
 
-    /// The pager of the session that a record belongs to, and where it stands there; none if that is this one.
-    fn other(&mut self, origin: Origin) -> Option<(&mut Self, Origin)> {
-        let sessions = self.others.len() + 1;
-        let (session, file) = of_file(origin.file, sessions)?;
-        let other = self.others.get_mut(session.checked_sub(1)?)?;
-        Some((other, Origin { file, ..origin }))
-    }
-
-    /// Where a record stands in this session, if it is of this one.
-    fn own(&self, origin: Origin) -> Origin {
-        let file = of_file(origin.file, self.others.len() + 1).map_or(origin.file, |(_, file)| file);
-        Origin { file, ..origin }
+    /// Does something with a record; nothing if it is gone.
+    fn with<T>(
+        &mut self,
+        origin: Origin,
+        act: impl FnOnce(&mut SessionPager, &Again<'_>) -> Option<T>,
+    ) -> Option<T> {
+        let (session, origin) = self.session(origin)?;
+        let (path, kind) = session.files.get(origin.file)?;
+        let bytes = session.bytes_of(origin, &path, kind)?;
+        act(session, &Again { record: Record { origin, bytes: &bytes }, path, kind })
     }
 
     /// The contents of all bodies of a record in slot order; nothing if the record is gone.
     pub fn read(&mut self, origin: Origin) -> Vec<Held> {
-        if let Some((other, origin)) = self.other(origin) {
-            return other.read(origin);
-        }
-        let origin = self.own(origin);
-        let Some((path, kind)) = self.files.get(origin.file) else { return Vec::new() };
-        let Some(bytes) = self.bytes_of(origin, &path, kind) else { return Vec::new() };
-        self.decode(Record { origin, bytes: &bytes }, &path, kind)
+        self.with(origin, |session, again| Some(session.decode(again))).unwrap_or_default()
     }
 
     /// A record as a tree, its beginning if it is very large; nothing if it is gone.
     pub fn tree(&mut self, origin: Origin) -> Option<Tree> {
-        if let Some((other, origin)) = self.other(origin) {
-            return other.tree(origin);
-        }
         let bytes = self.bytes(origin)?;
         let text = String::from_utf8_lossy(&bytes);
         let text = text.trim_end();
@@ -126,64 +136,84 @@ impl Pager {
 
     /// What a record holds that no entry tells, or all of it; nothing if it is gone.
     pub fn details(&mut self, origin: Origin, is_whole: bool) -> Details {
-        if let Some((other, own)) = self.other(origin) {
-            let found = other.details(own, is_whole);
-            let record = found.record.map(|(_, tree)| (origin, tree));
-            return Details { record, ..found };
-        }
         if is_whole {
             return Details { record: self.tree(origin).map(|tree| (origin, tree)), ..Details::default() };
         }
-        let origin = self.own(origin);
-        let Some((path, kind)) = self.files.get(origin.file) else { return Details::default() };
-        let Some(bytes) = self.bytes_of(origin, &path, kind) else { return Details::default() };
-        if self.is_fault(origin, &path, kind) {
-            return Details::default();
-        }
-        let mut decoder = Detailing::new(self.files.format().decoder());
-        let record = Record { origin, bytes: &bytes };
-        feed(&mut decoder, record, kind.place(&path, origin.line), &mut Batch::default());
-        decoder.found
+        let found = self.with(origin, |session, again| {
+            if session.is_fault(again) {
+                return None;
+            }
+            let mut decoder = Detailing::new(session.files.format().decoder());
+            feed(&mut decoder, again.record, again.place(), &mut Batch::default());
+            Some(decoder.found)
+        });
+        found.unwrap_or_default()
     }
 
     /// When a record was written, by its own account; nothing if it does not say, or is gone.
     pub(crate) fn time(&mut self, origin: Origin) -> Option<Timestamp> {
-        if let Some((other, origin)) = self.other(origin) {
-            return other.time(origin);
-        }
-        let origin = self.own(origin);
-        let (path, kind) = self.files.get(origin.file)?;
-        let bytes = self.bytes_of(origin, &path, kind)?;
-        let batch = self.batch(Record { origin, bytes: &bytes }, &path, kind);
-        batch.edits.iter().find_map(|edit| match edit {
-            Edit::Entry(entry) => entry.at,
-            Edit::Result { result, .. } => result.at,
-            _ => None,
+        self.with(origin, |session, again| {
+            session.batch(again).edits.iter().find_map(|edit| match edit {
+                Edit::Entry(entry) => entry.at,
+                Edit::Result { result, .. } => result.at,
+                _ => None,
+            })
         })
     }
 
-    fn decode(&mut self, record: Record<'_>, path: &Path, kind: Kind) -> Vec<Held> {
-        if self.is_fault(record.origin, path, kind) {
+    /// As [`Pager::read`], for one record after the other: the file is read in large pieces, and a record
+    /// whose bytes are not worth it is not decoded.
+    pub fn read_next(&mut self, origin: Origin, is_worth: &dyn Fn(&[u8]) -> bool) -> Vec<Held> {
+        let Some((session, origin)) = self.session(origin) else { return Vec::new() };
+        let known = session.window.take().filter(|window| window.record(origin).is_some());
+        let Some(window) = known.or_else(|| session.window_at(origin)) else { return Vec::new() };
+        let held = window.record(origin).and_then(|bytes| {
+            let (path, kind) = session.files.get(origin.file)?;
+            let again = Again { record: Record { origin, bytes }, path, kind };
+            // What is sought may be torn apart between lines.
+            (is_worth(bytes) || again.is_several()).then(|| session.decode(&again))
+        });
+        session.window = Some(window);
+        held.unwrap_or_default()
+    }
+
+    /// Lets go of what [`Pager::read_next`] has read ahead.
+    pub fn rest(&mut self) {
+        self.0.iter_mut().for_each(|session| session.window = None);
+    }
+
+    /// The bytes of a record.
+    pub fn bytes(&mut self, origin: Origin) -> Option<Vec<u8>> {
+        self.with(origin, |_, again| {
+            let bytes = again.record.bytes;
+            Some(masked(bytes, again.place()).unwrap_or_else(|| bytes.to_vec()))
+        })
+    }
+}
+
+impl SessionPager {
+    fn decode(&mut self, again: &Again<'_>) -> Vec<Held> {
+        let record = again.record;
+        if self.is_fault(again) {
             let masked = masked(record.bytes, Place::Passage);
             let bytes = masked.as_deref().unwrap_or(record.bytes);
             return vec![body_of_fault(bytes, &mut Batch::default()).held];
         }
-        let batch = self.batch(record, path, kind);
         // Of what spans several lines only that is meant which comes from all of them.
-        let is_several = is_several(record.bytes, kind);
-        contents(&batch, |body| !is_several || body.from == record.origin)
+        let is_several = again.is_several();
+        contents(&self.batch(again), |body| !is_several || body.from == record.origin)
     }
 
     /// What a record says by itself.
-    fn batch(&self, record: Record<'_>, path: &Path, kind: Kind) -> Batch {
+    fn batch(&self, again: &Again<'_>) -> Batch {
         let mut batch = Batch::default();
         let mut decoder = self.files.format().decoder();
-        if is_several(record.bytes, kind) {
-            for line in lines_of(record) {
-                feed(&mut *decoder, line, kind.place(path, line.origin.line), &mut batch);
+        if again.is_several() {
+            for line in lines_of(again.record) {
+                feed(&mut *decoder, line, again.kind.place(&again.path, line.origin.line), &mut batch);
             }
         } else {
-            feed(&mut *decoder, record, kind.place(path, record.origin.line), &mut batch);
+            feed(&mut *decoder, again.record, again.place(), &mut batch);
         }
         decoder.finish(&mut batch);
         mask_edits(&mut batch);
@@ -192,11 +222,12 @@ impl Pager {
 
     /// Whether a record was sent as a fault, whatever its bytes would be by themselves: a line that is too
     /// long to be held, and what a document breaks off with.
-    fn is_fault(&mut self, origin: Origin, path: &Path, kind: Kind) -> bool {
-        match kind {
+    fn is_fault(&mut self, again: &Again<'_>) -> bool {
+        let origin = again.record.origin;
+        match again.kind {
             Kind::Lines | Kind::CompanionLines => held_of(origin.len) as u64 != u64::from(origin.len),
             Kind::Document if origin.line == 0 => false,
-            Kind::Document | Kind::Values => self.is_cut(origin, path, kind).unwrap_or(false),
+            kind @ (Kind::Document | Kind::Values) => self.is_cut(origin, &again.path, kind).unwrap_or(false),
             _ => false,
         }
     }
@@ -211,25 +242,6 @@ impl Pager {
         Some(split?.cut.is_some_and(|cut| cut.start as u64 == origin.at))
     }
 
-    /// As [`Pager::read`], for one record after the other: the file is read in large pieces, and a record
-    /// whose bytes are not worth it is not decoded.
-    pub fn read_next(&mut self, origin: Origin, is_worth: &dyn Fn(&[u8]) -> bool) -> Vec<Held> {
-        if let Some((other, origin)) = self.other(origin) {
-            return other.read_next(origin, is_worth);
-        }
-        let origin = self.own(origin);
-        let known = self.window.take().filter(|window| window.record(origin).is_some());
-        let Some(window) = known.or_else(|| self.window_at(origin)) else { return Vec::new() };
-        let held = window.record(origin).and_then(|bytes| {
-            let (path, kind) = self.files.get(origin.file)?;
-            // What is sought may be torn apart between lines.
-            let is_worth = is_worth(bytes) || is_several(bytes, kind);
-            is_worth.then(|| self.decode(Record { origin, bytes }, &path, kind))
-        });
-        self.window = Some(window);
-        held.unwrap_or_default()
-    }
-
     fn window_at(&mut self, origin: Origin) -> Option<Window> {
         let (path, kind) = self.files.get(origin.file)?;
         let is_one = !matches!(kind, Kind::Lines | Kind::CompanionLines);
@@ -240,23 +252,6 @@ impl Pager {
             read_range(self.file(&path).ok()?, origin.at, len).ok()?
         };
         Some(Window { of: origin, bytes, is_one })
-    }
-
-    /// Lets go of what [`Pager::read_next`] has read ahead.
-    pub fn rest(&mut self) {
-        self.window = None;
-        self.others.iter_mut().for_each(Self::rest);
-    }
-
-    /// The bytes of a record.
-    pub fn bytes(&mut self, origin: Origin) -> Option<Vec<u8>> {
-        if let Some((other, origin)) = self.other(origin) {
-            return other.bytes(origin);
-        }
-        let origin = self.own(origin);
-        let (path, kind) = self.files.get(origin.file)?;
-        let bytes = self.bytes_of(origin, &path, kind)?;
-        Some(masked(&bytes, kind.place(&path, origin.line)).unwrap_or(bytes))
     }
 
     fn bytes_of(&mut self, origin: Origin, path: &Path, kind: Kind) -> Option<Vec<u8>> {

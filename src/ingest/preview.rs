@@ -1,22 +1,21 @@
-//! The end of a long session, shown at once while the whole is being read. That of a line file is kept
-//! up to date meanwhile.
+//! The end of a long session, shown at once while the whole is read, and of no use once that is done.
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
-use super::bodies::Bodies;
 use super::emitter::{Emitter, Outlet};
 use super::files::{Files, Kind};
-use super::line_file::{Allowance, LineFile};
+use super::line_file::emit_line;
 use super::plan::Plan;
+use super::rows;
 use super::whole::{Small, is_whole_value};
 use crate::formats::decoder::Pattern;
 use crate::model::edit::{Feed, Stage};
-use crate::source::follow::Change;
+use crate::model::record::Shape;
+use crate::source::lines::{Line, LineBuffer};
 use crate::source::pattern::expand;
 use crate::source::regular;
-use crate::source::stamp::read_range;
+use crate::source::stamp::{Stamp, read_range};
 
 /// Files that are not so many times longer than what would be shown of them are read whole at once.
 const WORTH_IT: u64 = 4;
@@ -24,92 +23,64 @@ const WORTH_IT: u64 = 4;
 /// read at once.
 pub(crate) const WINDOW: u64 = 1 << 20;
 const WIDEST: u64 = 64 << 20;
-/// How much is looked at together.
-const STEP: usize = 1 << 20;
 /// Folders with fewer messages are read whole at once.
 const MANY_FILES: usize = 200;
 /// How many messages of others are shown first.
 const NEWEST_FILES: usize = 30;
 
-/// A preview.
-pub struct Preview<'o> {
-    emitter: Emitter<'o>,
-    line_file: LineFile,
-    room: Vec<u8>,
+/// Shows the end of a session, if there is more than a few times that: so many bytes, where it is a file of lines. What
+/// cannot be read is left to the whole reading.
+pub(crate) fn show_end(plan: &Plan, files: &Files, outlet: Outlet<'_>, window: u64) {
+    let mut emitter = Emitter::new(plan.format.decoder(), Stage::Preview, outlet);
+    let is_shown = match plan.shape {
+        Shape::Lines => last_lines(plan, files, window, &mut emitter).unwrap_or(false),
+        Shape::Folder => newest_files(plan, files, &mut emitter),
+        Shape::Rows => rows::emit_newest(plan, files, &mut emitter).unwrap_or(false),
+        Shape::Document | Shape::Values | Shape::Text | Shape::Stream => false,
+    };
+    if is_shown {
+        emitter.finish();
+        emitter.flush(true);
+        // Who shows it learns that it is complete.
+        outlet(Feed::Progress { done: 0, total: 0 });
+    }
 }
 
-impl<'o> Preview<'o> {
-    /// Opens a preview, if the file is long enough to need one.
-    pub(crate) fn open(
-        plan: &Plan,
-        files: &Files,
-        outlet: Outlet<'o>,
-        window: u64,
-        now: Instant,
-    ) -> io::Result<Option<Self>> {
-        let mut line_file = LineFile::open(&plan.path, Kind::Lines, files, now)?;
-        let len = line_file.follower.len();
-        if len <= WORTH_IT * window {
-            return Ok(None);
-        }
-        let Some(at) = last_lines(plan, len, window)? else { return Ok(None) };
-        line_file.seek(at)?;
-        let emitter = Emitter::new(plan.format.decoder(), Stage::Preview, outlet);
-        Ok(Some(Self { emitter, line_file, room: vec![0; STEP] }))
-    }
-
-    /// Lets go of the file until there is something to show.
-    pub(crate) fn close(&mut self) {
-        self.line_file.follower.rest();
-    }
-
-    fn read(&mut self, now: Instant) -> io::Result<usize> {
-        let (room, between) = (&mut *self.room, &mut || ());
-        self.line_file.read(&mut self.emitter, Allowance { room, bodies: Bodies::Kept, now, between })
-    }
-
-    /// Shows what was appended. Answers whether the preview still shows the file: once it is cut or
-    /// replaced, it is of no use.
-    pub(crate) fn update(&mut self, now: Instant) -> bool {
-        loop {
-            match self.line_file.follower.poll(now) {
-                Change::Grown => {}
-                Change::Anew(_) => return false,
-                Change::Quiet
-                | Change::Emptied
-                | Change::Gone
-                | Change::Moved(_)
-                | Change::Back
-                | Change::Unreadable(_) => {
-                    return true;
-                }
+fn last_lines(plan: &Plan, files: &Files, window: u64, emitter: &mut Emitter<'_>) -> io::Result<bool> {
+    let file = regular::open(&plan.path)?;
+    let len = Stamp::of_file(&file)?.len;
+    let mut size = if len > WORTH_IT * window { window } else { len };
+    while size < len && size <= WIDEST {
+        let bytes = read_range(&file, len - size, usize::try_from(size).unwrap_or(usize::MAX))?;
+        // What ends with the file may be the only line there.
+        let newline = bytes.split_last().and_then(|(_, rest)| memchr::memchr(b'\n', rest));
+        if let Some((_, lines)) = newline.and_then(|newline| bytes.split_at_checked(newline + 1)) {
+            let (id, _) = files.number(&plan.path, Kind::Lines);
+            let mut buffer = LineBuffer::in_the_middle(id, len - lines.len() as u64);
+            let mut emit = |line: Line<'_>| emit_line(line, Kind::Lines, &plan.path, emitter);
+            buffer.feed(lines, &mut emit);
+            if let Some(line) = buffer.unfinished().filter(|line| is_whole_value(line.record().bytes)) {
+                emit(line);
             }
-            while self.read(now).is_ok_and(|read| read > 0) {}
-            self.line_file.rest(&mut self.emitter, now, false);
-            self.emitter.finish();
-            self.emitter.flush(true);
+            return Ok(true);
         }
+        size = size.saturating_mul(8);
     }
+    Ok(false)
 }
 
-/// Shows the newest files of a folder with many, and what they ask for. Answers whether it did.
-pub(crate) fn show_newest_files(plan: &Plan, files: &Files, outlet: Outlet<'_>) -> bool {
-    let found: Vec<PathBuf> = files_of(plan.format.files(&plan.path, &plan.session));
+/// The newest files of a folder with many, and what they ask for.
+fn newest_files(plan: &Plan, files: &Files, emitter: &mut Emitter<'_>) -> bool {
+    let found = files_of(plan.format.files(&plan.path, &plan.session));
     if found.len() <= MANY_FILES {
         return false;
     }
-    let mut emitter = Emitter::new(plan.format.decoder(), Stage::Preview, outlet);
     for path in found.iter().skip(found.len() - NEWEST_FILES) {
-        emit_small(path, files, &mut emitter);
+        emit_small(path, files, emitter);
         for wanted in emitter.take_wanted() {
-            let parts = files_of(plan.follow_up(&wanted));
-            for part in parts {
-                emit_small(&part, files, &mut emitter);
-            }
+            files_of(plan.follow_up(&wanted)).iter().for_each(|part| emit_small(part, files, emitter));
         }
     }
-    emitter.finish();
-    emitter.flush(true);
     true
 }
 
@@ -127,21 +98,4 @@ fn emit_small(path: &Path, files: &Files, emitter: &mut Emitter<'_>) {
     if let Some(bytes) = small.file.read().ok().filter(|bytes| is_whole_value(bytes)) {
         small.emit(emitter, &bytes);
     }
-}
-
-/// Where the first line of the window at the end begins, if one does.
-fn last_lines(plan: &Plan, len: u64, window: u64) -> io::Result<Option<u64>> {
-    let file = regular::open(&plan.path)?;
-    let mut window = window;
-    while window < len && window <= WIDEST {
-        // Chunk by chunk: a line may be longer than what should be held of it.
-        for at in (len - window..len - 1).step_by(STEP) {
-            let room = usize::try_from(len - 1 - at).unwrap_or(STEP).min(STEP);
-            if let Some(newline) = memchr::memchr(b'\n', &read_range(&file, at, room)?) {
-                return Ok(Some(at + newline as u64 + 1));
-            }
-        }
-        window = window.saturating_mul(8);
-    }
-    Ok(None)
 }

@@ -18,10 +18,10 @@ use super::bodies::Bodies;
 use super::earlier::{self, Part};
 use super::emitter::{Emitter, Outlet};
 use super::files::{Files, Kind};
-use super::line_file::{Allowance, LineFile, emit_line};
+use super::line_file::{LineFile, emit_line};
 use super::plan::Plan;
 use super::rows::{Databases, Rows};
-use super::whole::{Small, emit_whole, is_whole_of, kind_of};
+use super::whole::{Small, emit_whole, is_complete, kind_of};
 use crate::model::edit::{Feed, LinkState, MetaEdit, Stage};
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
@@ -104,7 +104,7 @@ pub(crate) fn read_beside<'o>(plan: &Plan, files: &Files, emitter: &mut Emitter<
         let now = Instant::now();
         reader.find_files(now);
         reader.follow_up(now);
-        while reader.step(now, &mut || {}) || reader.rest(now, true) {}
+        while reader.step(now) || reader.rest(now, true) {}
     });
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn read_before<'o>(plan: &Plan, files: &Files, emitter: &mut Emitter<
         let emitter = &mut reader.emitter;
         earlier::originals(plan.format, first, files, &mut |record| emitter.learn(record));
         for part in &parts {
-            reader.read_earlier(part, &mut || {});
+            reader.read_earlier(part);
         }
     });
 }
@@ -152,8 +152,8 @@ impl<'o> Reader<'o> {
                 let kind = kind_of(plan.shape);
                 let mut file = Rewritten::new(&*plan.path, Fence::default());
                 let mut content = Some(file.read()?);
-                if bodies.is_live() && !content.as_deref().is_some_and(is_whole_of(plan.shape)) {
-                    (file, content) = (Rewritten::new(&*plan.path, Fence::default()), None);
+                if bodies.is_live() && !content.as_deref().is_some_and(|bytes| is_complete(kind, bytes)) {
+                    (file, content) = (file.anew(), None);
                 }
                 Main::Document { id: files.number(&plan.path, kind).0, file, content }
             }
@@ -211,18 +211,18 @@ impl<'o> Reader<'o> {
         }
     }
 
-    /// Reads on a little, and does `between` every now and then. Answers whether there is more to read.
-    pub(crate) fn step(&mut self, now: Instant, between: &mut dyn FnMut()) -> bool {
+    /// Reads on a little. Answers whether there is more to read.
+    pub(crate) fn step(&mut self, now: Instant) -> bool {
         if let Some(part) = self.earlier.pop_front() {
-            self.read_earlier(&part, between);
+            self.read_earlier(&part);
             return true;
         }
         // Of a session in a database the lines of a file beside it come before the rows.
         let is_lines = matches!((&self.main, self.queue.front()), (Main::Rows(_), Some(Todo::LineFile(_))));
-        let is_reading = !is_lines && self.step_main(now, between);
+        let is_reading = !is_lines && self.step_main(now);
         if !is_reading {
             match self.queue.pop_front() {
-                Some(Todo::LineFile(index)) => self.read_line_file(index, now, between),
+                Some(Todo::LineFile(index)) => self.read_line_file(index, now),
                 Some(Todo::Small(index, content)) => self.read_small(index, content, now),
                 Some(Todo::Lost(path)) => self.emitter.lost(&path),
                 Some(Todo::RowsBeside) => self.read_rows_beside(),
@@ -364,9 +364,7 @@ impl<'o> Reader<'o> {
         indices.extend(due.iter().filter_map(|path| self.small_at.get(path)));
         for index in indices {
             let Some(small) = self.smalls.get_mut(index) else { continue };
-            if let Look::Content(bytes) | Look::Broken(bytes) =
-                small.file.poll(now, Small::is_whole(small.kind()))
-            {
+            if let Look::Content(bytes) | Look::Broken(bytes) = small.poll(now) {
                 self.folder.touch(small.file.path());
                 self.queue.push_back(Todo::Small(index, Some(bytes)));
             }
@@ -415,7 +413,8 @@ impl<'o> Reader<'o> {
             },
             Main::Document { file, content, .. } => {
                 let before = file.len();
-                match file.poll(now, is_whole_of(self.plan.shape)) {
+                let kind = kind_of(self.plan.shape);
+                match file.poll(now, |bytes| is_complete(kind, bytes)) {
                     Look::Quiet => {}
                     Look::Content(bytes) | Look::Broken(bytes) => {
                         let why = if file.len() > before { "" } else { "rewritten" };
@@ -469,12 +468,11 @@ impl<'o> Reader<'o> {
         self.find_files(now);
     }
 
-    fn step_main(&mut self, now: Instant, between: &mut dyn FnMut()) -> bool {
+    fn step_main(&mut self, now: Instant) -> bool {
         match &mut self.main {
             Main::Lines { line_file, has_more: has_more @ true } => {
                 let room = room_for(line_file.follower.len(), &mut self.room);
-                let allowance = Allowance { room, bodies: self.bodies, now, between };
-                match line_file.read(&mut self.emitter, allowance) {
+                match line_file.read(&mut self.emitter, room, self.bodies, now) {
                     Ok(read) => *has_more = read > 0,
                     Err(error) => {
                         *has_more = false;
@@ -495,11 +493,10 @@ impl<'o> Reader<'o> {
         }
     }
 
-    fn read_line_file(&mut self, index: usize, now: Instant, between: &mut dyn FnMut()) {
+    fn read_line_file(&mut self, index: usize, now: Instant) {
         let Some(line_file) = self.line_files.get_mut(index) else { return };
         let room = room_for(line_file.follower.len(), &mut self.room);
-        let allowance = Allowance { room, bodies: self.bodies, now, between };
-        match line_file.read(&mut self.emitter, allowance) {
+        match line_file.read(&mut self.emitter, room, self.bodies, now) {
             Ok(0) => line_file.follower.rest(),
             Ok(_) => self.queue.push_front(Todo::LineFile(index)),
             Err(error) => {
@@ -513,11 +510,11 @@ impl<'o> Reader<'o> {
     fn read_packed(&mut self, id: FileId, path: &Path) {
         self.emitter.leave_bodies(false);
         let text = earlier::open(path, &self.files);
-        self.read_lines(text, (id, path, Kind::CompanionLines), &mut || {});
+        self.read_lines(text, id, path, Kind::CompanionLines);
     }
 
     /// Reads a part of a file in which the session began.
-    fn read_earlier(&mut self, Part { path, bytes }: &Part, between: &mut dyn FnMut()) {
+    fn read_earlier(&mut self, Part { path, bytes }: &Part) {
         let (id, is_new) = self.files.number(path, Kind::Lines);
         if is_new {
             self.emitter.send(Feed::File { id, path: Arc::from(&**path) });
@@ -525,22 +522,16 @@ impl<'o> Reader<'o> {
         // What is compressed cannot be read again in the middle.
         self.emitter.leave_bodies(!is_packed(path) && self.bodies.away_at(0, *bytes));
         let text = earlier::open(path, &self.files).map(|text| text.take(*bytes));
-        self.read_lines(text, (id, path, Kind::Lines), between);
+        self.read_lines(text, id, path, Kind::Lines);
     }
 
-    fn read_lines(
-        &mut self,
-        text: io::Result<impl Read>,
-        (id, path, kind): (FileId, &Path, Kind),
-        between: &mut dyn FnMut(),
-    ) {
+    fn read_lines(&mut self, text: io::Result<impl Read>, id: FileId, path: &Path, kind: Kind) {
         let emitter = &mut self.emitter;
         let mut buffer = LineBuffer::new(id);
         let end = text.and_then(|mut text| {
             let room = room_for(u64::MAX, &mut self.room);
             while let Some(bytes) = read_some(&mut text, room)? {
                 buffer.feed(bytes, |line| emit_line(line, kind, path, emitter));
-                between();
             }
             Ok(())
         });
@@ -556,7 +547,7 @@ impl<'o> Reader<'o> {
         let read = match content {
             Some(bytes) => Ok(bytes),
             None if !self.bodies.is_live() => small.file.read().map_err(|error| error.to_string()),
-            None => match small.file.poll(now, Small::is_whole(small.kind())) {
+            None => match small.poll(now) {
                 Look::Content(bytes) | Look::Broken(bytes) => Ok(bytes),
                 Look::Unreadable(why) => Err(why),
                 Look::Quiet | Look::Gone | Look::Back => return,
@@ -566,7 +557,7 @@ impl<'o> Reader<'o> {
             Ok(bytes) => bytes,
             Err(why) => {
                 let what = format!("{} cannot be read: {why}", small.file.path().display());
-                return self.emitter.notice(small.id(), &what);
+                return self.emitter.notice(small.id, &what);
             }
         };
         self.small_sum += bytes.len() as u64;

@@ -10,7 +10,6 @@ mod databases;
 mod emit;
 mod known;
 mod look;
-mod newest;
 mod schedule;
 mod session;
 mod walk;
@@ -23,7 +22,6 @@ use std::time::{Duration, Instant};
 
 pub(crate) use self::databases::Databases;
 pub(crate) use self::emit::unpacked;
-pub(crate) use self::newest::show_newest_rows;
 
 use self::look::{News, Todo};
 use self::schedule::Schedule;
@@ -41,6 +39,27 @@ use crate::source::rows::{Cell, Database, Failure, State};
 
 /// While a larger database is read, bodies stay in it.
 const KEPT: u64 = 32 << 20;
+/// Smaller databases are read whole at once.
+const WORTH_A_PREVIEW: u64 = 4 << 20;
+
+/// Emits the newest rows of a session in a large database. Says whether there may be others.
+pub(crate) fn emit_newest(plan: &Plan, files: &Files, emitter: &mut Emitter<'_>) -> Result<bool, Failure> {
+    if State::of(&plan.path).is_ok_and(|state| state.base.len <= WORTH_A_PREVIEW) {
+        return Ok(false);
+    }
+    let mut rows = Rows::open(plan, files, Bodies::Recent, &Databases::default())?;
+    (rows.queue, rows.leaves_bodies) = (VecDeque::new(), false);
+    let queries = Arc::clone(&rows.queries);
+    let key = Cell::from(plan.session.as_str());
+    let queue = &mut rows.queue;
+    rows.database.as_ref().ok_or(Failure::Busy)?.each(&queries.newest, &[key], &mut |row| {
+        let mut numbers = row.iter().filter_map(Cell::int);
+        let table = numbers.next().and_then(|table| usize::try_from(table).ok());
+        queue.extend(table.zip(numbers.next()).map(|(table, at)| Todo::Row { session: 0, table, at }));
+    })?;
+    while rows.step(emitter, Instant::now()) {}
+    Ok(true)
+}
 
 /// Reads the rows of one session.
 pub(crate) struct Rows {

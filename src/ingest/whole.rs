@@ -4,22 +4,25 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::bodies::Bodies;
 use super::counted::Counted;
 use super::emitter::Emitter;
 use super::files::Kind;
+use crate::formats::decoder::Place;
 use crate::formats::json;
 use crate::model::edit::saturating_u32;
 use crate::model::record::{FileId, Origin, Record, Shape};
 use crate::source::document::{Split, split, split_values};
 use crate::source::lines::{Line, LineBuffer};
 use crate::source::regular::Fence;
-use crate::source::rewritten::Rewritten;
+use crate::source::rewritten::{Look, Rewritten};
 
 /// A file that is one record.
 pub(crate) struct Small {
-    id: FileId,
+    /// The file's number.
+    pub(crate) id: FileId,
     is_text: bool,
     /// Where it is read.
     pub(crate) file: Rewritten,
@@ -33,19 +36,14 @@ impl Small {
         Self { id, is_text: kind == Kind::Text, file: Rewritten::new(path, fence), counted: None }
     }
 
-    /// The file's number.
-    pub(crate) fn id(&self) -> FileId {
-        self.id
-    }
-
-    /// Whether bytes are all of it, as far as they tell.
-    pub(crate) fn is_whole(kind: Kind) -> fn(&[u8]) -> bool {
-        if kind == Kind::Text { |_| true } else { is_whole_value }
-    }
-
-    /// What it holds.
-    pub(crate) fn kind(&self) -> Kind {
+    fn kind(&self) -> Kind {
         if self.is_text { Kind::Text } else { Kind::Small }
+    }
+
+    /// Looks at the file, and reads it if it may have changed.
+    pub(crate) fn poll(&mut self, now: Instant) -> Look {
+        let kind = self.kind();
+        self.file.poll(now, |bytes| is_complete(kind, bytes))
     }
 
     fn origin(&self, len: u32) -> Origin {
@@ -72,14 +70,13 @@ pub(crate) fn is_whole_value(bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether bytes are a document with its closing bracket.
-pub(crate) fn is_whole_document(bytes: &[u8]) -> bool {
-    split(bytes).is_some_and(|split| split.is_complete())
-}
-
-/// Whether bytes are all of a file of this shape, as far as they tell.
-pub(crate) fn is_whole_of(shape: Shape) -> fn(&[u8]) -> bool {
-    if shape == Shape::Text { |_| true } else { is_whole_document }
+/// Whether bytes are all of a file of such records, as far as they tell.
+pub(crate) fn is_complete(kind: Kind, bytes: &[u8]) -> bool {
+    match kind {
+        Kind::Text | Kind::Passages => true,
+        Kind::Small => is_whole_value(bytes),
+        _ => split(bytes).is_some_and(|split| split.is_complete()),
+    }
 }
 
 /// What the records are of a file of this shape that is read whole.
@@ -91,56 +88,63 @@ pub(crate) fn kind_of(shape: Shape) -> Kind {
     }
 }
 
-/// Emits the records of a file that is read whole.
+/// Emits the records of a file that is read whole. What is no part of one is sent as faults, so that nothing is lost.
 pub(crate) fn emit_whole(emitter: &mut Emitter<'_>, kind: Kind, id: FileId, bytes: &[u8], bodies: Bodies) {
-    if kind == Kind::Passages {
-        return emit_passages(emitter, id, bytes, bodies);
-    }
-    if kind == Kind::Values {
-        emit_values(emitter, id, bytes, bodies);
-    } else {
-        emit_document(emitter, id, bytes, bodies);
-    }
-}
-
-/// Emits values that follow one another. What stands between them is sent as faults.
-fn emit_values(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], bodies: Bodies) {
-    let Some(Split { root, elements, cut, .. }) = split_values(bytes) else {
+    let (is_values, slice) =
+        (kind == Kind::Values, |range: Range<usize>| bytes.get(range).unwrap_or_default());
+    let origin = |range: &Range<usize>, line| Origin {
+        file: id,
+        at: range.start as u64,
+        len: saturating_u32(range.len()),
+        line,
+    };
+    let split = match kind {
+        Kind::Passages => return emit_passages(emitter, id, bytes, bodies),
+        Kind::Values => split_values(bytes),
+        _ => split(bytes),
+    };
+    let Some(Split { root, header, elements, cut }) = split else {
         return emit_stray_lines(emitter, id, bytes, 0, 1);
     };
-    let is_array = bytes.get(root.start) == Some(&b'[');
-    let slice = |range: Range<usize>| bytes.get(range).unwrap_or_default();
     emit_stray_lines(emitter, id, slice(0..root.start), 0, 1);
+    if let Some(header) = header {
+        emitter.leave_bodies(bodies == Bodies::Away);
+        let origin = Origin { at: root.start as u64, ..origin(&(0..header.len()), 0) };
+        emitter.emit(Record { origin, bytes: &header }, Place::Header);
+    }
+    let is_lone = is_values && bytes.get(root.start) != Some(&b'[');
+    let within = elements.first().zip(elements.last()).map_or(0, |(first, last)| last.end - first.start);
     let (mut end, mut number) = (root.start, 0);
-    for value in elements {
+    for element in elements {
         number += 1;
-        if !is_array {
-            emit_stray_lines(emitter, id, slice(end..value.start), end, number);
+        if is_lone {
+            emit_stray_lines(emitter, id, slice(end..element.start), end, number);
         }
-        end = value.end;
-        emitter.leave_bodies(bodies.away_at(value.start as u64, bytes.len() as u64));
-        let (at, len) = (value.start as u64, saturating_u32(value.len()));
-        let origin = Origin { file: id, at, len, line: number };
-        emitter.emit(Record { origin, bytes: slice(value) }, Kind::Values.place(Path::new(""), number));
+        end = element.end;
+        emitter.leave_bodies(bodies.away_at(element.start as u64, bytes.len() as u64));
+        let record = Record { origin: origin(&element, number), bytes: slice(element) };
+        emitter.emit(record, kind.place(Path::new(""), number));
     }
+    number += 1;
     if let Some(cut) = cut {
-        let (at, len) = (cut.start as u64, saturating_u32(cut.len()));
-        let origin = Origin { file: id, at, len, line: number + 1 };
-        return emitter.fault(Record { origin, bytes: slice(cut) }, "the last value breaks off here");
+        let frame = cut.start.saturating_sub(root.start + within) as u64;
+        let what = if is_values { "the last value breaks off here" } else { "the document breaks off here" };
+        emitter.fault(Record { origin: origin(&cut, number), bytes: slice(cut) }, what);
+        // What stands around its elements is a part of what is broken.
+        emitter.weigh_fault(id, if is_values { 0 } else { frame });
     }
-    emit_stray_lines(emitter, id, slice(root.end..bytes.len()), root.end, number + 1);
+    emit_stray_lines(emitter, id, slice(root.end..bytes.len()), root.end, number);
 }
 
 /// Emits the parts of a text. Its bytes are measured, so what is no UTF-8 is replaced in each part.
 fn emit_passages(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], bodies: Bodies) {
     let text = marked(bytes);
-    let (mut line, mut number) = (1, 0);
+    let mut line = 1;
     for range in emitter.passages(&text) {
         let part = bytes.get(range.clone()).unwrap_or_default();
         emitter.leave_bodies(bodies.away_at(range.start as u64, bytes.len() as u64));
         let origin = Origin { file: id, at: range.start as u64, len: saturating_u32(range.len()), line };
-        emitter.emit(Record { origin, bytes: part }, Kind::Passages.place(Path::new(""), number));
-        number += 1;
+        emitter.emit(Record { origin, bytes: part }, Place::Passage);
         line += saturating_u32(memchr::memchr_iter(b'\n', part).count());
     }
 }
@@ -160,44 +164,11 @@ fn marked(bytes: &[u8]) -> Cow<'_, str> {
     )
 }
 
-/// Emits the records of a document. What is no part of it is sent as faults, so that nothing is lost.
-fn emit_document(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], bodies: Bodies) {
-    let Some(split) = split(bytes) else { return emit_stray_lines(emitter, id, bytes, 0, 1) };
-    let Split { root, header, elements, cut } = split;
-    emit_stray_lines(emitter, id, bytes.get(..root.start).unwrap_or_default(), 0, 1);
-    if let Some(header) = header {
-        let origin = Origin { file: id, at: root.start as u64, len: saturating_u32(header.len()), line: 0 };
-        emitter.leave_bodies(bodies == Bodies::Away);
-        emitter.emit(Record { origin, bytes: &header }, Kind::Document.place(Path::new(""), 0));
-    }
-    let first = elements.first().zip(elements.last());
-    let within = first.map_or(0, |(first, last)| last.end - first.start);
-    let frame = cut.as_ref().map_or(0, |cut| cut.start.saturating_sub(root.start + within)) as u64;
-    let mut number = 0;
-    for element in elements {
-        number += 1;
-        let (at, len) = (element.start as u64, saturating_u32(element.len()));
-        let origin = Origin { file: id, at, len, line: number };
-        emitter.leave_bodies(bodies.away_at(at, bytes.len() as u64));
-        let bytes = bytes.get(element).unwrap_or_default();
-        emitter.emit(Record { origin, bytes }, Kind::Document.place(Path::new(""), number));
-    }
-    if let Some(cut) = cut {
-        let origin =
-            Origin { file: id, at: cut.start as u64, len: saturating_u32(cut.len()), line: number + 1 };
-        let bytes = bytes.get(cut).unwrap_or_default();
-        emitter.fault(Record { origin, bytes }, "the document breaks off here");
-        // What stands around its elements is a part of what is broken.
-        emitter.weigh_fault(id, frame);
-    }
-    emit_stray_lines(emitter, id, bytes.get(root.end..).unwrap_or_default(), root.end, number + 1);
-}
-
 /// Lines before and after a document: messages of the program that wrote it, or another document.
 fn emit_stray_lines(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], start: usize, number: u32) {
     let mut buffer = LineBuffer::in_the_middle(id, start as u64);
     let mut emit = |line: Line<'_>| {
-        let (Line::Whole(record) | Line::TooLong(record)) = line;
+        let record = line.record();
         let origin = Origin { line: number, ..record.origin };
         emitter.emit(Record { origin, ..record }, Kind::Document.place(Path::new(""), number));
     };

@@ -75,7 +75,7 @@ impl Reader<'_> {
             Err(Failure::Busy) if self.bodies.is_live() => return,
             Err(failure) => {
                 let what = format!("{} cannot be read: {}", beside.path.display(), failure.words());
-                self.emitter.notice(small.id(), &what);
+                self.emitter.notice(small.id, &what);
             }
         }
         beside.read = state;
