@@ -37,7 +37,6 @@ mod as_of;
 pub mod class;
 pub mod figures;
 mod homes;
-mod kept;
 mod pages;
 mod sweep;
 mod time;

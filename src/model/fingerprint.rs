@@ -3,14 +3,10 @@
 //! Invariant: fingerprints are seeded anew in every run, so nobody can write keys that meet. Among a million
 //! keys of good will two meet once in thirty million runs.
 
-mod seen;
-
 use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
 use std::num::NonZeroU64;
 
 use hashbrown::HashTable;
-
-pub(crate) use seen::Seen;
 
 /// What stands for a key: the same for the same key of one map, and hardly ever for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -69,6 +65,11 @@ impl<V> ByKey<V> {
     /// The value of a key.
     pub(crate) fn get(&self, key: &str) -> Option<&V> {
         self.values.get(self.print(key))
+    }
+
+    /// Whether the key has a value.
+    pub(crate) fn contains(&self, key: &str) -> bool {
+        self.get(key).is_some()
     }
 
     /// The value of the key with a fingerprint.

@@ -4,7 +4,6 @@
 //! [`Text::output`] may also hold complete SGR sequences (`ESC [ digits ; m`), nothing else.
 
 mod ascii;
-mod digits;
 mod hostile;
 pub(crate) mod octets;
 pub mod outlet;
@@ -113,15 +112,18 @@ impl From<&str> for Text {
 
 impl Serialize for Text {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        if to.is_human_readable() { to.serialize_str(&self.0) } else { digits::serialize(&self.0, to) }
+        to.serialize_str(&self.0)
     }
 }
 
 /// Takes what was safe when it was written, and refuses anything else.
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let safe = |raw: &str| (is_plain(raw) || is_plain(&without_sgr(raw))).then(|| Self(Arc::from(raw)));
-        digits::deserialize(from, safe)
+        let raw = <&str>::deserialize(from)?;
+        let is_safe = is_plain(raw) || is_plain(&without_sgr(raw));
+        is_safe
+            .then(|| Self(Arc::from(raw)))
+            .ok_or_else(|| serde::de::Error::custom("a text that is not safe to show"))
     }
 }
 

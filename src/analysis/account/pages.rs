@@ -1,8 +1,7 @@
 //! What is kept of the entries of a page: whose time it was, and what happened, turn by turn.
 
-use super::class::Sums;
+use super::class::{Sums, TimeSpan};
 use super::figures::Figures;
-use super::kept::Kept;
 use super::sweep::{self, Said, sweep};
 use crate::analysis::index::lanes::{Fold, Page};
 use crate::model::entry::EntryId;
@@ -17,8 +16,8 @@ pub(crate) struct Books;
 /// What is kept of a page.
 #[derive(Clone, Debug, Default)]
 pub struct Sheet {
-    /// Whose time it was.
-    pub(crate) spans: Kept,
+    /// Whose time it was, each span with the place in the page of its entry, in their order.
+    pub(crate) spans: Vec<(usize, TimeSpan)>,
     /// From when to when these reach.
     pub(crate) reach: Option<(Timestamp, Timestamp)>,
     /// What happened, by turn, in the order of the file.
@@ -72,7 +71,7 @@ impl Fold for Books {
     fn judge(transcript: &Transcript, page: &Page<'_>, carry: &mut Carry) -> Sheet {
         let mut sheet = Sheet::default();
         let mut part = TurnPart { prompt: carry.prompt, ..TurnPart::default() };
-        for (id, place) in page.ids().iter().zip(0..=u8::MAX) {
+        for (place, id) in page.ids().iter().enumerate() {
             let Some(entry) = transcript.get(*id) else { continue };
             let is_prompt = entry.marks.prompt && transcript.is_spoken_to(entry.lane.as_ref());
             if is_prompt {
@@ -90,15 +89,14 @@ impl Fold for Books {
                 sums.spend(span.class, span.ms());
                 let (from, to) = sheet.reach.unwrap_or((span.from, span.to));
                 sheet.reach = Some((from.min(span.from), to.max(span.to)));
-                sheet.spans.push(place, &span);
+                sheet.spans.push((place, span));
             });
             if let Some(said) = said {
                 said.add_to(&mut part.figures.time);
-                sheet.said.push((usize::from(place), said));
+                sheet.said.push((place, said));
             }
         }
         sheet.parts.push(part);
-        sheet.spans.fit();
         sheet
     }
 }

@@ -9,7 +9,6 @@ use std::ops::Range;
 
 use super::Account;
 use super::class::{Sums, TimeSpan};
-use super::kept::Kept;
 use super::pages::Books;
 use super::sweep::Said;
 use crate::analysis::index::lanes::{PAGE, Track};
@@ -24,14 +23,13 @@ pub(crate) struct Judged<'a> {
     pub(crate) lane: Option<&'a Name>,
     /// Number of the page in its lane.
     pub(crate) page: usize,
-    spans: &'a Kept,
-    ids: &'a [EntryId],
+    spans: &'a [(usize, TimeSpan)],
 }
 
 impl<'a> Judged<'a> {
     /// In the order of the file.
     pub(crate) fn spans(&self) -> impl Iterator<Item = TimeSpan> + use<'a> {
-        self.spans.iter(self.ids).map(|(_, span)| span)
+        self.spans.iter().map(|(_, span)| span.clone())
     }
 }
 
@@ -75,7 +73,6 @@ impl Account {
                 lane: track.lane(),
                 page,
                 spans: &kept.spans,
-                ids: track.ids_of(page),
             })
         })
     }
@@ -84,8 +81,8 @@ impl Account {
     pub(crate) fn before(&self, id: EntryId) -> Option<TimeSpan> {
         let (track, place) = self.lanes.find(id)?;
         let page = track.page(place / PAGE)?;
-        let mut own = page.spans.of_entry(place % PAGE, track.ids_of(place / PAGE));
-        own.find(|span| span.block.is_none())
+        let own = page.spans.iter().find(|(_, span)| span.entry == id && span.block.is_none());
+        own.map(|(_, span)| span.clone())
     }
 
     /// Spans of the entries of one lane, from the first one on and before the other one. Of long ones only
@@ -117,9 +114,8 @@ impl Account {
 
 /// The spans of a page, with the places in the lane of their entries.
 pub(super) fn spans(track: &Track<Books>, page: usize) -> impl Iterator<Item = (usize, TimeSpan)> {
-    let kept = track.page(page).map(|kept| &kept.spans);
-    let spans = kept.into_iter().flat_map(move |kept| kept.iter(track.ids_of(page)));
-    spans.map(move |(place, span)| (page * PAGE + place, span))
+    let spans = track.page(page).into_iter().flat_map(|kept| &kept.spans);
+    spans.map(move |(place, span)| (page * PAGE + place, span.clone()))
 }
 
 /// Of the first entry only its calls count: the time before it belongs to what was before.

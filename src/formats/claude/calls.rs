@@ -6,7 +6,7 @@ use crate::formats::waiting::Waiting;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::Piece;
-use crate::model::fingerprint::Seen;
+use crate::model::fingerprint::ByKey;
 use crate::model::text::{Name, Text};
 use crate::model::tool::ToolState;
 
@@ -14,7 +14,7 @@ use crate::model::tool::ToolState;
 #[derive(Debug, Default)]
 pub struct Calls {
     /// Who had a call first.
-    known: Seen<Caller>,
+    known: ByKey<Caller>,
     /// Others who have a call with an id that is known.
     others: HashSet<(u32, Key)>,
     /// Answers that turned out to be copies of another lane's, by the lane that had them first.
@@ -35,7 +35,7 @@ impl Calls {
     /// The model asks for a tool in an answer. If another lane did so in the same one, that was a copy.
     pub(crate) fn begin(&mut self, lane: Option<&Name>, answer: &Key, call: &Key) {
         let caller = Caller { lane: number(lane), answer: number(Some(answer)) };
-        match self.known.get(call) {
+        match self.known.get(call).copied() {
             Some(first) if first.lane == caller.lane => return,
             Some(first) if first.answer != caller.answer => {
                 if !self.others.insert((caller.lane, call.clone())) {
@@ -67,7 +67,7 @@ impl Calls {
     /// Whether a call is in the session, but not in this lane.
     pub(crate) fn is_of_others(&self, lane: Option<&Name>, call: &Key) -> bool {
         let lane = number(lane);
-        let is_copy = match self.known.get(call) {
+        let is_copy = match self.known.get(call).copied() {
             Some(first) => first.lane != lane || self.copied.contains(&(lane, first.answer)),
             None => self.only_copied.contains(call),
         };

@@ -23,7 +23,7 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit, Severity};
 use crate::model::entry::{Entry, Piece};
-use crate::model::fingerprint::Seen;
+use crate::model::fingerprint::ByKey;
 use crate::model::record::FileId;
 use crate::model::text::{Name, Text};
 use crate::model::tool::identifies;
@@ -93,7 +93,7 @@ pub struct Session {
     home: Home,
     boundary: Option<(Option<Name>, Key)>,
     /// The lines with ids so far, and blocks of rarer kinds.
-    seen: Seen<Mark>,
+    seen: ByKey<Mark>,
     /// Tells their contents apart: all that is said goes through it.
     contents: DefaultHashBuilder,
     settings: HashSet<Key>,

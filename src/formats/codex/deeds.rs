@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use crate::formats::waiting::Waiting;
 use crate::model::body::{Body, Image, Key};
 use crate::model::edit::{Batch, Edit};
-use crate::model::fingerprint::Seen;
+use crate::model::fingerprint::ByKey;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolKind, ToolResult, ToolState, Verdict};
@@ -66,12 +66,12 @@ impl Outcome {
 #[derive(Debug, Default)]
 pub(crate) struct Deeds {
     /// Each with whether it starts a sub-agent.
-    known: Seen<bool>,
+    known: ByKey<bool>,
     open: Waiting,
     outcome: HashMap<Key, Outcome>,
     order: VecDeque<Key>,
     /// Processes of commands whose end was told to the call that began them.
-    ended: Seen<()>,
+    ended: ByKey<()>,
     /// Processes and scripts that go on, with the call that began each.
     running: HashMap<String, Key>,
     /// Calls that look after a process, until they have their results, with its number.
@@ -103,7 +103,7 @@ pub(crate) enum Within {
 impl Deeds {
     /// A call is made. `false` if it is known.
     pub(crate) fn begin(&mut self, call: &Key, kind: ToolKind) -> bool {
-        let known = self.known.get(call);
+        let known = self.known.get(call).copied();
         let is_new = known.is_none();
         self.known.insert(call, kind == ToolKind::Delegate || known == Some(true));
         if is_new {
@@ -120,7 +120,7 @@ impl Deeds {
     /// Whether what came of a call counts nothing: it is known, so that its result stands under it, and starts no
     /// sub-agent, which spent something unless it failed. Then nobody waits for it any more.
     pub(crate) fn passes_over(&mut self, call: &str) -> bool {
-        let counts_nothing = self.known.get(call) == Some(false);
+        let counts_nothing = self.known.get(call) == Some(&false);
         if counts_nothing {
             self.open.remove(call);
         }

@@ -6,7 +6,7 @@ use crate::formats::waiting::Waiting;
 use crate::model::body::{Body, Key};
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role, Stop};
-use crate::model::fingerprint::Seen;
+use crate::model::fingerprint::ByKey;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
@@ -25,7 +25,7 @@ pub(crate) struct Agent {
     pub(crate) model: Option<Name>,
     step: Option<Step>,
     open: Waiting,
-    known: Seen<()>,
+    known: ByKey<()>,
     has_prompt: bool,
 }
 

@@ -16,7 +16,7 @@ use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
 use crate::model::entry::{Break, Piece, Role};
-use crate::model::fingerprint;
+use crate::model::fingerprint::ByKey;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
@@ -33,7 +33,7 @@ pub(crate) struct SessionDecoder {
     /// The last header: its id and time.
     head: Option<(Text, Option<Timestamp>)>,
     /// Time and size of the lines with ids so far: an id that comes again with others is a new line.
-    seen: fingerprint::Seen<Mark>,
+    seen: ByKey<Mark>,
     copies: Copies,
     /// What the last answer said.
     said: Option<Piece>,
@@ -67,7 +67,7 @@ impl SessionDecoder {
             read_prompt,
             retries: Retries::default(),
             events: Events::new(read_prompt),
-            seen: fingerprint::Seen::default(),
+            seen: ByKey::default(),
             copies: Copies::default(),
             said: None,
             head: None,
@@ -85,7 +85,7 @@ impl SessionDecoder {
     /// Whether the line was decoded before, here or in a file that begins with a copy of this one.
     pub(crate) fn has(&self, json: &Json<'_>) -> bool {
         let mark = Mark::of(json.get("timestamp").moment(), json);
-        json.get("id").text().is_some_and(|id| self.seen.get(&id) == Some(mark))
+        json.get("id").text().is_some_and(|id| self.seen.get(&id) == Some(&mark))
     }
 
     fn line(&mut self, json: &Json<'_>, out: &Batch) -> Line {
@@ -93,7 +93,7 @@ impl SessionDecoder {
         let id = |name: &str| json.get(name).text().filter(|id| identifies(id));
         let own = id("id").filter(|id| {
             let mark = Mark::of(at, json);
-            let known = self.seen.get(id);
+            let known = self.seen.get(id).copied();
             if known.is_none() {
                 self.seen.insert(id, mark);
             }

@@ -71,6 +71,12 @@ impl Boundary {
         Self::by(entry.marks, entry.role == Role::Assistant, is_cut)
     }
 
+    /// The same by a glance.
+    pub(crate) fn at(glance: &Glance) -> Self {
+        let is_cut = || glance.is_interruption || glance.compaction == Compaction::Whole;
+        Self::by(glance.marks, glance.is_answer, is_cut)
+    }
+
     /// A copy says what another entry says.
     fn by(marks: Marks, is_answer: bool, is_cut: impl FnOnce() -> bool) -> Self {
         match is_answer {
@@ -78,81 +84,6 @@ impl Boundary {
             true => Self::Answer,
             false if is_cut() => Self::Cut,
             false => Self::None,
-        }
-    }
-}
-
-/// A glance as it is kept.
-#[derive(Clone, Copy, Debug)]
-pub struct Kept {
-    long: u32,
-    short: u16,
-    blocks: u16,
-    calls: u16,
-    open: u16,
-    errors: u16,
-    marks: u8,
-    /// A bit each: main lane, error, broken record, compaction, compaction of the whole, answer,
-    /// stray result, interruption.
-    facts: u8,
-}
-
-impl Kept {
-    /// Marks that matter for counting and for looks.
-    pub(crate) fn marks(self) -> Marks {
-        self.marks.into()
-    }
-
-    /// Number of the entry's blocks.
-    pub(crate) fn blocks(self) -> usize {
-        self.blocks.into()
-    }
-
-    /// What the entry is to the calls before it.
-    pub(crate) fn boundary(self) -> Boundary {
-        let Glance { marks, is_answer, compaction, is_interruption, .. } = self.into();
-        Boundary::by(marks, is_answer, || is_interruption || compaction == Compaction::Whole)
-    }
-}
-
-impl From<Glance> for Kept {
-    fn from(glance: Glance) -> Self {
-        let Glance { marks, is_main, blocks, short, long, calls, open, errors, is_error, is_broken, .. } =
-            glance;
-        let is_whole = glance.compaction == Compaction::Whole;
-        let is_compaction = glance.compaction != Compaction::None;
-        let Glance { is_answer, is_stray, is_interruption, .. } = glance;
-        let all =
-            [is_main, is_error, is_broken, is_compaction, is_whole, is_answer, is_stray, is_interruption];
-        let facts = all.into_iter().zip(0..).fold(0, |bits, (fact, at)| bits | u8::from(fact) << at);
-        Self { long, short, blocks, calls, open, errors, marks: marks.into(), facts }
-    }
-}
-
-impl From<Kept> for Glance {
-    fn from(kept: Kept) -> Self {
-        let Kept { long, short, blocks, calls, open, errors, marks, facts } = kept;
-        let fact = |at: u32| facts & (1 << at) != 0;
-        let compaction = match (fact(3), fact(4)) {
-            (false, _) => Compaction::None,
-            (true, false) => Compaction::Partial,
-            (true, true) => Compaction::Whole,
-        };
-        Self {
-            marks: marks.into(),
-            is_main: fact(0),
-            blocks,
-            short,
-            long,
-            calls,
-            open,
-            errors,
-            is_error: fact(1),
-            is_broken: fact(2),
-            compaction,
-            is_answer: fact(5),
-            is_stray: fact(6),
-            is_interruption: fact(7),
         }
     }
 }

@@ -15,7 +15,7 @@ mod packing;
 use std::sync::OnceLock;
 
 use crate::model::body::{Body, Key};
-use crate::model::entry::glance::{Boundary, Glance, Kept};
+use crate::model::entry::glance::{Boundary, Glance};
 use crate::model::entry::{Block, Entry, EntryId, Marks};
 use crate::model::fingerprint::Print;
 use crate::model::text::Name;
@@ -44,7 +44,7 @@ pub(super) struct Pages {
 struct Page {
     entries: OnceLock<Vec<Entry>>,
     /// What a glance at them said since they changed: an entry may have thousands of blocks.
-    glances: Vec<OnceLock<Kept>>,
+    glances: Vec<OnceLock<Glance>>,
     /// The same entries; `None` if they were changed since.
     packed: Option<Packed>,
 }
@@ -72,7 +72,7 @@ impl Pages {
     pub(crate) fn glance(&self, number: usize) -> Option<Glance> {
         let page = self.list.get(number / PAGE)?;
         match &page.packed {
-            Some(packed) => packed.glances.get(number % PAGE).map(|kept| (*kept).into()),
+            Some(packed) => packed.glances.get(number % PAGE).copied(),
             None => page.glance(number % PAGE),
         }
     }
@@ -81,7 +81,7 @@ impl Pages {
     pub(crate) fn marks(&self, number: usize) -> Option<Marks> {
         let page = self.list.get(number / PAGE)?;
         match &page.packed {
-            Some(packed) => packed.glances.get(number % PAGE).map(|kept| kept.marks()),
+            Some(packed) => packed.glances.get(number % PAGE).map(|glance| glance.marks),
             None => page.entries().get(number % PAGE).map(|entry| entry.marks),
         }
     }
@@ -90,7 +90,7 @@ impl Pages {
     pub(crate) fn boundary(&self, number: usize) -> Option<Boundary> {
         let page = self.list.get(number / PAGE)?;
         match &page.packed {
-            Some(packed) => packed.glances.get(number % PAGE).map(|kept| kept.boundary()),
+            Some(packed) => packed.glances.get(number % PAGE).map(Boundary::at),
             None => page.entries().get(number % PAGE).map(Boundary::of),
         }
     }
@@ -99,7 +99,7 @@ impl Pages {
     pub(crate) fn blocks(&self, number: usize) -> usize {
         let Some(page) = self.list.get(number / PAGE) else { return 0 };
         match &page.packed {
-            Some(packed) => packed.glances.get(number % PAGE).map_or(0, |kept| kept.blocks()),
+            Some(packed) => packed.glances.get(number % PAGE).map_or(0, |glance| glance.blocks.into()),
             None => page.entries().get(number % PAGE).map_or(0, |entry| entry.blocks.len()),
         }
     }
@@ -213,7 +213,7 @@ impl Page {
 
     fn glance(&self, at: usize) -> Option<Glance> {
         let entry = self.entries().get(at)?;
-        Some((*self.glances.get(at)?.get_or_init(|| Glance::of(entry).into())).into())
+        Some(*self.glances.get(at)?.get_or_init(|| Glance::of(entry)))
     }
 
     fn is_open(&self) -> bool {
@@ -223,7 +223,7 @@ impl Page {
     fn open_to_change(&mut self) {
         self.entries();
         if let Some(packed) = self.packed.take() {
-            self.glances = packed.glances.iter().map(|kept| OnceLock::from(*kept)).collect();
+            self.glances = packed.glances.iter().map(|glance| OnceLock::from(*glance)).collect();
         }
     }
 

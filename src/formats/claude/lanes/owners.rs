@@ -12,7 +12,7 @@ use crate::formats::claude::line::Line;
 use crate::formats::decoder::Place;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
-use crate::model::fingerprint::Seen;
+use crate::model::fingerprint::ByKey;
 use crate::model::record::FileId;
 use crate::model::text::Name;
 
@@ -41,7 +41,7 @@ pub(crate) struct Owners {
     stretches: Vec<Of>,
     /// Those that go on, by lane and file.
     open: HashMap<(Name, FileId), Stretch>,
-    answers: Seen<Stretch>,
+    answers: ByKey<Stretch>,
 }
 
 #[derive(Debug)]
@@ -57,7 +57,7 @@ struct Of {
 impl Default for Owners {
     fn default() -> Self {
         let main = Of { lane: None, is_beside: false, is_copy: false, is_empty: false };
-        Self { stretches: vec![main], open: HashMap::new(), answers: Seen::default() }
+        Self { stretches: vec![main], open: HashMap::new(), answers: ByKey::default() }
     }
 }
 
@@ -105,7 +105,7 @@ impl Owners {
 
     /// The stretch that an answer is of.
     pub(crate) fn of_answer(&self, key: &Key) -> Option<Stretch> {
-        self.answers.get(key)
+        self.answers.get(key).copied()
     }
 
     /// Takes back what the lane of a line said under this key: the line is of a lane that comes first.

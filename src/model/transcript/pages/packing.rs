@@ -2,7 +2,7 @@
 
 use super::Printing;
 use crate::model::entry::Entry;
-use crate::model::entry::glance::{Glance, Kept};
+use crate::model::entry::glance::Glance;
 use crate::model::fingerprint::Print;
 use crate::model::text::Name;
 
@@ -13,7 +13,7 @@ pub(crate) struct Packed {
     /// Number of the bytes before they were packed.
     len: usize,
     /// What a glance at its entries tells.
-    pub(crate) glances: Box<[Kept]>,
+    pub(crate) glances: Box<[Glance]>,
     /// The sub-agents that they belong to; empty if none does.
     pub(crate) lanes: Box<[Option<Name>]>,
     /// Fingerprints of the keys of their parents; empty if none has one.
@@ -30,7 +30,7 @@ pub(super) fn pack(entries: &[Entry], print: Printing<'_>) -> Option<Packed> {
     Some(Packed {
         bytes: lz4_flex::block::compress(&plain).into(),
         len: plain.len(),
-        glances: entries.iter().map(|entry| Kept::from(Glance::of(entry))).collect(),
+        glances: entries.iter().map(Glance::of).collect(),
         lanes: lanes.collect(),
         parents: parents.collect(),
     })

@@ -4,7 +4,7 @@ use super::{OPEN, PAGE, Pages, RECENT};
 use crate::model::body::BodyFlags;
 use crate::model::body::{Held, Key};
 use crate::model::edit::Batch;
-use crate::model::entry::glance::{Compaction, Glance, Kept};
+use crate::model::entry::glance::Glance;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, Marks, Piece, Raw, Role, StrayResult};
 use crate::model::fingerprint::{ByKey, Print};
 use crate::model::text::Text;
@@ -141,27 +141,6 @@ fn facts_that_are_kept_as_bits_come_back() {
     // Five facts, and above them no failure or one of four.
     for bits in 0..5 << 5 {
         assert_eq!(u16::from(BodyFlags::from(bits)), bits);
-    }
-    for (bits, compaction) in (0..8)
-        .flat_map(|bits| [Compaction::None, Compaction::Partial, Compaction::Whole].map(|one| (bits, one)))
-    {
-        let glance = Glance {
-            marks: Marks::from(bits << 4 | 5),
-            is_main: bits & 1 != 0,
-            blocks: 1,
-            short: 2,
-            long: 3 << 20,
-            calls: 4,
-            open: 5,
-            errors: u16::MAX,
-            is_error: bits & 2 != 0,
-            is_broken: bits & 4 != 0,
-            compaction,
-            is_answer: bits == 5,
-            is_stray: bits == 6,
-            is_interruption: bits == 4,
-        };
-        assert_eq!(Glance::from(Kept::from(glance)), glance);
     }
 }
 
