@@ -3,13 +3,14 @@
 //! A row says no more than its record does: a test run has an end only if its output or its exit code says so, a commit
 //! counts if git named it, and what failed is mended only by the same thing done later in the same lane.
 //!
-//! Invariant: what is shown goes over all notes in the order of their entries. Notes are small, so a change of an early
-//! one begins that again, while the former facts stay.
+//! What an entry says is found while its bodies are at hand; what all of them come to goes over these notes in the order
+//! of the entries.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::index::Index;
+use super::derived::{Derived, Facts};
+use super::files::paths::normal;
 use super::shell::Does;
 use crate::model::body::Body;
 use crate::model::entry::{Block, BlockKind, Entry, EntryId, Role};
@@ -35,51 +36,31 @@ pub(crate) fn as_is(block: &Block) -> Cow<'_, Block> {
     Cow::Borrowed(block)
 }
 
-/// Notes that are gone over in the time that it takes to take in an entry, which may have to be unpacked.
-const NOTES: usize = 16;
+/// What an entry says.
+#[derive(Clone, Debug, Default)]
+pub struct EntryNotes {
+    notes: Box<[Note]>,
+    /// Bodies that are on disk would say more.
+    is_away: bool,
+}
 
 /// What a session came to.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Brief {
-    notes: Vec<Noted>,
-    /// Notes that the facts have.
-    done: usize,
-    facts: Facts,
-    /// Facts from before all was gone over again, shown until that is done.
-    former: Option<Facts>,
-    /// Entries whose bodies are on disk, and would say more.
-    away: BTreeSet<EntryId>,
-    root: Option<Text>,
-    read: usize,
-    has_news: bool,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-struct Noted {
-    place: usize,
-    entry: EntryId,
-    lane: Option<Name>,
-    note: Note,
-}
-
-/// What the notes come to.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Facts {
     /// Files that were changed, by their paths.
     pub(crate) files: BTreeMap<String, Change>,
     /// Commands that changed something and ended well, but for commits.
     pub(crate) commands: Vec<Command>,
     /// Commits.
     pub(crate) commits: Vec<Commit>,
-    hashes: HashSet<String>,
     /// Test runs.
     pub(crate) tests: Vec<TestRun>,
     /// What failed.
     pub(crate) failed: Vec<Failure>,
     /// Calls without a result.
     pub(crate) open: Vec<Open>,
-    /// Failures that nothing has mended, by lane and what they are known by, with their words.
-    unmended: BTreeMap<(Option<Name>, Like), HashMap<String, usize>>,
+    /// Entries whose bodies are on disk, and would say more.
+    pub(crate) away: BTreeSet<EntryId>,
     may: May,
     last_change: usize,
     last_may_test: usize,
@@ -87,12 +68,40 @@ pub(crate) struct Facts {
     has_pushed: bool,
     last_push: Option<Push>,
     last_check: Option<Check>,
+}
+
+/// What is known on the way over the notes.
+#[derive(Default)]
+struct Going {
+    brief: Brief,
+    root: Option<Text>,
+    hashes: HashSet<String>,
+    /// Failures that nothing has mended, by lane and what they are known by, with their words.
+    unmended: BTreeMap<(Option<Name>, Like), HashMap<String, usize>>,
     /// Commands that go on, by lane and by their names.
-    running: HashMap<(Option<Name>, String), Box<ToolCall>>,
+    running: HashMap<(Option<Name>, String), Running>,
+    /// Test runs that went on, of which a later call says what came of them.
+    replaced: HashSet<usize>,
+}
+
+/// A command that goes on.
+#[derive(Default)]
+struct Running {
+    call: Option<Box<ToolCall>>,
+    /// Its test runs, by number.
+    tests: Vec<usize>,
+}
+
+/// Where a note stands.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    place: usize,
+    entry: EntryId,
+    lane: Option<&'a Name>,
 }
 
 /// The last push, or what was tried of one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Push {
     entry: EntryId,
     place: usize,
@@ -100,7 +109,7 @@ struct Push {
 }
 
 /// The last run of a compiler or a linter.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Check {
     entry: EntryId,
     place: usize,
@@ -108,7 +117,7 @@ struct Check {
 }
 
 /// What was done to a file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Change {
     /// Calls that changed it.
     pub(crate) edits: usize,
@@ -121,7 +130,7 @@ pub(crate) struct Change {
 }
 
 /// A command.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Command {
     /// As it was written, the part that counts.
     pub(crate) text: String,
@@ -130,7 +139,7 @@ pub(crate) struct Command {
 }
 
 /// A commit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Commit {
     /// Its short hash.
     pub(crate) hash: String,
@@ -141,7 +150,7 @@ pub(crate) struct Commit {
 }
 
 /// A run of tests.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TestRun {
     /// The command.
     pub(crate) command: String,
@@ -158,14 +167,12 @@ pub(crate) struct TestRun {
     lane: Option<Name>,
     place: usize,
     is_narrow: bool,
-    /// The name under which they still run.
-    process: Option<String>,
     /// Tests that had failed passed in it.
     has_mended: bool,
 }
 
 /// Something that failed, perhaps several times.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Failure {
     /// What.
     pub(crate) what: String,
@@ -185,7 +192,7 @@ pub(crate) struct Failure {
 }
 
 /// A call without a result.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Open {
     /// What.
     pub(crate) what: String,
@@ -195,265 +202,237 @@ pub(crate) struct Open {
     pub(crate) block: usize,
 }
 
-impl Index for Brief {
+impl Derived for Brief {
+    type Fact = EntryNotes;
     type Reads = ();
 
-    fn add(&mut self, transcript: &Transcript, place: usize, id: EntryId) {
-        if place == 0 {
-            self.root.clone_from(&transcript.meta().root);
-        }
-        if let Some(entry) = transcript.get(id) {
-            self.take(place, id, entry, &mut as_is);
-        }
+    fn fact(transcript: &Transcript, id: EntryId, _before: &EntryNotes) -> EntryNotes {
+        transcript.get(id).map(|entry| EntryNotes::by(entry, &mut as_is)).unwrap_or_default()
     }
 
-    fn change(&mut self, transcript: &Transcript, place: usize, id: EntryId) -> bool {
-        let Some(entry) = transcript.get(id) else { return true };
-        let first = self.notes.partition_point(|noted| noted.place < place);
-        let end = self.notes.partition_point(|noted| noted.place <= place);
-        let now = self.notes_of(place, id, entry, &mut as_is);
-        if self.notes.get(first..end).is_some_and(|known| known == now) {
-            return true;
+    fn of(transcript: &Transcript, facts: &Facts<EntryNotes>, _reads: &()) -> Self {
+        Self::of_all(transcript, facts.in_order(transcript))
+    }
+}
+
+impl EntryNotes {
+    fn by(entry: &Entry, whole: Whole<'_>) -> Self {
+        if entry.marks.copy {
+            return Self::default();
         }
-        self.notes.splice(first..end, now);
-        if first < self.done {
-            self.done = 0;
-            let facts = std::mem::take(&mut self.facts);
-            self.former.get_or_insert(facts);
-        }
-        true
-    }
-
-    fn learn(&mut self, transcript: &Transcript, place: usize, id: EntryId) {
-        self.change(transcript, place, id);
-    }
-
-    /// Where the session began is recorded first, or seldom a little later.
-    fn begins_again(&self, transcript: &Transcript) -> bool {
-        self.root != transcript.meta().root
-    }
-
-    fn begin_again(&mut self) {
-        let facts = std::mem::take(&mut self.facts);
-        *self = Self { former: self.former.take().or(Some(facts)), ..Self::default() };
-    }
-
-    fn settle(&mut self, transcript: &Transcript, _reads: &(), most: usize) -> bool {
-        let end = self.done.saturating_add(most.saturating_mul(NOTES)).min(self.notes.len());
-        for noted in self.notes.get(self.done..end).unwrap_or_default() {
-            self.facts.add(noted);
-        }
-        self.has_news |= end > self.done;
-        self.done = end;
-        let is_all = self.done == self.notes.len();
-        if is_all && self.read >= transcript.order().len() {
-            self.has_news |= self.former.take().is_some();
-        }
-        is_all
-    }
-
-    fn has_news(&mut self) -> bool {
-        std::mem::take(&mut self.has_news)
+        let (notes, is_away) = notes::notes_of(entry, whole);
+        Self { notes: notes.into(), is_away }
     }
 }
 
 impl Brief {
     /// Of a whole session. `whole` gives a block with all its bodies.
-    pub(crate) fn of(transcript: &Transcript, whole: Whole<'_>) -> Self {
-        let mut brief = Self { root: transcript.meta().root.clone(), ..Self::default() };
-        for (place, id) in transcript.order().iter().enumerate() {
-            if let Some(entry) = transcript.get(*id) {
-                brief.take(place, *id, entry, whole);
+    pub(crate) fn with_bodies(transcript: &Transcript, whole: Whole<'_>) -> Self {
+        let ids = transcript.order().iter().copied().enumerate();
+        let entries =
+            ids.filter_map(|(place, id)| Some((place, id, EntryNotes::by(transcript.get(id)?, whole))));
+        Self::of_all(transcript, entries)
+    }
+
+    fn of_all(
+        transcript: &Transcript,
+        entries: impl Iterator<Item = (usize, EntryId, impl Borrow<EntryNotes>)>,
+    ) -> Self {
+        let mut going = Going { root: transcript.meta().root.clone(), ..Going::default() };
+        for (place, entry, notes) in entries {
+            let EntryNotes { notes, is_away } = notes.borrow();
+            if *is_away {
+                going.brief.away.insert(entry);
             }
+            let at = At { place, entry, lane: transcript.lane_at(entry) };
+            notes.iter().for_each(|note| going.add(at, note));
         }
-        brief.settle(transcript, &(), usize::MAX);
+        let Going { mut brief, replaced, .. } = going;
+        let mut number = 0;
+        brief.tests.retain(|_| {
+            number += 1;
+            !replaced.contains(&(number - 1))
+        });
         brief
     }
 
-    fn take(&mut self, place: usize, id: EntryId, entry: &Entry, whole: Whole<'_>) {
-        self.read = place + 1;
-        let notes = self.notes_of(place, id, entry, whole);
-        self.notes.extend(notes);
-    }
-
-    fn notes_of(&mut self, place: usize, id: EntryId, entry: &Entry, whole: Whole<'_>) -> Vec<Noted> {
-        if entry.marks.copy {
-            return Vec::new();
-        }
-        let (notes, is_away) = notes::notes_of(entry, self.root.as_ref().map(Text::as_str), whole);
-        if is_away {
-            self.away.insert(id);
-        } else {
-            self.away.remove(&id);
-        }
-        let noted = |note| Noted { place, entry: id, lane: entry.lane.clone(), note };
-        notes.into_iter().map(noted).collect()
-    }
-
-    /// What the session came to.
-    pub(crate) fn facts(&self) -> &Facts {
-        self.former.as_ref().unwrap_or(&self.facts)
-    }
-
-    /// Entries whose bodies would say more.
-    pub(crate) fn away(&self) -> impl Iterator<Item = EntryId> {
-        self.away.iter().copied()
-    }
-}
-
-impl Facts {
     /// What an answer claims, against what the session shows.
     pub(crate) fn claims(&self, answer: &str) -> Vec<Claim> {
         claims::of(self, answer)
     }
+}
 
-    fn add(&mut self, noted: &Noted) {
-        let Noted { place, entry, lane, note } = noted;
-        if let Note::Continued(process, result, otherwise) = note {
-            let at_last = self.at_last(lane.clone(), process, result);
-            for note in at_last.unwrap_or_else(|| otherwise.clone()) {
-                self.add(&Noted { note, lane: lane.clone(), ..*noted });
-            }
-            return;
+impl Going {
+    fn add(&mut self, at: At<'_>, note: &Note) {
+        if let Note::Continued(continued) = note {
+            let notes::Continued { process, result, otherwise } = &**continued;
+            return match self.at_last(at.lane, process, result) {
+                Some(notes) => notes.iter().for_each(|note| self.add(at, note)),
+                None => otherwise.iter().for_each(|note| self.add(at, note)),
+            };
         }
-        let (entry, lane) = (*entry, lane.as_ref());
+        let At { place, entry, lane } = at;
         if !matches!(note, Note::Failed(failed) if failed.like == Like::Error) {
-            self.mend(entry, lane, &Like::Error);
+            self.mend(at, &Like::Error);
         }
         match note {
             Note::Change(change) => {
-                self.last_change = *place;
+                self.brief.last_change = place;
                 self.change(entry, change);
             }
             Note::Commit(commit) => {
                 let notes::Committed { hash, subject, is_amended } = &**commit;
-                if *is_amended && let Some(replaced) = self.commits.pop() {
+                let commits = &mut self.brief.commits;
+                if *is_amended && let Some(replaced) = commits.pop() {
                     self.hashes.remove(&replaced.hash);
                 }
-                self.last_commit = Some((entry, *place));
+                self.brief.last_commit = Some((entry, place));
                 if self.hashes.insert(hash.clone()) {
-                    self.commits.push(Commit { hash: hash.clone(), subject: subject.clone(), entry });
+                    commits.push(Commit { hash: hash.clone(), subject: subject.clone(), entry });
                 }
             }
             Note::Command { text, does } => {
                 match does {
-                    Does::Change => self.last_change = *place,
-                    Does::Commit => self.last_commit = Some((entry, *place)),
+                    Does::Change => self.brief.last_change = place,
+                    Does::Commit => self.brief.last_commit = Some((entry, place)),
                     Does::Push => {
-                        self.has_pushed = true;
-                        self.last_push = Some(Push { entry, place: *place, is_done: true });
+                        self.brief.has_pushed = true;
+                        self.brief.last_push = Some(Push { entry, place, is_done: true });
                     }
                     Does::Test | Does::Check => {}
                 }
-                self.commands.push(Command { text: text.clone(), entry });
+                self.brief.commands.push(Command { text: text.clone(), entry });
             }
-            Note::PushFailed => self.last_push = Some(Push { entry, place: *place, is_done: false }),
-            Note::Test(tests) => self.test(*place, entry, lane, tests),
+            Note::PushFailed => self.brief.last_push = Some(Push { entry, place, is_done: false }),
+            Note::Test(tests) => self.test(at, tests),
             Note::Check(is_well) => {
-                self.last_check = Some(Check { entry, place: *place, is_well: *is_well });
+                self.brief.last_check = Some(Check { entry, place, is_well: *is_well });
             }
             Note::May(may) => {
-                self.last_may_test = if may.test { *place } else { self.last_may_test };
-                self.may = self.may.or(*may);
+                if may.test {
+                    self.brief.last_may_test = place;
+                }
+                self.brief.may = self.brief.may.or(*may);
             }
-            Note::Done(like) => self.mend(entry, lane, like),
-            Note::Answered | Note::Continued(..) => {}
+            Note::Done(like) => {
+                let like = self.within_root(like);
+                self.mend(at, &like);
+            }
+            Note::Answered | Note::Continued(_) => {}
             Note::Running(process, call) => {
-                self.running.insert((lane.cloned(), process.clone()), call.clone());
+                self.running.entry((lane.cloned(), process.clone())).or_default().call = Some(call.clone());
             }
             Note::Failed(failed) => {
                 let notes::Failed { what, facts, word, like } = &**failed;
-                self.fail((entry, lane), (what, facts, word), like.clone());
+                let (what, like) = (what.words(self.root.as_deref()), self.within_root(like).into_owned());
+                self.fail(at, (what, facts, word), like);
             }
             Note::Open(block, what) => {
-                self.open.push(Open { what: what.clone(), entry, block: *block });
+                let what = what.words(self.root.as_deref());
+                self.brief.open.push(Open { what, entry, block: *block });
             }
         }
     }
 
-    /// What a command that went on comes to now that its end is told: its tests take the place of those that ran.
-    fn at_last(&mut self, lane: Option<Name>, process: &str, result: &ToolResult) -> Option<Vec<Note>> {
-        let call = self.running.remove(&(lane.clone(), process.to_owned()))?;
-        self.tests.retain(|run| run.lane != lane || run.process.as_deref() != Some(process));
-        Some(notes::notes_at_last(*call, result.clone()))
+    /// The same with the path of a file as the session shows it.
+    fn within_root<'l>(&self, like: &'l Like) -> Cow<'l, Like> {
+        match like {
+            Like::File(path) => Cow::Owned(Like::File(normal(path, self.root.as_deref()))),
+            _ => Cow::Borrowed(like),
+        }
+    }
+
+    /// What a command that went on comes to now that its end is known: its tests take the place of those that ran.
+    fn at_last(&mut self, lane: Option<&Name>, process: &str, result: &ToolResult) -> Option<Vec<Note>> {
+        let Running { call, tests } = self.running.remove(&(lane.cloned(), process.to_owned()))?;
+        self.replaced.extend(tests);
+        Some(notes::notes_at_last(*call?, result.clone()))
     }
 
     fn change(&mut self, entry: EntryId, change: &FileChange) {
         let FileChange { path, is_edit, lines } = change;
         let new = || Change { edits: 0, writes: 0, lines: Some((0, 0)), last: entry };
-        let known = self.files.entry(path.clone()).or_insert_with(new);
+        let path = normal(path, self.root.as_deref());
+        let known = self.brief.files.entry(path).or_insert_with(new);
         known.edits += usize::from(*is_edit);
         known.writes += usize::from(!is_edit);
         known.lines = known.lines.zip(*lines).map(|(all, own)| (all.0 + own.0, all.1 + own.1));
         known.last = entry;
     }
 
-    fn test(&mut self, place: usize, entry: EntryId, lane: Option<&Name>, tests: &Tests) {
-        let Tests { command, like, is_narrow, passed, has_failed, summary, facts, at, process } = tests;
-        let has_mended = *passed == Some(true) && self.mend_tests(entry, lane, like);
-        self.tests.push(TestRun {
+    fn test(&mut self, at: At<'_>, tests: &Tests) {
+        let Tests { command, like, is_narrow, passed, has_failed, summary, facts, at: ended, process } =
+            tests;
+        let has_mended = *passed == Some(true) && self.mend_tests(at, like);
+        if let Some(process) = process {
+            let running = self.running.entry((at.lane.cloned(), process.clone())).or_default();
+            running.tests.push(self.brief.tests.len());
+        }
+        self.brief.tests.push(TestRun {
             command: command.clone(),
             passed: *passed,
             summary: summary.clone(),
             facts: facts.clone(),
-            at: *at,
-            entry,
-            lane: lane.cloned(),
-            place,
+            at: *ended,
+            entry: at.entry,
+            lane: at.lane.cloned(),
+            place: at.place,
             is_narrow: *is_narrow,
-            process: process.clone(),
             has_mended,
         });
         if *has_failed {
             let facts = summary.as_ref().unwrap_or(facts);
-            let what = format!("run {command}");
-            self.fail((entry, lane), (&what, facts, "failed"), Like::Test(like.clone()));
+            self.fail(at, (format!("run {command}"), facts, "failed"), Like::Test(like.clone()));
         }
     }
 
-    fn mend(&mut self, entry: EntryId, lane: Option<&Name>, like: &Like) {
+    fn mend(&mut self, at: At<'_>, like: &Like) {
         if self.unmended.is_empty() {
             return;
         }
-        for number in self.unmended.remove(&(lane.cloned(), like.clone())).unwrap_or_default().into_values() {
-            if let Some(failure) = self.failed.get_mut(number) {
-                failure.mended = Some(entry);
+        let mended = self.unmended.remove(&(at.lane.cloned(), like.clone())).unwrap_or_default();
+        for number in mended.into_values() {
+            if let Some(failure) = self.brief.failed.get_mut(number) {
+                failure.mended = Some(at.entry);
             }
         }
     }
 
     /// Tests passed: the same ones, or more of them, failed before. Answers whether any did.
-    fn mend_tests(&mut self, entry: EntryId, lane: Option<&Name>, passed: &str) -> bool {
-        let from = (lane.cloned(), Like::Test(passed.to_owned()));
+    fn mend_tests(&mut self, at: At<'_>, passed: &str) -> bool {
+        let from = (at.lane.cloned(), Like::Test(passed.to_owned()));
         let failed = self.unmended.range(from..).map_while(|((of, like), _)| {
             let Like::Test(tests) = like else { return None };
-            Some((like, tests.strip_prefix(passed).filter(|_| of.as_ref() == lane)?))
+            Some((like, tests.strip_prefix(passed).filter(|_| of.as_ref() == at.lane)?))
         });
         let mended = failed.filter(|(_, rest)| rest.is_empty() || rest.starts_with(' '));
         let mended: Vec<Like> = mended.map(|(like, _)| like.clone()).collect();
         for like in &mended {
-            self.mend(entry, lane, like);
+            self.mend(at, like);
         }
         !mended.is_empty()
     }
 
-    fn fail(
-        &mut self,
-        (entry, lane): (EntryId, Option<&Name>),
-        (what, facts, word): (&str, &str, &'static str),
-        like: Like,
-    ) {
-        let numbers = self.unmended.entry((lane.cloned(), like.clone())).or_default();
-        if let Some(known) = numbers.get(what).and_then(|number| self.failed.get_mut(*number)) {
+    fn fail(&mut self, at: At<'_>, (what, facts, word): (String, &str, &'static str), like: Like) {
+        let numbers = self.unmended.entry((at.lane.cloned(), like.clone())).or_default();
+        if let Some(known) = numbers.get(&what).and_then(|number| self.brief.failed.get_mut(*number)) {
             known.times += 1;
-            known.entry = entry;
+            known.entry = at.entry;
             facts.clone_into(&mut known.facts);
             return;
         }
-        numbers.insert(what.to_owned(), self.failed.len());
-        let (what, facts) = (what.to_owned(), facts.to_owned());
-        let is_error = like == Like::Error;
-        self.failed.push(Failure { what, facts, word, times: 1, entry, mended: None, is_error, like });
+        numbers.insert(what.clone(), self.brief.failed.len());
+        let (facts, is_error) = (facts.to_owned(), like == Like::Error);
+        self.brief.failed.push(Failure {
+            what,
+            facts,
+            word,
+            times: 1,
+            entry: at.entry,
+            mended: None,
+            is_error,
+            like,
+        });
     }
 }
 

@@ -10,7 +10,7 @@ use super::spent::CostFigures;
 use super::{json, show};
 use crate::analysis::brief::rows::{self, BriefRow, Section, Sources, Times, word_of};
 use crate::analysis::brief::{
-    Brief, Change, Claim as Claimed, Facts, Failure, QUOTED, TestRun, beginning, last_answer, prompts, quoted,
+    Brief, Change, Claim as Claimed, Failure, QUOTED, TestRun, beginning, last_answer, prompts, quoted,
 };
 use crate::analysis::context::window::Windows;
 use crate::analysis::index::Live;
@@ -98,11 +98,11 @@ impl Gathered {
     fn of(reading: &mut Reading) -> Self {
         let Reading { transcript, pager, .. } = reading;
         let mut contents = Contents::of(pager.as_mut());
-        let brief = Brief::of(transcript, &mut |block| contents.whole(block));
+        let brief = Brief::with_bodies(transcript, &mut |block| contents.whole(block));
         let answer = last_answer(transcript).and_then(|id| {
             Some((id, quoted(transcript.get(id)?, QUOTED, &mut |block| contents.whole(block))))
         });
-        let claims = answer.as_ref().map(|(_, text)| brief.facts().claims(text)).unwrap_or_default();
+        let claims = answer.as_ref().map(|(_, text)| brief.claims(text)).unwrap_or_default();
         Self { brief, loops: Live::of(transcript), windows: Live::of(transcript), answer, claims }
     }
 
@@ -164,9 +164,9 @@ impl Gathered {
         let transcript = &reading.transcript;
         let key = |id: EntryId| transcript.get(id).map(|entry| entry.key.to_string()).unwrap_or_default();
         let said = |entry, text: String| Said { key: key(entry), text };
-        let facts = self.brief.facts();
+        let brief = &self.brief;
         let mut quotes = Quotes { left: QUOTED_IN_ALL };
-        let done = done_of(facts, &key, &mut quotes);
+        let done = done_of(brief, &key, &mut quotes);
         let loop_of = |run: &Run<'_>| Some(said(run.first()?.0, loop_words(run, "x")));
         let claims = self.claims.iter().map(|claim| Claim {
             text: claim.text.clone(),
@@ -179,8 +179,8 @@ impl Gathered {
             title: transcript.meta().title().map(ToString::to_string),
             asked: Vec::new(),
             done,
-            failed: facts.failed.iter().map(|failure| failed_of(failure, &key)).collect(),
-            open: facts
+            failed: brief.failed.iter().map(|failure| failed_of(failure, &key)).collect(),
+            open: brief
                 .open
                 .iter()
                 .map(|open| Open {
@@ -218,15 +218,15 @@ impl Gathered {
 }
 
 /// What was done, with what the texts of others leave to quote.
-fn done_of(facts: &Facts, key: &impl Fn(EntryId) -> String, quotes: &mut Quotes) -> Done {
+fn done_of(brief: &Brief, key: &impl Fn(EntryId) -> String, quotes: &mut Quotes) -> Done {
     Done {
-        files: facts.files.iter().map(|(path, change)| file(path, change, key(change.last))).collect(),
-        commands: facts
+        files: brief.files.iter().map(|(path, change)| file(path, change, key(change.last))).collect(),
+        commands: brief
             .commands
             .iter()
             .map(|command| Said { key: key(command.entry), text: quotes.of(&command.text) })
             .collect(),
-        commits: facts
+        commits: brief
             .commits
             .iter()
             .map(|commit| Commit {
@@ -235,7 +235,7 @@ fn done_of(facts: &Facts, key: &impl Fn(EntryId) -> String, quotes: &mut Quotes)
                 key: key(commit.entry),
             })
             .collect(),
-        tests: facts.tests.iter().map(|run| tests_of(run, quotes.of(&run.command), key(run.entry))).collect(),
+        tests: brief.tests.iter().map(|run| tests_of(run, quotes.of(&run.command), key(run.entry))).collect(),
     }
 }
 

@@ -109,7 +109,7 @@ indexes! {
     /// Files with their uses.
     files: Memo<Files>;
     /// What was done, failed and is open.
-    brief: Live<Brief>;
+    brief: Memo<Brief>;
     /// What the lint finds.
     findings: Live<Findings>;
 }

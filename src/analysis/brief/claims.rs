@@ -22,7 +22,7 @@
 //! the worst of them, and is not judged if one of them is not.
 
 use super::notes::Like;
-use super::{Change, Facts, TestRun};
+use super::{Brief, Change, TestRun};
 use crate::model::entry::EntryId;
 
 /// A sentence that claims something.
@@ -184,7 +184,7 @@ const ENDINGS: [&str; 44] = [
 ];
 
 /// The claims of an answer.
-pub(super) fn of(facts: &Facts, answer: &str) -> Vec<Claim> {
+pub(super) fn of(brief: &Brief, answer: &str) -> Vec<Claim> {
     let mut claims = Vec::new();
     let mut list = None;
     for line in lines(answer) {
@@ -193,7 +193,7 @@ pub(super) fn of(facts: &Facts, answer: &str) -> Vec<Claim> {
         // `Created:` speaks of the files in the list below it.
         if let Some(verb) = list.filter(|_| is_item) {
             let judged =
-                paths(text).filter(|paths| !paths.is_empty()).and_then(|paths| wrote(facts, verb, &paths));
+                paths(text).filter(|paths| !paths.is_empty()).and_then(|paths| wrote(brief, verb, &paths));
             claims.extend(judged.map(|(verdict, by)| Claim {
                 text: format!("{verb} {}", text.replace("**", "")),
                 verdict,
@@ -202,7 +202,7 @@ pub(super) fn of(facts: &Facts, answer: &str) -> Vec<Claim> {
             continue;
         }
         list = heading_of_list(line);
-        claims.extend(sentences(text).filter_map(|sentence| judge(facts, sentence)));
+        claims.extend(sentences(text).filter_map(|sentence| judge(brief, sentence)));
     }
     claims
 }
@@ -251,7 +251,7 @@ fn heading_of_list(line: &str) -> Option<&'static str> {
     }
 }
 
-fn judge(facts: &Facts, sentence: &str) -> Option<Claim> {
+fn judge(brief: &Brief, sentence: &str) -> Option<Claim> {
     let plain = unquoted(sentence).to_lowercase();
     let mut words: Vec<&str> =
         plain.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -267,21 +267,21 @@ fn judge(facts: &Facts, sentence: &str) -> Option<Claim> {
     }
     let mut judged: Vec<Judged> = Vec::new();
     if let Some(tests) = claimed_tests(&words) {
-        judged.push(tests_pass(facts, &tests));
+        judged.push(tests_pass(brief, &tests));
     } else if is_fixed {
-        judged.push(fixed(facts, words.iter().any(|word| matches!(*word, "test" | "tests"))));
+        judged.push(fixed(brief, words.iter().any(|word| matches!(*word, "test" | "tests"))));
     }
     if has_no_errors {
-        judged.push(no_errors(facts, &words));
+        judged.push(no_errors(brief, &words));
     }
     if does_say(&words, "committed") {
-        judged.push(committed(facts, sentence));
+        judged.push(committed(brief, sentence));
     }
     if does_say(&words, "pushed") {
-        judged.push(pushed(facts));
+        judged.push(pushed(brief));
     }
     if let Some((verb, paths)) = claimed_files(sentence) {
-        judged.push(wrote(facts, &verb, &paths));
+        judged.push(wrote(brief, &verb, &paths));
     }
     let judged: Option<Vec<_>> = judged.into_iter().collect();
     let (verdict, by) = judged?.into_iter().max_by_key(|(verdict, _)| *verdict)?;
@@ -368,26 +368,26 @@ fn claimed_tests<'a>(words: &[&'a str]) -> Option<Tests<'a>> {
 }
 
 /// A run before a later change proves nothing of what there is now, and contradicts nothing.
-fn tests_pass(facts: &Facts, tests: &Tests<'_>) -> Judged {
-    if facts.tests.is_empty() {
-        return UNPROVEN.filter(|_| !facts.may.test);
+fn tests_pass(brief: &Brief, tests: &Tests<'_>) -> Judged {
+    if brief.tests.is_empty() {
+        return UNPROVEN.filter(|_| !brief.may.test);
     }
     let names = |run: &&TestRun| {
         let command = run.command.to_lowercase();
         tests.which.iter().all(|word| command.contains(word))
     };
-    let run = facts.tests.iter().rfind(names).filter(|run| run.lane.is_none())?;
+    let run = brief.tests.iter().rfind(names).filter(|run| run.lane.is_none())?;
     let is_any = tests.which.is_empty();
     match run.passed {
-        Some(true) if is_recent(facts, run) && !(tests.are_all && is_any && run.is_narrow) => {
+        Some(true) if is_recent(brief, run) && !(tests.are_all && is_any && run.is_narrow) => {
             Some((Verdict::Proven, Some(run.entry)))
         }
         Some(false)
             if tests.are_all
                 && is_any
                 && run.summary.is_some()
-                && facts.last_change < run.place
-                && facts.last_may_test <= run.place =>
+                && brief.last_change < run.place
+                && brief.last_may_test <= run.place =>
         {
             Some((Verdict::Contradicted, Some(run.entry)))
         }
@@ -395,48 +395,48 @@ fn tests_pass(facts: &Facts, tests: &Tests<'_>) -> Judged {
     }
 }
 
-fn is_recent(facts: &Facts, run: &TestRun) -> bool {
-    facts.last_change <= run.place
+fn is_recent(brief: &Brief, run: &TestRun) -> bool {
+    brief.last_change <= run.place
 }
 
-fn fixed(facts: &Facts, are_tests: bool) -> Judged {
-    let mending = facts
+fn fixed(brief: &Brief, are_tests: bool) -> Judged {
+    let mending = brief
         .tests
         .last()
-        .filter(|run| are_tests && run.has_mended && run.lane.is_none() && is_recent(facts, run));
+        .filter(|run| are_tests && run.has_mended && run.lane.is_none() && is_recent(brief, run));
     let has_done_nothing =
-        facts.files.is_empty() && facts.commands.is_empty() && !facts.may.write && !facts.may.commit;
+        brief.files.is_empty() && brief.commands.is_empty() && !brief.may.write && !brief.may.commit;
     match mending {
         Some(run) => Some((Verdict::Proven, Some(run.entry))),
         None => UNPROVEN.filter(|_| has_done_nothing),
     }
 }
 
-fn no_errors(facts: &Facts, words: &[&str]) -> Judged {
+fn no_errors(brief: &Brief, words: &[&str]) -> Judged {
     if words.iter().any(|word| matches!(*word, "test" | "tests" | "suite")) {
-        let run = facts.tests.last();
-        let run = run.filter(|run| run.passed == Some(true) && run.lane.is_none() && is_recent(facts, run));
+        let run = brief.tests.last();
+        let run = run.filter(|run| run.passed == Some(true) && run.lane.is_none() && is_recent(brief, run));
         return match run {
             Some(run) => Some((Verdict::Proven, Some(run.entry))),
-            None => UNPROVEN.filter(|_| !facts.may.run),
+            None => UNPROVEN.filter(|_| !brief.may.run),
         };
     }
     if !words.iter().any(|word| CHECKS.contains(word)) {
         return None;
     }
-    match facts.last_check {
-        Some(check) => (check.is_well == Some(true) && facts.last_change <= check.place)
+    match brief.last_check {
+        Some(check) => (check.is_well == Some(true) && brief.last_change <= check.place)
             .then_some((Verdict::Proven, Some(check.entry))),
-        None => UNPROVEN.filter(|_| !facts.may.run),
+        None => UNPROVEN.filter(|_| !brief.may.run),
     }
 }
 
-fn committed(facts: &Facts, sentence: &str) -> Judged {
+fn committed(brief: &Brief, sentence: &str) -> Judged {
     let words = sentence.split(|c: char| !c.is_ascii_alphanumeric());
     let mut named = words.filter(|word| is_hash(word)).peekable();
     if named.peek().is_some() {
         let known = |hash: &str| {
-            facts
+            brief
                 .commits
                 .iter()
                 .find(|commit| commit.hash.starts_with(hash) || hash.starts_with(&commit.hash))
@@ -444,22 +444,22 @@ fn committed(facts: &Facts, sentence: &str) -> Judged {
         let known: Option<Vec<_>> = named.map(known).collect();
         return known?.last().map(|commit| (Verdict::Proven, Some(commit.entry)));
     }
-    match facts.last_commit {
-        Some((entry, place)) => (facts.last_change <= place).then_some((Verdict::Proven, Some(entry))),
-        None => UNPROVEN.filter(|_| !facts.may.commit),
+    match brief.last_commit {
+        Some((entry, place)) => (brief.last_change <= place).then_some((Verdict::Proven, Some(entry))),
+        None => UNPROVEN.filter(|_| !brief.may.commit),
     }
 }
 
-fn pushed(facts: &Facts) -> Judged {
-    match facts.last_push {
+fn pushed(brief: &Brief) -> Judged {
+    match brief.last_push {
         Some(push) if push.is_done => {
-            let is_last = facts.last_commit.is_none_or(|(_, place)| place <= push.place);
+            let is_last = brief.last_commit.is_none_or(|(_, place)| place <= push.place);
             is_last.then_some((Verdict::Proven, Some(push.entry)))
         }
         Some(push) => {
-            (!facts.has_pushed && !facts.may.push).then_some((Verdict::Contradicted, Some(push.entry)))
+            (!brief.has_pushed && !brief.may.push).then_some((Verdict::Contradicted, Some(push.entry)))
         }
-        None => UNPROVEN.filter(|_| !facts.may.push),
+        None => UNPROVEN.filter(|_| !brief.may.push),
     }
 }
 
@@ -518,12 +518,12 @@ fn has_ending(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && ENDINGS.contains(&ending))
 }
 
-fn wrote(facts: &Facts, verb: &str, paths: &[String]) -> Judged {
-    let judged: Option<Vec<_>> = paths.iter().map(|path| wrote_one(facts, verb, path)).collect();
+fn wrote(brief: &Brief, verb: &str, paths: &[String]) -> Judged {
+    let judged: Option<Vec<_>> = paths.iter().map(|path| wrote_one(brief, verb, path)).collect();
     judged?.into_iter().max_by_key(|(verdict, _)| *verdict)
 }
 
-fn wrote_one(facts: &Facts, verb: &str, path: &str) -> Judged {
+fn wrote_one(brief: &Brief, verb: &str, path: &str) -> Judged {
     let path = path.trim_start_matches("./");
     let is_it = |known: &str| {
         let is_end =
@@ -531,14 +531,14 @@ fn wrote_one(facts: &Facts, verb: &str, path: &str) -> Judged {
         known == path || is_end(known, path) || is_end(path, known)
     };
     let is_new = |change: &Change| change.writes > 0 || change.lines.is_some_and(|(_, removed)| removed == 0);
-    if let Some((_, change)) = facts.files.iter().find(|(known, _)| is_it(known)) {
+    if let Some((_, change)) = brief.files.iter().find(|(known, _)| is_it(known)) {
         let is_so = !matches!(verb.to_lowercase().as_str(), "created" | "wrote") || is_new(change);
         return is_so.then_some((Verdict::Proven, Some(change.last)));
     }
-    if facts.may.write || !has_ending(path) {
+    if brief.may.write || !has_ending(path) {
         return None;
     }
-    let failed = facts.failed.iter().rfind(|failure| {
+    let failed = brief.failed.iter().rfind(|failure| {
         matches!(&failure.like, Like::File(known) if is_it(known)) && failure.mended.is_none()
     });
     failed.map_or(UNPROVEN, |failure| Some((Verdict::Contradicted, Some(failure.entry))))

@@ -44,10 +44,41 @@ pub(super) enum Note {
     Failed(Box<Failed>),
     /// A command goes on under this name after what is recorded of its call.
     Running(String, Box<ToolCall>),
-    /// What became of the command that goes on under a name, and what is to be said if none is known.
-    Continued(String, Box<ToolResult>, Vec<Self>),
+    /// A later call tells what became of a command that goes on.
+    Continued(Box<Continued>),
     /// A call of the block with this number has no result.
-    Open(usize, String),
+    Open(usize, Box<What>),
+}
+
+/// What became of a command that goes on.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Continued {
+    /// The name under which it goes on.
+    pub(super) process: String,
+    pub(super) result: ToolResult,
+    /// What is to be said if no such command is known.
+    pub(super) otherwise: Vec<Note>,
+}
+
+/// A call in a few words.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum What {
+    Words(String),
+    /// On files: which, depends on where the session began.
+    Files(&'static str, String),
+}
+
+impl What {
+    /// With paths from the folder on where the session began.
+    pub(super) fn words(&self, root: Option<&str>) -> String {
+        match self {
+            Self::Words(words) => words.clone(),
+            Self::Files(word, paths) => {
+                let paths = paths.split(BETWEEN).map(|path| normal(path, root)).collect::<Vec<_>>();
+                in_words(word, &paths.join(BETWEEN))
+            }
+        }
+    }
 }
 
 /// What a call may have done, besides what is known of it.
@@ -114,7 +145,7 @@ pub(super) struct Tests {
 /// Something that failed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Failed {
-    pub(super) what: String,
+    pub(super) what: What,
     pub(super) facts: String,
     pub(super) word: &'static str,
     pub(super) like: Like,
@@ -133,15 +164,15 @@ pub(super) enum Like {
 
 /// What an entry says, and whether bodies that are on disk would say more. `whole` gives a block with its bodies, if
 /// somebody can: no more than one of them has to be in memory.
-pub(super) fn notes_of(entry: &Entry, root: Option<&str>, whole: Whole<'_>) -> (Vec<Note>, bool) {
-    let mut noted = Noted { notes: Vec::new(), is_away: false, root };
+pub(super) fn notes_of(entry: &Entry, whole: Whole<'_>) -> (Vec<Note>, bool) {
+    let mut noted = Noted::default();
     let mut is_answer = entry.role == Role::Assistant && !entry.marks.trace;
     for (number, block) in entry.blocks.iter().enumerate() {
         match &block.kind {
             BlockKind::Call(_) => whole(block).call().into_iter().for_each(|call| noted.add(number, call)),
             BlockKind::Break(Break::Error(what)) if !entry.marks.retried => {
                 is_answer = false;
-                let what = first_line(what);
+                let what = What::Words(first_line(what));
                 let failed = Failed { what, facts: String::new(), word: "failed", like: Like::Error };
                 noted.notes.push(Note::Failed(Box::new(failed)));
             }
@@ -159,18 +190,18 @@ pub(super) fn notes_of(entry: &Entry, root: Option<&str>, whole: Whole<'_>) -> (
 /// What a command says of which the end is told by a later call.
 pub(super) fn notes_at_last(mut call: ToolCall, result: ToolResult) -> Vec<Note> {
     call.state = ended(result);
-    let mut noted = Noted { notes: Vec::new(), is_away: false, root: None };
+    let mut noted = Noted::default();
     noted.add(0, &call);
     noted.notes
 }
 
-struct Noted<'a> {
+#[derive(Default)]
+struct Noted {
     notes: Vec<Note>,
     is_away: bool,
-    root: Option<&'a str>,
 }
 
-impl Noted<'_> {
+impl Noted {
     fn add(&mut self, number: usize, call: &ToolCall) {
         self.is_away |= is_wait(call) && call.input.is_away();
         let waited = waits_for(call).zip(call.state.result());
@@ -182,11 +213,12 @@ impl Noted<'_> {
         let before = std::mem::take(&mut self.notes);
         self.add_call(number, call);
         let otherwise = std::mem::replace(&mut self.notes, before);
-        self.notes.push(Note::Continued(process, Box::new(result.clone()), otherwise));
+        let continued = Continued { process, result: result.clone(), otherwise };
+        self.notes.push(Note::Continued(Box::new(continued)));
     }
 
     fn add_call(&mut self, number: usize, call: &ToolCall) {
-        let what = what_of(call, self.root);
+        let what = what_of(call);
         let is_done = matches!(call.state, ToolState::Done(_));
         let is_file = matches!(call.kind, ToolKind::Edit | ToolKind::Write);
         if is_done && is_file {
@@ -208,7 +240,7 @@ impl Noted<'_> {
             };
             self.notes.push(Note::May(may));
         }
-        let mut paths = self.paths_of(call).into_iter();
+        let mut paths = paths_of(call).into_iter();
         let like = match call.kind {
             ToolKind::Edit | ToolKind::Write => Like::File(paths.next().unwrap_or_default()),
             ToolKind::Run => like_of_command(call),
@@ -226,16 +258,9 @@ impl Noted<'_> {
             // Of calls that are written as text no results are recorded.
             ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Lost => {
                 let is_open = !is_textual(&call.key);
-                self.notes.extend(is_open.then_some(Note::Open(number, what)));
+                self.notes.extend(is_open.then(|| Note::Open(number, Box::new(what))));
             }
         }
-    }
-
-    /// The files that a call is on; one without a name if it names none.
-    fn paths_of(&self, call: &ToolCall) -> Vec<String> {
-        let headline = without_sgr(call.headline.trim());
-        let paths: Vec<String> = listed(&headline).map(|path| normal(path, self.root)).collect();
-        if paths.is_empty() { vec![String::new()] } else { paths }
     }
 
     fn change(&mut self, call: &ToolCall) {
@@ -244,7 +269,7 @@ impl Noted<'_> {
         self.is_away |= patch.unwrap_or(&call.input).is_away();
         // A file that was written whole took lines from one that is not known.
         let is_counted = is_edit || patch.is_some();
-        for path in self.paths_of(call) {
+        for path in paths_of(call) {
             let lines = change::changed_lines(call, &path).filter(|_| is_counted);
             self.notes.push(Note::Change(Box::new(FileChange { path, is_edit, lines })));
         }
@@ -308,7 +333,7 @@ impl Noted<'_> {
         }
         if push_failed && is_done {
             // What stands behind it ended well.
-            let what = what_of(call, self.root);
+            let what = what_of(call);
             let failed = Failed { what, facts: facts.clone(), word: "failed", like: Like::Push };
             self.notes.push(Note::Failed(Box::new(failed)));
         }
@@ -428,17 +453,25 @@ fn may_of(command: &str, steps: &[SimpleCommand<'_>]) -> May {
     }
 }
 
-/// A call in a few words.
-fn what_of(call: &ToolCall, root: Option<&str>) -> String {
+/// The files that a call is on, as it names them; one without a name if it names none.
+fn paths_of(call: &ToolCall) -> Vec<String> {
+    let headline = without_sgr(call.headline.trim());
+    let paths: Vec<String> = listed(&headline).map(|path| normal(path, None)).collect();
+    if paths.is_empty() { vec![String::new()] } else { paths }
+}
+
+fn what_of(call: &ToolCall) -> What {
     let line = first_line(&call.headline);
-    let line = match call.kind {
-        ToolKind::Read | ToolKind::Edit | ToolKind::Write => {
-            line.split(BETWEEN).map(|path| normal(path, root)).collect::<Vec<_>>().join(BETWEEN)
-        }
-        _ => line,
-    };
-    let word = if call.kind == ToolKind::Other { call.name.as_str() } else { call.kind.word() };
-    let line = line.strip_prefix(word).filter(|rest| rest.starts_with(' ')).map_or(line.as_str(), str::trim);
+    match call.kind {
+        ToolKind::Read | ToolKind::Edit | ToolKind::Write => What::Files(call.kind.word(), line),
+        ToolKind::Other => What::Words(in_words(&call.name, &line)),
+        _ => What::Words(in_words(call.kind.word(), &line)),
+    }
+}
+
+/// What was done to what, but not twice the same word.
+fn in_words(word: &str, line: &str) -> String {
+    let line = line.strip_prefix(word).filter(|rest| rest.starts_with(' ')).map_or(line, str::trim);
     format!("{word} {line}").trim_end().to_owned()
 }
 

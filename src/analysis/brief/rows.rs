@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Brief, Change, Claim, Facts, Failure, Open, TestRun, as_is, last_answer, prompts, quoted};
+use super::{Brief, Change, Claim, Failure, Open, TestRun, as_is, last_answer, prompts, quoted};
 use crate::analysis::account::{Account, Sums};
 use crate::analysis::brief::claims::Verdict;
 use crate::analysis::calls::awaited::Awaited;
@@ -152,10 +152,10 @@ impl Sources<'_> {
 
     /// The rows of a section, all of them.
     pub(crate) fn rows(&self, section: Section) -> Vec<BriefRow> {
-        let facts = self.brief.facts();
+        let brief = self.brief;
         match section {
             Section::Asked => self.asked(usize::MAX),
-            Section::Files => facts.files.iter().map(|(path, change)| file(path, change)).collect(),
+            Section::Files => brief.files.iter().map(|(path, change)| file(path, change)).collect(),
             Section::Commits => {
                 let row = |commit: &super::Commit| BriefRow {
                     code: commit.hash.clone(),
@@ -163,7 +163,7 @@ impl Sources<'_> {
                     entry: Some(commit.entry),
                     ..BriefRow::default()
                 };
-                facts.commits.iter().map(row).collect()
+                brief.commits.iter().map(row).collect()
             }
             Section::Commands => {
                 let row = |command: &super::Command| BriefRow {
@@ -171,16 +171,16 @@ impl Sources<'_> {
                     entry: Some(command.entry),
                     ..BriefRow::default()
                 };
-                grouped(facts.commands.iter().map(row))
+                grouped(brief.commands.iter().map(row))
             }
-            Section::Tests => tests(facts),
+            Section::Tests => tests(brief),
             Section::Failed => {
                 // There is room for some: what nobody mended comes first.
                 let (mended, unmended): (Vec<&Failure>, Vec<&Failure>) =
-                    facts.failed.iter().partition(|failed| failed.mended.is_some());
+                    brief.failed.iter().partition(|failed| failed.mended.is_some());
                 unmended.into_iter().chain(mended).map(failed).collect()
             }
-            Section::Open => self.open(&facts.open),
+            Section::Open => self.open(&brief.open),
             Section::Cost => vec![self.cost()],
             Section::Waste => self.waste(),
             Section::Claims => {
@@ -346,8 +346,8 @@ fn file(path: &str, change: &Change) -> BriefRow {
 }
 
 /// How often tests ran, and how the last run ended.
-fn tests(facts: &Facts) -> Vec<BriefRow> {
-    let Some(last) = facts.tests.last() else { return Vec::new() };
+fn tests(brief: &Brief) -> Vec<BriefRow> {
+    let Some(last) = brief.tests.last() else { return Vec::new() };
     let TestRun { command, passed, summary, facts: known, entry, .. } = last;
     let summary = summary.as_ref().map(|summary| format!(" ({})", line(summary))).unwrap_or_default();
     let (end, tone) = match passed {
@@ -356,7 +356,7 @@ fn tests(facts: &Facts) -> Vec<BriefRow> {
         None if known.starts_with("exit ") => (format!("ended with {known}"), Tone::Bad),
         None => ("ended; whether it passed is not recorded".to_owned(), Tone::Plain),
     };
-    let runs = count(facts.tests.len() as u64, "run");
+    let runs = count(brief.tests.len() as u64, "run");
     let text = format!("{runs}, the last {end}: {}{summary}", line(command));
     vec![BriefRow { text, tone, entry: Some(*entry), ..BriefRow::default() }]
 }

@@ -87,10 +87,9 @@ impl Brief {
         if self.made.replace(made) == Some(made) {
             return;
         }
-        let facts = scene.indexes.brief.facts();
         let answer = last_answer(scene.transcript).and_then(|id| Some((id, scene.transcript.get(id)?)));
         let said = answer.map(|(id, entry)| (id, quoted(entry, QUOTED, &mut as_is)));
-        let claims = said.as_ref().map(|(_, text)| facts.claims(text)).unwrap_or_default();
+        let claims = said.as_ref().map(|(_, text)| scene.indexes.brief.claims(text)).unwrap_or_default();
         let sources = Sources {
             transcript: scene.transcript,
             brief: &scene.indexes.brief,
@@ -305,6 +304,6 @@ impl Page for Brief {
     /// Ends of test runs and hashes of commits stand in bodies, and so does the answer.
     fn bodies(&self, scene: &PageScene<'_>) -> Vec<EntryId> {
         let answer = self.answer.as_ref().map(|(id, _)| *id);
-        answer.into_iter().chain(scene.indexes.brief.away()).collect()
+        answer.into_iter().chain(scene.indexes.brief.away.iter().copied()).collect()
     }
 }

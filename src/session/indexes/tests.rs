@@ -257,9 +257,8 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         files.list().map(|(path, file)| (path, &file.uses, file.reads, file.edits)).collect();
     list.sort_by_key(|(path, ..)| path.to_string());
     add("files", &list);
-    let facts = brief.facts();
-    add("brief", &(&facts.files, &facts.commands, &facts.commits, &facts.tests, &facts.failed, &facts.open));
-    add("brief", &(facts.claims(CLAIMS), brief.away().collect::<Vec<_>>()));
+    add("brief", &(&brief.files, &brief.commands, &brief.commits, &brief.tests, &brief.failed, &brief.open));
+    add("brief", &(brief.claims(CLAIMS), &brief.away));
     add("findings", &findings.iter().collect::<Vec<_>>());
     answers
 }
