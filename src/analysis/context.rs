@@ -6,6 +6,7 @@ pub mod window;
 
 use super::money::{models, prices};
 use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId};
+use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 use crate::model::usage::Scope;
 
@@ -44,8 +45,14 @@ pub(crate) fn at(transcript: &Transcript, id: EntryId) -> Option<ContextUse> {
 
 /// The size of the window that a request had, recorded or known from the model's name.
 pub(crate) fn window_at(transcript: &Transcript, request: &Entry, tokens: u64) -> Option<u64> {
-    let model = request.model.as_ref().or(transcript.meta().model.as_ref());
-    transcript.meta().window.or_else(|| window_of_model(model?, tokens))
+    window_of_session(transcript, request.model.as_ref())?.holding(tokens)
+}
+
+/// The window of a session in requests to a model: the recorded one, else that of the model.
+pub(crate) fn window_of_session(transcript: &Transcript, model: Option<&Name>) -> Option<ModelWindow> {
+    let meta = transcript.meta();
+    let recorded = meta.window.map(ModelWindow::Recorded);
+    recorded.or_else(|| ModelWindow::of(model.or(meta.model.as_ref())?))
 }
 
 /// The request before the entry at a place, in its lane, and a compaction between the two. Not more than
@@ -116,19 +123,40 @@ const WINDOWS: &[(&str, u64)] = &[
 /// The long window that Claude 4 models have on request; agents mark it with `[1m]` or not at all.
 const CLAUDE_LONG: u64 = 1_000_000;
 
-/// The window of a model; none if the tokens prove the table wrong.
-fn window_of_model(name: &str, tokens: u64) -> Option<u64> {
-    let model = models::canonical(name);
-    let family = WINDOWS.iter().find(|(family, _)| model.starts_with(family)).map(|(_, window)| *window);
-    let window = family.or_else(|| prices::of_model(name)?.window)?;
-    let is_long = name.contains("[1m]") || tokens > window;
-    let window = if model.starts_with("claude") && is_long { CLAUDE_LONG } else { window };
-    (tokens <= window).then_some(window)
+/// How large a window is, as far as that does not depend on what is in it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ModelWindow {
+    Recorded(u64),
+    /// Of the model; and the long one that it has on request.
+    OfModel(u64, Option<u64>),
+}
+
+impl ModelWindow {
+    fn of(name: &str) -> Option<Self> {
+        let model = models::canonical(name);
+        let family = WINDOWS.iter().find(|(family, _)| model.starts_with(family)).map(|(_, window)| *window);
+        let window = family.or_else(|| prices::of_model(name)?.window)?;
+        let long = model.starts_with("claude").then_some(CLAUDE_LONG);
+        Some(Self::OfModel(long.filter(|_| name.contains("[1m]")).unwrap_or(window), long))
+    }
+
+    /// The window that so many tokens were in; none if they prove the table wrong.
+    pub(crate) fn holding(self, tokens: u64) -> Option<u64> {
+        match self {
+            Self::Recorded(window) => Some(window),
+            Self::OfModel(window, _) if tokens <= window => Some(window),
+            Self::OfModel(_, long) => long.filter(|window| tokens <= *window),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::window_of_model;
+    use super::ModelWindow;
+
+    fn window_of_model(name: &str, tokens: u64) -> Option<u64> {
+        ModelWindow::of(name)?.holding(tokens)
+    }
 
     #[test]
     fn windows_are_known_by_family_or_not_at_all() {

@@ -13,6 +13,7 @@ use crate::analysis::brief::{
     Brief, Change, Claim as Claimed, Failure, QUOTED, TestRun, beginning, last_answer, prompts, quoted,
 };
 use crate::analysis::context::window::Windows;
+use crate::analysis::derived::Memo;
 use crate::analysis::index::Live;
 use crate::analysis::loops::{Loops, Run, loop_words};
 use crate::ingest::{OpenError, Target};
@@ -89,7 +90,7 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
 struct Gathered {
     brief: Brief,
     loops: Live<Loops>,
-    windows: Live<Windows>,
+    windows: Memo<Windows>,
     answer: Option<(EntryId, String)>,
     claims: Vec<Claimed>,
 }
@@ -103,7 +104,7 @@ impl Gathered {
             Some((id, quoted(transcript.get(id)?, QUOTED, &mut |block| contents.whole(block))))
         });
         let claims = answer.as_ref().map(|(_, text)| brief.claims(text)).unwrap_or_default();
-        Self { brief, loops: Live::of(transcript), windows: Live::of(transcript), answer, claims }
+        Self { brief, loops: Live::of(transcript), windows: Memo::of(transcript), answer, claims }
     }
 
     fn sources<'a>(&'a self, reading: &'a Reading) -> Sources<'a> {

@@ -103,7 +103,7 @@ indexes! {
     /// What ran from when to when.
     timeline: Live<Timeline>, reads account;
     /// What filled the model's window, request by request.
-    windows: Live<Windows>;
+    windows: Memo<Windows>;
     /// Which calls are in flight where.
     flights: Live<Flights>;
     /// Files with their uses.

@@ -246,7 +246,7 @@ impl Sources<'_> {
     /// The request whose cache miss cost most, or paid for most again.
     fn costliest_miss(&self) -> Option<EntryId> {
         let rows = self.windows.lanes().flat_map(|lane| self.windows.rows(lane));
-        let misses = rows.filter_map(|row| Some((row.entry(), row.request()?.cache_break.as_ref()?)));
+        let misses = rows.filter_map(|row| Some((row.entry(), row.request()?.cache_break.as_deref()?)));
         let key = |miss: &CacheBreak| (miss.usd.unwrap_or(0.0), miss.again);
         let costliest = misses.max_by(|(_, one), (_, other)| {
             let ((usd, again), (other_usd, other_again)) = (key(one), key(other));

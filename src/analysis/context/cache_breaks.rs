@@ -11,7 +11,7 @@ use crate::model::entry::EntryId;
 use crate::model::figures;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
-use crate::model::usage::Usage;
+use crate::model::usage::Step;
 
 /// Fewer tokens than these are no break where the provider reports what it wrote: they are fewer than the
 /// smallest prefix that any provider caches.
@@ -43,9 +43,8 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Of a request's usage.
-    pub(crate) fn of(usage: &Usage, model: Option<&Name>, at: Option<Timestamp>) -> Self {
-        let seen = usage.seen();
+    /// Of a request, with what it wrote to the cache for an hour.
+    pub(crate) fn of(seen: &Step, write_1h: u64, model: Option<&Name>, at: Option<Timestamp>) -> Self {
         let write = seen.cache_write.unwrap_or(0);
         Self {
             model: model.cloned(),
@@ -53,7 +52,7 @@ impl Asked {
             prompt: seen.prompt(),
             read: seen.cache_read.unwrap_or(0),
             write,
-            write_1h: usage.cache_write_1h.unwrap_or(0).min(write),
+            write_1h: write_1h.min(write),
         }
     }
 }
@@ -180,8 +179,6 @@ impl Cause {
         }
     }
 }
-
-impl CacheBreak {}
 
 impl Cache {
     /// Judges the next request of the lane, and takes note of it.

@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::analysis::index::Index;
+use crate::model::body::Key;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role};
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
@@ -29,12 +29,6 @@ pub(crate) fn is_compaction(entry: &Entry) -> bool {
         .any(|block| matches!(block.kind, BlockKind::Break(Break::Compaction { partial: false, .. })))
 }
 
-/// Whether an entry is the answer with which the model wrote the summary of a compaction: it still saw all
-/// that the compaction drops.
-pub(crate) fn is_summary(transcript: &Transcript, entry: &Entry) -> bool {
-    entry.role == Role::Assistant && (is_compaction(entry) || asked_by(transcript, entry).is_some())
-}
-
 /// The line of the compaction that an answer summarizes for: agents that ask for summaries in the session
 /// itself put the line above the request.
 fn asked_by<'a>(transcript: &'a Transcript, entry: &Entry) -> Option<&'a Entry> {
@@ -43,39 +37,24 @@ fn asked_by<'a>(transcript: &'a Transcript, entry: &Entry) -> Option<&'a Entry> 
     (asked.lane == entry.lane && is_compaction(asked) && !says(asked)).then_some(asked)
 }
 
-/// Where compactions stand, by lane. Grows with the session.
-#[derive(Clone, Debug, Default)]
+/// Where compactions stand, by lane.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cuts {
     /// By place in the order of the transcript.
-    lanes: HashMap<Option<Name>, BTreeMap<usize, EntryId>>,
-}
-
-impl Index for Cuts {
-    type Reads = ();
-
-    fn add(&mut self, transcript: &Transcript, place: usize, id: EntryId) {
-        if let Some(entry) = transcript.get(id).filter(|entry| is_compaction(entry)) {
-            self.lanes.entry(entry.lane.clone()).or_default().insert(place, id);
-        }
-    }
-
-    /// An answer may have become a summary.
-    fn change(&mut self, transcript: &Transcript, place: usize, id: EntryId) -> bool {
-        let Some(entry) = transcript.get(id) else { return true };
-        if is_compaction(entry) {
-            self.add(transcript, place, id);
-        } else if let Some(lane) = self.lanes.get_mut(&entry.lane) {
-            lane.remove(&place);
-        }
-        true
-    }
+    lanes: HashMap<Option<Name>, Vec<(usize, EntryId)>>,
 }
 
 impl Cuts {
+    /// Adds a compaction that stands behind the others.
+    pub(super) fn add(&mut self, lane: Option<&Name>, place: usize, id: EntryId) {
+        self.lanes.entry(lane.cloned()).or_default().push((place, id));
+    }
+
     /// Compactions of a lane before a place, the last one first.
-    fn before<'a>(&'a self, lane: Option<&Name>, end: usize) -> impl Iterator<Item = (usize, EntryId)> + 'a {
-        let lane = self.lanes.get(&lane.cloned());
-        lane.into_iter().flat_map(move |lane| lane.range(..end).rev()).map(|(place, id)| (*place, *id))
+    fn before(&self, lane: Option<&Name>, end: usize) -> impl Iterator<Item = (usize, EntryId)> {
+        let lane = self.lanes.get(&lane.cloned()).map(Vec::as_slice).unwrap_or_default();
+        let before = lane.get(..lane.partition_point(|(place, _)| *place < end)).unwrap_or_default();
+        before.iter().rev().copied()
     }
 }
 
@@ -116,17 +95,6 @@ impl Path {
         };
         limit.is_some_and(|limit| place <= limit)
     }
-
-    /// The branches on it, none for the active path, each with the last place on it.
-    pub(crate) fn limits(&self) -> impl Iterator<Item = (Option<usize>, usize)> {
-        let active = self.active.map(|limit| (None, limit));
-        active.into_iter().chain(self.left.iter().map(|(branch, limit)| (Some(*branch), *limit)))
-    }
-
-    /// How far the active path is followed: the place of the last entry on it.
-    pub(crate) fn active(&self) -> Option<usize> {
-        self.active
-    }
 }
 
 /// What a compaction left.
@@ -166,7 +134,8 @@ impl Sight {
             let key = transcript.get(*id).map(|cut| &cut.key);
             path.holds(transcript, *id, *place) && key != writes_summary_of
         });
-        let cut = cut.map(|(place, id)| Cut { id, place, kept: kept(transcript, id, place) });
+        let kept = |id, place| kept(transcript, &transcript.get(id)?.key, place);
+        let cut = cut.map(|(place, id)| Cut { id, place, kept: kept(id, place) });
         Some(Self { lane: entry.lane.clone(), at, is_own, path, cut })
     }
 
@@ -204,8 +173,8 @@ impl Sight {
 
 /// From which place on a compaction kept what stands before it, as recorded. The first record that it kept
 /// may be a result: then that is kept with the answer that holds its call.
-pub(crate) fn kept(transcript: &Transcript, compaction: EntryId, place: usize) -> Option<usize> {
-    let mut key = transcript.print_of(transcript.kept_by(&transcript.get(compaction)?.key)?);
+pub(crate) fn kept(transcript: &Transcript, compaction: &Key, place: usize) -> Option<usize> {
+    let mut key = transcript.print_of(transcript.kept_by(compaction)?);
     for _ in 0..FAR {
         if let Some(id) = transcript.find_print(key) {
             return transcript.place_of(id).filter(|kept| *kept < place);

@@ -4,26 +4,26 @@
 //! Tokens of prompts are recorded; what they were made of is estimated from the sizes of what the model saw
 //! by then. What no entry explains is the system prompt and the tools, which most files do not hold.
 //!
-//! Invariant: what grows with a session is what is found in the whole. An entry that changes costs what
-//! stands behind it in its lane.
+//! What an entry has to do with it is a fact of that entry; the rows of a lane are found in one walk over these facts,
+//! which goes back to where a branch goes on from.
 
 use std::collections::HashMap;
 
-use crate::analysis::index::Index;
-use crate::analysis::index::places::Places;
+use crate::analysis::derived::{Derived, Facts};
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
+mod fact;
 pub mod shares;
 mod sweep;
-mod track;
 pub(crate) mod weigh;
 
 use super::cache_breaks::CacheBreak;
 use super::seen::Cuts;
-use track::Track;
+use fact::Shown;
+use sweep::{Session, sweep};
 use weigh::{Class, Sizes};
 
 /// A request of a lane, or a compaction between two of them.
@@ -59,7 +59,7 @@ pub struct Request {
     /// The largest of what was added since then.
     pub(crate) grown: Option<Grown>,
     /// The missed cache.
-    pub(crate) cache_break: Option<CacheBreak>,
+    pub(crate) cache_break: Option<Box<CacheBreak>>,
     /// The compaction since the request before.
     pub(crate) compacted: Option<EntryId>,
     /// Whether it is the first of its turn.
@@ -150,55 +150,54 @@ pub struct Sums {
 }
 
 /// The requests of all lanes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Windows {
-    branches: u32,
     cuts: Cuts,
-    places: Places,
-    numbers: HashMap<Option<Name>, usize>,
-    tracks: Vec<Track>,
-    /// Whether rows have changed.
-    has_news: bool,
+    /// Lanes in the order of their first entries; `None` is the main one.
+    lanes: Vec<Option<Name>>,
+    tracks: HashMap<Option<Name>, Track>,
 }
 
-impl Index for Windows {
+/// The requests of a lane.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Track {
+    rows: Vec<ContextRow>,
+    /// The place of the entry of each row in the order.
+    places: Vec<usize>,
+    sums: Sums,
+    /// Growth of its prompts, in bytes and tokens.
+    growth: (u64, u64),
+}
+
+impl Derived for Windows {
+    type Fact = Option<Box<Shown>>;
     type Reads = ();
 
-    fn add(&mut self, transcript: &Transcript, place: usize, id: EntryId) {
-        self.branches = transcript.branches_changed();
-        self.cuts.add(transcript, place, id);
-        let lane = transcript.lane_at(id).cloned();
-        let number = *self.numbers.entry(lane.clone()).or_insert(self.tracks.len());
-        if number == self.tracks.len() {
-            self.tracks.push(Track::new(lane));
+    fn fact(transcript: &Transcript, id: EntryId, _before: &Self::Fact) -> Self::Fact {
+        Shown::of(transcript, id)
+    }
+
+    fn of(transcript: &Transcript, facts: &Facts<Self::Fact>, _reads: &()) -> Self {
+        let mut windows = Self::default();
+        let mut asks_for_summaries = false;
+        let mut ids: HashMap<Option<&Name>, Vec<EntryId>> = HashMap::new();
+        for (place, id, fact) in facts.in_order(transcript) {
+            let lane = transcript.lane_at(id);
+            let ids = ids.entry(lane).or_default();
+            if ids.is_empty() {
+                windows.lanes.push(lane.cloned());
+            }
+            ids.push(id);
+            if let Some(shown) = fact.as_ref().filter(|shown| shown.is_compaction) {
+                windows.cuts.add(lane, place, id);
+                asks_for_summaries |= !shown.says;
+            }
         }
-        if let Some(track) = self.tracks.get_mut(number) {
-            self.places.insert(id, number, track.len());
-            track.push(id);
+        let mut session = Session { transcript, facts, asks_for_summaries, windows: HashMap::new() };
+        for (lane, ids) in ids {
+            windows.tracks.insert(lane.cloned(), sweep(&mut session, &ids));
         }
-    }
-
-    fn change(&mut self, transcript: &Transcript, place: usize, id: EntryId) -> bool {
-        self.cuts.change(transcript, place, id);
-        let Some((number, place)) = self.places.get(id) else { return true };
-        let Some(track) = self.tracks.get_mut(number) else { return true };
-        track.roll_back(place);
-        track.lane() == transcript.lane_at(id)
-    }
-
-    fn begins_again(&self, transcript: &Transcript) -> bool {
-        self.branches != transcript.branches_changed()
-    }
-
-    fn settle(&mut self, transcript: &Transcript, _reads: &(), _most: usize) -> bool {
-        for track in &mut self.tracks {
-            self.has_news |= track.settle(transcript);
-        }
-        true
-    }
-
-    fn has_news(&mut self) -> bool {
-        std::mem::take(&mut self.has_news)
+        windows
     }
 }
 
@@ -210,33 +209,39 @@ impl Windows {
 
     /// Lanes with requests, in the order of their first entries; `None` is the main one.
     pub(crate) fn lanes(&self) -> impl Iterator<Item = Option<&Name>> {
-        self.tracks.iter().filter(|track| track.sums().requests > 0).map(Track::lane)
+        self.lanes.iter().map(Option::as_ref).filter(|lane| self.sums(*lane).requests > 0)
     }
 
     /// Requests and compactions of a lane, in the order of the file.
     pub(crate) fn rows(&self, lane: Option<&Name>) -> &[ContextRow] {
-        self.track(lane).map(Track::rows).unwrap_or_default()
+        self.track(lane).map(|track| track.rows.as_slice()).unwrap_or_default()
     }
 
     /// What is true of all requests of a lane.
     pub(crate) fn sums(&self, lane: Option<&Name>) -> Sums {
-        self.track(lane).map(Track::sums).unwrap_or_default()
+        self.track(lane).map(|track| track.sums).unwrap_or_default()
     }
 
     /// Bytes of a lane's texts that made a token, as far as its requests show.
     pub(crate) fn density(&self, lane: Option<&Name>) -> f64 {
-        self.track(lane).map_or(shares::USUAL, Track::density)
+        self.track(lane).map_or(shares::USUAL, |track| shares::density(track.growth.0, track.growth.1))
     }
 
-    /// The number of the row that holds an entry: its own, else the last one before it.
-    pub(crate) fn row_at(&self, id: EntryId) -> Option<(Option<&Name>, usize)> {
-        let (number, place) = self.places.get(id)?;
-        let track = self.tracks.get(number)?;
-        Some((track.lane(), track.row_at(place)?))
+    /// The lane of an entry, and the number of the row that holds it: its own, else the last one before it, else the
+    /// first.
+    pub(crate) fn row_at<'t>(
+        &self,
+        transcript: &'t Transcript,
+        id: EntryId,
+    ) -> Option<(Option<&'t Name>, usize)> {
+        let (lane, place) = (transcript.lane_at(id), transcript.place_of(id)?);
+        let track = self.track(lane)?;
+        let row = track.places.partition_point(|at| *at <= place).saturating_sub(1);
+        (row < track.rows.len()).then_some((lane, row))
     }
 
     fn track(&self, lane: Option<&Name>) -> Option<&Track> {
-        self.tracks.get(*self.numbers.get(&lane.cloned())?)
+        self.tracks.get(&lane.cloned())
     }
 }
 

@@ -161,7 +161,7 @@ fn words(block: &Block, class: Class) -> (Option<String>, String) {
     }
 }
 
-fn request_of(windows: &Windows, id: EntryId) -> Option<&Request> {
-    let (lane, number) = windows.row_at(id)?;
+fn request_of<'w>(windows: &'w Windows, transcript: &Transcript, id: EntryId) -> Option<&'w Request> {
+    let (lane, number) = windows.row_at(transcript, id)?;
     windows.rows(lane).get(number).and_then(ContextRow::request).filter(|request| request.entry == id)
 }

@@ -66,7 +66,7 @@ impl Context {
     }
 
     fn choose_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
-        if let Some((lane, number)) = scene.indexes.windows.row_at(focus.entry)
+        if let Some((lane, number)) = scene.indexes.windows.row_at(scene.transcript, focus.entry)
             && lane == self.lane.as_ref()
         {
             self.rows.choose(number);

@@ -251,7 +251,7 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         let mut beside: Vec<_> = flights.beside(*id).collect();
         beside.sort_by_key(|flight| flight.from);
         add("flights", &(id, flights.spot(*id, 0), beside));
-        add("windows", &windows.row_at(*id));
+        add("windows", &windows.row_at(transcript, *id));
     }
     let mut list: Vec<_> =
         files.list().map(|(path, file)| (path, &file.uses, file.reads, file.edits)).collect();

@@ -1,8 +1,9 @@
 //! What was before the model, with branches, compactions that keep a tail, summaries that are asked for, and
 //! sub-agents.
 
-use super::{Cuts, Sight};
-use crate::analysis::index::Live;
+use super::Sight;
+use crate::analysis::context::window::Windows;
+use crate::analysis::derived::Memo;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, EntryId, Marks, Piece, Role};
@@ -55,7 +56,7 @@ impl Fixture {
     }
 
     fn sight(&self, key: &str) -> Sight {
-        Sight::at(&self.0, &Live::of(&self.0), self.0.find(key).unwrap()).unwrap()
+        Sight::at(&self.0, Memo::<Windows>::of(&self.0).cuts(), self.0.find(key).unwrap()).unwrap()
     }
 
     fn names(&self, ids: impl IntoIterator<Item = EntryId>) -> String {
@@ -170,16 +171,6 @@ fn lanes_see_only_themselves() {
         ("", ""),
         "others are not concerned"
     );
-}
-
-#[test]
-fn compactions_are_found_as_the_session_grows() {
-    let mut fixture = straight();
-    fixture.compact("c", Some("a2"), None, true).say("u3", Role::User, Some("c"));
-    let mut cuts = Live::<Cuts>::default();
-    while !cuts.follow(&fixture.0, 1) {}
-    let sight = Sight::at(&fixture.0, &cuts, fixture.0.find("u3").unwrap()).unwrap();
-    assert_eq!(fixture.names(sight.entries(&fixture.0)), "c u3");
 }
 
 #[test]

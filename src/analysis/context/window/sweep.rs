@@ -1,26 +1,74 @@
-//! One entry after the other along a path: what the model has before it, and what the next request is judged by.
+//! One entry of a lane after the other: what the model has before it, and what the next request is judged by.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use super::weigh::{Class, Sizes, parts};
-use super::{Compaction, ContextRow, Grown, Request, TokenCount};
+use super::fact::{Part, Prompted, Shown};
+use super::weigh::{Class, Sizes};
+use super::{Compaction, ContextRow, Grown, Request, Sums, TokenCount, Track};
 use crate::analysis::context::cache_breaks::{Asked, Between, Cache};
 use crate::analysis::context::seen::{self, Path};
-use crate::analysis::context::{is_request, window_at};
-use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role, Sent};
-use crate::model::text::Text;
+use crate::analysis::context::{ModelWindow, window_of_session};
+use crate::analysis::derived::Facts;
+use crate::model::entry::{EntryId, Role};
+use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
-/// How Claude Code names what it runs when a session is opened again.
-const OPENED_AGAIN: &str = "hook SessionStart:resume";
+/// Branches of branches that are followed to what is known of them.
+const FAR: usize = 8;
 
-/// How agents begin the line that says how much the model is to think.
-const THINKING: &str = "thinking";
+/// What is known of an entry.
+type Fact = Option<Box<Shown>>;
 
-/// What is known on the way.
+/// What all lanes are judged by.
+pub(super) struct Session<'a> {
+    pub(super) transcript: &'a Transcript,
+    pub(super) facts: &'a Facts<Fact>,
+    /// Whether there are compactions whose summary the model is asked for in the session itself.
+    pub(super) asks_for_summaries: bool,
+    /// Windows by model.
+    pub(super) windows: HashMap<Option<Name>, Option<ModelWindow>>,
+}
+
+impl Session<'_> {
+    fn shown(&self, id: EntryId) -> Option<&Shown> {
+        self.facts.get(id)?.as_deref()
+    }
+
+    /// Whether an entry is the answer with which the model wrote the summary of a compaction.
+    fn is_summary(&self, id: EntryId, shown: &Shown) -> bool {
+        let is_asked_for = || {
+            let asked = self.transcript.find_print(shown.parent?)?;
+            let is_same_lane = self.transcript.lane_at(asked) == self.transcript.lane_at(id);
+            self.shown(asked).filter(|asked| is_same_lane && asked.is_compaction && !asked.says)
+        };
+        shown.role == Role::Assistant
+            && (shown.is_compaction || (self.asks_for_summaries && is_asked_for().is_some()))
+    }
+
+    /// The size of the window that a request had.
+    fn window(&mut self, request: &Prompted) -> Option<u64> {
+        let transcript = self.transcript;
+        let window = self.windows.entry(request.model.clone());
+        let window = *window.or_insert_with(|| window_of_session(transcript, request.model.as_ref()));
+        window?.holding(request.seen.context())
+    }
+
+    /// The branch that an entry was left on; none is the active path.
+    fn branch_of(&self, id: EntryId) -> Option<usize> {
+        let branches = self.transcript.branches();
+        branches.of(id).filter(|_| branches.abandoned.contains(&id)).map(|branch| branch.number)
+    }
+
+    /// The entry that a branch goes on from.
+    fn point_of(&self, branch: usize) -> Option<EntryId> {
+        self.transcript.branches().list.get(branch.checked_sub(1)?)?.point
+    }
+}
+
+/// What is known on the way along a path.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Carry {
+struct Carry {
     /// What the model has before it.
     sizes: Sizes,
     /// What of it is dropped later, by when: results, and what another takes the place of.
@@ -37,210 +85,308 @@ pub(crate) struct Carry {
     /// Size and beginning of the system prompt, if the file holds it.
     system: Option<(u64, Text)>,
     /// Growth of prompts without compactions: bytes and tokens.
-    pub(crate) growth: (u64, u64),
+    growth: (u64, u64),
 }
 
-/// Where an entry stands.
-pub struct Spot<'a> {
-    /// The session.
-    pub(crate) transcript: &'a Transcript,
-    /// Entries of the lane.
-    pub(crate) ids: &'a [EntryId],
-    /// The place of the entry among them.
-    pub(crate) place: usize,
+/// A lane on the way through it.
+struct Sweep<'a, 's> {
+    session: &'s mut Session<'a>,
+    ids: &'s [EntryId],
+    track: Track,
+    /// Rows of compactions.
+    compactions: HashMap<EntryId, usize>,
+    carry: Carry,
+    /// The branch that the carry stands on; none is the active path.
+    branch: Option<usize>,
+    paths: Paths,
 }
 
-impl Carry {
-    /// Takes in the next entry; emits the rows that it makes.
-    pub(crate) fn step(
-        &mut self,
-        spot: &Spot<'_>,
-        id: EntryId,
-        entry: &Entry,
-        emit: &mut impl FnMut(ContextRow),
-    ) {
-        if entry.marks.copy {
-            return;
+/// What is known on paths that are gone on with later.
+#[derive(Default)]
+struct Paths {
+    /// How many entries of a branch are still to come.
+    left: HashMap<Option<usize>, usize>,
+    /// By branch, at its last entry so far.
+    ends: HashMap<Option<usize>, Carry>,
+    /// Entries that branches go on from: how many are still to begin, and what was known there.
+    points: HashMap<EntryId, (usize, Option<Carry>)>,
+}
+
+/// What a branch goes on from.
+enum Before {
+    /// The entry before it in the file.
+    This,
+    /// Another one, with what is known there.
+    Other(Option<Carry>),
+}
+
+/// The rows of a lane with these entries.
+pub(super) fn sweep(session: &mut Session<'_>, ids: &[EntryId]) -> Track {
+    let mut paths = Paths::default();
+    for id in ids {
+        let branch = session.branch_of(*id);
+        let left = paths.left.entry(branch).or_default();
+        *left += 1;
+        if let (1, Some(point)) = (*left, branch.and_then(|branch| session.point_of(branch))) {
+            paths.points.entry(point).or_default().0 += 1;
         }
-        self.note(id, entry);
-        self.drop_results(entry.at);
-        let is_answer = entry.role == Role::Assistant;
-        let is_summary = is_answer && seen::is_summary(spot.transcript, entry);
+    }
+    let (track, compactions, carry) = (Track::default(), HashMap::new(), Carry::default());
+    let mut sweep = Sweep { session, ids, track, compactions, carry, branch: None, paths };
+    let mut before = None;
+    for (number, id) in ids.iter().enumerate() {
+        sweep.take(number, *id, &mut before);
+    }
+    Track { growth: sweep.carry.growth, ..sweep.track }
+}
+
+impl Sweep<'_, '_> {
+    /// Takes in the next entry of the lane; `before` is the one before it that is no copy.
+    fn take(&mut self, number: usize, id: EntryId, before: &mut Option<EntryId>) {
+        let (facts, branch) = (self.session.facts, self.session.branch_of(id));
+        if let Some(left) = self.paths.left.get_mut(&branch) {
+            *left -= 1;
+        }
+        if let Some(shown) = facts.get(id).and_then(Option::as_deref).filter(|shown| !shown.is_copy) {
+            if branch != self.branch {
+                self.change_path(branch, *before);
+            }
+            *before = Some(id);
+            self.step(number, id, shown);
+        }
+        if let Some((_, known)) = self.paths.points.get_mut(&id) {
+            let of_branch =
+                if branch == self.branch { Some(&self.carry) } else { self.paths.ends.get(&branch) };
+            *known = of_branch.cloned();
+        }
+    }
+
+    /// An entry stands on another branch than the one before it: a branch begins there, or goes on.
+    fn change_path(&mut self, branch: Option<usize>, before: Option<EntryId>) {
+        let old = std::mem::replace(&mut self.branch, branch);
+        let known = match self.paths.ends.remove(&branch) {
+            Some(known) => Some(known),
+            None => match self.known_before(branch, old, before) {
+                Before::This => {
+                    self.paths.ends.insert(old, self.carry.clone());
+                    return;
+                }
+                Before::Other(known) => known,
+            },
+        };
+        let left = std::mem::replace(&mut self.carry, known.unwrap_or_default());
+        if self.paths.left.get(&old).is_some_and(|left| *left > 0) {
+            self.paths.ends.insert(old, left);
+        }
+        self.carry.between.rewind = true;
+    }
+
+    /// What is known where a branch begins. What it goes on from may stand behind it in the file.
+    fn known_before(&mut self, branch: Option<usize>, old: Option<usize>, before: Option<EntryId>) -> Before {
+        let Some(before) = before else { return Before::This };
+        let session = &self.session;
+        let point_of = |branch: Option<usize>| branch.and_then(|branch| session.point_of(branch));
+        let place = |id| session.transcript.place_of(id);
+        let mut next = point_of(branch);
+        for _ in 0..FAR {
+            let Some(point) = next else { break };
+            let on = session.branch_of(point);
+            if on == old && place(point) >= place(before) {
+                return Before::This;
+            }
+            if let Some((left, known)) = self.paths.points.get_mut(&point)
+                && known.is_some()
+            {
+                *left = left.saturating_sub(1);
+                return Before::Other(if *left == 0 { known.take() } else { known.clone() });
+            }
+            if let Some(known) = self.paths.ends.get(&on) {
+                return Before::Other(Some(known.clone()));
+            }
+            next = point_of(on);
+        }
+        Before::Other(None)
+    }
+
+    fn step(&mut self, number: usize, id: EntryId, shown: &Shown) {
+        self.note(id, shown);
+        self.drop_results(shown.at);
+        let is_answer = shown.role == Role::Assistant;
+        let is_summary = self.session.is_summary(id, shown);
         // A line without a summary asks the model for one: until it has answered, it sees all.
         if is_answer && !is_summary {
-            self.drop_pending(spot, id);
+            self.drop_pending(number, id, shown.at);
         }
-        if is_answer && is_request(entry) {
-            self.request(spot.transcript, id, entry, is_summary, emit);
+        if let Some(request) = &shown.request {
+            self.request(id, shown.at, request, is_summary);
         }
-        if let Some((before, after, is_partial)) = compaction(entry) {
+        if let Some(line) = shown.compacted() {
             let recorded =
                 |tokens: Option<u64>| tokens.map(|tokens| TokenCount { tokens, is_recorded: true });
-            let asked = self.last.map(|(prompt, output)| prompt.saturating_add(output));
+            let asked = self.carry.last.map(|(prompt, output)| prompt.saturating_add(output));
             let asked = asked.map(|tokens| TokenCount { tokens, is_recorded: false });
-            let before = recorded(before).or(asked);
-            emit(ContextRow::Compaction(Compaction {
-                entry: id,
-                before,
-                after: recorded(after),
-                is_partial,
-            }));
-            if is_partial {
-                self.between.pruned = Some(id);
+            let (before, after) = (recorded(line.before).or(asked), recorded(line.after));
+            self.compactions.insert(id, self.track.rows.len());
+            self.track.sums.compactions += usize::from(!line.is_partial);
+            self.push(
+                id,
+                ContextRow::Compaction(Compaction { entry: id, before, after, is_partial: line.is_partial }),
+            );
+            if line.is_partial {
+                self.carry.between.pruned = Some(id);
             } else {
-                let says = entry.blocks.iter().any(|block| matches!(block.kind, BlockKind::Text(_)));
-                self.pending = Some(id);
-                if says {
-                    self.drop_pending(spot, id);
+                self.carry.pending = Some(id);
+                if shown.says {
+                    self.drop_pending(number, id, shown.at);
                 }
             }
         } else if is_summary {
-            self.drop_pending(spot, id);
+            self.drop_pending(number, id, shown.at);
         }
-        self.add(id, entry);
-    }
-
-    /// The session goes on from an earlier place of the path.
-    pub(crate) fn rewind(&mut self) {
-        self.between.rewind = true;
-    }
-
-    fn add(&mut self, id: EntryId, entry: &Entry) {
-        for (block, class, bytes) in self.take_in(entry, entry.at) {
-            if self.grown.is_none_or(|grown| grown.bytes < bytes) {
-                self.grown = Some(Grown { entry: id, block, class, bytes });
+        self.take_in(shown, shown.at);
+        for (Part { class, block, bytes }, _) in shown.parts_at(shown.at) {
+            if self.carry.grown.is_none_or(|grown| grown.bytes < u64::from(bytes)) {
+                self.carry.grown =
+                    Some(Grown { entry: id, block: block as usize, class, bytes: bytes.into() });
             }
         }
     }
 
     /// Adds what the model sees of an entry from some time on.
-    fn take_in(&mut self, entry: &Entry, now: Option<Timestamp>) -> Vec<(usize, Class, u64)> {
-        let parts = parts(entry, now);
-        for (block, class, bytes) in &parts {
-            self.sizes.add(*class, *bytes);
-            let block = entry.blocks.get(*block);
-            if let Some(Sent::Until(end)) = block.map(|block| &block.sent)
-                && (*class == Class::Result || block.is_some_and(|block| block.call().is_none()))
-            {
-                self.dropped.entry(*end).or_default().add(*class, *bytes);
+    fn take_in(&mut self, shown: &Shown, now: Option<Timestamp>) {
+        for (Part { class, bytes, .. }, until) in shown.parts_at(now) {
+            self.carry.sizes.add(class, bytes.into());
+            if let Some(until) = until {
+                self.carry.dropped.entry(until).or_default().add(class, bytes.into());
             }
         }
-        parts
     }
 
     /// Takes out what is dropped by now.
     fn drop_results(&mut self, now: Option<Timestamp>) {
         let Some(now) = now else { return };
-        while let Some(first) = self.dropped.first_entry().filter(|first| *first.key() <= now) {
-            let sizes = first.remove();
+        let Carry { sizes, dropped, .. } = &mut self.carry;
+        while let Some(first) = dropped.first_entry().filter(|first| *first.key() <= now) {
+            let gone = first.remove();
             for class in Class::ALL {
-                self.sizes.remove(class, sizes.of(class));
+                sizes.remove(class, gone.of(class));
             }
         }
     }
 
     /// What may have changed the beginning of the next prompt.
-    fn note(&mut self, id: EntryId, entry: &Entry) {
-        self.between.turn |= entry.marks.prompt || (entry.lane.is_some() && entry.role == Role::User);
-        self.note_system(id, entry);
-        for block in &entry.blocks {
-            match &block.kind {
-                BlockKind::Break(Break::Resumed(_)) => self.between.resumed = Some(id),
-                BlockKind::Break(Break::Setting(words)) if words.starts_with(THINKING) => {
-                    self.between.thinking = Some(id);
-                }
-                BlockKind::Raw(raw) if raw.title.starts_with(OPENED_AGAIN) => {
-                    self.between.resumed = Some(id);
-                }
-                _ => {}
-            }
+    fn note(&mut self, id: EntryId, shown: &Shown) {
+        let Carry { between, system, .. } = &mut self.carry;
+        between.turn |= shown.opens_turn;
+        between.resumed = Some(id).filter(|_| shown.is_resumed).or(between.resumed);
+        between.thinking = Some(id).filter(|_| shown.sets_thinking).or(between.thinking);
+        // A system prompt that is recorded once more is no other one.
+        if let Some(prompt) = shown.rare.as_ref().and_then(|rare| rare.system.clone())
+            && system.replace(prompt.clone()).is_some_and(|before| before != prompt)
+        {
+            between.instructions = Some(id);
         }
     }
 
-    /// A system prompt that is recorded once more is no other one.
-    fn note_system(&mut self, id: EntryId, entry: &Entry) {
-        let bodies = || entry.blocks.iter().flat_map(|block| block.kind.bodies());
-        let Some(first) = bodies().next().filter(|_| entry.role == Role::System) else { return };
-        let size = bodies().fold(0, |sum: u64, body| sum.saturating_add(body.bytes.into()));
-        let prompt = (size, first.stub.clone());
-        if self.system.replace(prompt.clone()).is_some_and(|before| before != prompt) {
-            self.between.instructions = Some(id);
-        }
-    }
-
-    fn request(
-        &mut self,
-        transcript: &Transcript,
-        id: EntryId,
-        entry: &Entry,
-        is_summary: bool,
-        emit: &mut impl FnMut(ContextRow),
-    ) {
-        let Some(usage) = entry.usage.as_deref() else { return };
-        let seen = usage.seen();
-        let prompt = seen.prompt();
-        let is_continued = self.between.compaction.is_none() && !self.between.rewind && !is_summary;
-        let before = self.last.map(|(prompt, _)| prompt).filter(|_| is_continued);
+    fn request(&mut self, id: EntryId, at: Option<Timestamp>, request: &Prompted, is_summary: bool) {
+        let limit = self.session.window(request);
+        let (seen, prompt) = (request.seen, request.seen.prompt());
+        let carry = &mut self.carry;
+        let is_continued = carry.between.compaction.is_none() && !carry.between.rewind && !is_summary;
+        let before = carry.last.map(|(prompt, _)| prompt).filter(|_| is_continued);
         if let Some(before) = before
             && prompt > before
-            && self.sizes.total() > self.asked.total()
+            && carry.sizes.total() > carry.asked.total()
         {
-            self.growth.0 = self.growth.0.saturating_add(self.sizes.total() - self.asked.total());
-            self.growth.1 = self.growth.1.saturating_add(prompt - before);
+            carry.growth.0 = carry.growth.0.saturating_add(carry.sizes.total() - carry.asked.total());
+            carry.growth.1 = carry.growth.1.saturating_add(prompt - before);
         }
         // Summaries are asked for with instructions of their own, which nothing of the session follows.
-        let asked = Asked::of(usage, entry.model.as_ref(), entry.at);
-        let cache_break = if is_summary { None } else { self.cache.ask(asked, &self.between) };
-        emit(ContextRow::Request(Box::new(Request {
+        let cache_break = if is_summary {
+            None
+        } else {
+            let asked = Asked::of(&seen, request.write_1h, request.model.as_ref(), at);
+            carry.cache.ask(asked, &carry.between)
+        };
+        let between = std::mem::take(&mut carry.between);
+        let row = Request {
             entry: id,
-            at: entry.at,
+            at,
             prompt,
             read: seen.cache_read,
             write: seen.cache_write,
             output: seen.output,
-            limit: window_at(transcript, entry, seen.context()),
-            sizes: self.sizes,
+            limit,
+            sizes: carry.sizes,
             before,
-            grown: self.grown.take(),
-            cache_break,
-            compacted: self.between.compaction,
-            opens_turn: self.between.turn,
+            grown: carry.grown.take(),
+            cache_break: cache_break.map(Box::new),
+            compacted: between.compaction,
+            opens_turn: between.turn,
             is_summary,
-        })));
-        self.asked = self.sizes;
-        self.last = Some((prompt, seen.output.unwrap_or(0)));
-        self.between = Between::default();
+        };
+        carry.asked = carry.sizes;
+        carry.last = Some((prompt, seen.output.unwrap_or(0)));
+        self.track.sums.add(&row);
+        // Where an agent does not say what a compaction left, the next request does.
+        if let Some(number) = row.compacted.and_then(|compaction| self.compactions.get(&compaction))
+            && let Some(ContextRow::Compaction(compaction)) = self.track.rows.get_mut(*number)
+            && compaction.after.is_none_or(|after| !after.is_recorded)
+        {
+            compaction.after = Some(TokenCount { tokens: prompt, is_recorded: false });
+        }
+        self.push(id, ContextRow::Request(Box::new(row)));
     }
 
     /// The compaction takes effect: what it kept is left, and what came since.
-    fn drop_pending(&mut self, spot: &Spot<'_>, here: EntryId) {
-        let Some(compaction) = self.pending.take() else { return };
-        self.sizes = Sizes::default();
-        self.dropped = BTreeMap::new();
-        self.grown = None;
-        self.between.compaction = Some(compaction);
-        let transcript = spot.transcript;
-        let Some(end) = transcript.place_of(compaction) else { return };
-        let first = seen::kept(transcript, compaction, end).unwrap_or(end);
+    fn drop_pending(&mut self, number: usize, here: EntryId, now: Option<Timestamp>) {
+        let Some(compaction) = self.carry.pending.take() else { return };
+        self.carry.sizes = Sizes::default();
+        self.carry.dropped = BTreeMap::new();
+        self.carry.grown = None;
+        self.carry.between.compaction = Some(compaction);
+        let (transcript, facts) = (self.session.transcript, self.session.facts);
+        let shown = |id| facts.get(id).and_then(Option::as_deref);
+        let key = shown(compaction).and_then(Shown::compacted).map(|line| &line.key);
+        let (Some(key), Some(end)) = (key, transcript.place_of(compaction)) else { return };
+        let first = seen::kept(transcript, key, end).unwrap_or(end);
         let path = Path::to(transcript, here);
-        let now = transcript.get(here).and_then(|entry| entry.at);
-        for id in spot.ids.iter().take(spot.place).rev() {
+        for id in self.ids.iter().take(number).rev() {
             let Some(place) = transcript.place_of(*id).filter(|place| *place >= first) else { break };
-            let Some(entry) = transcript.get(*id) else { continue };
-            let is_older = place < end && seen::is_compaction(entry);
+            let Some(shown) = shown(*id) else { continue };
+            let is_older = place < end && shown.is_compaction;
             if !is_older && path.holds(transcript, *id, place) {
-                self.take_in(entry, now);
+                self.take_in(shown, now);
             }
         }
     }
+
+    fn push(&mut self, id: EntryId, row: ContextRow) {
+        self.track.rows.push(row);
+        self.track.places.extend(self.session.transcript.place_of(id));
+    }
 }
 
-/// Tokens before and after, and whether only outputs were dropped.
-fn compaction(entry: &Entry) -> Option<(Option<u64>, Option<u64>, bool)> {
-    entry.blocks.iter().find_map(|block| match &block.kind {
-        BlockKind::Break(Break::Compaction { before, after, partial, .. }) => {
-            Some((*before, *after, *partial))
+impl Sums {
+    fn add(&mut self, request: &Request) {
+        let is_first = self.requests == 0;
+        self.requests += 1;
+        if let Some(read) = request.read {
+            self.prompts = self.prompts.saturating_add(request.prompt);
+            self.read = self.read.saturating_add(read);
+            if request.opens_turn && !is_first && !request.is_summary {
+                self.first_prompts = self.first_prompts.saturating_add(request.prompt);
+                self.first_read = self.first_read.saturating_add(read);
+            }
         }
-        _ => None,
-    })
+        if let Some(found) = &request.cache_break {
+            self.breaks += 1;
+            self.usd += found.usd.unwrap_or(0.0);
+            self.unpriced += usize::from(found.usd.is_none());
+        }
+        if request.prompt > self.largest {
+            self.largest = request.prompt;
+            self.limit = request.limit;
+        }
+    }
 }

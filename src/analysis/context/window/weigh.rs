@@ -98,9 +98,21 @@ impl Sizes {
 /// 1,500 tokens at most.
 const IMAGE: u64 = 6_000;
 
-/// What the model saw of an entry at a time, or as far as is known: each block with its class and size. Of what the
-/// program wrote for its own use, unless the agent says otherwise, and of lines across the transcript, it saw nothing.
-pub(crate) fn parts(entry: &Entry, now: Option<Timestamp>) -> Vec<(usize, Class, u64)> {
+/// What the model saw of an entry at a time, or as far as is known: each block with its class and size.
+pub(crate) fn parts(
+    entry: &Entry,
+    now: Option<Timestamp>,
+) -> impl Iterator<Item = (usize, Class, u64)> + use<> {
+    // Without a time, what was dropped once is dropped.
+    let is_there =
+        move |until: Option<Timestamp>| until.is_none_or(|until| now.is_some_and(|now| until > now));
+    let parts = all_parts(entry).into_iter().filter(move |(.., until)| is_there(*until));
+    parts.map(|(block, class, bytes, _)| (block, class, bytes))
+}
+
+/// What the model saw of an entry: each block with its class, its size, and until when it was sent. Of what the program
+/// wrote for its own use, unless the agent says otherwise, and of lines across the transcript, it saw nothing.
+pub(super) fn all_parts(entry: &Entry) -> Vec<(usize, Class, u64, Option<Timestamp>)> {
     if entry.marks.copy || entry.marks.unsent {
         return Vec::new();
     }
@@ -115,22 +127,25 @@ pub(crate) fn parts(entry: &Entry, now: Option<Timestamp>) -> Vec<(usize, Class,
     };
     let mut parts = Vec::new();
     for (number, block) in entry.blocks.iter().enumerate() {
+        let until = match &block.sent {
+            Sent::Until(until) => Some(*until),
+            _ => None,
+        };
         let mut push = |class, bytes: u64| {
             if bytes > 0 {
-                parts.push((number, class, bytes));
+                parts.push((number, class, bytes, until.filter(|_| class != Class::Call)));
             }
         };
         let instead = match &block.sent {
             Sent::Never => continue,
             Sent::Usual | Sent::Until(_) if entry.marks.trace => continue,
-            Sent::Until(_) if block.call().is_none() && is_dropped(&block.sent, now) => continue,
             Sent::As(words) => Some(bytes(words.len())),
             Sent::Usual | Sent::Whole | Sent::Until(_) => None,
         };
         match &block.kind {
             BlockKind::Call(call) => {
                 push(Class::Call, u64::from(call.input.bytes) + bytes(call.name.len()));
-                let given = call.state.result().map(result_size).filter(|_| !is_dropped(&block.sent, now));
+                let given = call.state.result().map(result_size);
                 let never_came = if call.state.is_open() { None } else { instead };
                 push(Class::Result, given.or(never_came).unwrap_or(0));
             }
@@ -150,11 +165,6 @@ pub(crate) fn parts(entry: &Entry, now: Option<Timestamp>) -> Vec<(usize, Class,
         }
     }
     parts
-}
-
-/// Whether a result is sent no more at a time. Without one, what was dropped once is dropped.
-pub(crate) fn is_dropped(sent: &Sent, now: Option<Timestamp>) -> bool {
-    matches!(sent, Sent::Until(end) if now.is_none_or(|now| *end <= now))
 }
 
 /// The size of a result as the model saw it; the patch is for readers.

@@ -79,7 +79,7 @@ pub fn list(text: &mut TextPane, scene: &mut Scene<'_>) {
     let density = scene.session.indexes.windows.density(entry.lane.as_ref());
     let messages =
         messages(&scene.session.transcript, &sight.entries(&scene.session.transcript), entry.at, density);
-    let request = request_of(&scene.session.indexes.windows, focus.entry);
+    let request = request_of(&scene.session.indexes.windows, &scene.session.transcript, focus.entry);
     let mut lines = summary(scene, entry, &messages, request, density);
     let title = format!("What the model saw at {}", place(scene, focus.entry, entry));
     lines.push(String::new());

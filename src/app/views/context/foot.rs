@@ -175,7 +175,9 @@ fn of_compaction(scene: &PageScene<'_>, compaction: &Compaction) -> Vec<Span<'st
         source(compaction.after, "after"),
     );
     let place = transcript.place_of(compaction.entry);
-    let kept = place.and_then(|place| Some((seen::kept(transcript, compaction.entry, place)?, place)));
+    let kept = place.and_then(|place| {
+        Some((seen::kept(transcript, &transcript.get(compaction.entry)?.key, place)?, place))
+    });
     let kept = match kept {
         _ if compaction.is_partial => "Only old outputs of tools were dropped.".to_owned(),
         Some((first, end)) => {

@@ -1,0 +1,163 @@
+//! What of an entry has to do with the model's window.
+
+use super::weigh::{self, Class};
+use crate::analysis::context::is_request;
+use crate::analysis::context::seen::is_compaction;
+use crate::model::body::Key;
+use crate::model::edit::saturating_u32;
+use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role};
+use crate::model::fingerprint::Print;
+use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
+use crate::model::transcript::Transcript;
+use crate::model::usage::Step;
+
+/// How Claude Code names what it runs when a session is opened again.
+const OPENED_AGAIN: &str = "hook SessionStart:resume";
+
+/// How agents begin the line that says how much the model is to think.
+const THINKING: &str = "thinking";
+
+/// An entry as the window's function needs it. Of a copy only whether it is a compaction.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    pub(super) at: Option<Timestamp>,
+    pub(super) role: Role,
+    pub(super) is_copy: bool,
+    /// It opens a turn, or is what a sub-agent was told.
+    pub(super) opens_turn: bool,
+    /// The session was closed and opened again.
+    pub(super) is_resumed: bool,
+    /// The model was told to think more or less.
+    pub(super) sets_thinking: bool,
+    /// It holds a text.
+    pub(super) says: bool,
+    /// The history before it was replaced.
+    pub(super) is_compaction: bool,
+    /// Of an answer.
+    pub(super) parent: Option<Print>,
+    /// What the model saw of it, but for what is dropped later.
+    pub(super) parts: Box<[Part]>,
+    pub(super) request: Option<Box<Prompted>>,
+    pub(super) rare: Option<Box<Rare>>,
+}
+
+/// A part of an entry as the model saw it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub(super) class: Class,
+    pub(super) block: u32,
+    pub(super) bytes: u32,
+}
+
+/// What an answer says of its request.
+#[derive(Clone, Debug)]
+pub(super) struct Prompted {
+    pub(super) seen: Step,
+    /// Tokens that were written to the cache for an hour.
+    pub(super) write_1h: u64,
+    pub(super) model: Option<Name>,
+}
+
+/// What most entries lack.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rare {
+    /// Parts that are dropped later, with when.
+    pub(super) dropped: Vec<(Timestamp, Part)>,
+    pub(super) compacted: Option<Compacted>,
+    /// Size and beginning of a system prompt.
+    pub(super) system: Option<(u64, Text)>,
+}
+
+/// A line of a compaction.
+#[derive(Clone, Debug)]
+pub(super) struct Compacted {
+    /// The key of its entry.
+    pub(super) key: Key,
+    /// Tokens before and after, if they are recorded.
+    pub(super) before: Option<u64>,
+    pub(super) after: Option<u64>,
+    /// Only outputs of tools were dropped.
+    pub(super) is_partial: bool,
+}
+
+impl Shown {
+    pub(super) fn of(transcript: &Transcript, id: EntryId) -> Option<Box<Self>> {
+        let entry = transcript.get(id)?;
+        let is_compaction = is_compaction(entry);
+        if entry.marks.copy && !is_compaction {
+            return None;
+        }
+        let (mut parts, mut rare) = (Vec::new(), Rare::default());
+        for (block, class, bytes, until) in weigh::all_parts(entry) {
+            let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+            let part = Part { class, block: saturating_u32(block), bytes };
+            match until {
+                Some(until) => rare.dropped.push((until, part)),
+                None => parts.push(part),
+            }
+        }
+        rare.compacted = compacted(entry);
+        rare.system = system(entry);
+        let is_rare = !rare.dropped.is_empty() || rare.compacted.is_some() || rare.system.is_some();
+        let any = |is_it: fn(&BlockKind) -> bool| entry.blocks.iter().any(|block| is_it(&block.kind));
+        let parent = entry.parent.as_ref().filter(|_| entry.role == Role::Assistant);
+        Some(Box::new(Self {
+            at: entry.at,
+            role: entry.role,
+            is_copy: entry.marks.copy,
+            opens_turn: entry.marks.prompt || (entry.lane.is_some() && entry.role == Role::User),
+            is_resumed: any(|kind| match kind {
+                BlockKind::Break(Break::Resumed(_)) => true,
+                BlockKind::Raw(raw) => raw.title.starts_with(OPENED_AGAIN),
+                _ => false,
+            }),
+            sets_thinking: any(|kind| match kind {
+                BlockKind::Break(Break::Setting(words)) => words.starts_with(THINKING),
+                _ => false,
+            }),
+            says: any(|kind| matches!(kind, BlockKind::Text(_))),
+            is_compaction,
+            parent: parent.map(|parent| transcript.print_of(parent)),
+            parts: parts.into(),
+            request: prompted(entry),
+            rare: is_rare.then(|| Box::new(rare)),
+        }))
+    }
+
+    pub(super) fn compacted(&self) -> Option<&Compacted> {
+        self.rare.as_ref()?.compacted.as_ref()
+    }
+
+    /// What the model saw of it at a time, with when that was dropped. Without a time, what was dropped once is dropped.
+    pub(super) fn parts_at(&self, now: Option<Timestamp>) -> impl Iterator<Item = (Part, Option<Timestamp>)> {
+        let dropped = self.rare.iter().flat_map(|rare| &rare.dropped);
+        let later = dropped.filter(move |(until, _)| now.is_some_and(|now| *until > now));
+        let stays = self.parts.iter().map(|part| (*part, None));
+        stays.chain(later.map(|(until, part)| (*part, Some(*until))))
+    }
+}
+
+/// The first line of a compaction, also of one that dropped only outputs of tools.
+fn compacted(entry: &Entry) -> Option<Compacted> {
+    entry.blocks.iter().find_map(|block| match &block.kind {
+        BlockKind::Break(Break::Compaction { before, after, partial, .. }) => {
+            Some(Compacted { key: entry.key.clone(), before: *before, after: *after, is_partial: *partial })
+        }
+        _ => None,
+    })
+}
+
+fn system(entry: &Entry) -> Option<(u64, Text)> {
+    let bodies = || entry.blocks.iter().flat_map(|block| block.kind.bodies());
+    let first = bodies().next().filter(|_| entry.role == Role::System)?;
+    let size = bodies().fold(0, |sum: u64, body| sum.saturating_add(body.bytes.into()));
+    Some((size, first.stub.clone()))
+}
+
+fn prompted(entry: &Entry) -> Option<Box<Prompted>> {
+    let is_it = entry.role == Role::Assistant && is_request(entry);
+    let usage = entry.usage.as_ref().filter(|_| is_it)?;
+    let write_1h = usage.cache_write_1h.unwrap_or(0);
+    Some(Box::new(Prompted { seen: usage.seen(), write_1h, model: entry.model.clone() }))
+}
