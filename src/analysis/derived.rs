@@ -31,11 +31,18 @@ pub trait Derived: Default + PartialEq {
 pub trait Generation {
     /// Rises with every change.
     fn generation(&self) -> u64;
+
+    /// Whether it is the value of all that is there.
+    fn is_complete(&self) -> bool;
 }
 
 impl Generation for () {
     fn generation(&self) -> u64 {
         0
+    }
+
+    fn is_complete(&self) -> bool {
+        true
     }
 }
 
@@ -101,6 +108,10 @@ impl<D: Derived> Generation for Memo<D> {
     fn generation(&self) -> u64 {
         self.generation
     }
+
+    fn is_complete(&self) -> bool {
+        self.is_current
+    }
 }
 
 impl<D: Derived<Reads = ()>> Memo<D> {
@@ -118,11 +129,18 @@ impl<D: Derived<Reads = ()>> Memo<D> {
 }
 
 impl<D: Derived> Memo<D> {
+    /// The value of a transcript as it is, for whoever asks for it once.
+    pub fn once(transcript: &Transcript, reads: &D::Reads) -> D {
+        let mut memo = Self::default();
+        memo.follow_with(transcript, reads, usize::MAX);
+        memo.value
+    }
+
     /// Reads facts of entries that came, with no more work than so many entries are, and computes the value if anything
-    /// changed. Says whether all is read. Before that it computes only when twice as many facts are known as the last
+    /// changed. Says whether all is read, also by the value that this one reads. Before that it computes only when twice as many facts are known as the last
     /// time: all of it together costs no more than twice the last time, and nobody looks at nothing meanwhile.
     pub(crate) fn follow_with(&mut self, transcript: &Transcript, reads: &D::Reads, most: usize) -> bool {
-        let is_all = self.read(transcript, most);
+        let is_all = self.read(transcript, most) && reads.is_complete();
         self.is_current &= self.seen == reads.generation();
         if !self.is_current && (is_all || self.facts.0.len() >= 2 * self.computed) {
             let value = D::of(transcript, &self.facts, reads);
@@ -167,6 +185,11 @@ impl<D: Derived> Memo<D> {
         for id in ids {
             self.change(transcript, *id);
         }
+    }
+
+    /// What is known of the entries, also while nobody asks for the value.
+    pub(crate) fn facts(&self) -> &Facts<D::Fact> {
+        &self.facts
     }
 
     /// Rises whenever the value is another one.

@@ -59,6 +59,7 @@ pub struct Live<I> {
     index: I,
     /// Entries of the order that are taken in.
     read: usize,
+    is_complete: bool,
     beginnings: u32,
     generation: u64,
 }
@@ -81,12 +82,9 @@ impl<I> Generation for Live<I> {
     fn generation(&self) -> u64 {
         self.generation
     }
-}
 
-impl<I> Live<I> {
-    /// What was taken in, which is kept up no more.
-    pub(crate) fn into_index(self) -> I {
-        self.index
+    fn is_complete(&self) -> bool {
+        self.is_complete
     }
 }
 
@@ -116,7 +114,8 @@ impl<I: Index> Live<I> {
         let is_read = self.read(transcript, most);
         let is_settled = self.index.settle(transcript, reads, most);
         self.generation += u64::from(self.index.has_news());
-        is_read && is_settled
+        self.is_complete = is_read && is_settled;
+        self.is_complete
     }
 
     fn read(&mut self, transcript: &Transcript, most: usize) -> bool {

@@ -25,10 +25,11 @@ const LOOKED_AT: usize = 200;
 
 /// Takes in all that a row tells of.
 pub(super) fn take_stock(session: &mut Session) {
-    let needs = Needs { spending: true, ..Needs::default() };
+    let spent = Needs { spending: true, ..Needs::default() };
     let is_whole = !session.is_part();
     loop {
-        session.indexes.follow(&session.transcript, needs, is_whole);
+        session.indexes.follow(&session.transcript, Needs::default(), is_whole);
+        session.indexes.watch(&session.transcript, spent);
         if !session.indexes.is_behind() {
             return;
         }
@@ -153,10 +154,11 @@ fn last_hour(session: &Session, now: Timestamp) -> Option<Cost> {
     let from = Timestamp(now.0.saturating_sub_unsigned(HOUR_MS));
     let mut money = Money::default();
     let mut has_times = false;
-    for charge in session.indexes.spending.charges() {
-        has_times |= charge.at.is_some();
-        if charge.at.is_some_and(|at| at > from) {
-            money.plus(&charge.amount.money);
+    let facts = session.indexes.spending.facts().in_order(&session.transcript);
+    for spent in facts.filter_map(|(.., fact)| fact.as_deref()?.spent()) {
+        has_times |= spent.at.is_some();
+        if spent.at.is_some_and(|at| at > from) {
+            money.plus(&spent.amount().money);
         }
     }
     has_times.then(|| money.cost()).filter(|cost| cost.usd.is_some())

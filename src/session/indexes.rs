@@ -18,7 +18,7 @@ use crate::analysis::files::Files;
 use crate::analysis::index::Live;
 use crate::analysis::lint::Findings;
 use crate::analysis::loops::Loops;
-use crate::analysis::money::spending::Spending;
+use crate::analysis::money::spending::statement::Statement;
 use crate::analysis::timeline::Timeline;
 use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
@@ -99,7 +99,7 @@ indexes! {
     /// Calls by tool, time and arguments.
     calls: Live<Calls>;
     /// What was spent.
-    spending: Live<Spending>;
+    spending: Memo<Statement>, reads account;
     /// What ran from when to when.
     timeline: Live<Timeline>, reads account;
     /// What filled the model's window, request by request.

@@ -3,10 +3,9 @@
 
 use std::collections::HashSet;
 
-use tv::analysis::index::Live;
+use tv::analysis::derived::Memo;
 use tv::analysis::money::cost;
 use tv::analysis::money::cost::usd;
-use tv::analysis::money::spending::Spending;
 use tv::analysis::money::spending::amount::Amount;
 use tv::analysis::money::spending::statement::{Group, Grouping, Statement, StatementRow};
 use tv::analysis::phrases;
@@ -31,9 +30,7 @@ fn reading_with_figures(target: &Target) -> Option<(Reading, Figures)> {
 }
 
 fn statement(reading: &Reading) -> Statement {
-    let mut spending = Live::<Spending>::default();
-    while !spending.follow(&reading.transcript, 100) {}
-    Statement::of(&spending, &reading.account, &reading.transcript)
+    Memo::<Statement>::once(&reading.transcript, &reading.account)
 }
 
 /// Tokens of all classes, and requests.

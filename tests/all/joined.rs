@@ -10,10 +10,9 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, unbounded};
 use tv::analysis::account::Account;
 use tv::analysis::activity::{self, Activity, LastWrite, Wish};
-use tv::analysis::index::Live;
+use tv::analysis::derived::Memo;
 use tv::analysis::ledger::{By, Ledger};
 use tv::analysis::money;
-use tv::analysis::money::spending::Spending;
 use tv::analysis::money::spending::amount::Amount;
 use tv::analysis::money::spending::statement::Statement;
 use tv::app::outline::Section;
@@ -415,19 +414,15 @@ fn figures(amount: &Amount) -> (u64, [i64; 4]) {
 /// What sessions come to when they are read as one, and what the ledger says of them.
 fn sums(paths: [&Path; 2]) -> [(u64, [i64; 4]); 2] {
     let transcript = &Joined::of(&paths).transcript;
-    let mut spending = Live::<Spending>::default();
-    while !spending.follow(transcript, 10_000) {}
-    let together = Statement::of(&spending, &Account::of(transcript), transcript);
+    let together = Memo::<Statement>::once(transcript, &Account::of(transcript));
     [figures(&together.total), figures(&ledger_of(&paths).rows(&[By::Session], &[]).1.amount)]
 }
 
 /// What sessions cost when they are read as one, and their input.
 fn joined_sum(paths: &[&Path]) -> (f64, i64) {
     let transcript = &Joined::of(paths).transcript;
-    let mut spending = Live::<Spending>::default();
-    while !spending.follow(transcript, 10_000) {}
     let account = Account::of(transcript);
-    let statement = Statement::of(&spending, &account, transcript);
+    let statement = Memo::<Statement>::once(transcript, &account);
     let [usd, charged] = [account.cost(transcript), statement.total.money.cost()].map(|cost| cost.usd);
     assert!((usd.unwrap() - charged.unwrap()).abs() < 1e-6, "{paths:?}: {usd:?} and {charged:?}");
     (usd.unwrap(), statement.total.input.total)
@@ -594,9 +589,7 @@ fn what_a_run_sums_up_stands_for_its_own_session() {
     }
     let cost = |paths: &[&Path]| {
         let transcript = &Joined::of(paths).transcript;
-        let mut spending = Live::<Spending>::default();
-        while !spending.follow(transcript, 10_000) {}
-        let statement = Statement::of(&spending, &Account::of(transcript), transcript);
+        let statement = Memo::<Statement>::once(transcript, &Account::of(transcript));
         (statement.cost.and_then(|cost| cost.usd).unwrap(), statement.total.money.picos())
     };
     let [(one, _), (two, _), (both, charged)] =

@@ -7,14 +7,14 @@ use std::process::Command;
 
 use serde_json::Value;
 use tv::analysis::account::Account;
-use tv::analysis::index::Live;
+use tv::analysis::derived::Memo;
 use tv::analysis::money::cost::usd;
 use tv::analysis::money::cost::{self, CostSource};
 use tv::analysis::money::models;
+use tv::analysis::money::spending::For;
 use tv::analysis::money::spending::amount::Amount;
 use tv::analysis::money::spending::arithmetic::{Arithmetic, Bill};
 use tv::analysis::money::spending::statement::{Grouping, Statement};
-use tv::analysis::money::spending::{For, Spending};
 use tv::ingest::{self, Target};
 use tv::model::edit::{Feed, Stage};
 use tv::model::text::Name;
@@ -28,9 +28,7 @@ use crate::fixtures;
 const GROUPINGS: [Grouping; 4] = [Grouping::Models, Grouping::Lanes, Grouping::Turns, Grouping::Requests];
 
 fn statement(transcript: &Transcript) -> Statement {
-    let mut spending = Live::<Spending>::default();
-    while !spending.follow(transcript, 100) {}
-    Statement::of(&spending, &Account::of(transcript), transcript)
+    Memo::<Statement>::once(transcript, &Account::of(transcript))
 }
 
 fn tokens(amount: &Amount) -> [i64; 6] {

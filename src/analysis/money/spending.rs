@@ -5,10 +5,11 @@
 //! without a rounding error; so do the rows of each grouping. Where an agent counts whole runs, what it
 //! counts beyond the requests is a charge of its own.
 
-use hashbrown::{HashMap, HashSet};
+use std::borrow::Borrow;
+
+use hashbrown::HashMap;
 
 use super::prices::{self, Prices, Tier};
-use crate::analysis::index::Index;
 use crate::model::body::Key;
 use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId, Role, Stop};
 use crate::model::text::Name;
@@ -71,107 +72,119 @@ pub struct Charge {
     pub amount: Amount,
 }
 
+/// What an entry says of what was spent.
+#[derive(Clone, Debug)]
+pub struct EntrySpending {
+    spent: Option<Spent>,
+    fate: Fate,
+    /// It is an error without tokens: if it was a request, nobody knows what that cost.
+    lacks_tokens: bool,
+    /// It says that what stands before it in its lane was stopped.
+    stops: bool,
+    /// It may have been stopped without saying so.
+    can_be_stopped: bool,
+}
+
+/// What was spent with an entry.
+#[derive(Clone, Debug)]
+pub(crate) struct Spent {
+    what: For,
+    usage: Usage,
+    model: Name,
+    pub(crate) at: Option<Timestamp>,
+}
+
 /// The records of usage that entries carry, in the order of the file.
 #[derive(Clone, Debug, Default)]
-pub struct Spending {
-    charges: Vec<Charge>,
-    known: HashMap<Name, Option<&'static Prices>>,
-    last: HashMap<Option<Name>, EntryId>,
-    /// Entries that say that what stands before them was stopped.
-    stops: HashSet<EntryId>,
-    stopped: HashSet<EntryId>,
-    without_tokens: HashSet<EntryId>,
-}
-
-impl Index for Spending {
-    type Reads = ();
-
-    fn add(&mut self, transcript: &Transcript, place: usize, id: EntryId) {
-        let Some(entry) = transcript.get(id) else { return };
-        if is_stop_of_an_answer(entry) {
-            self.stops.insert(id);
-            self.stop_what_was_before(transcript, entry);
-        }
-        self.last.insert(entry.lane.clone(), id);
-        let charge = self.see(id, entry, place);
-        if self.charges.len() == self.charges.capacity() {
-            // They take much room: of a long session they are not to be moved again and again.
-            self.charges.reserve(transcript.order().len().saturating_sub(place));
-        }
-        self.charges.extend(charge);
-    }
-
-    fn change(&mut self, transcript: &Transcript, place: usize, id: EntryId) -> bool {
-        let Some(entry) = transcript.get(id) else { return true };
-        let charge = self.see(id, entry, place);
-        let at = self.charges.partition_point(|charge| charge.place < place);
-        let known = self.charges.get(at).filter(|charge| charge.entry == Some(id));
-        let has_moved = known.is_some_and(|known| known.lane != entry.lane);
-        let is_known = known.is_some();
-        self.charges.splice(at..at + usize::from(is_known), charge);
-        !has_moved && self.stops.contains(&id) == is_stop_of_an_answer(entry)
-    }
-}
-
-impl Spending {
-    /// All charges, in the order of the file.
-    pub(crate) fn charges(&self) -> &[Charge] {
-        &self.charges
-    }
-
-    /// All charges, for whoever needs nothing else.
-    pub(crate) fn into_charges(self) -> Vec<Charge> {
-        self.charges
-    }
-
+pub(crate) struct Carried {
+    pub(crate) charges: Vec<Charge>,
     /// Errors that record no tokens: if they were requests, nobody knows what they cost.
-    pub(crate) fn without_tokens(&self) -> usize {
-        self.without_tokens.len()
-    }
+    pub(crate) without_tokens: usize,
+}
 
-    fn see(&mut self, id: EntryId, entry: &Entry, place: usize) -> Option<Charge> {
+impl EntrySpending {
+    /// Nothing of most entries.
+    pub(crate) fn of(transcript: &Transcript, id: EntryId) -> Option<Box<Self>> {
+        let entry = transcript.get(id)?;
         let fate = fate(entry);
         let is_spent = entry.usage.as_ref().is_some_and(|usage| !usage.is_zero());
         let answers = matches!(entry.role, Role::Assistant | Role::Harness);
-        if fate != Fate::Fine && answers && !is_spent {
-            self.without_tokens.insert(id);
-        } else {
-            self.without_tokens.remove(&id);
-        }
-        let is_stopped = self.stopped.contains(&id) && can_be_stopped(entry);
-        let fate = if is_stopped { Fate::Aborted } else { fate };
-        let usage = entry.usage.as_deref()?;
-        let what = purpose(usage)?;
-        let model = entry.model.clone().unwrap_or_default();
-        let prices = *self.known.entry(model.clone()).or_insert_with(|| prices::of_model(&model));
-        let lane = entry.lane.clone();
-        let tier = prices.map(|prices| prices.tier_of(usage)).unwrap_or_default();
-        let amount = Amount::of(usage, prices);
-        Some(Charge {
-            what,
-            entry: Some(id),
-            is_own: true,
-            beside: None,
-            place,
-            at: entry.at,
-            model,
-            lane,
+        let spent = |usage: &Usage| {
+            let (what, model) = (purpose(usage)?, entry.model.clone().unwrap_or_default());
+            Some(Spent { what, usage: usage.clone(), model, at: entry.at })
+        };
+        let one = Self {
+            spent: entry.usage.as_deref().and_then(spent),
             fate,
-            tier,
-            amount,
-        })
+            lacks_tokens: fate != Fate::Fine && answers && !is_spent,
+            stops: is_stop_of_an_answer(entry),
+            can_be_stopped: can_be_stopped(entry),
+        };
+        (one.spent.is_some() || one.lacks_tokens || one.stops).then(|| Box::new(one))
     }
 
-    /// Some agents say that an answer was stopped by an entry of its own behind it.
-    fn stop_what_was_before(&mut self, transcript: &Transcript, entry: &Entry) {
-        let Some(before) = self.last.get(&entry.lane).copied() else { return };
-        self.stopped.insert(before);
-        let charge = self.charges.iter_mut().rfind(|charge| charge.entry == Some(before));
-        if let (Some(charge), Some(answer)) = (charge, transcript.get(before))
-            && can_be_stopped(answer)
-        {
-            charge.fate = Fate::Aborted;
+    /// What was spent with it.
+    pub(crate) fn spent(&self) -> Option<&Spent> {
+        self.spent.as_ref()
+    }
+}
+
+impl Spent {
+    /// How much that was.
+    pub(crate) fn amount(&self) -> Amount {
+        Amount::of(&self.usage, prices::of_model(&self.model))
+    }
+}
+
+impl Carried {
+    /// Of what entries say, in the order of the file.
+    fn of(
+        transcript: &Transcript,
+        entries: impl Iterator<Item = (usize, EntryId, impl Borrow<Option<Box<EntrySpending>>>)>,
+    ) -> Self {
+        let mut carried = Self::default();
+        let mut known: HashMap<Name, Option<&'static Prices>> = HashMap::new();
+        // The charge of the last entry of each lane.
+        let mut last: HashMap<Option<&Name>, Option<usize>> = HashMap::new();
+        for (place, id, one) in entries {
+            let lane = transcript.lane_at(id);
+            let last = last.entry(lane).or_default();
+            let Some(one) = one.borrow() else {
+                *last = None;
+                continue;
+            };
+            carried.without_tokens += usize::from(one.lacks_tokens);
+            // Some agents say that an answer was stopped by an entry of its own behind it.
+            if one.stops
+                && let Some(stopped) = last.and_then(|number| carried.charges.get_mut(number))
+            {
+                stopped.fate = Fate::Aborted;
+            }
+            *last = None;
+            let Some(Spent { what, usage, model, at }) = &one.spent else { continue };
+            *last = one.can_be_stopped.then_some(carried.charges.len());
+            let prices = *known.entry(model.clone()).or_insert_with(|| prices::of_model(model));
+            carried.charges.push(Charge {
+                what: *what,
+                entry: Some(id),
+                is_own: true,
+                beside: None,
+                place,
+                at: *at,
+                model: model.clone(),
+                lane: lane.cloned(),
+                fate: one.fate,
+                tier: prices.map(|prices| prices.tier_of(usage)).unwrap_or_default(),
+                amount: Amount::of(usage, prices),
+            });
         }
+        carried
+    }
+
+    /// Of a session of which nothing else is asked.
+    pub(crate) fn once(transcript: &Transcript) -> Self {
+        let ids = transcript.order().iter().copied().enumerate();
+        Self::of(transcript, ids.map(|(place, id)| (place, id, EntrySpending::of(transcript, id))))
     }
 }
 

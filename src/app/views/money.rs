@@ -11,7 +11,7 @@ use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use super::table::{Column, Order, Table};
 use crate::analysis::money::spending::Charge;
-use crate::analysis::money::spending::statement::{Group, Grouping, Statement, StatementRow};
+use crate::analysis::money::spending::statement::{Group, Grouping, StatementRow};
 use crate::analysis::phrases;
 use crate::app::input::action::{Action, Way};
 use crate::app::outline::row::{start_of_lane, start_of_turn};
@@ -68,7 +68,6 @@ pub(crate) struct Money {
     is_level_chosen: bool,
     sorted: (usize, Order),
     rows: List<Item>,
-    statement: Statement,
     sums: Vec<StatementRow>,
     /// Whether they are of several days.
     is_dated: bool,
@@ -107,7 +106,6 @@ impl Default for Money {
             is_level_chosen: false,
             sorted: (WHEN, Order::Rising),
             rows: List::default(),
-            statement: Statement::default(),
             sums: Vec::new(),
             is_dated: false,
             places: HashMap::new(),
@@ -152,21 +150,20 @@ impl Money {
         if is_first && scene.transcript.turns().len() <= FEW_TURNS {
             self.level = 5;
         }
-        self.statement = Statement::of(&scene.indexes.spending, &scene.indexes.account, scene.transcript);
         self.sum_up(scene);
     }
 
     /// The rows of the level, in the order wanted.
     fn sum_up(&mut self, scene: &PageScene<'_>) {
         self.detail = None;
-        self.sums = self.statement.rows(self.grouping());
+        self.sums = scene.indexes.spending.rows(self.grouping());
         let times = || self.sums.iter().filter_map(|row| row.at);
         let ends = times().min().zip(times().max());
         self.is_dated = ends.is_some_and(|(first, last)| !first.is_same_day(last));
         self.places = self.sums.iter().enumerate().map(|(at, row)| (row.group.clone(), at)).collect();
         self.dear = dear(&self.sums);
         if self.level == 1 {
-            self.facts = summary::facts(&self.statement, &self.sums, scene);
+            self.facts = summary::facts(&self.sums, scene);
             let item = |(at, fact): (usize, &Fact)| {
                 if fact.is_heading { Item::Heading(at) } else { Item::Fact(at, fact.label.clone()) }
             };
@@ -217,12 +214,13 @@ impl Money {
     }
 
     /// The charges of the chosen row.
-    fn charges(&self) -> Vec<&Charge> {
+    fn charges<'s>(&self, scene: &PageScene<'s>) -> Vec<&'s Charge> {
+        let statement = &scene.indexes.spending;
         match self.rows.chosen() {
-            Some(Item::Sum(group)) => self.statement.charges_of(Some(group), self.grouping()),
+            Some(Item::Sum(group)) => statement.charges_of(Some(group), self.grouping()),
             Some(Item::Fact(at, _)) => {
                 let about = self.facts.get(*at).map(|fact| fact.about).unwrap_or_default();
-                summary::charges(&self.statement, about)
+                summary::charges(statement, about)
             }
             Some(Item::Heading(_)) | None => Vec::new(),
         }
@@ -235,7 +233,7 @@ impl Money {
             return;
         }
         let mut foot = self.note(scene);
-        foot.extend(foot::lines(&self.charges(), scene.columns(), scene.theme));
+        foot.extend(foot::lines(&self.charges(scene), scene.columns(), scene.theme));
         let chart = self.chart(scene, lines);
         self.detail = Some(ChosenDetail { item, size, chart, foot });
     }
@@ -252,11 +250,10 @@ impl Money {
     }
 
     fn chart(&self, scene: &PageScene<'_>, lines: usize) -> Vec<Line<'static>> {
-        let terms = self.statement.charges.iter().enumerate().map(|(number, charge)| {
+        let statement = &scene.indexes.spending;
+        let terms = statement.charges.iter().enumerate().map(|(number, charge)| {
             let is_chosen = match self.rows.chosen() {
-                Some(Item::Sum(group)) => {
-                    self.statement.group_of(number, self.grouping()).as_ref() == Some(group)
-                }
+                Some(Item::Sum(group)) => statement.group_of(number, self.grouping()).as_ref() == Some(group),
                 Some(Item::Fact(..) | Item::Heading(_)) | None => false,
             };
             (charge.amount.money.picos(), is_chosen)
@@ -275,12 +272,13 @@ impl Money {
     }
 
     fn title(&self, scene: &PageScene<'_>) -> Vec<Span<'static>> {
-        let cost = self.statement.cost.as_ref();
+        let statement = &scene.indexes.spending;
+        let cost = statement.cost.as_ref();
         let dot = scene.theme.glyphs().dot;
         let mut parts = vec![cost.and_then(phrases::cost).unwrap_or_else(|| "$?".to_owned())];
-        parts.push(figures::count(self.statement.total.requests, "request"));
-        parts.extend(self.statement.total.hit_percent().map(|percent| format!("{percent}% cached")));
-        if self.statement.is_empty() {
+        parts.push(figures::count(statement.total.requests, "request"));
+        parts.extend(statement.total.hit_percent().map(|percent| format!("{percent}% cached")));
+        if statement.is_empty() {
             parts.clear();
         }
         vec![Span::raw("MONEY"), Span::raw(format!("  {}", parts.join(&format!(" {dot} "))))]
@@ -309,7 +307,8 @@ impl Page for Money {
     fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet {
         self.refresh(scene);
         let title = self.title(scene);
-        if self.statement.is_empty() && self.statement.without_tokens == 0 {
+        let statement = &scene.indexes.spending;
+        if statement.is_empty() && statement.without_tokens == 0 {
             let word = if scene.is_whole && !scene.indexes.is_behind() {
                 "Nothing is recorded of what was spent: neither tokens nor money."
             } else {
@@ -320,7 +319,7 @@ impl Page for Money {
             return Sheet { title, rows, ..Sheet::default() };
         }
         let (charted, footed) = room(scene.height);
-        let charted = if self.statement.total.money.usd().is_some() { charted } else { 0 };
+        let charted = if statement.total.money.usd().is_some() { charted } else { 0 };
         let is_summary = self.level == 1;
         let (height, foot) = scene.divide(charted + 1, footed);
         self.rows.fit(height);
@@ -382,8 +381,9 @@ impl Page for Money {
             Grouping::Lanes => Some(Group::Lane(lane)),
             _ => None,
         };
-        let before = self.statement.charges.partition_point(|charge| charge.place <= place).checked_sub(1);
-        let nearest = || self.statement.group_of(before?, self.grouping());
+        let statement = &scene.indexes.spending;
+        let before = statement.charges.partition_point(|charge| charge.place <= place).checked_sub(1);
+        let nearest = || statement.group_of(before?, self.grouping());
         if let Some(group) = own.filter(|group| self.places.contains_key(group)).or_else(nearest) {
             self.rows.choose_key(&Item::Sum(group));
         }

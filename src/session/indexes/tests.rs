@@ -8,7 +8,6 @@ use proptest::test_runner::RngSeed;
 use super::{Indexes, Needs};
 use crate::analysis::account::Figures;
 use crate::analysis::calls::Place;
-use crate::analysis::money::spending::statement::Statement;
 use crate::analysis::timeline::Span;
 use crate::model::body::{Held, Tree};
 use crate::model::edit::{Batch, Edit, Feed, MetaEdit, Mode, Stage};
@@ -232,8 +231,7 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         );
     }
     add("calls", &calls.delegates().collect::<Vec<_>>());
-    let statement = Statement::of(spending, account, transcript);
-    add("spending", &(&statement.charges, statement.total, statement.without_tokens));
+    add("spending", &(&spending.charges, spending.total, spending.without_tokens));
     let spans =
         timeline.first().into_iter().flat_map(|first| [first].into_iter().chain(timeline.after(first)));
     for id in spans {

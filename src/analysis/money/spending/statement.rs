@@ -4,8 +4,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::amount::Amount;
-use super::{Charge, Fate, For, Spending, purpose};
+use super::{Carried, Charge, EntrySpending, Fate, For, purpose};
 use crate::analysis::account::Account;
+use crate::analysis::derived::{Derived, Facts};
+use crate::analysis::index::Live;
 use crate::analysis::money::cost::{self, Cost, Money, PICOS_IN_NANO};
 use crate::analysis::money::prices::{self, Prices, Tier};
 use crate::model::body::Key;
@@ -81,7 +83,7 @@ pub(crate) struct Left {
 }
 
 /// All charges of a session.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statement {
     /// In the order of the file, then what runs count beyond them.
     pub charges: Vec<Charge>,
@@ -103,17 +105,25 @@ pub struct Statement {
     pub(crate) without_tokens: usize,
 }
 
-impl Statement {
-    /// Of all that was taken in.
-    pub fn of(spending: &Spending, account: &Account, transcript: &Transcript) -> Self {
-        let charges = charges(spending.charges.clone(), transcript);
+impl Derived for Statement {
+    type Fact = Option<Box<EntrySpending>>;
+    type Reads = Live<Account>;
+
+    fn fact(transcript: &Transcript, id: EntryId, _before: &Self::Fact) -> Self::Fact {
+        EntrySpending::of(transcript, id)
+    }
+
+    fn of(transcript: &Transcript, facts: &Facts<Self::Fact>, account: &Live<Account>) -> Self {
+        let Carried { charges: carried, without_tokens } =
+            Carried::of(transcript, facts.in_order(transcript));
+        let charges = charges(carried, transcript);
         let lanes = Lanes::of(transcript);
         let mut statement = Self {
             lacking: lacking_turns(account, transcript),
             turns: charges.iter().map(|charge| turn_of(charge, account, transcript)).collect(),
             branches: charges.iter().map(|charge| branch_of(charge, &lanes, transcript)).collect(),
             cost: Some(account.cost(transcript)),
-            without_tokens: spending.without_tokens(),
+            without_tokens,
             ..Self::default()
         };
         let mut left: BTreeMap<usize, Amount> = BTreeMap::new();
@@ -134,7 +144,9 @@ impl Statement {
         statement.charges = charges;
         statement
     }
+}
 
+impl Statement {
     /// Whether nothing was charged.
     pub fn is_empty(&self) -> bool {
         self.charges.is_empty()

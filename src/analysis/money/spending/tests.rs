@@ -1,14 +1,14 @@
 use super::amount::Amount;
 use super::arithmetic::{Arithmetic, precise};
 use super::statement::{Group, Grouping, Statement};
-use super::{Fate, For, Spending};
+use super::{Fate, For};
 use crate::analysis::account::Account;
-use crate::analysis::index::Live;
+use crate::analysis::derived::Memo;
 use crate::analysis::money::cost::CostSource;
 use crate::analysis::money::prices::Tier;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role, Stop};
+use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId, Piece, Role, Stop};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
@@ -50,7 +50,7 @@ fn transcript_of(batch: Batch) -> Transcript {
 }
 
 fn statement(transcript: &Transcript) -> Statement {
-    Statement::of(&Live::of(transcript), &Account::of(transcript), transcript)
+    Memo::once(transcript, &Account::of(transcript))
 }
 
 /// The sums of all groupings are the totals of the session.
@@ -318,22 +318,21 @@ fn what_changes_later_is_counted_anew() {
     let two = answer(&mut batch, "a2", OPUS, usage(1_000, None));
     batch.entry(two);
     let mut transcript = transcript_of(batch);
-    let mut spending = Live::<Spending>::default();
-    while !spending.follow(&transcript, 1) {}
+    let mut grown = Memo::<Statement>::default();
+    let mut follow = |transcript: &Transcript, changed: &[EntryId]| {
+        changed.iter().for_each(|id| grown.change(transcript, *id));
+        assert!(grown.follow_with(transcript, &Account::of(transcript), usize::MAX));
+        assert_eq!(*grown, statement(transcript));
+        grown.total.input.total
+    };
+    assert_eq!(follow(&transcript, &[]), 1_000);
     let mut later = Batch::default();
     let one = Entry { at: Some(Timestamp(5)), ..answer(&mut later, "a1", OPUS, usage(500, None)) };
     later.entry(one);
-    for id in transcript.apply(later).changed {
-        spending.change(&transcript, id);
-    }
-    assert_eq!(
-        Statement::of(&spending, &Account::of(&transcript), &transcript).charges,
-        statement(&transcript).charges
-    );
-    let mut gone = Batch::default();
-    gone.push(Edit::Usage { of: "a1".into(), usage: Box::new(usage(900, None)), model: None });
-    for id in transcript.apply(gone).changed {
-        spending.change(&transcript, id);
-    }
-    assert_eq!(Statement::of(&spending, &Account::of(&transcript), &transcript).total.input.total, 1_900);
+    let changed = transcript.apply(later).changed;
+    assert_eq!(follow(&transcript, &changed), 1_500);
+    let mut more = Batch::default();
+    more.push(Edit::Usage { of: "a1".into(), usage: Box::new(usage(900, None)), model: None });
+    let changed = transcript.apply(more).changed;
+    assert_eq!(follow(&transcript, &changed), 1_900);
 }

@@ -26,11 +26,11 @@ impl Money {
         scene: &PageScene<'_>,
         is_chosen: bool,
     ) -> Vec<Span<'static>> {
-        let theme = scene.theme;
+        let (theme, statement) = (scene.theme, &scene.indexes.spending);
         let amount = &row.amount;
         let (sign, style) = self.sign(row, scene);
         let is_left = is_left(row, scene.transcript)
-            || matches!(row.group, Group::Charge(number) if self.statement.branch_of(number).is_some());
+            || matches!(row.group, Group::Charge(number) if statement.branch_of(number).is_some());
         let words = match (is_chosen, is_left) {
             (true, _) => theme.focus,
             (false, true) => theme.dim,
@@ -43,11 +43,11 @@ impl Money {
         let requests = if amount.requests > 0 { amount.requests.to_string() } else { String::new() };
         let hit = amount.hit_percent().map(|percent| format!("{percent}%")).unwrap_or_default();
         let is_dear = amount.money.picos() >= self.dear;
-        let total = self.statement.total.money.picos();
+        let total = statement.total.money.picos();
         vec![
             Span::styled(sign, style),
             Span::styled(at, theme.dim),
-            Span::styled(what(&row.group, &self.statement, scene.transcript), words),
+            Span::styled(what(&row.group, statement, scene.transcript), words),
             Span::styled(requests, theme.dim),
             Span::styled(tokens(amount.input), plain),
             Span::styled(tokens(amount.cache_read), plain),
@@ -56,7 +56,7 @@ impl Money {
             Span::styled(hit, theme.dim),
             Span::styled(row_words(row), if is_dear { theme.warn } else { plain }),
             Span::styled(percent_of(amount.money.picos(), total), theme.dim),
-            Span::styled(so_far(row, &self.statement), theme.dim),
+            Span::styled(so_far(row, statement), theme.dim),
         ]
     }
 
@@ -64,7 +64,7 @@ impl Money {
     fn sign(&self, row: &StatementRow, scene: &PageScene<'_>) -> (&'static str, Style) {
         let (theme, glyphs) = (scene.theme, scene.theme.glyphs());
         let charge = match row.group {
-            Group::Charge(number) => self.statement.charges.get(number),
+            Group::Charge(number) => scene.indexes.spending.charges.get(number),
             _ => None,
         };
         match charge.map(|charge| charge.fate) {

@@ -114,7 +114,8 @@ pub(crate) fn charges(statement: &Statement, about: About) -> Vec<&Charge> {
 }
 
 /// All lines.
-pub(crate) fn facts(statement: &Statement, turns: &[StatementRow], scene: &PageScene<'_>) -> Vec<Fact> {
+pub(crate) fn facts(turns: &[StatementRow], scene: &PageScene<'_>) -> Vec<Fact> {
+    let statement = &scene.indexes.spending;
     let mut facts = vec![cost(statement)];
     facts.extend(difference(statement));
     facts.push(requests(statement));

@@ -2,10 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::analysis::index::Live;
 use crate::analysis::ledger::{Spender, Spent};
 use crate::analysis::money::spending::statement::{charges, lacking};
-use crate::analysis::money::spending::{Charge, For, Spending};
+use crate::analysis::money::spending::{Carried, Charge, For};
 use crate::ingest::{OpenError, Target, find};
 use crate::model::entry::{Block, Entry};
 use crate::model::found::Found;
@@ -22,7 +21,7 @@ pub(super) fn read(target: &Target, found: Found) -> Result<Outline<Spender>, Op
 /// What a session spent.
 pub fn spender(found: Found, reading: &Reading) -> Spender {
     let transcript = &reading.transcript;
-    let charges = charges(Live::<Spending>::of(transcript).into_index().into_charges(), transcript);
+    let charges = charges(Carried::once(transcript).charges, transcript);
     let lacking = if may_lack_agents(transcript) {
         lacking(&charges, &reading.account, transcript)
     } else {
