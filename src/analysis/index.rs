@@ -60,7 +60,6 @@ pub struct Live<I> {
     /// Entries of the order that are taken in.
     read: usize,
     is_complete: bool,
-    beginnings: u32,
     generation: u64,
 }
 
@@ -170,13 +169,7 @@ impl<I: Index> Live<I> {
         }
         self.index.begin_again();
         self.read = 0;
-        self.beginnings += 1;
         self.generation += 1;
-    }
-
-    /// How often it has begun again.
-    pub(crate) fn beginnings(&self) -> u32 {
-        self.beginnings
     }
 
     /// Rises whenever an answer may be another one.

@@ -101,7 +101,7 @@ indexes! {
     /// What was spent.
     spending: Memo<Statement>, reads account;
     /// What ran from when to when.
-    timeline: Live<Timeline>, reads account;
+    timeline: Memo<Timeline>, reads account;
     /// What filled the model's window, request by request.
     windows: Memo<Windows>;
     /// Which calls are in flight where.

@@ -21,8 +21,6 @@ use crate::model::timestamp::Timestamp;
 pub(crate) struct Judged<'a> {
     /// The lane; `None` is the main one.
     pub(crate) lane: Option<&'a Name>,
-    /// Number of the page in its lane.
-    pub(crate) page: usize,
     spans: &'a [(usize, TimeSpan)],
 }
 
@@ -64,17 +62,12 @@ impl Account {
         sums
     }
 
-    /// What was judged, or judged anew, after the account had this revision.
-    pub(crate) fn judged_since(&self, revision: u64) -> impl Iterator<Item = Judged<'_>> {
-        let tracks = if revision < self.lanes.revision() { self.lanes.tracks() } else { &[] };
-        let tracks = tracks.iter().filter(move |track| track.revision() > revision);
-        tracks.flat_map(move |track| {
-            track.judged_since(revision).map(|(page, kept)| Judged {
-                lane: track.lane(),
-                page,
-                spans: &kept.spans,
-            })
-        })
+    /// Spans of all lanes.
+    pub(crate) fn judged(&self) -> impl Iterator<Item = Judged<'_>> {
+        self.lanes
+            .tracks()
+            .iter()
+            .flat_map(|track| track.pages().map(|kept| Judged { lane: track.lane(), spans: &kept.spans }))
     }
 
     /// The time before an entry, as the entry has it; not that of its calls.

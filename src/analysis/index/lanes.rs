@@ -56,7 +56,6 @@ struct Judged<K, C> {
     enter: C,
     exit: C,
     kept: K,
-    revision: u64,
 }
 
 /// The entries of a lane.
@@ -66,7 +65,6 @@ pub(crate) struct Track<F: Fold> {
     ids: Vec<EntryId>,
     pages: Vec<Judged<F::Kept, F::Carry>>,
     stale: BTreeSet<usize>,
-    revision: u64,
 }
 
 /// The lanes of a session, each with its entries.
@@ -109,7 +107,7 @@ impl<F: Fold> Lanes<F> {
         let mut room = most.max(2 * PAGE);
         while let Some(number) = self.stale.first().copied() {
             let Some(track) = self.tracks.get_mut(number) else { break };
-            track.settle(transcript, self.revision, &mut room, &mut |old, new| turn_over(number, old, new));
+            track.settle(transcript, &mut room, &mut |old, new| turn_over(number, old, new));
             if !track.stale.is_empty() {
                 return false;
             }
@@ -130,7 +128,6 @@ impl<F: Fold> Lanes<F> {
                 ids: Vec::new(),
                 pages: Vec::new(),
                 stale: BTreeSet::new(),
-                revision: 0,
             });
             self.numbers.insert(lane, self.tracks.len() - 1);
             self.tracks.len() - 1
@@ -211,11 +208,6 @@ impl<F: Fold> Track<F> {
         &self.ids
     }
 
-    /// The revision with which something of it was judged last.
-    pub(crate) fn revision(&self) -> u64 {
-        self.revision
-    }
-
     /// The entries of a page.
     pub(crate) fn ids_of(&self, page: usize) -> &[EntryId] {
         self.ids.get(self.range(page)).unwrap_or_default()
@@ -236,12 +228,6 @@ impl<F: Fold> Track<F> {
         self.pages.iter().map(|page| &page.kept)
     }
 
-    /// The numbers of pages that were judged after a revision, with what is kept of them.
-    pub(crate) fn judged_since(&self, revision: u64) -> impl Iterator<Item = (usize, &F::Kept)> {
-        let pages = self.pages.iter().enumerate();
-        pages.filter(move |(_, page)| page.revision > revision).map(|(number, page)| (number, &page.kept))
-    }
-
     fn look_again_at(&mut self, place: usize) {
         self.stale.insert(place / PAGE);
         if F::LOOKS_AHEAD
@@ -256,7 +242,6 @@ impl<F: Fold> Track<F> {
     fn settle(
         &mut self,
         transcript: &Transcript,
-        revision: u64,
         room: &mut usize,
         turn_over: &mut dyn FnMut(&F::Kept, &F::Kept),
     ) {
@@ -277,9 +262,8 @@ impl<F: Fold> Track<F> {
             }
             if let Some(place) = self.pages.get_mut(number) {
                 turn_over(&place.kept, &kept);
-                *place = Judged { enter, exit, kept, revision };
+                *place = Judged { enter, exit, kept };
             }
-            self.revision = revision;
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Work by lane and by when it ended: what was the last to end before a timestamp.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 
 use super::SpanId;
 use crate::model::timestamp::Timestamp;
@@ -48,23 +47,20 @@ impl End {
     }
 }
 
-/// All ends.
-#[derive(Clone, Debug, Default)]
-pub struct Ends(BTreeSet<End>);
+/// All ends, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ends(Vec<End>);
 
 impl Ends {
-    /// Adds one.
-    pub(crate) fn insert(&mut self, end: End) {
-        self.0.insert(end);
-    }
-
-    /// Takes one out.
-    pub(crate) fn remove(&mut self, end: &End) {
-        self.0.remove(end);
+    /// These, in whatever order.
+    pub(crate) fn of(mut ends: Vec<End>) -> Self {
+        ends.sort_unstable();
+        Self(ends)
     }
 
     /// The last one of the same lane before this.
     pub(crate) fn before(&self, bound: End) -> Option<End> {
-        self.0.range(..bound).next_back().copied().filter(|end| end.lane == bound.lane)
+        let last = self.0.partition_point(|end| *end < bound).checked_sub(1)?;
+        self.0.get(last).copied().filter(|end| end.lane == bound.lane)
     }
 }

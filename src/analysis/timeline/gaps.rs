@@ -12,21 +12,17 @@ pub(crate) const QUIET_MS: u64 = 60_000;
 pub(crate) struct Busy(Vec<(Timestamp, Timestamp)>);
 
 impl Busy {
-    /// Something was done from then to then.
-    pub(crate) fn add(&mut self, from: Timestamp, to: Timestamp) {
-        let first = self.0.partition_point(|(_, end)| from.since(*end) > QUIET_MS);
-        let after = self.0.partition_point(|(start, _)| *start <= to || start.since(to) <= QUIET_MS);
-        if first >= after {
-            self.0.insert(first, (from, to));
-            return;
+    /// Something was done from when to when, in whatever order.
+    pub(crate) fn of(mut parts: Vec<(Timestamp, Timestamp)>) -> Self {
+        parts.sort_unstable();
+        let mut spans: Vec<(Timestamp, Timestamp)> = Vec::new();
+        for (from, to) in parts {
+            match spans.last_mut() {
+                Some((_, end)) if from.since(*end) <= QUIET_MS => *end = to.max(*end),
+                _ => spans.push((from, to)),
+            }
         }
-        let joined = self.0.get(first..after).unwrap_or_default();
-        let start = joined.first().map_or(from, |(start, _)| from.min(*start));
-        let end = joined.last().map_or(to, |(_, end)| to.max(*end));
-        if let Some(place) = self.0.get_mut(first) {
-            *place = (start, end);
-        }
-        self.0.drain(first + 1..after);
+        Self(spans)
     }
 
     /// Gaps that reach into the time between two timestamps, whole ones.
@@ -53,11 +49,8 @@ mod tests {
     use crate::model::timestamp::Timestamp;
 
     fn busy(parts: &[(i64, i64)]) -> Busy {
-        let mut busy = Busy::default();
-        for (from, to) in parts {
-            busy.add(Timestamp(from * 1_000), Timestamp(to * 1_000));
-        }
-        busy
+        let parts = parts.iter().map(|(from, to)| (Timestamp(from * 1_000), Timestamp(to * 1_000)));
+        Busy::of(parts.collect())
     }
 
     fn gaps(busy: &Busy, from: i64, to: i64) -> Vec<(i64, i64)> {

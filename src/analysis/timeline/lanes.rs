@@ -1,16 +1,15 @@
 //! The lanes of a timeline: their numbers, and which calls started them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use super::SpanId;
-use crate::model::body::Key;
-use crate::model::entry::EntryId;
+use crate::model::fingerprint::Print;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
 /// The main agent, or a sub-agent.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Lane {
     /// The name that its entries carry; none for the main agent.
     pub(crate) name: Option<Name>,
@@ -20,29 +19,36 @@ pub(crate) struct Lane {
     pub(crate) reach: Option<(Timestamp, Timestamp)>,
     /// The lane and the call that started it.
     pub(crate) caller: Option<(usize, SpanId)>,
-    /// Entries with calls whose results may still come.
-    pub(super) open: BTreeSet<(u32, EntryId)>,
+    /// Its calls whose results may still come, in the order of the file.
+    pub(super) open: Vec<SpanId>,
 }
 
 /// All lanes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Lanes {
     /// The main agent first.
     list: Vec<Lane>,
     numbers: HashMap<Name, usize>,
-    /// Lanes by the call that started them, and how many lanes were known then.
-    callers: HashMap<Key, Name>,
-    known: Option<usize>,
+    /// Lanes by the call that started them.
+    callers: HashMap<Print, Name>,
 }
 
 impl Default for Lanes {
     fn default() -> Self {
         let list = vec![Lane::default()];
-        Self { list, numbers: HashMap::new(), callers: HashMap::new(), known: None }
+        Self { list, numbers: HashMap::new(), callers: HashMap::new() }
     }
 }
 
 impl Lanes {
+    /// No other lane yet, but which calls start which.
+    pub(super) fn of(transcript: &Transcript) -> Self {
+        let called = transcript.lanes().iter().filter_map(|lane| Some((lane.call.as_ref()?, &lane.name)));
+        let called = called.filter(|(call, _)| !call.is_empty());
+        let callers = called.map(|(call, name)| (transcript.print_of(call), name.clone())).collect();
+        Self { callers, ..Self::default() }
+    }
+
     /// The main agent first, then sub-agents in the order of the file.
     pub(super) fn list(&self) -> &[Lane] {
         &self.list
@@ -75,28 +81,7 @@ impl Lanes {
     }
 
     /// The lane that a call started, as far as that is known.
-    pub(super) fn started_by(&self, call: &Key) -> Option<&Name> {
-        self.callers.get(call)
-    }
-
-    /// Which calls started which lanes may have changed.
-    pub(super) fn look_again(&mut self) {
-        self.known = None;
-    }
-
-    /// Learns which calls started which lanes. Answers the entries with calls of which that was not known before, or
-    /// is no longer true.
-    pub(super) fn know(&mut self, transcript: &Transcript) -> Vec<EntryId> {
-        let lanes = transcript.lanes();
-        if self.known == Some(lanes.len()) {
-            return Vec::new();
-        }
-        self.known = Some(lanes.len());
-        let named = lanes.iter().filter_map(|lane| Some((lane.call.clone()?, lane.name.clone())));
-        let callers = named.filter(|(call, _)| !call.is_empty()).collect();
-        let before = std::mem::replace(&mut self.callers, callers);
-        let has_changed = |call: &&Key| before.get(*call) != self.callers.get(*call);
-        let changed = before.keys().chain(self.callers.keys()).filter(has_changed);
-        changed.flat_map(|call| transcript.entries_with_call(call)).copied().collect()
+    pub(super) fn started_by(&self, call: Print) -> Option<&Name> {
+        self.callers.get(&call)
     }
 }

@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::ends::End;
-use super::{Ending, SpanId, Timeline};
+use super::{SpanId, Timeline};
 use crate::model::timestamp::Timestamp;
 
 /// Sub-agents of sub-agents so deep.
@@ -26,49 +26,44 @@ struct Path {
     next: Option<End>,
     /// How far back it was walked.
     walked: Option<Timestamp>,
-    /// State of the turn that it was walked in.
-    stamp: u64,
-    end: Option<Timestamp>,
 }
 
 /// Critical paths by the beginnings of their turns.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Paths(HashMap<Timestamp, Path>);
+pub(crate) struct Paths {
+    by_turn: HashMap<Timestamp, Path>,
+    /// The generation of the timeline that they were walked in.
+    generation: u64,
+}
 
 impl Paths {
+    /// Forgets all of them if the timeline is another one by now.
+    pub(crate) fn keep(&mut self, generation: u64) {
+        if self.generation != generation {
+            *self = Self { generation, ..Self::default() };
+        }
+    }
+
     /// Walks the critical path of the turn that a timestamp belongs to, back to `until`.
     pub(crate) fn walk(&mut self, timeline: &Timeline, at: Timestamp, until: Timestamp) {
         let (start, end) = timeline.turn_at(at);
-        let stamp = timeline.turns.stamp(start);
-        let is_fresh = |path: &Path| path.stamp == stamp && path.end == Some(end);
-        let mut path = self.0.remove(&start).filter(is_fresh).unwrap_or_else(|| Path {
-            stamp,
-            end: Some(end),
-            ..timeline.start_of_path(start, end)
-        });
+        let path = self.by_turn.entry(start).or_insert_with(|| timeline.start_of_path(start, end));
         if path.walked.is_none_or(|walked| walked > until) {
             path.walked = Some(until);
             if let Some(next) = path.next.take() {
                 path.next = timeline.back(next, start, until, DEPTH, &mut path.on);
             }
         }
-        self.0.insert(start, path);
     }
 
     /// Whether a span is on the path of the turn that begins at a timestamp, as far as it was walked.
     pub(crate) fn holds(&self, turn: Timestamp, id: SpanId) -> bool {
-        self.0.get(&turn).is_some_and(|path| path.on.contains(&id))
+        self.by_turn.get(&turn).is_some_and(|path| path.on.contains(&id))
     }
 
     /// Whether the path of a turn was walked at all.
     pub(crate) fn knows(&self, turn: Timestamp) -> bool {
-        self.0.contains_key(&turn)
-    }
-
-    /// Forgets all of them.
-    #[cfg(test)]
-    pub(crate) fn clear(&mut self) {
-        self.0.clear();
+        self.by_turn.contains_key(&turn)
     }
 }
 
@@ -109,10 +104,7 @@ impl Timeline {
 
     /// Calls of a lane that are waited for.
     pub(super) fn open_calls(&self, lane: usize) -> impl Iterator<Item = SpanId> + '_ {
-        let open = self.lanes.get(lane).into_iter().flat_map(|lane| &lane.open);
-        let spans = open.filter_map(|(_, id)| self.taken.get(id)).flat_map(|taken| &taken.spans);
-        let ids = spans.map(|(id, _)| *id);
-        ids.filter(|id| self.span(*id).is_some_and(|span| span.ending == Ending::Open))
+        self.lanes.get(lane).into_iter().flat_map(|lane| &lane.open).copied()
     }
 
     /// The path through a lane that is still at work, or in whose end nobody else has a part.

@@ -1,7 +1,5 @@
 //! What can be asked of a timeline.
 
-use std::ops::Bound;
-
 use super::{Lane, Span, SpanId, Timeline, TimelineRow, What};
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
@@ -36,7 +34,7 @@ impl Timeline {
 
     /// The span of this name, and the number of its row.
     pub(crate) fn get(&self, id: SpanId) -> Option<(&Span, usize)> {
-        let number = *self.by_time.get(&id)?;
+        let (_, number) = *self.by_time.get(self.number_before(id)).filter(|(one, _)| *one == id)?;
         Some((self.rows.get(number)?.find(id)?, number))
     }
 
@@ -53,22 +51,23 @@ impl Timeline {
 
     /// Spans that begin after one, in order.
     pub(crate) fn after(&self, id: SpanId) -> impl Iterator<Item = SpanId> + '_ {
-        self.by_time.range((Bound::Excluded(id), Bound::Unbounded)).map(|(id, _)| *id)
+        let first = self.by_time.partition_point(|(one, _)| *one <= id);
+        self.by_time.iter().skip(first).map(|(id, _)| *id)
     }
 
     /// Spans that begin before one, the last of them first.
     pub(crate) fn before(&self, id: SpanId) -> impl Iterator<Item = SpanId> + '_ {
-        self.by_time.range(..id).rev().map(|(id, _)| *id)
+        self.by_time.iter().take(self.number_before(id)).rev().map(|(id, _)| *id)
     }
 
     /// The first span of all.
     pub(crate) fn first(&self) -> Option<SpanId> {
-        self.by_time.first_key_value().map(|(id, _)| *id)
+        self.by_time.first().map(|(id, _)| *id)
     }
 
     /// The last one to begin.
     pub(crate) fn last(&self) -> Option<SpanId> {
-        self.by_time.last_key_value().map(|(id, _)| *id)
+        self.by_time.last().map(|(id, _)| *id)
     }
 
     /// Gaps in the work that reach into the time between two timestamps; the time after all work, up to
@@ -85,29 +84,35 @@ impl Timeline {
 
     /// The last request up to a timestamp.
     pub(crate) fn request_at(&self, at: Timestamp) -> Option<Request> {
-        self.requests.range(..=(at, EntryId(u32::MAX))).next_back().map(|(_, request)| *request)
+        let later = self.requests.partition_point(|request| request.at <= at);
+        self.requests.get(later.checked_sub(1)?).copied()
     }
 
     /// The prompts of the main agent within a time, in order.
     pub(crate) fn prompts(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = Timestamp> + '_ {
-        self.turns.prompts(from, to)
+        let first = self.prompts.partition_point(|(at, _)| *at < from);
+        self.prompts.iter().skip(first).map(|(at, _)| *at).take_while(move |at| *at < to)
     }
 
     /// From when to before when the turn lasts that a timestamp belongs to.
     pub(crate) fn turn_at(&self, at: Timestamp) -> (Timestamp, Timestamp) {
-        self.turns.at(at)
+        let next = self.prompts.partition_point(|(prompt, _)| *prompt <= at);
+        let prompt = |number: usize| self.prompts.get(number).map(|(at, _)| *at);
+        let start = next.checked_sub(1).and_then(prompt);
+        (start.unwrap_or(Timestamp(i64::MIN)), prompt(next).unwrap_or(Timestamp(i64::MAX)))
     }
 
     /// The span of an item: of the call, or of what ended with the entry; else what went on then.
     pub(crate) fn span_of(&self, transcript: &Transcript, entry: EntryId, block: usize) -> Option<SpanId> {
-        let taken = self.taken.get(&entry);
-        let own = |(id, _): &&(SpanId, usize)| id.call().is_some_and(|place| place.block == block);
-        if let Some((id, _)) = taken.and_then(|taken| taken.spans.iter().find(own)) {
+        let first = self.by_call.partition_point(|id| id.entry < entry);
+        let calls = self.by_call.get(first..).unwrap_or_default().iter().take_while(|id| id.entry == entry);
+        let is_own = |id: &&SpanId| id.call().is_some_and(|place| place.block == block);
+        if let Some(id) = calls.clone().find(is_own) {
             return Some(*id);
         }
         let said = transcript.get(entry)?;
         let lane = self.lanes.find(said.lane.as_ref())?;
-        let first_call = || taken.and_then(|taken| taken.spans.first()).map(|(id, _)| *id);
+        let first_call = || calls.clone().next().copied();
         let Some(at) = said.at else { return first_call() };
         if let Some(opened) =
             Some(at).filter(|_| said.marks.prompt && lane == 0).and_then(|at| self.opened_at(at))
@@ -134,9 +139,9 @@ impl Timeline {
     /// What came of a prompt first: the time before it is that of the turn before.
     fn opened_at(&self, prompt: Timestamp) -> Option<SpanId> {
         let next = self.prompts(Timestamp(prompt.0.saturating_add(1)), Timestamp(i64::MAX)).next();
-        let spans = self.by_time.range(SpanId::first_at(prompt)..);
+        let spans = self.by_time.iter().skip(self.number_before(SpanId::first_at(prompt)));
         let mut within = spans.take_while(|(id, _)| next.is_none_or(|next| id.from < next));
-        within.find(|(_, row)| self.rows.get(**row).is_some_and(|row| row.lane == 0)).map(|(id, _)| *id)
+        within.find(|(_, row)| self.rows.get(*row).is_some_and(|row| row.lane == 0)).map(|(id, _)| *id)
     }
 
     /// Spans of a lane that are waited for.

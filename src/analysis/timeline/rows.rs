@@ -1,13 +1,14 @@
 //! Rows of spans that do not overlap, with sums, so that any part of a row is judged by two searches.
 
-use std::collections::{HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
 use std::ops::Range;
 
 use super::{Ending, Span, SpanId, What};
 use crate::model::timestamp::Timestamp;
 
 /// A row.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TimelineRow {
     /// The lane in which it is shown.
     pub(crate) lane: usize,
@@ -18,45 +19,16 @@ pub struct TimelineRow {
     spans: Vec<Span>,
     /// Of each span and all before it: time in ms, and how many did not end well.
     sums: Vec<(u64, usize)>,
-    /// The sums hold up to here.
-    settled: usize,
 }
 
 impl TimelineRow {
-    /// An empty one.
-    fn new(lane: usize, what: What, number: usize) -> Self {
-        Self { lane, what, number, spans: Vec::new(), sums: Vec::new(), settled: 0 }
-    }
-
-    /// Whether no span of the row is in the way.
-    fn fits(&self, span: &Span) -> bool {
-        let place = self.spans.partition_point(|one| one.id < span.id);
-        let before = place.checked_sub(1).and_then(|before| self.spans.get(before));
-        before.is_none_or(|before| taken_until(before) <= span.id.from)
-            && self.spans.get(place).is_none_or(|next| taken_until(span) <= next.id.from)
-    }
-
-    fn insert(&mut self, span: Span) {
-        let place = self.spans.partition_point(|one| one.id < span.id);
-        self.spans.insert(place, span);
-        self.settled = self.settled.min(place);
-    }
-
-    fn remove(&mut self, id: SpanId) -> Option<Span> {
-        let place = self.place(id)?;
-        self.settled = self.settled.min(place);
-        Some(self.spans.remove(place))
-    }
-
-    fn settle(&mut self) {
-        self.sums.truncate(self.settled);
-        let (mut ms, mut bad) = self.sums.last().copied().unwrap_or_default();
-        for span in self.spans.iter().skip(self.settled) {
-            ms += span.end(None).since(span.id.from);
-            bad += usize::from(span.ending == Ending::Failed);
-            self.sums.push((ms, bad));
-        }
-        self.settled = self.spans.len();
+    fn new(lane: usize, what: What, number: usize, spans: Vec<Span>) -> Self {
+        let sums = spans.iter().scan((0, 0), |(ms, bad), span| {
+            *ms += span.end(None).since(span.id.from);
+            *bad += usize::from(span.ending == Ending::Failed);
+            Some((*ms, *bad))
+        });
+        Self { lane, what, number, sums: sums.collect(), spans }
     }
 
     fn place(&self, id: SpanId) -> Option<usize> {
@@ -96,13 +68,11 @@ impl TimelineRow {
 }
 
 /// All rows.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Rows {
     list: Vec<TimelineRow>,
-    /// Rows of a lane that show the same, the uppermost first.
-    alike: HashMap<(usize, What), Vec<usize>>,
-    /// Rows whose sums do not hold.
-    unsettled: HashSet<usize>,
+    /// The uppermost of the rows of a lane that show the same.
+    first: HashMap<(usize, What), usize>,
 }
 
 impl Rows {
@@ -118,44 +88,34 @@ impl Rows {
 
     /// The first row of a lane that shows this.
     pub(super) fn first_of(&self, lane: usize, what: &What) -> Option<usize> {
-        self.alike.get(&(lane, what.clone()))?.first().copied()
+        self.first.get(&(lane, what.clone())).copied()
     }
 
-    /// The first row of a lane that shows this and has room for a span; a new one if there is none; says whether it is new.
-    pub(super) fn room_for(&mut self, span: &Span, lane: usize, what: What) -> (usize, bool) {
-        let alike = self.alike.entry((lane, what.clone())).or_default();
-        let free = alike.iter().copied().find(|n| self.list.get(*n).is_some_and(|row| row.fits(span)));
-        if let Some(number) = free {
-            return (number, false);
-        }
-        let number = self.list.len();
-        self.list.push(TimelineRow::new(lane, what, alike.len()));
-        alike.push(number);
-        (number, true)
-    }
-
-    /// Puts a span into a row.
-    pub(super) fn insert(&mut self, number: usize, span: Span) {
-        if let Some(row) = self.list.get_mut(number) {
-            row.insert(span);
-            self.unsettled.insert(number);
-        }
-    }
-
-    /// Takes a span out of its row.
-    pub(super) fn remove(&mut self, number: usize, id: SpanId) -> Option<Span> {
-        let span = self.list.get_mut(number)?.remove(id)?;
-        self.unsettled.insert(number);
-        Some(span)
-    }
-
-    /// Makes all sums hold.
-    pub(super) fn settle(&mut self) {
-        for number in std::mem::take(&mut self.unsettled) {
-            if let Some(row) = self.list.get_mut(number) {
-                row.settle();
+    /// Puts spans that show the same into as many rows as they need: each into the uppermost one that has room for it.
+    /// Answers the numbers of these rows.
+    pub(super) fn add(&mut self, lane: usize, what: What, mut spans: Vec<Span>) -> Range<usize> {
+        spans.sort_unstable_by_key(|span| span.id);
+        let mut rows: Vec<Vec<Span>> = Vec::new();
+        let (mut taken, mut free) = (BinaryHeap::new(), BinaryHeap::new());
+        for span in spans {
+            while let Some(Reverse((until, row))) = taken.peek().copied()
+                && until <= span.id.from
+            {
+                taken.pop();
+                free.push(Reverse(row));
+            }
+            let number = free.pop().map_or(rows.len(), |Reverse(row)| row);
+            taken.push(Reverse((taken_until(&span), number)));
+            match rows.get_mut(number) {
+                Some(row) => row.push(span),
+                None => rows.push(vec![span]),
             }
         }
+        let first = self.list.len();
+        self.first.insert((lane, what.clone()), first);
+        let rows = rows.into_iter().enumerate();
+        self.list.extend(rows.map(|(number, spans)| TimelineRow::new(lane, what.clone(), number, spans)));
+        first..self.list.len()
     }
 }
 

@@ -1,10 +1,12 @@
 //! Spans: what took time, how it ended, and how much of that is known.
 
+use std::collections::HashMap;
+
 use super::ends::End;
 use crate::analysis::account::{Class, TimeSpan};
 use crate::analysis::activity::IDLE_AFTER_MS;
-use crate::analysis::calls::{Place, call_at, span_of};
-use crate::model::entry::{Entry, EntryId};
+use crate::analysis::calls::{Place, span_of};
+use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, ToolCall, ToolState};
@@ -103,13 +105,32 @@ impl Span {
     }
 }
 
+/// The spans of the calls of an entry, but for the lane, and how many have no time at all.
+pub(super) fn spans_of_calls(id: EntryId, entry: &Entry) -> (Vec<Span>, usize) {
+    // Results that have their time from the same record were stamped at once.
+    let stamp = |call: &ToolCall| call.state.result().map(|result| (result.body.from, result.at));
+    let mut stamps = HashMap::new();
+    entry.calls().filter_map(stamp).for_each(|stamp| *stamps.entry(stamp).or_insert(0) += 1);
+    let (mut spans, mut untimed) = (Vec::new(), 0);
+    for (block, one) in entry.blocks.iter().enumerate() {
+        let (BlockKind::Call(call), Ok(block)) = (&one.kind, u32::try_from(block)) else { continue };
+        let is_stamped_at_once =
+            stamp(call).and_then(|stamp| stamps.get(&stamp)).is_some_and(|calls| *calls > 1);
+        match span_of_call(id, block, entry, call, is_stamped_at_once) {
+            Some(span) => spans.push(span),
+            None => untimed += 1,
+        }
+    }
+    (spans, untimed)
+}
+
 /// The span of a call; nothing if it has no time at all.
-pub(super) fn span_of_call(
+fn span_of_call(
     id: EntryId,
     block: u32,
     entry: &Entry,
     call: &ToolCall,
-    lane: usize,
+    is_stamped_at_once: bool,
 ) -> Option<Span> {
     let span = span_of(call, entry.said(call));
     let (from, to) = match span {
@@ -131,19 +152,9 @@ pub(super) fn span_of_call(
         tool: Some(call.name.clone()),
         ending,
         from_is_bound: call.started.is_none() && !is_measured,
-        to_is_bound: to.is_some() && !is_measured && is_stamped_once(entry, usize::try_from(block).ok()?),
-        lane,
+        to_is_bound: to.is_some() && !is_measured && is_stamped_at_once,
+        lane: 0,
     })
-}
-
-/// Whether the result of a call has its time from a record that holds others too.
-fn is_stamped_once(entry: &Entry, block: usize) -> bool {
-    let stamp = |at: usize| {
-        let result = call_at(entry, at)?.state.result()?;
-        Some((result.body.from, result.at))
-    };
-    let own = stamp(block);
-    own.is_some() && (0..entry.blocks.len()).any(|other| other != block && stamp(other) == own)
 }
 
 /// The span of what the account judged.

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::{Ending, Paths, SpanId, Timeline, What};
 use crate::analysis::account::{Account, Class};
+use crate::analysis::derived::Memo;
 use crate::analysis::index::Live;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
@@ -23,7 +24,7 @@ fn at(seconds: i64) -> Timestamp {
 struct Fixture {
     transcript: Transcript,
     account: Live<Account>,
-    timeline: Live<Timeline>,
+    timeline: Memo<Timeline>,
     paths: Paths,
     records: u64,
 }
@@ -125,9 +126,10 @@ impl Fixture {
 
     /// What is on the critical path of the turn at a timestamp, in the order of time.
     fn path(&mut self, time: i64) -> Vec<String> {
+        self.paths.keep(self.timeline.generation());
         self.paths.walk(&self.timeline, at(time), Timestamp(i64::MIN));
         let (turn, _) = self.timeline.turn_at(at(time));
-        let all = self.timeline.by_time.keys().filter(|id| self.paths.holds(turn, **id));
+        let all = self.timeline.by_time.iter().map(|(id, _)| id).filter(|id| self.paths.holds(turn, **id));
         all.map(|id| {
             let (span, _) = self.timeline.get(*id).unwrap();
             let name = match id.call() {
@@ -332,11 +334,11 @@ proptest! {
             fixture.results(&[(&key, time)]);
         }
         let mut account = Live::<Account>::default();
-        let mut whole = Live::<Timeline>::default();
+        let mut whole = Memo::<Timeline>::default();
         prop_assert!(account.follow(&fixture.transcript, usize::MAX));
         prop_assert!(whole.follow_with(&fixture.transcript, &account, usize::MAX));
         let spans = |timeline: &Timeline| -> Vec<(SpanId, Option<Timestamp>, Class, Ending)> {
-            let all = timeline.by_time.keys().map(|id| timeline.get(*id).unwrap().0);
+            let all = timeline.by_time.iter().map(|(id, _)| timeline.get(*id).unwrap().0);
             all.map(|span| (span.id, span.to, span.class, span.ending)).collect()
         };
         prop_assert_eq!(spans(&fixture.timeline), spans(&whole));
@@ -354,11 +356,11 @@ proptest! {
             }
         }
         let whole_path = fixture.path(i64::from(u8::MAX));
-        fixture.paths.clear();
+        fixture.paths = Paths::default();
         for back in [3_000, 200, 100, 0] {
             fixture.paths.walk(&fixture.timeline, at(i64::from(u8::MAX)), at(back));
         }
         prop_assert_eq!(fixture.path(i64::from(u8::MAX)), whole_path, "walked in pieces");
-        prop_assert!(fixture.timeline.by_time.keys().all(|id| id.entry != EntryId(u32::MAX)));
+        prop_assert!(fixture.timeline.by_time.iter().all(|(id, _)| id.entry != EntryId(u32::MAX)));
     }
 }
