@@ -131,13 +131,13 @@ impl Derived for Timeline {
                 timeline.add_entry(id, lane, times, is_awaited, &mut spans);
             }
         }
-        for judged in account.judged() {
-            let lane = timeline.lanes.number(judged.lane);
+        for (lane, time) in account.spans() {
+            let lane = timeline.lanes.number(lane);
             // Calls are read from their entries.
-            for time in judged.spans().filter(|time| time.block.is_none()) {
+            if time.block.is_none() {
                 let is_leisure = matches!(time.class, Class::Human | Class::Idle);
                 let what = if is_leisure { What::Human } else { What::Model };
-                spans.add(span_of_time(&time, lane), lane, what);
+                spans.add(span_of_time(time, lane), lane, what);
             }
         }
         timeline.put_in_order(spans);

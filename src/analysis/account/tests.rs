@@ -64,8 +64,7 @@ fn account_of(fill: impl FnOnce(&mut Batch)) -> (Transcript, Live<Account>) {
 
 /// All of the main lane.
 fn all(account: &Account) -> Vec<TimeSpan> {
-    let main = account.judged().filter(|judged| judged.lane.is_none());
-    main.flat_map(|judged| judged.spans()).collect()
+    account.spans().filter(|(lane, _)| lane.is_none()).map(|(_, span)| span.clone()).collect()
 }
 
 /// Class, tool and seconds of all spans.

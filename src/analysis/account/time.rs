@@ -16,21 +16,6 @@ use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 
-/// Spans of a lane that were judged together.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Judged<'a> {
-    /// The lane; `None` is the main one.
-    pub(crate) lane: Option<&'a Name>,
-    spans: &'a [(usize, TimeSpan)],
-}
-
-impl<'a> Judged<'a> {
-    /// In the order of the file.
-    pub(crate) fn spans(&self) -> impl Iterator<Item = TimeSpan> + use<'a> {
-        self.spans.iter().map(|(_, span)| span.clone())
-    }
-}
-
 impl Account {
     /// The last sign of the main lane that time was judged by.
     pub(crate) fn last_sign(&self) -> Option<Timestamp> {
@@ -63,11 +48,11 @@ impl Account {
     }
 
     /// Spans of all lanes.
-    pub(crate) fn judged(&self) -> impl Iterator<Item = Judged<'_>> {
-        self.lanes
-            .tracks()
-            .iter()
-            .flat_map(|track| track.pages().map(|kept| Judged { lane: track.lane(), spans: &kept.spans }))
+    /// Spans of all lanes, each with its lane, in the order of the file; `None` is the main one.
+    pub(crate) fn spans(&self) -> impl Iterator<Item = (Option<&Name>, &TimeSpan)> {
+        let tracks = self.lanes.tracks().iter();
+        let pages = tracks.flat_map(|track| track.pages().map(|page| (track.lane(), page)));
+        pages.flat_map(|(lane, page)| page.spans.iter().map(move |(_, span)| (lane, span)))
     }
 
     /// The time before an entry, as the entry has it; not that of its calls.
