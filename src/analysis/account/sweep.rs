@@ -225,6 +225,7 @@ fn calls(
         let is_timeless = call.started.or(entry.at).is_none();
         ends.extend(call.state.result().and_then(|result| result.at).filter(|_| is_timeless));
     }
+    let waits = waits(transcript, id, entry, &open);
     let mut emitter = Emitter { carry, id, emit };
     if let Some(ended) = ends.into_iter().max().filter(|_| open.is_empty()) {
         emitter.up_to(ended, Class::Unknown, None, None);
@@ -232,14 +233,20 @@ fn calls(
     let mut standing = Standing::of(&open);
     let mut ran: Vec<(Timestamp, Timestamp, &Open<'_>)> = Vec::new();
     for one in &open {
-        ran.extend(running(transcript, one, entry).into_iter().map(|(from, to)| (from, to, one)));
+        let running = running(transcript, one, entry);
+        // A call that ended while somebody was waited for did not wait itself.
+        let waited = || waits.iter().copied().filter(|(_, answered)| *answered <= one.to);
+        let worked = running.into_iter().flat_map(|ran| without(ran, waited()));
+        ran.extend(worked.map(|(from, to)| (from, to, one)));
     }
     ran.sort_by_key(|(from, to, one)| (*from, *to, one.block));
     for (from, to, one) in ran {
         let call = one.call;
         // Between the message and the call the model is still writing, unless another call ran or stood still.
-        emitter.stand_still(&mut standing, from);
-        emitter.up_to(from, Class::Model, None, None);
+        emitter.wait(&waits, from, |emitter, until| {
+            emitter.stand_still(&mut standing, until);
+            emitter.up_to(until, Class::Model, None, None);
+        });
         let (class, worked) = (Class::of_call(call, entry.said(call)), emitter.carry.worked);
         emitter.up_to(to, class, Some(&call.name), Some(one.block));
         // What a sub-agent waited for is in its time, however that was measured.
@@ -249,8 +256,63 @@ fn calls(
         *sum = sum.saturating_add(*now - worked);
     }
     if let Some(end) = open.iter().map(|one| one.to).max() {
-        emitter.stand_still(&mut standing, end);
+        emitter.wait(&waits, end, |emitter, until| emitter.stand_still(&mut standing, until));
     }
+}
+
+/// So many entries behind a call tell whether it waited to be allowed.
+const BEHIND: usize = 512;
+
+/// From when to when the human was waited for while calls of an entry were open, in order: by what stands behind it in its
+/// lane, and in the lanes of the sub-agents that they started.
+fn waits(
+    transcript: &Transcript,
+    id: EntryId,
+    entry: &Entry,
+    open: &[Open<'_>],
+) -> Vec<(Timestamp, Timestamp)> {
+    let times = || open.iter().map(|one| one.from).chain(entry.at);
+    let Some((from, to)) = times().min().zip(open.iter().map(|one| one.to).max()) else { return Vec::new() };
+    if to.since(from) <= HELD_MS {
+        return Vec::new();
+    }
+    let behind = transcript.place_of(id).map_or(0, |place| place + 1);
+    let behind = transcript.order().iter().skip(behind).take(BEHIND).filter_map(|id| transcript.get(*id));
+    let own =
+        behind.filter(|other| other.lane == entry.lane).take_while(|other| other.at.is_none_or(|at| at < to));
+    let lanes = open.iter().filter_map(|one| transcript.lane_of_call(&one.call.key));
+    let beside = lanes.flat_map(|lane| &lane.entries).filter_map(|id| transcript.get(*id));
+    let mut waits: Vec<(Timestamp, Timestamp)> = own.chain(beside).filter_map(waited).collect();
+    waits.retain(|(asked, answered)| *asked < to && from < *answered);
+    waits.sort();
+    waits
+}
+
+/// From when to when a question that stands in an entry had no answer.
+fn waited(entry: &Entry) -> Option<(Timestamp, Timestamp)> {
+    let [block] = entry.blocks.as_slice() else { return None };
+    let is_answered =
+        entry.role == Role::Harness && matches!(block.kind, BlockKind::Break(Break::Setting(_)));
+    entry.at.zip(entry.ended.filter(|_| is_answered))
+}
+
+/// What is left of a time without others, which are in order.
+fn without(
+    (mut from, to): (Timestamp, Timestamp),
+    others: impl Iterator<Item = (Timestamp, Timestamp)>,
+) -> Vec<(Timestamp, Timestamp)> {
+    let mut left = Vec::new();
+    for (start, end) in others {
+        if from < start && start < to {
+            left.push((from, start));
+        }
+        from = from.max(end);
+    }
+    // A call that took no time is one, too.
+    if from < to || left.is_empty() && from == to {
+        left.push((from, to));
+    }
+    left
 }
 
 /// The calls of an entry by when they were made. An answer may have a hundred thousand that were all open at once, so
@@ -360,6 +422,22 @@ impl Emitter<'_> {
         let is_said = class == Class::Model && sign == Sign::Answer;
         let ended = entry.ended.filter(|ended| is_said && ended.since(at) <= IDLE_AFTER_MS);
         self.up_to(ended.unwrap_or(at), class, None, None);
+    }
+
+    /// Up to here nothing ran: what the human was waited for is theirs, and the rest is told by `rest`.
+    fn wait(
+        &mut self,
+        waits: &[(Timestamp, Timestamp)],
+        to: Timestamp,
+        mut rest: impl FnMut(&mut Self, Timestamp),
+    ) {
+        for (asked, answered) in waits.iter().filter(|(asked, _)| *asked < to) {
+            if self.carry.until.is_some_and(|until| until < *answered) {
+                rest(self, *asked);
+                self.up_to((*answered).min(to), Class::Human, None, None);
+            }
+        }
+        rest(self, to);
     }
 
     /// Nobody was at work before this while calls were open.

@@ -122,6 +122,8 @@ struct Site<'s> {
 struct Head {
     key: Key,
     at: Option<Timestamp>,
+    /// When its user had answered.
+    answered: Option<Timestamp>,
     lane: Option<Name>,
 }
 
@@ -256,7 +258,7 @@ impl Run {
         }
         let named = self.named(record, out);
         let known = named.iter().find(|(class, name)| class.get(name).is_some()).or(named.first());
-        let Head { key, at, lane } = self.head(&self.definition.unruled, site, out);
+        let Head { key, at, lane, .. } = self.head(&self.definition.unruled, site, out);
         // What is unknown is no part of another entry, whatever key it has.
         let is_known = known.is_some_and(|(class, name)| class.get(name).is_some());
         let key = if is_known { key } else { own_key(site, out) };
@@ -423,7 +425,7 @@ impl Run {
         entry.parent = parent.map(|parent| within_lane(site, parent));
         let of_session = || self.model().filter(|_| head.lane.is_none());
         entry.model = word(&fields.model).or_else(of_session).filter(|_| role == Role::Assistant);
-        entry.ended = fields.ended.as_ref().and_then(|path| path.moment(scope));
+        entry.ended = fields.ended.as_ref().and_then(|path| path.moment(scope)).or(head.answered);
         let from = fields.from.as_ref().filter(|_| role == Role::Harness);
         entry.from = from.map(|from| Box::new(Sender { kind: from.kind, name: word(&from.name) }));
         let otherwise = if flag(&fields.done) { Stop::Done } else { Stop::Unrecorded };
@@ -479,6 +481,7 @@ impl Run {
         Head {
             key: key.unwrap_or_else(|| own_key(site, out)),
             at: fields.at.as_ref().and_then(|path| path.moment(site.scope)),
+            answered: None,
             lane,
         }
     }

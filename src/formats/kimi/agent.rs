@@ -195,9 +195,18 @@ impl Agent {
         self.block(out.origin_key(), BlockKind::Break(what), false, at, out)
     }
 
-    /// A line across that another record may replace.
-    pub(crate) fn line_of(&self, key: Key, what: Break, at: Option<Timestamp>, out: &mut Batch) {
-        self.block(key, BlockKind::Break(what), false, at, out);
+    /// A line across that another record may replace: when it was asked, or when it was answered.
+    pub(crate) fn line_of(
+        &self,
+        key: Key,
+        what: Break,
+        (at, ended): (Option<Timestamp>, Option<Timestamp>),
+        out: &mut Batch,
+    ) {
+        let mut entry = self.entry(key, Role::Harness, at, out);
+        entry.ended = ended;
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(what)));
+        out.entry(entry);
     }
 
     /// A small fact that leaves no row below level 4.

@@ -372,7 +372,7 @@ impl KimiCliDecoder {
         let verb = if event.kind == "ApprovalRequest" { "permission: " } else { "" };
         let words = Text::clean(&format!("{verb}{asked}"));
         let key = out.origin_key();
-        self.agent(lane).line_of(key.clone(), Break::Waiting(words.clone()), event.at, out);
+        self.agent(lane).line_of(key.clone(), Break::Waiting(words.clone()), (event.at, None), out);
         // A permission has an id of its own; a question is answered by the result of the call that asks it.
         let names =
             if event.kind == "ApprovalRequest" { ["id", "tool_call_id"] } else { ["tool_call_id", "id"] };
@@ -389,7 +389,7 @@ impl KimiCliDecoder {
         match self.asked.remove(id) {
             Some(Asked { entry, words, .. }) => {
                 let words = Text::clean(&format!("{words}  {response}"));
-                self.agent(lane).line_of(entry, Break::Setting(words), None, out);
+                self.agent(lane).line_of(entry, Break::Setting(words), (None, event.at), out);
                 Fate::Merged
             }
             None => self.agent(lane).line(Break::Setting(Text::clean(&response)), event.at, out),
@@ -404,7 +404,7 @@ impl KimiCliDecoder {
             .partition(|(id, asked)| asked.lane == lane && is_over(id));
         self.asked = rest;
         for Asked { entry, words, .. } in BTreeMap::into_values(over) {
-            self.agent(lane.as_ref()).line_of(entry, Break::Setting(words), None, out);
+            self.agent(lane.as_ref()).line_of(entry, Break::Setting(words), (None, None), out);
         }
     }
 

@@ -189,6 +189,45 @@ fn what_the_agent_was_not_at_work_the_machine_slept() {
     assert_eq!(times(Some(8_000), 1_907), [22, 8, 0, 992 + 885], "nor does a model wait for one");
 }
 
+/// A question that was answered stands where it was asked.
+fn allowed(out: &mut Batch, key: &str, times: [Seconds; 2], lane: Option<&str>) {
+    let mut entry = out.new_entry(Text::clean(key), Role::Harness, at(times[0]));
+    (entry.ended, entry.lane) = (at(times[1]), lane.map(Text::clean));
+    let said = Break::Setting(Text::from("permission: rm x: approved"));
+    entry.blocks = vec![Batch::block(Piece(0), BlockKind::Break(said))];
+    out.entry(entry);
+}
+
+#[test]
+fn until_a_call_was_allowed_the_human_was_waited_for() {
+    let times = |lane: Option<&str>, kind: ToolKind, beside: Option<i64>| {
+        let (_, account) = account_of(|out| {
+            prompt(out, "p1", Some(0));
+            let mut kinds = vec![call(out, "a", "rm", Some(4))];
+            if let Some(BlockKind::Call(call)) = kinds.first_mut() {
+                call.kind = kind;
+            }
+            kinds.extend(beside.map(|_| call(out, "b", "ls", Some(4))));
+            entry(out, "m1", Role::Assistant, Some(4), kinds);
+            if let Some(ended) = beside {
+                result(out, "b", Some(ended));
+            }
+            spend(out, "s1", Some(8), lane);
+            allowed(out, "w1", [Some(10), Some(910)], lane);
+            spend(out, "s2", Some(920), lane);
+            result(out, "a", Some(930));
+            answer(out, "m2", Some(935));
+            let of = lane.map(|_| Text::from("a"));
+            out.meta(MetaEdit::Lane { name: Text::clean(lane.unwrap_or("none")), label: None, call: of });
+        });
+        let time = account.time(None);
+        [Class::Model, Class::Tool, Class::Human].map(|class| time.of(class) / 1_000)
+    };
+    assert_eq!(times(Some("sub"), ToolKind::Delegate, None), [9, 26, 900], "in its sub-agent");
+    assert_eq!(times(Some("sub"), ToolKind::Delegate, Some(310)), [9, 326, 600], "beside another call");
+    assert_eq!(times(None, ToolKind::Run, None), [9, 26, 900], "itself");
+}
+
 #[test]
 fn a_compaction_that_was_asked_for_works_as_long_as_it_took() {
     let compaction = |took| {

@@ -37,6 +37,7 @@ impl Questions {
                 let Some(index) = named.or(self.0.len().checked_sub(1)) else { return };
                 let Question { key, piece: of_question, at, what } = self.0.remove(index);
                 *answer = Text::clean(&format!("{what}: {answer}"));
+                head.answered = head.at.filter(|_| at.is_some());
                 (head.key, head.at, *piece) = (key, at, of_question);
             }
             _ => {}
