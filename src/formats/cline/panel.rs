@@ -3,7 +3,7 @@
 //! What a tool gave back is in the text of the request that follows it, beside the usage of that
 //! request. Messages that only go on with an earlier one are added as parts of its entry.
 
-mod block;
+pub(super) mod block;
 pub(super) mod request;
 
 use std::collections::HashMap;

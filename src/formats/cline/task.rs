@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::content::raw;
 use super::message::KnownMessage;
-use super::panel::{self, request};
+use super::panel::{self, block, request};
 use crate::formats::json::{self, Json};
+use crate::formats::unknown;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Piece, Role};
 use crate::model::tally::Fate;
@@ -20,7 +21,7 @@ use crate::model::usage::Usage;
 /// Takes the usage out of the panel's messages and gives it to the answers of the history.
 pub(super) fn emit(messages: &[Json<'_>], history: &mut [KnownMessage], out: &mut Batch) -> Fate {
     let mut taken: HashSet<usize> = HashSet::new();
-    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut kinds: BTreeMap<&str, (usize, bool)> = BTreeMap::new();
     let requests: Vec<Option<Timestamp>> = messages
         .iter()
         .filter(|message| panel::kind_of(message) == "api_req_started")
@@ -29,7 +30,14 @@ pub(super) fn emit(messages: &[Json<'_>], history: &mut [KnownMessage], out: &mu
     let mut number = 0;
     for message in messages {
         let kind = panel::kind_of(message);
-        *kinds.entry(kind).or_default() += 1;
+        let (count, is_known) = kinds.entry(kind).or_insert_with(|| (0, block::is_known(kind, message, out)));
+        *count += 1;
+        if !*is_known {
+            let key = Text::clean(&format!("panel:{}:{kind}:{count}", out.origin().file.0));
+            let entry = out.new_entry(key, Role::Harness, message.get("ts").moment());
+            unknown::record(block::name_of(kind, message), message, entry, out);
+            continue;
+        }
         let is_request = kind == "api_req_started";
         number += usize::from(is_request);
         let payload = json::read(message.get("text").str_or_empty()).unwrap_or(Json::Null);
@@ -54,7 +62,7 @@ pub(super) fn emit(messages: &[Json<'_>], history: &mut [KnownMessage], out: &mu
     let key = Text::clean(&format!("panel:{}", out.origin().file.0));
     let mut entry = out.new_entry(key, Role::Harness, None);
     entry.marks.quiet = true;
-    let counts: Vec<String> = kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    let counts: Vec<String> = kinds.iter().map(|(kind, (count, _))| format!("{count} {kind}")).collect();
     let shown = raw("what the panel showed, with the usage of the requests", &counts.join(", "), out);
     entry.blocks.push(Batch::block(Piece::default(), shown));
     out.entry(entry);

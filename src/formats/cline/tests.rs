@@ -445,3 +445,18 @@ fn what_nobody_knows_answers_no_question_and_asks_for_nothing() {
     assert_eq!(transcript.turns().len(), 1);
     assert!(transcript.tally().unknown.keys().any(|kind| kind.as_str() == "role/umpire"));
 }
+
+#[test]
+fn kinds_of_the_panel_that_nobody_knows_are_told_beside_a_history() {
+    let before = read(TASK, &[("ui_messages.json", TASK_PANEL)]);
+    let new = r#","ts":1790000009000,"type":"say","say":"sang_along"#;
+    let sung = format!(r#"{{"text":"La la, says the miller."{new}"}},{{"text":""{new}_again"}},"#);
+    let panel = TASK_PANEL.replacen('[', &format!("[{sung}{sung}"), 1);
+    let transcript = read(TASK, &[("ui_messages.json", &panel)]);
+    let unknown = &transcript.tally().unknown;
+    let counts: Vec<_> = unknown.iter().map(|(kind, unknown)| (kind.as_str(), unknown.count())).collect();
+    assert_eq!(counts, [("say/sang_along", 2), ("say/sang_along_again", 2)]);
+    assert!(before.tally().unknown.is_empty());
+    assert_eq!(transcript.order().len(), before.order().len() + 4);
+    assert_eq!(transcript.totals(), before.totals());
+}

@@ -190,7 +190,12 @@ pub(super) fn retry(payload: &Json<'_>) -> String {
 
 /// What has nothing but a name.
 fn other(kind: &str, json: &Json<'_>, out: &mut Batch) -> BlockKind {
-    unknown::block(Kind(class_of(json), kind), json, out)
+    unknown::block(name_of(kind, json), json, out)
+}
+
+/// What a message is called where nothing else is known of it.
+pub(in crate::formats::cline) fn name_of<'k>(kind: &'k str, json: &Json<'_>) -> Kind<'k> {
+    Kind(class_of(json), kind)
 }
 
 fn class_of(json: &Json<'_>) -> &'static str {
@@ -201,6 +206,12 @@ fn class_of(json: &Json<'_>) -> &'static str {
 pub(super) fn is_unknown(said: &Said<'_>, blocks: &[BlockKind], out: &Batch) -> bool {
     let is_aside = matches!(blocks, [BlockKind::Aside(..)]);
     is_aside && kinds::of(out).get(class_of(said.json), said.kind).is_none()
+}
+
+/// Whether it is known what such messages are.
+pub(in crate::formats::cline) fn is_known(kind: &str, json: &Json<'_>, out: &Batch) -> bool {
+    let empty = Said { kind, text: "", payload: &Json::Null, json, key: &Key::default() };
+    !is_unknown(&empty, &decoded(&empty, &mut Batch::default()), out)
 }
 
 /// The list of tasks that the agent keeps.
