@@ -95,6 +95,11 @@ pub trait Format: Sync {
         None
     }
 
+    /// What tells of titles in lines that may stand anywhere.
+    fn titles(&self) -> &'static [TitleMark] {
+        &[]
+    }
+
     /// What the file at `path` may be called once its agent has put it aside.
     fn archives(&self, path: &Path) -> Vec<Pattern> {
         let _ = path;
@@ -473,6 +478,16 @@ pub(crate) fn show_raw(input: Input<'_>, title: &str, out: &mut Batch) -> Fate {
     entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
     out.entry(entry);
     Fate::Shown
+}
+
+/// What a line with a title has, as it is written.
+#[derive(Clone, Copy, Debug)]
+pub enum TitleMark {
+    /// This; of several lines the last one counts.
+    Last(&'static str),
+    /// What begins so and goes on with the id of another line, which has that behind the second of these: only beside
+    /// that line it is a title of this session.
+    Of(&'static str, &'static str),
 }
 
 /// What became of a JSON value in a record, and how many bytes of the record it takes.

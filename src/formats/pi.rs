@@ -21,7 +21,7 @@ pub mod usage;
 use std::path::{Path, PathBuf};
 
 use super::counting::{self, Counting};
-use super::decoder::{Confidence, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
+use super::decoder::{Confidence, Decoder, Format, Input, Pattern, Place, Probe, TitleMark, Verdict};
 use super::fields::Fields;
 use super::json::Json;
 use super::openclaw::marks;
@@ -76,6 +76,10 @@ impl Format for Pi {
 
     fn pieces(&self) -> Option<&'static str> {
         Some("\"delta\"")
+    }
+
+    fn titles(&self) -> &'static [TitleMark] {
+        &[TitleMark::Last("\"session_info\"")]
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

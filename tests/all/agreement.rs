@@ -404,3 +404,93 @@ fn a_session_is_called_the_same_in_lists_and_in_its_header() {
     }
     assert!(compared > 150, "{compared}");
 }
+
+/// A title that was given far from both ends.
+#[test]
+fn a_title_in_the_middle_of_a_long_session_is_that_of_its_header() {
+    let home = tempfile::tempdir().unwrap();
+    let claude = |n: usize, text: &str| {
+        json!({"type": "user", "uuid": format!("0000000{n}-0000-4000-8000-00000000000a"), "parentUuid": null,
+            "sessionId": "s", "cwd": "/w", "version": "2.1.0", "timestamp": "2026-10-01T09:00:00.000Z",
+            "message": {"role": "user", "content": text}})
+    };
+    let codex = |kind: &str, payload: Value| json!({"timestamp": "2026-10-01T09:00:00.000Z", "type": kind, "payload": payload});
+    let (id, leaf) = ("01a0f000-0000-7000-8000-00000000000a", "00000004-0000-4000-8000-00000000000a");
+    let long = "the mill turns ".repeat(8_000);
+    let quoted = r#"{"type":"custom-title","customTitle":"Quoted","sessionId":"s"}"#;
+    let prompts = [claude(1, "Grind"), claude(2, &long), claude(3, quoted), claude(4, "On")];
+    let end = [claude(5, &long), claude(6, "Done")];
+    let of_claude = |own: &[Value]| [&prompts[..], own, &end].concat();
+    let message = |text: &str| {
+        codex("event_msg", json!({"type": "user_message", "message": text, "images": [], "local_images": []}))
+    };
+    let named = |name: &str| {
+        codex("event_msg", json!({"type": "thread_name_updated", "thread_id": id, "thread_name": name}))
+    };
+    let meta = codex(
+        "session_meta",
+        json!({"id": id, "cwd": "/w", "cli_version": "0.150.0",
+        "timestamp": "2026-10-01T09:00:00.000Z", "originator": "codex_cli_rs", "source": "cli"}),
+    );
+    let pi = |entry: Value| {
+        let mut entry = entry;
+        (entry["timestamp"], entry["parentId"]) = (json!("2026-10-01T09:00:00.000Z"), Value::Null);
+        entry
+    };
+    let said = |id: &str, text: &str| {
+        pi(json!({"type": "message", "id": id, "message": {"role": "user", "content": text}}))
+    };
+    let title =
+        |key: &str, name: &str| json!({"type": key, "customTitle": name, "aiTitle": name, "sessionId": "s"});
+    let sessions = [
+        (
+            "custom.jsonl",
+            of_claude(&[title("custom-title", "First"), title("custom-title", "By hand")]),
+            "By hand",
+        ),
+        ("ai.jsonl", of_claude(&[title("ai-title", "By the model")]), "By the model"),
+        (
+            "old.jsonl",
+            of_claude(&[json!({"type": "summary", "summary": "A summary", "leafUuid": leaf})]),
+            "A summary",
+        ),
+        (
+            "other.jsonl",
+            of_claude(&[json!({"type": "summary", "summary": "Of another", "leafUuid": id})]),
+            "Grind",
+        ),
+        (
+            "rollout-2026-10-01T09-00-00-01a0f000-0000-7000-8000-00000000000a.jsonl",
+            vec![
+                meta,
+                message("Grind"),
+                named("First"),
+                message(&long),
+                named("Renamed"),
+                message(&long),
+                message("Done"),
+            ],
+            "Renamed",
+        ),
+        (
+            "2026-10-01T09-00-00-000Z_p.jsonl",
+            vec![
+                json!({"type": "session", "version": 3, "id": "p", "timestamp": "2026-10-01T09:00:00.000Z", "cwd": "/w"}),
+                said("a1", "Grind"),
+                said("a2", &long),
+                pi(json!({"type": "session_info", "id": "a3", "name": "Named"})),
+                said("a4", &long),
+            ],
+            "Named",
+        ),
+    ];
+    for (name, records, expected) in sessions {
+        let path = home.path().join(name);
+        let text: String = records.iter().map(|record| format!("{record}\n")).collect();
+        fs::write(&path, text).unwrap();
+        let path = path.display().to_string();
+        let listed = objects(&tv(home.path(), &["list", "--json", &path]).1);
+        let header = objects(&tv(home.path(), &["brief", "--json", &path]).1);
+        assert_eq!([&listed[0]["title"], &header[0]["title"]], [expected, expected], "{name}");
+    }
+}

@@ -347,7 +347,7 @@ fn of_a_long_session_only_the_ends_are_read() {
     let filler = json!({"type": "progress", "data": {"output": "x".repeat(2_000)}}).to_string() + "\n";
     let middle = r#"{"type":"custom-title","customTitle":"Renamed once","sessionId":"s"}"#.to_owned() + "\n";
     let last = r#"{"type":"ai-title","aiTitle":"Said at the end","sessionId":"s"}"#;
-    let long = claude("s", "First words") + &filler.repeat(500) + &middle + &filler.repeat(500) + last;
+    let long = claude("s", "First words") + &filler.repeat(500) + &middle + &filler.repeat(1_000) + last;
     home.file(".claude/projects/-p/long.jsonl", 1, &long);
     // The first prompt comes behind a long note, and breaks off.
     let late = filler.repeat(60) + &claude("s", "Late words") + r#"{"type":"ai-ti"#;

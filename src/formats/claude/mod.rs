@@ -32,7 +32,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use super::counting::{self, Counting};
-use super::decoder::{Decoder, Format, Input, Pattern, Place, Probe, Verdict};
+use super::decoder::{Decoder, Format, Input, Pattern, Place, Probe, TitleMark, Verdict};
 use super::fields::{self, Fields};
 use super::json::Json;
 use super::roots::{Beside, Named, Process};
@@ -66,6 +66,14 @@ impl Format for Claude {
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         sniff::sniff(probe)
+    }
+
+    fn titles(&self) -> &'static [TitleMark] {
+        &[
+            TitleMark::Last("\"ai-title\""),
+            TitleMark::Last("\"custom-title\""),
+            TitleMark::Of("\"leafUuid\":\"", "\"uuid\":\""),
+        ]
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

@@ -33,7 +33,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::counting::{self, Counting};
-use super::decoder::{BESIDE, Decoder, Earlier, Format, Input, Pattern, Place, Probe, Verdict};
+use super::decoder::{BESIDE, Decoder, Earlier, Format, Input, Pattern, Place, Probe, TitleMark, Verdict};
 use super::fields::{self, Fields};
 use super::json::{self, Json};
 use super::roots::{Beside, Listing, Named, file_name};
@@ -64,6 +64,10 @@ impl Format for Codex {
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         sniff::sniff(probe)
+    }
+
+    fn titles(&self) -> &'static [TitleMark] {
+        &[TitleMark::Last("\"thread_name_updated\"")]
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

@@ -1,16 +1,20 @@
 //! A glance at a session: its own decoder fed with the beginning and the end.
 //!
 //! Invariant: of a file no more than its first [`STEP`] and its last are read, but for a beginning without a title, of
-//! which up to [`LONGEST`] are, and for an end without a time, of which up to a mebibyte is ([`ENDS`]); of a database no
-//! more than a few rows.
+//! which up to [`LONGEST`] are, and for an end without a time, of which up to a mebibyte is ([`ENDS`]); and as much is
+//! searched for lines that agents write when a title changes, without being read further. Of a database no more than a
+//! few rows.
 
 use std::collections::HashSet;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use memchr::memmem;
+
 use super::candidates::Candidate;
-use crate::formats::decoder::{Decoder, Format, Pattern, Place, feed};
+use crate::formats::decoder::{Decoder, Format, Pattern, Place, TitleMark, feed};
 use crate::formats::json;
 use crate::formats::roots::file_name;
 use crate::formats::tables::Queries;
@@ -35,6 +39,10 @@ use crate::source::stamp::{Stamp, read_range};
 const STEP: usize = 32 << 10;
 /// How much of an end that tells no time is looked through for one: the last records may be large.
 const ENDS: [usize; 3] = [STEP, 256 << 10, 1 << 20];
+/// How much before the end is searched for titles.
+const MIDDLE: usize = 1 << 20;
+/// How many titles that belong to other lines are looked at.
+const LINKED: usize = 16;
 /// How many rows are read at the beginning of a session, and at its end.
 const ROWS: i64 = 24;
 /// How many files of a folder are read if its first has no title, and how many at its beginning and its end else.
@@ -264,6 +272,13 @@ fn at_opened_lines(file: &File, path: &Path, head: Vec<u8>, glance: &mut Glance)
     let has_title = glance.has_title();
     let before = glance.out.edits.len();
     let end = at.max(len.saturating_sub(STEP as u64));
+    let marks = glance.format.titles();
+    if !marks.is_empty() && end > at {
+        let from = at.max(end.saturating_sub(MIDDLE as u64));
+        let bytes = read_range(file, from, MIDDLE.saturating_add(STEP))?;
+        let middle = usize::try_from(end - from).unwrap_or(usize::MAX);
+        take_titles(&bytes, (from, middle), marks, glance);
+    }
     let chunk = read_range(file, end, STEP)?;
     glance.ends_with(true);
     glance.is_whole = end == at;
@@ -283,6 +298,43 @@ fn at_opened_lines(file: &File, path: &Path, head: Vec<u8>, glance: &mut Glance)
         glance.out.edits.retain(|edit| !is_later(edit));
     }
     Ok(())
+}
+
+/// Takes the titles that lines tell which begin in so much of these bytes of a file, and nothing else of them.
+fn take_titles(bytes: &[u8], (at, middle): (u64, usize), marks: &[TitleMark], glance: &mut Glance) {
+    let line_at = |place: usize| {
+        let start = memchr::memrchr(b'\n', bytes.get(..place)?)? + 1;
+        let end = memchr::memchr(b'\n', bytes.get(place..)?)? + place;
+        (start < middle).then_some(start..end)
+    };
+    let mut lines: Vec<Range<usize>> = Vec::new();
+    for mark in marks {
+        match mark {
+            TitleMark::Last(name) => {
+                lines.extend(memmem::rfind_iter(bytes, *name).find_map(line_at));
+            }
+            TitleMark::Of(name, id) => {
+                for found in memmem::rfind_iter(bytes, *name).take(LINKED) {
+                    let named = bytes.get(found + name.len()..).unwrap_or_default();
+                    let named =
+                        named.get(..memchr::memchr(b'"', named).unwrap_or_default()).unwrap_or_default();
+                    let of = memmem::find(bytes, &[id.as_bytes(), named, b"\""].concat());
+                    lines.extend(
+                        of.and_then(line_at).zip(line_at(found)).into_iter().flat_map(|(of, own)| [of, own]),
+                    );
+                }
+            }
+        }
+    }
+    lines.sort_by_key(|line| line.start);
+    lines.dedup();
+    let before = glance.out.edits.len();
+    for line in lines {
+        glance.take(0, at + line.start as u64, bytes.get(line).unwrap_or_default(), Place::Line);
+    }
+    let others = glance.out.edits.split_off(before.min(glance.out.edits.len()));
+    let is_title = |edit: &Edit| matches!(edit, Edit::Meta(MetaEdit::Title { rank: 1.., .. }));
+    glance.out.edits.extend(others.into_iter().filter(is_title));
 }
 
 /// When the last of a file was, as the smallest end of it tells that tells a time. Where the beginning tells none, no end
