@@ -1,8 +1,7 @@
 //! The calls of a session by tool, by arguments and by time, for what can be said of one of them: how it
 //! compares with others of its tool, which ones ran meanwhile, which ones asked for the same before.
 //!
-//! Invariant: an entry costs its own calls when it comes or changes; a question about a call costs as
-//! much in a long session as in a short one, but for the distinct durations of its tool.
+//! Invariant: a question about a call costs as much in a long session as in a short one.
 
 pub(crate) mod asking;
 pub(crate) mod awaited;
@@ -12,11 +11,12 @@ mod listing;
 pub mod pairing;
 mod tools;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 pub(crate) use self::tools::{Outcome, Tool, Tools};
-use super::index::Index;
+use super::derived::{Derived, Facts};
 use crate::model::body::{Body, Held, Tree};
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::text::Name;
@@ -37,22 +37,6 @@ impl Place {
     /// Where it stands in the order of the file.
     pub(crate) fn in_file(self, transcript: &Transcript) -> (usize, usize) {
         (transcript.place_of(self.entry).unwrap_or(0), self.block)
-    }
-}
-
-/// A call by its place: that of the entry in the order of the file, then of the block in its entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
-    place: u32,
-    block: u32,
-    entry: EntryId,
-}
-
-impl Rank {
-    const FIRST: Self = Self { place: 0, block: 0, entry: EntryId(0) };
-
-    fn call(&self) -> Place {
-        Place { entry: self.entry, block: usize::try_from(self.block).unwrap_or(usize::MAX) }
     }
 }
 
@@ -79,12 +63,14 @@ pub struct Earlier {
     pub(crate) unread: Vec<EntryId>,
 }
 
-/// What is kept of a call.
-#[derive(Clone, Debug)]
-struct Known {
+/// What is known of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Known {
     block: usize,
     name: Name,
     likeness: u64,
+    /// A number for its arguments; nothing if they are on disk and were never read.
+    print: Option<u64>,
     took: Option<Took>,
     outcome: Outcome,
     /// Size of the result, in bytes.
@@ -93,89 +79,59 @@ struct Known {
     span: Option<(i64, i64)>,
 }
 
-impl Known {
-    fn rank(&self, place: u32, entry: EntryId) -> Rank {
-        Rank { place, block: u32::try_from(self.block).unwrap_or(u32::MAX), entry }
-    }
-}
-
-/// The index.
-#[derive(Clone, Debug, Default)]
+/// The calls. Each is known by its number, from 0 on in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calls {
-    /// With the place of the entry in the order.
-    of_entry: HashMap<EntryId, (u32, Vec<Known>)>,
-    all: Vec<Rank>,
+    all: Vec<Place>,
+    /// Those of each entry, with the number of the first.
+    of_entry: HashMap<EntryId, (usize, Arc<[Known]>)>,
     tools: Tools,
     /// Calls that start sub-agents.
-    delegates: BTreeSet<Rank>,
-    alike: HashMap<u64, Vec<Rank>>,
-    spans: BTreeMap<(i64, Rank), i64>,
+    delegates: Vec<Place>,
+    alike: HashMap<u64, Vec<usize>>,
+    /// When calls began and ended, in the order of their beginnings.
+    spans: Vec<(i64, usize, i64)>,
     longest: i64,
-    prints: HashMap<Place, (u32, u64)>,
 }
 
-impl Index for Calls {
+impl Derived for Calls {
+    type Fact = Arc<[Known]>;
     type Reads = ();
 
-    fn add(&mut self, transcript: &Transcript, place: usize, id: EntryId) {
-        let (Some(entry), Ok(place)) = (transcript.get(id), u32::try_from(place)) else { return };
-        let calls: Vec<Known> = known_of(entry).collect();
-        for known in &calls {
-            let rank = known.rank(place, id);
-            insert(&mut self.all, rank);
-            insert(self.alike.entry(known.likeness).or_default(), rank);
-            self.tools.add(rank, known);
-            if known.starts_agent {
-                self.delegates.insert(rank);
-            }
-            if let Some((from, to)) = known.span {
-                self.spans.insert((from, rank), to);
-                self.longest = self.longest.max(to - from);
-            }
-        }
-        if !calls.is_empty() {
-            self.of_entry.insert(id, (place, calls));
-        }
+    fn fact(transcript: &Transcript, id: EntryId, before: &Arc<[Known]>) -> Arc<[Known]> {
+        transcript.get(id).map(|entry| known_of(entry, before).collect()).unwrap_or_default()
     }
 
-    fn change(&mut self, transcript: &Transcript, place: usize, id: EntryId) -> bool {
-        self.remove(id);
-        self.add(transcript, place, id);
-        true
-    }
-
-    /// Notes what its calls ask for.
-    fn learn(&mut self, transcript: &Transcript, _place: usize, id: EntryId) {
-        let Some((_, calls)) = self.of_entry.get(&id) else { return };
-        let places: Vec<Place> = calls.iter().map(|known| Place { entry: id, block: known.block }).collect();
-        for place in places {
-            self.print(transcript, place);
+    fn of(transcript: &Transcript, facts: &Facts<Arc<[Known]>>, _reads: &()) -> Self {
+        let mut calls = Self::default();
+        for (_, id, known) in facts.in_order(transcript).filter(|(_, _, known)| !known.is_empty()) {
+            calls.of_entry.insert(id, (calls.all.len(), known.clone()));
+            for one in known.iter() {
+                let (number, place) = (calls.all.len(), Place { entry: id, block: one.block });
+                calls.all.push(place);
+                calls.alike.entry(one.likeness).or_default().push(number);
+                calls.tools.add(place, one);
+                if one.starts_agent {
+                    calls.delegates.push(place);
+                }
+                if let Some((from, to)) = one.span {
+                    calls.spans.push((from, number, to));
+                    calls.longest = calls.longest.max(to - from);
+                }
+            }
         }
+        calls.spans.sort_unstable();
+        calls.tools.sort();
+        calls
     }
 }
 
 impl Calls {
-    fn known(&self, place: Place) -> Option<(Rank, &Known)> {
-        let (order, calls) = self.of_entry.get(&place.entry)?;
-        let known = calls.get(calls.binary_search_by_key(&place.block, |known| known.block).ok()?)?;
-        Some((known.rank(*order, place.entry), known))
-    }
-
-    fn remove(&mut self, id: EntryId) {
-        let Some((place, calls)) = self.of_entry.remove(&id) else { return };
-        // Those of an entry stand together, and all of them go at once: one by one they would cost their square.
-        take_out_of(&mut self.all, place);
-        for known in calls {
-            let rank = known.rank(place, id);
-            if let Some(alike) = self.alike.get_mut(&known.likeness) {
-                take_out_of(alike, place);
-            }
-            self.tools.remove(place, &known);
-            self.delegates.remove(&rank);
-            if let Some((from, _)) = known.span {
-                self.spans.remove(&(from, rank));
-            }
-        }
+    /// The number of a call, and what is known of it.
+    fn known(&self, place: Place) -> Option<(usize, &Known)> {
+        let (first, calls) = self.of_entry.get(&place.entry)?;
+        let at = calls.binary_search_by_key(&place.block, |known| known.block).ok()?;
+        Some((first + at, calls.get(at)?))
     }
 
     // === questions ===
@@ -187,18 +143,19 @@ impl Calls {
 
     /// The number of a call among all, from 1 in the order of the file.
     pub(crate) fn number(&self, place: Place) -> Option<usize> {
-        self.all.binary_search(&self.known(place)?.0).ok().map(|at| at + 1)
+        self.known(place).map(|(number, _)| number + 1)
     }
 
     /// Calls that ran while this one did; at most `most`.
     pub(crate) fn overlaps(&self, place: Place, most: usize) -> Overlaps {
         let mut found = Overlaps::default();
-        let Some((own, (from, to))) = self.known(place).and_then(|(rank, known)| Some((rank, known.span?)))
+        let Some((own, (from, to))) = self.known(place).and_then(|(own, known)| Some((own, known.span?)))
         else {
             return found;
         };
-        let before_its_end = self.spans.range(..(to, Rank::FIRST)).rev();
-        for (looked_at, ((start, rank), end)) in before_its_end.enumerate() {
+        let end = self.spans.partition_point(|(start, ..)| *start < to);
+        let before_its_end = self.spans.get(..end).unwrap_or_default().iter().rev();
+        for (looked_at, (start, number, end)) in before_its_end.enumerate() {
             if *start < from.saturating_sub(self.longest) {
                 return found;
             }
@@ -207,8 +164,8 @@ impl Calls {
                 found.calls.truncate(most);
                 return found;
             }
-            if *rank != own && *end > from {
-                found.calls.push(rank.call());
+            if *number != own && *end > from {
+                found.calls.extend(self.all.get(*number));
             }
         }
         found.is_cut = found.calls.len() > most;
@@ -216,52 +173,26 @@ impl Calls {
         found
     }
 
-    /// Calls before this one that asked the same tool for the same, by what is in memory or in mind; at most `most`
-    /// are looked at.
-    pub(crate) fn earlier(&self, transcript: &Transcript, place: Place, most: usize) -> Earlier {
+    /// Calls before this one that asked the same tool for the same, as far as their arguments were read; at most
+    /// `most` are looked at.
+    pub(crate) fn earlier(&self, place: Place, most: usize) -> Earlier {
         let mut found = Earlier::default();
-        let mut before = self.alike_before(place);
-        let looked_at: Vec<Place> = before.by_ref().take(most).collect();
-        found.is_cut = before.next().is_some();
-        if looked_at.is_empty() {
-            return found;
-        }
-        let Some(print) = self.print_known(transcript, place) else {
-            found.unread = looked_at.iter().map(|place| place.entry).chain([place.entry]).collect();
-            return found;
-        };
-        for other in looked_at {
-            match self.print_known(transcript, other) {
-                Some(known) if known == print => found.calls.push(other),
-                Some(_) => {}
-                None => found.unread.push(other.entry),
+        let Some((own, known)) = self.known(place) else { return found };
+        let alike = self.alike.get(&known.likeness).map(Vec::as_slice).unwrap_or_default();
+        let before = alike.get(..alike.partition_point(|number| *number < own)).unwrap_or_default();
+        let before = before.iter().rev().filter_map(|number| self.all.get(*number));
+        found.is_cut = before.clone().nth(most).is_some();
+        for other in before.take(most) {
+            match (known.print, self.known(*other).and_then(|(_, known)| known.print)) {
+                (Some(print), Some(other_print)) if print == other_print => found.calls.push(*other),
+                (Some(_), Some(_)) => {}
+                (None, _) | (_, None) => found.unread.push(other.entry),
             }
         }
-        found
-    }
-
-    /// Calls before this one that look the same, the latest first.
-    fn alike_before(&self, place: Place) -> impl Iterator<Item = Place> {
-        let own = self.known(place).map(|(rank, known)| (rank, known.likeness));
-        let before = own.and_then(|(own, likeness)| {
-            let alike = self.alike.get(&likeness)?;
-            alike.get(..alike.partition_point(|rank| *rank < own))
-        });
-        before.unwrap_or_default().iter().rev().map(Rank::call)
-    }
-
-    fn print(&mut self, transcript: &Transcript, place: Place) {
-        let revision = transcript.get(place.entry).map(|entry| entry.revision);
-        if let Some((revision, print)) = revision.zip(self.print_known(transcript, place)) {
-            self.prints.insert(place, (revision, print));
+        if known.print.is_none() && !found.unread.is_empty() {
+            found.unread.push(place.entry);
         }
-    }
-
-    /// A number for the arguments of a call; nothing if they are on disk and were never seen.
-    fn print_known(&self, transcript: &Transcript, place: Place) -> Option<u64> {
-        let entry = transcript.get(place.entry)?;
-        let kept = self.prints.get(&place).filter(|(revision, _)| *revision == entry.revision);
-        kept.map(|(_, print)| *print).or_else(|| print_of(&call_at(entry, place.block)?.input))
+        found
     }
 }
 
@@ -273,15 +204,22 @@ pub(crate) fn call_at(entry: &Entry, block: usize) -> Option<&ToolCall> {
     }
 }
 
-fn known_of(entry: &Entry) -> impl Iterator<Item = Known> {
+/// The calls of an entry. `before` is what was known of them.
+fn known_of(entry: &Entry, before: &[Known]) -> impl Iterator<Item = Known> {
     // A copy of an entry is no call of its own.
     let blocks = entry.blocks.iter().enumerate().filter(|_| !entry.marks.copy);
     blocks.filter_map(|(block, kind)| {
         let BlockKind::Call(call) = &kind.kind else { return None };
+        let likeness = likeness_of(call);
+        let read = || {
+            let known = before.get(before.binary_search_by_key(&block, |known| known.block).ok()?)?;
+            Some(known).filter(|known| known.likeness == likeness)?.print
+        };
         Some(Known {
             block,
             name: call.name.clone(),
-            likeness: likeness_of(call),
+            likeness,
+            print: print_of(&call.input).or_else(read),
             took: call.took(entry.said(call)),
             outcome: Outcome::of(&call.state),
             bytes: call.state.result().map_or(0, |result| u64::from(result.body.bytes)),
@@ -347,20 +285,6 @@ fn hash_tree(tree: &Tree, hasher: &mut DefaultHasher) {
             }
         }
     }
-}
-
-/// Mostly what is new comes last.
-fn insert(ranks: &mut Vec<Rank>, rank: Rank) {
-    if let Err(at) = ranks.binary_search(&rank) {
-        ranks.insert(at, rank);
-    }
-}
-
-/// Takes out all of an entry.
-fn take_out_of(ranks: &mut Vec<Rank>, place: u32) {
-    let first = ranks.partition_point(|rank| rank.place < place);
-    let end = ranks.partition_point(|rank| rank.place <= place);
-    ranks.drain(first..end);
 }
 
 #[cfg(test)]

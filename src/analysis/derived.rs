@@ -6,6 +6,8 @@
 //!
 //! Invariant: once all is read, a value is what a fresh one would be, whatever came in whatever order.
 
+pub(crate) mod lanes;
+
 use std::ops::Deref;
 
 use crate::model::entry::EntryId;

@@ -97,7 +97,7 @@ indexes! {
     /// Loops, and edits that were turned back.
     loops: Live<Loops>;
     /// Calls by tool, time and arguments.
-    calls: Live<Calls>;
+    calls: Memo<Calls>;
     /// What was spent.
     spending: Memo<Statement>, reads account;
     /// What ran from when to when.
@@ -105,7 +105,7 @@ indexes! {
     /// What filled the model's window, request by request.
     windows: Memo<Windows>;
     /// Which calls are in flight where.
-    flights: Live<Flights>;
+    flights: Memo<Flights>;
     /// Files with their uses.
     files: Memo<Files>;
     /// What was done, failed and is open.

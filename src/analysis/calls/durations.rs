@@ -1,21 +1,13 @@
 //! Durations of calls, and where one stands among them.
 
-use std::collections::BTreeMap;
-
+use crate::model::edit::saturating_u32;
 use crate::model::tool::{Clocked, Took};
 
 /// Durations by length. Those of which only a bound is known are kept apart.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Durations {
-    exact: Counted,
-    bounds: Counted,
-}
-
-/// How many took so many ms.
-#[derive(Clone, Debug, Default)]
-struct Counted {
-    of: BTreeMap<u64, u32>,
-    count: u32,
+    exact: Vec<u64>,
+    bounds: Vec<u64>,
 }
 
 /// How durations spread, in ms.
@@ -35,63 +27,50 @@ pub(crate) struct Spread {
     pub(crate) is_bound: bool,
 }
 
-impl Durations {
-    /// Adds a duration.
-    pub(crate) fn add(&mut self, took: Took) {
-        let counted = self.of(took);
-        *counted.of.entry(took.ms).or_default() += 1;
-        counted.count += 1;
-    }
-
-    /// Takes a duration back.
-    pub(crate) fn remove(&mut self, took: Took) {
-        let counted = self.of(took);
-        if let Some(count) = counted.of.get_mut(&took.ms) {
-            *count -= 1;
-            counted.count -= 1;
-            if *count == 0 {
-                counted.of.remove(&took.ms);
+impl Extend<Took> for Durations {
+    /// Takes effect with [`Durations::sort`].
+    fn extend<T: IntoIterator<Item = Took>>(&mut self, all: T) {
+        for took in all {
+            match took.by {
+                Clocked::Measured | Clocked::Times => self.exact.push(took.ms),
+                Clocked::Bound => self.bounds.push(took.ms),
             }
         }
     }
+}
 
-    fn of(&mut self, took: Took) -> &mut Counted {
-        match took.by {
-            Clocked::Measured | Clocked::Times => &mut self.exact,
-            Clocked::Bound => &mut self.bounds,
-        }
+impl Durations {
+    /// All were added.
+    pub(super) fn sort(&mut self) {
+        self.exact.sort_unstable();
+        self.bounds.sort_unstable();
+    }
+
+    /// Those that are spoken of, by length.
+    fn sorted(&self) -> &[u64] {
+        if self.exact.is_empty() { &self.bounds } else { &self.exact }
     }
 
     /// How they spread; nothing if none is known.
     pub(crate) fn spread(&self) -> Option<Spread> {
-        let is_bound = self.exact.count == 0;
-        let counted = if is_bound { &self.bounds } else { &self.exact };
+        let sorted = self.sorted();
+        // The shortest one that is at least as long as so many percent of all (nearest rank).
+        let quantile =
+            |percent: usize| sorted.get((sorted.len() * percent).div_ceil(100).saturating_sub(1)).copied();
         Some(Spread {
-            p50: counted.quantile(50)?,
-            p95: counted.quantile(95)?,
-            max: *counted.of.keys().next_back()?,
-            sum: counted.of.iter().map(|(ms, count)| ms.saturating_mul(u64::from(*count))).sum(),
-            count: counted.count,
-            is_bound,
+            p50: quantile(50)?,
+            p95: quantile(95)?,
+            max: *sorted.last()?,
+            sum: sorted.iter().fold(0, |sum, ms| sum.saturating_add(*ms)),
+            count: saturating_u32(sorted.len()),
+            is_bound: self.exact.is_empty(),
         })
     }
 
     /// How many took longer than this, of those that [`Durations::spread`] speaks of.
     pub(crate) fn longer_than(&self, ms: u64) -> u32 {
-        let counted = if self.exact.count == 0 { &self.bounds } else { &self.exact };
-        counted.of.range(ms.saturating_add(1)..).map(|(_, count)| *count).sum()
-    }
-}
-
-impl Counted {
-    /// The shortest duration that is at least as long as so many percent of all (nearest rank).
-    fn quantile(&self, percent: u32) -> Option<u64> {
-        let rank = (u64::from(self.count) * u64::from(percent)).div_ceil(100).max(1);
-        let mut seen = 0;
-        self.of.iter().find_map(|(ms, count)| {
-            seen += u64::from(*count);
-            (seen >= rank).then_some(*ms)
-        })
+        let sorted = self.sorted();
+        saturating_u32(sorted.len() - sorted.partition_point(|other| *other <= ms))
     }
 }
 
@@ -102,9 +81,8 @@ mod tests {
 
     fn of(all: &[(u64, Clocked)]) -> Durations {
         let mut durations = Durations::default();
-        for (ms, by) in all {
-            durations.add(Took { ms: *ms, by: *by });
-        }
+        durations.extend(all.iter().map(|(ms, by)| Took { ms: *ms, by: *by }));
+        durations.sort();
         durations
     }
 
@@ -121,11 +99,8 @@ mod tests {
 
     #[test]
     fn bounds_count_only_where_nothing_better_is_known() {
-        let mut durations = of(&[(9_000, Clocked::Bound), (5, Clocked::Times)]);
-        assert_eq!(durations.spread().map(|spread| (spread.max, spread.is_bound)), Some((5, false)));
-        durations.remove(Took { ms: 5, by: Clocked::Times });
-        assert_eq!(durations.spread().map(|spread| (spread.max, spread.is_bound)), Some((9_000, true)));
-        durations.remove(Took { ms: 9_000, by: Clocked::Bound });
-        assert_eq!(durations.spread(), None);
+        let longest = |all: &[(u64, Clocked)]| of(all).spread().map(|spread| (spread.max, spread.is_bound));
+        assert_eq!(longest(&[(9_000, Clocked::Bound), (5, Clocked::Times)]), Some((5, false)));
+        assert_eq!(longest(&[(9_000, Clocked::Bound)]), Some((9_000, true)));
     }
 }

@@ -1,12 +1,12 @@
 //! All calls, for tables of them.
 
 use super::tools::{Tool, Tools};
-use super::{Calls, Place, Rank};
+use super::{Calls, Place};
 
 impl Calls {
     /// All calls in the order of the file.
     pub(crate) fn all(&self) -> impl Iterator<Item = Place> {
-        self.all.iter().map(Rank::call)
+        self.all.iter().copied()
     }
 
     /// The calls of a tool.
@@ -21,21 +21,21 @@ impl Calls {
 
     /// The calls of a tool in the order of the file.
     pub(crate) fn of_tool(&self, name: &str) -> impl Iterator<Item = Place> {
-        let ranks = self.tools.get(name).map_or(&[][..], |tool| tool.ranks.as_slice());
-        ranks.iter().map(Rank::call)
+        self.tools.get(name).into_iter().flat_map(|tool| tool.calls.iter().copied())
     }
 
     /// The tools of some calls only.
     pub(crate) fn tools_among(&self, places: impl Iterator<Item = Place>) -> Tools {
         let mut tools = Tools::default();
-        for (rank, known) in places.filter_map(|place| self.known(place)) {
-            tools.add(rank, known);
+        for place in places {
+            self.known(place).into_iter().for_each(|(_, known)| tools.add(place, known));
         }
+        tools.sort();
         tools
     }
 
     /// Calls that start sub-agents, in the order of the file.
     pub(crate) fn delegates(&self) -> impl Iterator<Item = Place> {
-        self.delegates.iter().map(Rank::call)
+        self.delegates.iter().copied()
     }
 }

@@ -1,10 +1,10 @@
 //! Calls by tool, by time and by arguments, while they come and change.
 
-use super::{Calls, Place};
-use crate::analysis::index::Live;
-use crate::model::body::{Held, Tree};
+use super::{Calls, Earlier, Place};
+use crate::analysis::derived::Memo;
+use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{BlockKind, Piece, Role};
+use crate::model::entry::{BlockKind, Entry, EntryId, Piece, Role};
 use crate::model::record::Origin;
 use crate::model::samples;
 use crate::model::text::Text;
@@ -38,7 +38,7 @@ fn result(out: &mut Batch, call: &str, at: Option<i64>, verdict: Verdict) {
 #[derive(Default)]
 struct Fixture {
     transcript: Transcript,
-    calls: Live<Calls>,
+    calls: Memo<Calls>,
 }
 
 impl Fixture {
@@ -137,15 +137,15 @@ fn the_same_call_is_one_with_the_same_arguments() {
         message(out, "q", None, &[("e", "bash", "cargo test --lib", None)]);
     });
     let place = fixture.place("q", 0);
-    let earlier = fixture.calls.earlier(&fixture.transcript, place, 10);
+    let earlier = fixture.calls.earlier(place, 10);
     assert_eq!(
         (fixture.keys(&earlier.calls), earlier.unread.len()),
         (vec!["d".to_owned(), "a".to_owned()], 0)
     );
-    let earlier = fixture.calls.earlier(&fixture.transcript, place, 1);
+    let earlier = fixture.calls.earlier(place, 1);
     assert_eq!((fixture.keys(&earlier.calls), earlier.is_cut), (vec!["d".to_owned()], true));
     let first = fixture.place("m", 0);
-    assert!(fixture.calls.earlier(&fixture.transcript, first, 10).calls.is_empty());
+    assert!(fixture.calls.earlier(first, 10).calls.is_empty());
 }
 
 #[test]
@@ -155,24 +155,22 @@ fn arguments_on_disk_are_not_guessed_but_remembered() {
         message(out, "m", None, &[("a", "bash", "cargo test --lib", None)]);
         message(out, "n", None, &[("b", "bash", "cargo test --lib", None)]);
     });
-    let held: Vec<Held> = fixture
-        .transcript
-        .entries()
-        .map(|entry| super::call_at(entry, 0).map(|call| call.input.held.clone()).unwrap())
-        .collect();
-    fixture.transcript.release(0, |_| false);
+    let content = |entry: &Entry| {
+        (entry.origin, vec![super::call_at(entry, 0).map(|call| call.input.held.clone()).unwrap()])
+    };
+    let contents: Vec<_> = fixture.transcript.entries().map(content).collect();
     let place = fixture.place("n", 0);
-    let earlier = fixture.calls.earlier(&fixture.transcript, place, 10);
-    assert_eq!((earlier.calls.len(), earlier.unread.len()), (0, 2));
-    let ids = earlier.unread;
-    let contents: Vec<_> = ids
-        .iter()
-        .zip(held.into_iter().rev())
-        .map(|(id, held)| (fixture.transcript.get(*id).unwrap().origin, vec![held]))
-        .collect();
-    fixture.transcript.fill(&ids, &contents);
-    fixture.calls.learn(&fixture.transcript, &ids);
     fixture.transcript.release(0, |_| false);
-    let earlier = fixture.calls.earlier(&fixture.transcript, place, 10);
+    let mut fresh = Memo::<Calls>::of(&fixture.transcript);
+    let ids: Vec<EntryId> = fixture.transcript.order().to_vec();
+    assert_eq!(fresh.earlier(place, 10), Earlier { unread: ids.clone(), ..Earlier::default() });
+    // Nothing but the result is news of the call, and what it asked for was read before.
+    fixture.feed(|out| result(out, "b", Some(40), Verdict::Done));
+    assert_eq!(fixture.keys(&fixture.calls.earlier(place, 10).calls), ["a"]);
+    fixture.transcript.fill(&ids, &contents);
+    fresh.learn(&fixture.transcript, &ids);
+    fixture.transcript.release(0, |_| false);
+    fresh.follow(&fixture.transcript, usize::MAX);
+    let earlier = fresh.earlier(place, 10);
     assert_eq!((fixture.keys(&earlier.calls), earlier.unread.len()), (vec!["a".to_owned()], 0));
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::durations::Durations;
-use super::{Known, Rank, insert, take_out_of};
+use super::{Known, Place};
 use crate::model::text::Name;
 use crate::model::tool::ToolState;
 
@@ -39,9 +39,10 @@ impl Outcome {
 }
 
 /// The calls of one tool.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Tool {
-    pub(super) ranks: Vec<Rank>,
+    /// In the order of the file.
+    pub(super) calls: Vec<Place>,
     durations: Durations,
     outcomes: [usize; 6],
     bytes: u64,
@@ -50,7 +51,7 @@ pub(crate) struct Tool {
 impl Tool {
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
-        self.ranks.len()
+        self.calls.len()
     }
 
     /// How many failed.
@@ -75,7 +76,7 @@ impl Tool {
 }
 
 /// All tools by name.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Tools {
     by_name: BTreeMap<Name, Tool>,
 }
@@ -88,7 +89,7 @@ impl Tools {
 
     /// All tools, by name.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Name, &Tool)> {
-        self.by_name.iter().filter(|(_, tool)| tool.count() > 0)
+        self.by_name.iter()
     }
 
     /// Time that tools took, in ms: calls that ran side by side count each. Whether a part of it is only
@@ -100,28 +101,19 @@ impl Tools {
         })
     }
 
-    pub(super) fn add(&mut self, rank: Rank, known: &Known) {
+    /// Adds a call; takes effect with [`Tools::sort`].
+    pub(super) fn add(&mut self, place: Place, known: &Known) {
         let tool = self.by_name.entry(known.name.clone()).or_default();
-        insert(&mut tool.ranks, rank);
+        tool.calls.push(place);
         tool.bytes = tool.bytes.saturating_add(known.bytes);
         if let Some(count) = tool.outcomes.get_mut(known.outcome as usize) {
             *count += 1;
         }
-        if let Some(took) = known.took {
-            tool.durations.add(took);
-        }
+        tool.durations.extend(known.took);
     }
 
-    /// Takes out a call of an entry, of which all are to be taken out.
-    pub(super) fn remove(&mut self, place: u32, known: &Known) {
-        let Some(tool) = self.by_name.get_mut(&known.name) else { return };
-        take_out_of(&mut tool.ranks, place);
-        tool.bytes = tool.bytes.saturating_sub(known.bytes);
-        if let Some(count) = tool.outcomes.get_mut(known.outcome as usize) {
-            *count = count.saturating_sub(1);
-        }
-        if let Some(took) = known.took {
-            tool.durations.remove(took);
-        }
+    /// All calls were added.
+    pub(super) fn sort(&mut self) {
+        self.by_name.values_mut().for_each(|tool| tool.durations.sort());
     }
 }

@@ -139,7 +139,7 @@ fn is_running(scene: &Scene<'_>, focus: Focus) -> bool {
 }
 
 fn make(inspector: &mut Inspector, text: &mut TextPane, scene: &Scene<'_>, made: Made) -> Vec<Effect> {
-    let earlier = scene.session.indexes.calls.earlier(&scene.session.transcript, made.focus, EARLIER);
+    let earlier = scene.session.indexes.calls.earlier(made.focus, EARLIER);
     let turn = scene.session.indexes.account.turn_of(&scene.session.transcript, made.focus.entry);
     let turn = turn
         .and_then(|turn| subject::Turn::of(&scene.session.transcript, &scene.session.indexes.account, turn));

@@ -384,8 +384,7 @@ impl Page for Tools {
                 }
             }
             Shown::Calls(_) => {
-                let calls = &scene.indexes.calls;
-                let rank = |place: &Place| (calls.place_of(scene.transcript, place.entry), place.block);
+                let rank = |place: &Place| place.in_file(scene.transcript);
                 let own = rank(&focus);
                 let keys = self.calls.keys();
                 let exact = keys.iter().position(|key| *key == focus);

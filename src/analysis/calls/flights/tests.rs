@@ -4,7 +4,7 @@ use proptest::prelude::{ProptestConfig, any, proptest};
 
 use super::{Flight, Flights, PAGE};
 use crate::analysis::calls::Place;
-use crate::analysis::index::Live;
+use crate::analysis::derived::Memo;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
 use crate::model::record::{FileId, Origin};
@@ -18,7 +18,7 @@ use crate::model::transcript::{Touched, Transcript};
 #[derive(Default)]
 struct Fixture {
     transcript: Transcript,
-    flights: Live<Flights>,
+    flights: Memo<Flights>,
     records: u64,
     /// Whether call and result are one record, as in databases, so that only times say how they overlap.
     is_timed: bool,
@@ -350,7 +350,7 @@ fn assert_flights_follow_the_records(before: usize, steps: &[u8]) {
             }
         }
     }
-    let mut fresh = Live::<Flights>::default();
+    let mut fresh = Memo::<Flights>::default();
     assert!(fresh.follow(&fixture.transcript, usize::MAX));
     for (place, (id, (record, own))) in
         fixture.transcript.order().iter().zip(items.iter().copied()).enumerate()

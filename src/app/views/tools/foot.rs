@@ -149,7 +149,7 @@ fn rank(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Option<(String, Strin
 fn before(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Piece> {
     let theme = scene.theme;
     let calls = &scene.indexes.calls;
-    let earlier = calls.earlier(scene.transcript, placed.place, LOOKED_AT);
+    let earlier = calls.earlier(placed.place, LOOKED_AT);
     if earlier.calls.is_empty() {
         let words = match earlier.unread.len() {
             0 => "no earlier call asked for the same".to_owned(),

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proptest::prelude::{prop, proptest};
 
 use super::{Node, Nodes};
-use crate::analysis::index::Live;
+use crate::analysis::derived::Memo;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Piece, Role};
 use crate::model::text::Text;
@@ -59,7 +59,7 @@ fn transcript_of(callers: &[Option<usize>]) -> Transcript {
 }
 
 fn nodes(transcript: &Transcript) -> Nodes {
-    Nodes::of(transcript, &Live::of(transcript))
+    Nodes::of(transcript, &Memo::of(transcript))
 }
 
 fn words(nodes: &Nodes) -> Vec<String> {
