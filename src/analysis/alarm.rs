@@ -36,7 +36,7 @@ pub struct Status<'a> {
     /// How full the context is.
     pub(crate) context: Option<ContextUse>,
     /// The newest call with those before it that asked for the same.
-    pub(crate) run: Option<Run<'a>>,
+    pub(crate) run: Option<&'a Run>,
     /// A call or a result that has lost its other half since the last look, and in which words.
     pub(crate) orphan: Option<(Place, &'a str)>,
 }
@@ -259,12 +259,12 @@ impl Status<'_> {
                 phrases::cost(self.cost).map(|cost| format!("cost {cost}")).unwrap_or_default()
             }
             (State::Context(..), _) => self.context.map(context_words).unwrap_or_default(),
-            (State::Same(..), _) => self.run.map(|run| self.run_words(&run)).unwrap_or_default(),
+            (State::Same(..), _) => self.run.map(|run| self.run_words(run)).unwrap_or_default(),
             (other, _) => other.to_string(),
         }
     }
 
-    fn run_words(&self, run: &Run<'_>) -> String {
+    fn run_words(&self, run: &Run) -> String {
         let last = run.last();
         let call = last.and_then(|place| Some(words_of(self.transcript.get(place.entry)?, place.block)));
         format!("{}: {}", loops::loop_words(run, "×"), call.unwrap_or_default())

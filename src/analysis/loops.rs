@@ -1,142 +1,79 @@
 //! What an agent does that leads nowhere: the same call again and again, edits that are turned back.
-//!
-//! Invariant: an entry that comes costs its own calls. One that changes costs no more, unless it asks for
-//! something else now; then what its lane did since the last prompt is gone over anew.
 
 mod churn;
 mod runs;
 mod steps;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 pub(crate) use churn::Undone;
 pub(crate) use runs::{Results, Run};
 
-use self::churn::Churn;
-use self::runs::Lane;
-use self::steps::LaneStep;
+use self::runs::Lanes;
+use self::steps::Steps;
 use super::calls::Place;
+use super::derived::{Derived, Facts};
 use super::expression::LOOP;
-use super::index::Index;
-use super::index::places::Places;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 
 /// The loops of a session.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loops {
-    numbers: HashMap<Option<Name>, usize>,
-    lanes: Vec<Lane>,
-    /// The lane of each entry that has steps, and the first of them.
-    places: Places,
-    /// Sub-agents that did something since the last prompt.
-    awake: HashSet<Name>,
-    /// Of these, those whose newest call repeats the one before it.
-    repeating: HashSet<Name>,
-    churn: Churn,
-    /// The entry that was taken in last.
-    last: Option<EntryId>,
-    /// Whether something was found, or is no longer true.
-    has_news: bool,
+    /// Runs that are long enough for a loop, in the order in which they began.
+    loops: Vec<Run>,
+    /// The run that the main lane is in right now, and those of sub-agents that repeat themselves: the thousands that
+    /// do not cost nothing.
+    main: Option<Run>,
+    agents: Vec<(Name, Run)>,
+    undone: Vec<Undone>,
 }
 
-impl Index for Loops {
+impl Derived for Loops {
+    /// What an entry does, if it does anything.
+    type Fact = Option<Box<Steps>>;
     type Reads = ();
 
-    fn add(&mut self, transcript: &Transcript, _place: usize, id: EntryId) {
-        self.last = Some(id);
-        let Some(entry) = transcript.get(id) else { return };
-        self.has_news |= self.churn.note(id, entry);
-        let steps = steps::steps_of(id, entry, &[]);
-        if steps.is_empty() {
-            return;
+    fn fact(transcript: &Transcript, id: EntryId, before: &Self::Fact) -> Self::Fact {
+        Steps::of(transcript.get(id)?, before.as_deref()).map(Box::new)
+    }
+
+    fn of(transcript: &Transcript, facts: &Facts<Self::Fact>, _reads: &()) -> Self {
+        let steps = || facts.in_order(transcript).filter_map(|(_, id, steps)| Some((id, steps.as_deref()?)));
+        let mut lanes = Lanes::default();
+        for (id, steps) in steps() {
+            lanes.add(transcript.lane_at(id), id, steps);
         }
-        let has_prompt = entry.lane.is_none() && steps.iter().any(LaneStep::is_prompt);
-        if has_prompt {
-            // What sub-agents did for the turn before is over.
-            self.repeating.clear();
-            for name in std::mem::take(&mut self.awake) {
-                let number = self.numbers.get(&Some(name)).copied();
-                if let Some(lane) = number.and_then(|number| self.lanes.get_mut(number)) {
-                    lane.rest(Place { entry: id, block: 0 });
+        let mut loops = Self { undone: churn::undone(steps()), ..Self::default() };
+        for lane in lanes.list {
+            match (lane.name, lane.current()) {
+                (None, current) => loops.main = current,
+                (Some(name), Some(current)) if current.count() > 1 => {
+                    loops.agents.push((name.clone(), current));
                 }
+                _ => {}
             }
+            loops.loops.extend(lane.into_loops());
         }
-        self.append(id, entry.lane.as_ref(), steps);
-    }
-
-    fn change(&mut self, transcript: &Transcript, _place: usize, id: EntryId) -> bool {
-        let Some(entry) = transcript.get(id) else { return true };
-        self.has_news |= self.churn.note(id, entry);
-        let Some((number, first)) = self.places.get(id) else {
-            let steps = steps::steps_of(id, entry, &[]);
-            // It had nothing to compare so far, and others may stand behind it.
-            let is_last = self.last == Some(id);
-            if is_last && !steps.is_empty() {
-                self.append(id, entry.lane.as_ref(), steps);
-                return true;
-            }
-            return steps.is_empty();
-        };
-        let is_its_lane = self.numbers.get(&entry.lane) == Some(&number);
-        let Some(lane) = self.lanes.get_mut(number).filter(|_| is_its_lane) else {
-            return false;
-        };
-        let steps = steps::steps_of(id, entry, &lane.steps_of(id, first));
-        let Some(is_news) = lane.replace(id, first, steps) else { return false };
-        self.has_news |= is_news;
-        self.note_repeating(entry.lane.as_ref());
-        true
-    }
-
-    fn has_news(&mut self) -> bool {
-        std::mem::take(&mut self.has_news)
+        loops.loops.sort_by_key(Run::first);
+        loops
     }
 }
+
 impl Loops {
-    fn append(&mut self, id: EntryId, name: Option<&Name>, steps: Vec<LaneStep>) {
-        let number = *self.numbers.entry(name.cloned()).or_insert(self.lanes.len());
-        if number == self.lanes.len() {
-            self.lanes.push(Lane::default());
-        }
-        if let Some(lane) = self.lanes.get_mut(number) {
-            self.places.insert(id, number, lane.len());
-            self.has_news |= lane.append(steps);
-        }
-        self.note_repeating(name);
-    }
-
-    fn lane(&self, name: Option<&Name>) -> Option<&Lane> {
-        self.lanes.get(*self.numbers.get(&name.cloned())?)
-    }
-
-    fn note_repeating(&mut self, name: Option<&Name>) {
-        let Some(name) = name else { return };
-        let lane = self.lane(Some(name));
-        if lane.and_then(Lane::current).is_some_and(|run| run.count() > 1) {
-            self.repeating.insert(name.clone());
-        } else {
-            self.repeating.remove(name);
-        }
-        self.awake.insert(name.clone());
-    }
-
     /// All runs of equal calls that are long enough for a loop, in the order in which they began.
-    pub(crate) fn loops(&self) -> Vec<Run<'_>> {
-        let mut loops: Vec<Run<'_>> = self.lanes.iter().flat_map(Lane::loops).collect();
-        loops.sort_by_key(Run::first);
-        loops
+    pub(crate) fn loops(&self) -> &[Run] {
+        &self.loops
     }
 
     /// All edits that were turned back, in the order in which that happened.
     pub(crate) fn undone(&self) -> impl Iterator<Item = &Undone> {
-        self.churn.found()
+        self.undone.iter()
     }
 
     /// The longest run that a lane is in right now: its newest call asks for the same as those before it.
-    /// Of sub-agents only those count that repeat themselves, so the thousands that do not cost nothing.
-    pub(crate) fn current(&self, transcript: &Transcript) -> Option<Run<'_>> {
+    pub(crate) fn current(&self, transcript: &Transcript) -> Option<&Run> {
         let is_over = |name: &Name| {
             let lane = transcript.lane(name);
             let call = lane.and_then(|lane| lane.call.as_ref());
@@ -145,23 +82,20 @@ impl Loops {
             let mut calls = entries.flat_map(Entry::calls);
             calls.any(|own| Some(&own.key) == call && own.state.result().is_some())
         };
-        let agents = self.repeating.iter().filter(|name| !is_over(name)).map(Some);
-        let lanes = std::iter::once(None).chain(agents).filter_map(|name| self.lane(name));
-        lanes.filter_map(Lane::current).max_by_key(Run::count)
+        let agents = self.agents.iter().filter(|(name, _)| !is_over(name)).map(|(_, run)| run);
+        self.main.iter().chain(agents).max_by_key(|run| run.count())
     }
 
     /// Entries whose calls are at least the third of a loop, or turn an edit back.
     pub(crate) fn entries(&self) -> HashSet<EntryId> {
         let least = usize::try_from(LOOP).unwrap_or(usize::MAX);
-        let of_loops = self.lanes.iter().flat_map(Lane::loops).flat_map(move |run| {
-            run.places().skip(least.saturating_sub(1)).map(|place| place.entry).collect::<Vec<_>>()
-        });
-        of_loops.chain(self.churn.found().map(|undone| undone.by.entry)).collect()
+        let of_loops = self.loops.iter().flat_map(|run| run.places().skip(least.saturating_sub(1)));
+        of_loops.chain(self.undone().map(|undone| undone.by)).map(|place| place.entry).collect()
     }
 }
 
 /// What a loop is, in a few words: `loop ×6 bash, same result`.
-pub(crate) fn loop_words(run: &Run<'_>, times: &str) -> String {
+pub(crate) fn loop_words(run: &Run, times: &str) -> String {
     let results = match run.results() {
         Results::Same => ", same result",
         Results::Differ => ", results differ",

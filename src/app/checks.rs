@@ -13,6 +13,7 @@ use notes::{Notes, block_of};
 use super::text::viewport::Focus;
 use crate::analysis::calls::Place;
 use crate::analysis::calls::awaited::Awaited;
+use crate::analysis::derived::Memo;
 use crate::analysis::index::Live;
 use crate::analysis::lint::{Alike, Findings, Severity, alike};
 use crate::analysis::loops::{Loops, Run, Undone, loop_words};
@@ -164,7 +165,7 @@ impl Checks {
         &mut self,
         transcript: &Transcript,
         findings: &Live<Findings>,
-        loops: &Live<Loops>,
+        loops: &Memo<Loops>,
         glyphs: &Glyphs,
     ) {
         let state = (findings.generation(), loops.generation());
@@ -260,7 +261,7 @@ const TURNED_BACK: Words = ("edit turned back", "edits turned back", "by a later
 fn of_loops(loops: &Loops, glyphs: &Glyphs) -> Vec<Check> {
     let item = Target::Item;
     let runs = loops.loops();
-    let row = |run: &Run<'_>| {
+    let row = |run: &Run| {
         let first = run.places().next()?;
         let words = loop_words(run, glyphs.times);
         let words = words.split_once(' ').unwrap_or((&words, ""));

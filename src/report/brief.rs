@@ -14,7 +14,6 @@ use crate::analysis::brief::{
 };
 use crate::analysis::context::window::Windows;
 use crate::analysis::derived::Memo;
-use crate::analysis::index::Live;
 use crate::analysis::loops::{Loops, Run, loop_words};
 use crate::ingest::{OpenError, Target};
 use crate::model::entry::EntryId;
@@ -89,7 +88,7 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
 /// What is known of a session for its brief.
 struct Gathered {
     brief: Brief,
-    loops: Live<Loops>,
+    loops: Memo<Loops>,
     windows: Memo<Windows>,
     answer: Option<(EntryId, String)>,
     claims: Vec<Claimed>,
@@ -104,7 +103,7 @@ impl Gathered {
             Some((id, quoted(transcript.get(id)?, QUOTED, &mut |block| contents.whole(block))))
         });
         let claims = answer.as_ref().map(|(_, text)| brief.claims(text)).unwrap_or_default();
-        Self { brief, loops: Live::of(transcript), windows: Memo::of(transcript), answer, claims }
+        Self { brief, loops: Memo::of(transcript), windows: Memo::of(transcript), answer, claims }
     }
 
     fn sources<'a>(&'a self, reading: &'a Reading) -> Sources<'a> {
@@ -168,7 +167,7 @@ impl Gathered {
         let brief = &self.brief;
         let mut quotes = Quotes { left: QUOTED_IN_ALL };
         let done = done_of(brief, &key, &mut quotes);
-        let loop_of = |run: &Run<'_>| Some(said(run.first()?.0, loop_words(run, "x")));
+        let loop_of = |run: &Run| Some(said(run.first()?.0, loop_words(run, "x")));
         let claims = self.claims.iter().map(|claim| Claim {
             text: claim.text.clone(),
             verdict: claim.verdict.word(),

@@ -15,6 +15,7 @@ use crate::analysis::activity::{self, Activity, LastWrite};
 use crate::analysis::alarm::{Alarm, Rung, Status};
 use crate::analysis::calls::Place;
 use crate::analysis::context;
+use crate::analysis::derived::Memo;
 use crate::analysis::expression::{Expr, State, Term};
 use crate::analysis::index::Live;
 use crate::analysis::lint::Findings;
@@ -121,7 +122,7 @@ struct Watch<'a> {
     options: &'a Options,
     alarm: Alarm,
     patience: u64,
-    loops: Live<Loops>,
+    loops: Memo<Loops>,
     findings: Live<Findings>,
     orphans: Vec<Place>,
     touched: Vec<EntryId>,
@@ -147,7 +148,7 @@ impl<'a> Watch<'a> {
             options,
             alarm: Alarm::new(options.until.clone(), None),
             patience: bounds.max().unwrap_or(0).max(GIVEN_UP_MS),
-            loops: Live::default(),
+            loops: Memo::default(),
             findings: Live::default(),
             orphans: Vec::new(),
             touched: Vec::new(),
@@ -169,7 +170,7 @@ impl<'a> Watch<'a> {
                 let touched = reading.keep_up(other);
                 self.findings.note(&reading.transcript, &touched);
                 self.loops.note(&reading.transcript, &touched);
-                self.loops.follow(&reading.transcript, usize::MAX);
+                self.loops.watch(&reading.transcript, &(), usize::MAX);
                 self.touched.extend(touched.added.into_iter().chain(touched.changed));
             }
         }
@@ -205,6 +206,7 @@ impl<'a> Watch<'a> {
             activity => activity,
         };
         let orphan = self.orphan(reading);
+        self.loops.follow(transcript, usize::MAX);
         let silence = activity::silence(transcript, &activity, last_write, now);
         let status = Status {
             transcript,

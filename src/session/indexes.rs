@@ -95,7 +95,7 @@ indexes! {
     /// What turns and lanes came to.
     account: Live<Account>;
     /// Loops, and edits that were turned back.
-    loops: Live<Loops>;
+    loops: Memo<Loops>;
     /// Calls by tool, time and arguments.
     calls: Memo<Calls>;
     /// What was spent.
@@ -164,6 +164,11 @@ impl Indexes {
         let is_paid = self.pay(transcript);
         self.is_behind = !(self.follow_each(transcript, needs | Needs::always()) && is_paid);
         self.generation += u64::from(was_behind || self.is_behind);
+    }
+
+    /// Computes what is known of every session, for a look at it without a frame.
+    pub(crate) fn compute(&mut self, transcript: &Transcript) {
+        self.is_behind |= !self.loops.follow(transcript, A_FRAME);
     }
 
     /// Takes in what is new for the lint alone. Says whether that was all.

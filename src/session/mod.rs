@@ -230,6 +230,7 @@ impl Session {
 
     /// Finds out how the session stands now.
     pub(crate) fn refresh(&mut self, now: Timestamp) {
+        self.indexes.compute(&self.transcript);
         self.status.refresh(&self.transcript, &self.indexes.account, self.file.last_write, now);
     }
 
@@ -247,7 +248,7 @@ impl Session {
     }
 
     /// The loop that the agent is in right now.
-    pub(crate) fn current_loop(&self) -> Option<Run<'_>> {
+    pub(crate) fn current_loop(&self) -> Option<&Run> {
         let run = self.indexes.loops.current(&self.transcript)?;
         (self.status.activity.is_work() && run.count() as u64 >= LOOP).then_some(run)
     }
@@ -276,6 +277,7 @@ impl Session {
         look: impl FnOnce(&alarm::Status<'_>),
     ) {
         self.transcript.settle();
+        self.indexes.compute(&self.transcript);
         self.status.activity = activity::judge(&self.transcript, self.file.last_write, now);
         let cost = self.indexes.account.cost(&self.transcript);
         look(&alarm::Status {

@@ -4,8 +4,8 @@ use super::{Alarm, Rung, Status};
 use crate::analysis::activity::{Activity, Wish};
 use crate::analysis::calls::Place;
 use crate::analysis::context::ContextUse;
+use crate::analysis::derived::Memo;
 use crate::analysis::expression::parse::parse_alarm;
-use crate::analysis::index::Live;
 use crate::analysis::loops::Loops;
 use crate::analysis::money::cost::{Cost, CostSource};
 use crate::model::body::Tree;
@@ -19,7 +19,7 @@ use crate::model::transcript::Transcript;
 /// A session with everything else that an alarm looks at.
 struct Session {
     transcript: Transcript,
-    loops: Live<Loops>,
+    loops: Memo<Loops>,
     activity: Activity,
     silence: Option<u64>,
     usd: Option<f64>,
@@ -32,7 +32,7 @@ impl Session {
     fn new() -> Self {
         Self {
             transcript: Transcript::new(),
-            loops: Live::default(),
+            loops: Memo::default(),
             activity: Activity::Model { since: None },
             silence: None,
             usd: None,

@@ -225,7 +225,7 @@ impl Sources<'_> {
 
     fn waste(&self) -> Vec<BriefRow> {
         let loops = self.loops.loops();
-        let row = |run: &crate::analysis::loops::Run<'_>| {
+        let row = |run: &crate::analysis::loops::Run| {
             BriefRow::of(line(&loop_words(run, "x")), run.first().map(|(entry, _)| entry))
         };
         let mut rows = grouped(loops.iter().map(row));

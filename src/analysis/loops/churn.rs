@@ -1,16 +1,16 @@
 //! Edits that a later one turns back: what was put in is taken out again, and what was taken out is back.
 //!
-//! Only replacements that name the old and the new text are known, and only those that were in memory when
-//! their entry came.
+//! Only replacements that name the old and the new text are known, and only those that were in memory once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use super::steps::Steps;
 use crate::analysis::calls::Place;
 use crate::model::body::Tree;
-use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::model::entry::EntryId;
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolState};
+use crate::model::tool::ToolCall;
 
 /// An edit that was turned back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,93 +25,37 @@ pub(crate) struct Undone {
 
 /// A replacement in a file, by what it takes out and what it puts in.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Hunk {
+pub(super) struct Hunk {
     path: Text,
     old: u64,
     new: u64,
 }
 
-/// What was found.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Churn {
-    of_entry: HashMap<EntryId, Vec<(usize, Hunk)>>,
-    /// Replacements that stand, with the newest edit that made each.
-    stand: HashMap<Hunk, Place>,
-    found: BTreeMap<(EntryId, usize), Undone>,
-}
-
-impl Churn {
-    /// Notes an entry that is new or has changed. Says whether something was found or is no longer true.
-    pub(crate) fn note(&mut self, id: EntryId, entry: &Entry) -> bool {
-        let known = self.of_entry.get(&id).cloned().unwrap_or_default();
-        let mut hunks: Vec<(usize, Hunk)> = Vec::new();
-        for (block, one) in entry.blocks.iter().enumerate().filter(|_| !entry.marks.copy) {
-            let BlockKind::Call(call) = &one.kind else { continue };
-            let is_edit = call.kind == ToolKind::Edit;
-            if !is_edit
-                || matches!(
-                    call.state,
-                    ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Stopped(_) | ToolState::Lost
-                )
-            {
-                continue;
-            }
-            if let Some(tree) = call.input.tree() {
-                hunks.extend(hunks_of(call, tree).into_iter().map(|hunk| (block, hunk)));
-            } else {
-                let of_block = known.partition_point(|(at, _)| *at < block)..;
-                let of_block = known.get(of_block).into_iter().flatten();
-                hunks.extend(of_block.take_while(|(at, _)| *at == block).cloned());
-            }
-        }
-        if hunks == known {
-            return false;
-        }
-        let mut is_news = self.take_back(id, &known);
-        for (block, hunk) in &hunks {
-            is_news |= self.add(Place { entry: id, block: *block }, hunk);
-        }
-        self.of_entry.insert(id, hunks);
-        is_news
-    }
-
-    fn take_back(&mut self, id: EntryId, known: &[(usize, Hunk)]) -> bool {
-        let mut is_news = false;
-        for (block, hunk) in known {
-            let place = Place { entry: id, block: *block };
-            if self.stand.get(hunk) == Some(&place) {
-                self.stand.remove(hunk);
-            }
-            if let Some(undone) = self.found.remove(&super::rank(place)) {
-                let back = Hunk { path: hunk.path.clone(), old: hunk.new, new: hunk.old };
-                self.stand.insert(back, undone.edit);
-                is_news = true;
-            }
-        }
-        is_news
-    }
-
-    fn add(&mut self, place: Place, hunk: &Hunk) -> bool {
+/// Edits that a later one turns back, in the order in which that happened.
+pub(super) fn undone<'a>(entries: impl Iterator<Item = (EntryId, &'a Steps)>) -> Vec<Undone> {
+    // Replacements that stand, with the newest edit that made each.
+    let mut stand: HashMap<Hunk, Place> = HashMap::new();
+    let mut found = BTreeMap::new();
+    for (entry, (block, hunk)) in entries.flat_map(|(id, steps)| steps.hunks.iter().map(move |one| (id, one)))
+    {
+        let by = Place { entry, block: *block };
         let back = Hunk { path: hunk.path.clone(), old: hunk.new, new: hunk.old };
-        let edit = self.stand.get(&back).copied().filter(|edit| super::rank(*edit) < super::rank(place));
-        self.stand.insert(hunk.clone(), place);
-        let Some(edit) = edit else { return false };
-        self.stand.remove(&back);
-        let undone = Undone { edit, by: place, path: hunk.path.clone() };
-        self.found.insert(super::rank(place), undone).is_none()
+        let edit = stand.get(&back).copied().filter(|edit| super::rank(*edit) < super::rank(by));
+        stand.insert(hunk.clone(), by);
+        if let Some(edit) = edit {
+            stand.remove(&back);
+            found.insert(super::rank(by), Undone { edit, by, path: hunk.path.clone() });
+        }
     }
-
-    /// All of them, in the order in which they were turned back.
-    pub(crate) fn found(&self) -> impl Iterator<Item = &Undone> {
-        self.found.values()
-    }
+    found.into_values().collect()
 }
 
 const PATHS: [&str; 5] = ["file_path", "path", "filePath", "file", "absolutePath"];
 const OLD: [&str; 5] = ["old_string", "oldText", "oldString", "old_str", "old_text"];
 const NEW: [&str; 5] = ["new_string", "newText", "newString", "new_str", "new_text"];
 
-fn hunks_of(call: &ToolCall, tree: &Tree) -> Vec<Hunk> {
+/// The replacements that an edit asks for.
+pub(super) fn hunks_of(call: &ToolCall, tree: &Tree) -> Vec<Hunk> {
     let text = |tree: &Tree, names: &[&str]| names.iter().find_map(|name| tree.get(name)?.as_text().cloned());
     let path = text(tree, &PATHS).unwrap_or_else(|| call.headline.clone());
     let hunk = |tree: &Tree| {

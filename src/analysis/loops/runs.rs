@@ -1,11 +1,9 @@
 //! Runs of equal calls: the same tool is asked for the same, and nothing else that may change anything
-//! happens in between.
-//!
-//! Invariant: a prompt ends all runs of its lane, so what lies before one never has to be looked at again.
+//! happens in between. A prompt ends all runs of its lane, and one of the main lane those of all lanes.
 
 use std::collections::HashMap;
 
-use super::steps::{Asked, LaneStep, Steps, What};
+use super::steps::{Outcome, Step, Steps};
 use crate::analysis::calls::Place;
 use crate::analysis::expression::LOOP;
 use crate::model::entry::EntryId;
@@ -14,30 +12,20 @@ use crate::model::text::Name;
 /// A run goes on if one of so many newest steps is its own.
 const RECENT: usize = 8;
 
-/// Steps with equal calls, by their places in the lane.
-type Equal = Vec<usize>;
-
-/// What is going on at a place of a lane: of each tool the run that its newest call belongs to.
-#[derive(Clone, Debug, Default)]
-struct Carry {
-    open: HashMap<Name, Equal>,
-}
-
-/// A lane.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Lane {
-    steps: Steps,
-    carry: Carry,
-    /// As it was before the last entry.
-    before_last: Carry,
-    loops: Vec<Equal>,
-}
-
 /// Calls that ask for the same, one after the other.
-#[derive(Clone, Copy, Debug)]
-pub struct Run<'a> {
-    lane: &'a Lane,
-    steps: &'a [usize],
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    tool: Name,
+    calls: Vec<Call>,
+}
+
+/// A call of a run.
+#[derive(Clone, Debug, PartialEq)]
+struct Call {
+    place: Place,
+    outcome: Option<Outcome>,
+    /// Whether the whole of its arguments was compared, and not only their beginning and size.
+    is_sure: bool,
 }
 
 /// Whether equal calls had equal results.
@@ -51,149 +39,25 @@ pub(crate) enum Results {
     Unknown,
 }
 
-impl Lane {
-    /// Number of its steps.
-    pub(crate) fn len(&self) -> usize {
-        self.steps.len()
-    }
-
-    /// Takes in the steps of an entry behind all others. Says whether a loop began, grew or ended.
-    pub(crate) fn append(&mut self, steps: Vec<LaneStep>) -> bool {
-        self.before_last = self.carry.clone();
-        let from = self.steps.len();
-        for step in steps {
-            self.steps.push(step);
-        }
-        self.go_on(from)
-    }
-
-    /// Goes over all steps from here on.
-    fn go_on(&mut self, from: usize) -> bool {
-        let mut is_news = false;
-        for at in from..self.steps.len() {
-            is_news |= self.take(at);
-        }
-        is_news
-    }
-
-    fn take(&mut self, at: usize) -> bool {
-        let Some(call) = self.asked(at) else {
-            self.carry = Carry::default();
-            return false;
+impl Run {
+    fn of(calls: &[(EntryId, &Step)]) -> Self {
+        let tool = calls.first().map(|(_, step)| step.tool.clone()).unwrap_or_default();
+        let call = |(entry, step): &(EntryId, &Step)| Call {
+            place: Place { entry: *entry, block: step.block },
+            outcome: step.outcome,
+            is_sure: step.print.is_some(),
         };
-        if call.changes {
-            self.carry.open.retain(|tool, _| *tool == call.tool);
-        }
-        let known = self.carry.open.get(&call.tool).and_then(|run| self.asked(*run.last()?));
-        let is_same = known.is_some_and(|known| known.is_same(&call));
-        let run = self.carry.open.entry(call.tool.clone()).or_default();
-        if !is_same {
-            run.clear();
-        }
-        run.push(at);
-        if (run.len() as u64) < LOOP {
-            return false;
-        }
-        match self.loops.iter_mut().rev().find(|known| known.first() == run.first()) {
-            // A run grows by one call after the other, and to copy all of them each time would cost their square.
-            Some(known) if known.len() + 1 == run.len() => known.push(at),
-            Some(known) => known.clone_from(run),
-            None => self.loops.push(run.clone()),
-        }
-        true
+        Self { tool, calls: calls.iter().map(call).collect() }
     }
 
-    /// What an entry does, from its first step on, has changed. Nothing if that cannot be known without the
-    /// whole lane.
-    pub(crate) fn replace(&mut self, id: EntryId, first: usize, steps: Vec<LaneStep>) -> Option<bool> {
-        let old = self.steps_of(id, first);
-        let is_last = first + old.len() == self.steps.len();
-        let is_alike = old.len() == steps.len()
-            && old.iter().zip(&steps).all(|(old, new)| match (&old.what, &new.what) {
-                (What::Call(old), What::Call(new)) => old.asks_the_same(new),
-                (old, new) => old == new,
-            });
-        if is_alike {
-            self.set(first, steps);
-            // Its result may be another one than those of the others.
-            return Some(self.loops.last().is_some_and(|run| run.last() >= Some(&first)));
-        }
-        if !is_last && old.len() != steps.len() {
-            return None;
-        }
-        if is_last {
-            self.steps.truncate(first);
-            self.cut_loops(first);
-            self.carry = self.before_last.clone();
-            self.append(steps);
-            return Some(true);
-        }
-        self.set(first, steps);
-        let prompt = (0..=first).rev().find(|at| self.steps.is_prompt(*at)).unwrap_or(0);
-        self.cut_loops(prompt);
-        self.carry = Carry::default();
-        self.go_on(prompt);
-        Some(true)
-    }
-
-    fn set(&mut self, first: usize, steps: Vec<LaneStep>) {
-        for (at, step) in (first..).zip(steps) {
-            self.steps.set(at, step);
-        }
-    }
-
-    /// Takes back what was found from this step on.
-    fn cut_loops(&mut self, from: usize) {
-        for run in &mut self.loops {
-            run.retain(|at| *at < from);
-        }
-        self.loops.retain(|run| run.len() as u64 >= LOOP);
-    }
-
-    /// The steps of an entry, from its first one on.
-    pub(crate) fn steps_of(&self, id: EntryId, first: usize) -> Vec<LaneStep> {
-        let steps = (first..self.steps.len()).map_while(|at| self.steps.get(at));
-        steps.take_while(|step| step.place.entry == id).collect()
-    }
-
-    fn asked(&self, at: usize) -> Option<Asked> {
-        match self.steps.get(at)?.what {
-            What::Call(asked) => Some(asked),
-            What::Prompt => None,
-        }
-    }
-
-    /// A prompt of the main lane came: what was going on here is over.
-    pub(crate) fn rest(&mut self, prompt: Place) {
-        if self.steps.len().checked_sub(1).is_some_and(|last| !self.steps.is_prompt(last)) {
-            self.steps.push(LaneStep { place: prompt, what: What::Prompt });
-            (self.carry, self.before_last) = (Carry::default(), Carry::default());
-        }
-    }
-
-    /// The longest run that goes on: nothing has changed since, and its last call is not long ago.
-    pub(crate) fn current(&self) -> Option<Run<'_>> {
-        let least = self.steps.len().saturating_sub(RECENT);
-        let open = self.carry.open.values().filter(|steps| steps.last().is_some_and(|last| *last >= least));
-        open.max_by_key(|steps| (steps.len(), steps.last().copied())).map(|steps| Run { lane: self, steps })
-    }
-
-    /// Runs that are long enough for a loop.
-    pub(crate) fn loops(&self) -> impl Iterator<Item = Run<'_>> {
-        self.loops.iter().map(|steps| Run { lane: self, steps })
-    }
-}
-
-impl<'a> Run<'a> {
     /// How many calls.
     pub(crate) fn count(&self) -> usize {
-        self.steps.len()
+        self.calls.len()
     }
 
     /// The calls in their order.
-    pub(crate) fn places(&self) -> impl Iterator<Item = Place> + 'a {
-        let lane = self.lane;
-        self.steps.iter().filter_map(move |at| lane.steps.get(*at)).map(|step| step.place)
+    pub(crate) fn places(&self) -> impl Iterator<Item = Place> {
+        self.calls.iter().map(|call| call.place)
     }
 
     /// The first call, to sort by.
@@ -206,24 +70,19 @@ impl<'a> Run<'a> {
         self.places().last()
     }
 
-    fn calls(&self) -> impl Iterator<Item = Asked> + 'a {
-        let lane = self.lane;
-        self.steps.iter().filter_map(move |at| lane.asked(*at))
-    }
-
     /// The tool.
-    pub(crate) fn tool(&self) -> Name {
-        self.calls().next().map(|call| call.tool).unwrap_or_default()
+    pub(crate) fn tool(&self) -> &Name {
+        &self.tool
     }
 
     /// Whether their results were the same.
     pub(crate) fn results(&self) -> Results {
-        let mut outcomes = self.calls().filter_map(|call| call.outcome);
+        let mut outcomes = self.calls.iter().filter_map(|call| call.outcome);
         let first = outcomes.next();
         let mut others = outcomes.peekable();
         match first {
             Some(first) if others.peek().is_some() => {
-                if others.all(|outcome| outcome == first) {
+                if others.all(|outcome| outcome.is_same(first)) {
                     Results::Same
                 } else {
                     Results::Differ
@@ -235,6 +94,100 @@ impl<'a> Run<'a> {
 
     /// Whether the whole of their arguments was compared, and not only their beginning and size.
     pub(crate) fn is_sure(&self) -> bool {
-        self.calls().all(|call| call.print.is_some())
+        self.calls.iter().all(|call| call.is_sure)
+    }
+}
+
+/// The way along all lanes.
+#[derive(Default)]
+pub(super) struct Lanes<'a> {
+    numbers: HashMap<Option<&'a Name>, usize>,
+    pub(super) list: Vec<Lane<'a>>,
+    /// Sub-agents that did something since the last prompt of the main lane.
+    awake: Vec<usize>,
+}
+
+/// The way along a lane.
+#[derive(Default)]
+pub(super) struct Lane<'a> {
+    pub(super) name: Option<&'a Name>,
+    /// How many steps there were.
+    steps: usize,
+    is_awake: bool,
+    /// Of each tool the run that its newest call belongs to.
+    open: HashMap<&'a Name, Open<'a>>,
+    loops: Vec<Run>,
+}
+
+/// A run, and which step of the lane its newest call is.
+#[derive(Default)]
+struct Open<'a> {
+    calls: Vec<(EntryId, &'a Step)>,
+    last: usize,
+}
+
+impl<'a> Lanes<'a> {
+    /// Takes in what the next entry does.
+    pub(super) fn add(&mut self, name: Option<&'a Name>, id: EntryId, steps: &'a Steps) {
+        if name.is_none() && steps.is_prompt {
+            for number in std::mem::take(&mut self.awake) {
+                self.list.get_mut(number).into_iter().for_each(Lane::end);
+            }
+        }
+        let number = *self.numbers.entry(name).or_insert(self.list.len());
+        if number == self.list.len() {
+            self.list.push(Lane { name, ..Lane::default() });
+        }
+        let Some(lane) = self.list.get_mut(number) else { return };
+        if name.is_some() && !std::mem::replace(&mut lane.is_awake, true) {
+            self.awake.push(number);
+        }
+        if steps.is_prompt {
+            lane.end();
+        }
+        steps.calls.iter().for_each(|step| lane.call(id, step));
+    }
+}
+
+impl<'a> Lane<'a> {
+    fn call(&mut self, id: EntryId, step: &'a Step) {
+        let Self { open, loops, .. } = self;
+        if step.changes {
+            open.extract_if(|tool, _| **tool != step.tool).for_each(|(_, run)| run.end(loops));
+        }
+        let run = open.entry(&step.tool).or_default();
+        if run.calls.last().is_some_and(|(_, last)| !last.is_same(step)) {
+            std::mem::take(run).end(loops);
+        }
+        run.calls.push((id, step));
+        run.last = self.steps;
+        self.steps += 1;
+    }
+
+    /// Ends all runs.
+    fn end(&mut self) {
+        self.is_awake = false;
+        self.open.drain().for_each(|(_, run)| run.end(&mut self.loops));
+    }
+
+    /// The longest run that goes on: nothing has changed since, and its last call is not long ago.
+    pub(super) fn current(&self) -> Option<Run> {
+        let least = self.steps.saturating_sub(RECENT);
+        let open = self.open.values().filter(|run| run.last >= least);
+        open.max_by_key(|run| (run.calls.len(), run.last)).map(|run| Run::of(&run.calls))
+    }
+
+    /// Runs that are long enough for a loop, in no order.
+    pub(super) fn into_loops(mut self) -> Vec<Run> {
+        self.end();
+        self.loops
+    }
+}
+
+impl Open<'_> {
+    fn end(self, loops: &mut Vec<Run>) {
+        if self.calls.len() as u64 >= LOOP {
+            loops.push(Run::of(&self.calls));
+        }
     }
 }

@@ -1,267 +1,130 @@
-//! The steps of a lane: its prompts and calls, as far as runs depend on them. They are kept in a third of the room.
+//! What an entry does, as far as runs and edits that are turned back depend on it: a prompt, calls, replacements.
 
-use std::collections::HashMap;
-use std::num::NonZeroU32;
-
-use crate::analysis::calls::{Place, likeness_of, print_of};
-use crate::model::entry::{BlockKind, Entry, EntryId};
+use super::churn::{Hunk, hunks_of};
+use crate::analysis::calls::{likeness_of, print_of};
+use crate::model::entry::{BlockKind, Entry};
 use crate::model::text::Name;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
 
-/// One thing that happened in a lane.
-#[derive(Clone, Debug)]
-pub(crate) struct LaneStep {
-    /// Where.
-    pub(crate) place: Place,
-    /// What.
-    pub(crate) what: What,
-}
-
-/// What happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
-    /// A prompt.
-    Prompt,
-    /// A call.
-    Call(Asked),
+/// What an entry does.
+#[derive(Clone, Debug, Default)]
+pub struct Steps {
+    pub(super) is_prompt: bool,
+    /// By their blocks.
+    pub(super) calls: Box<[Step]>,
+    /// Replacements with their blocks.
+    pub(super) hunks: Box<[(usize, Hunk)]>,
 }
 
 /// A call, as far as runs depend on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub(super) block: usize,
     /// The tool.
-    pub(crate) tool: Name,
+    pub(super) tool: Name,
     /// The same for calls that ask for the same, as far as the beginning of their arguments shows.
-    pub(crate) likeness: u64,
+    likeness: u64,
     /// Of all arguments, if they were ever in memory.
-    pub(crate) print: Option<u64>,
+    pub(super) print: Option<u64>,
     /// Whether something may be different after it.
-    pub(crate) changes: bool,
-    /// What came of it, as a number that is the same for the same.
-    pub(crate) outcome: Option<u64>,
+    pub(super) changes: bool,
+    /// What came of it.
+    pub(super) outcome: Option<Outcome>,
 }
 
-impl Asked {
+/// What came of a call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Outcome {
+    is_done: bool,
+    /// Bytes and lines of the result.
+    size: (u32, u32),
+    /// Of the whole result, if it was ever in memory.
+    print: Option<u64>,
+}
+
+impl Outcome {
+    /// What is known of it, with what was known before of the whole.
+    fn of(call: &ToolCall, before: Option<&Self>) -> Option<Self> {
+        let body = &call.state.result()?.body;
+        let size = (body.bytes, body.lines);
+        let known = before.filter(|before| before.size == size).and_then(|before| before.print);
+        let is_done = matches!(call.state, ToolState::Done(_));
+        Some(Self { is_done, size, print: print_of(body).or(known) })
+    }
+
+    /// Whether both are the same, as far as it is known.
+    pub(super) fn is_same(self, other: Self) -> bool {
+        let prints = self.print.zip(other.print);
+        (self.is_done, self.size) == (other.is_done, other.size)
+            && prints.is_none_or(|(one, other)| one == other)
+    }
+}
+
+impl Step {
     /// Whether both ask for the same.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
+    pub(super) fn is_same(&self, other: &Self) -> bool {
         let prints = self.print.zip(other.print);
         self.likeness == other.likeness && prints.is_none_or(|(one, other)| one == other)
     }
-
-    /// Whether all is the same but for what came of it.
-    pub(crate) fn asks_the_same(&self, other: &Self) -> bool {
-        let outcome = self.outcome;
-        *self == Self { outcome, ..other.clone() }
-    }
 }
 
-impl LaneStep {
-    /// Whether it is a prompt.
-    pub(crate) fn is_prompt(&self) -> bool {
-        self.what == What::Prompt
-    }
-}
-
-/// The steps of an entry. What was known of its arguments is kept if they have been left on disk since.
-pub(crate) fn steps_of(id: EntryId, entry: &Entry, before: &[LaneStep]) -> Vec<LaneStep> {
-    if entry.marks.copy {
-        return Vec::new();
-    }
-    let place = |block: usize| Place { entry: id, block };
-    let prompt = entry.marks.prompt.then(|| LaneStep { place: place(0), what: What::Prompt });
-    let calls = entry.blocks.iter().enumerate().filter_map(|(block, one)| match &one.kind {
-        BlockKind::Call(call) => Some((block, &**call)),
-        _ => None,
-    });
-    // Both are in the order of the blocks.
-    let mut before = before.iter().filter(|step| !step.is_prompt()).peekable();
-    let calls = calls.map(|(block, call)| {
-        while before.next_if(|step| step.place.block < block).is_some() {}
-        let known = match before.peek().map(|step| (step.place.block, &step.what)) {
-            Some((at, What::Call(asked))) if at == block => Some(asked),
+impl Steps {
+    /// What an entry does; nothing if it does nothing. What was known of arguments is kept if they have been left on
+    /// disk since.
+    pub(super) fn of(entry: &Entry, before: Option<&Self>) -> Option<Self> {
+        if entry.marks.copy {
+            return None;
+        }
+        let mut hunks = Vec::new();
+        let calls = entry.blocks.iter().enumerate().filter_map(|(block, one)| match &one.kind {
+            BlockKind::Call(call) => Some((block, &**call)),
             _ => None,
-        };
-        LaneStep { place: place(block), what: What::Call(asked(call, known)) }
-    });
-    prompt.into_iter().chain(calls).collect()
+        });
+        let calls = calls.map(|(block, call)| {
+            let likeness = likeness_of(call);
+            let known = before.and_then(|before| {
+                let at = before.calls.binary_search_by_key(&block, |step| step.block).ok()?;
+                before.calls.get(at)
+            });
+            let known = known.filter(|known| known.likeness == likeness);
+            if call.kind == ToolKind::Edit && !is_undone(&call.state) {
+                match (call.input.tree(), before.filter(|_| known.is_some())) {
+                    (Some(tree), _) => {
+                        hunks.extend(hunks_of(call, tree).into_iter().map(|hunk| (block, hunk)))
+                    }
+                    (None, Some(before)) => {
+                        let first = before.hunks.partition_point(|(at, _)| *at < block);
+                        let own = before.hunks.iter().skip(first).take_while(|(at, _)| *at == block);
+                        hunks.extend(own.cloned());
+                    }
+                    (None, None) => {}
+                }
+            }
+            Step {
+                block,
+                tool: call.name.clone(),
+                likeness,
+                print: print_of(&call.input).or_else(|| known?.print),
+                changes: may_change(call),
+                outcome: Outcome::of(call, known.and_then(|known| known.outcome.as_ref())),
+            }
+        });
+        let calls: Box<[Step]> = calls.collect();
+        let is_prompt = entry.marks.prompt;
+        (is_prompt || !calls.is_empty()).then(|| Self { is_prompt, calls, hunks: hunks.into() })
+    }
 }
 
-fn asked(call: &ToolCall, known: Option<&Asked>) -> Asked {
-    let likeness = likeness_of(call);
-    let kept = known.filter(|known| known.likeness == likeness).and_then(|known| known.print);
-    Asked {
-        tool: call.name.clone(),
-        likeness,
-        print: print_of(&call.input).or(kept),
-        changes: may_change(call),
-        outcome: call.state.result().map(|result| {
-            let body = &result.body;
-            let print = print_of(body).unwrap_or_else(|| u64::from(body.bytes) << 32 | u64::from(body.lines));
-            print ^ (u64::from(matches!(call.state, ToolState::Done(_))) << 63)
-        }),
-    }
+/// Whether what was asked for was not done.
+fn is_undone(state: &ToolState) -> bool {
+    matches!(state, ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Stopped(_) | ToolState::Lost)
 }
 
 /// Reading and planning change nothing, and neither does an edit that failed.
 fn may_change(call: &ToolCall) -> bool {
     match call.kind {
         ToolKind::Read | ToolKind::Search | ToolKind::Fetch | ToolKind::Plan => false,
-        ToolKind::Edit | ToolKind::Write => !matches!(
-            call.state,
-            ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Stopped(_) | ToolState::Lost
-        ),
+        ToolKind::Edit | ToolKind::Write => !is_undone(&call.state),
         ToolKind::Run | ToolKind::Delegate | ToolKind::Other => true,
-    }
-}
-
-/// Steps in the order of the lane.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Steps {
-    list: Vec<Kept>,
-    tools: Vec<Name>,
-    /// Prints of arguments that were in memory, by place; those of most calls never are.
-    prints: HashMap<usize, u64>,
-}
-
-/// A step as it is kept.
-#[derive(Clone, Copy, Debug)]
-struct Kept {
-    likeness: u64,
-    /// Means nothing without [`Kept::has_outcome`].
-    outcome: u64,
-    entry: EntryId,
-    block: u32,
-    /// Number of the tool in the list of tools, from 1 on; nothing for a prompt.
-    tool: Option<NonZeroU32>,
-    changes: bool,
-    has_outcome: bool,
-}
-
-impl Steps {
-    /// Number of steps.
-    pub(crate) fn len(&self) -> usize {
-        self.list.len()
-    }
-
-    /// Adds a step.
-    pub(crate) fn push(&mut self, step: LaneStep) {
-        let kept = self.kept(self.list.len(), step);
-        self.list.push(kept);
-    }
-
-    /// Puts a step in the place of another one.
-    pub(crate) fn set(&mut self, at: usize, step: LaneStep) {
-        let kept = self.kept(at, step);
-        if let Some(place) = self.list.get_mut(at) {
-            *place = kept;
-        }
-    }
-
-    /// Drops all steps from this place on.
-    pub(crate) fn truncate(&mut self, len: usize) {
-        self.list.truncate(len);
-        self.prints.retain(|at, _| *at < len);
-    }
-
-    /// The step at a place.
-    pub(crate) fn get(&self, at: usize) -> Option<LaneStep> {
-        let kept = self.list.get(at)?;
-        let place = Place { entry: kept.entry, block: usize::try_from(kept.block).ok()? };
-        let tool = kept.tool.and_then(|tool| self.tools.get(usize::try_from(tool.get() - 1).ok()?));
-        let what = tool.map_or(What::Prompt, |tool| {
-            What::Call(Asked {
-                tool: tool.clone(),
-                likeness: kept.likeness,
-                print: self.prints.get(&at).copied(),
-                changes: kept.changes,
-                outcome: kept.has_outcome.then_some(kept.outcome),
-            })
-        });
-        Some(LaneStep { place, what })
-    }
-
-    /// Whether a prompt stands at a place.
-    pub(crate) fn is_prompt(&self, at: usize) -> bool {
-        self.list.get(at).is_some_and(|kept| kept.tool.is_none())
-    }
-
-    fn kept(&mut self, at: usize, step: LaneStep) -> Kept {
-        let LaneStep { place: Place { entry, block }, what } = step;
-        let block = u32::try_from(block).unwrap_or(u32::MAX);
-        self.prints.remove(&at);
-        let What::Call(asked) = what else {
-            return Kept {
-                likeness: 0,
-                outcome: 0,
-                entry,
-                block,
-                tool: None,
-                changes: false,
-                has_outcome: false,
-            };
-        };
-        if let Some(print) = asked.print {
-            self.prints.insert(at, print);
-        }
-        let known = self.tools.iter().position(|known| *known == asked.tool);
-        let tool = known.unwrap_or(self.tools.len()) + 1;
-        if known.is_none() {
-            self.tools.push(asked.tool);
-        }
-        Kept {
-            likeness: asked.likeness,
-            outcome: asked.outcome.unwrap_or(0),
-            entry,
-            block,
-            tool: u32::try_from(tool).ok().and_then(NonZeroU32::new),
-            changes: asked.changes,
-            has_outcome: asked.outcome.is_some(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Asked, LaneStep, Place, Steps, What};
-    use crate::model::entry::EntryId;
-    use crate::model::text::Name;
-
-    fn call(entry: u32, tool: &str, print: Option<u64>, outcome: Option<u64>) -> LaneStep {
-        let (tool, likeness, changes) = (Name::from(tool), u64::from(entry) << 40, print.is_some());
-        let what = What::Call(Asked { tool, likeness, print, changes, outcome });
-        LaneStep { place: Place { entry: EntryId(entry), block: 3 }, what }
-    }
-
-    fn prompt(entry: u32) -> LaneStep {
-        LaneStep { place: Place { entry: EntryId(entry), block: 0 }, what: What::Prompt }
-    }
-
-    fn assert_are(steps: &Steps, expected: &[LaneStep]) {
-        let kept: Vec<LaneStep> = (0..steps.len()).filter_map(|at| steps.get(at)).collect();
-        assert_eq!(format!("{kept:?}"), format!("{expected:?}"));
-        let prompts = (0..steps.len()).filter(|at| steps.is_prompt(*at)).count();
-        assert_eq!(prompts, expected.iter().filter(|step| step.is_prompt()).count());
-    }
-
-    #[test]
-    fn what_is_kept_is_what_was_pushed() {
-        let mut all = vec![
-            prompt(0),
-            call(1, "Bash", None, Some(0)),
-            call(2, "Read", Some(5), None),
-            call(2, "Bash", Some(0), Some(u64::MAX)),
-            prompt(7),
-        ];
-        let mut steps = Steps::default();
-        all.iter().cloned().for_each(|step| steps.push(step));
-        assert_are(&steps, &all);
-        all[2] = call(2, "Edit", None, Some(9));
-        steps.set(2, all[2].clone());
-        assert_are(&steps, &all);
-        all.truncate(3);
-        steps.truncate(3);
-        steps.push(all[1].clone());
-        all.push(all[1].clone());
-        assert_are(&steps, &all);
     }
 }

@@ -1,7 +1,7 @@
 //! Loops and edits that are turned back, with what is neither.
 
 use super::{Loops, Results, loop_words};
-use crate::analysis::index::Live;
+use crate::analysis::derived::Memo;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, EntryId, Marks, Piece, Role};
@@ -13,7 +13,7 @@ use crate::model::transcript::Transcript;
 #[derive(Default)]
 struct Session {
     transcript: Transcript,
-    loops: Live<Loops>,
+    loops: Memo<Loops>,
     number: usize,
     lane: Option<Text>,
 }
@@ -27,7 +27,7 @@ impl Session {
         self.loops.note(&self.transcript, &touched);
         self.loops.follow(&self.transcript, usize::MAX);
         // Whatever came piece by piece, it is what a look at the whole finds.
-        assert_eq!(all(&self.loops), all(&Live::of(&self.transcript)));
+        assert_eq!(all(&self.loops), all(&Memo::of(&self.transcript)));
     }
 
     fn prompt(&mut self) {
@@ -111,7 +111,7 @@ type All = (Vec<(usize, Text, Results)>, Vec<(EntryId, EntryId)>);
 
 fn all(loops: &Loops) -> All {
     let runs = loops.loops();
-    let runs = runs.iter().map(|run| (run.count(), run.tool(), run.results())).collect();
+    let runs = runs.iter().map(|run| (run.count(), run.tool().clone(), run.results())).collect();
     (runs, loops.undone().map(|undone| (undone.edit.entry, undone.by.entry)).collect())
 }
 

@@ -244,7 +244,10 @@ fn a_hundred_thousand_calls_are_sorted_at_once() {
     });
     stage.add(std::iter::once(prompt("p1", "mend it")).chain(calls));
     stage.press("3").wait(300);
-    (0..20).for_each(|_| stage.arrange());
+    while stage.app.is_unfinished() {
+        stage.arrange();
+    }
+    stage.press("g");
     let started = std::time::Instant::now();
     stage.press("> > >");
     let sorted = started.elapsed();
