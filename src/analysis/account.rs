@@ -121,9 +121,9 @@ impl Index for Account {
             }
         }
         let mut homes = std::mem::take(homes);
-        homes.follow(transcript, &|lane| self.lane(lane).facts);
+        let is_found = homes.follow(transcript, most, &|lane| self.lane(lane).facts);
         self.homes = homes;
-        is_all
+        is_all && is_found
     }
 
     fn has_news(&mut self) -> bool {

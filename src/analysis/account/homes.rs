@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::analysis::index::lanes::PutOff;
 use crate::model::entry::EntryId;
 use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
@@ -25,6 +26,7 @@ pub(crate) struct Homes {
     /// Whether calls or entries of lanes were not there yet.
     lacks_some: bool,
     is_stale: bool,
+    put_off: PutOff,
     beside_is_stale: bool,
 }
 
@@ -35,14 +37,23 @@ impl Homes {
         self.beside_is_stale |= touched.meta;
     }
 
-    /// Takes that in. `sum` gives what a lane came to.
-    pub(crate) fn follow(&mut self, transcript: &Transcript, sum: &dyn Fn(&Name) -> TurnFacts) {
+    /// Takes that in, with the work of so many entries on average. `sum` gives what a lane came to. Says whether that was
+    /// all.
+    pub(crate) fn follow(
+        &mut self,
+        transcript: &Transcript,
+        most: usize,
+        sum: &dyn Fn(&Name) -> TurnFacts,
+    ) -> bool {
         let last = transcript.turns().last().map(|turn| turn.prompt);
         let known = (transcript.lanes().len(), transcript.turns().len(), last);
         let before = std::mem::replace(&mut self.known, known);
         let has_grown_only = (before.1, before.2) == (known.1, known.2) && before.0 <= known.0;
-        let is_stale = std::mem::take(&mut self.is_stale) || !has_grown_only;
+        self.is_stale |= !has_grown_only;
+        let waits = self.is_stale && self.put_off.waits(transcript.lanes().len(), most);
+        let is_stale = self.is_stale && !waits;
         if is_stale {
+            self.is_stale = false;
             self.of_lane.clear();
             self.sums.clear();
             self.callers.clear();
@@ -55,6 +66,7 @@ impl Homes {
         if std::mem::take(&mut self.beside_is_stale) || is_stale || before != known {
             self.add_up(transcript);
         }
+        !waits
     }
 
     /// A part of a lane comes to something else now.

@@ -35,6 +35,22 @@ pub(crate) trait Fold {
 /// What is given out for each page that was judged: the number of its lane, what was kept of it and what is kept now.
 pub(crate) type TurnOver<'a, F> = &'a mut dyn FnMut(usize, &<F as Fold>::Kept, &<F as Fold>::Kept);
 
+/// Work that goes over all lanes, and is put off for as many portions as it takes: a session may have thousands of lanes,
+/// and each batch may bring another.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PutOff {
+    waited: usize,
+}
+
+impl PutOff {
+    /// Whether the work is to wait for another portion of this size.
+    pub(crate) fn waits(&mut self, lanes: usize, most: usize) -> bool {
+        let waits = self.waited < lanes / most.max(1);
+        self.waited = if waits { self.waited + 1 } else { 0 };
+        waits
+    }
+}
+
 /// Entries to be judged.
 pub struct Page<'a> {
     /// Those of the lane, in the order of the file.
