@@ -203,7 +203,7 @@ fn departures(links: &Links<'_>, forest: &Forest, abandoned: &EntrySet) -> Vec<L
             first.marks.prompt && next.marks.prompt && first.parent == next.parent
         });
         Leaving {
-            entries,
+            entries: entries.into_iter().map(|at| at..at + 1).collect(),
             tip: Some(departure.tip.clone()),
             next: Some(next),
             place: departure.place,
@@ -213,7 +213,7 @@ fn departures(links: &Links<'_>, forest: &Forest, abandoned: &EntrySet) -> Vec<L
     let mut leavings: Vec<Leaving> = links.departures.iter().map(leaving).collect();
     // What only copies hang below was never the last record.
     let all = links.entries.iter().enumerate().filter(|(_, one)| abandoned.contains(&one.id));
-    let entries = all.map(|(at, _)| at).collect();
+    let entries = all.map(|(at, _)| at..at + 1).collect();
     leavings.push(Leaving { entries, tip: None, next: None, place: usize::MAX, why: Why::Left });
     leavings
 }
@@ -225,11 +225,20 @@ fn from_prompts(links: &Links<'_>, forest: &impl Deref<Target = Forest>) -> (Bra
         return (branches, Vec::new());
     }
     let kept = forest.gone_on_from(&links.entries, &ranges);
-    let is_left = |at: &usize| kept.get(*at) != Some(&true);
+    let until = forest::left_until(&ranges, links.entries.len());
+    // By place: the first one from there on that was left.
+    let mut next_left = vec![usize::MAX; links.entries.len() + 1];
+    let mut next = usize::MAX;
+    for (at, one) in links.entries.iter().enumerate().rev() {
+        if until.get(at).is_some_and(|end| *end > 0) && kept.get(at) != Some(&true) {
+            next = at;
+            branches.abandoned.insert(one.id);
+        }
+        next_left.get_mut(at).into_iter().for_each(|place| *place = next);
+    }
     for range in &ranges {
-        let left = || range.clone().filter(is_left).filter_map(|at| Some(links.entries.get(at)?.id));
-        branches.abandoned.extend(left());
-        branches.roots.extend(left().next());
+        let first = next_left.get(range.start).copied().filter(|first| *first < range.end);
+        branches.roots.extend(first.and_then(|at| Some(links.entries.get(at)?.id)));
     }
     branches.roots.sort_unstable();
     branches.roots.dedup();
@@ -251,9 +260,9 @@ fn undone(links: &Links<'_>) -> Vec<Range<usize>> {
 /// What lies between two entries in the file was left when the later one came.
 fn leaving(range: Range<usize>, why: Why, links: &Links<'_>) -> Leaving {
     let next = links.entries.get(range.end);
-    let last = range.clone().last().and_then(|at| links.entries.get(at));
+    let last = range.end.checked_sub(1).and_then(|at| links.entries.get(at));
     let place = next.or(last).map_or(0, |one| one.place + usize::from(next.is_none()));
-    Leaving { entries: range.collect(), tip: None, next: next.map(|one| one.key), place, why }
+    Leaving { entries: vec![range], tip: None, next: next.map(|one| one.key), place, why }
 }
 
 #[cfg(test)]

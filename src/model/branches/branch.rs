@@ -8,6 +8,8 @@
 //! Invariant: what is appended gives no branch another number and moves no entry from one to another.
 //! Whether a branch is active again is another matter: a session may go back to what it left.
 
+use std::ops::Range;
+
 use hashbrown::HashSet;
 
 use super::forest::{self, Forest, Links, Placed};
@@ -68,8 +70,9 @@ struct Reach {
 
 /// Something that was left. Entries are recorded by their places among those of the main lane.
 pub(crate) struct Leaving {
-    /// What was left, in file order; also what an earlier leaving left.
-    pub(crate) entries: Vec<usize>,
+    /// What was left, in file order; also what an earlier leaving left. A prompt that takes another's place leaves all
+    /// between the two, which may be most of a long session.
+    pub(crate) entries: Vec<Range<usize>>,
     /// The last record, if its links lead to the root.
     pub(crate) tip: Option<Key>,
     /// The record with which the session went on.
@@ -91,18 +94,18 @@ pub fn number(
     // By place: the number of the branch, from 1.
     let mut claimed = vec![0_u32; links.entries.len()];
     let branch_at = |claimed: &[u32], at: usize| claimed.get(at).filter(|number| **number > 0).copied();
+    let mut unclaimed = Unclaimed::of(links.entries.len());
     let mut branches = Vec::new();
     let mut points = Vec::new();
     let id_of = |key: Print| Some(links.entries.get(forest.entry(key)?)?.id);
     for leaving in leavings {
-        let own: Vec<usize> =
-            leaving.entries.into_iter().filter(|at| branch_at(&claimed, *at).is_none()).collect();
+        let own = unclaimed.take(&leaving.entries);
         let Some(first) = own.first().copied() else { continue };
         let number = branches.len() + 1;
         let root = links.entries.get(first);
         let point = match &leaving.tip {
             Some(_) => root.and_then(|root| forest.entry_above(root.key)),
-            None => (0..first).rev().find(|at| branch_at(&claimed, *at).is_none()),
+            None => unclaimed.last_before(first),
         };
         points.push(point);
         for at in &own {
@@ -130,6 +133,51 @@ pub fn number(
             point.filter(|_| is_left).and_then(|at| branch_at(&claimed, at)).map(|number| number as usize);
     }
     branches
+}
+
+/// The places that no branch has claimed, each of which is passed by once: where it was claimed stands which place to
+/// look at instead.
+struct Unclaimed {
+    next: Vec<usize>,
+    /// Of the place before, from 1 on, so that there is room for none.
+    last: Vec<usize>,
+}
+
+impl Unclaimed {
+    fn of(len: usize) -> Self {
+        Self { next: (0..=len).collect(), last: (0..=len).collect() }
+    }
+
+    /// Claims those of these ranges that are left.
+    fn take(&mut self, ranges: &[Range<usize>]) -> Vec<usize> {
+        let mut taken = Vec::new();
+        for range in ranges {
+            let mut at = goal(&mut self.next, range.start);
+            while at < range.end && at + 1 < self.next.len() {
+                taken.push(at);
+                self.next.get_mut(at).into_iter().for_each(|next| *next = at + 1);
+                self.last.get_mut(at + 1).into_iter().for_each(|last| *last = at);
+                at = goal(&mut self.next, at + 1);
+            }
+        }
+        taken
+    }
+
+    /// The last one before a place.
+    fn last_before(&mut self, place: usize) -> Option<usize> {
+        goal(&mut self.last, place).checked_sub(1)
+    }
+}
+
+/// Where the way from a place ends, which is made shorter for the next one who goes it.
+fn goal(ways: &mut [usize], from: usize) -> usize {
+    let mut at = from;
+    while let Some(next) = ways.get(at).copied().filter(|next| *next != at) {
+        let behind = ways.get(next).copied().unwrap_or(next);
+        ways.get_mut(at).into_iter().for_each(|way| *way = behind);
+        at = behind;
+    }
+    at
 }
 
 /// Entries of the main lane as they were when the branch was left: what the model saw at its end, with

@@ -236,7 +236,7 @@ pub(crate) fn left_by_prompts(entries: &[Placed]) -> (Vec<Range<usize>>, HashSet
 }
 
 /// For each entry the end of the last of these ranges that holds it, 0 if none does.
-fn left_until(ranges: &[Range<usize>], entries: usize) -> Vec<usize> {
+pub(super) fn left_until(ranges: &[Range<usize>], entries: usize) -> Vec<usize> {
     let mut ends = vec![0; entries];
     for range in ranges {
         ends.get_mut(range.start).into_iter().for_each(|end| *end = range.end.max(*end));
