@@ -300,10 +300,9 @@ impl Follower {
         }
         let last = self.failure.take();
         let failure = Failure::after(last.as_ref(), error.to_string(), now, in_reading);
-        let change =
-            if failure.is_known(last.as_ref()) { Change::Quiet } else { Change::Unreadable(failure.words()) };
-        self.failure = Some(failure);
-        change
+        let is_known = last.is_some_and(|last| last.what == failure.what);
+        let what = self.failure.insert(failure).what.clone();
+        if is_known { Change::Quiet } else { Change::Unreadable(what) }
     }
 
     fn descriptor(&self) -> io::Result<&File> {

@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock};
 
 use rustix::fs::{Mode, OFlags};
 
-use super::stamp::Stamp;
+use super::stamp::{Stamp, read_range};
 
 /// A file that is read as a whole is no larger; what is larger is no document of a session, but damage.
 pub(crate) const LARGEST: u64 = 256 << 20;
@@ -36,6 +36,12 @@ pub(crate) fn open_seen(path: &Path) -> io::Result<(Stamp, File)> {
     let metadata = file.metadata()?;
     expect_regular(metadata.file_type())?;
     Ok((Stamp::from(&metadata), file))
+}
+
+/// All of a file that has at most so many bytes.
+pub(crate) fn read_small(path: &Path, most: usize) -> Option<Vec<u8>> {
+    let (stamp, file) = open_stamped(path).ok()?;
+    (stamp.len <= most as u64).then(|| read_range(&file, 0, most).ok()).flatten()
 }
 
 fn expect_regular(kind: FileType) -> io::Result<()> {

@@ -33,12 +33,6 @@ pub(crate) enum Look {
     Unreadable(String),
 }
 
-impl Doubt {
-    fn is_none(&self) -> bool {
-        self.broken_since.is_none() && self.retry.is_none() && self.away.is_none()
-    }
-}
-
 /// Follows one file.
 #[derive(Debug)]
 pub(crate) struct Rewritten {
@@ -49,22 +43,26 @@ pub(crate) struct Rewritten {
     /// Read twice in the same state: two changes may share one time stamp.
     is_settled: bool,
     fence: Fence,
-    /// Most files of tens of thousands are as they should be.
-    doubt: Option<Box<Doubt>>,
-}
-
-/// What makes a file be looked at again.
-#[derive(Debug, Default)]
-struct Doubt {
     broken_since: Option<Instant>,
+    /// When it is to be looked at again.
     retry: Option<Instant>,
-    away: Option<String>,
+    /// Why it cannot be read, as that was said.
+    away: Option<Box<str>>,
 }
 
 impl Rewritten {
     /// A file that has not been read yet and must lie within the fence.
     pub(crate) fn new(path: impl Into<Arc<Path>>, fence: Fence) -> Self {
-        Self { path: path.into(), stamp: None, hash: None, is_settled: true, fence, doubt: None }
+        Self {
+            path: path.into(),
+            stamp: None,
+            hash: None,
+            is_settled: true,
+            fence,
+            broken_since: None,
+            retry: None,
+            away: None,
+        }
     }
 
     /// The same file, as if it had not been read yet.
@@ -85,33 +83,16 @@ impl Rewritten {
 
     /// When it should be looked at again without any event.
     pub(crate) fn retry_at(&self) -> Option<Instant> {
-        self.doubt.as_ref()?.retry
-    }
-
-    fn broken_since(&self) -> Option<Instant> {
-        self.doubt.as_ref()?.broken_since
-    }
-
-    fn doubt(&mut self) -> &mut Doubt {
-        self.doubt.get_or_insert_default()
-    }
-
-    fn take_away(&mut self) -> Option<String> {
-        self.doubt.as_mut()?.away.take()
+        self.retry
     }
 
     /// Looks at the file, and reads it if it may have changed.
     pub(crate) fn poll(&mut self, now: Instant, is_complete: impl Fn(&[u8]) -> bool) -> Look {
-        let look = match self.look(now, is_complete) {
-            Ok(Look::Quiet) if self.take_away().is_some() => Look::Back,
-            Ok(look) => {
-                self.take_away();
-                look
-            }
+        match self.look(now, is_complete) {
+            Ok(look) if self.away.take().is_some() && look == Look::Quiet => Look::Back,
+            Ok(look) => look,
             Err(error) => self.note_absence(&error),
-        };
-        self.doubt.take_if(|doubt| doubt.is_none());
-        look
+        }
     }
 
     /// Reads what is there now, broken or not.
@@ -129,9 +110,7 @@ impl Rewritten {
         }
         self.stamp = Some(stamp);
         self.is_settled = false;
-        if let Some(doubt) = &mut self.doubt {
-            doubt.broken_since = None;
-        }
+        self.broken_since = None;
         self.hash = Some(hash(&bytes));
         Ok(bytes)
     }
@@ -139,22 +118,22 @@ impl Rewritten {
     fn look(&mut self, now: Instant, is_complete: impl Fn(&[u8]) -> bool) -> io::Result<Look> {
         let stamp = Stamp::of(&self.path)?;
         let is_touched = self.stamp != Some(stamp);
-        if (!is_touched && self.is_settled && self.broken_since().is_none())
-            || self.retry_at().is_some_and(|retry| now < retry)
+        if (!is_touched && self.is_settled && self.broken_since.is_none())
+            || self.retry.is_some_and(|retry| now < retry)
         {
             return Ok(Look::Quiet);
         }
-        let (before, broken_since) = (self.hash, self.broken_since());
+        let (before, broken_since) = (self.hash, self.broken_since);
         let bytes = self.read()?;
         let is_same = self.hash == before;
         if is_same {
             self.is_settled = !is_touched;
-            self.retry((!self.is_settled).then(|| now + RETRY));
+            self.retry = (!self.is_settled).then(|| now + RETRY);
             return Ok(Look::Quiet);
         }
         let is_complete = is_complete(&bytes);
         let is_first = before.is_none() && broken_since.is_none();
-        self.retry((!is_first || !is_complete).then(|| now + RETRY));
+        self.retry = (!is_first || !is_complete).then(|| now + RETRY);
         if is_complete {
             return Ok(Look::Content(bytes));
         }
@@ -163,21 +142,14 @@ impl Rewritten {
             return Ok(Look::Broken(bytes));
         }
         self.hash = before;
-        self.doubt().broken_since = Some(since);
+        self.broken_since = Some(since);
         Ok(Look::Quiet)
-    }
-
-    fn retry(&mut self, at: Option<Instant>) {
-        if at.is_some() || self.doubt.is_some() {
-            self.doubt().retry = at;
-        }
     }
 
     fn note_absence(&mut self, error: &io::Error) -> Look {
         let what = error.to_string();
-        let doubt = self.doubt();
-        doubt.retry = None;
-        let is_news = doubt.away.replace(what.clone()).as_ref() != Some(&what);
+        self.retry = None;
+        let is_news = self.away.replace(what.clone().into()).as_deref() != Some(&what);
         match (is_news, is_absence(error)) {
             (false, _) => Look::Quiet,
             (true, true) => Look::Gone,

@@ -9,7 +9,8 @@ const LAST_RETRY: Duration = Duration::from_secs(5);
 /// What is wrong, and when it is tried again.
 #[derive(Debug)]
 pub(super) struct Failure {
-    what: String,
+    /// What is wrong, in words.
+    pub(super) what: String,
     delay: Duration,
     /// When it is tried again.
     pub(super) retry: Instant,
@@ -22,15 +23,5 @@ impl Failure {
     pub(super) fn after(last: Option<&Self>, what: String, now: Instant, in_reading: bool) -> Self {
         let delay = last.map_or(FIRST_RETRY, |last| (last.delay * 2).min(LAST_RETRY));
         Self { what, delay, retry: now + delay, in_reading }
-    }
-
-    /// Whether it is what was reported before.
-    pub(super) fn is_known(&self, last: Option<&Self>) -> bool {
-        last.is_some_and(|last| last.what == self.what)
-    }
-
-    /// What is wrong, in words.
-    pub(super) fn words(&self) -> String {
-        self.what.clone()
     }
 }

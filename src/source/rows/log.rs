@@ -60,63 +60,73 @@ pub(crate) struct Changes {
 impl Changes {
     /// Reads a log; `None` if no change in it was completed.
     pub(crate) fn of(file: &File) -> Option<Self> {
-        let header = Header::of(&read_range(file, 0, HEADER).ok()?)?;
-        let mut changes = Self { page: header.frame - FRAME, pages: 0, newest: HashMap::new() };
-        let mut buffer = vec![0; header.frame * AT_ONCE];
-        let (mut sums, mut pending, mut at) = (header.sums, Vec::new(), HEADER as u64);
-        'frames: loop {
-            let read = read_at(file, &mut buffer, at).ok()?;
-            for frame in buffer.get(..read)?.chunks_exact(header.frame) {
-                let number = word(frame, 0, u32::from_be_bytes)?;
-                sums = summed(sums, frame.get(..8)?, header.is_big);
-                sums = summed(sums, frame.get(FRAME..)?, header.is_big);
-                let is_sound =
-                    frame.get(8..16) == Some(&header.salts) && written_sums(frame, 16) == Some(sums);
-                if !is_sound || number == 0 {
-                    break 'frames;
-                }
-                pending.push((number, at + FRAME as u64));
-                at += header.frame as u64;
-                let pages = word(frame, 4, u32::from_be_bytes)?;
-                if pages != 0 {
-                    changes.newest.extend(pending.drain(..));
-                    changes.pages = pages;
-                }
+        let (mut pages, mut newest, mut pending) = (0, HashMap::new(), Vec::new());
+        let page = each_frame(file, |frame| {
+            if !frame.is_sound || frame.page == 0 {
+                return false;
             }
-            if read < buffer.len() {
-                break;
+            pending.push((frame.page, frame.at + FRAME as u64));
+            if frame.pages != 0 {
+                newest.extend(pending.drain(..));
+                pages = frame.pages;
             }
-        }
-        (changes.pages != 0).then_some(changes)
+            true
+        })?;
+        (pages != 0).then_some(Self { page, pages, newest })
     }
 }
 
-/// The first frame that is not sound, if a change was completed behind it: that is lost.
+/// Where the first frame is that is not sound, if a change was completed behind it: that is lost.
 pub(crate) fn first_lost(file: &File) -> Option<u64> {
-    let header = Header::of(&read_range(file, 0, HEADER).ok()?)?;
-    let mut frame = vec![0; header.frame];
-    let (mut sums, mut broken) = (header.sums, None);
-    for number in 0.. {
-        let at = HEADER as u64 + number * header.frame as u64;
-        if read_at(file, &mut frame, at).ok()? < frame.len() {
-            return None;
-        }
+    let (mut broken, mut lost) = (None, None);
+    each_frame(file, |frame| {
+        broken = broken.or((!frame.is_sound).then_some(frame.at));
         // Others are left from before the log began anew.
-        if frame.get(8..16) != Some(&header.salts) {
-            broken = broken.or(Some(number));
-            continue;
+        lost = broken.filter(|_| frame.is_of_log && frame.pages != 0);
+        lost.is_none()
+    })?;
+    lost
+}
+
+/// A frame of a log.
+struct Frame {
+    /// Where it is.
+    at: u64,
+    /// The number of its page.
+    page: u32,
+    /// How many pages the database has after it, if it ends a change.
+    pages: u32,
+    /// Whether it was written since the log began.
+    is_of_log: bool,
+    /// Whether it and all before it are as they were written.
+    is_sound: bool,
+}
+
+/// Goes through the frames of a log as long as `each` wants more. Gives the bytes of a page; `None` for what is no log.
+fn each_frame(file: &File, mut each: impl FnMut(&Frame) -> bool) -> Option<usize> {
+    let header = Header::of(&read_range(file, 0, HEADER).ok()?)?;
+    let page = header.frame - FRAME;
+    let mut buffer = vec![0; header.frame * AT_ONCE];
+    let (mut sums, mut is_sound, mut at) = (header.sums, true, HEADER as u64);
+    loop {
+        let read = read_at(file, &mut buffer, at).ok()?;
+        for frame in buffer.get(..read)?.chunks_exact(header.frame) {
+            let is_of_log = frame.get(8..16) == Some(&header.salts);
+            if is_sound {
+                sums = summed(sums, frame.get(..8)?, header.is_big);
+                sums = summed(sums, frame.get(FRAME..)?, header.is_big);
+                is_sound = is_of_log && written_sums(frame, 16) == Some(sums);
+            }
+            let number = |place| word(frame, place, u32::from_be_bytes);
+            if !each(&Frame { at, page: number(0)?, pages: number(4)?, is_of_log, is_sound }) {
+                return Some(page);
+            }
+            at += header.frame as u64;
         }
-        if broken.is_none() {
-            sums = summed(sums, frame.get(..8)?, header.is_big);
-            sums = summed(sums, frame.get(FRAME..)?, header.is_big);
-            broken = (written_sums(&frame, 16) != Some(sums)).then_some(number);
-        }
-        let ends_change = word(&frame, 4, u32::from_be_bytes) != Some(0);
-        if ends_change && broken.is_some() {
-            return broken;
+        if read < buffer.len() {
+            return Some(page);
         }
     }
-    None
 }
 
 fn word(bytes: &[u8], at: usize, order: fn([u8; 4]) -> u32) -> Option<u32> {

@@ -30,19 +30,10 @@ const SHARED: (u64, u64) = (0x4000_0002, 510);
 /// The state of a database that a reader began with.
 #[derive(PartialEq, Eq)]
 pub struct Marks {
-    files: Files,
+    path: PathBuf,
     base: Stamp,
     counter: Vec<u8>,
     log: Option<Log>,
-}
-
-/// What SQLite calls a database and what lies beside it.
-#[derive(PartialEq, Eq)]
-struct Files {
-    base: PathBuf,
-    log: PathBuf,
-    index: PathBuf,
-    journal: PathBuf,
 }
 
 #[derive(PartialEq, Eq)]
@@ -63,26 +54,20 @@ impl Marks {
     /// The state now, if no change is being made.
     pub(crate) fn of(path: &Path) -> Result<Self, Failure> {
         let unreadable = |error: io::Error| Failure::of(&error);
-        let files = Files {
-            base: path.to_owned(),
-            log: beside(path, "-wal"),
-            index: beside(path, "-shm"),
-            journal: beside(path, "-journal"),
-        };
         // The log first: what is moved from now on was in it.
-        let log = Log::of(&files);
+        let log = Log::of(path);
         let file = regular::open(path).map_err(unreadable)?;
         let base = Stamp::of_file(&file).map_err(unreadable)?;
         let counter = counter(&file).map_err(unreadable)?;
         if log.is_none() {
-            look_for_writer(&file, &files.journal)?;
+            look_for_writer(&file, path)?;
         }
-        Ok(Self { files, base, counter, log })
+        Ok(Self { path: path.to_owned(), base, counter, log })
     }
 
     /// Whether what was read since is all of one state.
     pub(crate) fn hold(&self) -> bool {
-        let log = Log::of(&self.files);
+        let log = Log::of(&self.path);
         match (&self.log, &log) {
             (None, None) => self.is_unchanged().unwrap_or(false),
             (Some(before), Some(now))
@@ -107,27 +92,28 @@ impl Marks {
 
     /// Whether there is a log that SQLite does not take for one, or not all of it.
     pub(crate) fn has_broken_log(&self) -> bool {
-        self.log.as_ref().is_some_and(|log| log.is_broken(&self.files.log))
+        self.log.as_ref().is_some_and(|log| log.is_broken(&beside(&self.path, "-wal")))
     }
 
     fn is_unwritten(&self) -> bool {
-        Stamp::of(&self.files.base).is_ok_and(|now| now == self.base)
+        Stamp::of(&self.path).is_ok_and(|now| now == self.base)
     }
 
     fn is_unchanged(&self) -> Result<bool, Failure> {
-        let file = regular::open(&self.files.base).map_err(|error| Failure::of(&error))?;
+        let file = regular::open(&self.path).map_err(|error| Failure::of(&error))?;
         // Whoever is not seen here has counted up if it wrote.
-        look_for_writer(&file, &self.files.journal)?;
+        look_for_writer(&file, &self.path)?;
         Ok(self.is_unwritten() && counter(&file).is_ok_and(|now| now == self.counter))
     }
 }
 
 impl Log {
-    fn of(files: &Files) -> Option<Self> {
-        Stamp::of(&files.log).ok().filter(|stamp| stamp.len > 0)?;
+    fn of(base: &Path) -> Option<Self> {
+        let path = beside(base, "-wal");
+        Stamp::of(&path).ok().filter(|stamp| stamp.len > 0)?;
         // The index is read before the log: what it counts is in the log.
-        let index = Index::of(&files.index);
-        let file = regular::open(&files.log).ok()?;
+        let index = Index::of(&beside(base, "-shm"));
+        let file = regular::open(&path).ok()?;
         let stamp = Stamp::of_file(&file).ok().filter(|stamp| stamp.len > 0)?;
         Some(Self { stamp, header: read_range(&file, 0, HEADER).ok()?, index })
     }
@@ -160,14 +146,15 @@ fn counter(file: &File) -> io::Result<Vec<u8>> {
 }
 
 /// Whether a change is being made to the pages of a database without a log.
-fn look_for_writer(file: &File, journal: &Path) -> Result<(), Failure> {
+fn look_for_writer(file: &File, base: &Path) -> Result<(), Failure> {
     if is_locked(file, SHARED) {
         return Err(Failure::Busy);
     }
-    let first = Stamp::of(journal)
+    let journal = beside(base, "-journal");
+    let first = Stamp::of(&journal)
         .ok()
         .filter(|stamp| stamp.len > 0)
-        .and_then(|_| read_range(&regular::open(journal).ok()?, 0, 1).ok());
+        .and_then(|_| read_range(&regular::open(&journal).ok()?, 0, 1).ok());
     match first.as_deref() {
         // One that is done with is deleted, cut, or begins with zeros.
         None | Some([] | [0]) => Ok(()),
