@@ -278,6 +278,21 @@ pub struct Probe<'a> {
     pub is_whole: bool,
 }
 
+impl<'a> Probe<'a> {
+    /// Something at a path of which nothing is known yet.
+    pub(crate) fn at(path: &'a Path) -> Self {
+        Self {
+            path,
+            children: &[],
+            lines: &[],
+            header: None,
+            elements: &[],
+            is_document: false,
+            is_whole: false,
+        }
+    }
+}
+
 /// What a format says of a file.
 #[derive(Clone, Debug)]
 pub struct Verdict {

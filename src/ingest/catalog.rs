@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::plan::{Plan, Verdicts};
-use super::target::{OpenError, SessionHead, Target};
+use super::target::{OpenError, SessionHead, Target, refusal};
 use crate::formats::decoder::Format;
 use crate::formats::tables::{Queries, Table, Tables, describe, is_aside, predecessor};
 use crate::formats::{Asked, Detection, detect_database};
@@ -22,25 +22,26 @@ const NAMED: usize = 4;
 
 /// Finds out which session of a database is meant, and what the formats say of it.
 pub(crate) fn plan(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenError> {
-    let (database, detection, queries) = detect(&target.path, asked)?;
-    let heads = heads(&database, &queries).map_err(|failure| refusal(&target.path, &failure.words()))?;
+    let path = &target.path;
+    let (database, detection, queries) = detect(path, asked, None).map_err(|why| why.of(path))?;
+    let heads = heads(&database, &queries).map_err(|why| why.of(path))?;
     let head = match &target.session {
-        Some(name) => find(&heads, name).map_err(|what| refusal(&target.path, &what))?,
-        None => newest(&heads).ok_or_else(|| refusal(&target.path, "no session in this database"))?,
+        Some(name) => find(&heads, name).map_err(|what| refusal(path, &what))?,
+        None => newest(&heads).ok_or_else(|| refusal(path, "no session in this database"))?,
     };
     if let Ok(None) = database.value(&queries.named, &[Cell::from(head.id.as_str())]) {
         let what = format!("the id of session {} is no text, so its rows cannot be asked for", head.id);
-        return Err(refusal(&target.path, &what));
+        return Err(refusal(path, &what));
     }
-    let (mut plan, others) = Plan::of(&target.path, head.id.clone(), detection);
+    let (mut plan, others) = Plan::of(path, head.id.clone(), detection);
     plan.opened.written = head.updated;
     Ok((plan, others))
 }
 
 /// The sessions of a database, newest first.
 pub fn sessions(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
-    let (database, _, queries) = detect(path, Asked::UntilCertain)?;
-    let mut heads = heads(&database, &queries).map_err(|failure| refusal(path, &failure.words()))?;
+    let (database, _, queries) = detect(path, Asked::UntilCertain, None).map_err(|why| why.of(path))?;
+    let mut heads = heads(&database, &queries).map_err(|why| why.of(path))?;
     for head in heads.iter_mut().take(COUNTED) {
         let count = database.value(&queries.count, &[Cell::from(head.id.as_str())]).ok().flatten();
         head.messages = count.and_then(|cell| cell.int()).and_then(|count| u64::try_from(count).ok());
@@ -61,19 +62,8 @@ pub(crate) enum Unlisted {
 /// The sessions of a database, newest first, without the counts of their messages. Whoever lists what lies in the places
 /// of agents, of which this is the one, waits for no writer.
 pub(crate) fn heads_at(path: &Path, of: Option<&'static dyn Format>) -> Result<Vec<SessionHead>, Unlisted> {
-    let patience = if of.is_some() { Duration::ZERO } else { PATIENCE };
-    let database = Database::open_patiently(path, patience).map_err(Unlisted::Unreadable)?;
-    let tables = tables(&database).map_err(Unlisted::Unreadable)?;
-    let Some((_, queries)) = detect_database(&tables, Asked::UntilCertain) else {
-        return Err(match of {
-            Some(format) if !is_aside(&tables) => {
-                let known = predecessor(&tables).map(str::to_owned);
-                Unlisted::Unknown(known.unwrap_or_else(|| unknown_of(format)))
-            }
-            _ => Unlisted::Foreign(refusal(path, &describe(&tables))),
-        });
-    };
-    heads(&database, &queries).map_err(Unlisted::Unreadable)
+    let (database, _, queries) = detect(path, Asked::UntilCertain, of)?;
+    heads(&database, &queries)
 }
 
 /// What a database is that an agent keeps in the place of its sessions, with tables that nobody knows.
@@ -99,12 +89,21 @@ pub(crate) fn queries(database: &Database, format: &dyn Format) -> Result<Option
     Ok(format.queries(&tables(database)?))
 }
 
-fn detect(path: &Path, asked: Asked) -> Result<(Database, Detection, Queries), OpenError> {
-    let database =
-        Database::open_patiently(path, PATIENCE).map_err(|failure| refusal(path, &failure.words()))?;
-    let tables = tables(&database).map_err(|failure| refusal(path, &failure.words()))?;
+fn detect(
+    path: &Path,
+    asked: Asked,
+    of: Option<&'static dyn Format>,
+) -> Result<(Database, Detection, Queries), Unlisted> {
+    let patience = if of.is_some() { Duration::ZERO } else { PATIENCE };
+    let database = Database::open_patiently(path, patience).map_err(Unlisted::Unreadable)?;
+    let tables = tables(&database).map_err(Unlisted::Unreadable)?;
     let detected = detect_database(&tables, asked);
-    let (detection, queries) = detected.ok_or_else(|| refusal(path, &describe(&tables)))?;
+    let (detection, queries) = detected.ok_or_else(|| match of {
+        Some(format) if !is_aside(&tables) => {
+            Unlisted::Unknown(predecessor(&tables).map_or_else(|| unknown_of(format), str::to_owned))
+        }
+        _ => Unlisted::Foreign(refusal(path, &describe(&tables))),
+    })?;
     Ok((database, detection, queries))
 }
 
@@ -115,10 +114,10 @@ pub(crate) fn tables(database: &Database) -> Result<Tables, Failure> {
 }
 
 /// All sessions, newest first, each once.
-fn heads(database: &Database, queries: &Queries) -> Result<Vec<SessionHead>, Failure> {
+fn heads(database: &Database, queries: &Queries) -> Result<Vec<SessionHead>, Unlisted> {
     let mut heads: Vec<SessionHead> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
-    database.each(&queries.heads, &[], &mut |row| {
+    let read = database.each(&queries.heads, &[], &mut |row| {
         let mut cells = row.iter();
         let mut text = || cells.next().and_then(Cell::text).filter(|text| !text.is_empty());
         let (Some(id), key, title) = (text(), text(), text()) else { return };
@@ -132,7 +131,8 @@ fn heads(database: &Database, queries: &Queries) -> Result<Vec<SessionHead>, Fai
             places.insert(head.id.clone(), heads.len());
             heads.push(head);
         }
-    })?;
+    });
+    read.map_err(Unlisted::Unreadable)?;
     heads.sort_by_key(|head| std::cmp::Reverse(head.updated));
     Ok(heads)
 }
@@ -193,10 +193,6 @@ pub(crate) fn find<'h>(heads: &'h [SessionHead], name: &str) -> Result<&'h Sessi
             Err(format!("{name} may mean {} sessions: {}, …", meant.len(), ids.join(", ")))
         }
     }
-}
-
-fn refusal(path: &Path, what: &str) -> OpenError {
-    OpenError(format!("{}: {what}", path.display()))
 }
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ use super::preview::show_end;
 use super::reader::{Reader, Seen};
 use super::rows::Databases;
 use crate::model::edit::{Feed, LinkState, Stage};
-use crate::model::record::FileId;
 use crate::model::text::Text;
 
 /// A session that is followed.
@@ -43,8 +42,7 @@ pub(crate) struct Taken {
 impl<'f> Course<'f> {
     /// Nothing is read yet.
     pub(crate) fn begin(plan: Plan, files: Files, outlet: Outlet<'f>) -> Self {
-        outlet(Feed::Opened(Box::new(plan.opened.clone())));
-        outlet(Feed::File { id: FileId(0), path: (*plan.path).into() });
+        plan.say_opened(outlet);
         Self {
             plan,
             files,

@@ -6,13 +6,12 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::files::Files;
-use super::plan::read_head;
-use crate::formats::decoder::{Earlier, Format, Pattern, text_of};
+use super::plan::{files_of, read_head};
+use crate::formats::decoder::{Earlier, Format, text_of};
 use crate::formats::json;
 use crate::model::record::FileId;
-use crate::source::lines::{Line, LineBuffer};
+use crate::source::lines::LineBuffer;
 use crate::source::packed::{self, packing_of};
-use crate::source::pattern::expand;
 
 /// A session goes on so often at most.
 const MOST: usize = 256;
@@ -38,8 +37,7 @@ pub(crate) fn parts(format: &dyn Format, path: &Path, files: &Files) -> Vec<Part
     while parts.len() < MOST
         && let Some(earlier) = before(format, &next)
     {
-        let names = earlier.files.iter().flat_map(|Pattern(pattern)| expand(pattern).files);
-        let mut names = names.filter(|name| !known.contains(name));
+        let mut names = files_of(&earlier.files).into_iter().filter(|name| !known.contains(name));
         let Some(found) = names.find(|name| ends_well(name, &earlier, files).unwrap_or(false)) else { break };
         known.insert(found.clone());
         next.clone_from(&found);
@@ -52,17 +50,14 @@ pub(crate) fn parts(format: &dyn Format, path: &Path, files: &Files) -> Vec<Part
 /// Gives the records of the session of which the one at `path` has copies.
 pub(crate) fn originals(format: &dyn Format, path: &Path, files: &Files, learn: &mut dyn FnMut(&[u8])) {
     let Some(head) = format.may_go_on().then(|| read_head(path).ok()).flatten() else { return };
-    let patterns = format.copied_from(path, &text_of(&head.bytes));
-    let mut names = patterns.iter().flat_map(|Pattern(pattern)| expand(pattern).files);
-    let Some(name) = names.find(|name| name != path) else { return };
+    let names = files_of(&format.copied_from(path, &text_of(&head.bytes)));
+    let Some(name) = names.into_iter().find(|name| name != path) else { return };
     // Without it what is copied is told by its times.
     let Ok(mut text) = open(&name, files) else { return };
     let mut buffer = LineBuffer::new(FileId::default());
     let mut room = vec![0; ROOM];
     while let Ok(read @ 1..) = text.read(&mut room) {
-        buffer.feed(room.get(..read).unwrap_or_default(), |(Line::Whole(record) | Line::TooLong(record))| {
-            learn(record.bytes);
-        });
+        buffer.feed(room.get(..read).unwrap_or_default(), |line| learn(line.record().bytes));
     }
 }
 
@@ -74,10 +69,9 @@ pub(super) fn first_file(format: &dyn Format, path: &Path, head: &[u8]) -> Optio
     let mut earlier = before_in(format, path, head);
     let mut first = None;
     while let Some(part) = earlier.filter(|_| known.len() < MOST) {
-        let names = part.files.iter().flat_map(|Pattern(pattern)| expand(pattern).files);
         let is_before =
             |name: &PathBuf| !known.contains(name) && format.named(name).is_some_and(|named| named.id == own);
-        let Some(name) = names.filter(is_before).min() else { break };
+        let Some(name) = files_of(&part.files).into_iter().filter(is_before).min() else { break };
         earlier = before(format, &name);
         known.insert(name.clone());
         first = Some(name);
@@ -117,4 +111,9 @@ pub(crate) fn open(path: &Path, files: &Files) -> io::Result<Box<dyn Read>> {
         Some(packing) => packed::open(file, packing),
         None => Ok(Box::new(file)),
     }
+}
+
+/// Whether a file is a compressed archive of lines, by its name.
+pub(crate) fn is_packed(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "zst" || extension == "gz")
 }

@@ -189,17 +189,17 @@ impl<'o> Emitter<'o> {
 
     /// Emits a record that may be sent again in another form. Returns what it counted, to be taken back.
     pub(crate) fn emit_apart(&mut self, record: Record<'_>, place: Place<'_>) -> Tally {
-        self.apart(|emitter| feed(&mut *emitter.decoder, record, place, &mut emitter.batch))
+        self.emit_as(record, place, false)
     }
 
-    /// As [`Self::emit_apart`], for a record that its agent has abandoned.
-    pub(crate) fn emit_abandoned(&mut self, record: Record<'_>, place: Place<'_>) -> Tally {
+    /// As [`Self::emit_apart`], for a record that its agent may have abandoned.
+    pub(crate) fn emit_as(&mut self, record: Record<'_>, place: Place<'_>, is_abandoned: bool) -> Tally {
         self.apart(|emitter| {
             let before = emitter.batch.edits.len();
             feed(&mut *emitter.decoder, record, place, &mut emitter.batch);
             for edit in emitter.batch.edits.iter_mut().skip(before) {
                 if let Edit::Entry(entry) = edit {
-                    entry.marks.undone = true;
+                    entry.marks.undone |= is_abandoned;
                 }
             }
         })

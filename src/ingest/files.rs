@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use super::emitter::Emitter;
 use crate::formats::decoder::{Format, Place};
 use crate::formats::generic::Generic;
 use crate::formats::tables::Queries;
+use crate::model::edit::Feed;
 use crate::model::record::FileId;
 use crate::source::pattern::from_root;
 use crate::source::regular::Fence;
@@ -75,18 +77,30 @@ struct Table {
 }
 
 impl Files {
+    fn table(&self) -> RwLockReadGuard<'_, Table> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self) -> RwLockWriteGuard<'_, Table> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The number of a file, and whether it is new.
     pub(crate) fn number(&self, path: &Path, kind: Kind) -> (FileId, bool) {
         self.number_of(path, || Arc::from(path), kind)
     }
 
-    /// As [`Self::number`], for a path that others keep too.
-    pub(crate) fn number_shared(&self, path: &Arc<Path>, kind: Kind) -> (FileId, bool) {
-        self.number_of(path, || Arc::clone(path), kind)
+    /// The number of a file, of which whoever reads the session is told if it is new.
+    pub(crate) fn announce(&self, path: Arc<Path>, kind: Kind, emitter: &mut Emitter<'_>) -> FileId {
+        let (id, is_new) = self.number_of(&path, || Arc::clone(&path), kind);
+        if is_new {
+            emitter.send(Feed::File { id, path });
+        }
+        id
     }
 
     fn number_of(&self, path: &Path, share: impl FnOnce() -> Arc<Path>, kind: Kind) -> (FileId, bool) {
-        let mut table = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.change();
         if let Some(id) = table.numbers.get(path).copied() {
             if let Some(known) = usize::try_from(id.0).ok().and_then(|place| table.files.get_mut(place)) {
                 known.1 = kind;
@@ -107,35 +121,35 @@ impl Files {
             let real = path.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned));
             std::iter::once(home).chain(real).collect()
         });
-        let mut table = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.change();
         (table.format, table.fence) = (Some(format), fence);
     }
 
     /// Where a file must lie: the one that was named wherever its reader says, others in the agent's folders.
     pub(crate) fn fence_of(&self, path: &Path) -> Fence {
-        let table = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let table = self.table();
         let is_named = table.files.first().is_some_and(|(first, _)| **first == *path);
         if is_named { Fence::default() } else { table.fence.clone() }
     }
 
     /// The first file is a pipe, of which there is a copy.
     pub(crate) fn set_copy(&self, copy: Option<Arc<File>>) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).copy = copy;
+        self.change().copy = copy;
     }
 
     /// The copy of a pipe.
     pub(crate) fn copy(&self) -> Option<Arc<File>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).copy.clone()
+        self.table().copy.clone()
     }
 
     /// Who wrote the files.
     pub(crate) fn format(&self) -> &'static dyn Format {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).format.unwrap_or(&Generic)
+        self.table().format.unwrap_or(&Generic)
     }
 
     /// The number of a session in a database.
     pub(crate) fn session(&self, id: &str) -> usize {
-        let mut table = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.change();
         let known = table.sessions.iter().position(|known| known == id);
         known.unwrap_or_else(|| {
             table.sessions.push(id.to_owned());
@@ -145,23 +159,23 @@ impl Files {
 
     /// The session of a database with a number.
     pub(crate) fn session_id(&self, number: usize) -> Option<String> {
-        let table = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let table = self.table();
         table.sessions.get(number).cloned()
     }
 
     /// How the rows of a database are read while its tables are in this state.
     pub(crate) fn set_queries(&self, queries: Arc<Queries>, schema: i64) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).queries = Some((queries, schema));
+        self.change().queries = Some((queries, schema));
     }
 
     /// How the rows of a database are read, and the state of its tables for which that holds.
     pub(crate) fn queries(&self) -> Option<(Arc<Queries>, i64)> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).queries.clone()
+        self.table().queries.clone()
     }
 
     /// The file with a number.
     pub(crate) fn get(&self, id: FileId) -> Option<(PathBuf, Kind)> {
-        let table = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let table = self.table();
         table.files.get(usize::try_from(id.0).ok()?).map(|(path, kind)| (path.to_path_buf(), *kind))
     }
 }

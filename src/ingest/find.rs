@@ -6,16 +6,14 @@
 //! **Finding sessions opens none.** `ingest::find` walks under the roots that the formats name and the environment
 //! moves, and orders files by when they were written. The facts of each are read when its row is asked for, by its
 //! own decoder from the beginning and the end of the file, and never more; only where a format's records name files
-//! beside a session are the files of a folder looked through, once (`asked`).
+//! beside a session are the files of a folder looked through, once.
 //!
 //! Invariant: `candidates` come from walks that open no file; the facts of each are read only when it is
 //! asked for, from its beginning and its end.
 
-mod asked;
 mod candidates;
 mod facts;
 mod glance;
-mod ids;
 mod lookout;
 mod lookup;
 mod preview;
@@ -54,7 +52,7 @@ pub struct Sessions {
     candidates: Peekable<vec::IntoIter<Candidate>>,
     /// Sessions that were read, until no candidate can be newer.
     known: BTreeMap<Order, Found>,
-    format: Option<String>,
+    search: Search,
     facts: Facts,
 }
 
@@ -66,7 +64,7 @@ pub fn sessions(search: &Search, now: Timestamp) -> Sessions {
         failures: failures.into_iter(),
         candidates: candidates.into_iter().peekable(),
         known: BTreeMap::new(),
-        format: search.format.clone(),
+        search: search.clone(),
         facts: Facts::new(now),
     };
     databases.unreadable.into_iter().for_each(|found| sessions.add(found));
@@ -102,7 +100,7 @@ impl Iterator for Sessions {
                 continue;
             }
             let (_, found) = self.known.pop_first()?;
-            if self.format.as_ref().is_none_or(|format| found.format == format) {
+            if self.search.wants(&found) {
                 return Some(Ok(found));
             }
         }

@@ -1,9 +1,7 @@
 //! Several sessions as one: each is followed as it would be alone, and what they say is merged.
 //!
-//! `seat` makes keys, lanes and files of each its own, `merge` brings what they say into one order, `ends` shows the last
-//! of it before all is read.
+//! `seat` makes keys, lanes and files of each its own, `merge` brings what they say into one order.
 
-mod ends;
 mod merge;
 mod seat;
 
@@ -14,7 +12,6 @@ use std::time::Duration;
 
 use crossbeam_channel::{RecvTimeoutError, bounded};
 
-use ends::Ends;
 use merge::Merge;
 pub(crate) use seat::{key_at, of_file};
 
@@ -203,5 +200,49 @@ impl Joiner<'_> {
 
     fn send(&self, stage: Stage, batch: Batch) -> bool {
         (self.outlet)(Feed::Batch { stage, batch: Box::new(batch) })
+    }
+}
+
+/// The ends of several sessions as one, to be shown at once while all of each is read.
+///
+/// Of a long session its last entries come first, of a short one all that it has. They reach back to different times:
+/// what is older than the youngest of the beginnings is left out, so that between two entries none is missing. Nothing is
+/// shown before each of the sessions has said where it stands, and nothing at all if none of them is long.
+struct Ends {
+    merge: Merge,
+    /// Which of the sessions are shown by their last entries.
+    is_end: Vec<bool>,
+}
+
+impl Ends {
+    /// Of sessions with these names and formats.
+    fn new(names: &[(String, &'static str)]) -> Self {
+        Self { merge: Merge::new(names), is_end: vec![false; names.len()] }
+    }
+
+    /// Takes a batch of the last entries of a session. Answers what is to be shown.
+    fn take_end(&mut self, number: usize, batch: Batch) -> Vec<Batch> {
+        self.is_end.get_mut(number).into_iter().for_each(|is_end| *is_end = true);
+        self.merge.cut(number);
+        self.merge.take(number, batch)
+    }
+
+    /// Takes a batch of all of it.
+    fn take_whole(&mut self, number: usize, batch: &Batch) -> Vec<Batch> {
+        match self.is_end.get(number) {
+            Some(false) => self.merge.take(number, batch.clone()),
+            _ => self.go_on(number),
+        }
+    }
+
+    /// The session goes on with what is older than its last entries.
+    fn go_on(&mut self, number: usize) -> Vec<Batch> {
+        if self.is_end.get(number) == Some(&true) { self.finish(number) } else { Vec::new() }
+    }
+
+    /// All of the session is read, or nothing of it can be.
+    fn finish(&mut self, number: usize) -> Vec<Batch> {
+        let batches = self.merge.finish(number).unwrap_or_default();
+        if self.is_end.contains(&true) { batches } else { Vec::new() }
     }
 }

@@ -10,10 +10,10 @@ use super::ahead::read_portions;
 use super::bodies::Bodies;
 use super::emitter::Emitter;
 use super::files::{Files, Kind};
-use super::plan::Plan;
+use super::plan::{Plan, files_of};
 use super::whole::is_whole_value;
 use crate::formats::counting::{Counting, Need};
-use crate::formats::decoder::{Format, Pattern, value_without};
+use crate::formats::decoder::{Format, value_without};
 use crate::formats::json::Json;
 use crate::model::edit::LinkState;
 use crate::model::record::{FileId, Origin};
@@ -21,7 +21,6 @@ use crate::model::tally::Tally;
 use crate::model::text::Text;
 use crate::source::follow::Follower;
 use crate::source::lines::{Ended, Line, LineBuffer};
-use crate::source::pattern::expand;
 
 /// An unfinished last line that stays so for this long is shown as it is.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -69,10 +68,9 @@ impl LineFile {
 
     /// Where a file is that was moved away, perhaps to there: its agent may have put it aside.
     pub(crate) fn whereabouts(&self, format: &dyn Format, there: Option<PathBuf>) -> LinkState {
-        let names = format.archives(self.follower.path());
-        let mut files = names.iter().flat_map(|Pattern(pattern)| expand(pattern).files);
-        match files.find(|path| self.follower.is_now_at(path)) {
-            Some(path) => LinkState::Archived(name_of(&path)),
+        let files = files_of(&format.archives(self.follower.path()));
+        match files.iter().find(|path| self.follower.is_now_at(path)) {
+            Some(path) => LinkState::Archived(name_of(path)),
             None => LinkState::Moved(there.map(|there| self.in_short(&there))),
         }
     }

@@ -7,7 +7,6 @@
 mod ahead;
 mod bodies;
 mod catalog;
-mod counted;
 mod course;
 pub(crate) mod defined;
 mod earlier;
@@ -40,7 +39,8 @@ use crossbeam_channel::Sender;
 pub(crate) use self::course::Course;
 pub(crate) use self::emitter::Outlet;
 pub(crate) use self::live::guarded;
-pub(crate) use self::open::{cannot_open, is_database};
+pub use self::open::sessions;
+pub(crate) use self::open::{cannot_open, is_choice, is_database};
 pub use self::pager::{Pager, contents};
 pub(crate) use self::piped::Unpacked;
 pub(crate) use self::reader::Reader;
@@ -58,7 +58,7 @@ use crate::formats::named;
 use crate::formats::survey::Sums;
 use crate::model::coverage::Coverage;
 use crate::model::edit::{Feed, Opened, Stage};
-use crate::model::record::{FileId, Shape};
+use crate::model::record::Shape;
 use crate::model::text::Text;
 
 /// How changes of files are noticed.
@@ -79,16 +79,6 @@ pub struct Session {
     files: Files,
     /// Those that are read as one with it.
     others: Vec<Self>,
-}
-
-/// The sessions in a folder or database, newest first; one without a name for a plain file.
-pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
-    open::sessions(target)
-}
-
-/// Whether a reader has to choose: a database of several sessions, of which none is named.
-pub(crate) fn is_choice(target: &Target) -> bool {
-    open::is_choice(target)
 }
 
 /// Opens a session: finds out its format and shape, reads nothing else.
@@ -279,8 +269,7 @@ fn with_outlet(sink: &mut dyn FnMut(Feed), read: impl FnOnce(Outlet<'_>)) {
 }
 
 fn read_files(plan: &Plan, files: &Files, bodies: Bodies, outlet: Outlet<'_>) {
-    outlet(Feed::Opened(Box::new(plan.opened.clone())));
-    outlet(Feed::File { id: FileId(0), path: (*plan.path).into() });
+    plan.say_opened(outlet);
     let is_counted = plan.counting(Place::Line).is_some();
     let emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet).counting(is_counted);
     match Reader::new(plan, files, bodies, emitter, (Instant::now(), &Databases::default())) {

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use memchr::memrchr;
 
-use super::plan::{Head, Plan, Verdicts, read_head};
-use super::target::{OpenError, SessionHead, Target};
+use super::plan::{Head, Plan, Verdicts, files_of, read_head};
+use super::target::{OpenError, SessionHead, Target, refusal};
 use super::{catalog, probe};
 use crate::formats::decoder::{Confidence, Format, Pattern, Verdict, text_of};
 use crate::formats::generic::Generic;
@@ -19,7 +19,7 @@ use crate::formats::{Asked, Detection, registry, roots};
 use crate::model::record::Shape;
 use crate::model::text::Text;
 use crate::source::discover::below;
-use crate::source::pattern::{Closed, Why, expand, matches};
+use crate::source::pattern::{Closed, Why, matches};
 use crate::source::regular::{self, Fence};
 use crate::source::rewritten::Rewritten;
 use crate::source::rows;
@@ -55,7 +55,7 @@ fn plan_asking(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenEr
         return Ok((piped(path), Verdicts::new()));
     }
     if !kind.is_file() {
-        return Err(OpenError(format!("{}: {}, not a session file", path.display(), describe(kind))));
+        return Err(refusal(path, &format!("{}, not a session file", describe(kind))));
     }
     let Head { bytes: head, is_whole, packing } =
         read_head(path).map_err(|error| cannot_open(path, &error))?;
@@ -208,7 +208,7 @@ fn plan_folder(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenEr
                 named_among(files, name).map_err(|what| refusal(path, &what))?.0
             }
             None => newest_session(detection.format, path)
-                .ok_or_else(|| OpenError(format!("{}: no session in this folder", path.display())))?,
+                .ok_or_else(|| refusal(path, "no session in this folder"))?,
         };
         return Ok(Plan::of(path, session, detection));
     }
@@ -220,8 +220,7 @@ fn plan_folder(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenEr
     }
     let file = newest_session_file(path).ok_or_else(|| {
         unread_below(path).unwrap_or_else(|| {
-            let what = "no session file in this folder or up to three folders below";
-            OpenError(format!("{}: {what}; name a file", path.display()))
+            refusal(path, "no session file in this folder or up to three folders below; name a file")
         })
     })?;
     plan_asking(&Target { path: file, session: None }, asked)
@@ -243,10 +242,6 @@ fn named_among(mut files: Vec<PathBuf>, name: &str) -> Result<(String, PathBuf),
     Ok((found, file.unwrap_or_default()))
 }
 
-fn refusal(path: &Path, what: &str) -> OpenError {
-    OpenError(format!("{}: {what}", path.display()))
-}
-
 fn detect_folder(path: &Path, asked: Asked) -> Result<Detection, OpenError> {
     let entries = fs::read_dir(path).map_err(|error| cannot_open(path, &error))?;
     let mut names: Vec<String> =
@@ -257,8 +252,7 @@ fn detect_folder(path: &Path, asked: Asked) -> Result<Detection, OpenError> {
 
 /// The session files of a folder, newest first.
 fn session_files(format: &dyn Format, path: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> =
-        format.sessions(path).iter().flat_map(|Pattern(pattern)| expand(pattern).files).collect();
+    let mut files = files_of(&format.sessions(path));
     files.sort_by_cached_key(|file| std::cmp::Reverse(modified(file)));
     files
 }
@@ -296,11 +290,11 @@ fn newest_session_file(folder: &Path) -> Option<PathBuf> {
     })?;
     if format.named(newest).is_none() {
         // Where each record is a file, it does not matter which one was written last: the first one is the session.
-        let patterns = format.files(newest, "");
-        let all = || patterns.iter().flat_map(|Pattern(pattern)| expand(pattern).files);
-        let first = all().find(|file| format.named(file).is_some());
-        if let Some(first) = first.filter(|_| all().any(|file| file == *newest)) {
-            return Some(first);
+        let all = files_of(&format.files(newest, ""));
+        if let Some(first) =
+            all.iter().find(|file| format.named(file).is_some()).filter(|_| all.contains(newest))
+        {
+            return Some(first.clone());
         }
     }
     let is_owner = |other: &&PathBuf| {
@@ -334,8 +328,7 @@ fn describe(kind: FileType) -> &'static str {
 
 /// Why the system does not let a path be opened.
 pub(crate) fn cannot_open(path: &Path, error: &io::Error) -> OpenError {
-    let what = why(path, error).unwrap_or_else(|| format!("cannot be opened ({error})"));
-    OpenError(format!("{}: {what}", path.display()))
+    refusal(path, &why(path, error).unwrap_or_else(|| format!("cannot be opened ({error})")))
 }
 
 /// What keeps whoever asks from a path, where there are better words for it than those of the system.

@@ -32,6 +32,7 @@ use crate::source::stamp::{Stamp, read_range};
 pub struct Pager(Vec<SessionPager>);
 
 /// Reads records of one of the sessions.
+#[derive(Default)]
 struct SessionPager {
     files: Files,
     /// The file that was read last: the next record is mostly in the same one.
@@ -89,14 +90,7 @@ impl Window {
 impl Pager {
     /// A pager for the files of sessions.
     pub(super) fn new(sessions: impl Iterator<Item = Files>) -> Self {
-        let session = |files| SessionPager {
-            files,
-            open: None,
-            copy: None,
-            database: None,
-            archive: None,
-            window: None,
-        };
+        let session = |files| SessionPager { files, ..SessionPager::default() };
         Self(sessions.map(session).collect())
     }
 

@@ -3,10 +3,9 @@
 //!
 //! **Compressed files are pipes.** They are read from beginning to end, with their bodies kept, and within bounds;
 //! nothing in them can be read again by its place. The archive of an evaluation is read once more, all of it, when it
-//! was written again ([`rewritten`]); others are read once. While a pipe is shown, a file without a name has its
+//! was written again; others are read once. While a pipe is shown, a file without a name has its
 //! bytes, for who asks for a record as it was written. Among many sessions it is read step by step ([`Unpacked`]).
 
-mod rewritten;
 mod unpacked;
 
 pub(crate) use self::unpacked::Unpacked;
@@ -24,6 +23,7 @@ use crossbeam_channel::{Receiver, TryRecvError};
 use super::bodies::Bodies;
 use super::emitter::{Emitter, Outlet};
 use super::files::{Files, Kind};
+use super::line_file::emit_line;
 use super::plan::Plan;
 use super::probe::{self, HEAD, LONGEST};
 use super::reader;
@@ -44,14 +44,17 @@ const CALM: Duration = Duration::from_millis(500);
 
 /// Reads a pipe to its end, or until asked to stop, with a copy for these files of what is to be read again.
 pub(crate) fn run(plan: Plan, files: &Files, outlet: Outlet<'_>, stop: &AtomicBool) {
-    Piped::new(plan, files, outlet).of_pipe().run_once(stop);
+    let mut piped = Piped::new(plan, files, outlet).of_pipe();
+    if piped.run(stop) {
+        piped.emitter.send(Feed::Link(LinkState::Closed));
+    }
 }
 
 /// As [`run`], but an archive may be written again.
 pub(crate) fn follow(plan: Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
     if plan.packing == Some(Packing::Zip) {
         let watcher = plan.watcher(native, outlet);
-        return rewritten::follow(Piped::new(plan, files, outlet).of_pipe(), watcher, stop);
+        return Unpacked::new(Piped::new(plan, files, outlet).of_pipe(), Packing::Zip).follow(watcher, stop);
     }
     run(plan, files, outlet, stop);
 }
@@ -80,8 +83,7 @@ impl<'o> Piped<'o> {
         if plan.packing.is_some() {
             emitter = emitter.within(budget::HELD);
         }
-        emitter.send(Feed::Opened(Box::new(plan.opened.clone())));
-        emitter.send(Feed::File { id: FileId(0), path: (*plan.path).into() });
+        plan.say_opened(outlet);
         Self {
             plan,
             files: files.clone(),
@@ -116,12 +118,6 @@ impl<'o> Piped<'o> {
     fn of_pipe(mut self) -> Self {
         self.emitter = self.emitter.of_pipe();
         self
-    }
-
-    fn run_once(&mut self, stop: &AtomicBool) {
-        if self.run(stop) {
-            self.emitter.send(Feed::Link(LinkState::Closed));
-        }
     }
 
     /// Reads it from its beginning to its end. Answers whether it came there.
@@ -296,7 +292,7 @@ impl<'o> Piped<'o> {
         let (emitter, is_shown) = (&mut self.emitter, &mut self.is_shown);
         self.buffer.feed(bytes, |line| {
             if !std::mem::take(is_shown) {
-                emit(line, emitter);
+                emit_line(line, Kind::Lines, Path::new("-"), emitter);
             }
         });
     }
@@ -312,12 +308,12 @@ impl<'o> Piped<'o> {
         if !self.plan.is_provisional && !self.plan.shape.is_rewritten() {
             self.head = Vec::new();
         }
-        if let Some(Line::Whole(record)) = self.buffer.unfinished()
-            && !self.is_shown
+        let unfinished = self.buffer.unfinished().filter(|_| !self.is_shown);
+        if let Some(line @ Line::Whole(record)) = unfinished
             && is_whole_value(record.bytes)
         {
             self.is_shown = true;
-            emit(Line::Whole(record), &mut self.emitter);
+            emit_line(line, Kind::Lines, Path::new("-"), &mut self.emitter);
         }
         self.emitter.finish();
         self.emitter.flush(true);
@@ -340,7 +336,7 @@ impl<'o> Piped<'o> {
             self.emitter.spend(all.len() as u64);
             emit_whole(&mut self.emitter, kind, FileId(0), &all, Bodies::Kept);
         } else if let Some(line) = self.buffer.unfinished().filter(|_| !self.is_shown) {
-            emit(line, &mut self.emitter);
+            emit_line(line, Kind::Lines, Path::new("-"), &mut self.emitter);
         }
         if let Some(why) = why.or_else(|| self.excess()) {
             let is_packed = self.plan.packing.is_some();
@@ -363,12 +359,5 @@ impl<'o> Piped<'o> {
         if !std::mem::replace(&mut self.is_caught_up, true) {
             self.emitter.send(Feed::CaughtUp);
         }
-    }
-}
-
-fn emit(line: Line<'_>, emitter: &mut Emitter<'_>) {
-    match line {
-        Line::Whole(record) => emitter.emit(record, Kind::Lines.place(Path::new("-"), record.origin.line)),
-        Line::TooLong(record) => emitter.fault(record, "a line is too long to be a record"),
     }
 }

@@ -10,10 +10,10 @@ use crate::formats::counting::Counting;
 use crate::formats::decoder::{Decoder, Format, Pattern, Place, Verdict};
 use crate::formats::survey::{Sums, Surveyed};
 use crate::model::edit::{Feed, Opened, Polled};
-use crate::model::record::Shape;
+use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
 use crate::source::packed::{self, Packing};
-use crate::source::pattern::{from_root, named_like};
+use crate::source::pattern::{expand, from_root, named_like};
 use crate::source::regular;
 use crate::source::stamp::{Stamp, read_range};
 use crate::source::watch::Watcher;
@@ -53,6 +53,12 @@ impl Plan {
             outlet(Feed::Polled(why));
         }
         watcher
+    }
+
+    /// Says what was opened.
+    pub(crate) fn say_opened(&self, outlet: Outlet<'_>) {
+        outlet(Feed::Opened(Box::new(self.opened.clone())));
+        outlet(Feed::File { id: FileId(0), path: (*self.path).into() });
     }
 
     /// A plan after a detection, and what the formats that were asked said.
@@ -142,6 +148,11 @@ impl Plan {
     pub(crate) fn reads_like(&self, other: &Self) -> bool {
         self.format.name() == other.format.name() && self.shape == other.shape
     }
+}
+
+/// The files that patterns name.
+pub(crate) fn files_of(patterns: &[Pattern]) -> Vec<PathBuf> {
+    patterns.iter().flat_map(|Pattern(pattern)| expand(pattern).files).collect()
 }
 
 /// The beginning of a file, decompressed if need be.

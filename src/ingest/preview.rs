@@ -1,19 +1,17 @@
 //! The end of a long session, shown at once while the whole is read, and of no use once that is done.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::emitter::{Emitter, Outlet};
 use super::files::{Files, Kind};
 use super::line_file::emit_line;
-use super::plan::Plan;
+use super::plan::{Plan, files_of};
 use super::rows;
 use super::whole::{Small, is_whole_value};
-use crate::formats::decoder::Pattern;
 use crate::model::edit::{Feed, Stage};
 use crate::model::record::Shape;
 use crate::source::lines::{Line, LineBuffer};
-use crate::source::pattern::expand;
 use crate::source::regular;
 use crate::source::stamp::{Stamp, read_range};
 
@@ -71,29 +69,22 @@ fn last_lines(plan: &Plan, files: &Files, window: u64, emitter: &mut Emitter<'_>
 
 /// The newest files of a folder with many, and what they ask for.
 fn newest_files(plan: &Plan, files: &Files, emitter: &mut Emitter<'_>) -> bool {
-    let found = files_of(plan.format.files(&plan.path, &plan.session));
+    let found = files_of(&plan.format.files(&plan.path, &plan.session));
     if found.len() <= MANY_FILES {
         return false;
     }
     for path in found.iter().skip(found.len() - NEWEST_FILES) {
         emit_small(path, files, emitter);
         for wanted in emitter.take_wanted() {
-            files_of(plan.follow_up(&wanted)).iter().for_each(|part| emit_small(part, files, emitter));
+            files_of(&plan.follow_up(&wanted)).iter().for_each(|part| emit_small(part, files, emitter));
         }
     }
     true
 }
 
-fn files_of(patterns: Vec<Pattern>) -> Vec<PathBuf> {
-    patterns.iter().flat_map(|Pattern(pattern)| expand(pattern).files).collect()
-}
-
 /// Files that are half written are left to the whole reading.
 fn emit_small(path: &Path, files: &Files, emitter: &mut Emitter<'_>) {
-    let (id, is_new) = files.number(path, Kind::Small);
-    if is_new {
-        emitter.send(Feed::File { id, path: path.into() });
-    }
+    let id = files.announce(path.into(), Kind::Small, emitter);
     let mut small = Small::new(path, id, Kind::Small, files.fence_of(path));
     if let Some(bytes) = small.file.read().ok().filter(|bytes| is_whole_value(bytes)) {
         small.emit(emitter, &bytes);

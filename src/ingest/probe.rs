@@ -61,13 +61,12 @@ fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, asked: Asked) -> D
         .filter(Json::is_object)
         .collect();
     let probe = Probe {
-        path,
-        children: &[],
         lines: if is_document { &[] } else { &lines },
         header: header.as_ref(),
         elements: &elements,
         is_document,
         is_whole,
+        ..Probe::at(path)
     };
     let mut detection = detect(&probe, asked);
     let root = split.as_ref().and_then(|split| text.get(split.root.clone())).unwrap_or_default();
@@ -138,15 +137,7 @@ fn as_values(path: &Path, text: &str, is_whole: bool, asked: Asked) -> Option<De
     if values.len() * 2 <= seen {
         return None;
     }
-    let probe = Probe {
-        path,
-        children: &[],
-        lines: &values,
-        header: None,
-        elements: &[],
-        is_document: false,
-        is_whole,
-    };
+    let probe = Probe { lines: &values, is_whole, ..Probe::at(path) };
     let mut detection = detect(&probe, asked);
     let is_agents = is_certain_of_agent(&detection) && detection.verdict.shape == Shape::Lines;
     detection.verdict.shape = Shape::Values;
@@ -155,11 +146,7 @@ fn as_values(path: &Path, text: &str, is_whole: bool, asked: Asked) -> Option<De
 
 /// Detects the format of a file of lines by some of them.
 pub(crate) fn detect_lines(path: &Path, lines: &[Json<'_>]) -> Detection {
-    detect(&of_lines(path, lines), Asked::UntilCertain)
-}
-
-fn of_lines<'a>(path: &'a Path, lines: &'a [Json<'a>]) -> Probe<'a> {
-    Probe { path, children: &[], lines, header: None, elements: &[], is_document: false, is_whole: false }
+    detect(&Probe { lines, ..Probe::at(path) }, Asked::UntilCertain)
 }
 
 /// Whether a file of lines that begins so is certainly of the format in whose place it lies: then it is of no other, and
@@ -169,15 +156,13 @@ pub(crate) fn is_certainly(format: &dyn Format, path: &Path, head: &[u8]) -> boo
     let text = text_of(whole);
     let lines = text.lines().take(FIRST_LINES).filter_map(json::read).filter(Json::is_object);
     let lines: Vec<Json<'_>> = lines.collect();
-    let Verdict { confidence, shape, .. } = format.sniff(&of_lines(path, &lines));
+    let Verdict { confidence, shape, .. } = format.sniff(&Probe { lines: &lines, ..Probe::at(path) });
     (confidence, shape) == (Confidence::Certain, Shape::Lines)
 }
 
 /// Detects the format of a folder by the names in it.
 pub(crate) fn detect_folder(path: &Path, children: &[String], asked: Asked) -> Detection {
-    let probe =
-        Probe { path, children, lines: &[], header: None, elements: &[], is_document: false, is_whole: true };
-    detect(&probe, asked)
+    detect(&Probe { children, is_whole: true, ..Probe::at(path) }, asked)
 }
 
 /// Whether no format reads the file.

@@ -6,16 +6,15 @@ pub(crate) mod registry;
 mod rows_beside;
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use self::companions::is_packed;
 use self::registry::Registry;
 use self::rows_beside::RowsBeside;
 use super::bodies::Bodies;
-use super::earlier::{self, Part};
+use super::earlier::{self, Part, is_packed};
 use super::emitter::{Emitter, Outlet};
 use super::files::{Files, Kind};
 use super::line_file::{LineFile, emit_line};
@@ -59,8 +58,6 @@ pub struct Reader<'o> {
     /// What is read goes through here.
     pub(crate) emitter: Emitter<'o>,
     main: Main,
-    /// What is read before the opened file.
-    earlier: VecDeque<Part>,
     line_files: Vec<LineFile>,
     line_file_at: HashMap<PathBuf, usize>,
     /// A database with rows on the session.
@@ -94,8 +91,8 @@ enum Todo {
     Lost(PathBuf),
     /// The rows of a database beside the session.
     RowsBeside,
-    /// A compressed line file, to be read once.
-    Packed(FileId, PathBuf),
+    /// A text that is read once: a part of a file in which the session began, or a compressed file beside it.
+    Text(Kind, Part),
 }
 
 /// Reads the files beside a compressed one, of which all is read.
@@ -116,7 +113,7 @@ pub(crate) fn read_before<'o>(plan: &Plan, files: &Files, emitter: &mut Emitter<
         let emitter = &mut reader.emitter;
         earlier::originals(plan.format, first, files, &mut |record| emitter.learn(record));
         for part in &parts {
-            reader.read_earlier(part);
+            reader.read_text(Kind::Lines, part);
         }
     });
 }
@@ -180,7 +177,6 @@ impl<'o> Reader<'o> {
             bodies,
             emitter,
             main,
-            earlier: VecDeque::new(),
             line_files: Vec::new(),
             line_file_at: HashMap::new(),
             rows_beside: None,
@@ -213,20 +209,20 @@ impl<'o> Reader<'o> {
 
     /// Reads on a little. Answers whether there is more to read.
     pub(crate) fn step(&mut self, now: Instant) -> bool {
-        if let Some(part) = self.earlier.pop_front() {
-            self.read_earlier(&part);
-            return true;
-        }
-        // Of a session in a database the lines of a file beside it come before the rows.
-        let is_lines = matches!((&self.main, self.queue.front()), (Main::Rows(_), Some(Todo::LineFile(_))));
-        let is_reading = !is_lines && self.step_main(now);
+        let comes_first = match self.queue.front() {
+            Some(Todo::Text(kind, _)) => *kind == Kind::Lines,
+            // Of a session in a database the lines of a file beside it come before the rows.
+            Some(Todo::LineFile(_)) => matches!(self.main, Main::Rows(_)),
+            _ => false,
+        };
+        let is_reading = !comes_first && self.step_main(now);
         if !is_reading {
             match self.queue.pop_front() {
                 Some(Todo::LineFile(index)) => self.read_line_file(index, now),
                 Some(Todo::Small(index, content)) => self.read_small(index, content, now),
                 Some(Todo::Lost(path)) => self.emitter.lost(&path),
                 Some(Todo::RowsBeside) => self.read_rows_beside(),
-                Some(Todo::Packed(id, path)) => self.read_packed(id, &path),
+                Some(Todo::Text(kind, part)) => self.read_text(kind, &part),
                 None => return false,
             }
         }
@@ -274,7 +270,7 @@ impl<'o> Reader<'o> {
             Main::Rows(rows) => rows.has_more(),
             Main::Folder => false,
         };
-        main || !self.earlier.is_empty() || !self.queue.is_empty()
+        main || !self.queue.is_empty()
     }
 
     /// When to look again without any event.
@@ -319,7 +315,9 @@ impl<'o> Reader<'o> {
             seen.anew = Some("files were removed".to_owned());
         }
         let looked_at: Vec<Arc<Path>> = census.due.iter().chain(&census.gone).cloned().collect();
-        for index in self.due_strands(&looked_at, now) {
+        let retries = self.line_files.iter().map(|line_file| line_file.follower.retry_at());
+        let named = looked_at.iter().filter_map(|path| self.line_file_at.get(&**path)).copied();
+        for index in due(retries, named, now) {
             let Some(line_file) = self.line_files.get_mut(index) else { continue };
             match line_file.follower.poll(now) {
                 Change::Grown => {
@@ -348,21 +346,10 @@ impl<'o> Reader<'o> {
         seen
     }
 
-    /// There may be thousands, so those are looked at whose turn it is, and those that wait to be.
-    fn due_strands(&self, due: &[Arc<Path>], now: Instant) -> BTreeSet<usize> {
-        let is_waiting =
-            |line_file: &LineFile| line_file.follower.retry_at().is_some_and(|retry| retry <= now);
-        let waiting = self.line_files.iter().enumerate().filter(|(_, line_file)| is_waiting(line_file));
-        let named = due.iter().filter_map(|path| self.line_file_at.get(&**path)).copied();
-        waiting.map(|(index, _)| index).chain(named).collect()
-    }
-
-    fn poll_smalls(&mut self, due: &[Arc<Path>], now: Instant) {
-        let waiting = self.smalls.iter().enumerate();
-        let waiting = waiting.filter(|(_, small)| small.file.retry_at().is_some_and(|retry| retry <= now));
-        let mut indices: Vec<usize> = waiting.map(|(index, _)| index).collect();
-        indices.extend(due.iter().filter_map(|path| self.small_at.get(path)));
-        for index in indices {
+    fn poll_smalls(&mut self, looked_at: &[Arc<Path>], now: Instant) {
+        let retries = self.smalls.iter().map(|small| small.file.retry_at());
+        let named = looked_at.iter().filter_map(|path| self.small_at.get(path)).copied();
+        for index in due(retries, named, now) {
             let Some(small) = self.smalls.get_mut(index) else { continue };
             if let Look::Content(bytes) | Look::Broken(bytes) = small.poll(now) {
                 self.folder.touch(small.file.path());
@@ -507,33 +494,27 @@ impl<'o> Reader<'o> {
         }
     }
 
-    fn read_packed(&mut self, id: FileId, path: &Path) {
-        self.emitter.leave_bodies(false);
-        let text = earlier::open(path, &self.files);
-        self.read_lines(text, id, path, Kind::CompanionLines);
-    }
-
-    /// Reads a part of a file in which the session began.
-    fn read_earlier(&mut self, Part { path, bytes }: &Part) {
-        let (id, is_new) = self.files.number(path, Kind::Lines);
-        if is_new {
-            self.emitter.send(Feed::File { id, path: Arc::from(&**path) });
-        }
-        // What is compressed cannot be read again in the middle.
-        self.emitter.leave_bodies(!is_packed(path) && self.bodies.away_at(0, *bytes));
-        let text = earlier::open(path, &self.files).map(|text| text.take(*bytes));
-        self.read_lines(text, id, path, Kind::Lines);
-    }
-
-    fn read_lines(&mut self, text: io::Result<impl Read>, id: FileId, path: &Path, kind: Kind) {
+    /// Reads a text once: lines of the session before the opened file, or a compressed file beside it.
+    fn read_text(&mut self, kind: Kind, Part { path, bytes }: &Part) {
         let emitter = &mut self.emitter;
+        let id = self.files.announce(Arc::from(&**path), kind, emitter);
+        // What is compressed cannot be read again in the middle.
+        emitter.leave_bodies(!is_packed(path) && self.bodies.away_at(0, *bytes));
         let mut buffer = LineBuffer::new(id);
-        let end = text.and_then(|mut text| {
-            let room = room_for(u64::MAX, &mut self.room);
-            while let Some(bytes) = read_some(&mut text, room)? {
-                buffer.feed(bytes, |line| emit_line(line, kind, path, emitter));
+        let end = earlier::open(path, &self.files).and_then(|text| {
+            let mut text = BufReader::with_capacity(ROOM, text.take(*bytes));
+            loop {
+                let read = match text.fill_buf() {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    read => read?,
+                };
+                let len = read.len();
+                if len == 0 {
+                    return Ok(());
+                }
+                buffer.feed(read, |line| emit_line(line, kind, path, emitter));
+                text.consume(len);
             }
-            Ok(())
         });
         buffer.unfinished().into_iter().for_each(|line| emit_line(line, kind, path, emitter));
         if let Err(error) = end {
@@ -568,6 +549,16 @@ impl<'o> Reader<'o> {
     }
 }
 
+/// There may be thousands, so those are looked at whose turn it is, and those that wait to be.
+fn due(
+    retries: impl Iterator<Item = Option<Instant>>,
+    named: impl Iterator<Item = usize>,
+    now: Instant,
+) -> BTreeSet<usize> {
+    let waiting = retries.enumerate().filter(|(_, retry)| retry.is_some_and(|retry| retry <= now));
+    waiting.map(|(index, _)| index).chain(named).collect()
+}
+
 /// Tells that a file beside the session cannot be read; what was read of it stays.
 fn note_unreadable(emitter: &mut Emitter<'_>, line_file: &LineFile, why: &str) {
     emitter.notice(line_file.id(), &format!("{} cannot be read: {why}", line_file.follower.path().display()));
@@ -578,15 +569,4 @@ fn room_for(len: u64, room: &mut Vec<u8>) -> &mut [u8] {
     let wanted = usize::try_from(len).unwrap_or(ROOM).clamp(LEAST_ROOM, ROOM);
     room.resize(room.len().max(wanted), 0);
     room
-}
-
-/// The next bytes; `None` at the end.
-fn read_some<'b>(text: &mut impl Read, chunk: &'b mut [u8]) -> io::Result<Option<&'b [u8]>> {
-    let read = loop {
-        match text.read(chunk) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            other => break other?,
-        }
-    };
-    Ok(chunk.get(..read).filter(|bytes| !bytes.is_empty()))
 }

@@ -61,6 +61,11 @@ pub(crate) fn emit_newest(plan: &Plan, files: &Files, emitter: &mut Emitter<'_>)
     Ok(true)
 }
 
+fn queries_of(database: &Database, format: &dyn Format) -> Result<Arc<Queries>, Failure> {
+    let other = || Failure::Unreadable("these are the tables of another program".to_owned());
+    catalog::queries(database, format)?.map(Arc::new).ok_or_else(other)
+}
+
 /// Reads the rows of one session.
 pub(crate) struct Rows {
     path: PathBuf,
@@ -96,8 +101,7 @@ impl Rows {
         databases: &Databases,
     ) -> Result<Self, Failure> {
         let database = databases.open(&plan.path, bodies)?;
-        let other = || Failure::Unreadable("these are the tables of another program".to_owned());
-        let queries = Arc::new(catalog::queries(&database, plan.format)?.ok_or_else(other)?);
+        let queries = queries_of(&database, plan.format)?;
         let schema = database.schema()?;
         files.set_queries(Arc::clone(&queries), schema);
         let mut rows = Self {
@@ -173,23 +177,20 @@ impl Rows {
         &mut self,
         emitter: &mut Emitter<'_>,
         now: Instant,
-    ) -> (Vec<LinkState>, Option<String>) {
+    ) -> (Option<LinkState>, Option<String>) {
         let state = match State::of(&self.path) {
             Ok(state) => state,
             Err(error) => return (self.fail(Failure::of(&error), now), None),
         };
         let is_due = self.schedule.is_due(now);
-        let waits = self.schedule.is_failing() && !is_due;
-        if waits || (self.state == Some(state) && !is_due) {
-            return (Vec::new(), None);
-        }
-        if self.schedule.puts_off(now) {
-            return (Vec::new(), None);
+        let waits = self.schedule.is_failing() || self.state == Some(state);
+        if waits && !is_due || self.schedule.puts_off(now) {
+            return (None, None);
         }
         let is_same = self.state == Some(state) && self.schedule.is_settled() && !self.schedule.is_failing();
         if is_same && self.database.as_ref().is_none_or(|database| database.is_current()) {
             self.schedule.looked(now, Duration::ZERO, true);
-            return (Vec::new(), None);
+            return (None, None);
         }
         match self.look(state, emitter, now) {
             Ok(anew) => (self.schedule.recover(), anew),
@@ -221,7 +222,7 @@ impl Rows {
             self.queue.clear();
             return false;
         }
-        for link in self.fail(failure, now) {
+        if let Some(link) = self.fail(failure, now) {
             emitter.send(Feed::Link(link));
         }
         false
@@ -229,24 +230,32 @@ impl Rows {
 
     /// Adds sessions that records asked for; they are read next.
     pub(crate) fn want(&mut self, wanted: Vec<Text>, emitter: &mut Emitter<'_>) {
+        let names = wanted.iter().filter(|wanted| !wanted.starts_with("part/"));
+        let names = names.filter_map(|wanted| wanted.rsplit('/').next().filter(|name| !name.is_empty()));
+        self.add_sessions(names.map(str::to_owned).collect(), emitter);
+    }
+
+    /// Adds sessions that were not asked for before; they are read next.
+    fn add_sessions(&mut self, mut names: Vec<String>, emitter: &mut Emitter<'_>) {
+        names.retain(|name| self.asked.insert(name.clone()));
+        let todo = self.add_found(names, emitter);
+        self.read_next(todo);
+    }
+
+    /// Adds those of these sessions that are there.
+    fn add_found(&mut self, names: Vec<String>, emitter: &mut Emitter<'_>) -> Vec<Todo> {
         let mut todo = Vec::new();
-        for wanted in wanted {
-            let name = wanted.rsplit_once('/').map_or(wanted.as_str(), |(_, name)| name).to_owned();
-            let names_session = !name.is_empty() && !wanted.starts_with("part/");
-            if names_session
-                && self.asked.insert(name.clone())
-                && !self.add_session(&name, &mut todo, emitter)
-            {
+        for name in names {
+            if !self.add_session(&name, &mut todo, emitter) {
                 self.missing.push(name);
             }
         }
-        self.read_next(todo);
+        todo
     }
 
     /// Adds a session by a name that it goes by. Answers whether it is there.
     fn add_session(&mut self, name: &str, todo: &mut Vec<Todo>, emitter: &mut Emitter<'_>) -> bool {
-        let queries = Arc::clone(&self.queries);
-        let named = self.value(&queries.named, name).ok().flatten();
+        let named = self.named(name).ok().flatten();
         let Some(id) = named.as_ref().and_then(Cell::text) else { return false };
         if self.sessions.iter().all(|session| session.id != id) {
             let number = self.sessions.len();
@@ -260,15 +269,17 @@ impl Rows {
         true
     }
 
-    fn value(&mut self, sql: &str, name: &str) -> Result<Option<Cell>, Failure> {
-        self.database()?.value(sql, &[Cell::from(name)])
+    /// The id of the session that goes by a name.
+    fn named(&mut self, name: &str) -> Result<Option<Cell>, Failure> {
+        self.database()?.value(&self.queries.named, &[Cell::from(name)])
     }
 
-    fn database(&mut self) -> Result<&Database, Failure> {
-        if self.database.is_none() {
-            self.database = Some(self.databases.open(&self.path, self.bodies)?);
-        }
-        self.database.as_deref().ok_or(Failure::Busy)
+    fn database(&mut self) -> Result<Rc<Database>, Failure> {
+        let database = match self.database.take() {
+            Some(database) => database,
+            None => self.databases.open(&self.path, self.bodies)?,
+        };
+        Ok(Rc::clone(self.database.insert(database)))
     }
 
     fn first_look(&mut self, emitter: &mut Emitter<'_>, now: Instant) -> Result<(), Failure> {
@@ -309,12 +320,8 @@ impl Rows {
                 }
             }
         }
-        let mut todo = Vec::new();
-        for name in std::mem::take(&mut self.missing) {
-            if !self.add_session(&name, &mut todo, emitter) {
-                self.missing.push(name);
-            }
-        }
+        let missing = std::mem::take(&mut self.missing);
+        let todo = self.add_found(missing, emitter);
         self.queue.extend(todo);
         if self.state.is_none() || is_settling {
             self.report_anomaly(emitter)?;
@@ -328,16 +335,13 @@ impl Rows {
     /// What was read of a session that was deleted stays, as that of a file does.
     fn look_whether_it_is_gone(&mut self) -> Result<(), Failure> {
         let Some(id) = self.sessions.first().map(|session| session.id.clone()) else { return Ok(()) };
-        let queries = Arc::clone(&self.queries);
-        let is_gone = self.state.is_some() && self.value(&queries.named, &id)?.is_none();
+        let is_gone = self.state.is_some() && self.named(&id)?.is_none();
         if is_gone { Err(Failure::Gone) } else { Ok(()) }
     }
 
     fn learn_tables(&mut self, schema: i64) -> Result<(), Failure> {
-        let format = self.format;
-        let queries = catalog::queries(self.database()?, format)?;
-        let other = || Failure::Unreadable("these are the tables of another program".to_owned());
-        self.queries = Arc::new(queries.ok_or_else(other)?);
+        let database = self.database()?;
+        self.queries = queries_of(&database, self.format)?;
         self.schema = schema;
         self.files.set_queries(Arc::clone(&self.queries), schema);
         Ok(())
@@ -349,22 +353,16 @@ impl Rows {
         (is_touched, is_settling): (bool, bool),
         emitter: &mut Emitter<'_>,
     ) -> Result<News, Failure> {
-        let queries = Arc::clone(&self.queries);
-        self.database()?;
-        let (Some(database), Some(session)) = (&self.database, self.sessions.get_mut(number)) else {
-            return Ok(News::More(Vec::new()));
-        };
+        let database = self.database()?;
+        let Some(session) = self.sessions.get_mut(number) else { return Ok(News::More(Vec::new())) };
         if session.lane.is_none()
-            && let Some(sql) = &queries.facts
+            && let Some(sql) = &self.queries.facts
         {
-            let facts = session.facts(database, sql)?;
-            for fact in facts {
-                emitter.emit_fact(fact);
-            }
+            session.facts(&database, sql)?.into_iter().for_each(|fact| emitter.emit_fact(fact));
         }
-        let news = session.look(number, database, &queries, (is_touched, is_settling))?;
+        let news = session.look(number, &database, &self.queries, (is_touched, is_settling))?;
         let News::More(mut todo) = news else { return Ok(news) };
-        todo.extend(queries.children.is_some().then_some(Todo::Children(number)));
+        todo.extend(self.queries.children.is_some().then_some(Todo::Children(number)));
         Ok(News::More(todo))
     }
 
@@ -374,7 +372,7 @@ impl Rows {
         }
     }
 
-    fn fail(&mut self, failure: Failure, now: Instant) -> Vec<LinkState> {
+    fn fail(&mut self, failure: Failure, now: Instant) -> Option<LinkState> {
         self.database = None;
         self.schedule.fail(failure, now)
     }

@@ -27,7 +27,7 @@ use crate::formats;
 use crate::formats::decoder::{Format, Pattern};
 use crate::formats::roots::file_name;
 use crate::model::edit::{Feed, Stage, saturating_u32};
-use crate::model::record::{FileId, Origin, Record};
+use crate::model::record::{Origin, Record};
 use crate::source::lines::Line;
 use crate::source::packed::{self, Packing};
 use crate::source::pattern::{expand, from_root};
@@ -396,8 +396,7 @@ pub(crate) fn is_entangled(format: &'static dyn Format, picked: &[Picked]) -> bo
 /// Reads some lines of a session as if there were no others.
 pub(crate) fn read_lines(plan: &Plan, files: &Files, picked: &[Picked], outlet: Outlet<'_>) {
     files.set_format(plan.format, &plan.path);
-    outlet(Feed::Opened(Box::new(plan.opened.clone())));
-    outlet(Feed::File { id: FileId(0), path: (*plan.path).into() });
+    plan.say_opened(outlet);
     // Names of entries have the numbers of their files in them.
     let companions = plan.format.companions(&plan.path).into_iter();
     for path in files_of(&plan.path, companions, &mut |folder| folder.is_dir()) {

@@ -84,6 +84,11 @@ impl OpenError {
     }
 }
 
+/// What is wrong with a path.
+pub(crate) fn refusal(path: &Path, what: &str) -> OpenError {
+    OpenError(format!("{}: {what}", path.display()))
+}
+
 impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

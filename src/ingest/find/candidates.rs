@@ -63,6 +63,11 @@ impl Search {
         Self { environment, paths, format, named: if has_names { targets } else { Vec::new() }, refused }
     }
 
+    /// Whether it is of the format that is looked for.
+    pub(crate) fn wants(&self, found: &Found) -> bool {
+        self.format.as_ref().is_none_or(|format| found.format == format)
+    }
+
     /// What the reader named.
     pub(crate) fn targets(&self) -> Vec<Target> {
         let whole = |path: &PathBuf| Target { path: path.clone(), session: None };
@@ -98,7 +103,7 @@ fn names_one(place: &Path, environment: &Environment) -> bool {
 }
 
 /// What may be a session.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Candidate {
     /// The file or database.
     pub(crate) path: PathBuf,
@@ -127,6 +132,11 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
+    /// One of which nothing else is known.
+    pub(super) fn at(path: PathBuf, format: Option<&'static dyn Format>, id: &str) -> Self {
+        Self { path, format, id: id.to_owned(), ..Self::default() }
+    }
+
     /// What lies beside it, and when each was last written, if that is known: what lies beside a file that the reader named
     /// is known only when that is read.
     pub(crate) fn written_beside(&self) -> impl Iterator<Item = (PathBuf, Timestamp)> {
@@ -374,19 +384,15 @@ fn of_file(lying: Lying, format: Option<&'static dyn Format>) -> Option<Candidat
 }
 
 fn candidate(lying: Lying, format: Option<&'static dyn Format>, named: Named<'_>) -> Candidate {
+    let Lying { path, stamp } = lying;
     Candidate {
-        format,
-        id: named.id.to_owned(),
         agent: named.agent.map(str::to_owned),
         is_archive: named.is_archive,
-        modified: lying.stamp.map(|stamp| stamp.moment()),
-        size: lying.stamp.map(|stamp| stamp.len),
-        identity: lying.stamp.map(|stamp| stamp.identity()),
-        is_file: lying.stamp.is_some_and(|stamp| stamp.is_file),
-        row: None,
-        is_child: false,
-        is_asked: false,
-        path: lying.path,
+        modified: stamp.map(|stamp| stamp.moment()),
+        size: stamp.map(|stamp| stamp.len),
+        identity: stamp.map(|stamp| stamp.identity()),
+        is_file: stamp.is_some_and(|stamp| stamp.is_file),
+        ..Candidate::at(path, format, named.id)
     }
 }
 
@@ -478,18 +484,12 @@ fn of_database(lying: &Lying, format: Option<&'static dyn Format>) -> Result<Vec
     let agent = format.named(&lying.path).and_then(|named| named.agent).map(str::to_owned);
     let written = catalog::last_written(&heads);
     let row = |head: &SessionHead| Candidate {
-        path: lying.path.clone(),
-        format: Some(format),
-        id: head.id.clone(),
         agent: agent.clone(),
-        is_archive: false,
         modified: written.get(&head.id).copied(),
-        size: None,
         identity: lying.stamp.map(|stamp| stamp.identity()),
-        is_file: false,
         is_child: !catalog::is_main(head, &heads),
         row: Some(Box::new(head.clone())),
-        is_asked: false,
+        ..Candidate::at(lying.path.clone(), Some(format), &head.id)
     };
     Ok(heads.iter().map(row).collect())
 }

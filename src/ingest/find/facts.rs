@@ -1,13 +1,14 @@
 //! The facts of a found session: what a glance at it tells, and what lies beside it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::asked::Asked;
+use memchr::memmem::Finder;
+
 use super::candidates::{Candidate, is_beside};
 use super::glance::{self, Glance};
-use super::ids::goes_on_from_name;
 use crate::formats;
 use crate::formats::decoder::{Format, Pattern, Place, masked};
 use crate::formats::generic::Generic;
@@ -22,13 +23,20 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
 use crate::model::transcript::Transcript;
 use crate::source::discover::named_by;
-use crate::source::stamp::{Stamp, read_range};
+use crate::source::stamp::read_range;
 use crate::source::{process, regular};
 
 /// How large a manifest or a lock may be.
 const SMALL: usize = 256 << 10;
 /// How large an index of sessions may be: real ones repeat prompts of the system for each session.
 const INDEX: usize = 16 << 20;
+/// A larger file is not looked through.
+const LARGEST_ASKER: usize = 64 << 20;
+/// Nor more files than this in a folder.
+const MOST_ASKERS: usize = 4_000;
+/// How many folders above its own may hold the file that asks for one.
+const ABOVE: usize = 2;
+
 /// A session that was written to so lately is taken for a running one.
 const FRESH_MS: u64 = 60_000;
 
@@ -115,26 +123,33 @@ impl Facts {
         // Rows that cannot be read just now are there all the same.
         let glance = glance::at_rows(&candidate, format, true)
             .unwrap_or_else(|_| Glance::nothing(format, &candidate.path, true));
-        let transcript = glance.transcript();
+        let known = Found {
+            key: row.key.as_deref().map(Text::clean),
+            title: row.title.map(secrets::shown),
+            agent: candidate.agent.as_deref().map(Text::clean),
+            modified: candidate.modified,
+            ..Found::new(candidate.place(), format.name(), Text::clean(&row.id))
+        };
+        Some(self.completed(&candidate, known, &glance.transcript()))
+    }
+
+    /// What is known of a session, with what its transcript tells.
+    fn completed(&self, candidate: &Candidate, known: Found, transcript: &Transcript) -> Found {
         let meta = transcript.meta();
-        let key = row.key.as_deref().map(Text::clean);
-        Some(Found {
-            session: Some(row.id.clone()),
-            format: format.name(),
-            id: Text::clean(&row.id),
-            agent: meta.agent.clone().or_else(|| candidate.agent.as_deref().map(Text::clean)),
-            title: row.title.map(secrets::shown).or_else(|| meta.title().cloned()).or_else(|| key.clone()),
-            key,
+        // What was written to lately is taken for running; what was put aside, or says that it ended, runs no more.
+        let is_fresh = known.modified.is_some_and(|at| self.now.since(at) < FRESH_MS);
+        let has_ended = candidate.is_archive || transcript.has_ended();
+        let fresh = if has_ended { Some(false) } else { is_fresh.then_some(true) };
+        Found {
+            agent: meta.agent.clone().or(known.agent),
+            title: known.title.or_else(|| meta.title().cloned()).or_else(|| known.key.clone()),
             cwd: meta.cwd.clone(),
             project: meta.project().cloned(),
-            model: meta.model.clone(),
-            started: first_time(&transcript),
-            modified: candidate.modified,
-            size: None,
-            live: self.fresh(&candidate, candidate.modified, &transcript),
-            unreadable: None,
-            path: candidate.path,
-        })
+            model: meta.model.clone().or(known.model),
+            started: first_time(transcript),
+            live: known.live.or(fresh),
+            ..known
+        }
     }
 
     fn of_file(&mut self, candidate: Candidate, mut glance: Glance) -> Option<Found> {
@@ -182,35 +197,17 @@ impl Facts {
         let named = place.map_or(candidate.id.as_str(), |place| place.id);
         let is_own = |id: &Text| candidate.format.is_none() || goes_on_from_name(id, named);
         let own = meta.id.clone().filter(|id| identifies(id) && is_own(id));
-        let key = Some(Text::clean(&listing.key)).filter(|key| !key.is_blank());
-        Some(Found {
-            session: None,
-            format: format.name(),
-            id: own.unwrap_or_else(|| Text::clean(named)),
-            agent: meta.agent.clone().or_else(|| place.and_then(|place| place.agent).map(Text::clean)),
-            title: listing.title.or_else(|| meta.title().cloned()).or_else(|| key.clone()),
-            key,
-            cwd: meta.cwd.clone(),
-            project: meta.project().cloned(),
-            model: meta.model.clone().or(listing.model),
-            started: first_time(&transcript),
+        let known = Found {
+            key: Some(Text::clean(&listing.key)).filter(|key| !key.is_blank()),
+            agent: place.and_then(|place| place.agent).map(Text::clean),
+            title: listing.title,
+            model: listing.model,
             modified,
             size: candidate.size.filter(|_| !is_part),
-            live: live.or_else(|| self.fresh(&candidate, modified, &transcript)),
-            unreadable: None,
-            path: candidate.path,
-        })
-    }
-
-    /// What was written to lately is taken for running; what was put aside, or says that it ended, runs no more.
-    fn fresh(
-        &self,
-        candidate: &Candidate,
-        modified: Option<Timestamp>,
-        transcript: &Transcript,
-    ) -> Option<bool> {
-        let is_fresh = modified.is_some_and(|at| self.now.since(at) < FRESH_MS);
-        if candidate.is_archive || transcript.has_ended() { Some(false) } else { is_fresh.then_some(true) }
+            live,
+            ..Found::new(candidate.place(), format.name(), own.unwrap_or_else(|| Text::clean(named)))
+        };
+        Some(self.completed(&candidate, known, &transcript))
     }
 
     /// Feeds the manifest to the decoder. Answers which process it names.
@@ -228,6 +225,45 @@ impl Facts {
         let text = String::from_utf8_lossy(&bytes);
         Some(json::parse(&text).ok()?.get("pid").int().is_some_and(process::is_running))
     }
+}
+
+/// Which files are parts of others that lie beside them, and only these say so, by folder. Only formats are asked whose
+/// records name such files (`Format::asks`). The files of a folder are looked through once for the word; those with it are
+/// decoded.
+#[derive(Default)]
+struct Asked(HashMap<(&'static str, PathBuf), Askers>);
+
+/// Files that ask for others, with these.
+type Askers = HashMap<PathBuf, HashSet<PathBuf>>;
+
+impl Asked {
+    /// Whether a file beside this one, or above it, asks for it. Of two that ask for each other neither is a part.
+    fn is_part(&mut self, path: &Path, format: &'static dyn Format) -> bool {
+        let Some(word) = format.asks() else { return false };
+        path.ancestors().skip(1).take(ABOVE).any(|folder| {
+            let place = (format.name(), folder.to_owned());
+            let askers = self.0.entry(place).or_insert_with(|| askers(folder, format, word));
+            let asks =
+                |asker: &Path, file: &Path| askers.get(asker).is_some_and(|files| files.contains(file));
+            askers.keys().any(|asker| asker != path && asks(asker, path) && !asks(path, asker))
+        })
+    }
+}
+
+fn askers(folder: &Path, format: &'static dyn Format, word: &str) -> Askers {
+    let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let names = fs::read_dir(listed).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let is_json =
+        |name: &PathBuf| name.extension().is_some_and(|ending| ending == "json" || ending == "jsonl");
+    let word = Finder::new(word);
+    let asker = |name: PathBuf| {
+        let path = folder.join(name);
+        let bytes = read_range(&regular::open(&path).ok()?, 0, LARGEST_ASKER).ok()?;
+        word.find(&bytes)?;
+        let files: HashSet<PathBuf> = glance::asked_by(&path, format, &bytes).into_iter().collect();
+        (!files.is_empty()).then_some((path, files))
+    };
+    names.map(PathBuf::from).filter(is_json).take(MOST_ASKERS).filter_map(asker).collect()
 }
 
 /// A candidate that cannot be read. Of a file in a folder that the reader named nobody knows whose it is.
@@ -265,8 +301,27 @@ fn listings(index: &Path, format: &dyn Format) -> Option<Vec<Listing>> {
 
 /// A file of at most `max` bytes.
 fn small(path: &Path, max: usize) -> Option<Vec<u8>> {
-    let file = regular::open(path).ok()?;
-    let is_small = Stamp::of_file(&file).is_ok_and(|stamp| stamp.len <= max as u64);
-    let bytes = read_range(&file, 0, max).ok().filter(|_| is_small)?;
+    let bytes = regular::read_small(path, max)?;
     Some(masked(&bytes, Place::File(path)).unwrap_or(bytes))
+}
+
+/// Whether an id, or its beginning, goes with a name that ends with the first letters of the session's id, as Gemini's do.
+pub(super) fn goes_on_from_name(id: &str, name: &str) -> bool {
+    const LEAST: usize = 8;
+    let Some((_, end)) = name.rsplit_once('-').filter(|(_, end)| end.len() == LEAST) else { return false };
+    id.len() >= LEAST && id.starts_with(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::goes_on_from_name;
+
+    #[test]
+    fn ids_go_with_names_that_end_with_their_beginning() {
+        let name = "session-2026-11-20T10-00-e435870b";
+        assert!(goes_on_from_name("e435870b-1111-4222-8333-444444444444", name));
+        assert!(goes_on_from_name("e435870b", name));
+        assert!(!goes_on_from_name("e43587", name), "the beginning of many");
+        assert!(!goes_on_from_name("e435870b", "01a1f866-0d00-7000-8000-e435870b0000"));
+    }
 }

@@ -19,8 +19,8 @@ use crate::formats::json;
 use crate::formats::roots::file_name;
 use crate::formats::tables::Queries;
 use crate::ingest::catalog;
-use crate::ingest::earlier;
-use crate::ingest::plan::{Head, read_head};
+use crate::ingest::earlier::{self, is_packed};
+use crate::ingest::plan::{Head, files_of, read_head};
 use crate::ingest::probe::{self, LONGEST};
 use crate::ingest::rows::unpacked;
 use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
@@ -137,8 +137,7 @@ impl Glance {
 /// What the beginning and the end of a file tell. `None`: it is no session.
 pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Option<Glance>> {
     let path = &candidate.path;
-    let is_packed = path.extension().is_some_and(|extension| extension == "zst" || extension == "gz");
-    let is_lines = file_name(path).contains(".jsonl") && !is_packed;
+    let is_lines = file_name(path).contains(".jsonl") && !is_packed(path);
     if let Some(format) = candidate.format.filter(|_| is_lines) {
         let file = regular::open(path)?;
         let head = read_range(&file, 0, STEP)?;
@@ -190,8 +189,7 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
             glance.is_child = json::parse(&text).is_ok_and(|session| !session.get("parentID").is_null());
             glance.take(0, 0, &head, Place::File(path));
             // The first message says when it began, the last one which model answers.
-            let patterns = format.files(path, &candidate.id);
-            let files = patterns.iter().flat_map(|Pattern(pattern)| expand(pattern).files);
+            let files = files_of(&format.files(path, &candidate.id)).into_iter();
             let mut files: Vec<_> = (1..).zip(files.filter(|file| file != path)).collect();
             let first = if glance.has_title() { FEW_FILES } else { FILES };
             let end = files.len().saturating_sub(FEW_FILES).max(first);

@@ -19,6 +19,7 @@ use crate::source::rows;
 use crate::source::stamp::Stamp;
 
 /// What is known from earlier looks.
+#[derive(Default)]
 pub(crate) struct Lookout {
     search: Search,
     databases: Databases,
@@ -59,19 +60,7 @@ pub(crate) struct Look {
 impl Lookout {
     /// Nothing is known yet.
     pub(crate) fn new(search: Search) -> Self {
-        Self {
-            search,
-            databases: Databases::default(),
-            given: HashMap::new(),
-            unreadable: Vec::new(),
-            passed: HashMap::new(),
-            resting: HashMap::new(),
-            beside: HashMap::new(),
-            refused: Vec::new(),
-            older: Vec::new(),
-            paths: HashSet::new(),
-            folders: Vec::new(),
-        }
+        Self { search, ..Self::default() }
     }
 
     /// Where is looked.
@@ -104,7 +93,12 @@ impl Lookout {
         let found = self.look_at(recent, from, now);
         self.folders = self.folders_of_last_look();
         let unreadable = self.unreadable.iter().chain(&self.databases.unreadable).cloned();
-        Look { found, unreadable: unreadable.filter(|found| self.is_wanted(found)).collect(), refused, took }
+        Look {
+            found,
+            unreadable: unreadable.filter(|found| self.search.wants(found)).collect(),
+            refused,
+            took,
+        }
     }
 
     fn folders_of_last_look(&mut self) -> Vec<PathBuf> {
@@ -157,10 +151,6 @@ impl Lookout {
         last.max().filter(|last| *last >= from)
     }
 
-    fn is_wanted(&self, found: &Found) -> bool {
-        self.search.format.as_ref().is_none_or(|format| found.format == format)
-    }
-
     /// The sessions among these that are news, the newest first. One that grows is at work, whatever times it tells.
     fn look_at(&mut self, candidates: Vec<Candidate>, from: Timestamp, now: Timestamp) -> Vec<Found> {
         let mut all = Vec::new();
@@ -200,7 +190,7 @@ impl Lookout {
             .retain(|found| !places.contains(&found.path) && found.path.symlink_metadata().is_ok());
         let mut all = Vec::new();
         for (candidate, found) in candidates.into_iter().zip(read.into_iter().flatten()) {
-            match found.filter(|found| self.is_wanted(found)) {
+            match found.filter(|found| self.search.wants(found)) {
                 Some(found) if found.unreadable.is_some() => self.unreadable.push(found),
                 Some(found) => all.push((candidate, found)),
                 None => drop(self.passed.insert(candidate.place(), candidate.stamp())),

@@ -4,8 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::candidates::{Candidate, Databases, Search, collect, places};
-use super::facts::Facts;
-use super::ids::goes_on_from_name;
+use super::facts::{Facts, goes_on_from_name};
 use crate::formats;
 use crate::formats::roots::{Environment, Named, file_name};
 use crate::ingest::target::{OpenError, Target};

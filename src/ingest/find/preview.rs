@@ -16,18 +16,9 @@ const LONGEST: usize = 4_000;
 pub fn preview(found: &Found) -> Preview {
     let format = named(found.format);
     let candidate = Candidate {
-        path: found.path.clone(),
-        format,
-        id: found.session.clone().unwrap_or_else(|| found.id.to_string()),
-        agent: None,
-        is_archive: false,
-        modified: found.modified,
-        size: found.size,
-        identity: None,
-        is_file: false,
         row: found.session.clone().map(|name| Box::new(SessionHead::named(name))),
-        is_child: false,
         is_asked: true,
+        ..Candidate::at(found.path.clone(), format, found.session.as_deref().unwrap_or(&found.id))
     };
     let glance = match (&candidate.row, format) {
         (Some(_), Some(format)) => glance::at_rows(&candidate, format, false).ok(),

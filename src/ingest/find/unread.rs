@@ -40,7 +40,7 @@ pub(crate) fn unread(search: &Search) -> Looked {
     let mut databases = Databases::default();
     let (candidates, refused) = candidates::files(search, &mut databases);
     let mut unreadable = databases.unreadable;
-    unreadable.retain(|found| search.format.as_ref().is_none_or(|format| found.format == format));
+    unreadable.retain(|found| search.wants(found));
     let all: Vec<Unread> = candidates.into_iter().map(Unread::of).collect();
     // Where the reader names folders and files, what lies beside sessions is come by as well.
     let may_lie_beside = |Unread(candidate, ..): &Unread| candidate.format.is_none() || candidate.is_asked;

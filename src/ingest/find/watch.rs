@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
-use super::candidates::{Candidate, Databases, Search, collect};
+use super::candidates::{Databases, Search, collect};
 use super::facts::Facts;
 use crate::ingest::target::OpenError;
 use crate::model::found::{Found, Place, Sighting};
@@ -52,6 +52,7 @@ pub fn watch(search: Search, clock: fn() -> Timestamp) -> Watch {
 }
 
 /// What is known from earlier looks.
+#[derive(Default)]
 struct Looker {
     search: Search,
     databases: Databases,
@@ -73,7 +74,7 @@ struct Known {
 
 impl Looker {
     fn new(search: Search) -> Self {
-        Self { search, databases: Databases::default(), known: HashMap::new(), refused: Vec::new() }
+        Self { search, ..Self::default() }
     }
 
     /// One look at all places. `false` when nobody listens any more.
@@ -97,9 +98,16 @@ impl Looker {
             }
         }
         for candidate in candidates {
-            let place = candidate.place();
+            let (place, stamp) = (candidate.place(), candidate.stamp());
             there.insert(place.clone());
-            if !self.look_at(candidate, place, &mut facts, send) {
+            let stays = |known: &Known| {
+                (known.modified, known.size) == stamp && !known.is_live && known.unreadable.is_none()
+            };
+            if self.known.get(&place).is_some_and(stays) {
+                continue;
+            }
+            let found = facts.read(candidate);
+            if !self.send_news(place, stamp, found, send) {
                 return false;
             }
         }
@@ -113,24 +121,6 @@ impl Looker {
         send(Sighting::Complete)
     }
 
-    fn look_at(
-        &mut self,
-        candidate: Candidate,
-        place: Place,
-        facts: &mut Facts,
-        send: &mut dyn FnMut(Sighting) -> bool,
-    ) -> bool {
-        let stamp = candidate.stamp();
-        let stays = |known: &Known| {
-            (known.modified, known.size) == stamp && !known.is_live && known.unreadable.is_none()
-        };
-        if self.known.get(&place).is_some_and(stays) {
-            return true;
-        }
-        let found = facts.read(candidate);
-        self.send_news(place, stamp, found, send)
-    }
-
     /// Sends what a look at a place came by, if it is news.
     fn send_news(
         &mut self,
@@ -139,9 +129,7 @@ impl Looker {
         found: Option<Found>,
         send: &mut dyn FnMut(Sighting) -> bool,
     ) -> bool {
-        let is_wanted =
-            |found: &Found| self.search.format.as_ref().is_none_or(|format| found.format == format);
-        let found = found.filter(is_wanted);
+        let found = found.filter(|found| self.search.wants(found));
         let is_live = found.as_ref().is_some_and(|found| found.live == Some(true));
         let unreadable = found.as_ref().and_then(|found| found.unreadable.clone());
         let is_known = |known: &Known| {

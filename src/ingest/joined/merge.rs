@@ -33,6 +33,7 @@ pub(crate) struct Merge {
 }
 
 /// One of them.
+#[derive(Default)]
 struct Part {
     seat: Seat,
     /// The name of its file, until it has a title, and that of its format.
@@ -88,22 +89,7 @@ impl Merge {
             seat: Seat { number, of, lane: Text::clean(&format!("{}:{name}", number + 1)) },
             name: Text::clean(name),
             format,
-            id: None,
-            meta: Meta::default(),
-            tally: Tally::default(),
-            unread: Vec::new(),
-            waiting: Vec::new(),
-            notices: Vec::new(),
-            clocks: HashMap::new(),
-            is_read: false,
-            last: None,
-            is_cut: false,
-            known: HashMap::new(),
-            own: HashMap::new(),
-            same: None,
-            shares: Vec::new(),
-            sum: Sum::default(),
-            former: HashMap::new(),
+            ..Part::default()
         };
         let parts = (0..of).zip(names).map(part).collect();
         Self { parts, is_begun: false, requests: Requests::default() }

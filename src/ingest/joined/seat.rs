@@ -11,7 +11,7 @@ use crate::model::tool::{ToolResult, ToolState};
 use crate::model::transcript::key_of_session;
 
 /// A session among others.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Seat {
     /// Its number.
     pub(crate) number: u32,

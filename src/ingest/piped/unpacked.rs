@@ -1,48 +1,76 @@
-//! A compressed file read step by step, by who follows many sessions on one thread. Nobody asks for its records, so
-//! there is no copy, and bodies that were taken in may be let go.
+//! A compressed file, and whether it is another one: the archive of an evaluation that runs is written again after some
+//! samples, and read again then. What was read last stays until the next one is there to its end.
+//!
+//! Whoever follows many sessions on one thread reads it step by step. Nobody asks for its records then, so there is no
+//! copy, and bodies that were taken in may be let go.
 
 use std::io::{ErrorKind, Read};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::Piped;
-use super::rewritten::Archive;
 use crate::ingest::emitter::Outlet;
 use crate::ingest::files::Files;
 use crate::ingest::plan::Plan;
+use crate::model::edit::{Feed, LinkState};
+use crate::model::text::Text;
+use crate::source::follow::is_absence;
 use crate::source::packed::{self, Packing};
-use crate::source::regular;
+use crate::source::rewritten::{PATIENCE, RETRY};
+use crate::source::stamp::Stamp;
+use crate::source::watch::Watcher;
+use crate::source::{regular, zip};
 
 /// How much is unpacked at once.
 const CHUNK: usize = 64 << 10;
 
 /// Reads a compressed file.
 pub(crate) struct Unpacked<'o> {
-    archive: Archive<'o>,
+    piped: Piped<'o>,
     packing: Packing,
     /// What is left of the text.
     text: Option<Box<dyn Read>>,
+    /// The state that was read last.
+    shown: Option<Stamp>,
+    /// A state that is not complete, and since when.
+    broken: Option<(Stamp, Instant)>,
+    link: Option<LinkState>,
 }
 
 impl<'o> Unpacked<'o> {
-    /// Nothing is read yet. `None`: the file is not compressed.
+    /// One that was not looked at yet. `None`: the file is not compressed.
     pub(crate) fn of(plan: &Plan, files: &Files, outlet: Outlet<'o>) -> Option<Self> {
-        let packing = plan.packing?;
-        let piped = Piped::new(plan.clone(), files, outlet);
-        Some(Self { archive: Archive::new(piped), packing, text: None })
+        Some(Self::new(Piped::new(plan.clone(), files, outlet), plan.packing?))
+    }
+
+    pub(super) fn new(piped: Piped<'o>, packing: Packing) -> Self {
+        Self { piped, packing, text: None, shown: None, broken: None, link: None }
+    }
+
+    /// Follows it until asked to stop.
+    pub(super) fn follow(mut self, mut watcher: Watcher, stop: &AtomicBool) {
+        while self.piped.emitter.is_open() && !stop.load(Ordering::Relaxed) {
+            let is_new = self.is_other();
+            if is_new {
+                self.piped.run(stop);
+                self.say(LinkState::Live);
+            }
+            let path = self.piped.plan.path.as_path();
+            watcher.watch(std::iter::once(path).chain(path.parent()), is_new);
+            watcher.wait(self.broken.map(|_| RETRY));
+        }
     }
 
     /// Begins to read, if it was not read yet or was written again. Answers whether there is something to be read.
     pub(crate) fn look(&mut self) -> bool {
-        let (text, packing) = (&mut self.text, self.packing);
-        if text.is_none() {
-            self.archive.look(&mut |piped| {
-                piped.begin();
-                match regular::open(&piped.plan.path).and_then(|file| packed::open(file, packing)) {
-                    Ok(opened) => *text = Some(opened),
-                    Err(error) => piped.end(Some(error)),
-                }
-                true
-            });
+        if self.text.is_none() && self.is_other() {
+            self.piped.begin();
+            let opened = regular::open(&self.piped.plan.path);
+            match opened.and_then(|file| packed::open(file, self.packing)) {
+                Ok(text) => self.text = Some(text),
+                Err(error) => self.piped.end(Some(error)),
+            }
+            self.say(LinkState::Live);
         }
         self.text.is_some()
     }
@@ -52,28 +80,64 @@ impl<'o> Unpacked<'o> {
         let begun = Instant::now();
         self.look();
         let mut room = vec![0; CHUNK];
-        let piped = &mut self.archive.piped;
         while let Some(text) = &mut self.text {
             let end = match text.read(&mut room) {
                 Ok(0) => None,
                 Ok(read) => {
-                    piped.take(room.get(..read).unwrap_or_default());
-                    if let Some(why) = piped.excess() {
-                        piped.end(Some(why));
-                        self.text = None;
-                        return false;
-                    }
-                    if begun.elapsed() >= slice {
+                    self.piped.take(room.get(..read).unwrap_or_default());
+                    let excess = self.piped.excess();
+                    if excess.is_none() && begun.elapsed() >= slice {
                         return true;
                     }
-                    continue;
+                    if excess.is_none() {
+                        continue;
+                    }
+                    excess
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => Some(error),
             };
-            piped.end(end);
+            self.piped.end(end);
             self.text = None;
         }
         false
+    }
+
+    /// Whether it is another one than was read, and is to be read: it is complete, or will hardly be. What is no archive of
+    /// an evaluation is not written again.
+    fn is_other(&mut self) -> bool {
+        let path = &self.piped.plan.path;
+        let stamp = match Stamp::of(path) {
+            Ok(stamp) => stamp,
+            Err(error) if is_absence(&error) => {
+                self.say(LinkState::Gone);
+                return false;
+            }
+            Err(error) => {
+                self.say(LinkState::Unreadable(Text::clean(&error.to_string())));
+                return false;
+            }
+        };
+        let is_rewritten = self.packing == Packing::Zip && self.shown != Some(stamp);
+        let is_whole = || regular::open(path).map_or(true, |file| zip::is_whole(&file));
+        let mut is_other = self.shown.is_none() || is_rewritten && is_whole();
+        if is_rewritten && !is_other {
+            let known = self.broken.filter(|(broken, _)| *broken == stamp);
+            let (_, since) = *self.broken.insert(known.unwrap_or((stamp, Instant::now())));
+            is_other = since.elapsed() >= PATIENCE;
+        }
+        if is_other {
+            (self.shown, self.broken) = (Some(stamp), None);
+        } else {
+            self.say(LinkState::Live);
+        }
+        is_other
+    }
+
+    fn say(&mut self, link: LinkState) {
+        if self.link.as_ref() != Some(&link) {
+            self.piped.emitter.send(Feed::Link(link.clone()));
+            self.link = Some(link);
+        }
     }
 }

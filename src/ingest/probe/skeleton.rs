@@ -74,9 +74,6 @@ struct Skeleton {
     /// Bytes of the string that is being read.
     string: Option<usize>,
     is_escaped: bool,
-    /// Digits of a `\u` that still come, and whether it is the first half of a character.
-    digits: usize,
-    is_half: bool,
     /// Lines that ended between records.
     records: usize,
 }
@@ -121,33 +118,27 @@ impl Skeleton {
             }
             _ => {
                 self.is_escaped = byte == b'\\' && !was_escaped;
-                // What has begun is ended: an escape, a character of several bytes or of two escapes.
-                let goes_on = was_escaped || self.digits > 0 || self.is_half || byte & 0xc0 == 0x80;
-                self.follow_escape(byte, was_escaped);
-                if len == CUT || !goes_on && len >= STRING {
-                    self.string = Some(CUT);
-                } else {
+                if len < STRING {
                     self.put(byte);
                     self.string = Some(len + 1);
+                } else if len != CUT {
+                    self.string = Some(CUT);
+                    self.cut();
                 }
             }
         }
     }
 
-    fn follow_escape(&mut self, byte: u8, was_escaped: bool) {
-        if was_escaped {
-            self.digits = if byte == b'u' { 4 } else { 0 };
-            self.is_half = false;
+    /// Ends what is left of a string before anything that may have begun in it: a character of several bytes, an escape.
+    fn cut(&mut self) {
+        if self.left_out.is_some() {
             return;
         }
-        let is_first = self.digits == 4 && byte.eq_ignore_ascii_case(&b'd');
-        let is_second = self.digits == 3 && self.is_half;
-        if is_first || is_second {
-            self.is_half = is_first || matches!(byte, b'8' | b'9' | b'a' | b'b' | b'A' | b'B');
-        } else if self.digits == 0 && byte != b'\\' {
-            self.is_half = false;
-        }
-        self.digits = self.digits.saturating_sub(1);
+        let start = self.out.len().saturating_sub(STRING);
+        let string = self.out.get(start..).unwrap_or_default();
+        let string = string.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        let end = string.find('\\').unwrap_or(string.len());
+        self.out.truncate(start + end);
     }
 
     fn between(&mut self, byte: u8) {

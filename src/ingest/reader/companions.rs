@@ -9,11 +9,10 @@ use std::time::Instant;
 
 use super::{Main, Reader, Todo};
 use crate::formats::decoder::Pattern;
-use crate::ingest::earlier;
+use crate::ingest::earlier::{self, Part, is_packed};
 use crate::ingest::files::Kind;
 use crate::ingest::line_file::LineFile;
 use crate::ingest::whole::Small;
-use crate::model::edit::Feed;
 use crate::model::record::Shape;
 use crate::source::pattern::from_root;
 
@@ -23,10 +22,11 @@ impl Reader<'_> {
             return self.find_lines_of_rows(now);
         }
         if self.plan.shape == Shape::Lines {
-            self.earlier = earlier::parts(self.plan.format, &self.plan.path, &self.files).into();
-            let first = self.earlier.front().map_or(&self.plan.path, |part| &part.path);
+            let parts = earlier::parts(self.plan.format, &self.plan.path, &self.files);
+            let first = parts.first().map_or(&self.plan.path, |part| &part.path);
             let emitter = &mut self.emitter;
             earlier::originals(self.plan.format, first, &self.files, &mut |record| emitter.learn(record));
+            self.queue.extend(parts.into_iter().map(|part| Todo::Text(Kind::Lines, part)));
         }
         let plan = &self.plan;
         let mut patterns = match plan.shape {
@@ -94,17 +94,15 @@ impl Reader<'_> {
             return Some(Todo::Small(*index, None));
         }
         let kind = if self.plan.shape == Shape::Rows { Kind::Lines } else { kind_of(path) };
-        let (id, is_new) = self.files.number_shared(path, kind);
-        if is_new {
-            self.emitter.send(Feed::File { id, path: Arc::clone(path) });
-        }
+        let id = self.files.announce(Arc::clone(path), kind, &mut self.emitter);
         if !matches!(kind, Kind::CompanionLines | Kind::Lines) {
             self.small_at.insert(Arc::clone(path), self.smalls.len());
             self.smalls.push(Small::new(Arc::clone(path), id, kind, self.files.fence_of(path)));
             return Some(Todo::Small(self.smalls.len() - 1, None));
         }
         if is_packed(path) {
-            return Some(Todo::Packed(id, path.to_path_buf()));
+            let part = Part { path: path.to_path_buf(), bytes: u64::MAX };
+            return Some(Todo::Text(Kind::CompanionLines, part));
         }
         if self.line_file_at.contains_key(&**path) {
             return None;
@@ -126,11 +124,6 @@ impl Reader<'_> {
             }
         }
     }
-}
-
-/// Whether a file beside the session is a compressed archive of lines.
-pub(super) fn is_packed(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "zst" || extension == "gz")
 }
 
 /// What a file beside the session holds: one JSON value, a text, or a record a line.

@@ -12,7 +12,6 @@ use crate::formats::decoder::{Format, text_of};
 use crate::formats::json;
 use crate::formats::roots::Process;
 use crate::model::meta::Running;
-use crate::source::stamp::{Stamp, read_range};
 use crate::source::watch::Hints;
 use crate::source::{process, regular};
 
@@ -116,9 +115,7 @@ fn read(folder: &Path, format: &dyn Format) -> Vec<Process> {
 }
 
 fn of_file(path: &Path, format: &dyn Format) -> Option<Process> {
-    let file = regular::open(path).ok()?;
-    let is_small = Stamp::of_file(&file).is_ok_and(|stamp| stamp.len <= SMALL as u64);
-    let bytes = read_range(&file, 0, SMALL).ok().filter(|_| is_small)?;
+    let bytes = regular::read_small(path, SMALL)?;
     format.process(&json::parse(&text_of(&bytes)).ok()?)
 }
 

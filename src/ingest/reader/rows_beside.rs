@@ -10,7 +10,6 @@ use crate::ingest::catalog;
 use crate::ingest::files::Kind;
 use crate::ingest::plan::Plan;
 use crate::ingest::whole::Small;
-use crate::model::edit::Feed;
 use crate::model::record::Shape;
 use crate::source::regular::Fence;
 use crate::source::rows::{Cell, Database, Failure, State};
@@ -61,10 +60,7 @@ impl Reader<'_> {
         let Some(beside) = &mut self.rows_beside else { return };
         let small = beside.small.get_or_insert_with(|| {
             let path: Arc<Path> = Arc::from(&*beside.path);
-            let (id, is_new) = self.files.number_shared(&path, Kind::Small);
-            if is_new {
-                self.emitter.send(Feed::File { id, path: Arc::clone(&path) });
-            }
+            let id = self.files.announce(Arc::clone(&path), Kind::Small, &mut self.emitter);
             Small::new(path, id, Kind::Small, Fence::default())
         });
         let patience = if self.bodies.is_live() { Duration::ZERO } else { PATIENCE };

@@ -1,8 +1,6 @@
 //! Reading rows and emitting what they hold.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
-use std::sync::Arc;
 
 use super::Rows;
 use super::known::hash;
@@ -23,14 +21,11 @@ type Place = (usize, usize, i64);
 impl Rows {
     /// The next rows of the first reading of a session.
     pub(super) fn read_portion(&mut self, number: usize, emitter: &mut Emitter<'_>) -> Result<(), Failure> {
-        let queries = Arc::clone(&self.queries);
-        self.database()?;
-        let (Some(database), Some(session)) = (&self.database, self.sessions.get_mut(number)) else {
-            return Ok(());
-        };
-        let portion = session.next_portion(number, database, &queries)?;
+        let database = self.database()?;
+        let Some(session) = self.sessions.get_mut(number) else { return Ok(()) };
+        let portion = session.next_portion(number, &database, &self.queries)?;
         if let Some(what) = portion.notice
-            && let Some((file, ..)) = session.file((&self.files, &self.path), 0, &queries, emitter)
+            && let Some((file, ..)) = session.file((&self.files, &self.path), 0, &self.queries, emitter)
         {
             emitter.notice(file, what);
         }
@@ -40,26 +35,16 @@ impl Rows {
 
     /// Adds the sessions that one started without a row that asked for them.
     pub(super) fn read_children(&mut self, number: usize, emitter: &mut Emitter<'_>) -> Result<(), Failure> {
-        let queries = Arc::clone(&self.queries);
-        self.database()?;
-        let (Some(database), Some(session)) = (&self.database, self.sessions.get(number)) else {
-            return Ok(());
-        };
-        let mut todo = Vec::new();
-        for name in session.children(database, &queries)? {
-            if self.asked.insert(name.clone()) && !self.add_session(&name, &mut todo, emitter) {
-                self.missing.push(name);
-            }
-        }
-        self.read_next(todo);
+        let database = self.database()?;
+        let Some(session) = self.sessions.get(number) else { return Ok(()) };
+        let names = session.children(&database, &self.queries)?;
+        self.add_sessions(names, emitter);
         Ok(())
     }
 
     /// Reads a row, and those that come after it at once.
     pub(super) fn read_rows(&mut self, first: Place) -> Result<(), Failure> {
-        let queries = Arc::clone(&self.queries);
-        self.database()?;
-        let Some(database) = &self.database else { return Ok(()) };
+        let database = self.database()?;
         let further = self.queue.iter().map_while(|todo| match todo {
             Todo::Row { session, table, at } => Some((*session, *table, *at)),
             _ => None,
@@ -67,7 +52,7 @@ impl Rows {
         let places: Vec<Place> = std::iter::once(first).chain(further).take(AT_ONCE).collect();
         let mut questions = places.iter().map_while(|(session, table, at)| {
             let id = Cell::from(self.sessions.get(*session)?.id.as_str());
-            Some((queries.tables.get(*table)?.one.as_str(), vec![id, Cell::Int(*at)]))
+            Some((self.queries.tables.get(*table)?.one.as_str(), vec![id, Cell::Int(*at)]))
         });
         let answers = database.values(&mut questions)?;
         let answered = answers.len();
@@ -87,30 +72,29 @@ impl Rows {
         Ok(())
     }
 
-    /// Emits a row that was read, or that it could not be.
+    /// Emits a row that was read, in place of what it was before, or that it could not be.
     pub(super) fn emit_read(
         &mut self,
         (session, table, at): Place,
         content: &Result<Vec<u8>, String>,
         emitter: &mut Emitter<'_>,
     ) {
-        match content {
-            Ok(bytes) => self.emit(session, table, at, bytes, emitter),
-            Err(what) => self.fault((session, table, at), what, emitter),
-        }
-    }
-
-    /// Emits a row, in place of what it was before.
-    pub(super) fn emit(
-        &mut self,
-        session: usize,
-        table: usize,
-        at: i64,
-        bytes: &[u8],
-        emitter: &mut Emitter<'_>,
-    ) {
-        let Some((origin, kind, path)) = self.origin((session, table, at), emitter) else { return };
         let Some(rows) = self.sessions.get_mut(session) else { return };
+        let file = rows.file((&self.files, &self.path), table, &self.queries, emitter);
+        let Some((file, kind, path)) = file else { return };
+        let line = u32::try_from(at).unwrap_or(0);
+        let origin = Origin { file, at: at.cast_unsigned(), len: 0, line };
+        let bytes = match content {
+            Ok(bytes) => bytes,
+            Err(what) => {
+                if !rows.known.read(table, at, 0) {
+                    let what = format!("a row cannot be read: {what}");
+                    let tally = emitter.fault_apart(Record { origin, bytes: b"" }, &what);
+                    rows.known.note(table, at, (0, file), tally);
+                }
+                return;
+            }
+        };
         let hash = hash(bytes);
         if rows.known.read(table, at, hash) {
             return;
@@ -127,11 +111,7 @@ impl Rows {
             Ok(text) => {
                 let origin = Origin { len: saturating_u32(text.len()), ..origin };
                 let (record, place) = (Record { origin, bytes: &text }, kind.place(&path, origin.line));
-                if table == 0 && rows.is_abandoned(at) {
-                    emitter.emit_abandoned(record, place)
-                } else {
-                    emitter.emit_apart(record, place)
-                }
+                emitter.emit_as(record, place, table == 0 && rows.is_abandoned(at))
             }
         };
         rows.known.note(table, at, (hash, origin.file), tally);
@@ -151,22 +131,9 @@ impl Rows {
         Ok(())
     }
 
-    pub(super) fn fault(&mut self, (session, table, at): Place, what: &str, emitter: &mut Emitter<'_>) {
-        let Some((origin, ..)) = self.origin((session, table, at), emitter) else { return };
-        let Some(rows) = self.sessions.get_mut(session) else { return };
-        if !rows.known.read(table, at, 0) {
-            let what = format!("a row cannot be read: {what}");
-            let tally = emitter.fault_apart(Record { origin, bytes: b"" }, &what);
-            rows.known.note(table, at, (0, origin.file), tally);
-        }
-    }
-
     pub(super) fn read_archive(&mut self, number: usize, emitter: &mut Emitter<'_>) -> Result<(), Failure> {
-        let queries = Arc::clone(&self.queries);
-        self.database()?;
-        let (Some(sql), Some(session), Some(database)) =
-            (&queries.archive, self.sessions.get(number), &self.database)
-        else {
+        let database = self.database()?;
+        let (Some(sql), Some(session)) = (&self.queries.archive, self.sessions.get(number)) else {
             return Ok(());
         };
         let Some(cell) = database.value(sql, &[Cell::from(session.id.as_str())])? else { return Ok(()) };
@@ -184,24 +151,12 @@ impl Rows {
         emitter.leave_bodies(self.bodies == Bodies::Away);
         let mut buffer = LineBuffer::new(file);
         let mut emit = |line: Line<'_>| {
-            let (Line::Whole(record) | Line::TooLong(record)) = line;
+            let record = line.record();
             emitter.emit(record, kind.place(&path, record.origin.line));
         };
         buffer.feed(&text, &mut emit);
         buffer.unfinished().into_iter().for_each(emit);
         Ok(())
-    }
-
-    /// Where a row is, what it is, and what its file is called.
-    fn origin(
-        &mut self,
-        (session, table, at): (usize, usize, i64),
-        emitter: &mut Emitter<'_>,
-    ) -> Option<(Origin, Kind, PathBuf)> {
-        let rows = self.sessions.get_mut(session)?;
-        let (file, kind, path) = rows.file((&self.files, &self.path), table, &self.queries, emitter)?;
-        let line = u32::try_from(at).unwrap_or(0);
-        Some((Origin { file, at: at.cast_unsigned(), len: 0, line }, kind, path))
     }
 }
 

@@ -77,13 +77,11 @@ impl Schedule {
     }
 
     /// The database cannot be read. Answers how it fares, if that is news. That a writer is at work soon passes.
-    pub(super) fn fail(&mut self, failure: Failure, now: Instant) -> Vec<LinkState> {
-        let (known, delay) = match self.failure.take() {
-            Some(known) => (Some((known.why, known.since, known.is_said)), known.delay * 2),
-            None => (None, FIRST_RETRY),
-        };
-        let same = known.as_ref().filter(|(why, ..)| *why == failure);
-        let (since, was_said) = same.map_or((now, false), |(_, since, is_said)| (*since, *is_said));
+    pub(super) fn fail(&mut self, failure: Failure, now: Instant) -> Option<LinkState> {
+        let known = self.failure.take();
+        let delay = known.as_ref().map_or(FIRST_RETRY, |known| known.delay * 2);
+        let same = known.filter(|known| known.why == failure);
+        let (since, was_said) = same.map_or((now, false), |same| (same.since, same.is_said));
         let is_quiet = failure == Failure::Busy && now.duration_since(since) < QUIET;
         let link = match &failure {
             Failure::Gone => LinkState::Gone,
@@ -93,13 +91,12 @@ impl Schedule {
         self.next = Some(now + delay);
         let is_said = was_said || !is_quiet;
         self.failure = Some(Failing { why: failure, since, delay, is_said });
-        if is_said && !was_said { vec![link] } else { Vec::new() }
+        (is_said && !was_said).then_some(link)
     }
 
     /// The database can be read. Answers how it fares, if that is news.
-    pub(super) fn recover(&mut self) -> Vec<LinkState> {
-        let was_said = self.failure.take().is_some_and(|failing| failing.is_said);
-        if was_said { vec![LinkState::Live] } else { Vec::new() }
+    pub(super) fn recover(&mut self) -> Option<LinkState> {
+        self.failure.take().filter(|failing| failing.is_said).map(|_| LinkState::Live)
     }
 }
 
@@ -115,14 +112,14 @@ mod tests {
     fn a_writer_at_work_is_said_of_when_it_takes_long() {
         let (begun, mut schedule) = (Instant::now(), Schedule::default());
         let after = |ms| begun + Duration::from_millis(ms);
-        assert!(schedule.fail(Failure::Busy, after(0)).is_empty());
-        assert!(schedule.fail(Failure::Busy, after(1900)).is_empty());
-        assert!(schedule.recover().is_empty(), "what was not said is not taken back");
-        assert!(schedule.fail(Failure::Busy, after(2000)).is_empty());
+        assert!(schedule.fail(Failure::Busy, after(0)).is_none());
+        assert!(schedule.fail(Failure::Busy, after(1900)).is_none());
+        assert!(schedule.recover().is_none(), "what was not said is not taken back");
+        assert!(schedule.fail(Failure::Busy, after(2000)).is_none());
         assert!(schedule.next().is_some_and(|next| next <= after(2200)), "it is tried again soon");
-        assert!(matches!(schedule.fail(Failure::Busy, after(4100)).as_slice(), [LinkState::Unreadable(_)]));
-        assert!(schedule.fail(Failure::Busy, after(4200)).is_empty(), "once is enough");
-        assert_eq!(schedule.recover(), [LinkState::Live]);
-        assert_eq!(schedule.fail(Failure::Gone, after(5000)), [LinkState::Gone]);
+        assert!(matches!(schedule.fail(Failure::Busy, after(4100)), Some(LinkState::Unreadable(_))));
+        assert!(schedule.fail(Failure::Busy, after(4200)).is_none(), "once is enough");
+        assert_eq!(schedule.recover(), Some(LinkState::Live));
+        assert_eq!(schedule.fail(Failure::Gone, after(5000)), Some(LinkState::Gone));
     }
 }

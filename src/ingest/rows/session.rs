@@ -9,12 +9,13 @@ use super::walk::{Portion, Walk};
 use crate::formats::tables::Queries;
 use crate::ingest::emitter::Emitter;
 use crate::ingest::files::{Files, Kind};
-use crate::model::edit::{Feed, MetaEdit};
+use crate::model::edit::MetaEdit;
 use crate::model::record::FileId;
 use crate::model::text::Text;
 use crate::source::rows::{Cell, Database, Failure};
 
 /// The rows of one session.
+#[derive(Default)]
 pub(crate) struct SessionRows {
     /// Its id.
     pub(crate) id: String,
@@ -34,16 +35,7 @@ pub(crate) struct SessionRows {
 impl SessionRows {
     /// A session of which nothing is known yet.
     pub(crate) fn new(id: String, lane: Option<String>) -> Self {
-        Self {
-            id,
-            lane,
-            files: Vec::new(),
-            generation: None,
-            known: Known::default(),
-            walk: Walk::default(),
-            abandoned: BTreeSet::new(),
-            facts: Vec::new(),
-        }
+        Self { id, lane, ..Self::default() }
     }
 
     /// Asks what is new. `is_touched`: the database was written to since the last look; `is_settling`: it was not for
@@ -171,11 +163,7 @@ impl SessionRows {
         let mut path = base.as_os_str().to_owned();
         path.push(format!("#{}/{name}", self.id));
         let path = PathBuf::from(path);
-        let (id, is_new) = files.number(&path, kind);
-        if is_new {
-            emitter.send(Feed::File { id, path: path.as_path().into() });
-        }
-        (id, kind, path)
+        (files.announce(path.as_path().into(), kind, emitter), kind, path)
     }
 
     /// Its id, as a parameter.

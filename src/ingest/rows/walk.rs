@@ -86,6 +86,7 @@ struct ListedRow {
 }
 
 /// What is read next, and what is to be said of it.
+#[derive(Default)]
 pub(crate) struct Portion {
     /// What is to be read.
     pub(crate) todo: Vec<Todo>,
@@ -228,7 +229,7 @@ impl Walk {
     /// The next rows to be read, and whether there may be more.
     pub(crate) fn next_portion(&mut self, look: Look<'_>, known: &mut Known) -> Result<Portion, Failure> {
         let Stage::Reading(cursor) = &mut self.stage else {
-            return Ok(Portion { todo: Vec::new(), notice: None });
+            return Ok(Portion::default());
         };
         let begun = Instant::now();
         let (time, id) = cursor.after.clone();
@@ -236,7 +237,7 @@ impl Walk {
         let mut rows = match asked {
             Err(Failure::Damaged(_)) => {
                 let News::More(todo) = self.look_at_places(look, known)? else {
-                    return Ok(Portion { todo: Vec::new(), notice: None });
+                    return Ok(Portion::default());
                 };
                 return Ok(Portion { todo, notice: None });
             }
