@@ -309,10 +309,12 @@ fn take_titles(bytes: &[u8], (at, middle): (u64, usize), marks: &[TitleMark], gl
     for mark in marks {
         match mark {
             TitleMark::Last(name) => {
-                lines.extend(memmem::rfind_iter(bytes, *name).find_map(line_at));
+                // From the end it would be searched many times slower.
+                lines.extend(memmem::find_iter(bytes, *name).filter_map(line_at).last());
             }
             TitleMark::Of(name, id) => {
-                for found in memmem::rfind_iter(bytes, *name).take(LINKED) {
+                let all: Vec<usize> = memmem::find_iter(bytes, *name).collect();
+                for found in all.into_iter().rev().take(LINKED) {
                     let named = bytes.get(found + name.len()..).unwrap_or_default();
                     let named =
                         named.get(..memchr::memchr(b'"', named).unwrap_or_default()).unwrap_or_default();
