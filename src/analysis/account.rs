@@ -16,17 +16,17 @@
 //!
 //! **There is one account** (`analysis::account`): which turn an entry, a request or a sub-agent belongs to, what is
 //! overhead of the session, what was work and what was waiting. Every surface reads it and none reckons, so two of
-//! them never differ. It is a fold over the entries of each lane, as other indexes are ([`analysis`], `fold`): pages
-//! are judged in order, anew only where they begin with something else, and never more than a portion at a time. A
-//! figure is shown when all that belongs to it was taken in.
+//! them never differ. The entries of each lane are judged page by page, because whose time it was depends on what stood
+//! before ([`Lanes`]); what turns, lanes and the session came to is computed whole from the pages when somebody looks.
+//! A figure is shown when all that belongs to it was taken in.
 //!
 //! Invariant: every request counts once, and has one turn or is overhead. An entry that comes or changes costs a page
-//! of its lane; a question costs the edges of what is asked for, and its lanes.
+//! of its lane.
 
 use std::collections::HashMap;
 
+use super::derived::Generation;
 use super::index::lanes::{Lanes, PAGE, Track};
-use super::index::{Index, Live};
 use super::money::cost::{self, Cost};
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
@@ -51,96 +51,127 @@ use pages::{Books, Sheet};
 #[derive(Clone, Debug, Default)]
 pub struct Account {
     lanes: Lanes<Books>,
+    sums: PageSums,
+    /// Whether the sums are those of the pages.
+    is_current: bool,
+    generation: u64,
+}
+
+/// What the pages come to.
+#[derive(Clone, Debug, Default)]
+struct PageSums {
     homes: Homes,
-    /// Sums of pages that hold one turn only, by the number of the lane and the prompt: a turn may have thousands of
-    /// pages. They do not know when it began and ended.
-    whole: HashMap<(usize, Option<EntryId>), Figures>,
+    /// What lanes did in each turn, by the number of the lane and the prompt of the turn.
+    parts: HashMap<(usize, Option<EntryId>), Figures>,
     /// All time of lanes, by their numbers.
     times: Vec<Sums>,
     /// Calls that sub-agents have done.
     delegated: u32,
-    /// The last revision that was news.
-    seen: u64,
 }
 
-impl Index for Account {
-    type Reads = ();
-
-    fn add(&mut self, transcript: &Transcript, _place: usize, id: EntryId) {
-        self.lanes.add(transcript, id);
-        // How long a call was at work is told by its sub-agent, whose file may come later.
-        let lane = transcript.lane_at(id).and_then(|name| transcript.lane(name));
-        if let Some(caller) = lane.and_then(|lane| transcript.caller(lane)) {
-            // A call that stands in another lane by now makes all of this untrue, which `change` tells of itself.
-            let _ = self.lanes.change(transcript, caller);
+impl PageSums {
+    fn of(transcript: &Transcript, lanes: &Lanes<Books>) -> Self {
+        let mut sums = Self::default();
+        for (number, track) in lanes.tracks().iter().enumerate() {
+            let mut time = Sums::default();
+            for page in track.pages() {
+                time.join(&page.time());
+                for part in &page.parts {
+                    sums.delegated += part.figures.facts.delegated;
+                    sums.parts.entry((number, part.prompt)).or_default().join(&part.figures);
+                }
+            }
+            sums.times.push(time);
         }
+        let of_lane = |name: &Name| sums.lane(lanes, name).facts;
+        let homes = Homes::of(transcript, &of_lane);
+        Self { homes, ..sums }
     }
 
-    fn change(&mut self, transcript: &Transcript, _place: usize, id: EntryId) -> bool {
-        self.lanes.change(transcript, id)
-    }
-
-    fn note(&mut self, touched: &Touched) {
-        self.homes.note(touched);
-    }
-
-    fn begin_again(&mut self) {
-        self.lanes.clear();
-        *self = Self { lanes: std::mem::take(&mut self.lanes), ..Self::default() };
-    }
-
-    fn settle(&mut self, transcript: &Transcript, _reads: &(), most: usize) -> bool {
-        let Self { lanes, whole, times, homes, delegated, seen: _ } = self;
-        let delegated_in =
-            |sheet: &Sheet| -> u32 { sheet.parts.iter().map(|part| part.figures.facts.delegated).sum() };
-        let mut turned_over: Vec<(usize, TurnFacts, TurnFacts)> = Vec::new();
-        let is_all = lanes.settle(transcript, most, &mut |lane, old, new| {
-            *delegated = delegated.saturating_sub(delegated_in(old)) + delegated_in(new);
-            if times.len() <= lane {
-                times.resize_with(lane + 1, Sums::default);
-            }
-            if let Some(sums) = times.get_mut(lane) {
-                sums.leave(&old.time());
-                sums.join(&new.time());
-            }
-            if new.parts.iter().chain(&old.parts).all(|part| part.prompt.is_none()) {
-                turned_over.push((lane, old.facts(), new.facts()));
-            }
-            if let [part] = old.parts.as_slice()
-                && let Some(sum) = whole.get_mut(&(lane, part.prompt))
-            {
-                sum.leave(&part.figures);
-            }
-            if let [part] = new.parts.as_slice() {
-                whole.entry((lane, part.prompt)).or_default().join(&part.figures);
-            }
-        });
-        for (lane, old, new) in &turned_over {
-            if let Some(name) = lanes.tracks().get(*lane).and_then(Track::lane) {
-                homes.turn_over(name, old, new);
-            }
+    /// What a sub-agent did by itself.
+    fn lane(&self, lanes: &Lanes<Books>, name: &Name) -> Figures {
+        let Some((number, track)) = lanes.track_of(Some(name)) else { return Figures::default() };
+        let last = track.pages().last().and_then(|page| page.parts.last());
+        if last.is_some_and(|part| part.prompt.is_some()) {
+            return path(track).work;
         }
-        let mut homes = std::mem::take(homes);
-        let is_found = homes.follow(transcript, most, &|lane| self.lane(lane).facts);
-        self.homes = homes;
-        is_all && is_found
+        self.parts.get(&(number, None)).cloned().unwrap_or_default()
     }
+}
 
-    fn has_news(&mut self) -> bool {
-        let revision = self.revision();
-        std::mem::replace(&mut self.seen, revision) != revision
+/// All that lies in a lane.
+fn path(track: &Track<Books>) -> PathFacts {
+    let mut facts = PathFacts::default();
+    for part in track.pages().flat_map(|page| &page.parts) {
+        facts.entries += part.entries - part.copies;
+        facts.work.join(&part.figures);
     }
+    facts
 }
 
 impl Account {
     /// All of a transcript.
-    pub fn of(transcript: &Transcript) -> Live<Self> {
-        Live::of(transcript)
+    pub fn of(transcript: &Transcript) -> Self {
+        let mut account = Self::default();
+        account.follow(transcript, usize::MAX);
+        account
     }
 
-    /// A number that rises whenever something is judged.
-    pub(crate) fn revision(&self) -> u64 {
-        self.lanes.revision()
+    /// The session has changed; takes effect with [`Account::follow`].
+    pub fn note(&mut self, transcript: &Transcript, touched: &Touched) {
+        if touched.reordered {
+            self.lanes = Lanes::default();
+        }
+        for id in &touched.changed {
+            self.change(transcript, *id);
+        }
+        self.is_current &= touched.is_empty() && !touched.lanes;
+    }
+
+    /// An entry has changed; takes effect with [`Account::follow`].
+    pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) {
+        if !self.lanes.change(transcript, id) {
+            self.lanes = Lanes::default();
+        }
+        self.is_current = false;
+    }
+
+    /// Takes in what came and changed, with no more work than so many entries are. Says whether that was all.
+    pub(crate) fn watch(&mut self, transcript: &Transcript, most: usize) -> bool {
+        for id in transcript.portion(self.lanes.read(), most) {
+            self.lanes.add(transcript, *id);
+            // How long a call was at work is told by its sub-agent, whose file may come later.
+            let lane = transcript.lane_at(*id).and_then(|name| transcript.lane(name));
+            if let Some(caller) = lane.and_then(|lane| transcript.caller(lane)) {
+                // A call that stands in another lane by now is told as a change of its own.
+                let _ = self.lanes.change(transcript, caller);
+            }
+            self.is_current = false;
+        }
+        self.lanes.settle(transcript, most) && self.is_whole(transcript)
+    }
+
+    /// As [`Account::watch`], and computes what all that comes to.
+    pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
+        let is_all = self.watch(transcript, most);
+        if !self.is_current {
+            self.sums = PageSums::of(transcript, &self.lanes);
+            // Pages that are still to be judged change it again.
+            self.is_current = is_all;
+            self.generation += 1;
+        }
+        is_all
+    }
+
+    /// Rises whenever an answer may be another one.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Pages that were judged: what it costs to keep up, whatever machine it runs on.
+    #[cfg(test)]
+    pub(crate) fn work(&self) -> u64 {
+        self.lanes.judged()
     }
 
     /// Whether all of the transcript was taken in: before that a lane may lack some of what it came to.
@@ -157,15 +188,17 @@ impl Account {
     /// What a turn came to, with the lanes that belong to it.
     pub fn turn(&self, transcript: &Transcript, number: usize) -> Figures {
         let Some(turn) = transcript.turns().get(number) else { return Figures::default() };
-        let end = transcript.turn_after(number).map(|next| next.prompt);
-        let mut figures = self.main_part(turn.prompt, end);
-        if let Some(lanes) = self.homes.sum(turn.prompt) {
+        let PageSums { homes, parts, .. } = &self.sums;
+        let lane = self.lanes.place_of(turn.prompt).map(|(lane, _)| lane);
+        let mut figures =
+            lane.and_then(|lane| parts.get(&(lane, Some(turn.prompt)))).cloned().unwrap_or_default();
+        if let Some(lanes) = homes.sum(turn.prompt) {
             figures.facts.join(lanes);
         }
-        if let Some(beside) = self.homes.beside(turn.prompt) {
+        if let Some(beside) = homes.beside(turn.prompt) {
             figures.facts.totals.join(beside);
         }
-        figures.lacks_agents = figures.facts.delegated > self.homes.callers(turn.prompt);
+        figures.lacks_agents = figures.facts.delegated > homes.callers(turn.prompt);
         figures.has_prompts = transcript.totals().tells_prompts_as_sum();
         figures
     }
@@ -180,42 +213,18 @@ impl Account {
     /// Whether sub-agents have spent what is recorded in files that are not here.
     pub(crate) fn lacks_agents(&self, transcript: &Transcript) -> bool {
         // What an agent says of a whole run has its sub-agents in it.
-        self.delegated > self.homes.all_callers()
+        self.sums.delegated > self.sums.homes.all_callers()
             && transcript.parts().iter().any(|part| part.totals.run_cost().is_none())
-    }
-
-    /// What the main lane did in a turn.
-    fn main_part(&self, prompt: EntryId, end: Option<EntryId>) -> Figures {
-        let Some((number, first)) = self.lanes.place_of(prompt) else { return Figures::default() };
-        let Some(track) = self.lanes.tracks().get(number) else { return Figures::default() };
-        let end = end.and_then(|end| self.lanes.place_of(end)).map_or(track.ids().len(), |(_, place)| place);
-        let mut figures = self.whole.get(&(number, Some(prompt))).cloned().unwrap_or_default();
-        let pages = (first / PAGE..end.div_ceil(PAGE)).filter_map(|page| track.page(page));
-        add_times(&mut figures, pages, Some(prompt));
-        figures
     }
 
     /// What a sub-agent did by itself, without those that it started; one of several sessions with all its turns.
     pub(crate) fn lane(&self, name: &Name) -> Figures {
-        let Some((number, track)) = self.lanes.track_of(Some(name)) else { return Figures::default() };
-        let last = track.pages().last().and_then(|page| page.parts.last());
-        if last.is_some_and(|part| part.prompt.is_some()) {
-            return self.path(Some(name)).work;
-        }
-        let mut figures = self.whole.get(&(number, None)).cloned().unwrap_or_default();
-        add_times(&mut figures, track.pages(), None);
-        figures
+        self.sums.lane(&self.lanes, name)
     }
 
     /// All that lies in a lane; `None` is the main one.
     pub(crate) fn path(&self, lane: Option<&Name>) -> PathFacts {
-        let mut facts = PathFacts::default();
-        let Some(track) = self.lanes.track(lane) else { return facts };
-        for part in track.pages().flat_map(|page| &page.parts) {
-            facts.entries += part.entries - part.copies;
-            facts.work.join(&part.figures);
-        }
-        facts
+        self.lanes.track(lane).map(path).unwrap_or_default()
     }
 
     /// Adds what happened in entries, until so many were taken one by one; a page that belongs to them as a whole
@@ -258,7 +267,7 @@ impl Account {
     /// All time of a lane; `None` is the main one. That of the main one has the time between turns, too.
     pub(crate) fn time(&self, lane: Option<&Name>) -> Sums {
         let number = self.lanes.track_of(lane).map(|(number, _)| number);
-        number.and_then(|number| self.times.get(number)).copied().unwrap_or_default()
+        number.and_then(|number| self.sums.times.get(number)).copied().unwrap_or_default()
     }
 
     /// The turn that an entry belongs to; none if it is overhead.
@@ -271,25 +280,19 @@ impl Account {
 
     /// The turn that a sub-agent belongs to; none if it is overhead.
     pub(crate) fn turn_of_lane(&self, transcript: &Transcript, lane: &Name) -> Option<usize> {
-        let prompt = self.homes.of_lane(lane)?;
+        let prompt = self.sums.homes.of_lane(lane)?;
         transcript.turn_at(transcript.place_of(prompt)?)
     }
 }
 
-/// Adds what pages say of a part, where they hold others too, and from when to when it reached.
-fn add_times<'a>(figures: &mut Figures, pages: impl Iterator<Item = &'a Sheet>, prompt: Option<EntryId>) {
-    let (mut started, mut ended) = (None, None);
-    for page in pages {
-        for part in page.parts.iter().filter(|part| part.prompt == prompt) {
-            if page.parts.len() > 1 {
-                figures.join(&part.figures);
-            }
-            started = started.or(part.figures.facts.started);
-            ended = ended.max(part.figures.facts.ended);
-        }
+impl Generation for Account {
+    fn generation(&self) -> u64 {
+        self.generation
     }
-    figures.facts.started = started;
-    figures.facts.ended = ended;
+
+    fn is_complete(&self) -> bool {
+        self.is_current
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ use super::account::{Account, Class};
 use super::calls::awaited::Awaited;
 use super::context::is_request;
 use super::derived::{Derived, Facts};
-use super::index::Live;
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::fingerprint::Print;
 use crate::model::text::Name;
@@ -96,7 +95,7 @@ pub struct Timeline {
 impl Derived for Timeline {
     /// Nothing of most entries.
     type Fact = Option<Box<EntryTimes>>;
-    type Reads = Live<Account>;
+    type Reads = Account;
 
     fn fact(transcript: &Transcript, id: EntryId, _before: &Self::Fact) -> Self::Fact {
         let entry = transcript.get(id).filter(|entry| !entry.marks.copy)?;
@@ -115,7 +114,7 @@ impl Derived for Timeline {
         (times.main.is_some() || !times.calls.is_empty() || untimed > 0).then(|| Box::new(times))
     }
 
-    fn of(transcript: &Transcript, facts: &Facts<Self::Fact>, account: &Live<Account>) -> Self {
+    fn of(transcript: &Transcript, facts: &Facts<Self::Fact>, account: &Account) -> Self {
         let mut timeline = Self { lanes: Lanes::of(transcript), ..Self::default() };
         let mut spans = Spans::default();
         let awaited = Awaited::of(transcript);

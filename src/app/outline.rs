@@ -187,8 +187,8 @@ impl Outline {
     /// What all rows are, found anew if the session changed. The cursor stays on its row.
     fn refresh(&mut self, wanted: &Wanted<'_>) -> Keys {
         let generation = (wanted.checks.generation(), wanted.files.generation());
-        if self.added_up != wanted.account.revision() {
-            self.added_up = wanted.account.revision();
+        if self.added_up != wanted.account.generation() {
+            self.added_up = wanted.account.generation();
             self.turns.clear();
             self.others.clear();
         }

@@ -12,7 +12,6 @@ use crossbeam_channel::bounded;
 
 use super::outcome::ReportError;
 use crate::analysis::account::Account;
-use crate::analysis::index::Live;
 use crate::ingest::{self, FormatVerdict, OpenError, Pager, Session, SessionHead, Target, WatchMode};
 use crate::model::body::{Body, Held, Key};
 use crate::model::coverage::Coverage;
@@ -41,7 +40,7 @@ pub struct Reading {
     /// The session.
     pub transcript: Transcript,
     /// What its turns and lanes came to; see [`Reading::settle`].
-    pub account: Live<Account>,
+    pub account: Account,
     /// Its files by the numbers in origins.
     pub(crate) files: BTreeMap<FileId, Arc<Path>>,
     /// Why reading stopped before the end, if it did.
@@ -210,7 +209,7 @@ impl Reading {
             shape: session.shape(),
             verdicts: Vec::new(),
             transcript: Transcript::new(),
-            account: Live::default(),
+            account: Account::default(),
             files: BTreeMap::new(),
             fault: None,
             pager: Some(session.pager()),

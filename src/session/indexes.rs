@@ -46,6 +46,8 @@ macro_rules! indexes {
         /// The indexes.
         #[derive(Clone, Debug, Default)]
         pub struct Indexes {
+            /// What turns and lanes came to: known of every session.
+            pub account: Account,
             $($(#[$doc])* pub $name: $index,)*
             /// Rises with every change of the session.
             pub(crate) generation: u64,
@@ -57,11 +59,13 @@ macro_rules! indexes {
 
         impl Indexes {
             fn note_each(&mut self, transcript: &Transcript, touched: &Touched) {
+                self.account.note(transcript, touched);
                 $(self.$name.note(transcript, touched);)*
             }
 
             fn change_each(&mut self, transcript: &Transcript, ids: &[EntryId]) {
                 for id in ids {
+                    self.account.change(transcript, *id);
                     $(self.$name.change(transcript, *id);)*
                 }
             }
@@ -71,7 +75,7 @@ macro_rules! indexes {
             }
 
             fn watch_each(&mut self, transcript: &Transcript, needs: Needs) -> bool {
-                let mut is_all = true;
+                let mut is_all = self.account.watch(transcript, A_FRAME);
                 $(if needs.$name {
                     is_all &= self.$name.watch(transcript, indexes!(@other self $($other)?), A_FRAME);
                 })*
@@ -79,7 +83,7 @@ macro_rules! indexes {
             }
 
             fn follow_each(&mut self, transcript: &Transcript, needs: Needs) -> bool {
-                let mut is_all = true;
+                let mut is_all = self.account.follow(transcript, A_FRAME);
                 $(if needs.$name {
                     is_all &= self.$name.follow_with(transcript, indexes!(@other self $($other)?), A_FRAME);
                 })*
@@ -92,8 +96,6 @@ macro_rules! indexes {
 }
 
 indexes! {
-    /// What turns and lanes came to.
-    account: Live<Account>;
     /// Loops, and edits that were turned back.
     loops: Memo<Loops>;
     /// Calls by tool, time and arguments.
@@ -118,7 +120,7 @@ impl Needs {
     /// What is known of every session, whatever is in sight: entries are at hand when they come, and may be on disk
     /// later.
     fn always() -> Self {
-        Self { account: true, loops: true, ..Self::default() }
+        Self { loops: true, ..Self::default() }
     }
 }
 
@@ -168,7 +170,7 @@ impl Indexes {
 
     /// Computes what is known of every session, for a look at it without a frame.
     pub(crate) fn compute(&mut self, transcript: &Transcript) {
-        self.is_behind |= !self.loops.follow(transcript, A_FRAME);
+        self.is_behind |= !self.account.follow(transcript, A_FRAME) | !self.loops.follow(transcript, A_FRAME);
     }
 
     /// Takes in what is new for the lint alone. Says whether that was all.

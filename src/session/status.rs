@@ -43,7 +43,7 @@ impl Status {
         now: Timestamp,
     ) {
         // It depends on the session and on how many seconds have passed; the last answer may be very long.
-        let counted = account.revision();
+        let counted = account.generation();
         let seen = (transcript.changes(), last_write, now.0.div_euclid(1_000), counted);
         let is_counted_anew = self.judged.is_none_or(|(.., before)| before != counted);
         if self.is_stale || self.judged != Some(seen) {

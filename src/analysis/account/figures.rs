@@ -33,7 +33,7 @@ impl Figures {
     }
 
     /// Takes away what was joined before, but for the times of its beginning and its end.
-    pub(super) fn leave(&mut self, other: &Self) {
+    fn leave(&mut self, other: &Self) {
         self.facts.leave(&other.facts);
         self.time.leave(&other.time);
     }

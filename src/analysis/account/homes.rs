@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::analysis::index::lanes::PutOff;
 use crate::model::entry::EntryId;
 use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::totals::Totals;
-use crate::model::transcript::{Touched, Transcript};
+use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 
 /// Lanes by turn. A turn goes by its prompt.
@@ -21,70 +20,24 @@ pub(crate) struct Homes {
     callers: HashMap<Option<EntryId>, u32>,
     /// What was spent beside the entries, by turn.
     beside: HashMap<EntryId, Totals>,
-    /// What this was found for: how many lanes and turns there were, and the last prompt.
-    known: (usize, usize, Option<EntryId>),
-    /// Whether calls or entries of lanes were not there yet.
-    lacks_some: bool,
-    is_stale: bool,
-    put_off: PutOff,
-    beside_is_stale: bool,
 }
 
 impl Homes {
-    /// The session has changed.
-    pub(crate) fn note(&mut self, touched: &Touched) {
-        self.is_stale |= touched.lanes || (self.lacks_some && !touched.is_empty());
-        self.beside_is_stale |= touched.meta;
+    /// Of all lanes. `sum` gives what a lane came to.
+    pub(super) fn of(transcript: &Transcript, sum: &dyn Fn(&Name) -> TurnFacts) -> Self {
+        let mut homes = Self::default();
+        homes.find(transcript, sum);
+        homes.add_up(transcript);
+        homes
     }
 
-    /// Takes that in, with the work of so many entries on average. `sum` gives what a lane came to. Says whether that was
-    /// all.
-    pub(crate) fn follow(
-        &mut self,
-        transcript: &Transcript,
-        most: usize,
-        sum: &dyn Fn(&Name) -> TurnFacts,
-    ) -> bool {
-        let last = transcript.turns().last().map(|turn| turn.prompt);
-        let known = (transcript.lanes().len(), transcript.turns().len(), last);
-        let before = std::mem::replace(&mut self.known, known);
-        let has_grown_only = (before.1, before.2) == (known.1, known.2) && before.0 <= known.0;
-        self.is_stale |= !has_grown_only;
-        let waits = self.is_stale && self.put_off.waits(transcript.lanes().len(), most);
-        let is_stale = self.is_stale && !waits;
-        if is_stale {
-            self.is_stale = false;
-            self.of_lane.clear();
-            self.sums.clear();
-            self.callers.clear();
-            self.lacks_some = false;
-            self.find(transcript, 0, sum);
-        } else if before.0 < known.0 {
-            self.find(transcript, before.0, sum);
-        }
-        // It belongs to the turns of the lanes.
-        if std::mem::take(&mut self.beside_is_stale) || is_stale || before != known {
-            self.add_up(transcript);
-        }
-        !waits
-    }
-
-    /// A part of a lane comes to something else now.
-    pub(crate) fn turn_over(&mut self, lane: &Name, old: &TurnFacts, new: &TurnFacts) {
-        if let Some(sum) = self.of_lane.get(lane).and_then(|prompt| self.sums.get_mut(prompt)) {
-            sum.leave(old);
-            sum.join(new);
-        }
-    }
-
-    /// Finds the turns of lanes from this number on.
-    fn find(&mut self, transcript: &Transcript, first: usize, sum: &dyn Fn(&Name) -> TurnFacts) {
+    /// Finds the turns of lanes.
+    fn find(&mut self, transcript: &Transcript, sum: &dyn Fn(&Name) -> TurnFacts) {
         let mut began: HashMap<usize, Vec<(Timestamp, usize)>> = HashMap::new();
-        let agents = transcript.lanes().iter().skip(first).filter(|lane| !lane.is_session);
+        let agents = transcript.lanes().iter().filter(|lane| !lane.is_session);
         for lane in agents {
             let top = transcript.top_lane(lane).unwrap_or(lane);
             let caller = transcript.caller(top);
-            self.lacks_some |= top.call.is_some() && caller.is_none();
             let turn = match caller {
                 _ if top.is_helper => None,
                 Some(caller) => transcript.place_of(caller).and_then(|place| transcript.turn_at(place)),
@@ -98,7 +51,6 @@ impl Homes {
             let first = lane.call.as_ref().and_then(|call| transcript.lane_of_call(call));
             // Copies of what it said do not say what that cost.
             let is_here = lane.entries.iter().rev().any(|id| is_its_own(transcript, *id));
-            self.lacks_some |= !is_here;
             if first.is_some_and(|first| first.name == lane.name) && is_here {
                 *self.callers.entry(turn.map(|turn| turn.prompt)).or_default() += 1;
             }
@@ -110,7 +62,6 @@ impl Homes {
     }
 
     fn add_up(&mut self, transcript: &Transcript) {
-        self.beside.clear();
         for (_, aside) in transcript.asides() {
             let Some(after) = aside.after.filter(|_| aside.usage.scope.is_of_requests()) else { continue };
             let prompt = match transcript.lane_at(after) {

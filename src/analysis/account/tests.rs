@@ -5,7 +5,6 @@ mod turns;
 use proptest::prelude::{Strategy, any, prop, proptest};
 
 use super::{Account, Class, Figures, PAGE, TimeSpan};
-use crate::analysis::index::Live;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::sender::{Sender, SenderKind};
 use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
@@ -52,7 +51,7 @@ fn result(out: &mut Batch, call: &str, time: Seconds) {
     out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane: None });
 }
 
-fn account_of(fill: impl FnOnce(&mut Batch)) -> (Transcript, Live<Account>) {
+fn account_of(fill: impl FnOnce(&mut Batch)) -> (Transcript, Account) {
     let mut batch = Batch::default();
     fill(&mut batch);
     let mut transcript = Transcript::new();
@@ -392,7 +391,7 @@ proptest! {
     #[test]
     fn growing_is_the_same_as_the_whole(steps in steps()) {
         let mut late = Vec::new();
-        let (mut growing, mut account) = (Transcript::new(), Live::<Account>::default());
+        let (mut growing, mut account) = (Transcript::new(), Account::default());
         let mut whole = Batch::default();
         for (number, one) in steps.iter().enumerate() {
             let mut batch = Batch::default();

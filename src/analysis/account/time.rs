@@ -47,7 +47,6 @@ impl Account {
         sums
     }
 
-    /// Spans of all lanes.
     /// Spans of all lanes, each with its lane, in the order of the file; `None` is the main one.
     pub(crate) fn spans(&self) -> impl Iterator<Item = (Option<&Name>, &TimeSpan)> {
         let tracks = self.lanes.tracks().iter();

@@ -32,25 +32,6 @@ pub(crate) trait Fold {
     fn judge(transcript: &Transcript, page: &Page<'_>, carry: &mut Self::Carry) -> Self::Kept;
 }
 
-/// What is given out for each page that was judged: the number of its lane, what was kept of it and what is kept now.
-pub(crate) type TurnOver<'a, F> = &'a mut dyn FnMut(usize, &<F as Fold>::Kept, &<F as Fold>::Kept);
-
-/// Work that goes over all lanes, and is put off for as many portions as it takes: a session may have thousands of lanes,
-/// and each batch may bring another.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct PutOff {
-    waited: usize,
-}
-
-impl PutOff {
-    /// Whether the work is to wait for another portion of this size.
-    pub(crate) fn waits(&mut self, lanes: usize, most: usize) -> bool {
-        let waits = self.waited < lanes / most.max(1);
-        self.waited = if waits { self.waited + 1 } else { 0 };
-        waits
-    }
-}
-
 /// Entries to be judged.
 pub struct Page<'a> {
     /// Those of the lane, in the order of the file.
@@ -92,7 +73,8 @@ pub(crate) struct Lanes<F: Fold> {
     tracks: Vec<Track<F>>,
     /// Lanes with something to be judged anew.
     stale: BTreeSet<usize>,
-    revision: u64,
+    /// Pages that were judged.
+    judged: u64,
 }
 
 impl<F: Fold> Default for Lanes<F> {
@@ -103,27 +85,19 @@ impl<F: Fold> Default for Lanes<F> {
             numbers: HashMap::new(),
             tracks: Vec::new(),
             stale: BTreeSet::new(),
-            revision: 0,
+            judged: 0,
         }
     }
 }
 
 impl<F: Fold> Lanes<F> {
-    /// Judges what was added or changed since the last time, but no more than so many entries. `turn_over` is called for
-    /// each page that was judged: the number of its lane, what was kept of it and what is kept now. Says whether that
-    /// was all.
-    pub(crate) fn settle(
-        &mut self,
-        transcript: &Transcript,
-        most: usize,
-        turn_over: TurnOver<'_, F>,
-    ) -> bool {
-        self.revision += u64::from(!self.stale.is_empty());
+    /// Judges what was added or changed since the last time, but no more than so many entries. Says whether that was all.
+    pub(crate) fn settle(&mut self, transcript: &Transcript, most: usize) -> bool {
         // A page that is begun anew for each entry must not stand in the way of the others for ever.
         let mut room = most.max(2 * PAGE);
         while let Some(number) = self.stale.first().copied() {
             let Some(track) = self.tracks.get_mut(number) else { break };
-            track.settle(transcript, &mut room, &mut |old, new| turn_over(number, old, new));
+            self.judged += track.settle(transcript, &mut room);
             if !track.stale.is_empty() {
                 return false;
             }
@@ -170,14 +144,15 @@ impl<F: Fold> Lanes<F> {
         true
     }
 
-    /// Forgets everything: the order is another one.
-    pub(crate) fn clear(&mut self) {
-        *self = Self { revision: self.revision + 1, ..Self::default() };
+    /// Pages that were judged.
+    #[cfg(test)]
+    pub(crate) fn judged(&self) -> u64 {
+        self.judged
     }
 
-    /// A number that rises whenever something is judged.
-    pub(crate) fn revision(&self) -> u64 {
-        self.revision
+    /// Entries of the order that were added.
+    pub(crate) fn read(&self) -> usize {
+        self.read
     }
 
     /// Whether all entries before this place of the order were taken in.
@@ -254,13 +229,9 @@ impl<F: Fold> Track<F> {
         }
     }
 
-    /// Judges pages, the first ones first, as long as there is room for their entries.
-    fn settle(
-        &mut self,
-        transcript: &Transcript,
-        room: &mut usize,
-        turn_over: &mut dyn FnMut(&F::Kept, &F::Kept),
-    ) {
+    /// Judges pages, the first ones first, as long as there is room for their entries. Answers how many.
+    fn settle(&mut self, transcript: &Transcript, room: &mut usize) -> u64 {
+        let mut judged = 0;
         while *room > 0
             && let Some(number) = self.stale.pop_first()
         {
@@ -270,6 +241,7 @@ impl<F: Fold> Track<F> {
             let page = Page { lane: &self.ids, own: self.range(number) };
             *room = room.saturating_sub(page.own.len());
             let kept = F::judge(transcript, &page, &mut exit);
+            judged += 1;
             if self.pages.len() <= number {
                 self.pages.resize_with(number + 1, Judged::default);
             }
@@ -277,9 +249,9 @@ impl<F: Fold> Track<F> {
                 self.stale.insert(number + 1);
             }
             if let Some(place) = self.pages.get_mut(number) {
-                turn_over(&place.kept, &kept);
                 *place = Judged { enter, exit, kept };
             }
         }
+        judged
     }
 }

@@ -5,7 +5,6 @@ use proptest::prelude::*;
 use super::{Ending, Paths, SpanId, Timeline, What};
 use crate::analysis::account::{Account, Class};
 use crate::analysis::derived::Memo;
-use crate::analysis::index::Live;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
 use crate::model::record::Origin;
@@ -23,7 +22,7 @@ fn at(seconds: i64) -> Timestamp {
 #[derive(Default)]
 struct Fixture {
     transcript: Transcript,
-    account: Live<Account>,
+    account: Account,
     timeline: Memo<Timeline>,
     paths: Paths,
     records: u64,
@@ -333,7 +332,7 @@ proptest! {
         for (key, time) in late {
             fixture.results(&[(&key, time)]);
         }
-        let mut account = Live::<Account>::default();
+        let mut account = Account::default();
         let mut whole = Memo::<Timeline>::default();
         prop_assert!(account.follow(&fixture.transcript, usize::MAX));
         prop_assert!(whole.follow_with(&fixture.transcript, &account, usize::MAX));

@@ -164,7 +164,7 @@ impl Rows for Layouts<'_> {
         let around = Around {
             turn: self.turn_line(id).filter(|_| portion.number == 0),
             lanes: (self.has_lanes(id, portion) || self.helper(id).is_some())
-                .then(|| self.account.revision()),
+                .then(|| self.account.generation()),
             ruler: self.ruler_below(portion.place, id).filter(|_| portion.is_last()),
             day: self.day_below(portion.place, id).filter(|_| portion.is_last()),
             is_awaited: self.awaited.has(self.transcript, id) && is_open(),

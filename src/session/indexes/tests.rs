@@ -152,7 +152,6 @@ fn usage(tokens: u8) -> Usage {
 }
 
 const ALL: Needs = Needs {
-    account: true,
     loops: true,
     calls: true,
     spending: true,
@@ -405,7 +404,7 @@ fn a_large_entry_is_not_judged_with_each_of_its_results_and_judged_in_the_end() 
     }
     out.entry(entry);
     take(out, &mut transcript, &mut indexes);
-    let before = indexes.account.revision();
+    let before = indexes.account.work();
     for number in 0..RESULTS {
         let mut out = Batch::default();
         let result = samples::result(&mut out, &format!("r{number}"), Some(at(1)));
@@ -413,7 +412,7 @@ fn a_large_entry_is_not_judged_with_each_of_its_results_and_judged_in_the_end() 
         out.push(Edit::Result { call, result: Box::new(result), lane: None });
         take(out, &mut transcript, &mut indexes);
     }
-    let judged = indexes.account.revision() - before;
+    let judged = indexes.account.work() - before;
     assert!((1..=u64::from(RESULTS) / 8).contains(&judged), "{judged}");
     for _ in 0..8 {
         indexes.follow(&transcript, Needs::always(), true);

@@ -2,7 +2,6 @@
 
 use super::{Seconds, account_of, answer, at, call, entry, prompt, result};
 use crate::analysis::account::{Account, Class, PAGE, Sums};
-use crate::analysis::index::Live;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
 use crate::model::samples;
@@ -62,7 +61,7 @@ fn a_turn_is_known_when_all_of_it_was_taken_in() {
         prompt(out, "p2", Some(2));
         (0..number).for_each(|n| spend(out, &format!("m{n}"), Some(3 + i64::try_from(n).unwrap()), None));
     });
-    let mut account = Live::<Account>::default();
+    let mut account = Account::default();
     account.follow(&transcript, 10);
     assert_eq!([0, 1].map(|turn| account.knows(&transcript, turn)), [true, false]);
     account.follow(&transcript, usize::MAX);
@@ -134,7 +133,7 @@ fn some_entries_are_added_up_by_pages_and_come_to_the_same() {
     let mut most = 2;
     let mut facts = TurnFacts::default();
     assert_eq!(account.add_some(&transcript, &order, &mut most, &mut facts), 2 * PAGE, "no more than that");
-    account = Live::default();
+    account = Account::default();
     assert_eq!(account.add_some(&transcript, &order, &mut most, &mut facts), 0, "nothing is judged yet");
 }
 

@@ -7,7 +7,6 @@ use super::amount::Amount;
 use super::{Carried, Charge, EntrySpending, Fate, For, purpose};
 use crate::analysis::account::Account;
 use crate::analysis::derived::{Derived, Facts};
-use crate::analysis::index::Live;
 use crate::analysis::money::cost::{self, Cost, Money, PICOS_IN_NANO};
 use crate::analysis::money::prices::{self, Prices, Tier};
 use crate::model::body::Key;
@@ -107,13 +106,13 @@ pub struct Statement {
 
 impl Derived for Statement {
     type Fact = Option<Box<EntrySpending>>;
-    type Reads = Live<Account>;
+    type Reads = Account;
 
     fn fact(transcript: &Transcript, id: EntryId, _before: &Self::Fact) -> Self::Fact {
         EntrySpending::of(transcript, id)
     }
 
-    fn of(transcript: &Transcript, facts: &Facts<Self::Fact>, account: &Live<Account>) -> Self {
+    fn of(transcript: &Transcript, facts: &Facts<Self::Fact>, account: &Account) -> Self {
         let Carried { charges: carried, without_tokens } =
             Carried::of(transcript, facts.in_order(transcript));
         let charges = charges(carried, transcript);
