@@ -139,7 +139,8 @@ impl<D: Derived> Memo<D> {
     }
 
     /// Reads facts of entries that came, with no more work than so many entries are, and computes the value if anything
-    /// changed. Says whether all is read, also by the value that this one reads. Before that it computes only when twice as many facts are known as the last
+    /// changed. Says whether all is read, also by the value that this one reads. Before that it computes only when twice
+    /// as many facts are known as the last
     /// time: all of it together costs no more than twice the last time, and nobody looks at nothing meanwhile.
     pub(crate) fn follow_with(&mut self, transcript: &Transcript, reads: &D::Reads, most: usize) -> bool {
         let is_all = self.read(transcript, most) && reads.is_complete();

@@ -16,17 +16,11 @@ pub mod places;
 /// What is kept of the entries of a session. An entry that comes or changes must cost no more than its own content,
 /// however long the session is.
 pub trait Index: Default {
-    /// The index that this one reads, which is brought up to date before it; `()` for most.
-    type Reads;
-
     /// Takes in the entry at this place of the order.
     fn add(&mut self, transcript: &Transcript, place: usize, id: EntryId);
 
     /// An entry that was taken in has changed. Answers whether the rest still holds: if not, all begins again.
     fn change(&mut self, transcript: &Transcript, place: usize, id: EntryId) -> bool;
-
-    /// Bodies of an entry that was taken in were read again.
-    fn learn(&mut self, _transcript: &Transcript, _place: usize, _id: EntryId) {}
 
     /// What else a batch touched.
     fn note(&mut self, _touched: &Touched) {}
@@ -43,7 +37,7 @@ pub trait Index: Default {
 
     /// Brings up to date what depends on several entries, with no more work than so many entries are. Says whether
     /// that was all.
-    fn settle(&mut self, _transcript: &Transcript, _reads: &Self::Reads, _most: usize) -> bool {
+    fn settle(&mut self, _transcript: &Transcript, _most: usize) -> bool {
         true
     }
 
@@ -87,7 +81,7 @@ impl<I> Generation for Live<I> {
     }
 }
 
-impl<I: Index<Reads = ()>> Live<I> {
+impl<I: Index> Live<I> {
     /// All of a transcript.
     pub(crate) fn of(transcript: &Transcript) -> Self {
         let mut live = Self::default();
@@ -98,23 +92,21 @@ impl<I: Index<Reads = ()>> Live<I> {
     /// Takes in what was changed since the last time, and what was appended, with no more work than so many entries
     /// are. Says whether that was all.
     pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
-        self.follow_with(transcript, &(), most)
-    }
-}
-
-impl<I: Index> Live<I> {
-    /// As [`Live::follow_with`], while entries come and nobody looks.
-    pub(crate) fn watch(&mut self, transcript: &Transcript, reads: &I::Reads, most: usize) -> bool {
-        self.follow_with(transcript, reads, most)
-    }
-
-    /// As [`Live::follow`], for an index that reads another one.
-    pub(crate) fn follow_with(&mut self, transcript: &Transcript, reads: &I::Reads, most: usize) -> bool {
         let is_read = self.read(transcript, most);
-        let is_settled = self.index.settle(transcript, reads, most);
+        let is_settled = self.index.settle(transcript, most);
         self.generation += u64::from(self.index.has_news());
         self.is_complete = is_read && is_settled;
         self.is_complete
+    }
+
+    /// As [`Live::follow`]: an index reads no other value.
+    pub(crate) fn follow_with(&mut self, transcript: &Transcript, _reads: &(), most: usize) -> bool {
+        self.follow(transcript, most)
+    }
+
+    /// As [`Live::follow`], while entries come and nobody looks.
+    pub(crate) fn watch(&mut self, transcript: &Transcript, _reads: &(), most: usize) -> bool {
+        self.follow(transcript, most)
     }
 
     fn read(&mut self, transcript: &Transcript, most: usize) -> bool {
@@ -148,17 +140,11 @@ impl<I: Index> Live<I> {
         }
     }
 
-    /// Bodies of these entries were read again.
-    pub(crate) fn learn(&mut self, transcript: &Transcript, ids: &[EntryId]) {
-        for id in ids {
-            if let Some(place) = self.place_of(transcript, *id) {
-                self.index.learn(transcript, place, *id);
-            }
-        }
-    }
+    /// Bodies of these entries were read again, of which an index knows nothing.
+    pub(crate) fn learn(&mut self, _transcript: &Transcript, _ids: &[EntryId]) {}
 
     /// The place of an entry that was taken in.
-    pub(crate) fn place_of(&self, transcript: &Transcript, id: EntryId) -> Option<usize> {
+    fn place_of(&self, transcript: &Transcript, id: EntryId) -> Option<usize> {
         if self.read == 0 { None } else { transcript.place_of(id).filter(|place| *place < self.read) }
     }
 

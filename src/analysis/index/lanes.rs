@@ -25,9 +25,6 @@ pub(crate) trait Fold {
     /// What is kept of the entries of a page.
     type Kept: Clone + Debug + Default;
 
-    /// Whether what comes first on a page decides how the page before ends.
-    const LOOKS_AHEAD: bool = false;
-
     /// Judges a page; what is known before it becomes what is known behind it.
     fn judge(transcript: &Transcript, page: &Page<'_>, carry: &mut Self::Carry) -> Self::Kept;
 }
@@ -221,12 +218,6 @@ impl<F: Fold> Track<F> {
 
     fn look_again_at(&mut self, place: usize) {
         self.stale.insert(place / PAGE);
-        if F::LOOKS_AHEAD
-            && place.is_multiple_of(PAGE)
-            && let Some(before) = (place / PAGE).checked_sub(1)
-        {
-            self.stale.insert(before);
-        }
     }
 
     /// Judges pages, the first ones first, as long as there is room for their entries. Answers how many.

@@ -99,8 +99,6 @@ pub struct Findings {
 const AN_ENTRY: usize = 16;
 
 impl Index for Findings {
-    type Reads = ();
-
     fn add(&mut self, _transcript: &Transcript, place: usize, id: EntryId) {
         self.read = place + 1;
         self.touched.insert(id);
@@ -138,7 +136,7 @@ impl Index for Findings {
     }
 
     /// An entry may be judged by many others: what is judged in a frame is counted by the steps that it takes.
-    fn settle(&mut self, transcript: &Transcript, _reads: &(), most: usize) -> bool {
+    fn settle(&mut self, transcript: &Transcript, most: usize) -> bool {
         self.answers_seen = transcript.answers_taken_back();
         self.frame.model = first_model(transcript).cloned();
         self.has_links = transcript.has_links();
