@@ -174,6 +174,11 @@ impl Account {
         self.lanes.judged()
     }
 
+    /// Takes the place of another one, from which this one may differ.
+    pub(crate) fn go_on_from(&mut self, before: &Self) {
+        self.generation += before.generation + 1;
+    }
+
     /// Whether all of the transcript was taken in: before that a lane may lack some of what it came to.
     pub(crate) fn is_whole(&self, transcript: &Transcript) -> bool {
         self.lanes.is_read_to(transcript.order().len())

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use super::activity::{Activity, Wish};
 use super::calls::Place;
+use super::calls::lookup::Lookup;
 use super::context::ContextUse;
 use super::expression::judge::Judge;
 use super::expression::{Expr, Fill, State, Term};
@@ -101,6 +102,13 @@ impl Alarm {
                 let all = status.transcript.order().iter();
                 alternative.items = all.flat_map(|id| alternative.matching(status, *id)).collect();
             }
+        }
+    }
+
+    /// The same items in another transcript of the session.
+    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
+        for alternative in &mut self.alternatives {
+            alternative.items = lookup.blocks(&alternative.items);
         }
     }
 

@@ -8,6 +8,7 @@ pub(crate) mod awaited;
 mod durations;
 pub mod flights;
 mod listing;
+pub(crate) mod lookup;
 pub mod pairing;
 mod tools;
 

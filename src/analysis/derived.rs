@@ -195,6 +195,11 @@ impl<D: Derived> Memo<D> {
         &self.facts
     }
 
+    /// Takes the place of another one, of whose value this one may differ.
+    pub(crate) fn go_on_from(&mut self, before: &Self) {
+        self.generation += before.generation + 1;
+    }
+
     /// Rises whenever the value is another one.
     pub(crate) fn generation(&self) -> u64 {
         self.generation

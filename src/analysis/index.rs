@@ -158,6 +158,11 @@ impl<I: Index> Live<I> {
         self.generation += 1;
     }
 
+    /// Takes the place of another one: its answers may be others.
+    pub(crate) fn go_on_from(&mut self, before: &Self) {
+        self.generation += before.generation + 1;
+    }
+
     /// Rises whenever an answer may be another one.
     pub(crate) fn generation(&self) -> u64 {
         self.generation

@@ -10,6 +10,7 @@ use std::str::FromStr;
 
 use crate::analysis::alarm::Alarm;
 use crate::analysis::calls::Place;
+use crate::analysis::calls::lookup::Lookup;
 use crate::analysis::expression::parse::{Mistake, parse_alarm};
 use crate::analysis::expression::{Expr, State as Fact};
 use crate::model::entry::EntryId;
@@ -167,6 +168,14 @@ impl Alarms {
     /// How many are set.
     pub fn count(&self) -> usize {
         self.list.len()
+    }
+
+    /// The same places in another transcript of the session.
+    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
+        self.touched = lookup.entries(&self.touched);
+        self.marks = lookup.entries(&self.marks);
+        self.orphans = self.orphans.take().map(|orphans| lookup.blocks(&orphans));
+        self.list.iter_mut().for_each(|watch| watch.alarm.look_up(lookup));
     }
 
     /// Notes what a batch touched.

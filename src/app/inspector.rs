@@ -7,6 +7,7 @@ use ratatui::text::Line;
 
 use super::input::action::Tab;
 use super::text::viewport::Focus;
+use crate::analysis::calls::lookup::Lookup;
 use crate::model::record::Origin;
 use crate::model::timestamp::Timestamp;
 
@@ -71,9 +72,14 @@ impl Inspector {
         self.made = None;
     }
 
-    /// Another transcript has taken the place of this one.
-    pub fn clear(&mut self) {
-        *self = Self { tab: self.tab, ..Self::default() };
+    /// The same item in another transcript of the session.
+    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
+        self.moved = self.moved.and_then(|(focus, due)| Some((lookup.block(focus)?, due)));
+        self.focus = self.focus.and_then(|focus| lookup.block(focus));
+        self.forget_rows();
+        if self.focus.is_none() {
+            *self = Self { tab: self.tab, moved: self.moved, ..Self::default() };
+        }
     }
 
     /// Takes records that were asked for.

@@ -203,7 +203,7 @@ impl Reader {
             Action::Top => {
                 self.text.remember_place(&self.session);
                 // As far up as there is something now, and further as soon as it is read.
-                self.text.places.wants_beginning = self.session.is_part();
+                self.text.places.wants_beginning = self.session.is_read_beside();
                 scroll(&mut self.text, Motion::Top);
                 Vec::new()
             }

@@ -46,15 +46,16 @@ use super::text::sequence::{Sequence, Wanted, starter_of};
 use super::text::spine::Spine;
 use super::text::viewport::Viewport;
 use super::text::wrapping::Wrapping;
+use crate::analysis::calls::lookup::Lookup;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::text::Name;
 use crate::model::transcript::{Touched, Transcript};
 use crate::render::row::Level;
+use crate::session::Session;
 use crate::session::details::KnownDetails;
 use crate::session::filter::Filter;
 use crate::session::indexes::Needs;
 use crate::session::paging::Asked;
-use crate::session::{Lookup, Session};
 
 /// The text of a session, as far as it is in sight.
 #[derive(Debug)]
@@ -229,11 +230,9 @@ impl TextPane {
     /// Forgets rows that are no longer true: of changed entries, of the prompts whose turns changed, and of
     /// the calls whose sub-agents went on.
     pub(crate) fn forget_touched(&mut self, transcript: &Transcript, touched: &Touched) {
-        if touched.reordered || !touched.moved.is_empty() {
-            let anew = touched.moved.iter().chain(&touched.added).chain(&touched.changed);
-            let anew: Vec<&Entry> = anew.filter_map(|id| transcript.get(*id)).collect();
-            self.details.forget(&anew);
-        }
+        self.forget_details(transcript, touched);
+        // Bodies that were asked for where they stood before may not come.
+        touched.moved.iter().for_each(|id| self.asked.forget(*id));
         if touched.reordered {
             self.cache.clear();
             self.asked.clear();
@@ -246,6 +245,15 @@ impl TextPane {
         }
         for starter in lanes.iter().filter_map(|lane| starter_of(transcript, lane)) {
             self.cache.forget(starter);
+        }
+    }
+
+    /// Forgets what is known of records that may be others by now.
+    pub(crate) fn forget_details(&mut self, transcript: &Transcript, touched: &Touched) {
+        if touched.reordered || !touched.moved.is_empty() {
+            let anew = touched.moved.iter().chain(&touched.added).chain(&touched.changed);
+            let anew: Vec<&Entry> = anew.filter_map(|id| transcript.get(*id)).collect();
+            self.details.forget(&anew);
         }
     }
 
@@ -319,7 +327,11 @@ impl TextPane {
     }
 
     fn tail_size(&self, transcript: &Transcript) -> Option<(EntryId, u32)> {
-        let id = self.sequence.order().last().copied()?;
+        // A sequence that is to be made anew may be of another transcript.
+        let id = match self.stale.sequence {
+            true => self.places.tail.last?.0,
+            false => self.sequence.order().last().copied()?,
+        };
         let glance = transcript.glance(id)?;
         Some((id, glance.long.saturating_add(u32::from(glance.blocks))))
     }
@@ -329,7 +341,12 @@ impl TextPane {
         self.view.look_up(lookup);
         self.find.look_up(lookup);
         self.folds.look_up(lookup);
-        self.places.tail = Tail::default();
+        let Tail { last, grown } = self.places.tail;
+        self.places.tail = Tail {
+            last: last.and_then(|(id, size)| Some((lookup.entry(id)?, size))),
+            grown: grown.and_then(|id| lookup.entry(id)),
+        };
+        self.sequence = Sequence::default();
         self.cache.clear();
         self.asked.clear();
         self.pending_copy = None;

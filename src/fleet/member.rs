@@ -10,6 +10,7 @@ use super::row;
 use crate::analysis::activity::LastWrite;
 use crate::analysis::alarm::{Alarm, Rung};
 use crate::analysis::calls::Place as CallPlace;
+use crate::analysis::calls::lookup::Lookup;
 use crate::analysis::expression::{Expr, State};
 use crate::analysis::wall::{Rang, SessionRow};
 use crate::ingest::{Course, Databases, Outlet, Reader, Target, Unpacked, guarded, open};
@@ -277,9 +278,16 @@ impl<'o> Member<'o> {
                     self.touched.extend(touched.added.into_iter().chain(touched.changed));
                 }
             }
-            // Read anew, nothing that is there is news.
-            Change::CaughtUp { .. } => self.has_begun = false,
-            Change::Replaced(_) | Change::Bodies(_) | Change::Said(_) => {}
+            Change::Replaced { before, touched } => {
+                let lookup = Lookup { before: &before, now: &self.session.transcript };
+                self.touched = lookup.entries(&self.touched);
+                self.orphans = self.orphans.take().map(|orphans| lookup.blocks(&orphans));
+                self.alarms.iter_mut().for_each(|alarm| alarm.look_up(&lookup));
+                self.note(Change::Touched(touched));
+            }
+            // What is there is no news.
+            Change::CaughtUp => self.has_begun = false,
+            Change::Bodies(_) | Change::Said(_) => {}
         }
     }
 

@@ -99,11 +99,6 @@ impl<'o> Emitter<'o> {
         self.has_sent = true;
     }
 
-    /// What is sent from here on is of a file that was cut or replaced.
-    pub(crate) fn of_other_file(&mut self) {
-        self.batch.is_of_other_file = true;
-    }
-
     /// What is emitted takes at most so much memory; what comes then is left out.
     #[must_use]
     pub(crate) fn within(mut self, most: u64) -> Self {
@@ -151,7 +146,6 @@ impl<'o> Emitter<'o> {
         batch.stubs_only = self.batch.stubs_only;
         batch.is_counted = self.batch.is_counted;
         batch.is_piped = self.batch.is_piped;
-        batch.is_of_other_file = self.batch.is_of_other_file;
         batch
     }
 

@@ -437,7 +437,6 @@ impl<'o> Reader<'o> {
         self.folder.restart();
         match &mut self.main {
             Main::Lines { line_file, has_more } => {
-                self.emitter.of_other_file();
                 if line_file.follower.offset() > 0 && line_file.follower.seek(0).is_err() {
                     // The next look finds out why.
                     self.emitter.notice(FileId(0), "the file could not be read again from its beginning");

@@ -103,11 +103,22 @@ pub enum Mode {
     ReplaceStart,
     /// It goes on with a replacement.
     ReplaceMore,
-    /// It ends a replacement, which takes the place of what was there: what it did not name is gone, and the order is
-    /// that of its batches.
+    /// It ends a replacement, which takes the place of what was there.
     ReplaceEnd,
     /// It is a whole replacement by itself.
     Replace,
+}
+
+impl Mode {
+    /// Whether a replacement begins with the batch.
+    pub(crate) fn begins(self) -> bool {
+        matches!(self, Self::ReplaceStart | Self::Replace)
+    }
+
+    /// Whether a replacement is complete with the batch.
+    pub(crate) fn ends(self) -> bool {
+        matches!(self, Self::ReplaceEnd | Self::Replace)
+    }
 }
 
 /// Something odd that the reader should know, with its place.
@@ -154,8 +165,6 @@ pub struct Batch {
     pub(crate) is_piped: bool,
     /// What the format of the records calls things, of a type that only formats know.
     pub(crate) names: Option<&'static (dyn Any + Send + Sync)>,
-    /// Its file was cut or replaced: what is read anew is other content, and not the same once more.
-    pub is_of_other_file: bool,
     origin: Origin,
     slot: u16,
     /// Bytes of the bodies that were made of the record.

@@ -72,6 +72,25 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Whether it says the same as another one, wherever in the file that stands.
+    pub(crate) fn says_same(&self, other: &Self) -> bool {
+        let head = |entry: &Self| (entry.at, entry.ended, entry.role, entry.marks);
+        let names = |entry: &Self| (entry.parent.clone(), entry.lane.clone(), entry.model.clone());
+        head(self) == head(other)
+            && names(self) == names(other)
+            && (&self.from, &self.stop, &self.usage) == (&other.from, &other.stop, &other.usage)
+            && self.blocks == other.blocks
+    }
+
+    /// Whether its records and its bodies lie where those of another one lie.
+    pub(crate) fn stands_as(&self, other: &Self) -> bool {
+        let bodies = |entry: &Self| -> Vec<(Origin, u16)> {
+            let bodies = entry.blocks.iter().flat_map(|block| block.kind.bodies());
+            bodies.map(|body| (body.from, body.slot)).collect()
+        };
+        self.origin == other.origin && self.records == other.records && bodies(self) == bodies(other)
+    }
+
     /// The record that brought a block; that of the entry where a block has none of its own.
     pub(crate) fn origin_of(&self, block: &Block) -> Origin {
         match &block.kind {

@@ -82,11 +82,6 @@ impl<V> ByKey<V> {
         self.values.iter()
     }
 
-    /// All values, to be changed.
-    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
-        self.values.values.iter_mut()
-    }
-
     /// An empty one, in which each key has the fingerprint that it has here.
     pub(crate) fn emptied(&self) -> Self {
         Self { seed: self.seed.clone(), values: ByPrint::default() }

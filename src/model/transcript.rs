@@ -1,14 +1,14 @@
 //! The transcript: takes batches, keeps entries by key, and derives pairing, turns, branches and
 //! totals from them. [`Transcript::apply`] is the only way to change it.
 //!
-//! Invariant: entry ids stay the same while the session is open; applying a batch twice changes
-//! nothing; no entry disappears but by [`Edit::Retire`], as a copy ([`copies`]), or by a replacement that
-//! leaves it out ([`succession`]).
+//! Invariant: the id of an entry stays the same as long as the transcript is there; applying a batch twice changes
+//! nothing; no entry disappears but by [`Edit::Retire`] or as a copy ([`copies`]).
 
 mod accounts;
 mod bodies;
 mod branching;
 mod copies;
+mod differences;
 mod ending;
 mod entries;
 mod facts;
@@ -22,14 +22,13 @@ mod order;
 mod pages;
 mod pairing;
 mod results;
-mod succession;
 mod turns;
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use super::body::Key;
-use super::edit::{Batch, Edit, Mode, Notice};
+use super::edit::{Batch, Edit, Notice};
 use super::entry::glance::{Boundary, Glance};
 use super::entry::{Entry, EntryId, Marks};
 use super::fingerprint::ByKey;
@@ -42,6 +41,7 @@ use super::totals::Totals;
 use super::turn::Turn;
 use super::usage::{Scope, Usage};
 pub(crate) use accounts::Part;
+pub(crate) use differences::{Differences, Replaced};
 use lanes::Lanes;
 pub(crate) use lanes::{key_of_session, recorded_key};
 use large::Large;
@@ -107,8 +107,6 @@ pub struct Transcript {
     is_piped: bool,
     changes: u64,
     work: u64,
-    /// What takes the place of all this when it is read to its end.
-    successor: Option<Box<Self>>,
 }
 
 impl Transcript {
@@ -117,27 +115,15 @@ impl Transcript {
         Self::default()
     }
 
-    /// Takes a batch and says what it touched.
+    /// Takes a batch and says what it touched. One that begins a replacement makes all go that was there: who shows that
+    /// until the replacement is complete reads it into a transcript of its own.
     pub fn apply(&mut self, batch: Batch) -> Touched {
+        let begins = batch.mode.begins();
+        let mut touched = Touched { reordered: begins, lanes: begins, meta: begins, ..Touched::default() };
+        if begins {
+            *self = Self { changes: self.changes, ..self.anew() };
+        }
         self.changes += 1;
-        let mode = batch.mode;
-        if matches!(mode, Mode::Replace | Mode::ReplaceStart) {
-            self.successor = Some(Box::new(self.begin_anew()));
-        }
-        let Some(mut successor) = self.successor.take_if(|_| mode != Mode::Append) else {
-            return self.take(batch);
-        };
-        successor.take(batch);
-        if matches!(mode, Mode::Replace | Mode::ReplaceEnd) {
-            let old = std::mem::replace(self, *successor);
-            return self.succeed(old);
-        }
-        self.successor = Some(successor);
-        Touched::default()
-    }
-
-    fn take(&mut self, batch: Batch) -> Touched {
-        let mut touched = Touched::default();
         for edit in batch.edits {
             self.apply_edit(edit, &mut touched);
         }
@@ -148,6 +134,11 @@ impl Transcript {
         self.tally = batch.tally;
         self.notices.extend(batch.notices);
         touched
+    }
+
+    /// An empty one for the same session, in which keys have the same fingerprints.
+    pub(crate) fn anew(&self) -> Self {
+        Self { index: self.index.emptied(), ..Self::default() }
     }
 
     /// Something in the middle is different: turns and branches must be found anew.
@@ -244,13 +235,11 @@ impl Transcript {
     /// looked at: what is looked at is unpacked, and takes several times the room.
     pub(crate) fn tidy(&mut self) {
         self.entries.tidy(&|key| self.index.print(key));
-        self.successor.iter_mut().for_each(|successor| successor.tidy());
     }
 
     /// Packs all entries that can be packed: nothing will be looked at for a while.
     pub fn pack(&mut self) {
         self.entries.pack(&|key| self.index.print(key));
-        self.successor.iter_mut().for_each(|successor| successor.pack());
     }
 
     /// Pages of entries that stand open.
@@ -321,7 +310,7 @@ impl Transcript {
     /// Entries and blocks that were looked at to find the places of what came: what taking it costs, whatever machine
     /// it runs on.
     pub fn work(&self) -> u64 {
-        self.work + self.successor.as_ref().map_or(0, |successor| successor.work())
+        self.work
     }
 
     /// How often it was changed.

@@ -10,11 +10,12 @@ use signal_hook::consts::SIGINT;
 
 use super::outcome::{Outcome, ReportError};
 use super::printer::{Options, Printer};
-use super::reading::Reading;
+use super::reading::{Reading, Taken};
+use crate::analysis::calls::lookup::Lookup;
 use crate::ingest::{self, Target, WatchMode};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::entry::{Entry, EntryId, Role};
-use crate::model::transcript::Transcript;
+use crate::model::transcript::{Replaced, Transcript};
 
 /// Batches that may wait between reading and writing.
 const QUEUE: usize = 16;
@@ -75,7 +76,9 @@ fn write_feed<'o>(
             Ok(message) => {
                 is_known_whole |= matches!(message, Feed::CaughtUp);
                 is_open = !matches!(message, Feed::Link(LinkState::Closed) | Feed::Fault(_));
-                reading.keep_up(message);
+                if let Taken::Replaced(Replaced { before: Some(before), .. }) = reading.keep_up(message) {
+                    printer.look_up(&Lookup { before: &before, now: &reading.transcript });
+                }
                 false
             }
             Err(RecvTimeoutError::Timeout) => true,

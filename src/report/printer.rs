@@ -14,6 +14,7 @@ use super::reading::{Contents, Reading};
 use super::rows::{GUTTER, Paper};
 use crate::analysis::account::Account;
 use crate::analysis::calls::awaited::Awaited;
+use crate::analysis::calls::lookup::Lookup;
 use crate::analysis::reading::runs_of_traces;
 use crate::analysis::{phrases, plans};
 use crate::ingest::{Target, WatchMode};
@@ -128,6 +129,12 @@ impl<'a> Printer<'a> {
 
     fn is_chosen(&self, id: EntryId) -> bool {
         self.chosen.as_ref().is_none_or(|chosen| chosen.contains(&id))
+    }
+
+    /// What was written has other ids in another transcript of the session.
+    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
+        self.printed = lookup.entries(&self.printed);
+        self.turns.clear();
     }
 
     /// Whether the entry has been written.

@@ -15,14 +15,14 @@ use crate::analysis::account::Account;
 use crate::ingest::{self, FormatVerdict, OpenError, Pager, Session, SessionHead, Target, WatchMode};
 use crate::model::body::{Body, Held, Key};
 use crate::model::coverage::Coverage;
-use crate::model::edit::{Feed, Opened, Stage};
+use crate::model::edit::{Batch, Feed, Opened, Stage};
 use crate::model::entry::details::{Details, Of, records_below};
 use crate::model::entry::{Block, Entry, EntryId};
 use crate::model::record::{FileId, Origin, Shape};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
-use crate::model::transcript::{Touched, Transcript};
+use crate::model::transcript::{Differences, Replaced, Touched, Transcript};
 
 /// Batches that may wait between reading and taking them in.
 const QUEUE: usize = 16;
@@ -41,12 +41,22 @@ pub struct Reading {
     pub transcript: Transcript,
     /// What its turns and lanes came to; see [`Reading::settle`].
     pub account: Account,
+    /// What its file holds since it was written anew, as far as that is read.
+    pub(super) next: Option<Box<(Transcript, Differences)>>,
     /// Its files by the numbers in origins.
     pub(crate) files: BTreeMap<FileId, Arc<Path>>,
     /// Why reading stopped before the end, if it did.
     pub(crate) fault: Option<Text>,
     /// For what was left on disk.
     pub(crate) pager: Option<Pager>,
+}
+
+/// What came of a message.
+pub(crate) enum Taken {
+    /// So much was touched.
+    Touched(Touched),
+    /// Another transcript is there, because the file was written anew.
+    Replaced(Replaced),
 }
 
 /// Opens and reads a session. With `stubs_only` bodies stay on disk.
@@ -210,6 +220,7 @@ impl Reading {
             verdicts: Vec::new(),
             transcript: Transcript::new(),
             account: Account::default(),
+            next: None,
             files: BTreeMap::new(),
             fault: None,
             pager: Some(session.pager()),
@@ -218,7 +229,7 @@ impl Reading {
 
     /// A session made of edits, without a file.
     #[cfg(test)]
-    pub(crate) fn from_batch(target: Target, batch: crate::model::edit::Batch) -> Self {
+    pub(crate) fn from_batch(target: Target, batch: Batch) -> Self {
         let opened = Opened {
             format: "made",
             confidence: "certain",
@@ -240,22 +251,19 @@ impl Reading {
             verdicts: Vec::new(),
             transcript,
             account,
+            next: None,
             files,
             fault: None,
             pager: None,
         }
     }
 
-    /// Takes what the session sends, and says what that touched. The preview of a large file is not needed here. Nothing
+    /// Takes what the session sends, and says what came of it. The preview of a large file is not needed here. Nothing
     /// is packed: a report goes over all of the entries in the end.
-    pub(crate) fn take(&mut self, feed: Feed) -> Touched {
+    pub(crate) fn take(&mut self, feed: Feed) -> Taken {
         match feed {
             Feed::Opened(opened) => self.opened = *opened,
-            Feed::Batch { stage: Stage::Whole, batch } => {
-                let touched = self.transcript.apply(*batch);
-                self.account.note(&self.transcript, &touched);
-                return touched;
-            }
+            Feed::Batch { stage: Stage::Whole, batch } => return self.take_batch(*batch),
             Feed::File { id, path } => drop(self.files.insert(id, path)),
             Feed::Fault(what) => self.fault = Some(what),
             Feed::Batch { stage: Stage::Preview, .. }
@@ -265,15 +273,35 @@ impl Reading {
             | Feed::Link(_)
             | Feed::Polled(_) => {}
         }
-        Touched::default()
+        Taken::Touched(Touched::default())
+    }
+
+    fn take_batch(&mut self, batch: Batch) -> Taken {
+        let mode = batch.mode;
+        if mode.begins() {
+            self.next = Some(Box::new((self.transcript.anew(), Differences::default())));
+        }
+        let Some(next) = &mut self.next else {
+            let touched = self.transcript.apply(batch);
+            self.account.note(&self.transcript, &touched);
+            return Taken::Touched(touched);
+        };
+        let touched = next.0.apply(batch);
+        next.1.note(&self.transcript, &next.0, &touched);
+        let Some(next) = self.next.take_if(|_| mode.ends()) else {
+            return Taken::Touched(Touched::default());
+        };
+        let (now, differences) = *next;
+        self.account = Account::default();
+        Taken::Replaced(differences.replace(&mut self.transcript, now))
     }
 
     /// As [`Reading::take`], of a session that is followed, maybe for days.
-    pub(crate) fn keep_up(&mut self, feed: Feed) -> Touched {
-        let touched = self.take(feed);
+    pub(crate) fn keep_up(&mut self, feed: Feed) -> Taken {
+        let taken = self.take(feed);
         self.account.follow(&self.transcript, usize::MAX);
         self.transcript.tidy();
-        touched
+        taken
     }
 
     /// Brings turns, branches and the account up to date.

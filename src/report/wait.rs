@@ -2,6 +2,7 @@
 //!
 //! Facts of the session that already hold are an answer at once; of entries and errors only new ones are.
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -10,10 +11,11 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::follow::followed;
 use super::outcome::{Outcome, ReportError};
-use super::reading::Reading;
+use super::reading::{Reading, Taken};
 use crate::analysis::activity::{self, Activity, LastWrite};
 use crate::analysis::alarm::{Alarm, Rung, Status};
 use crate::analysis::calls::Place;
+use crate::analysis::calls::lookup::Lookup;
 use crate::analysis::context;
 use crate::analysis::derived::Memo;
 use crate::analysis::expression::{Expr, State, Term};
@@ -25,7 +27,7 @@ use crate::model::edit::{Feed, LinkState};
 use crate::model::entry::EntryId;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::transcript::Transcript;
+use crate::model::transcript::{Replaced, Transcript};
 
 /// What to wait for.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,7 +126,7 @@ struct Watch<'a> {
     patience: u64,
     loops: Memo<Loops>,
     findings: Live<Findings>,
-    orphans: Vec<Place>,
+    orphans: HashSet<Place>,
     touched: Vec<EntryId>,
     /// When the files had changed last at the first look.
     first_write: Option<Timestamp>,
@@ -150,7 +152,7 @@ impl<'a> Watch<'a> {
             patience: bounds.max().unwrap_or(0).max(GIVEN_UP_MS),
             loops: Memo::default(),
             findings: Live::default(),
-            orphans: Vec::new(),
+            orphans: HashSet::new(),
             touched: Vec::new(),
             first_write: None,
             seen: None,
@@ -167,13 +169,30 @@ impl<'a> Watch<'a> {
             Feed::Link(link) => self.link = link,
             other => {
                 self.has_news |= self.is_whole && matches!(other, Feed::Batch { .. });
-                let touched = reading.keep_up(other);
-                self.findings.note(&reading.transcript, &touched);
-                self.loops.note(&reading.transcript, &touched);
+                let touched = match reading.keep_up(other) {
+                    Taken::Touched(touched) => {
+                        self.findings.note(&reading.transcript, &touched);
+                        self.loops.note(&reading.transcript, &touched);
+                        touched
+                    }
+                    Taken::Replaced(Replaced { touched, before }) => {
+                        (self.findings, self.loops) = (Live::default(), Memo::default());
+                        before.into_iter().for_each(|before| self.look_up(&before, &reading.transcript));
+                        touched
+                    }
+                };
                 self.loops.watch(&reading.transcript, &(), usize::MAX);
                 self.touched.extend(touched.added.into_iter().chain(touched.changed));
             }
         }
+    }
+
+    /// Items have other ids in another transcript of the session.
+    fn look_up(&mut self, before: &Transcript, now: &Transcript) {
+        let lookup = Lookup { before, now };
+        self.alarm.look_up(&lookup);
+        self.touched = lookup.entries(&self.touched);
+        self.orphans = lookup.blocks(&self.orphans);
     }
 
     /// What was written since the first look was written while the session was followed.

@@ -305,7 +305,7 @@ impl Viewer {
         }
         let is_of_whole = matches!(feed, Feed::Batch { stage: Stage::Whole, .. });
         self.update(Event::Feed(Box::new(feed)));
-        !(is_of_whole && self.app.reader.session.is_part())
+        !(is_of_whole && self.app.reader.session.is_read_beside())
     }
 
     fn update(&mut self, event: Event) {

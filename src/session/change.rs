@@ -9,14 +9,15 @@ use crate::model::transcript::{Touched, Transcript};
 pub enum Change {
     /// Entries of the transcript that is shown.
     Touched(Touched),
-    /// Another transcript is shown in place of this one: its entries have other ids ([`Lookup`](super::Lookup)).
-    Replaced(Box<Transcript>),
-    /// The session is known to its end: what comes from here on is new. It may be known anew, because its file was
-    /// cut or replaced.
-    CaughtUp {
-        /// Whether that is so for the first time.
-        is_first: bool,
+    /// Another transcript is shown in place of this one: its entries have other ids ([`Lookup`](crate::analysis::calls::lookup::Lookup)).
+    Replaced {
+        /// The one that was shown.
+        before: Box<Transcript>,
+        /// What in the other one is news, if the session was known to its end.
+        touched: Touched,
     },
+    /// The session is known to its end: what comes from here on is new.
+    CaughtUp,
     /// Bodies that were read again without being asked for.
     Bodies(Vec<(Origin, Vec<Held>)>),
     /// The reader is to know this.

@@ -70,6 +70,10 @@ macro_rules! indexes {
                 }
             }
 
+            fn go_on_from_each(&mut self, before: &Self) {
+                $(self.$name.go_on_from(&before.$name);)*
+            }
+
             fn learn_each(&mut self, transcript: &Transcript, ids: &[EntryId]) {
                 $(self.$name.learn(transcript, ids);)*
             }
@@ -155,6 +159,15 @@ impl Indexes {
     pub(crate) fn let_go(&mut self) {
         self.spending = Default::default();
         self.findings = Default::default();
+    }
+
+    /// Takes the place of what was known of the session before: whoever goes by how often something has changed sees that
+    /// it has.
+    pub(super) fn go_on_from(&mut self, before: &Self) {
+        self.generation += before.generation + 1;
+        self.needs = before.needs;
+        self.account.go_on_from(&before.account);
+        self.go_on_from_each(before);
     }
 
     /// Takes in what is new for what is in sight. The end of a session alone lacks the calls of many results, so

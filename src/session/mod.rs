@@ -2,15 +2,14 @@
 //!
 //! **The end of a large file is shown while the whole is read.** Its last mebibyte is on the screen at once, and goes on
 //! growing; a second session that nobody sees is read from the start, and its transcript takes the place of the one that is
-//! shown when it is complete. A large file that is cut or replaced while it is shown is read in the same way. What is
-//! known of the second session is taken in batch by batch, while the entries are at hand: later they are packed, and to
-//! unpack each of them costs more than to read them.
+//! shown when it is complete. What is known of the second session is taken in batch by batch, while the entries are at
+//! hand: later they are packed, and to unpack each of them costs more than to read them.
 //!
-//! **The reader's places are looked up by key.** The second transcript has ids of its own, so whoever was at an entry of
-//! the first one looks for it by its key ([`Lookup`]). To give the whole the ids of an end of some hundred entries would
-//! unpack every page of it. What is read anew in place of a session that is not large takes over the ids of before
-//! ([`Transcript::apply`] with a replacement), and touches only what differs: a document that its agent writes anew with
-//! each answer keeps its rows and its indexes.
+//! **A file that was written anew is read in the same way**: a document that its agent rewrites with each answer, a file of
+//! lines that was cut or replaced. Whoever was at an entry of the first transcript looks for it by its key
+//! ([`Lookup`](crate::analysis::calls::lookup::Lookup)).
+//! Ids are given in the order of reading; so in a file that only grew all entries have the same ones, and nobody has to
+//! look for anything: what differs has come or changed as by any batch ([`Differences`]).
 //!
 //! Invariant: what is shown is one transcript at a time; [`Session::take`] alone changes which one, and says so.
 
@@ -19,7 +18,6 @@ pub mod details;
 mod file_state;
 pub mod filter;
 pub mod indexes;
-mod lookup;
 pub mod news;
 pub mod paging;
 pub mod search;
@@ -36,17 +34,16 @@ use crate::analysis::expression::LOOP;
 use crate::analysis::lint::Finding;
 use crate::analysis::loops::Run;
 use crate::model::body::Held;
-use crate::model::edit::{Batch, Feed, LinkState, Mode, Polled, Stage};
+use crate::model::edit::{Batch, Feed, LinkState, Polled, Stage};
 use crate::model::entry::EntryId;
 use crate::model::record::Origin;
 use crate::model::timestamp::Timestamp;
-use crate::model::transcript::Transcript;
+use crate::model::transcript::{Differences, Replaced, Touched, Transcript};
 
 pub(crate) use change::Change;
 pub(crate) use file_state::FileState;
 pub(crate) use indexes::Indexes;
 use indexes::Needs;
-pub(crate) use lookup::Lookup;
 use news::Seen;
 pub(crate) use status::Status;
 
@@ -56,10 +53,6 @@ pub const BODY_BUDGET: u64 = 8 << 20;
 /// For so long, in ms, nobody wonders why nothing is written.
 const SILENT: u64 = 60_000;
 const SILENT_TOOL: u64 = 300_000;
-
-/// Entries of a session that is not read anew in its place when its file was cut or replaced, but beside it: to take
-/// each of them back takes too long, and unpacks all of them.
-const LARGE: usize = 4_000;
 
 /// An open session.
 #[derive(Debug, Default)]
@@ -75,6 +68,8 @@ pub struct Session {
     /// The whole session as far as it is read, while its end is shown; or what its file holds now, while what it held
     /// before is shown.
     whole: Option<Box<Self>>,
+    /// While nobody sees it: what differs in it from what is shown of the file as it was before, if that is so.
+    differences: Option<Differences>,
     /// While nobody sees it: entries there were when turns and branches were found from the beginning the last time.
     settled: usize,
 }
@@ -113,8 +108,13 @@ impl Session {
         Vec::new()
     }
 
-    /// Whether what is shown is not all of the session as its file is now: the whole is being read beside it.
+    /// Whether what is shown is the end of the session, or all of it as far as it is read.
     pub fn is_part(&self) -> bool {
+        self.whole.is_some() && !self.file.is_caught_up
+    }
+
+    /// Whether a transcript is being read that will take the place of the one that is shown.
+    pub(crate) fn is_read_beside(&self) -> bool {
         self.whole.is_some()
     }
 
@@ -126,23 +126,15 @@ impl Session {
     }
 
     /// Takes a batch of the whole.
-    fn take_whole(&mut self, mut batch: Batch) -> Vec<Change> {
-        let begins = batch.is_of_other_file && matches!(batch.mode, Mode::ReplaceStart | Mode::Replace);
-        let is_end = matches!(batch.mode, Mode::ReplaceEnd | Mode::Replace);
-        if begins && (self.is_part() || self.transcript.order().len() > LARGE) {
-            self.whole = Some(Box::default());
+    fn take_whole(&mut self, batch: Batch) -> Vec<Change> {
+        let mode = batch.mode;
+        if mode.begins() {
+            let (transcript, differences) = (self.transcript.anew(), Some(Differences::default()));
+            self.whole = Some(Box::new(Self { transcript, differences, ..Self::default() }));
         }
         let Some(whole) = &mut self.whole else { return self.apply(batch) };
-        if batch.is_of_other_file {
-            batch.mode = Mode::Append;
-        }
-        whole.take_unseen(batch, self.indexes.needs);
-        if !is_end || !self.file.is_caught_up {
-            return Vec::new();
-        }
-        let mut changes = self.show_whole();
-        changes.push(Change::CaughtUp { is_first: false });
-        changes
+        whole.take_unseen(batch, self.indexes.needs, &self.transcript);
+        if mode.ends() { self.show_whole() } else { Vec::new() }
     }
 
     /// Applies a batch to the transcript that is shown.
@@ -159,9 +151,13 @@ impl Session {
         vec![Change::Touched(touched)]
     }
 
-    /// Takes a batch of a session that nobody sees, and what is needed to be known of it.
-    fn take_unseen(&mut self, batch: Batch, needs: Needs) {
+    /// Takes a batch of a session that nobody sees, and what is needed to be known of it, the differences from what was
+    /// `before` with it.
+    fn take_unseen(&mut self, batch: Batch, needs: Needs, before: &Transcript) {
         let touched = self.transcript.apply(batch);
+        if let Some(differences) = &mut self.differences {
+            differences.note(before, &self.transcript, &touched);
+        }
         self.indexes.note(&self.transcript, &touched);
         let (entries, is_anew) = (self.transcript.order().len(), self.transcript.settles_anew());
         // What must be found from the beginning again waits until the session is twice as long: so all of it together
@@ -179,21 +175,27 @@ impl Session {
         self.file.progress = None;
         self.file.is_caught_up = true;
         let mut changes = self.show_whole();
-        changes.push(Change::CaughtUp { is_first: true });
+        changes.push(Change::CaughtUp);
         changes
     }
 
-    /// The whole takes the place of what is shown.
+    /// The whole takes the place of what is shown, be it of the end or of the file as it was before.
     fn show_whole(&mut self) -> Vec<Change> {
         let Some(whole) = self.whole.take() else { return Vec::new() };
-        let Self { transcript, mut indexes, .. } = *whole;
-        indexes.generation += self.indexes.generation + 1;
+        let Self { transcript, mut indexes, differences, .. } = *whole;
+        indexes.go_on_from(&self.indexes);
         self.indexes = indexes;
-        let before = std::mem::replace(&mut self.transcript, transcript);
         self.status.is_stale = true;
+        if let Some(differences) = differences {
+            let Replaced { touched, before } = differences.replace(&mut self.transcript, transcript);
+            return vec![match before {
+                Some(before) => Change::Replaced { before, touched },
+                None => Change::Touched(touched),
+            }];
+        }
+        let before = Box::new(std::mem::replace(&mut self.transcript, transcript));
         self.transcript.settle();
-        self.transcript.release(BODY_BUDGET, |_| false);
-        vec![Change::Replaced(Box::new(before))]
+        vec![Change::Replaced { before, touched: Touched::default() }]
     }
 
     /// Takes bodies that were read again. Answers which entries have them.

@@ -8,7 +8,7 @@ use tv::app::effect::Effect;
 use tv::app::update::Event;
 use tv::formats::decoder::{Format, Place, feed};
 use tv::formats::named;
-use tv::model::edit::{Batch, Edit, Feed, saturating_u32};
+use tv::model::edit::{Batch, Edit, Feed, Mode, Stage as Stretch, saturating_u32};
 use tv::model::entry::{BlockKind, Entry, Role};
 use tv::model::record::{FileId, Origin, Record};
 use tv::model::timestamp::Timestamp;
@@ -182,8 +182,31 @@ fn reading_anew_rings_nothing() {
     stage.add(failing("a", "make"));
     assert_eq!(words(&mut stage).len(), 1);
     let all = [prompt("p", "fix the boat")].into_iter().chain(failing("a", "make"));
-    stage.add_as(tv::model::edit::Mode::Replace, tv::model::edit::Stage::Whole, all);
+    stage.add_as(Mode::Replace, Stretch::Whole, all);
     assert_eq!(words(&mut stage), [] as [&str; 0]);
+}
+
+/// Where entries are missed, all below them have other ids.
+#[test]
+fn of_a_file_that_was_written_anew_only_what_was_not_there_rings() {
+    let mut stage = stage();
+    stage.add([answer("a", "I look at it")]);
+    stage.add(failing("old", "make old"));
+    command(&mut stage, "watch err");
+    stage.add(failing("b", "make b"));
+    assert_eq!(words(&mut stage), ["err: bash make b"]);
+    let anew = || {
+        let known = failing("old", "make old").into_iter().chain(failing("b", "make b"));
+        [prompt("p", "fix the boat")].into_iter().chain(known)
+    };
+    stage.add_as(Mode::Replace, Stretch::Whole, anew());
+    assert_eq!(words(&mut stage), [] as [&str; 0]);
+    let marked: Vec<_> = stage.app.reader.alarms.marks.iter().copied().collect();
+    let b = stage.app.reader.session.transcript.find("b");
+    assert_eq!(marked, Vec::from_iter(b), "the mark is where it was");
+    let more = [answer("c", "again")].into_iter().chain(anew()).chain(failing("d", "make d"));
+    stage.add_as(Mode::Replace, Stretch::Whole, more);
+    assert_eq!(words(&mut stage), ["err: bash make d"]);
 }
 
 // === real sessions ===

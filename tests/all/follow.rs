@@ -460,7 +460,6 @@ fn messages_rewritten_in_place_are_known_by_their_ids() {
         let place = Place::new("s.messages.json");
         fs::write(&place.path, messages_file("lead", &["u1", "a1"])).unwrap();
         let mut followed = Followed::start(&place.path, mode);
-        let before = followed.whole.find("a1").unwrap();
         // Emptied, then written in two pieces: what was shown stays until the file is whole again.
         let next = messages_file("lead", &["u0", "u1", "a1", "u2"]);
         let cut = next.find("said a1 é").unwrap() + "said a1 ".len() + 1;
@@ -473,7 +472,6 @@ fn messages_rewritten_in_place_are_known_by_their_ids() {
         followed.until("rewritten", |followed| followed.whole.find("u2").is_some());
         let now: Vec<String> = keys(&followed.whole).iter().map(ToString::to_string).collect();
         assert_eq!(now, ["u0", "u1", "a1", "u2"]);
-        assert_eq!(followed.whole.find("a1"), Some(before), "the same entry in another place");
         assert_eq!(followed.whole.tally().records(), 4);
         followed.end();
     }

@@ -567,6 +567,55 @@ fn reading_anew_keeps_place_folds_and_search() {
     assert_eq!(before, after, "read anew, nothing moves");
 }
 
+/// What an agent took back above moves all that stands below to other ids.
+#[test]
+fn what_is_left_out_above_moves_nothing_and_only_what_is_new_counts() {
+    let mut stage = Stage::made((80, 24));
+    stage.add(whole());
+    stage.feed(Feed::CaughtUp);
+    stage.press("g ] t l");
+    type_search(&mut stage, "crate 4");
+    stage.press("enter j");
+    let texts = |stage: &Stage| stage.window().into_iter().map(|row| row.2).collect::<Vec<_>>();
+    let before = (texts(&stage), stage.line_of_focus(), stage.focused());
+    let mut anew = whole();
+    anew.remove(3);
+    anew.insert(9, answer("between", "not there before"));
+    anew.extend([answer("last", "news"), answer("very last", "more news")]);
+    stage.add_as(Mode::ReplaceStart, Stretch::Whole, anew.iter().take(40).cloned());
+    assert_eq!((texts(&stage), stage.line_of_focus(), stage.focused()), before, "while it is read");
+    stage.add_as(Mode::ReplaceEnd, Stretch::Whole, anew.iter().skip(40).cloned());
+    // The line that tells of news takes the last one.
+    let after = texts(&stage);
+    assert_eq!(after, before.0[..after.len()]);
+    assert_eq!(
+        (after.len(), stage.line_of_focus(), stage.focused()),
+        (before.0.len() - 1, before.1, before.2)
+    );
+    assert!(stage.status().contains("/crate 4 1/11"), "{}", stage.status());
+    assert_eq!(stage.app.reader.text.unseen, 3, "of what was there before nothing is new");
+    stage.add_as(Mode::Replace, Stretch::Whole, anew);
+    assert_eq!(stage.app.reader.text.unseen, 3, "nor is anything that was not there the first time");
+}
+
+#[test]
+fn what_stands_beside_a_row_that_goes_holds_the_window() {
+    let mut stage = Stage::made((80, 24));
+    stage.add(whole());
+    stage.feed(Feed::CaughtUp);
+    stage.press("g } ctrl-d ctrl-d k k");
+    let before = stage.window();
+    let line = stage.line_of_focus().unwrap();
+    let gone = stage.focused_key();
+    let is_gone = |edit: &Edit| matches!(edit, Edit::Entry(entry) if *entry.key == *gone);
+    stage.add_as(Mode::Replace, Stretch::Whole, whole().into_iter().filter(|edit| !is_gone(edit)));
+    let after = stage.window();
+    let held =
+        (0..after.len()).filter(|at| after[*at].2 == before[*at].2 && !after[*at].2.is_empty()).count();
+    assert!(held > 4, "line {line}, {gone}: {before:#?} {after:#?}");
+    assert!(!stage.app.reader.text.view.follows());
+}
+
 #[test]
 fn the_whole_takes_the_place_of_the_preview() {
     let mut stage = Stage::made((80, 24));

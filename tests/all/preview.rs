@@ -127,7 +127,7 @@ fn the_beginning_of_a_file_that_was_replaced_is_its_own() {
     stage.add_as(Mode::Append, Stretch::Whole, part(0..4_500));
     stage.feed(Feed::CaughtUp);
     let mut batch = Batch::default();
-    (batch.mode, batch.is_of_other_file) = (Mode::ReplaceStart, true);
+    batch.mode = Mode::ReplaceStart;
     (0..50).for_each(|n| batch.push(answer(&format!("other {n}"), "of the other file")));
     stage.feed(Feed::Batch { stage: Stretch::Whole, batch: Box::new(batch) });
     let mut batch = Batch::default();
@@ -137,7 +137,7 @@ fn the_beginning_of_a_file_that_was_replaced_is_its_own() {
     assert!(shows(&stage, "sentence 0") && !shows(&stage, "of the other file"), "{}", stage.picture());
     assert!(stage.status().contains("then to the beginning"), "{}", stage.status());
     let mut batch = Batch::default();
-    (batch.mode, batch.is_of_other_file) = (Mode::ReplaceEnd, true);
+    batch.mode = Mode::ReplaceEnd;
     stage.feed(Feed::Batch { stage: Stretch::Whole, batch: Box::new(batch) });
     stage.arrange();
     assert!(shows(&stage, "of the other file"), "{}", stage.picture());

@@ -1,7 +1,7 @@
 //! Runs of equal calls: one row with a count in the outline, opened and closed like any fold.
 
 use tv::app::text::viewport::Focus;
-use tv::model::edit::{Edit, Feed};
+use tv::model::edit::{Edit, Feed, Mode, Stage as Stretch};
 use tv::model::entry::{BlockKind, Role};
 use tv::model::tool::{ToolKind, Verdict};
 
@@ -13,16 +13,22 @@ fn read(key: &str, seconds: i64, file: &str, verdict: Verdict) -> [Edit; 2] {
     [calls(key, seconds, "read", ToolKind::Read, file), result_at(key, seconds + 2, "a lantern", verdict)]
 }
 
-/// Four reads of one file among others, and an answer; all of it read.
+/// Four reads of one file among others, and an answer.
+fn session() -> Vec<Edit> {
+    let mut edits = vec![says("p1", 0, Role::User, "where is the lantern?")];
+    edits.extend(read("r0", 10, "hold.txt", Verdict::Done));
+    for (key, seconds) in [("r1", 20), ("r2", 23), ("r3", 26), ("r4", 29)] {
+        edits.extend(read(key, seconds, "deck.txt", Verdict::Done));
+    }
+    edits.extend(read("r5", 40, "mast.txt", Verdict::Done));
+    edits.push(says("a1", 50, Role::Assistant, "On deck."));
+    edits
+}
+
+/// All of it read.
 fn reads() -> Stage {
     let mut stage = Stage::made((100, 24));
-    stage.add([says("p1", 0, Role::User, "where is the lantern?")]);
-    stage.add(read("r0", 10, "hold.txt", Verdict::Done));
-    for (key, seconds) in [("r1", 20), ("r2", 23), ("r3", 26), ("r4", 29)] {
-        stage.add(read(key, seconds, "deck.txt", Verdict::Done));
-    }
-    stage.add(read("r5", 40, "mast.txt", Verdict::Done));
-    stage.add([says("a1", 50, Role::Assistant, "On deck.")]);
+    stage.add(session());
     stage.feed(Feed::CaughtUp);
     stage.press("z 2");
     stage
@@ -44,6 +50,22 @@ fn equal_calls_are_one_row_with_their_number_and_time() {
     assert!(line.contains("8.0s"), "two seconds each: {line}");
     stage.press("z 3");
     assert!(rows(&stage).iter().filter(|row| row.contains("deck.txt")).count() == 4, "previews differ");
+}
+
+/// The first entry is missed, so all others have other ids.
+#[test]
+fn a_run_stays_open_when_its_file_is_written_anew() {
+    for is_open in [true, false] {
+        let mut stage = reads();
+        stage.press("g j j");
+        if is_open {
+            stage.press("enter");
+        }
+        let before = rows(&stage);
+        assert_eq!(before.len(), if is_open { 6 } else { 3 });
+        stage.add_as(Mode::Replace, Stretch::Whole, session().into_iter().skip(1));
+        assert_eq!((rows(&stage), stage.focused_key().as_str()), (before, "r1"));
+    }
 }
 
 #[test]

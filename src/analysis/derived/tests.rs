@@ -129,18 +129,6 @@ fn an_entry_that_changes_is_read_again_and_one_that_goes_leaves_no_trace() {
 }
 
 #[test]
-fn a_session_that_is_written_anew_in_another_order_is_what_it_is_now() {
-    let mut fixture = Fixture::default();
-    for key in ["a", "b", "c"] {
-        fixture.say(key, key);
-    }
-    fixture.texts.follow(&fixture.transcript, 9);
-    fixture.apply(Mode::Replace, |out| ["c", "d", "a"].into_iter().for_each(|key| say(out, key, key)));
-    fixture.texts.follow(&fixture.transcript, 9);
-    assert_eq!(fixture.texts.0, ["c", "d", "a"]);
-}
-
-#[test]
 fn a_value_follows_the_one_that_it_reads() {
     let (mut fixture, mut count) = (Fixture::default(), Memo::<Count>::default());
     fixture.say("a", "one");

@@ -1,6 +1,7 @@
 //! What changed in the session, brought to all that shows it.
 
 use super::Reader;
+use crate::analysis::calls::lookup::Lookup;
 use crate::app::alarms;
 use crate::app::effect::Effect;
 use crate::app::text::find::{filter, search};
@@ -11,7 +12,7 @@ use crate::model::edit::Feed;
 use crate::model::entry::EntryId;
 use crate::model::record::Origin;
 use crate::model::transcript::{Touched, Transcript};
-use crate::session::{Change, Lookup};
+use crate::session::Change;
 
 impl Reader {
     /// Takes one message of the feed; goes to where the reader was before, or to the entry that was asked for, as soon
@@ -20,6 +21,9 @@ impl Reader {
         let mut effects = Vec::new();
         for change in self.session.take(feed) {
             effects.extend(self.note(change));
+        }
+        if !self.session.is_read_beside() && std::mem::take(&mut self.text.places.wants_beginning) {
+            self.text.view.ask(Motion::Top);
         }
         effects.extend(self.look_out());
         self.with_text(|text, scene| super::go_to_left(text, scene));
@@ -33,12 +37,10 @@ impl Reader {
         }
         match change {
             Change::Touched(touched) => return self.note_touched(&touched),
-            Change::Replaced(before) => return self.look_up(&before),
-            Change::CaughtUp { is_first } => {
-                if is_first {
-                    self.with_text(news::settle);
-                    self.text.stale.sequence |= self.text.places.seen.is_some();
-                }
+            Change::Replaced { before, touched } => return self.look_up(&before, &touched),
+            Change::CaughtUp => {
+                self.with_text(news::settle);
+                self.text.stale.sequence |= self.text.places.seen.is_some();
                 alarms::actions::begin(&mut self.alarms, &mut self.session, &self.screen);
             }
             Change::Bodies(contents) => {
@@ -75,19 +77,26 @@ impl Reader {
 
     /// Another transcript of the session is shown: what is being read is looked up there and stays in its place. All that
     /// panes know of entries is found out anew.
-    fn look_up(&mut self, before: &Transcript) -> Vec<Effect> {
-        let Self { session, text, outline, checks, views, inspector, strip, .. } = self;
-        text.look_up(&Lookup { before, now: &session.transcript });
+    fn look_up(&mut self, before: &Transcript, touched: &Touched) -> Vec<Effect> {
+        let lookup = Lookup { before, now: &self.session.transcript };
+        let shown: Vec<EntryId> = self.in_sight().filter_map(|id| lookup.entry(id)).collect();
+        let Self { session, text, outline, checks, views, inspector, strip, alarms, .. } = self;
+        let lookup = Lookup { before, now: &session.transcript };
+        text.look_up(&lookup);
+        text.forget_details(&session.transcript, touched);
+        inspector.look_up(&lookup);
+        alarms.look_up(&lookup);
+        alarms.note(touched);
         outline.clear();
         checks.clear();
         views.clear();
-        inspector.clear();
         strip.clear();
         let mut effects = self.with_text(|text, scene| filter::again(text, scene, before));
-        effects.extend(self.with_text(search::again));
-        if std::mem::take(&mut self.text.places.wants_beginning) {
-            self.text.view.ask(Motion::Top);
+        if self.session.file.is_caught_up {
+            self.text.count_unseen(&self.session.transcript, touched);
         }
+        effects.extend(self.with_text(search::again));
+        self.session.release(|id| shown.contains(&id));
         effects
     }
 

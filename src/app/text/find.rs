@@ -9,7 +9,7 @@ pub mod search;
 use self::opened::Opened;
 use super::places::saved_position::SavedPosition;
 use super::viewport::Focus;
-use crate::session::Lookup;
+use crate::analysis::calls::lookup::Lookup;
 use crate::session::filter::Filter;
 use crate::session::search::Search;
 

@@ -9,12 +9,13 @@ use super::TextPane;
 use super::runs::{self, Runs};
 use super::sequence::starter_of;
 use super::viewport::Focus;
+use crate::analysis::calls::lookup::Lookup;
 use crate::app::scene::Scene;
 use crate::model::body::Key;
 use crate::model::entry::{BlockKind, EntryId};
 use crate::render::nodes::{NodeFolds, NodeId};
 use crate::render::row::{Fold, Level};
-use crate::session::{Lookup, Session};
+use crate::session::Session;
 
 /// Folds by entry and place of the block.
 #[derive(Clone, Debug, Default)]
@@ -100,7 +101,7 @@ impl Folds {
     pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
         self.branches = self.branches.iter().filter_map(|number| lookup.branch(*number)).collect();
         self.unfolded_branch = self.unfolded_branch.and_then(|number| lookup.branch(number));
-        self.runs = Runs::default();
+        self.runs.look_up(lookup);
     }
 
     /// The same for entries that have other keys; their branches have other numbers, too.

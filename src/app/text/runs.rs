@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use super::viewport::Focus;
 use super::{Shows, TextPane};
+use crate::analysis::calls::lookup::Lookup;
 use crate::analysis::reading::{LEAST_TRACES, has_line_between, trace_of};
 use crate::model::entry::{BlockKind, Entry, EntryId, StrayResult};
 use crate::model::text::{Name, Text};
@@ -72,6 +73,13 @@ impl Runs {
     /// Forgets what was found, but not which are open.
     pub(crate) fn forget(&mut self) {
         (self.found, self.sought_with, self.search) = (None, None, None);
+    }
+
+    /// Which are open in another transcript of the session.
+    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
+        self.forget();
+        self.open = lookup.entries(&self.open);
+        self.last = self.last.and_then(|id| lookup.entry(id));
     }
 
     /// Begins to look for them among entries as they are shown one below the other.

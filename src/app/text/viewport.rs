@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
+use crate::analysis::calls::lookup::Lookup;
 use crate::app::input::action::Way;
 use crate::model::entry::EntryId;
 use crate::render::nodes::NodeId;
 use crate::render::row::{Row, RowKind};
-use crate::session::Lookup;
 
 mod nodes;
 mod select;
@@ -135,11 +135,25 @@ pub struct Viewport {
 impl Viewport {
     /// The same rows and the same item in another transcript of the session.
     pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
-        self.anchor = self.anchor.look_up(lookup);
+        let held = self.anchor.look_up(lookup);
+        self.anchor = if held == Anchor::Tail { self.beside_anchor(lookup) } else { held };
         self.unclamped = None;
         self.focus = self.focus.and_then(|focus| lookup.block(focus));
         self.selection = self.selection.and_then(|selection| selection.look_up(lookup));
         self.lines.clear();
+    }
+
+    /// The row in sight nearest to the one that holds the window, whose entry is in another transcript of the session.
+    fn beside_anchor(&self, lookup: &Lookup<'_>) -> Anchor {
+        let Anchor::Row { line: held, .. } = self.anchor else { return Anchor::Tail };
+        let mut lines: Vec<(usize, &Line)> = self.lines.iter().enumerate().collect();
+        lines.sort_by_key(|(line, _)| line.abs_diff(held));
+        let there = lines.into_iter().find_map(|(line, shown)| {
+            let (block, row) = within_block(&shown.rows, shown.row);
+            let node = nodes::first_row_of(&shown.rows, shown.row);
+            Some(Anchor::Row { entry: lookup.entry(shown.entry)?, block, row, node, line })
+        });
+        there.unwrap_or_default()
     }
 
     /// Whether new entries scroll the window.

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::seat::Seat;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit, MetaEdit, Mode, Notice};
+use crate::model::edit::{Batch, Edit, MetaEdit, Notice};
 use crate::model::entry::{Block, Piece};
 use crate::model::meta::{Meta, Share};
 use crate::model::request::Request;
@@ -109,11 +109,11 @@ impl Merge {
     pub(crate) fn take(&mut self, number: usize, batch: Batch) -> Vec<Batch> {
         let Self { parts, requests, is_begun } = self;
         let Some(part) = parts.get_mut(number) else { return Vec::new() };
-        if matches!(batch.mode, Mode::Replace | Mode::ReplaceStart) {
+        if batch.mode.begins() {
             part.begin_anew();
         }
         let is_piped = batch.is_piped;
-        let ends = matches!(batch.mode, Mode::Replace | Mode::ReplaceEnd);
+        let ends = batch.mode.ends();
         let seat = part.seat.clone();
         part.tally = batch.tally.moved(&|origin| seat.origin(origin));
         for mut notice in batch.notices {

@@ -39,13 +39,6 @@ impl Transcript {
     /// quarter of the budget is free: so the walk over all entries is rare. Entries for which `keeps`
     /// says so are spared; what came through a pipe stays, for nothing could bring it back.
     pub fn release(&mut self, budget: u64, keeps: impl Fn(EntryId) -> bool) {
-        if let Some(successor) = &mut self.successor {
-            successor.release_all(budget, &|_| false);
-        }
-        self.release_all(budget, &keeps);
-    }
-
-    fn release_all(&mut self, budget: u64, keeps: &dyn Fn(EntryId) -> bool) {
         if self.held_bytes <= budget || self.is_piped {
             return;
         }

@@ -5,7 +5,6 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Transcript;
-use super::succession::Renumbering;
 use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::meta::{LaneFacts, Share};
@@ -75,13 +74,6 @@ impl Lanes {
     pub(super) fn spoken_to(&self, lane: Option<&Name>) -> Option<usize> {
         let Some(lane) = lane else { return Some(0) };
         self.session_of(lane).filter(|(_, session)| session.name == *lane).map(|(number, _)| number)
-    }
-
-    /// Entries have other ids now.
-    pub(super) fn renumber(&mut self, ids: &Renumbering) {
-        for lane in &mut self.list {
-            lane.entries = lane.entries.iter().filter_map(|id| ids.get(*id)).collect();
-        }
     }
 
     /// Whether these are the same sub-agents, whatever their entries are.

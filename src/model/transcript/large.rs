@@ -65,11 +65,6 @@ impl Large {
         }
     }
 
-    /// Nothing is noted of any entry.
-    pub(super) fn emptied(&self) -> Self {
-        Self { entries: HashMap::new(), small: self.small }
-    }
-
     /// What is noted of an entry.
     pub(super) fn get(&self, id: EntryId) -> Option<&Places> {
         if self.entries.is_empty() { None } else { self.entries.get(&id) }

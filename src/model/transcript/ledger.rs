@@ -7,7 +7,6 @@
 
 use std::collections::HashMap;
 
-use super::succession::Renumbering;
 use crate::model::body::Key;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::text::Name;
@@ -88,13 +87,6 @@ impl Ledger {
         change(&mut self.totals);
         let session = self.session_of(key).and_then(|session| self.sessions.get_mut(session));
         session.into_iter().for_each(change);
-    }
-
-    /// Entries have other ids now.
-    pub(super) fn renumber(&mut self, ids: &Renumbering) {
-        for aside in self.asides.values_mut() {
-            aside.after = aside.after.and_then(|id| ids.get(id));
-        }
     }
 
     /// Whether the same was recorded beside the entries.

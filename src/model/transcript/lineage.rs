@@ -76,18 +76,9 @@ impl Lineage {
         self.relinked += 1;
     }
 
-    /// Takes the place of what was known before. The branches are those of before until they are derived anew.
-    pub(super) fn succeed(&mut self, old: Self) {
-        self.branches = old.branches;
-        self.changed = old.changed;
-        self.relinked += old.relinked;
-        self.unsettle();
-    }
-
     /// Takes the branches that were derived anew.
     pub(super) fn settle(&mut self, branches: Branches) {
-        let is_same = branches.list == self.branches.list && branches.abandoned == self.branches.abandoned;
-        self.changed += u32::from(!is_same);
+        self.changed += u32::from(!are_same(&self.branches, &branches));
         self.branches = branches;
         self.is_stale = false;
     }
@@ -97,6 +88,11 @@ impl Lineage {
     /// What the session left behind, as it was settled last.
     pub(super) fn branches(&self) -> &Branches {
         &self.branches
+    }
+
+    /// Whether the session left the same behind in another reading.
+    pub(super) fn has_same_branches(&self, other: &Self) -> bool {
+        are_same(&self.branches, &other.branches)
     }
 
     /// How often that changed.
@@ -143,4 +139,8 @@ impl Lineage {
     pub(super) fn links<'a>(&'a self, entries: Vec<Placed>, print: &'a dyn Fn(&Key) -> Print) -> Links<'a> {
         Links { entries, others: &self.links, leaf: self.leaf(print), departures: &self.departures, print }
     }
+}
+
+fn are_same(one: &Branches, other: &Branches) -> bool {
+    one.list == other.list && one.abandoned == other.abandoned
 }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
-use super::succession::Renumbering;
 use crate::model::body::Key;
 use crate::model::entry::{Block, Entry, EntryId};
 use crate::model::fingerprint::ByKey;
@@ -64,13 +63,6 @@ impl Callers {
     }
 }
 
-impl InLane {
-    fn renumber(&mut self, ids: &Renumbering) {
-        self.all = ids.sorted(&self.all);
-        self.waiting = self.waiting.iter().filter_map(|id| ids.get(*id)).collect();
-    }
-}
-
 /// Among which entries a call is looked for.
 #[derive(Clone, Copy)]
 pub(crate) enum Among<'a> {
@@ -120,20 +112,6 @@ impl PairIndex {
         let Some(entry) = entry else { return };
         for call in entry.calls().filter(|call| call.key == *key) {
             callers.add(call, first, entry.lane.as_ref());
-        }
-    }
-
-    /// Entries have other ids now.
-    pub(super) fn renumber(&mut self, ids: &Renumbering) {
-        for id in self.calls.values_mut() {
-            *id = ids.get(*id).unwrap_or(*id);
-        }
-        for callers in self.several.values_mut() {
-            callers.all = ids.sorted(&callers.all);
-            callers.waiting = callers.waiting.iter().filter_map(|id| ids.get(*id)).collect();
-            callers.by_lane.values_mut().for_each(|in_lane| in_lane.renumber(ids));
-            let results = std::mem::take(&mut callers.results);
-            callers.results = results.into_iter().filter_map(|(key, id)| Some((key, ids.get(id)?))).collect();
         }
     }
 

@@ -1,13 +1,14 @@
-//! What a replacement of a session keeps and what it drops.
+//! What batches make of a transcript, and what differs in one that is read anew.
 
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert_eq, prop_oneof, proptest};
 
-use super::Transcript;
 use super::large::Large;
+use super::{Differences, Replaced, Transcript};
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit, Mode};
 use crate::model::entry::{BlockKind, Entry, Piece, Raw, Role};
+use crate::model::record::Origin;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
@@ -43,54 +44,79 @@ fn words(transcript: &Transcript) -> Vec<String> {
     transcript.entries().map(|entry| format!("{}: {}", entry.key, texts(entry).join(", "))).collect()
 }
 
-#[test]
-fn what_does_not_come_again_goes() {
-    let mut transcript = Transcript::new();
-    transcript
-        .apply(batch_of(Mode::Append, &[("a", &[("1", "one"), ("2", "two")]), ("b", &[("3", "three")])]));
-    let a = transcript.find("a").unwrap();
-    let touched =
-        transcript.apply(batch_of(Mode::Replace, &[("c", &[("4", "four")]), ("a", &[("1", "one")])]));
-    assert_eq!(words(&transcript), ["c: four", "a: one"]);
-    assert_eq!(transcript.find("a"), Some(a), "what comes again keeps its identity");
-    assert_eq!(transcript.find("b"), None);
-    assert!(touched.reordered && touched.changed.contains(&a));
+/// Reads a session anew, batch by batch, in place of another reading.
+fn read_anew(shown: &mut Transcript, batches: Vec<Batch>) -> Replaced {
+    let (mut now, mut differences) = (shown.anew(), Differences::default());
+    for batch in batches {
+        let touched = now.apply(batch);
+        differences.note(shown, &now, &touched);
+    }
+    differences.replace(shown, now)
 }
 
 #[test]
-fn what_was_shown_stays_until_what_replaces_it_is_complete() {
+fn where_a_file_only_grew_nothing_is_looked_for() {
     let mut transcript = Transcript::new();
     transcript.apply(batch_of(Mode::Append, &[("a", &[("1", "one")]), ("b", &[("2", "two")])]));
-    let ids = transcript.order().to_vec();
-    for (mode, entries) in [
-        (Mode::ReplaceStart, ("x", "none")),
-        // The file was written once more meanwhile.
-        (Mode::ReplaceStart, ("b", "another")),
-        (Mode::ReplaceMore, ("c", "three")),
-    ] {
-        let touched = transcript.apply(batch_of(mode, &[(entries.0, &[("2", entries.1)])]));
-        assert!(touched.is_empty() && touched.moved.is_empty());
-        assert_eq!(words(&transcript), ["a: one", "b: two"]);
-    }
-    let touched = transcript.apply(batch_of(Mode::ReplaceEnd, &[("a", &[("1", "one")])]));
-    assert_eq!(words(&transcript), ["b: another", "c: three", "a: one"]);
-    let revisions: Vec<u32> = transcript.entries().map(|entry| entry.revision).collect();
-    assert_eq!(revisions, [2, 1, 1]);
-    let [b, c, a] = transcript.order()[..] else { panic!("three entries") };
-    assert_eq!(ids, [a, b], "who was there keeps the id");
-    assert_eq!((touched.added, touched.changed, touched.reordered), (vec![c], vec![b], true));
+    let replaced = read_anew(
+        &mut transcript,
+        vec![
+            batch_of(Mode::ReplaceStart, &[("a", &[("1", "one")]), ("b", &[("2", "tow")])]),
+            batch_of(Mode::ReplaceEnd, &[("b", &[("2", "two"), ("3", "three")]), ("c", &[("4", "four")])]),
+        ],
+    );
+    assert!(replaced.before.is_none(), "all have the ids that they had");
+    let [_, b, c] = transcript.order()[..] else { panic!("three entries") };
+    let touched = replaced.touched;
+    assert_eq!((touched.added, touched.changed), (vec![c], vec![b]));
+    assert!(touched.moved.is_empty() && !touched.reordered && !touched.lanes && !touched.meta);
+    assert_eq!(words(&transcript), ["a: one", "b: two, three", "c: four"]);
 }
 
 #[test]
-fn the_same_edits_again_change_nothing() {
-    // An agent may give two parts of a message the same id.
-    let whole: &[(&str, &[(&str, &str)])] =
-        &[("a", &[("1", "one"), ("2", "two"), ("1", "three")]), ("b", &[("3", "three")])];
+fn where_entries_went_or_came_between_they_are_others_by_id() {
+    let a: (&str, &[(&str, &str)]) = ("a", &[("1", "one")]);
+    let b: (&str, &[(&str, &str)]) = ("b", &[("2", "two")]);
+    let c: (&str, &[(&str, &str)]) = ("c", &[("3", "three")]);
+    for (anew, added) in [([c, a].as_slice(), "c"), (&[a, c, b], "c"), (&[b, a], ""), (&[a], ""), (&[], "")] {
+        let mut transcript = Transcript::new();
+        transcript.apply(batch_of(Mode::Append, &[a, b]));
+        let Replaced { touched, before } = read_anew(&mut transcript, vec![batch_of(Mode::Replace, anew)]);
+        assert_eq!(before.unwrap().order().len(), 2);
+        assert_eq!(touched.added, Vec::from_iter(transcript.find(added)), "{anew:?}");
+        assert!(touched.changed.is_empty());
+    }
+}
+
+/// As at the end of a stream: what came last says what the entry is.
+#[test]
+fn what_is_corrected_while_it_is_read_anew_differs_from_what_is_shown_only_in_the_end() {
     let mut transcript = Transcript::new();
-    transcript.apply(batch_of(Mode::Append, whole));
-    let touched = transcript.apply(batch_of(Mode::Replace, whole));
-    assert!(touched.is_empty(), "{touched:?}");
-    assert!(transcript.entries().all(|entry| entry.revision == 1));
+    transcript.apply(batch_of(Mode::Append, &[("a", &[("1", "one")])]));
+    let steps = [
+        batch_of(Mode::ReplaceStart, &[("a", &[("1", "on")]), ("b", &[("2", "two")])]),
+        batch_of(Mode::ReplaceMore, &[("a", &[("1", "one")])]),
+    ];
+    let mut gone = batch_of(Mode::ReplaceEnd, &[]);
+    gone.push(Edit::Retire(Text::from("b")));
+    let Replaced { touched, before } = read_anew(&mut transcript, steps.into_iter().chain([gone]).collect());
+    assert!(touched.is_empty() && before.is_none(), "{touched:?}");
+}
+
+#[test]
+fn what_stands_elsewhere_has_moved() {
+    let at = |mode, at: u64| {
+        let mut batch = batch_of(mode, &[]);
+        batch.begin_record(Origin { at, ..Origin::default() });
+        let entry = entry(&mut batch, "a", &[("1", "one")]);
+        batch.push(Edit::Entry(Box::new(entry)));
+        batch
+    };
+    let mut transcript = Transcript::new();
+    transcript.apply(at(Mode::Append, 7));
+    let Replaced { touched, before } = read_anew(&mut transcript, vec![at(Mode::Replace, 9)]);
+    assert_eq!((touched.moved.as_slice(), before.is_none()), (transcript.order(), true));
+    assert!(touched.is_empty());
 }
 
 #[test]
@@ -231,44 +257,22 @@ fn timeless(transcript: &Transcript) -> Vec<Entry> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
-    /// Ids repeat, of results too, results come before their calls, and calls fare as the agent says.
-    #[test]
-    fn a_replacement_pairs_as_the_first_reading(steps in steps()) {
-        let once = {
-            let mut transcript = Transcript::new();
-            transcript.apply(batch(Mode::Append, &steps));
-            transcript
-        };
-        let mut twice = once.clone();
-        twice.apply(batch(Mode::Replace, &steps));
-        prop_assert_eq!(timeless(&twice), timeless(&once));
-        prop_assert_eq!(twice.held_bytes(), once.held_bytes());
-        prop_assert_eq!(twice.totals().sum(), once.totals().sum());
-    }
-
     /// What is remembered of calls and of large entries, so that nobody looks through all of them, is what a look
     /// through all of them finds.
     #[test]
-    fn what_is_remembered_is_what_a_look_at_all_finds(batches in vec((any::<bool>(), steps()), 1..5)) {
+    fn what_is_remembered_is_what_a_look_at_all_finds(steps in vec(steps(), 1..5)) {
         let (mut remembers, mut looks) = (Transcript::new(), Transcript::new());
         remembers.large = Large::above(0);
         looks.large = Large::above(usize::MAX);
-        for (is_new, steps) in batches {
-            let mode = if is_new { Mode::Replace } else { Mode::Append };
-            if mode == Mode::Replace {
-                remembers.apply(batch(mode, &steps));
-                looks.apply(batch(mode, &steps));
-            }
-            for step in steps.iter().filter(|_| mode == Mode::Append) {
-                let touched = remembers.apply(batch(mode, std::slice::from_ref(step)));
-                looks.remember_calls_anew();
-                let looked = looks.apply(batch(mode, std::slice::from_ref(step)));
-                prop_assert_eq!(touched.changed, looked.changed, "{:?}", step);
-            }
-            prop_assert_eq!(timeless(&remembers), timeless(&looks));
-            prop_assert_eq!(remembers.held_bytes(), looks.held_bytes());
-            prop_assert_eq!(remembers.totals().sum(), looks.totals().sum());
+        for step in steps.into_iter().flatten() {
+            let touched = remembers.apply(batch(Mode::Append, &[step]));
+            looks.remember_calls_anew();
+            let looked = looks.apply(batch(Mode::Append, &[step]));
+            prop_assert_eq!(touched.changed, looked.changed, "{:?}", step);
         }
+        prop_assert_eq!(timeless(&remembers), timeless(&looks));
+        prop_assert_eq!(remembers.held_bytes(), looks.held_bytes());
+        prop_assert_eq!(remembers.totals().sum(), looks.totals().sum());
     }
 }
 

@@ -54,15 +54,6 @@ impl Turns {
         self.known = 0;
     }
 
-    /// Takes the place of what was known before; `is_taken_back`: an answer or a compaction of that is none any more.
-    pub(super) fn succeed(&mut self, old: Self, is_taken_back: bool) {
-        *self = old;
-        self.forget();
-        if is_taken_back {
-            self.latest.take_back();
-        }
-    }
-
     /// An entry that stands at this place is another one now.
     pub(super) fn see_boundary_again(&mut self, (place, id): (usize, EntryId), before: &Entry, now: &Entry) {
         let (was, is) = (Boundary::of(before), Boundary::of(now));

@@ -1,11 +1,20 @@
 //! When an entry is complete.
 
-use super::is_complete;
-use crate::model::edit::Batch;
+use std::sync::atomic::AtomicBool;
+
+use crossbeam_channel::bounded;
+
+use super::{is_complete, write_feed};
+use crate::ingest::{Target, WatchMode};
+use crate::model::edit::{Batch, Feed, Mode, Stage};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
 use crate::model::samples;
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
+use crate::render::row::Level;
+use crate::report::printer::{Choice, Options};
+use crate::report::reading::Reading;
+use crate::report::rows::Paper;
 
 fn say(out: &mut Batch, key: &str, role: Role) {
     let mut entry = out.new_entry(Text::clean(key), role, None);
@@ -49,4 +58,49 @@ fn a_call_waits_for_its_result_until_the_model_goes_on() {
         say(out, "answer", Role::Assistant);
     };
     assert!(first_is_complete(false, answered));
+}
+
+/// Where an entry is missed, all below it have other ids.
+#[test]
+fn what_was_written_is_not_written_again_when_its_file_is_written_anew() {
+    let batch = |mode, keys: &[&str]| {
+        let mut batch = Batch::default();
+        batch.mode = mode;
+        keys.iter().for_each(|key| say(&mut batch, key, Role::Assistant));
+        Feed::Batch { stage: Stage::Whole, batch: Box::new(batch) }
+    };
+    let target = Target { path: "session.json".into(), session: None };
+    let options = Options {
+        target: target.clone(),
+        joined: Vec::new(),
+        entry: None,
+        paper: Paper { width: 60, colour: false, ascii: false },
+        level: Level::Preview,
+        json: true,
+        follow: Some(WatchMode::Poll),
+        branch: Choice::All,
+    };
+    let feeds = [
+        batch(Mode::Append, &["a", "b", "c"]),
+        Feed::CaughtUp,
+        batch(Mode::ReplaceStart, &["b"]),
+        batch(Mode::ReplaceEnd, &["c", "d"]),
+        batch(Mode::Replace, &["x", "b", "c", "d", "e"]),
+    ];
+    let mut reading = Reading::from_batch(target, Batch::default());
+    let mut out = Vec::new();
+    std::thread::scope(|scope| {
+        // Each message is taken before the next one is there.
+        let (sender, feed) = bounded(0);
+        scope.spawn(move || feeds.into_iter().for_each(|message| drop(sender.send(message))));
+        write_feed(&options, &feed, &AtomicBool::new(false), &mut reading, &mut out).map(drop).unwrap();
+    });
+    let keys: Vec<String> = String::from_utf8(out)
+        .unwrap()
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<serde_json::Value>(line).unwrap()["key"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(keys, ["a", "b", "c", "d", "e", "x"], "what came between is written in the end");
 }

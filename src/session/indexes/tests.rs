@@ -288,7 +288,7 @@ proptest! {
     /// Whatever comes in whatever steps, and whatever is looked at meanwhile: each index knows what it would know if it
     /// were read now.
     #[test]
-    fn what_has_grown_is_what_is_read_at_once(steps in steps(), looks in prop::collection::vec(0u16..512, 40), is_replaced: bool) {
+    fn what_has_grown_is_what_is_read_at_once(steps in steps(), looks in prop::collection::vec(0u16..256, 40)) {
         let (mut transcript, mut indexes) = (Transcript::new(), Indexes::default());
         for (number, step) in steps.iter().enumerate() {
             let touched = transcript.apply(batch(number, *step));
@@ -309,21 +309,6 @@ proptest! {
             indexes.follow(&transcript, needs, is_seen(7));
         }
         assert_are_those_of_fresh_ones(&mut indexes, &transcript);
-        if is_replaced {
-            for (number, step) in steps.iter().enumerate().filter(|(number, _)| looks[*number] & 256 == 0) {
-                let mut again = batch(number, *step);
-                again.mode = if number == 0 { Mode::ReplaceStart } else { Mode::ReplaceMore };
-                let touched = transcript.apply(again);
-                indexes.note(&transcript, &touched);
-            }
-            let mode = if steps.is_empty() || looks[0] & 256 != 0 { Mode::Replace } else { Mode::ReplaceEnd };
-            let mut end = Batch::default();
-            end.mode = mode;
-            let touched = transcript.apply(end);
-            indexes.note(&transcript, &touched);
-            transcript.settle();
-            assert_are_those_of_fresh_ones(&mut indexes, &transcript);
-        }
     }
 }
 
@@ -335,12 +320,13 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// The indexes of a session hear of all that changes it: of what is shown, and of the whole that is read beside it and
-    /// takes its place.
+    /// The indexes of a session hear of all that changes it: of what is shown, and of what is read beside it and takes its
+    /// place, be it the whole or the file as it was written anew, of which some is left out.
     #[test]
     fn a_session_informs_its_indexes_of_every_change(
         steps in steps(),
         shown_first in 0usize..40,
+        left_out in prop::collection::vec(any::<bool>(), 40),
     ) {
         let mut session = Session::default();
         let take = |session: &mut Session, stage: Stage, batch: Batch| {
@@ -356,6 +342,19 @@ proptest! {
         }
         session.take(Feed::CaughtUp);
         assert_are_those_of_fresh_ones(&mut session.indexes, &session.transcript);
+        let before = (session.indexes.account.generation(), session.indexes.files.generation());
+        let anew = steps.iter().enumerate().filter(|(number, _)| !left_out[*number]);
+        for (count, (number, step)) in anew.enumerate() {
+            let mut again = batch(number, *step);
+            again.mode = if count == 0 { Mode::ReplaceStart } else { Mode::ReplaceMore };
+            take(&mut session, Stage::Whole, again);
+        }
+        let mut end = Batch::default();
+        end.mode = if left_out[..steps.len()].contains(&false) { Mode::ReplaceEnd } else { Mode::Replace };
+        take(&mut session, Stage::Whole, end);
+        assert_are_those_of_fresh_ones(&mut session.indexes, &session.transcript);
+        let now = (session.indexes.account.generation(), session.indexes.files.generation());
+        assert!(before.0 < now.0 && before.1 < now.1, "whoever goes by these sees another session");
     }
 }
 

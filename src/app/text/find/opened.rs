@@ -4,12 +4,12 @@
 
 use std::collections::HashSet;
 
+use crate::analysis::calls::lookup::Lookup;
 use crate::app::text::folds::Folds;
 use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::render::row::{Fold, Level};
-use crate::session::Lookup;
 
 /// What hides items: folds, sub-agents, and what the level leaves out.
 #[derive(Debug)]
@@ -95,10 +95,10 @@ impl Opened {
         (self.has_shown_thinking, self.level) != (other.has_shown_thinking, other.level)
     }
 
-    /// The same in another transcript of the session, in which runs are looked for anew.
+    /// The same in another transcript of the session.
     pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
         self.branches = self.branches.iter().filter_map(|number| lookup.branch(*number)).collect();
-        self.runs.clear();
+        self.runs = lookup.entries(&self.runs);
     }
 
     /// Closes what is still open of it.

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
+use crate::analysis::calls::lookup::Lookup;
 use crate::app::text::folds::Folds;
 use crate::app::text::viewport::{Anchor, Focus};
 use crate::model::text::Name;
-use crate::session::Lookup;
 
 /// Where a reader stands and what is unfolded there: what a search that is given up goes back to.
 #[derive(Clone, Debug, Default)]

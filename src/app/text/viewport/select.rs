@@ -3,9 +3,9 @@
 
 use super::walk::{Rows, Spot, spot_of, walk_down, walk_up, within_block};
 use super::{Focus, Line, Motion, Viewport, focus_of};
+use crate::analysis::calls::lookup::Lookup;
 use crate::model::entry::EntryId;
 use crate::render::row::RowKind;
-use crate::session::Lookup;
 
 /// A row of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

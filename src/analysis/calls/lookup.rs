@@ -1,6 +1,8 @@
-//! Entries of one transcript in another one of the same session: the key is the same, the id is not.
+//! Entries of one transcript in another one of the same session: the key is the same, the id need not be.
 
-use crate::analysis::calls::Place;
+use std::collections::HashSet;
+
+use super::Place;
 use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
 
@@ -17,6 +19,15 @@ impl Lookup<'_> {
         self.now.find(&self.before.get(id)?.key)
     }
 
+    /// Those of some entries that are there.
+    pub(crate) fn entries<'i, C>(&self, ids: &'i C) -> C
+    where
+        C: FromIterator<EntryId>,
+        &'i C: IntoIterator<Item = &'i EntryId>,
+    {
+        ids.into_iter().filter_map(|id| self.entry(*id)).collect()
+    }
+
     /// The number of the same branch.
     pub(crate) fn branch(&self, number: usize) -> Option<usize> {
         let branches = self.before.branches();
@@ -27,5 +38,10 @@ impl Lookup<'_> {
     /// The same block.
     pub(crate) fn block(&self, place: Place) -> Option<Place> {
         Some(Place { entry: self.entry(place.entry)?, ..place })
+    }
+
+    /// Those of some blocks whose entries are there.
+    pub(crate) fn blocks(&self, places: &HashSet<Place>) -> HashSet<Place> {
+        places.iter().filter_map(|place| self.block(*place)).collect()
     }
 }
