@@ -26,7 +26,6 @@
 use std::collections::HashMap;
 
 use super::derived::Generation;
-use super::index::lanes::{Lanes, PAGE, Track};
 use super::money::cost::{self, Cost};
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
@@ -37,7 +36,9 @@ mod as_of;
 pub mod class;
 pub mod figures;
 mod homes;
+mod lanes;
 mod pages;
+mod places;
 mod sweep;
 mod time;
 
@@ -45,6 +46,7 @@ pub(crate) use as_of::AsOf;
 pub(crate) use class::{Class, Sums, TimeSpan};
 pub(crate) use figures::{Figures, PathFacts};
 use homes::Homes;
+use lanes::{Lanes, PAGE, Track};
 use pages::{Books, Sheet};
 
 /// The account.

@@ -281,7 +281,7 @@ impl Status<'_> {
     fn place_of(&self, state: State) -> Option<Place> {
         match state {
             State::Orphan => self.orphan.map(|(place, _)| place),
-            State::Same(..) => self.run.and_then(|run| run.last()),
+            State::Same(..) => self.run.and_then(Run::last),
             _ => None,
         }
     }

@@ -6,12 +6,12 @@
 //!
 //! Invariant: once all is read, a value is what a fresh one would be, whatever came in whatever order.
 
-pub(crate) mod lanes;
-
 use std::ops::Deref;
 
 use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
+
+pub(crate) mod lanes;
 
 /// A value that is derived from a session.
 pub trait Derived: Default + PartialEq {

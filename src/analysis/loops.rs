@@ -21,8 +21,8 @@ use crate::model::transcript::Transcript;
 /// The loops of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loops {
-    /// Runs that are long enough for a loop, in the order in which they began.
-    loops: Vec<Run>,
+    /// Those that are long enough for a loop, in the order in which they began.
+    runs: Vec<Run>,
     /// The run that the main lane is in right now, and those of sub-agents that repeat themselves: the thousands that
     /// do not cost nothing.
     main: Option<Run>,
@@ -54,9 +54,9 @@ impl Derived for Loops {
                 }
                 _ => {}
             }
-            loops.loops.extend(lane.into_loops());
+            loops.runs.extend(lane.into_loops());
         }
-        loops.loops.sort_by_key(Run::first);
+        loops.runs.sort_by_key(Run::first);
         loops
     }
 }
@@ -64,7 +64,7 @@ impl Derived for Loops {
 impl Loops {
     /// All runs of equal calls that are long enough for a loop, in the order in which they began.
     pub(crate) fn loops(&self) -> &[Run] {
-        &self.loops
+        &self.runs
     }
 
     /// All edits that were turned back, in the order in which that happened.
@@ -89,7 +89,7 @@ impl Loops {
     /// Entries whose calls are at least the third of a loop, or turn an edit back.
     pub(crate) fn entries(&self) -> HashSet<EntryId> {
         let least = usize::try_from(LOOP).unwrap_or(usize::MAX);
-        let of_loops = self.loops.iter().flat_map(|run| run.places().skip(least.saturating_sub(1)));
+        let of_loops = self.runs.iter().flat_map(|run| run.places().skip(least.saturating_sub(1)));
         of_loops.chain(self.undone().map(|undone| undone.by)).map(|place| place.entry).collect()
     }
 }

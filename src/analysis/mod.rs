@@ -12,7 +12,6 @@ pub mod context;
 pub mod derived;
 pub mod expression;
 pub mod files;
-pub mod index;
 pub mod ledger;
 pub mod lint;
 pub mod loops;

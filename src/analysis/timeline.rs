@@ -200,6 +200,14 @@ impl Timeline {
         }
     }
 
+    /// A lane reaches as far as its spans.
+    fn stretch(&mut self, lane: usize, span: &Span) {
+        let Some(lane) = self.lanes.get_mut(lane) else { return };
+        let (from, to) = (span.id.from, span.end(None));
+        let known = lane.reach.unwrap_or((from, to));
+        lane.reach = Some((known.0.min(from), known.1.max(to)));
+    }
+
     fn put_in_order(&mut self, spans: Spans) {
         let (mut ends, mut busy) = (Vec::new(), Vec::new());
         for ((lane, what), spans) in spans.groups {
@@ -208,12 +216,9 @@ impl Timeline {
                     ends.push(end);
                     busy.extend(span.is_busy().then_some((end.from(), end.to())));
                 }
-                let reach = (span.id.from, span.end(None));
-                for lane in [Some(lane), (lane != span.lane).then_some(span.lane)].into_iter().flatten() {
-                    if let Some(lane) = self.lanes.get_mut(lane) {
-                        let (from, to) = lane.reach.unwrap_or(reach);
-                        lane.reach = Some((from.min(reach.0), to.max(reach.1)));
-                    }
+                self.stretch(lane, span);
+                if lane != span.lane {
+                    self.stretch(span.lane, span);
                 }
             }
             for row in self.rows.add(lane, what, spans) {

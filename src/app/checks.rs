@@ -14,7 +14,6 @@ use super::text::viewport::Focus;
 use crate::analysis::calls::Place;
 use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::derived::Memo;
-use crate::analysis::index::Live;
 use crate::analysis::lint::{Alike, Findings, Severity, alike};
 use crate::analysis::loops::{Loops, Run, Undone, loop_words};
 use crate::model::entry::{Block, BlockKind, EntryId};
@@ -164,7 +163,7 @@ impl Checks {
     pub(crate) fn refresh(
         &mut self,
         transcript: &Transcript,
-        findings: &Live<Findings>,
+        findings: &Findings,
         loops: &Memo<Loops>,
         glyphs: &Glyphs,
     ) {

@@ -328,10 +328,8 @@ impl TextPane {
 
     fn tail_size(&self, transcript: &Transcript) -> Option<(EntryId, u32)> {
         // A sequence that is to be made anew may be of another transcript.
-        let id = match self.stale.sequence {
-            true => self.places.tail.last?.0,
-            false => self.sequence.order().last().copied()?,
-        };
+        let known = self.places.tail.last.map(|(id, _)| id);
+        let id = if self.stale.sequence { known } else { self.sequence.order().last().copied() }?;
         let glance = transcript.glance(id)?;
         Some((id, glance.long.saturating_add(u32::from(glance.blocks))))
     }

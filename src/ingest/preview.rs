@@ -76,7 +76,9 @@ fn newest_files(plan: &Plan, files: &Files, emitter: &mut Emitter<'_>) -> bool {
     for path in found.iter().skip(found.len() - NEWEST_FILES) {
         emit_small(path, files, emitter);
         for wanted in emitter.take_wanted() {
-            files_of(&plan.follow_up(&wanted)).iter().for_each(|part| emit_small(part, files, emitter));
+            for part in files_of(&plan.follow_up(&wanted)) {
+                emit_small(&part, files, emitter);
+            }
         }
     }
     true

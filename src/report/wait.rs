@@ -19,7 +19,6 @@ use crate::analysis::calls::lookup::Lookup;
 use crate::analysis::context;
 use crate::analysis::derived::Memo;
 use crate::analysis::expression::{Expr, State, Term};
-use crate::analysis::index::Live;
 use crate::analysis::lint::Findings;
 use crate::analysis::loops::Loops;
 use crate::ingest::{Target, WatchMode};
@@ -125,7 +124,7 @@ struct Watch<'a> {
     alarm: Alarm,
     patience: u64,
     loops: Memo<Loops>,
-    findings: Live<Findings>,
+    findings: Findings,
     orphans: HashSet<Place>,
     touched: Vec<EntryId>,
     /// When the files had changed last at the first look.
@@ -151,7 +150,7 @@ impl<'a> Watch<'a> {
             alarm: Alarm::new(options.until.clone(), None),
             patience: bounds.max().unwrap_or(0).max(GIVEN_UP_MS),
             loops: Memo::default(),
-            findings: Live::default(),
+            findings: Findings::default(),
             orphans: HashSet::new(),
             touched: Vec::new(),
             first_write: None,
@@ -176,8 +175,10 @@ impl<'a> Watch<'a> {
                         touched
                     }
                     Taken::Replaced(Replaced { touched, before }) => {
-                        (self.findings, self.loops) = (Live::default(), Memo::default());
-                        before.into_iter().for_each(|before| self.look_up(&before, &reading.transcript));
+                        (self.findings, self.loops) = (Findings::default(), Memo::default());
+                        if let Some(before) = before {
+                            self.look_up(&before, &reading.transcript);
+                        }
                         touched
                     }
                 };

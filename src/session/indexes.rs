@@ -1,7 +1,8 @@
-//! What is known of a session besides its entries: the list of its indexes. A new one is a file that says what it
-//! keeps of an entry ([`Index`](crate::analysis::index::Index)), and a line in this list.
+//! What is known of a session besides its entries: the list of values that are derived from it. A new one is a file that
+//! says what it needs of an entry, and what all of that comes to ([`Derived`](crate::analysis::derived::Derived)), and a
+//! line in this list.
 //!
-//! An index grows while somebody needs it, some hundred entries a frame; a session that is read without it pays
+//! Facts are read while somebody needs the value, some hundred entries a frame; a session that is read without it pays
 //! nothing for it.
 
 use std::borrow::Cow;
@@ -15,7 +16,6 @@ use crate::analysis::calls::flights::Flights;
 use crate::analysis::context::window::Windows;
 use crate::analysis::derived::Memo;
 use crate::analysis::files::Files;
-use crate::analysis::index::Live;
 use crate::analysis::lint::Findings;
 use crate::analysis::loops::Loops;
 use crate::analysis::money::spending::statement::Statement;
@@ -26,20 +26,22 @@ use crate::model::transcript::{Touched, Transcript};
 /// Entries that are taken in for one frame, or the work of so many.
 const A_FRAME: usize = 512;
 
-/// Declares the indexes: each with its name, its type, and the one before it that it reads.
+/// Declares the derived values: each with its name, its type, and what it reads besides.
 macro_rules! indexes {
-    ($($(#[$doc:meta])* $name:ident: $index:ty $(, reads $other:ident)?;)*) => {
+    ($($(#[$doc:meta])* $name:ident: $value:ty $(, reads $other:ident)?;)*) => {
         /// Which indexes are needed for what is in sight.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub(crate) struct Needs {
             $($(#[$doc])* pub $name: bool,)*
+            /// What the lint finds.
+            pub findings: bool,
         }
 
         impl BitOr for Needs {
             type Output = Self;
 
             fn bitor(self, other: Self) -> Self {
-                Self { $($name: self.$name || other.$name,)* }
+                Self { $($name: self.$name || other.$name,)* findings: self.findings || other.findings }
             }
         }
 
@@ -48,7 +50,9 @@ macro_rules! indexes {
         pub struct Indexes {
             /// What turns and lanes came to: known of every session.
             pub account: Account,
-            $($(#[$doc])* pub $name: $index,)*
+            $($(#[$doc])* pub $name: Memo<$value>,)*
+            /// What the lint finds: to judge all again would take a look at all entries.
+            pub findings: Findings,
             /// Rises with every change of the session.
             pub(crate) generation: u64,
             owed: Owed,
@@ -60,17 +64,20 @@ macro_rules! indexes {
         impl Indexes {
             fn note_each(&mut self, transcript: &Transcript, touched: &Touched) {
                 self.account.note(transcript, touched);
+                self.findings.note(transcript, touched);
                 $(self.$name.note(transcript, touched);)*
             }
 
             fn change_each(&mut self, transcript: &Transcript, ids: &[EntryId]) {
                 for id in ids {
                     self.account.change(transcript, *id);
+                    self.findings.change(transcript, *id);
                     $(self.$name.change(transcript, *id);)*
                 }
             }
 
             fn go_on_from_each(&mut self, before: &Self) {
+                self.findings.go_on_from(&before.findings);
                 $(self.$name.go_on_from(&before.$name);)*
             }
 
@@ -80,6 +87,7 @@ macro_rules! indexes {
 
             fn watch_each(&mut self, transcript: &Transcript, needs: Needs) -> bool {
                 let mut is_all = self.account.watch(transcript, A_FRAME);
+                is_all &= !needs.findings || self.findings.follow(transcript, A_FRAME);
                 $(if needs.$name {
                     is_all &= self.$name.watch(transcript, indexes!(@other self $($other)?), A_FRAME);
                 })*
@@ -88,6 +96,7 @@ macro_rules! indexes {
 
             fn follow_each(&mut self, transcript: &Transcript, needs: Needs) -> bool {
                 let mut is_all = self.account.follow(transcript, A_FRAME);
+                is_all &= !needs.findings || self.findings.follow(transcript, A_FRAME);
                 $(if needs.$name {
                     is_all &= self.$name.follow_with(transcript, indexes!(@other self $($other)?), A_FRAME);
                 })*
@@ -101,23 +110,21 @@ macro_rules! indexes {
 
 indexes! {
     /// Loops, and edits that were turned back.
-    loops: Memo<Loops>;
+    loops: Loops;
     /// Calls by tool, time and arguments.
-    calls: Memo<Calls>;
+    calls: Calls;
     /// What was spent.
-    spending: Memo<Statement>, reads account;
+    spending: Statement, reads account;
     /// What ran from when to when.
-    timeline: Memo<Timeline>, reads account;
+    timeline: Timeline, reads account;
     /// What filled the model's window, request by request.
-    windows: Memo<Windows>;
+    windows: Windows;
     /// Which calls are in flight where.
-    flights: Memo<Flights>;
+    flights: Flights;
     /// Files with their uses.
-    files: Memo<Files>;
+    files: Files;
     /// What was done, failed and is open.
-    brief: Memo<Brief>;
-    /// What the lint finds.
-    findings: Live<Findings>;
+    brief: Brief;
 }
 
 impl Needs {
@@ -157,8 +164,8 @@ impl Indexes {
 
     /// Lets go of what entries tell again when it is asked for: what was spent when, and what the lint finds.
     pub(crate) fn let_go(&mut self) {
-        self.spending = Default::default();
-        self.findings = Default::default();
+        self.spending = Memo::default();
+        self.findings = Findings::default();
     }
 
     /// Takes the place of what was known of the session before: whoever goes by how often something has changed sees that

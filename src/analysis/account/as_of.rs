@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::Account;
 use super::figures::Figures;
+use super::lanes::{PAGE, Track};
 use super::pages::Books;
 use super::time::{is_inside, spans};
-use crate::analysis::index::lanes::{PAGE, Track};
 use crate::analysis::money::cost::{self, Cost};
 use crate::model::entry::EntryId;
 use crate::model::text::Name;

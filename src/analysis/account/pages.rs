@@ -2,8 +2,8 @@
 
 use super::class::{Sums, TimeSpan};
 use super::figures::Figures;
+use super::lanes::{Fold, Page};
 use super::sweep::{self, Said, sweep};
-use crate::analysis::index::lanes::{Fold, Page};
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;

@@ -9,9 +9,9 @@ use std::ops::Range;
 
 use super::Account;
 use super::class::{Sums, TimeSpan};
+use super::lanes::{PAGE, Track};
 use super::pages::Books;
 use super::sweep::Said;
-use crate::analysis::index::lanes::{PAGE, Track};
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;

@@ -11,7 +11,6 @@ use super::scene::{Frame, Memory, Scene, counts};
 use super::waiting::Waiting;
 use super::{Finding, GROUPS};
 use crate::analysis::calls::awaited::Awaited;
-use crate::analysis::index::{Index, Live};
 use crate::model::body::Key;
 use crate::model::edit::Severity;
 use crate::model::entry::EntrySet;
@@ -92,28 +91,76 @@ pub struct Findings {
     /// How often the session had changed when it was looked at last.
     seen: u64,
     memory: Memory,
+    generation: u64,
 }
 
 /// Steps that an entry costs, whatever is in it. Each block, each entry that is looked at besides, and each link that
 /// is followed is one more.
 const AN_ENTRY: usize = 16;
 
-impl Index for Findings {
-    fn add(&mut self, _transcript: &Transcript, place: usize, id: EntryId) {
-        self.read = place + 1;
-        self.touched.insert(id);
+impl Findings {
+    /// The findings of a session as it is now.
+    pub fn of(transcript: &Transcript) -> Self {
+        let mut findings = Self::default();
+        findings.follow(transcript, usize::MAX);
+        findings
     }
 
-    fn change(&mut self, _transcript: &Transcript, _place: usize, id: EntryId) -> bool {
-        self.touched.insert(id);
-        true
-    }
-
-    fn note(&mut self, touched: &Touched) {
+    /// The session has changed; takes effect with [`Findings::follow`].
+    pub fn note(&mut self, transcript: &Transcript, touched: &Touched) {
         if self.read > 0 {
             self.touched.extend(&touched.moved);
             self.moved.extend(&touched.moved);
         }
+        if touched.reordered {
+            self.begin_again();
+        }
+        for id in &touched.changed {
+            self.change(transcript, *id);
+        }
+    }
+
+    /// An entry has changed; takes effect with [`Findings::follow`].
+    pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) {
+        if self.read > 0 && transcript.place_of(id).is_some_and(|place| place < self.read) {
+            self.touched.insert(id);
+        }
+    }
+
+    /// Judges what came and changed, with no more work than so many entries are. Says whether that was all. An entry may
+    /// be judged by many others: what is judged is counted by the steps that it takes.
+    pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
+        if self.read > 0 && self.begins_again(transcript) {
+            self.begin_again();
+        }
+        let new = transcript.portion(self.read, most);
+        self.touched.extend(new);
+        self.read += new.len();
+        self.look_around(transcript);
+        let end = self.memory.work.saturating_add(most.saturating_mul(2 * AN_ENTRY));
+        while self.memory.work < end {
+            if let Some(id) = self.queue.pop_first() {
+                self.judge_again(transcript, id);
+            } else if let Some(id) = transcript.order().get(self.judged).filter(|_| self.judged < self.read) {
+                self.judge(transcript, *id, self.judged);
+                self.judged += 1;
+                self.see_calls(transcript, *id);
+            } else {
+                break;
+            }
+        }
+        self.generation += u64::from(std::mem::take(&mut self.has_news));
+        self.queue.is_empty() && self.judged >= transcript.order().len()
+    }
+
+    /// Takes the place of other findings, of another transcript of the session.
+    pub(crate) fn go_on_from(&mut self, before: &Self) {
+        self.generation += before.generation + 1;
+    }
+
+    /// Rises whenever a finding comes or goes.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
     }
 
     fn begins_again(&self, transcript: &Transcript) -> bool {
@@ -131,12 +178,15 @@ impl Index for Findings {
     }
 
     fn begin_again(&mut self) {
-        let memory = std::mem::take(&mut self.memory);
-        *self = Self { memory, has_news: true, ..Self::default() };
+        if self.read == 0 {
+            return;
+        }
+        let (memory, generation) = (std::mem::take(&mut self.memory), self.generation + 1);
+        *self = Self { memory, generation, ..Self::default() };
     }
 
-    /// An entry may be judged by many others: what is judged in a frame is counted by the steps that it takes.
-    fn settle(&mut self, transcript: &Transcript, most: usize) -> bool {
+    /// What all judgements lean on, and who must be judged again for it.
+    fn look_around(&mut self, transcript: &Transcript) {
         self.answers_seen = transcript.answers_taken_back();
         self.frame.model = first_model(transcript).cloned();
         self.has_links = transcript.has_links();
@@ -152,30 +202,6 @@ impl Index for Findings {
         self.frame.awaited = awaited;
         self.see_touched(transcript);
         self.seen = transcript.changes();
-        let end = self.memory.work.saturating_add(most.saturating_mul(2 * AN_ENTRY));
-        while self.memory.work < end {
-            if let Some(id) = self.queue.pop_first() {
-                self.judge_again(transcript, id);
-            } else if let Some(id) = transcript.order().get(self.judged).filter(|_| self.judged < self.read) {
-                self.judge(transcript, *id, self.judged);
-                self.judged += 1;
-                self.see_calls(transcript, *id);
-            } else {
-                break;
-            }
-        }
-        self.queue.is_empty() && self.judged >= self.read
-    }
-
-    fn has_news(&mut self) -> bool {
-        std::mem::take(&mut self.has_news)
-    }
-}
-
-impl Findings {
-    /// The findings of a session as it is now.
-    pub fn of(transcript: &Transcript) -> Live<Self> {
-        Live::of(transcript)
     }
 
     /// Steps that were taken so far: what judging costs, whatever machine it runs on.

@@ -90,7 +90,7 @@ impl Steps {
             if call.kind == ToolKind::Edit && !is_undone(&call.state) {
                 match (call.input.tree(), before.filter(|_| known.is_some())) {
                     (Some(tree), _) => {
-                        hunks.extend(hunks_of(call, tree).into_iter().map(|hunk| (block, hunk)))
+                        hunks.extend(hunks_of(call, tree).into_iter().map(|hunk| (block, hunk)));
                     }
                     (None, Some(before)) => {
                         let first = before.hunks.partition_point(|(at, _)| *at < block);

@@ -271,19 +271,6 @@ impl Money {
         drawn.into_iter().enumerate().map(line).collect()
     }
 
-    fn title(&self, scene: &PageScene<'_>) -> Vec<Span<'static>> {
-        let statement = &scene.indexes.spending;
-        let cost = statement.cost.as_ref();
-        let dot = scene.theme.glyphs().dot;
-        let mut parts = vec![cost.and_then(phrases::cost).unwrap_or_else(|| "$?".to_owned())];
-        parts.push(figures::count(statement.total.requests, "request"));
-        parts.extend(statement.total.hit_percent().map(|percent| format!("{percent}% cached")));
-        if statement.is_empty() {
-            parts.clear();
-        }
-        vec![Span::raw("MONEY"), Span::raw(format!("  {}", parts.join(&format!(" {dot} "))))]
-    }
-
     fn tabs(&self, scene: &PageScene<'_>) -> Vec<Span<'static>> {
         let mut spans = Vec::new();
         for (number, name) in (1..).zip(LEVELS) {
@@ -306,7 +293,7 @@ impl Page for Money {
 
     fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet {
         self.refresh(scene);
-        let title = self.title(scene);
+        let title = title(scene);
         let statement = &scene.indexes.spending;
         if statement.is_empty() && statement.without_tokens == 0 {
             let word = if scene.is_whole && !scene.indexes.is_behind() {
@@ -444,4 +431,17 @@ fn cut(lines: &mut Vec<Line<'static>>, most: usize, scene: &PageScene<'_>) {
             last.spans.push(Span::styled(format!(" {}", scene.theme.glyphs().ellipsis), scene.theme.dim));
         }
     }
+}
+
+fn title(scene: &PageScene<'_>) -> Vec<Span<'static>> {
+    let statement = &scene.indexes.spending;
+    let cost = statement.cost.as_ref();
+    let dot = scene.theme.glyphs().dot;
+    let mut parts = vec![cost.and_then(phrases::cost).unwrap_or_else(|| "$?".to_owned())];
+    parts.push(figures::count(statement.total.requests, "request"));
+    parts.extend(statement.total.hit_percent().map(|percent| format!("{percent}% cached")));
+    if statement.is_empty() {
+        parts.clear();
+    }
+    vec![Span::raw("MONEY"), Span::raw(format!("  {}", parts.join(&format!(" {dot} "))))]
 }

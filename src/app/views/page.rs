@@ -6,7 +6,6 @@ use ratatui::text::{Line, Span};
 
 use crate::analysis::activity::Activity;
 use crate::analysis::calls::awaited::Awaited;
-use crate::analysis::index::Live;
 use crate::analysis::lint::Findings;
 use crate::app::checks::Checks;
 use crate::app::input::action::Action;
@@ -27,7 +26,7 @@ pub struct PageScene<'a> {
     /// Indexes of it, as far as the page wants them.
     pub(crate) indexes: &'a Indexes,
     /// What the lint found.
-    pub(crate) findings: &'a Live<Findings>,
+    pub(crate) findings: &'a Findings,
     /// That and what else is wrong, kind by kind.
     pub(crate) checks: &'a Checks,
     /// Colours and glyphs.

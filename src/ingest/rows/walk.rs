@@ -327,9 +327,9 @@ impl Walk {
         self.is_stale |= is_news;
         self.has_news = (self.has_news || is_news) && !(look.is_settling && self.is_settled());
         rows.sort_by(|one, other| one.order(other).then(one.place().cmp(&other.place())));
-        single.iter().for_each(|row| {
+        for row in &single {
             row.is_seen_in(known);
-        });
+        }
         Ok(News::More(single.into_iter().chain(rows).map(|row| row.todo(look.number)).collect()))
     }
 

@@ -69,7 +69,9 @@ mod tests {
         fn a_place_is_where_it_stands(numbers in prop::collection::btree_set(0u32..12, 0..9), gone in 0u32..12) {
             let mut ids: Vec<EntryId> = numbers.into_iter().map(EntryId).collect();
             let mut order = Order::default();
-            ids.iter().for_each(|id| order.push(*id));
+            for id in &ids {
+                order.push(*id);
+            }
             order.retire(EntryId(gone));
             order.drop_retired();
             ids.retain(|id| id.0 != gone);

@@ -66,7 +66,9 @@ fn what_was_written_is_not_written_again_when_its_file_is_written_anew() {
     let batch = |mode, keys: &[&str]| {
         let mut batch = Batch::default();
         batch.mode = mode;
-        keys.iter().for_each(|key| say(&mut batch, key, Role::Assistant));
+        for key in keys {
+            say(&mut batch, key, Role::Assistant);
+        }
         Feed::Batch { stage: Stage::Whole, batch: Box::new(batch) }
     };
     let target = Target { path: "session.json".into(), session: None };

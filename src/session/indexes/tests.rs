@@ -8,6 +8,7 @@ use proptest::test_runner::RngSeed;
 use super::{Indexes, Needs};
 use crate::analysis::account::Figures;
 use crate::analysis::calls::Place;
+use crate::analysis::loops::Run;
 use crate::analysis::timeline::Span;
 use crate::model::body::{Held, Tree};
 use crate::model::edit::{Batch, Edit, Feed, MetaEdit, Mode, Stage};
@@ -208,7 +209,7 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         "loops",
         &runs.iter().map(|run| (run.places().collect::<Vec<_>>(), run.results())).collect::<Vec<_>>(),
     );
-    add("loops", &(loops.undone().collect::<Vec<_>>(), loops.current(transcript).map(|run| run.count())));
+    add("loops", &(loops.undone().collect::<Vec<_>>(), loops.current(transcript).map(Run::count)));
     let places: Vec<Place> = calls.all().collect();
     for place in &places {
         add("calls", &(place, calls.number(*place), calls.overlaps(*place, 9)));

@@ -3,7 +3,6 @@
 
 use std::fmt::Write;
 
-use tv::analysis::index::Live;
 use tv::analysis::lint::Findings;
 use tv::formats::decoder::{Place, feed};
 use tv::formats::named;
@@ -27,7 +26,7 @@ pub fn cost(data: &[u8]) {
     let pace = 1 + usize::from(knobs >> 4);
     let mut decoder = format.decoder();
     let mut transcript = Transcript::new();
-    let mut findings = Live::<Findings>::default();
+    let mut findings = Findings::default();
     let (mut count, mut at) = (0, 0_u64);
     let header =
         br#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-05T08:00:00.000Z","cwd":"/w"}"#;

@@ -112,14 +112,6 @@ struct Paths {
     points: HashMap<EntryId, (usize, Option<Carry>)>,
 }
 
-/// What a branch goes on from.
-enum Before {
-    /// The entry before it in the file.
-    This,
-    /// Another one, with what is known there.
-    Other(Option<Carry>),
-}
-
 /// The rows of a lane with these entries.
 pub(super) fn sweep(session: &mut Session<'_>, ids: &[EntryId]) -> Track {
     let mut paths = Paths::default();
@@ -164,26 +156,27 @@ impl Sweep<'_, '_> {
     /// An entry stands on another branch than the one before it: a branch begins there, or goes on.
     fn change_path(&mut self, branch: Option<usize>, before: Option<EntryId>) {
         let old = std::mem::replace(&mut self.branch, branch);
-        let known = match self.paths.ends.remove(&branch) {
-            Some(known) => Some(known),
-            None => match self.known_before(branch, old, before) {
-                Before::This => {
-                    self.paths.ends.insert(old, self.carry.clone());
-                    return;
-                }
-                Before::Other(known) => known,
-            },
+        let known = self.paths.ends.remove(&branch);
+        let Some(known) = known.or_else(|| self.known_before(branch, old, before)) else {
+            self.paths.ends.insert(old, self.carry.clone());
+            return;
         };
-        let left = std::mem::replace(&mut self.carry, known.unwrap_or_default());
+        let left = std::mem::replace(&mut self.carry, known);
         if self.paths.left.get(&old).is_some_and(|left| *left > 0) {
             self.paths.ends.insert(old, left);
         }
         self.carry.between.rewind = true;
     }
 
-    /// What is known where a branch begins. What it goes on from may stand behind it in the file.
-    fn known_before(&mut self, branch: Option<usize>, old: Option<usize>, before: Option<EntryId>) -> Before {
-        let Some(before) = before else { return Before::This };
+    /// What is known where a branch begins; `None` if it goes on from the entry before it in the file. What it goes on
+    /// from may stand behind it in the file, too: then nothing is known.
+    fn known_before(
+        &mut self,
+        branch: Option<usize>,
+        old: Option<usize>,
+        before: Option<EntryId>,
+    ) -> Option<Carry> {
+        let before = before?;
         let session = &self.session;
         let point_of = |branch: Option<usize>| branch.and_then(|branch| session.point_of(branch));
         let place = |id| session.transcript.place_of(id);
@@ -192,20 +185,20 @@ impl Sweep<'_, '_> {
             let Some(point) = next else { break };
             let on = session.branch_of(point);
             if on == old && place(point) >= place(before) {
-                return Before::This;
+                return None;
             }
             if let Some((left, known)) = self.paths.points.get_mut(&point)
                 && known.is_some()
             {
                 *left = left.saturating_sub(1);
-                return Before::Other(if *left == 0 { known.take() } else { known.clone() });
+                return if *left == 0 { known.take() } else { known.clone() };
             }
             if let Some(known) = self.paths.ends.get(&on) {
-                return Before::Other(Some(known.clone()));
+                return Some(known.clone());
             }
             next = point_of(on);
         }
-        Before::Other(None)
+        Some(Carry::default())
     }
 
     fn step(&mut self, number: usize, id: EntryId, shown: &Shown) {

@@ -3,7 +3,6 @@
 use proptest::prelude::{Just, ProptestConfig, Strategy, prop_assert, prop_assert_eq, prop_oneof, proptest};
 
 use super::{Findings, MetaEdit, done, pending};
-use crate::analysis::index::Live;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Marks, Piece, Role, Stop};
@@ -259,7 +258,7 @@ proptest! {
         const RECORDS: usize = 120;
         assert_cheap(shape, RECORDS);
         let mut transcript = Transcript::new();
-        let mut findings = Live::<Findings>::default();
+        let mut findings = Findings::default();
         for (place, batch) in shape.batches(RECORDS).into_iter().enumerate() {
             let touched = transcript.apply(batch);
             findings.note(&transcript, &touched);

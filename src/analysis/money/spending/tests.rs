@@ -320,7 +320,9 @@ fn what_changes_later_is_counted_anew() {
     let mut transcript = transcript_of(batch);
     let mut grown = Memo::<Statement>::default();
     let mut follow = |transcript: &Transcript, changed: &[EntryId]| {
-        changed.iter().for_each(|id| grown.change(transcript, *id));
+        for id in changed {
+            grown.change(transcript, *id);
+        }
         assert!(grown.follow_with(transcript, &Account::of(transcript), usize::MAX));
         assert_eq!(*grown, statement(transcript));
         grown.total.input.total
