@@ -16,7 +16,7 @@ pub mod forest;
 
 use branch::Leaving;
 pub(crate) use branch::{Branch, Why, seen_at_end};
-use forest::{Departure, Forest, IsCircle, Links, Walks};
+use forest::{Departure, Forest, IsCircle, Links, Ways};
 
 /// What the parent links say about branches.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +36,8 @@ pub struct Branches {
     prompted: HashSet<Print>,
     /// Parents that are not there, if anything was left: what they would hang below is not known.
     awaited: HashSet<Print>,
+    /// Records that were looked at to derive them.
+    pub(crate) work: u64,
 }
 
 /// What branches were derived from.
@@ -79,8 +81,8 @@ impl Branches {
         let forest = LazyCell::new(|| Forest::of(links));
         let (mut branches, mut leavings) = match links.leaf.map(|leaf| from_leaf(links, &forest, leaf)) {
             Some(Ok(branches)) => {
-                let leavings = departures(links, &forest, &branches.abandoned);
-                (branches, leavings)
+                let (leavings, work) = departures(links, &forest, &branches.abandoned);
+                (Self { work, ..branches }, leavings)
             }
             Some(Err(basis)) => {
                 let (branches, leavings) = from_prompts(links, &forest);
@@ -88,6 +90,7 @@ impl Branches {
             }
             None => from_prompts(links, &forest),
         };
+        branches.work += links.entries.len() as u64;
         for range in undone(links) {
             if let Some(first) = links.entries.get(range.start)
                 && !branches.abandoned.contains(&first.id)
@@ -188,34 +191,38 @@ fn from_leaf(links: &Links<'_>, forest: &Forest, leaf: Print) -> Result<Branches
     Ok(branches)
 }
 
-/// What the last record left whenever it moved to another path.
-fn departures(links: &Links<'_>, forest: &Forest, abandoned: &EntrySet) -> Vec<Leaving> {
+/// What the last record left whenever it moved to another path, and how many records were looked at.
+fn departures(links: &Links<'_>, forest: &Forest, abandoned: &EntrySet) -> (Vec<Leaving>, u64) {
     let entry = |at: usize| links.entries.get(at);
-    let mut walks = Walks::over(forest);
-    let leaving = |departure: &Departure| {
+    let mut ways = Ways::of(forest);
+    let mut leaving = |departure: &Departure| {
         let (tip, next) = ((links.print)(&departure.tip), (links.print)(&departure.next));
-        let mut entries = forest.left_behind(tip, next, &mut walks);
-        entries.retain(|at| entry(*at).is_some_and(|entry| !entry.marks.copy));
-        entries.sort_unstable();
-        let first = entries.first().copied().and_then(entry);
+        let mut left = ways.leave(forest, tip, next);
+        left.entries.retain(|at| entry(*at).is_some_and(|entry| !entry.marks.copy));
+        left.entries.sort_unstable();
+        let first = left.first.and_then(entry);
         let followed_by = forest.entry(next).and_then(entry);
         let is_prompted = first.zip(followed_by).is_some_and(|(first, next)| {
-            first.marks.prompt && next.marks.prompt && first.parent == next.parent
+            let are_prompts = [first, next].iter().all(|one| one.marks.prompt && !one.marks.copy);
+            are_prompts && first.parent == next.parent
         });
         Leaving {
-            entries: entries.into_iter().map(|at| at..at + 1).collect(),
+            entries: left.entries.into_iter().map(|at| at..at + 1).collect(),
             tip: Some(departure.tip.clone()),
             next: Some(next),
             place: departure.place,
             why: if is_prompted { Why::Prompt } else { Why::Left },
         }
     };
-    let mut leavings: Vec<Leaving> = links.departures.iter().map(leaving).collect();
+    let mut departures: Vec<&Departure> = links.departures.iter().collect();
+    departures.sort_by_key(|departure| departure.place);
+    let mut leavings: Vec<Leaving> = departures.into_iter().map(&mut leaving).collect();
+    let work = ways.work;
     // What only copies hang below was never the last record.
     let all = links.entries.iter().enumerate().filter(|(_, one)| abandoned.contains(&one.id));
     let entries = all.map(|(at, _)| at..at + 1).collect();
     leavings.push(Leaving { entries, tip: None, next: None, place: usize::MAX, why: Why::Left });
-    leavings
+    (leavings, work)
 }
 
 fn from_prompts(links: &Links<'_>, forest: &impl Deref<Target = Forest>) -> (Branches, Vec<Leaving>) {
@@ -371,6 +378,58 @@ mod tests {
         whole.apply(link);
         whole.settle();
         assert_eq!(growing.branches().abandoned, whole.branches().abandoned);
+    }
+
+    /// Prompts that are written anew, each from where `parent` says, with an answer each; the records that were looked
+    /// at to find what each of them left.
+    fn work(is_tree: bool, prompts: usize, parent: impl Fn(usize) -> String) -> u64 {
+        let mut batch = Batch::default();
+        if is_tree {
+            batch.meta(MetaEdit::LinkedTree);
+        }
+        let mut add = |key: &str, parent: Option<&str>, role: Role| {
+            let mut entry = batch.new_entry(Key::from(key), role, None);
+            entry.parent = parent.map(Key::from);
+            entry.marks.prompt = role == Role::User;
+            batch.entry(entry);
+        };
+        add("root", None, Role::System);
+        for number in 0..prompts {
+            let (prompt, answer) = (format!("p{number}"), format!("a{number}"));
+            add(&prompt, Some(&parent(number)), Role::User);
+            add(&answer, Some(&prompt), Role::Assistant);
+        }
+        let mut transcript = Transcript::new();
+        transcript.apply(batch);
+        transcript.settle();
+        assert!(transcript.branches().list.len() >= prompts / 2 - 1, "{}", transcript.branches().list.len());
+        transcript.work()
+    }
+
+    #[test]
+    fn what_is_left_costs_no_more_where_more_was_left_before() {
+        const PROMPTS: usize = 2_000;
+        let answer = |number: Option<usize>| number.map_or("root".to_owned(), |number| format!("a{number}"));
+        let shapes: [(&str, &dyn Fn(usize) -> String); 4] = [
+            ("all at one point", &|_| answer(None)),
+            ("two programs in turn", &|number| answer(number.checked_sub(2))),
+            ("three programs in turn", &|number| answer(number.checked_sub(3))),
+            ("further and further back", &|number| {
+                let from = if number <= PROMPTS / 2 { number } else { PROMPTS - number };
+                answer(from.checked_sub(1))
+            }),
+        ];
+        for (shape, parent) in shapes {
+            for is_tree in [true, false] {
+                // Where only prompts make branches, those that go on each from its own leave nothing.
+                if !is_tree && shape.contains("programs") {
+                    continue;
+                }
+                let work = work(is_tree, PROMPTS, parent);
+                let bound = 2 * PROMPTS as u64 * 40;
+                assert!((1..bound).contains(&work), "{shape}, as a tree {is_tree}: {work} of {bound}");
+            }
+        }
     }
 
     proptest! {

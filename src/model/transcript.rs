@@ -307,8 +307,8 @@ impl Transcript {
         self.pairs.several_in(call, lane)
     }
 
-    /// Entries and blocks that were looked at to find the places of what came: what taking it costs, whatever machine
-    /// it runs on.
+    /// Entries and blocks that were looked at to find the places of what came, and records to find what was left: what
+    /// taking it costs, whatever machine it runs on.
     pub fn work(&self) -> u64 {
         self.work
     }

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use hashbrown::HashSet;
 
-use super::forest::{self, Forest, Links, Placed};
+use super::forest::{self, Forest, Links, Placed, goal};
 use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::fingerprint::Print;
@@ -167,17 +167,6 @@ impl Unclaimed {
     fn last_before(&mut self, place: usize) -> Option<usize> {
         goal(&mut self.last, place).checked_sub(1)
     }
-}
-
-/// Where the way from a place ends, which is made shorter for the next one who goes it.
-fn goal(ways: &mut [usize], from: usize) -> usize {
-    let mut at = from;
-    while let Some(next) = ways.get(at).copied().filter(|next| *next != at) {
-        let behind = ways.get(next).copied().unwrap_or(next);
-        ways.get_mut(at).into_iter().for_each(|way| *way = behind);
-        at = behind;
-    }
-    at
 }
 
 /// Entries of the main lane as they were when the branch was left: what the model saw at its end, with

@@ -12,6 +12,10 @@ use crate::model::body::Key;
 use crate::model::entry::{EntryId, Marks};
 use crate::model::fingerprint::{ByPrint, Print};
 
+mod ways;
+
+pub(super) use ways::{Ways, goal};
+
 /// What the links of a transcript are made of.
 pub struct Links<'a> {
     /// Entries of the main lane in file order.
@@ -147,25 +151,6 @@ impl Forest {
         (seen, IsCircle(is_circle))
     }
 
-    /// Entries of the path to `tip` that are not on the path to `next`, the last first. Both paths are
-    /// walked at once up to where they meet, so that a short detour costs little in a long session.
-    pub(crate) fn left_behind(&self, tip: Print, next: Print, walks: &mut Walks) -> Vec<usize> {
-        let [mut tip, mut next] = walks.begin(self.node(tip), self.node(next));
-        let mut left = Vec::new();
-        while tip.at.is_some() || next.at.is_some() {
-            let met = walks.go(&mut tip).or_else(|| walks.go(&mut next));
-            if let Some(meeting) = met {
-                left.truncate(left.iter().position(|node| *node == meeting).unwrap_or(left.len()));
-                break;
-            }
-            left.extend(tip.at);
-            for walk in [&mut tip, &mut next] {
-                walk.at = walk.at.and_then(|at| self.parent(at));
-            }
-        }
-        left.into_iter().filter_map(|node| self.entry_of(node)).collect()
-    }
-
     /// Which entries of the main lane somebody went on from after they had been left: two programs wrote the file.
     /// `entries` are those of its beginning, `left` is what was left of them. What is said behind what was left, and
     /// was not left itself, keeps what it hangs below, up to the next that speaks for itself.
@@ -257,42 +242,3 @@ pub(crate) fn says(marks: Marks) -> bool {
 /// Whether a path leads back to itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IsCircle(pub(crate) bool);
-
-/// Who was where: room for many walks, one after the other.
-pub(crate) struct Walks {
-    /// The last walk that came by, by number of the record.
-    last: Vec<u32>,
-    begun: u32,
-}
-
-/// On the way to the root.
-struct Walk {
-    number: u32,
-    /// The number of the one that sets out with it.
-    other: u32,
-    at: Option<Node>,
-}
-
-impl Walks {
-    /// For the records of this forest.
-    pub(crate) fn over(forest: &Forest) -> Self {
-        Self { last: vec![0; forest.parents.len()], begun: 0 }
-    }
-
-    fn begin(&mut self, one: Option<Node>, other: Option<Node>) -> [Walk; 2] {
-        let (first, second) = (self.begun + 1, self.begun + 2);
-        self.begun = second;
-        [Walk { number: first, other: second, at: one }, Walk { number: second, other: first, at: other }]
-    }
-
-    /// Comes by where the walk is; it ends where it was before. Says where it meets the other one.
-    fn go(&mut self, walk: &mut Walk) -> Option<Node> {
-        let node = walk.at?;
-        let last = self.last.get_mut(node.number())?;
-        let before = std::mem::replace(last, walk.number);
-        if before == walk.number {
-            walk.at = None;
-        }
-        (before == walk.other).then_some(node)
-    }
-}

@@ -23,6 +23,7 @@ impl Transcript {
     fn settle_branches(&mut self) {
         if self.lineage.is_stale() {
             let branches = self.with_links(Branches::derive);
+            self.work += branches.work;
             self.lineage.settle(branches);
         }
     }

@@ -1,0 +1,139 @@
+//! The ways from records to the root: where two of them meet, and what of a way was not left before.
+
+use super::{Forest, Node};
+use crate::model::fingerprint::Print;
+
+/// The way up from each record, by its number. Where parents make a circle, the way ends at one of its records.
+pub(crate) struct Ways {
+    steps: Vec<Step>,
+    /// By number of the record: itself, or a record further up if it was left; the count of records at the root.
+    unclaimed: Vec<usize>,
+    /// Records that were looked at.
+    pub(crate) work: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Step {
+    /// Records on the way, this one counted; 0 while that is not known.
+    depth: u32,
+    up: Option<Node>,
+    /// A record further up, so that any depth is reached in few steps: the root leads to itself.
+    far: Node,
+}
+
+/// What a record that moved to another path left.
+pub(crate) struct Left {
+    /// Entries that were not left before, as places among those of the main lane, in no order.
+    pub(crate) entries: Vec<usize>,
+    /// The entry with which the path that was left begins, where the two part.
+    pub(crate) first: Option<usize>,
+}
+
+impl Ways {
+    /// Those of this forest.
+    pub(crate) fn of(forest: &Forest) -> Self {
+        let count = forest.parents.len();
+        let mut ways =
+            Self { steps: Vec::with_capacity(count), unclaimed: (0..=count).collect(), work: count as u64 };
+        ways.steps.extend((0..count).map_while(Node::of).map(|node| Step { depth: 0, up: None, far: node }));
+        let mut path: Vec<Node> = Vec::new();
+        for start in (0..count).map_while(Node::of) {
+            let mut at = Some(start);
+            while let Some(node) = at.filter(|node| ways.depth(*node) == 0) {
+                ways.set(node, |step| step.depth = u32::MAX);
+                path.push(node);
+                at = forest.parent(node);
+            }
+            let mut up = at.filter(|node| ways.depth(*node) < u32::MAX);
+            while let Some(node) = path.pop() {
+                let far = up.map(|up| ways.far_from(up));
+                let depth = up.map_or(0, |up| ways.depth(up)) + 1;
+                ways.set(node, |step| *step = Step { depth, up, far: far.unwrap_or(node) });
+                up = Some(node);
+            }
+        }
+        ways
+    }
+
+    /// Where a record below this one leads to: the lengths of such leaps are those of a skew binary number, which makes
+    /// every way as short as the logarithm of its depth.
+    fn far_from(&self, up: Node) -> Node {
+        let far = self.far(up);
+        let further = self.far(far);
+        let length = |from: Node, to: Node| self.depth(from) - self.depth(to);
+        if length(up, far) == length(far, further) { further } else { up }
+    }
+
+    fn set(&mut self, node: Node, set: impl FnMut(&mut Step)) {
+        self.steps.get_mut(node.number()).into_iter().for_each(set);
+    }
+
+    fn depth(&self, node: Node) -> u32 {
+        self.steps.get(node.number()).map_or(0, |step| step.depth)
+    }
+
+    fn up(&self, node: Node) -> Option<Node> {
+        self.steps.get(node.number())?.up
+    }
+
+    fn far(&self, node: Node) -> Node {
+        self.steps.get(node.number()).map_or(node, |step| step.far)
+    }
+
+    /// The record of this depth on the way from a record that is not above it.
+    fn at_depth(&mut self, from: Node, depth: u32) -> Option<Node> {
+        let mut at = from;
+        while self.depth(at) > depth {
+            self.work += 1;
+            let far = self.far(at);
+            at = if self.depth(far) >= depth { far } else { self.up(at)? };
+        }
+        Some(at)
+    }
+
+    /// The lowest record that both ways lead over.
+    fn meeting(&mut self, one: Node, other: Node) -> Option<Node> {
+        let depth = self.depth(one).min(self.depth(other));
+        let (mut one, mut other) = (self.at_depth(one, depth)?, self.at_depth(other, depth)?);
+        while one != other {
+            self.work += 1;
+            let far = (self.far(one), self.far(other));
+            let apart = far.0 != far.1 && self.depth(one) > 1;
+            (one, other) = if apart { far } else { (self.up(one)?, self.up(other)?) };
+        }
+        Some(one)
+    }
+
+    /// What the last record `tip` left when the session went on with `next`: nothing twice, so that all that is ever
+    /// left costs no more than the session.
+    pub(crate) fn leave(&mut self, forest: &Forest, tip: Print, next: Print) -> Left {
+        let mut left = Left { entries: Vec::new(), first: None };
+        let Some(tip) = forest.node(tip) else { return left };
+        let meeting = forest.node(next).and_then(|next| self.meeting(tip, next));
+        let depth = meeting.map_or(0, |meeting| self.depth(meeting));
+        if self.depth(tip) > depth {
+            left.first = self.at_depth(tip, depth + 1).and_then(|first| forest.entry_of(first));
+        }
+        let mut at = tip;
+        loop {
+            let number = goal(&mut self.unclaimed, at.number());
+            let Some(node) = Node::of(number).filter(|node| self.depth(*node) > depth) else { return left };
+            self.work += 1;
+            left.entries.extend(forest.entry_of(node));
+            let up = self.up(node).map_or(self.steps.len(), Node::number);
+            self.unclaimed.get_mut(number).into_iter().for_each(|next| *next = up);
+            at = node;
+        }
+    }
+}
+
+/// Where the way from a place ends, which is made shorter for the next one who goes it.
+pub(crate) fn goal(ways: &mut [usize], from: usize) -> usize {
+    let mut at = from;
+    while let Some(next) = ways.get(at).copied().filter(|next| *next != at) {
+        let behind = ways.get(next).copied().unwrap_or(next);
+        ways.get_mut(at).into_iter().for_each(|way| *way = behind);
+        at = behind;
+    }
+    at
+}
