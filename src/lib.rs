@@ -48,6 +48,18 @@
 //! screen, from there on nobody sees a file: bodies that are on disk are asked for as an effect and come
 //! back as an event.
 //!
+//! # What is known of a session
+//!
+//! * **One transcript is shown.** The end of a large file is shown first, while the whole is read into a session that
+//!   nobody sees; a file that was written anew is read so, too. When that is complete it takes the place of what was
+//!   shown, and whatever the reader was at is looked up by key ([`session`]).
+//! * **Values are computed whole.** Calls, files, loops, windows, spending, the timeline and the brief are pure functions
+//!   of a few facts of each entry. Facts are read once, while an entry is at hand; the value is computed when somebody
+//!   looks, and nothing is ever taken back out of it ([`analysis::derived`]). Two are kept up otherwise: whose time it
+//!   was depends on what stood before, so the account judges pages of entries and sums them up whole; and what the lint
+//!   finds is judged entry by entry, because to judge one takes a look at others.
+//! * **Entries that nobody looks at are packed**, some hundred together, on the thread that reads them.
+//!
 //! # What always holds
 //!
 //! * No record is lost: shown, merged, passed and faulty add up to what was read ([`model::tally`]).

@@ -62,8 +62,6 @@ impl std::ops::Add for Counts {
 pub struct Findings {
     by_entry: BTreeMap<EntryId, Vec<Finding>>,
     counts: Counts,
-    /// Whether a finding came or went.
-    has_news: bool,
     waiting: Waiting,
     /// By entry: who must be judged again when it changes.
     watched: HashMap<EntryId, BTreeSet<EntryId>>,
@@ -149,7 +147,6 @@ impl Findings {
                 break;
             }
         }
-        self.generation += u64::from(std::mem::take(&mut self.has_news));
         self.queue.is_empty() && self.judged >= transcript.order().len()
     }
 
@@ -337,7 +334,7 @@ impl Findings {
         if self.of_entry(id) == findings {
             return;
         }
-        self.has_news = true;
+        self.generation += 1;
         for finding in self.by_entry.remove(&id).into_iter().flatten() {
             *self.counts.of(finding.severity) -= 1;
         }

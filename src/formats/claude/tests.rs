@@ -8,7 +8,7 @@ use std::path::Path;
 use super::Claude;
 use crate::formats::decoder::{Confidence, Decoder, Format, Place, Probe, feed};
 use crate::formats::json::{self, Json};
-use crate::model::edit::{Batch, Mode};
+use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::tool::ToolResult;
@@ -203,23 +203,6 @@ fn recorded_cost_of_early_versions_counts() {
     let spent = read(EARLY).totals().sum();
     assert_eq!(spent.recorded_nanos, 4_125_000);
     assert_eq!(spent.priced, 1);
-}
-
-#[test]
-fn reading_all_again_changes_nothing() {
-    for text in [SESSION, EARLY, BUSY] {
-        let mut batch = batch_of(text);
-        let mut transcript = transcript_of(batch.clone());
-        batch.mode = Mode::Replace;
-        let before: Vec<Entry> = transcript.entries().cloned().map(timeless).collect();
-        let touched = transcript.apply(batch);
-        assert_eq!((touched.added, touched.reordered), (vec![], false));
-        assert!(transcript.entries().cloned().map(timeless).eq(before));
-    }
-}
-
-fn timeless(entry: Entry) -> Entry {
-    Entry { revision: 0, ..entry }
 }
 
 #[test]

@@ -3,7 +3,7 @@ use std::path::Path;
 use super::ClaudeStream;
 use crate::formats::decoder::{Confidence, Decoder, Format, Place, Probe, feed};
 use crate::formats::json::{self, Json};
-use crate::model::edit::{Batch, Mode};
+use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry};
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::transcript::Transcript;
@@ -156,20 +156,6 @@ fn an_array_reads_as_the_lines_do() {
     let as_lines = transcript_of([reading(&mut *ClaudeStream.decoder(), 0, &lines, Place::Line)]);
     assert_eq!(timeless(&as_elements), timeless(&as_lines));
     assert_eq!(as_elements.totals().run_cost(), Some(0.0021));
-}
-
-#[test]
-fn reading_all_again_changes_nothing() {
-    for text in [RUN, BARE, TURNS] {
-        let lines: Vec<&str> = text.lines().collect();
-        let mut batch = reading(&mut *ClaudeStream.decoder(), 0, &lines, Place::Line);
-        let mut transcript = transcript_of([batch.clone()]);
-        batch.mode = Mode::Replace;
-        let before = timeless(&transcript);
-        let touched = transcript.apply(batch);
-        assert_eq!((touched.added, touched.reordered), (vec![], false));
-        assert_eq!(timeless(&transcript), before);
-    }
 }
 
 fn settings(transcript: &Transcript) -> Vec<&str> {
