@@ -12,6 +12,7 @@ mod naming;
 mod opening;
 mod pages;
 mod roff;
+mod strict;
 mod surroundings;
 mod top;
 mod usage;
@@ -32,6 +33,7 @@ use self::grep::GrepArgs;
 use self::naming::{named, session, slip, with_entry};
 pub use self::opening::take_settings;
 use self::opening::{read_settings, view, view_of};
+use self::strict::StrictArgs;
 pub use self::surroundings::Surroundings;
 use self::top::TopArgs;
 use self::usage::UsageArgs;
@@ -163,6 +165,8 @@ enum Command {
         /// Markdown, for a pull request
         #[arg(long)]
         markdown: bool,
+        #[command(flatten)]
+        strict: StrictArgs,
     },
     /// Count records, entries, turns, calls, tokens and cost
     Stats {
@@ -172,6 +176,8 @@ enum Command {
         /// One JSON object a line (schema tv.stats/2)
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        strict: StrictArgs,
     },
     /// Tell how a session, or all that there are, was understood, and what was not
     Doctor(DoctorArgs),
@@ -243,6 +249,8 @@ struct ShowArgs {
     /// Entries as JSON, one a line (schema tv.entry/2)
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    strict: StrictArgs,
     /// Notice changes by looking often, for file systems without events
     #[arg(long)]
     poll: bool,
@@ -280,14 +288,6 @@ struct ListArgs {
     strict: StrictArgs,
     #[command(flatten)]
     paper: PaperArgs,
-}
-
-/// What a report over many sessions makes of what it cannot read.
-#[derive(Debug, clap::Args)]
-struct StrictArgs {
-    /// End with exit code 2 if anything cannot be read, not only what was named
-    #[arg(long)]
-    strict: bool,
 }
 
 /// How wide what is written is, and whether it has colours.
@@ -367,25 +367,25 @@ impl Config {
                 Ok(named) => Self::Show(show_options(named, &args, &surroundings)),
                 Err(refusal) => Self::Refuse(refusal),
             },
-            Command::Brief { sessions, json, markdown } => {
-                let target = |name| session(name, &surroundings.environment);
+            Command::Brief { sessions, json, markdown, strict } => {
+                let (targets, folders) = strict.named(&sessions, &surroundings);
                 let form = match (json, markdown) {
                     (true, _) => brief::Form::Json,
                     (false, true) => brief::Form::Markdown,
                     (false, false) => brief::Form::Text,
                 };
-                Self::Brief(brief::Options { targets: sessions.iter().map(target).collect(), form })
+                Self::Brief(brief::Options { targets, folders, form })
             }
-            Command::Stats { sessions, json } => {
-                let target = |name| session(name, &surroundings.environment);
-                Self::Stats(stats::Options { targets: sessions.iter().map(target).collect(), json })
+            Command::Stats { sessions, json, strict } => {
+                let (targets, folders) = strict.named(&sessions, &surroundings);
+                Self::Stats(stats::Options { targets, folders, json })
             }
             Command::Doctor(args) => Self::doctor(args, &surroundings),
             Command::Check(args) if args.rules => Self::Rules(args.form()),
             Command::Check(args) => {
-                let targets =
-                    args.sessions.iter().map(|one| session(one, &surroundings.environment)).collect();
-                Self::Check(report::check::Options { targets, form: args.form(), least: args.least() })
+                let (targets, folders) = args.strict.named(&args.sessions, &surroundings);
+                let (form, least) = (args.form(), args.least());
+                Self::Check(report::check::Options { targets, folders, form, least })
             }
             Command::Wait(args) => match session(&args.session, &surroundings.environment) {
                 Ok(target) => {
@@ -430,7 +430,10 @@ impl Config {
     fn doctor(args: DoctorArgs, surroundings: &Surroundings) -> Self {
         let (DoctorArgs { session: name, json, strict }, environment) = (args, &surroundings.environment);
         match name.map(|name| session(&name, environment)) {
-            Some(Ok(target)) => Self::Doctor(doctor::Options { target, json }),
+            Some(Ok(target)) => {
+                let folders = strict.folders(surroundings);
+                Self::Doctor(doctor::Options { target, folders, json })
+            }
             Some(Err(refusal)) => Self::Refuse(refusal),
             None => {
                 let search = Search { environment: environment.clone(), ..Search::default() };
@@ -473,6 +476,7 @@ fn show_instead(target: Target, look: &LookArgs, surroundings: &Surroundings) ->
     printer::Options {
         target,
         joined: Vec::new(),
+        folders: StrictArgs::default().folders(surroundings),
         entry: None,
         paper: paper(None, color, surroundings),
         level: Level::of(look.level.unwrap_or(DEFAULT_LEVEL)),
@@ -490,6 +494,7 @@ fn show_options(
     printer::Options {
         target,
         joined: Vec::new(),
+        folders: args.strict.folders(surroundings),
         entry,
         paper: args.paper.paper(surroundings),
         level: Level::of(args.level),

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use clap::ValueEnum;
 
+use super::strict::StrictArgs;
 use crate::analysis::lint::Severity;
 use crate::report::check::Form;
 
@@ -25,6 +26,8 @@ pub(super) struct CheckArgs {
     /// Write which rules there are, and end
     #[arg(long, conflicts_with = "sessions")]
     pub(super) rules: bool,
+    #[command(flatten)]
+    pub(super) strict: StrictArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::format_name::FormatName;
-use super::{ColorChoice, MIN_WIDTH, StrictArgs, Surroundings, paper, session};
+use super::strict::StrictArgs;
+use super::{ColorChoice, MIN_WIDTH, Surroundings, paper, session};
 use crate::analysis::expression::parse::{moment, parse};
 use crate::analysis::expression::{Expr, Term, When};
 use crate::ingest::find::Search;

@@ -6,8 +6,9 @@ use clap::builder::PossibleValuesParser;
 
 use super::format_name::FormatName;
 use super::grep::{search, time};
+use super::strict::StrictArgs;
 use super::surroundings::Surroundings;
-use super::{MIN_WIDTH, PAPER_WIDTH, StrictArgs};
+use super::{MIN_WIDTH, PAPER_WIDTH};
 use crate::analysis::expression::When;
 use crate::analysis::ledger::By;
 use crate::report::sessions::usage::{Form, Options};

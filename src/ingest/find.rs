@@ -107,6 +107,11 @@ impl Iterator for Sessions {
     }
 }
 
+/// What is there and cannot be read, the newest first. Which sessions run is no matter here, so there is no time.
+pub(crate) fn unreadable(search: &Search) -> impl Iterator<Item = Found> {
+    sessions(search, Timestamp(0)).flatten().filter(|found| found.unreadable.is_some())
+}
+
 /// How many sessions there are of each format.
 pub(crate) fn counts(environment: &Environment, now: Timestamp) -> HashMap<&'static str, usize> {
     let mut counts = HashMap::new();

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::outcome::{Outcome, ReportError};
-use super::reading::{self, Contents, Reading};
+use super::reading::{self, Contents, Folders, Reading};
 use super::spent::CostFigures;
 use super::{json, show};
 use crate::analysis::brief::rows::{self, BriefRow, Section, Sources, Times, word_of};
@@ -63,6 +63,8 @@ pub enum Form {
 pub struct Options {
     /// Files, folders, or sessions in folders; or why what was named is none of them.
     pub targets: Vec<Result<Target, OpenError>>,
+    /// What becomes of what else lies in a folder that is named.
+    pub folders: Folders,
     /// How.
     pub form: Form,
 }
@@ -70,7 +72,7 @@ pub struct Options {
 /// Writes the briefs of all sessions that can be opened.
 pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     let mut is_first = true;
-    let failures = reading::each(&options.targets, show::is_large, |mut reading| {
+    let missed = reading::each(&options.targets, &options.folders, show::is_large, |mut reading| {
         let gathered = Gathered::of(&mut reading);
         if options.form != Form::Json && !std::mem::take(&mut is_first) {
             writeln!(out)?;
@@ -82,7 +84,7 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
         }
         Ok(())
     })?;
-    Ok(Outcome::of(failures))
+    Ok(options.folders.outcome(missed, Outcome::Complete))
 }
 
 /// What is known of a session for its brief.

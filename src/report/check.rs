@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::json;
 use super::outcome::{Outcome, ReportError};
-use super::reading::{self, Reading};
+use super::reading::{self, Folders, Reading};
 use crate::analysis::lint::{self, Alike, Counts, Finding, Findings, Severity};
 use crate::ingest::{OpenError, Target};
 use crate::model::figures::count;
@@ -20,6 +20,8 @@ use crate::model::record::{Origin, Shape};
 pub struct Options {
     /// Files, folders, or sessions in folders; or why what was named is none of them.
     pub targets: Vec<Result<Target, OpenError>>,
+    /// What becomes of what else lies in a folder that is named.
+    pub folders: Folders,
     /// How to write it.
     pub form: Form,
     /// What is less than this is only counted.
@@ -69,8 +71,9 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
     let mut totals = Counts::default();
     let mut sessions = 0_u64;
     let mut all = Vec::new();
-    let failures = reading::each(
+    let missed = reading::each(
         &options.targets,
+        &options.folders,
         |_| true,
         |mut reading| {
             sessions += 1;
@@ -90,10 +93,8 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
         Form::Sarif => sarif::write(&all, out)?,
         Form::Text | Form::Json => {}
     }
-    Ok(match Outcome::of(failures) {
-        Outcome::Complete if totals.errors > 0 => Outcome::Found,
-        outcome => outcome,
-    })
+    let otherwise = if totals.errors > 0 { Outcome::Found } else { Outcome::Complete };
+    Ok(options.folders.outcome(missed, otherwise))
 }
 
 /// Writes which rules there are.

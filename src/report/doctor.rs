@@ -15,7 +15,7 @@ use self::prices::PriceLines;
 use super::figures::{self, RecordFigures};
 use super::json;
 use super::outcome::{Outcome, ReportError};
-use super::reading::{self, Reading};
+use super::reading::{self, Folders, Reading};
 use crate::analysis::anomalies::{self, Anomaly};
 use crate::analysis::calls::pairing;
 use crate::ingest::{self, Target, defined};
@@ -32,6 +32,8 @@ use crate::model::timestamp::Timestamp;
 pub struct Options {
     /// The session.
     pub target: Target,
+    /// What becomes of what else lies in a folder that is named.
+    pub folders: Folders,
     /// JSON instead of text.
     pub json: bool,
 }
@@ -204,14 +206,20 @@ struct PlaceLine {
 
 /// Writes how a session was understood.
 pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
-    let (reading, coverage) = reading::survey(&options.target)?;
+    let Options { target, folders, .. } = options;
+    let outcome =
+        |failures, has_some| folders.outcome(folders.missed(target, failures, has_some), Outcome::Complete);
+    let (reading, coverage) = match reading::survey(target) {
+        Ok(read) => read,
+        Err(failure) => return Ok(outcome(vec![failure], false)),
+    };
     let report = examine(&reading, &coverage, now);
     if options.json {
         json::write_line(out, &report)?;
     } else {
         text::write(&report, out)?;
     }
-    Ok(Outcome::of(reading.failure().into_iter().collect()))
+    Ok(outcome(reading.failure().into_iter().collect(), true))
 }
 
 fn examine(reading: &Reading, coverage: &Coverage, now: Timestamp) -> Report {

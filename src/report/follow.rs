@@ -11,6 +11,7 @@ use signal_hook::consts::SIGINT;
 use super::outcome::{Outcome, ReportError};
 use super::printer::{Options, Printer};
 use super::reading::{Reading, Taken};
+use super::show;
 use crate::analysis::calls::lookup::Lookup;
 use crate::ingest::{self, Target, WatchMode};
 use crate::model::edit::{Feed, LinkState};
@@ -52,11 +53,8 @@ pub fn write(options: &Options, mode: WatchMode, out: &mut dyn Write) -> Result<
         write_feed(options, feed, stop, reading, out)
     };
     let (printer, was_interrupted, reading) = followed(&options.target, mode, work)?;
-    let outcome = if was_interrupted {
-        Outcome::Interrupted
-    } else {
-        Outcome::of(reading.failure().into_iter().collect())
-    };
+    let outcome =
+        if was_interrupted { Outcome::Interrupted } else { show::outcome(options, reading.failure(), true) };
     printer?;
     Ok(outcome)
 }

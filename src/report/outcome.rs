@@ -59,6 +59,16 @@ impl Missed {
         self.refused.is_empty() && self.unreadable.is_empty()
     }
 
+    /// What was not missed before.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.refused.extend(other.refused);
+        for found in other.unreadable {
+            if !self.unreadable.iter().any(|known| known.is_at(&found.place())) {
+                self.unreadable.push(found);
+            }
+        }
+    }
+
     /// What is said instead of that there is nothing.
     pub(crate) fn words(&self) -> String {
         format!(

@@ -10,7 +10,7 @@ use ratatui::text::Span;
 
 use super::entry;
 use super::json;
-use super::reading::{Contents, Reading};
+use super::reading::{Contents, Folders, Reading};
 use super::rows::{GUTTER, Paper};
 use crate::analysis::account::Account;
 use crate::analysis::calls::awaited::Awaited;
@@ -39,6 +39,8 @@ pub struct Options {
     pub target: Target,
     /// Sessions that are read as one with it.
     pub joined: Vec<Target>,
+    /// What becomes of what else lies in a folder that is named.
+    pub folders: Folders,
     /// An entry that it must have.
     pub entry: Option<String>,
     /// Columns and colours.

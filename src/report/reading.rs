@@ -10,14 +10,16 @@ use std::time::UNIX_EPOCH;
 
 use crossbeam_channel::bounded;
 
-use super::outcome::ReportError;
+use super::outcome::{Missed, Outcome, ReportError};
 use crate::analysis::account::Account;
+use crate::ingest::find::{self, Environment, Search};
 use crate::ingest::{self, FormatVerdict, OpenError, Pager, Session, SessionHead, Target, WatchMode};
 use crate::model::body::{Body, Held, Key};
 use crate::model::coverage::Coverage;
 use crate::model::edit::{Batch, Feed, Opened, Stage};
 use crate::model::entry::details::{Details, Of, records_below};
 use crate::model::entry::{Block, Entry, EntryId};
+use crate::model::found::Found;
 use crate::model::record::{FileId, Origin, Shape};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -166,29 +168,70 @@ fn read_session(
     Ok(reading)
 }
 
+/// How a report on sessions that are named treats what else lies in a folder that is named.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Folders {
+    /// Where the places of agents are, which tell what should be a session.
+    pub environment: Environment,
+    /// Whether it is a failure that something there cannot be read.
+    pub strict: bool,
+}
+
+impl Folders {
+    /// What could not be read of what was named, with what lies in it if that is a folder. Where nothing of it could be
+    /// read, all that is wrong in it is the reason.
+    pub(super) fn missed(&self, target: &Target, failures: Vec<OpenError>, has_some: bool) -> Missed {
+        if target.session.is_some() || !target.path.is_dir() {
+            return Missed { refused: failures, unreadable: Vec::new() };
+        }
+        let search = Search::among(self.environment.clone(), [Ok(target.clone())], None);
+        let unreadable: Vec<Found> = find::unreadable(&search).collect();
+        if has_some || unreadable.is_empty() {
+            return Missed { refused: failures, unreadable };
+        }
+        let reasons = unreadable.iter().map(|found| OpenError(found.unread_line()));
+        Missed { refused: reasons.collect(), unreadable: Vec::new() }
+    }
+
+    /// How a report ended that missed this, and ends so otherwise.
+    pub(super) fn outcome(&self, missed: Missed, otherwise: Outcome) -> Outcome {
+        Outcome::of_many(missed, self.strict, otherwise)
+    }
+}
+
 /// Reads each session that the arguments name, and reports it; what could not be read, or not to its end, is returned.
 pub(super) fn each(
     targets: &[Result<Target, OpenError>],
+    folders: &Folders,
     stubs_only: impl Fn(&Target) -> bool,
     mut report: impl FnMut(Reading) -> Result<(), ReportError>,
-) -> Result<Vec<OpenError>, ReportError> {
-    let mut failures = Vec::new();
+) -> Result<Missed, ReportError> {
+    let mut missed = Missed::default();
     for target in targets {
-        let named = target.clone().and_then(|target| sessions(&target));
-        for session in named.unwrap_or_else(|error| {
+        let target = match target {
+            Ok(target) => target,
+            Err(refusal) => {
+                missed.refused.push(refusal.clone());
+                continue;
+            }
+        };
+        let (mut failures, mut has_some) = (Vec::new(), false);
+        for session in sessions(target).unwrap_or_else(|error| {
             failures.push(error);
             Vec::new()
         }) {
             match read(&session, stubs_only(&session)) {
                 Ok(reading) => {
+                    has_some = true;
                     failures.extend(reading.failure());
                     report(reading)?;
                 }
                 Err(error) => failures.push(error),
             }
         }
+        missed.add(folders.missed(target, failures, has_some));
     }
-    Ok(failures)
+    Ok(missed)
 }
 
 /// The sessions that an argument names: those in a folder, or the one that it is.

@@ -27,9 +27,13 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
     if let Some(mode) = options.follow {
         return follow::write(options, mode, out);
     }
-    let mut reading = match options.joined.as_slice() {
-        [] => reading::read(&options.target, is_large(&options.target))?,
-        others => reading::read_as_one(&options.target, others)?,
+    let read = match options.joined.as_slice() {
+        [] => reading::read(&options.target, is_large(&options.target)),
+        others => reading::read_as_one(&options.target, others),
+    };
+    let mut reading = match read {
+        Ok(reading) => reading,
+        Err(failure) => return Ok(outcome(options, Some(failure), false)),
     };
     if let Some(name) = &options.entry {
         reading.find(name)?;
@@ -41,7 +45,16 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
         printer.print(id, &mut reading, out)?;
     }
     printer.print_left_over(&mut reading, out)?;
-    Ok(Outcome::of(reading.failure().into_iter().collect()))
+    Ok(outcome(options, reading.failure(), true))
+}
+
+/// How it ended.
+pub(super) fn outcome(options: &Options, failure: Option<OpenError>, has_some: bool) -> Outcome {
+    let mut missed = options.folders.missed(&options.target, failure.into_iter().collect(), has_some);
+    for other in &options.joined {
+        missed.add(options.folders.missed(other, Vec::new(), true));
+    }
+    options.folders.outcome(missed, Outcome::Complete)
 }
 
 /// Whether a file is what is written to: it would never end, and nothing is written to sessions.

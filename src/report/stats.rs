@@ -8,7 +8,7 @@ use super::figures::{self, Figures, RecordFigures};
 use super::json;
 use super::outcome::{Outcome, ReportError};
 use super::parts::{BranchFigures, LaneFigures, PartFigures};
-use super::reading;
+use super::reading::{self, Folders};
 use super::spent::{CostFigures, UsageFigures};
 use crate::analysis::calls::pairing::PairingCounts;
 use crate::analysis::phrases;
@@ -26,6 +26,8 @@ const LABEL: usize = 40;
 pub struct Options {
     /// Files, folders, or sessions in folders; or why what was named is none of them.
     pub targets: Vec<Result<Target, OpenError>>,
+    /// What becomes of what else lies in a folder that is named.
+    pub folders: Folders,
     /// One JSON object a line instead of a table.
     pub json: bool,
 }
@@ -33,8 +35,9 @@ pub struct Options {
 /// Writes the figures of all sessions that can be opened.
 pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     let mut is_first = true;
-    let failures = reading::each(
+    let missed = reading::each(
         &options.targets,
+        &options.folders,
         |_| true,
         |reading| {
             let figures = figures::of(&reading, now);
@@ -47,7 +50,7 @@ pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<O
             Ok(write_table(&figures, out)?)
         },
     )?;
-    Ok(Outcome::of(failures))
+    Ok(options.folders.outcome(missed, Outcome::Complete))
 }
 
 fn write_table(figures: &Figures, out: &mut dyn Write) -> io::Result<()> {

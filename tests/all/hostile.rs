@@ -13,6 +13,7 @@ use tv::ingest::{self, Target};
 use tv::model::timestamp::Timestamp;
 use tv::render::row::Level;
 use tv::render::theme::Theme;
+use tv::report::reading::Folders;
 use tv::report::rows::Paper;
 use tv::report::{check, doctor, list, printer, show, stats};
 
@@ -309,6 +310,7 @@ fn no_report_lets_anything_of_a_session_through() {
                     let options = printer::Options {
                         target: target.clone(),
                         joined: Vec::new(),
+                        folders: Folders::default(),
                         entry: None,
                         paper,
                         level,
@@ -320,13 +322,19 @@ fn no_report_lets_anything_of_a_session_through() {
                 }
                 for json in [false, true] {
                     let targets = vec![Ok(target.clone())];
-                    let _ = stats::write(&stats::Options { targets, json }, now, &mut out);
-                    let options = doctor::Options { target: target.clone(), json };
+                    let _ = stats::write(
+                        &stats::Options { targets, folders: Folders::default(), json },
+                        now,
+                        &mut out,
+                    );
+                    let folders = Folders::default();
+                    let options = doctor::Options { target: target.clone(), folders, json };
                     let _ = doctor::write(&options, Timestamp(0), &mut out);
                 }
                 for form in [check::Form::Text, check::Form::Json, check::Form::Sarif] {
                     let targets = vec![Ok(target.clone())];
-                    let _ = check::write(&check::Options { targets, form, least: Severity::Note }, &mut out);
+                    let (folders, least) = (Folders::default(), Severity::Note);
+                    let _ = check::write(&check::Options { targets, folders, form, least }, &mut out);
                 }
                 assert_eq!(stranger(&out), None, "{pass:?} {}", path.display());
             }

@@ -199,6 +199,39 @@ fn reports_over_many_sessions_say_it_and_fail_only_if_they_are_to_be_strict() {
     }
 }
 
+/// Whoever reads one session of a folder that was named says what else lies in it and cannot be read, too.
+#[test]
+fn reports_on_a_folder_that_is_named_say_what_in_it_cannot_be_read() {
+    let home = home_with_faults();
+    let folder = home.path(".claude");
+    let of_claude: Vec<_> = expected().into_iter().filter(|(path, _)| path.starts_with(".claude")).collect();
+    for command in ["stats", "check", "brief", "show", "doctor"] {
+        let folder = folder.to_str().unwrap();
+        let (code, out, error) = home.tv(&[command, folder]);
+        assert_eq!((code, error.lines().count()), (0, of_claude.len()), "{command} {error}");
+        for (path, (_, why)) in &of_claude {
+            let line = format!("{path}: cannot be read: {why}");
+            assert!(error.lines().any(|said| said.ends_with(&line)), "{command} {error}");
+        }
+        let strictly = home.tv(&[command, folder, "--strict"]);
+        assert_eq!(strictly, (2, out, error), "{command}");
+        let file = home.path(&format!("{PROJECT}/5d0c1c52.jsonl"));
+        let (code, _, error) = home.tv(&[command, file.to_str().unwrap(), "--strict"]);
+        assert_eq!((code, error.as_str()), (0, ""), "{command}: a file is meant alone");
+    }
+    // Where nothing can be read, all that is wrong is the reason.
+    let home = Home::new();
+    for name in ["one.jsonl", "two.jsonl"] {
+        symlink("/there/is/no/such/file", home.path(&format!("{PROJECT}/{name}"))).unwrap();
+    }
+    for command in ["stats", "check", "brief", "show", "doctor"] {
+        let (code, out, error) = home.tv(&[command, home.path(".claude").to_str().unwrap()]);
+        assert_eq!((code, out.as_str()), (2, ""), "{command} {error}");
+        let missing = "cannot be read: a link to a file that does not exist";
+        assert_eq!(error.matches(missing).count(), 2, "{command} {error}");
+    }
+}
+
 #[test]
 fn that_there_is_nothing_is_not_said_beside_what_cannot_be_read() {
     let home = Home::new();
@@ -414,10 +447,12 @@ fn what_an_ordinary_user_may_not_read_is_named_as_that() {
     }
     assert_eq!(run(&["usage", "--strict"]).0, Some(2));
     // A folder in which nothing can be opened is not one without a session.
-    for (named, of) in
-        [(seen.parent().unwrap(), &*seen), (closed.parent().unwrap(), closed.parent().unwrap())]
-    {
+    let folder = closed.parent().unwrap();
+    for (named, why) in [
+        (seen.parent().unwrap(), format!("{}: cannot be read: no permission to read it", seen.display())),
+        (folder, format!("{}: no permission to read it", folder.display())),
+    ] {
         let (code, _, said) = run(&["stats", named.to_str().unwrap()]);
-        assert_eq!((code, said), (Some(2), format!("tv: {}: no permission to read it\n", of.display())));
+        assert_eq!((code, said), (Some(2), format!("tv: {why}\n")));
     }
 }

@@ -12,14 +12,15 @@ use crate::model::samples;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind};
 use crate::render::row::Level;
-use crate::report::reading::{Contents, Reading};
+use crate::report::reading::{Contents, Folders, Reading};
 use crate::report::rows::Paper;
 
 fn options(level: Level, json: bool) -> Options {
     let target = Target { path: PathBuf::from("a.jsonl"), session: None };
     let paper = Paper { width: 60, colour: false, ascii: false };
     let (joined, branch) = (Vec::new(), Choice::All);
-    Options { target, joined, entry: None, paper, level, json, follow: None, branch }
+    let folders = Folders::default();
+    Options { target, joined, folders, entry: None, paper, level, json, follow: None, branch }
 }
 
 /// A call that starts a sub-agent, an answer, and then an entry of the sub-agent.

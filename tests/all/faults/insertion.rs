@@ -22,6 +22,7 @@ use tv::model::entry::{Block, BlockKind, Marks};
 use tv::model::tally::unknown::Judged;
 use tv::model::timestamp::Timestamp;
 use tv::render::row::Level;
+use tv::report::reading::Folders;
 use tv::report::rows::Paper;
 use tv::report::{printer, show, stats};
 
@@ -85,6 +86,7 @@ fn shown(target: &Target, level: Level, json: bool) -> String {
     let options = printer::Options {
         target: target.clone(),
         joined: Vec::new(),
+        folders: Folders::default(),
         entry: None,
         paper: Paper { width: 200, colour: false, ascii: true },
         level,
@@ -99,7 +101,8 @@ fn shown(target: &Target, level: Level, json: bool) -> String {
 
 fn figures(target: &Target) -> Value {
     let mut out = Vec::new();
-    let options = stats::Options { targets: vec![Ok(target.clone())], json: true };
+    let (targets, folders) = (vec![Ok(target.clone())], Folders::default());
+    let options = stats::Options { targets, folders, json: true };
     stats::write(&options, Timestamp(1_893_456_000_000), &mut out).unwrap();
     let mut figures: Value = serde_json::from_str(&without_places(&String::from_utf8(out).unwrap())).unwrap();
     // What counts records counts what was put in, too.
