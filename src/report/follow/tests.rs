@@ -75,6 +75,7 @@ fn what_was_written_is_not_written_again_when_its_file_is_written_anew() {
     let options = Options {
         target: target.clone(),
         joined: Vec::new(),
+        folders: crate::report::reading::Folders::default(),
         entry: None,
         paper: Paper { width: 60, colour: false, ascii: false },
         level: Level::Preview,
