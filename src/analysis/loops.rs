@@ -45,7 +45,10 @@ impl Derived for Loops {
         for (id, steps) in steps() {
             lanes.add(transcript.lane_at(id), id, steps);
         }
-        let mut loops = Self { undone: churn::undone(steps()), ..Self::default() };
+        let hunks = steps().flat_map(|(entry, steps)| {
+            steps.hunks.iter().map(move |(block, hunk)| (Place { entry, block: *block }, hunk))
+        });
+        let mut loops = Self { undone: churn::undone(hunks), ..Self::default() };
         for lane in lanes.list {
             match (lane.name, lane.current()) {
                 (None, current) => loops.main = current,

@@ -8,6 +8,7 @@
 
 mod damage;
 pub(crate) mod masked;
+mod python;
 mod reader;
 pub(crate) mod repair;
 
@@ -333,7 +334,7 @@ pub fn parse(text: &str) -> Result<Json<'_>, Damage> {
 
 /// Byte ranges of the JSON values that stand one after the other in a text, up to the first damage.
 pub fn split(text: &str) -> Vec<std::ops::Range<usize>> {
-    let text = damage::without_python(text, damage::as_wide);
+    let text = python::without_python(text, python::as_wide);
     let mut stream = serde_json::Deserializer::from_str(&text).into_iter::<&RawValue>();
     let mut ranges = Vec::new();
     let mut start = 0;

@@ -5,10 +5,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::steps::Steps;
 use crate::analysis::calls::Place;
 use crate::model::body::Tree;
-use crate::model::entry::EntryId;
 use crate::model::text::Text;
 use crate::model::tool::ToolCall;
 
@@ -31,14 +29,12 @@ pub(super) struct Hunk {
     new: u64,
 }
 
-/// Edits that a later one turns back, in the order in which that happened.
-pub(super) fn undone<'a>(entries: impl Iterator<Item = (EntryId, &'a Steps)>) -> Vec<Undone> {
+/// Edits that a later one turns back, in the order in which that happened. Each replacement comes with its call.
+pub(super) fn undone<'a>(hunks: impl Iterator<Item = (Place, &'a Hunk)>) -> Vec<Undone> {
     // Replacements that stand, with the newest edit that made each.
     let mut stand: HashMap<Hunk, Place> = HashMap::new();
     let mut found = BTreeMap::new();
-    for (entry, (block, hunk)) in entries.flat_map(|(id, steps)| steps.hunks.iter().map(move |one| (id, one)))
-    {
-        let by = Place { entry, block: *block };
+    for (by, hunk) in hunks {
         let back = Hunk { path: hunk.path.clone(), old: hunk.new, new: hunk.old };
         let edit = stand.get(&back).copied().filter(|edit| super::rank(*edit) < super::rank(by));
         stand.insert(hunk.clone(), by);

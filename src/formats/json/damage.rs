@@ -1,7 +1,6 @@
 //! Why a text is not one JSON value, in the parser's words.
 
-use std::borrow::Cow;
-
+use super::python::{as_wide, without_python};
 use super::reader::read_strictly;
 
 /// Why a text is not one JSON value.
@@ -27,38 +26,6 @@ pub(super) fn find(text: &str) -> Option<Damage> {
         trailing: error.to_string().starts_with("trailing characters"),
         unfinished: error.is_eof(),
     })
-}
-
-/// The numbers that Python writes and JSON has no words for.
-const PYTHON: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
-
-/// An empty array as wide as a word, so that all else stays where it is.
-pub(super) fn as_wide(word: &str) -> String {
-    format!("[{:1$}]", "", word.len() - 2)
-}
-
-/// The text with something that is JSON instead of each number that only Python writes.
-pub(super) fn without_python(text: &str, instead: impl Fn(&str) -> String) -> Cow<'_, str> {
-    if !["NaN", "Infinity"].iter().any(|word| text.contains(word)) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len());
-    let (mut in_string, mut is_escaped) = (false, false);
-    let mut at = 0;
-    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        let word = PYTHON.iter().find(|word| !in_string && rest.starts_with(**word));
-        if let Some(word) = word {
-            out.push_str(&instead(word));
-            at += word.len();
-            continue;
-        }
-        let Some(c) = rest.chars().next() else { break };
-        at += c.len_utf8();
-        in_string ^= c == '"' && !is_escaped;
-        is_escaped = in_string && c == '\\' && !is_escaped;
-        out.push(c);
-    }
-    Cow::Owned(out)
 }
 
 fn offset_of(text: &str, error: &serde_json::Error) -> usize {

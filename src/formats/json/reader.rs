@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::damage::without_python;
+use super::python::without_python;
 use super::{Json, MAX_DEPTH};
 
 /// So many values of a text are taken apart: of two bytes for each a tree of values takes twenty times the room.
