@@ -63,8 +63,9 @@ pub struct Account {
 #[derive(Clone, Debug, Default)]
 struct PageSums {
     homes: Homes,
-    /// What lanes did in each turn, by the number of the lane and the prompt of the turn.
-    parts: HashMap<(usize, Option<EntryId>), Figures>,
+    /// Sums of pages that hold one turn only, by the number of the lane and the prompt: a turn may have thousands of
+    /// pages. Of the others there are two at most, which are added when somebody asks.
+    whole: HashMap<(usize, Option<EntryId>), Figures>,
     /// All time of lanes, by their numbers.
     times: Vec<Sums>,
     /// Calls that sub-agents have done.
@@ -78,9 +79,9 @@ impl PageSums {
             let mut time = Sums::default();
             for page in track.pages() {
                 time.join(&page.time());
-                for part in &page.parts {
-                    sums.delegated += part.figures.facts.delegated;
-                    sums.parts.entry((number, part.prompt)).or_default().join(&part.figures);
+                sums.delegated += page.parts.iter().map(|part| part.figures.facts.delegated).sum::<u32>();
+                if let [part] = page.parts.as_slice() {
+                    sums.whole.entry((number, part.prompt)).or_default().join(&part.figures);
                 }
             }
             sums.times.push(time);
@@ -97,7 +98,9 @@ impl PageSums {
         if last.is_some_and(|part| part.prompt.is_some()) {
             return path(track).work;
         }
-        self.parts.get(&(number, None)).cloned().unwrap_or_default()
+        let mut figures = self.whole.get(&(number, None)).cloned().unwrap_or_default();
+        add_times(&mut figures, track.pages(), None);
+        figures
     }
 }
 
@@ -195,10 +198,9 @@ impl Account {
     /// What a turn came to, with the lanes that belong to it.
     pub fn turn(&self, transcript: &Transcript, number: usize) -> Figures {
         let Some(turn) = transcript.turns().get(number) else { return Figures::default() };
-        let PageSums { homes, parts, .. } = &self.sums;
-        let lane = self.lanes.place_of(turn.prompt).map(|(lane, _)| lane);
-        let mut figures =
-            lane.and_then(|lane| parts.get(&(lane, Some(turn.prompt)))).cloned().unwrap_or_default();
+        let homes = &self.sums.homes;
+        let end = transcript.turn_after(number).map(|next| next.prompt);
+        let mut figures = self.main_part(turn.prompt, end);
         if let Some(lanes) = homes.sum(turn.prompt) {
             figures.facts.join(lanes);
         }
@@ -222,6 +224,17 @@ impl Account {
         // What an agent says of a whole run has its sub-agents in it.
         self.sums.delegated > self.sums.homes.all_callers()
             && transcript.parts().iter().any(|part| part.totals.run_cost().is_none())
+    }
+
+    /// What the main lane did in a turn.
+    fn main_part(&self, prompt: EntryId, end: Option<EntryId>) -> Figures {
+        let Some((number, first)) = self.lanes.place_of(prompt) else { return Figures::default() };
+        let Some(track) = self.lanes.tracks().get(number) else { return Figures::default() };
+        let end = end.and_then(|end| self.lanes.place_of(end)).map_or(track.ids().len(), |(_, place)| place);
+        let mut figures = self.sums.whole.get(&(number, Some(prompt))).cloned().unwrap_or_default();
+        let pages = (first / PAGE..end.div_ceil(PAGE)).filter_map(|page| track.page(page));
+        add_times(&mut figures, pages, Some(prompt));
+        figures
     }
 
     /// What a sub-agent did by itself, without those that it started; one of several sessions with all its turns.
@@ -290,6 +303,22 @@ impl Account {
         let prompt = self.sums.homes.of_lane(lane)?;
         transcript.turn_at(transcript.place_of(prompt)?)
     }
+}
+
+/// Adds what pages say of a part, where they hold others too, and from when to when it reached.
+fn add_times<'a>(figures: &mut Figures, pages: impl Iterator<Item = &'a Sheet>, prompt: Option<EntryId>) {
+    let (mut started, mut ended) = (None, None);
+    for page in pages {
+        for part in page.parts.iter().filter(|part| part.prompt == prompt) {
+            if page.parts.len() > 1 {
+                figures.join(&part.figures);
+            }
+            started = started.or(part.figures.facts.started);
+            ended = ended.max(part.figures.facts.ended);
+        }
+    }
+    figures.facts.started = started;
+    figures.facts.ended = ended;
 }
 
 impl Generation for Account {

@@ -2,8 +2,10 @@
 //!
 //! Only replacements that name the old and the new text are known, and only those that were in memory once.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+
+use hashbrown::HashMap;
 
 use crate::analysis::calls::Place;
 use crate::model::body::Tree;
@@ -22,9 +24,11 @@ pub(crate) struct Undone {
 }
 
 /// A replacement in a file, by what it takes out and what it puts in.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub(super) struct Hunk {
     path: Text,
+    /// Stands for the path.
+    file: u64,
     old: u64,
     new: u64,
 }
@@ -32,12 +36,12 @@ pub(super) struct Hunk {
 /// Edits that a later one turns back, in the order in which that happened. Each replacement comes with its call.
 pub(super) fn undone<'a>(hunks: impl Iterator<Item = (Place, &'a Hunk)>) -> Vec<Undone> {
     // Replacements that stand, with the newest edit that made each.
-    let mut stand: HashMap<Hunk, Place> = HashMap::new();
+    let mut stand: HashMap<(u64, u64, u64), Place> = HashMap::new();
     let mut found = BTreeMap::new();
     for (by, hunk) in hunks {
-        let back = Hunk { path: hunk.path.clone(), old: hunk.new, new: hunk.old };
+        let back = (hunk.file, hunk.new, hunk.old);
         let edit = stand.get(&back).copied().filter(|edit| super::rank(*edit) < super::rank(by));
-        stand.insert(hunk.clone(), by);
+        stand.insert((hunk.file, hunk.old, hunk.new), by);
         if let Some(edit) = edit {
             stand.remove(&back);
             found.insert(super::rank(by), Undone { edit, by, path: hunk.path.clone() });
@@ -54,10 +58,12 @@ const NEW: [&str; 5] = ["new_string", "newText", "newString", "new_str", "new_te
 pub(super) fn hunks_of(call: &ToolCall, tree: &Tree) -> Vec<Hunk> {
     let text = |tree: &Tree, names: &[&str]| names.iter().find_map(|name| tree.get(name)?.as_text().cloned());
     let path = text(tree, &PATHS).unwrap_or_else(|| call.headline.clone());
+    let file = number(&path);
     let hunk = |tree: &Tree| {
         let (old, new) = (text(tree, &OLD)?, text(tree, &NEW)?);
         let is_said = old != new && !old.is_blank() && !new.is_blank();
-        is_said.then(|| Hunk { path: path.clone(), old: number(&old), new: number(&new) })
+        let (old, new) = (number(&old), number(&new));
+        is_said.then(|| Hunk { path: path.clone(), file, old, new })
     };
     let edits = tree.get("edits").map(Tree::items).unwrap_or_default();
     std::iter::once(tree).chain(edits).filter_map(hunk).collect()

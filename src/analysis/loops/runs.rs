@@ -1,7 +1,7 @@
 //! Runs of equal calls: the same tool is asked for the same, and nothing else that may change anything
 //! happens in between. A prompt ends all runs of its lane, and one of the main lane those of all lanes.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::steps::{Outcome, Step, Steps};
 use crate::analysis::calls::Place;
