@@ -34,13 +34,17 @@ pub(crate) fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection
 pub(crate) fn detect_file_asking(path: &Path, head: &[u8], is_whole: bool, asked: Asked) -> Detection {
     let beginning = head.get(..HEAD).unwrap_or(head);
     let detection = detect_beginning(path, beginning, is_whole && head.len() <= HEAD, asked);
-    if is_certain_of_agent(&detection) || !skeleton::is_needed(beginning) {
+    // What is cut may look like what many formats have in common.
+    let is_sure = is_certain_of_agent(&detection) && detection.verdict.confidence > Confidence::Maybe;
+    if is_sure || !skeleton::is_needed(beginning) {
         return detection;
     }
     let skeleton = if head.len() > HEAD { skeleton::of(&mut &*head) } else { skeleton::of_file(path) };
     let Ok((text, is_all)) = skeleton else { return detection };
     let by_skeleton = detect_beginning(path, &text, is_all, asked);
-    if is_certain_of_agent(&by_skeleton) { by_skeleton } else { detection }
+    let is_better = by_skeleton.verdict.confidence > detection.verdict.confidence;
+    let is_first = is_certain_of_agent(&by_skeleton) && !is_certain_of_agent(&detection);
+    if is_better || is_first { by_skeleton } else { detection }
 }
 
 fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, asked: Asked) -> Detection {

@@ -251,9 +251,24 @@ fn a_first_record_of_any_length_is_recognised() {
         let (before, after) = text.split_at(at + 1);
         let comma = if after.trim_start().starts_with('}') { "" } else { "," };
         let path = folder.path().join(fixture.file_name().unwrap());
+        let padding = |len: usize| format!("\"padding\":\"{}\"", "x".repeat(len));
+        // In front of all else of the first record, and behind it; what a document holds may be known by all its members.
+        let end = text.get(at..).and_then(|record| {
+            let mut values = serde_json::Deserializer::from_str(record).into_iter::<serde::de::IgnoredAny>();
+            values.next()?.ok()?;
+            Some(at + values.byte_offset() - 1)
+        });
+        let is_line = !comma.is_empty() && fixture.extension().is_some_and(|extension| extension == "jsonl");
+        let behind = end.and_then(|end| text.split_at_checked(end)).filter(|_| is_line);
+        let padded = |len: usize| {
+            let front = Some(format!("{before}{}{comma}{after}", padding(len)));
+            [front, behind.map(|(before, after)| format!("{before},{}{after}", padding(len)))]
+        };
         let opened = |len: usize| {
-            fs::write(&path, format!("{before}\"padding\":\"{}\"{comma}{after}", "x".repeat(len))).unwrap();
-            opened_as(&path)
+            padded(len).map(|text| {
+                fs::write(&path, text?).unwrap();
+                Some(opened_as(&path))
+            })
         };
         let short = opened(1);
         for len in [400_000, 5_000_000] {
