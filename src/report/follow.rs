@@ -11,7 +11,6 @@ use signal_hook::consts::SIGINT;
 use super::outcome::{Outcome, ReportError};
 use super::printer::{Options, Printer};
 use super::reading::{Reading, Taken};
-use super::show;
 use crate::analysis::calls::lookup::Lookup;
 use crate::ingest::{self, Target, WatchMode};
 use crate::model::edit::{Feed, LinkState};
@@ -54,7 +53,7 @@ pub fn write(options: &Options, mode: WatchMode, out: &mut dyn Write) -> Result<
     };
     let (printer, was_interrupted, reading) = followed(&options.target, mode, work)?;
     let outcome =
-        if was_interrupted { Outcome::Interrupted } else { show::outcome(options, reading.failure(), true) };
+        if was_interrupted { Outcome::Interrupted } else { options.outcome(reading.failure(), true) };
     printer?;
     Ok(outcome)
 }

@@ -10,6 +10,7 @@ use ratatui::text::Span;
 
 use super::entry;
 use super::json;
+use super::outcome::Outcome;
 use super::reading::{Contents, Folders, Reading};
 use super::rows::{GUTTER, Paper};
 use crate::analysis::account::Account;
@@ -17,7 +18,7 @@ use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::calls::lookup::Lookup;
 use crate::analysis::reading::runs_of_traces;
 use crate::analysis::{phrases, plans};
-use crate::ingest::{Target, WatchMode};
+use crate::ingest::{OpenError, Target, WatchMode};
 use crate::model::body::Body;
 use crate::model::entry::details::{Details, records_below};
 use crate::model::entry::{Block, BlockKind, Entry, EntryId, Role};
@@ -53,6 +54,17 @@ pub struct Options {
     pub follow: Option<WatchMode>,
     /// Which branches.
     pub branch: Choice,
+}
+
+impl Options {
+    /// How it ended, with what else in the folders that were named cannot be read.
+    pub(super) fn outcome(&self, failure: Option<OpenError>, has_some: bool) -> Outcome {
+        let mut missed = self.folders.missed(&self.target, failure.into_iter().collect(), has_some);
+        for other in &self.joined {
+            missed.add(self.folders.missed(other, Vec::new(), true));
+        }
+        self.folders.outcome(missed, Outcome::Complete)
+    }
 }
 
 /// Which branches of a session are shown.

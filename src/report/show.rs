@@ -33,7 +33,7 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
     };
     let mut reading = match read {
         Ok(reading) => reading,
-        Err(failure) => return Ok(outcome(options, Some(failure), false)),
+        Err(failure) => return Ok(options.outcome(Some(failure), false)),
     };
     if let Some(name) = &options.entry {
         reading.find(name)?;
@@ -45,16 +45,7 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
         printer.print(id, &mut reading, out)?;
     }
     printer.print_left_over(&mut reading, out)?;
-    Ok(outcome(options, reading.failure(), true))
-}
-
-/// How it ended.
-pub(super) fn outcome(options: &Options, failure: Option<OpenError>, has_some: bool) -> Outcome {
-    let mut missed = options.folders.missed(&options.target, failure.into_iter().collect(), has_some);
-    for other in &options.joined {
-        missed.add(options.folders.missed(other, Vec::new(), true));
-    }
-    options.folders.outcome(missed, Outcome::Complete)
+    Ok(options.outcome(reading.failure(), true))
 }
 
 /// Whether a file is what is written to: it would never end, and nothing is written to sessions.
