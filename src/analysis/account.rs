@@ -38,7 +38,6 @@ pub mod figures;
 mod homes;
 mod lanes;
 mod pages;
-mod places;
 mod sweep;
 mod time;
 

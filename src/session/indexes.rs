@@ -55,7 +55,7 @@ macro_rules! indexes {
             pub findings: Findings,
             /// Rises with every change of the session.
             pub(crate) generation: u64,
-            owed: Owed,
+            delayed: Delayed,
             /// What was needed last.
             pub(super) needs: Needs,
             is_behind: bool,
@@ -142,22 +142,22 @@ impl Needs {
 impl Indexes {
     /// The session has changed.
     pub(crate) fn note(&mut self, transcript: &Transcript, touched: &Touched) {
-        let now = self.owed.put_off(transcript, touched);
+        let now = self.delayed.delay(transcript, touched);
         self.note_each(transcript, &now);
         self.generation += u64::from(!touched.is_empty());
     }
 
     /// Large entries that were put off and are due. Says whether that was all of them.
-    fn pay(&mut self, transcript: &Transcript) -> bool {
-        let due = self.owed.due();
+    fn change_due(&mut self, transcript: &Transcript) -> bool {
+        let due = self.delayed.due();
         self.change_each(transcript, &due);
-        self.owed.0.is_empty()
+        self.delayed.0.is_empty()
     }
 
     /// Takes in what is new when it comes, for what is always known and for what else is needed.
     pub(crate) fn watch(&mut self, transcript: &Transcript, needs: Needs) {
-        let is_paid = self.pay(transcript);
-        self.is_behind |= !(self.watch_each(transcript, needs | Needs::always()) && is_paid);
+        let is_changed = self.change_due(transcript);
+        self.is_behind |= !(self.watch_each(transcript, needs | Needs::always()) && is_changed);
     }
 
     /// Bodies of these entries were read again.
@@ -187,8 +187,8 @@ impl Indexes {
         self.needs = needs;
         let was_behind = self.is_unfinished();
         let needs = Needs { findings: needs.findings && is_whole, ..needs };
-        let is_paid = self.pay(transcript);
-        self.is_behind = !(self.follow_each(transcript, needs | Needs::always()) && is_paid);
+        let is_changed = self.change_due(transcript);
+        self.is_behind = !(self.follow_each(transcript, needs | Needs::always()) && is_changed);
         self.generation += u64::from(was_behind || self.is_unfinished());
     }
 
@@ -220,14 +220,14 @@ impl Indexes {
 /// Large entries that have changed, each with how many batches or frames go by until the indexes hear of it: to judge
 /// all calls of an answer with each of their results would cost the square of their number.
 #[derive(Clone, Debug, Default)]
-struct Owed(BTreeMap<EntryId, usize>);
+struct Delayed(BTreeMap<EntryId, usize>);
 
 /// Blocks that are judged for a batch or a frame, on average.
 const BLOCKS: usize = 1024;
 
-impl Owed {
+impl Delayed {
     /// What was touched, without the large entries.
-    fn put_off<'t>(&mut self, transcript: &Transcript, touched: &'t Touched) -> Cow<'t, Touched> {
+    fn delay<'t>(&mut self, transcript: &Transcript, touched: &'t Touched) -> Cow<'t, Touched> {
         if touched.reordered {
             // All begins again.
             self.0.clear();

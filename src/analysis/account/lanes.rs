@@ -9,7 +9,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Debug;
 use std::ops::Range;
 
-use super::places::Places;
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
@@ -65,7 +64,8 @@ pub(crate) struct Track<F: Fold> {
 #[derive(Clone, Debug)]
 pub(crate) struct Lanes<F: Fold> {
     read: usize,
-    places: Places,
+    /// By id: the number of the lane, and the place in it.
+    places: Vec<Option<(u32, u32)>>,
     numbers: HashMap<Option<Name>, usize>,
     tracks: Vec<Track<F>>,
     /// Lanes with something to be judged anew.
@@ -78,7 +78,7 @@ impl<F: Fold> Default for Lanes<F> {
     fn default() -> Self {
         Self {
             read: 0,
-            places: Places::default(),
+            places: Vec::new(),
             numbers: HashMap::new(),
             tracks: Vec::new(),
             stale: BTreeSet::new(),
@@ -123,7 +123,12 @@ impl<F: Fold> Lanes<F> {
         let place = track.ids.len();
         track.ids.push(id);
         track.look_again_at(place);
-        self.places.insert(id, number, place);
+        if self.places.len() <= id.index() {
+            self.places.resize(id.index() + 1, None);
+        }
+        if let Some(known) = self.places.get_mut(id.index()) {
+            *known = u32::try_from(number).ok().zip(u32::try_from(place).ok());
+        }
         self.stale.insert(number);
     }
 
@@ -131,7 +136,7 @@ impl<F: Fold> Lanes<F> {
     /// that has gone to another lane makes all of this untrue.
     #[must_use]
     pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) -> bool {
-        let Some((number, place)) = self.places.get(id) else { return true };
+        let Some((number, place)) = self.place_of(id) else { return true };
         let Some(track) = self.tracks.get_mut(number) else { return true };
         if track.lane.as_ref() != transcript.lane_at(id) {
             return false;
@@ -175,12 +180,13 @@ impl<F: Fold> Lanes<F> {
 
     /// The number of the lane of an entry, and its place there.
     pub(crate) fn place_of(&self, id: EntryId) -> Option<(usize, usize)> {
-        self.places.get(id)
+        let (number, place) = (*self.places.get(id.index())?)?;
+        Some((usize::try_from(number).ok()?, usize::try_from(place).ok()?))
     }
 
     /// The lane of an entry, and its place there.
     pub(crate) fn find(&self, id: EntryId) -> Option<(&Track<F>, usize)> {
-        let (number, place) = self.places.get(id)?;
+        let (number, place) = self.place_of(id)?;
         Some((self.tracks.get(number)?, place))
     }
 }

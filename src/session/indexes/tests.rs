@@ -182,7 +182,7 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         brief,
         findings,
         generation: _,
-        owed: _,
+        delayed: _,
         needs: _,
         is_behind: _,
         is_put_off: _,
