@@ -64,7 +64,7 @@ impl Small {
 
 /// What one record counted, in little room: most records count one fate and nothing else.
 #[derive(Debug, PartialEq)]
-enum Counted {
+pub(crate) enum Counted {
     /// It was shown, and had so many bytes.
     Shown(u64),
     /// It became part of something else, and had so many bytes.
@@ -75,7 +75,7 @@ enum Counted {
 
 impl Counted {
     /// Notes what a record of a file counted.
-    fn of(tally: Tally, file: FileId) -> Self {
+    pub(crate) fn of(tally: Tally, file: FileId) -> Self {
         let bytes = tally.bytes.total();
         let plain = [Self::Shown(bytes), Self::Merged(bytes)];
         plain
@@ -85,7 +85,7 @@ impl Counted {
     }
 
     /// The same as a tally.
-    fn tally(&self, file: FileId) -> Tally {
+    pub(crate) fn tally(&self, file: FileId) -> Tally {
         let mut tally = Tally::default();
         match self {
             Self::Shown(bytes) => tally.count(Fate::Shown, file, *bytes),

@@ -2,12 +2,12 @@
 //!
 //! Invariant: a row is known once, by its table and its place.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::hash::Hasher;
 
-use crate::model::edit::saturating_u32;
+use crate::ingest::whole::Counted;
 use crate::model::record::FileId;
-use crate::model::tally::{Fate, Tally};
+use crate::model::tally::Tally;
 
 /// Rows whose places differ in this many bits lie together.
 const BITS: u32 = 8;
@@ -17,37 +17,25 @@ const BITS: u32 = 8;
 pub(crate) struct Known {
     /// Rows in the order of their places, by table and the upper bits of the place.
     pages: BTreeMap<(usize, i64), Vec<KnownRow>>,
-    /// What rows counted that counted more than one common fate.
-    others: HashMap<(usize, i64), Tally>,
     len: usize,
     bytes: u64,
 }
 
 /// A row that was listed, and perhaps read.
-#[derive(Clone, Copy)]
+#[derive(Default)]
 struct KnownRow {
     /// The lower bits of its place.
     low: u8,
-    counted: Counted,
     /// It was listed as new or edited, and was not read since.
     is_due: bool,
+    /// What it counted when it was read.
+    counted: Option<Counted>,
     /// Distinguishes one time and size from another.
     mark: u32,
     /// Distinguishes it from another row that took its place; 0 if nothing does.
     id: u32,
     /// Distinguishes one content from another.
     hash: u32,
-    /// Bytes of the record that was read.
-    bytes: u32,
-}
-
-/// What a row counted. Most count one fate and nothing else.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Counted {
-    Nothing,
-    Shown,
-    Merged,
-    Other,
 }
 
 impl Known {
@@ -75,7 +63,7 @@ impl Known {
         let mark = short(hasher.finish());
         self.change(table, at, |row| {
             let before = std::mem::replace(&mut row.mark, mark);
-            row.is_due |= before != mark || row.counted == Counted::Nothing;
+            row.is_due |= before != mark || row.counted.is_none();
             row.id = if id == 0 { row.id } else { id };
             !row.is_due
         })
@@ -93,34 +81,25 @@ impl Known {
 
     /// The place before so many last rows of a table.
     pub(crate) fn before_last(&self, table: usize, count: usize) -> i64 {
-        let mut left = count;
-        for ((_, page), rows) in self.pages.range((table, i64::MIN)..=(table, i64::MAX)).rev() {
-            let before = rows.len().checked_sub(left + 1).and_then(|place| rows.get(place));
-            if let Some(row) = before {
-                return page << BITS | i64::from(row.low);
-            }
-            left -= rows.len();
-        }
-        i64::MIN
+        self.places(table, (i64::MIN, i64::MAX)).nth_back(count).unwrap_or(i64::MIN)
     }
 
     /// How many rows of a table have places beyond one and up to another.
     pub(crate) fn count(&self, table: usize, (beyond, up_to): (i64, i64)) -> usize {
-        if beyond >= up_to {
-            return 0;
-        }
-        let first = beyond + 1;
-        let pages = (table, first >> BITS)..=(table, up_to >> BITS);
-        let in_page = |((_, page), rows): (&(usize, i64), &Vec<KnownRow>)| {
-            let is_in = |row: &&KnownRow| (first..=up_to).contains(&(page << BITS | i64::from(row.low)));
-            rows.iter().filter(is_in).count()
-        };
-        self.pages.range(pages).map(in_page).sum()
+        if beyond >= up_to { 0 } else { self.places(table, (beyond + 1, up_to)).count() }
+    }
+
+    /// The places of rows of a table from one up to another.
+    fn places(&self, table: usize, (from, to): (i64, i64)) -> impl DoubleEndedIterator<Item = i64> {
+        let pages = self.pages.range((table, from >> BITS)..=(table, to >> BITS));
+        let places =
+            pages.flat_map(|((_, page), rows)| rows.iter().map(move |row| page << BITS | i64::from(row.low)));
+        places.filter(move |at| (from..=to).contains(at))
     }
 
     /// A row was read. Answers whether it was read with this content before.
     pub(crate) fn read(&mut self, table: usize, at: i64, hash: u64) -> bool {
-        let is_same = |row: &KnownRow| row.counted != Counted::Nothing && row.hash == short(hash);
+        let is_same = |row: &KnownRow| row.counted.is_some() && row.hash == short(hash);
         let is_known_so = self.row(table, at).is_some_and(is_same);
         if is_known_so {
             self.change(table, at, |row| row.is_due = false);
@@ -137,39 +116,18 @@ impl Known {
 
     /// What a row counted when it was read before, in this file.
     pub(crate) fn counted_before(&self, table: usize, at: i64, file: FileId) -> Option<Tally> {
-        let row = self.row(table, at)?;
-        let plain = |fate| {
-            let mut tally = Tally::default();
-            tally.count(fate, file, u64::from(row.bytes));
-            tally
-        };
-        match row.counted {
-            Counted::Nothing => None,
-            Counted::Shown => Some(plain(Fate::Shown)),
-            Counted::Merged => Some(plain(Fate::Merged)),
-            Counted::Other => self.others.get(&(table, at)).cloned(),
-        }
+        Some(self.row(table, at)?.counted.as_ref()?.tally(file))
     }
 
     /// Notes that a row was read in this file.
     pub(crate) fn note(&mut self, table: usize, at: i64, (hash, file): (u64, FileId), tally: Tally) {
-        let bytes = saturating_u32(usize::try_from(tally.bytes.total()).unwrap_or(usize::MAX));
-        let counted = match (tally.shown, tally.merged) {
-            (1, 0) => Counted::Shown,
-            (0, 1) => Counted::Merged,
-            _ => Counted::Other,
-        };
+        self.bytes += tally.bytes.total();
         let before = self.change(table, at, |row| {
-            (row.hash, row.counted, row.is_due) = (short(hash), counted, false);
-            std::mem::replace(&mut row.bytes, bytes)
+            (row.hash, row.is_due) = (short(hash), false);
+            row.counted.replace(Counted::of(tally, file))
         });
-        self.bytes = (self.bytes + u64::from(bytes)).saturating_sub(u64::from(before));
-        if counted != Counted::Other && self.counted_before(table, at, file).as_ref() == Some(&tally) {
-            self.others.remove(&(table, at));
-            return;
-        }
-        self.change(table, at, |row| row.counted = Counted::Other);
-        self.others.insert((table, at), tally);
+        let before = before.map_or(0, |before| before.tally(file).bytes.total());
+        self.bytes = self.bytes.saturating_sub(before);
     }
 
     fn row(&self, table: usize, at: i64) -> Option<&KnownRow> {
@@ -179,28 +137,14 @@ impl Known {
     }
 
     /// Changes a row, which is listed from now on.
-    fn change<T>(&mut self, table: usize, at: i64, change: impl FnOnce(&mut KnownRow) -> T) -> T {
+    fn change<T: Default>(&mut self, table: usize, at: i64, change: impl FnOnce(&mut KnownRow) -> T) -> T {
         let rows = self.pages.entry((table, at >> BITS)).or_default();
-        let place = rows.binary_search_by_key(&low(at), |row| row.low);
-        let known = place.ok().and_then(|place| rows.get(place)).copied();
-        let mut row = known.unwrap_or(KnownRow {
-            low: low(at),
-            counted: Counted::Nothing,
-            is_due: false,
-            mark: 0,
-            id: 0,
-            hash: 0,
-            bytes: 0,
+        let place = rows.binary_search_by_key(&low(at), |row| row.low).unwrap_or_else(|place| {
+            rows.insert(place, KnownRow { low: low(at), ..KnownRow::default() });
+            self.len += 1;
+            place
         });
-        let answer = change(&mut row);
-        match place {
-            Ok(place) => rows.get_mut(place).into_iter().for_each(|known| *known = row),
-            Err(place) => {
-                rows.insert(place, row);
-                self.len += 1;
-            }
-        }
-        answer
+        rows.get_mut(place).map(change).unwrap_or_default()
     }
 }
 
@@ -228,7 +172,8 @@ fn short(hash: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fate, FileId, Known, KnownRow, Tally};
+    use super::{FileId, Known, KnownRow, Tally};
+    use crate::model::tally::Fate;
 
     #[test]
     fn rows_are_known_once_wherever_they_lie() {
@@ -264,7 +209,7 @@ mod tests {
             known.note(0, at, (9, file), tally.clone());
             assert_eq!(known.counted_before(0, at, file).as_ref(), Some(tally));
         }
-        assert_eq!((known.len(), known.bytes(), known.others.len()), (2, 154, 1));
+        assert_eq!((known.len(), known.bytes()), (2, 154));
         assert!(known.read(0, 1, 9) && !known.read(0, 1, 8));
         known.forget_content(0, 1);
         assert!(!known.read(0, 1, 9));
@@ -287,6 +232,6 @@ mod tests {
 
     #[test]
     fn a_row_takes_little_room() {
-        assert!(size_of::<KnownRow>() <= 20);
+        assert!(size_of::<KnownRow>() <= 32);
     }
 }
