@@ -8,6 +8,9 @@ use std::ops::Range;
 
 use memchr::{memchr2, memrchr_iter};
 
+/// How long the first element of an array may be that is no object, if the array is to be told from a line of a log.
+const ODD: usize = 4 << 10;
+
 /// The keys whose array is the list of messages if there is one; else the longest array of objects.
 const MESSAGES: [&[u8]; 2] = [b"\"messages\"", b"\"steps\""];
 
@@ -33,7 +36,7 @@ impl Split {
 
 /// Splits a document. Lines before it (a log message, say) are skipped. `None` if there is none.
 pub fn split(bytes: &[u8]) -> Option<Split> {
-    let start = find_root(bytes)?;
+    let start = Roots::of(bytes).next(beginning(bytes))?;
     let mut scan = Scan { bytes, at: start };
     if bytes.get(start) == Some(&b'[') {
         let array = scan.array();
@@ -47,7 +50,8 @@ pub fn split(bytes: &[u8]) -> Option<Split> {
 
 /// Splits a text of values that follow one another, over several lines each; or an array of them.
 pub fn split_values(bytes: &[u8]) -> Option<Split> {
-    let start = find_root(bytes)?;
+    let mut roots = Roots::of(bytes);
+    let start = roots.next(beginning(bytes))?;
     if bytes.get(start) == Some(&b'[') {
         return split(bytes);
     }
@@ -62,7 +66,7 @@ pub fn split_values(bytes: &[u8]) -> Option<Split> {
             break;
         }
         elements.push(at..scan.at);
-        next = find_root_from(bytes, scan.at);
+        next = roots.next(scan.at);
     }
     let end = elements.last().map_or(start, |value: &Range<usize>| value.end);
     let root = start..if cut.is_some() { bytes.len() } else { end };
@@ -120,44 +124,57 @@ fn string_before(bytes: &[u8], end: usize) -> Option<usize> {
     })
 }
 
-/// The first line that begins with `{` or `[` in the way of JSON.
-fn find_root(bytes: &[u8]) -> Option<usize> {
-    find_root_from(bytes, if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 })
+/// Where the first line begins.
+fn beginning(bytes: &[u8]) -> usize {
+    if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
 }
 
-fn find_root_from(bytes: &[u8], mut line_start: usize) -> Option<usize> {
-    for line in bytes.get(line_start..)?.split_inclusive(|byte| *byte == b'\n') {
-        let indent = line.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        let at = line_start + indent;
-        let next = bytes.get(at + 1..).unwrap_or_default().iter().find(|byte| !byte.is_ascii_whitespace());
-        let begins = match line.get(indent) {
-            Some(b'{') => matches!(next, Some(b'"' | b'}') | None),
-            Some(b'[') => matches!(next, Some(b'{' | b']') | None) || is_odd_first(bytes, at + 1),
-            _ => false,
-        };
-        if begins {
-            return Some(at);
-        }
-        line_start += line.len();
-    }
-    None
+/// Lines that begin with `{` or `[` in the way of JSON.
+struct Roots<'a> {
+    bytes: &'a [u8],
+    /// How many bytes may still be looked at to tell arrays from lines of a log: each line may look like the beginning
+    /// of an array that goes on to the end.
+    left: usize,
 }
 
-/// Whether the first element of an array is no object, but the second one is. A line of a log may begin like an array.
-fn is_odd_first(bytes: &[u8], at: usize) -> bool {
-    let mut scan = Scan { bytes, at };
-    let skip = |scan: &mut Scan<'_>| {
-        while scan.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
-            scan.at += 1;
-        }
-        scan.peek()
-    };
-    let is_value = matches!(skip(&mut scan), Some(b'"' | b'[' | b'-' | b'0'..=b'9' | b'n' | b't' | b'f'));
-    if !is_value || scan.value().is_none() || skip(&mut scan) != Some(b',') {
-        return false;
+impl<'a> Roots<'a> {
+    fn of(bytes: &'a [u8]) -> Self {
+        Self { bytes, left: ODD + 4 * bytes.len() }
     }
-    scan.at += 1;
-    skip(&mut scan) == Some(b'{')
+
+    /// The first one from a place on.
+    fn next(&mut self, mut line_start: usize) -> Option<usize> {
+        for line in self.bytes.get(line_start..)?.split_inclusive(|byte| *byte == b'\n') {
+            let indent = line.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            let at = line_start + indent;
+            let begins = match line.get(indent) {
+                Some(b'{') => matches!(self.beyond_blanks(at + 1), Some(b'"' | b'}') | None),
+                Some(b'[') => {
+                    matches!(self.beyond_blanks(at + 1), Some(b'{' | b']') | None)
+                        || self.is_odd_first(at + 1)
+                }
+                _ => false,
+            };
+            if begins {
+                return Some(at);
+            }
+            line_start += line.len();
+        }
+        None
+    }
+
+    fn beyond_blanks(&self, at: usize) -> Option<u8> {
+        self.bytes.get(at..)?.iter().copied().find(|byte| !byte.is_ascii_whitespace())
+    }
+
+    /// Whether the first element of an array is no object, but the second one is. A line of a log may begin like an array.
+    fn is_odd_first(&mut self, at: usize) -> bool {
+        let end = self.bytes.len().min(at + ODD.min(self.left));
+        let mut scan = Scan { bytes: self.bytes.get(..end).unwrap_or_default(), at };
+        let is_odd = scan.has_odd_first();
+        self.left = self.left.saturating_sub(scan.at.saturating_sub(at));
+        is_odd
+    }
 }
 
 struct Scan<'a> {
@@ -175,6 +192,23 @@ struct Array {
 }
 
 impl Scan<'_> {
+    /// Whether behind the bracket of an array stands no object, and then one.
+    fn has_odd_first(&mut self) -> bool {
+        let is_value = matches!(self.skip(), Some(b'"' | b'[' | b'-' | b'0'..=b'9' | b'n' | b't' | b'f'));
+        if !is_value || self.value().is_none() || self.skip() != Some(b',') {
+            return false;
+        }
+        self.at += 1;
+        self.skip() == Some(b'{')
+    }
+
+    fn skip(&mut self) -> Option<u8> {
+        while self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
+            self.at += 1;
+        }
+        self.peek()
+    }
+
     /// The root object, at its opening bracket.
     fn object(&mut self) -> Split {
         let start = self.at;
@@ -412,6 +446,23 @@ mod tests {
         assert_eq!((header, elements.len()), (None, 2));
         assert_eq!(text.get(split.root.clone()).unwrap(), "[ {\"a\":1}, {\"b\":2} ]");
         assert_eq!(super::split(b"no document [at] {all}\n"), None);
+    }
+
+    #[test]
+    fn lines_that_begin_no_document_are_looked_at_a_few_times() {
+        for line in ["\n", "\t\n", "[[\n", "[ [1,\n", "[\"\n", "{\n", "[\n \n"] {
+            let text = format!("{}[1, {{\"a\":1}}]", line.repeat(200_000));
+            let mut roots = super::Roots::of(text.as_bytes());
+            let found = roots.next(0);
+            let is_blank = line.trim().is_empty();
+            assert_eq!(found.filter(|_| is_blank), is_blank.then(|| text.len() - 12), "{line:?}");
+            assert!(text.len() * 4 + super::ODD >= roots.left);
+        }
+        let (value, long) = ("{}\n[[\n", format!("[\"{}\", {{}}]", "x".repeat(super::ODD - 9)));
+        let text = value.repeat(100_000);
+        let split = super::split_values(text.as_bytes()).unwrap();
+        assert_eq!(split.elements.len(), 100_000);
+        assert_eq!(super::split(long.as_bytes()).unwrap().elements.len(), 2);
     }
 
     #[test]
