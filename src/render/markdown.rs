@@ -14,7 +14,7 @@ use std::sync::Arc;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use ratatui::text::Span;
 
-use self::containers::{Container, begins_with_number};
+use self::containers::{Container, is_meant};
 use self::definitions::Definitions;
 use self::inline::Inline;
 use self::places::Places;
@@ -27,7 +27,7 @@ use super::wrap::{self, Frame, Piece};
 /// How a text is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
-    /// Written by a model: line breaks within paragraphs mean nothing.
+    /// Written by a model: line breaks that wrap a paragraph mean nothing.
     Prose,
     /// Typed by a human: what was typed is what is shown.
     Typed,
@@ -144,7 +144,7 @@ impl Writer<'_> {
             Event::InlineHtml(tag) if self.manner == Manner::Prose && inline::is_line_break(&tag) => {
                 self.inline.line_break(rest);
             }
-            Event::SoftBreak if self.manner == Manner::Prose && !begins_with_number(rest) => {
+            Event::SoftBreak if self.manner == Manner::Prose && !is_meant(before, rest) => {
                 self.inline.text(" ");
             }
             Event::SoftBreak | Event::HardBreak => self.inline.line_break(rest),

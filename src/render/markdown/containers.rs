@@ -2,6 +2,7 @@
 
 use pulldown_cmark::BlockQuoteKind;
 use ratatui::text::Span;
+use unicode_width::UnicodeWidthStr;
 
 use super::{Manner, Writer};
 use crate::render::wrap::{self, Piece};
@@ -16,10 +17,19 @@ pub(super) struct Container {
     pub(super) is_begun: bool,
 }
 
-/// Whether the next line of a paragraph begins with a number of a list. CommonMark takes it for prose, unless it is
-/// the first number; who wrote it began a line with it.
-pub(super) fn begins_with_number(rest: &str) -> bool {
-    let line = rest.trim_start_matches(['\n', '\r', ' ', '>']);
+/// Nobody wraps lines at fewer columns.
+const NARROW: usize = 60;
+
+/// Whether a line of a paragraph is a line because its author wanted one: the next word would have fitted behind it, or
+/// is the number of a list, which CommonMark takes for prose unless it is the first number.
+pub(super) fn is_meant(before: &str, rest: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let next = rest.trim_start_matches(['\n', '\r', ' ', '>']);
+    let word = next.split_whitespace().next().unwrap_or_default();
+    line.width() + 1 + word.width() <= NARROW || begins_with_number(next)
+}
+
+fn begins_with_number(line: &str) -> bool {
     let number = line.bytes().take_while(u8::is_ascii_digit).count();
     let after = line.get(number..).unwrap_or_default();
     (1..=9).contains(&number) && (after.starts_with(". ") || after.starts_with(") "))

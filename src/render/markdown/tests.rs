@@ -16,8 +16,14 @@ fn shown(text: &str, manner: Manner, width: usize) -> Vec<String> {
 }
 
 #[test]
-fn paragraphs_join_lines_but_typed_text_keeps_them() {
-    assert_eq!(shown("a\nb\n\nc", Manner::Prose, 20), ["a b", "", "c"]);
+fn wrapped_lines_are_joined_and_lines_that_were_meant_stay() {
+    let wrapped = "Each of these lines is as long as an author lets them get who wraps the text,\nwhich nobody has done here: it \
+                   goes on in the line below, as a sentence does that\nis longer than its page.";
+    assert_eq!(shown(wrapped, Manner::Prose, 300), [wrapped.replace('\n', " ")]);
+    assert_eq!(shown("61\n62\n\nc", Manner::Prose, 20), ["61", "62", "", "c"]);
+    assert_eq!(shown("> roses\n> red", Manner::Prose, 20), ["│ roses", "│ red"]);
+    let unbroken = format!("see\nhttps://a.b/{}", "c".repeat(60));
+    assert_eq!(shown(&unbroken, Manner::Prose, 300), [unbroken.replace('\n', " ")]);
     assert_eq!(shown("a\n  b\n\nc", Manner::Typed, 20), ["a", "  b", "", "c"]);
 }
 
@@ -60,7 +66,8 @@ fn numbers_are_those_that_were_written() {
 #[test]
 fn a_list_that_goes_on_after_a_paragraph_keeps_its_lines() {
     assert_eq!(shown("Then:\n4. d\n5. e", Manner::Prose, 40), ["Then:", "4. d", "5. e"]);
-    assert_eq!(shown("It was\n2024 or\nso", Manner::Prose, 40), ["It was 2024 or so"]);
+    let year = "It is a while ago now that all of this was written, and it was\n2024 or so when it was.";
+    assert_eq!(shown(year, Manner::Prose, 90), [year.replace('\n', " ")]);
 }
 
 #[test]

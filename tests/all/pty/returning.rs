@@ -53,7 +53,7 @@ fn what_was_opened_stays_open_when_the_session_is_read_anew() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = session(folder.path());
     let lines: Vec<String> = (0..60).map(|number| format!("LINE {number}.")).collect();
-    append(&path, &line("assistant", &lines.join("\\n"), 3));
+    append(&path, &line("assistant", &lines.join(" "), 3));
     let mut console = Console::start(&[path.to_str().expect("a plain path")], &[]);
     console.wait_for("LINE 59.");
     console.send("-");
