@@ -20,8 +20,11 @@ use crate::model::text::secrets;
 /// Where feeds go. Answers whether more is welcome.
 pub(crate) type Outlet<'o> = &'o dyn Fn(Feed) -> bool;
 
-/// A batch is sent when it has so many edits.
+/// A batch is sent when it has so many edits: what comes first is shown soon. Later ones have a part of what was sent before,
+/// for each may have whoever takes it go through all that came so far.
 const EDITS: usize = 128;
+const PART: u64 = 4;
+const MOST_EDITS: usize = 4_096;
 
 /// Whether the next batch comes on top or takes the place of what was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -315,7 +318,8 @@ impl<'o> Emitter<'o> {
     }
 
     fn flush_if_full(&mut self) {
-        if self.batch.edits.len() >= EDITS {
+        let part = usize::try_from(self.records_sent / PART).unwrap_or(MOST_EDITS);
+        if self.batch.edits.len() >= part.clamp(EDITS, MOST_EDITS) {
             self.flush(false);
         }
     }
@@ -333,7 +337,7 @@ pub(super) fn body_of_fault(bytes: &[u8], batch: &mut Batch) -> Body {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
+    use std::cell::{Cell, RefCell};
 
     use super::Emitter;
     use crate::formats::decoder::Format;
@@ -341,6 +345,25 @@ mod tests {
     use crate::formats::generic::Generic;
     use crate::model::edit::{Feed, Stage};
     use crate::model::record::{Origin, Record};
+
+    #[test]
+    fn batches_become_larger() {
+        let sizes = RefCell::new(Vec::new());
+        let outlet = |feed: Feed| {
+            if let Feed::Batch { batch, .. } = feed {
+                sizes.borrow_mut().push(batch.edits.len());
+            }
+            true
+        };
+        let mut emitter = Emitter::new(Generic.decoder(), Stage::Whole, &outlet);
+        for number in 0..100_000_u32 {
+            let origin = Origin { line: number, ..Origin::default() };
+            emitter.emit(Record { origin, bytes: br#"{"role":"user","content":"x"}"# }, Place::Line);
+        }
+        let sizes = sizes.into_inner();
+        assert!(sizes.first().is_some_and(|first| (128..192).contains(first)), "{sizes:?}");
+        assert!(sizes.iter().all(|size| *size < 4_200) && sizes.len() < 60, "{sizes:?}");
+    }
 
     #[test]
     fn no_more_is_emitted_than_may_be_held() {
