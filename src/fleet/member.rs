@@ -13,7 +13,7 @@ use crate::analysis::calls::Place as CallPlace;
 use crate::analysis::calls::lookup::Lookup;
 use crate::analysis::expression::{Expr, State};
 use crate::analysis::wall::{Rang, SessionRow};
-use crate::ingest::{Course, Databases, Outlet, Reader, Target, Unpacked, guarded, open};
+use crate::ingest::{Course, Databases, Outlet, Target, guarded, open};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::entry::EntryId;
 use crate::model::found::Found;
@@ -66,18 +66,9 @@ enum Way<'o> {
     /// Not begun, or given up until then.
     Closed { again: Option<Instant>, wait: Duration },
     /// Being read for the first time, or followed.
-    Open(Box<Open<'o>>),
+    Open(Box<Course<'o>>),
     /// Never to be read again: an error in tv.
     Broken,
-}
-
-struct Open<'o> {
-    course: Course<'o>,
-    reader: Option<Reader<'o>>,
-    /// In place of that, what reads a compressed file.
-    unpacked: Option<Unpacked<'o>>,
-    /// Whether there is something to be read.
-    has_more: bool,
 }
 
 impl<'o> Member<'o> {
@@ -102,7 +93,7 @@ impl<'o> Member<'o> {
     pub(super) fn has_more(&self, now: Instant) -> bool {
         match &self.way {
             Way::Closed { again, .. } => again.is_none_or(|again| again <= now),
-            Way::Open(open) => open.has_more,
+            Way::Open(course) => course.has_more(),
             Way::Broken => false,
         }
     }
@@ -144,7 +135,7 @@ impl<'o> Member<'o> {
         match &self.way {
             Way::Open(_) if self.waits_for_sweep() => None,
             Way::Closed { again, .. } => *again,
-            Way::Open(open) => open.reader.as_ref().and_then(Reader::due),
+            Way::Open(course) => course.due(),
             Way::Broken => None,
         }
     }
@@ -152,10 +143,9 @@ impl<'o> Member<'o> {
     /// The folders to be watched.
     pub(super) fn folders(&self) -> Vec<PathBuf> {
         let own = self.found.path.parent().map(Path::to_owned);
-        let Way::Open(open) = &self.way else { return own.into_iter().collect() };
-        let watched = open.reader.iter().flat_map(Reader::watched);
+        let Way::Open(course) = &self.way else { return own.into_iter().collect() };
         let is_folder = |path: &&Path| **path != *self.found.path || self.found.path.is_dir();
-        own.into_iter().chain(watched.filter(is_folder).map(Path::to_owned)).collect()
+        own.into_iter().chain(course.watched().filter(is_folder).map(Path::to_owned)).collect()
     }
 
     /// Opens it, and reads its end.
@@ -170,8 +160,7 @@ impl<'o> Member<'o> {
             Ok(session) => {
                 let course = session.course(outlet, self.databases.clone());
                 course.show_end(WINDOW);
-                let unpacked = course.unpacked();
-                self.way = Way::Open(Box::new(Open { course, reader: None, unpacked, has_more: true }));
+                self.way = Way::Open(Box::new(course));
             }
             Err(why) => {
                 let why = why.about(&target.path);
@@ -204,9 +193,13 @@ impl<'o> Member<'o> {
 
     /// Reads on for so long.
     pub(super) fn read(&mut self, outlet: Outlet<'o>, inbox: &Inbox, now: Timestamp, slice: Duration) {
-        let Way::Open(open) = &mut self.way else { return self.begin(outlet, inbox, now) };
+        let Way::Open(course) = &mut self.way else { return self.begin(outlet, inbox, now) };
         let mut failure = None;
-        guarded(outlet, || failure = open.read(slice).err());
+        guarded(outlet, || match course.read(slice) {
+            Ok(true) => {}
+            Ok(false) => course.let_go(),
+            Err(why) => failure = Some(why),
+        });
         self.take(inbox, now);
         self.close(now);
         let Some(failure) = failure else { return self.busy_since = None };
@@ -220,9 +213,9 @@ impl<'o> Member<'o> {
 
     /// Looks whether its files have changed.
     pub(super) fn poll(&mut self, outlet: Outlet<'o>, inbox: &Inbox, hints: &Hints, now: Timestamp) {
-        let Way::Open(open) = &mut self.way else { return };
+        let Way::Open(course) = &mut self.way else { return };
         let mut has_moved = false;
-        guarded(outlet, || has_moved = open.poll(hints));
+        guarded(outlet, || has_moved = course.poll(hints).is_news);
         self.take(inbox, now);
         self.is_stale |= has_moved;
         self.close(now);
@@ -231,9 +224,10 @@ impl<'o> Member<'o> {
     /// Closes files that nobody writes to, as far as they are read.
     fn close(&mut self, now: Timestamp) {
         let is_live = self.is_live(now);
-        let Way::Open(open) = &mut self.way else { return };
-        if !is_live && let Some(reader) = &mut open.reader {
-            reader.close();
+        if let Way::Open(course) = &mut self.way
+            && !is_live
+        {
+            course.close();
         }
     }
 
@@ -388,54 +382,6 @@ impl<'o> Member<'o> {
 
 fn wants_orphans(alarm: &Alarm) -> bool {
     alarm.asks_for(|state| *state == State::Orphan)
-}
-
-impl Open<'_> {
-    /// Reads on for so long.
-    fn read(&mut self, slice: Duration) -> io::Result<()> {
-        if let Some(unpacked) = &mut self.unpacked {
-            self.has_more = unpacked.read(slice);
-            return Ok(());
-        }
-        let begun = Instant::now();
-        if self.reader.is_none() {
-            self.reader = Some(self.course.open()?);
-        }
-        let Some(reader) = &mut self.reader else { return Ok(()) };
-        loop {
-            let now = Instant::now();
-            if !reader.step(now) && !reader.rest(now, false) {
-                break;
-            }
-            if begun.elapsed() >= slice {
-                return Ok(());
-            }
-        }
-        self.has_more = false;
-        self.course.emit_state(reader);
-        reader.let_go();
-        Ok(())
-    }
-
-    /// Looks whether files have changed. Says whether anything was heard of them.
-    fn poll(&mut self, hints: &Hints) -> bool {
-        if let Some(unpacked) = &mut self.unpacked {
-            self.has_more |= unpacked.look();
-            return self.has_more;
-        }
-        let now = Instant::now();
-        let Some(reader) = &mut self.reader else { return false };
-        let seen = reader.poll(hints, now);
-        let has_links = !seen.links.is_empty();
-        let taken = self.course.take_in(seen, reader);
-        if taken.is_other {
-            self.reader = None;
-            self.has_more = true;
-            return true;
-        }
-        self.has_more |= reader.has_more() || reader.is_overdue(now);
-        has_links || self.has_more
-    }
 }
 
 #[cfg(test)]

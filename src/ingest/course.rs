@@ -1,27 +1,30 @@
-//! The course of a session that is followed: by which plan it is read now, and what was said of it so far. Who
-//! follows it waits for its files; what becomes of a look at them is decided here.
+//! The course of a session that is followed: how it is read now, and what was said of it so far. Who follows it waits for
+//! its files; what becomes of a look at them is decided here.
 
 use std::io;
-use std::time::Instant;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use super::bodies::Bodies;
 use super::emitter::{Emitter, Outlet};
 use super::files::Files;
-use super::piped::Unpacked;
 use super::plan::Plan;
 use super::preview::show_end;
 use super::reader::{Reader, Seen};
 use super::rows::Databases;
 use crate::model::edit::{Feed, LinkState, Stage};
 use crate::model::text::Text;
+use crate::source::watch::Hints;
 
 /// A session that is followed.
 pub(crate) struct Course<'f> {
-    /// How it is read.
-    pub(crate) plan: Plan,
+    plan: Plan,
     files: Files,
     databases: Databases,
     outlet: Outlet<'f>,
+    reader: Option<Reader<'f>>,
+    /// Whether there is something to be read.
+    has_more: bool,
     is_caught_up: bool,
     /// Why everything is read anew, to be said when that is done.
     reread: Option<String>,
@@ -33,10 +36,10 @@ pub(crate) struct Course<'f> {
 /// What a look at the files came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Taken {
+    /// Anything was heard of them.
+    pub(crate) is_news: bool,
     /// Everything is read anew, so what is watched may have moved.
     pub(crate) is_anew: bool,
-    /// The file turned out to be of another format, so that its reader is to be given up.
-    pub(crate) is_other: bool,
 }
 
 impl<'f> Course<'f> {
@@ -48,6 +51,8 @@ impl<'f> Course<'f> {
             files,
             databases: Databases::default(),
             outlet,
+            reader: None,
+            has_more: true,
             is_caught_up: false,
             reread: None,
             has_been_read: false,
@@ -61,22 +66,50 @@ impl<'f> Course<'f> {
         Self { databases, ..self }
     }
 
-    /// Opens a reader of all of it.
-    pub(crate) fn open(&mut self) -> io::Result<Reader<'f>> {
+    /// Opens its files, if they are not.
+    pub(crate) fn open(&mut self) -> io::Result<()> {
+        if self.is_open() {
+            return Ok(());
+        }
         let mut emitter = Emitter::new(self.plan.decoder(), Stage::Whole, self.outlet);
         if self.has_been_read {
             emitter.replace();
         }
         let now = (Instant::now(), &self.databases);
-        let reader = Reader::new(&self.plan, &self.files, Bodies::Recent, emitter, now)?;
+        self.reader = Some(Reader::new(&self.plan, &self.files, Bodies::Recent, emitter, now)?);
         self.has_been_read = true;
         self.may_have_grown = self.plan.is_provisional;
-        Ok(reader)
+        Ok(())
     }
 
-    /// A reader of all of it, if it is compressed.
-    pub(crate) fn unpacked(&self) -> Option<Unpacked<'f>> {
-        Unpacked::of(&self.plan, &self.files, self.outlet)
+    /// Whether its files are open: not, if they turned out to be of another format.
+    pub(crate) fn is_open(&self) -> bool {
+        self.reader.is_some()
+    }
+
+    /// Whether it is read to its end for good.
+    pub(crate) fn is_over(&self) -> bool {
+        self.reader.as_ref().is_some_and(Reader::is_over)
+    }
+
+    /// Whether anybody still listens.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.reader.as_ref().is_none_or(|reader| reader.emitter.is_open())
+    }
+
+    /// Whether there is something to be read.
+    pub(crate) fn has_more(&self) -> bool {
+        self.has_more
+    }
+
+    /// When to look without any event.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.reader.as_ref().and_then(Reader::due)
+    }
+
+    /// The paths to be watched, the most important ones first.
+    pub(crate) fn watched(&self) -> impl Iterator<Item = &Path> {
+        self.reader.iter().flat_map(Reader::watched)
     }
 
     /// Shows the end of it before all of it is read, if it is long: so many bytes, where it is a file of lines.
@@ -86,8 +119,38 @@ impl<'f> Course<'f> {
         }
     }
 
+    /// Reads on for so long. Answers whether there is more to be read.
+    pub(crate) fn read(&mut self, slice: Duration) -> io::Result<bool> {
+        self.open()?;
+        self.has_more = self.reader.as_mut().is_some_and(|reader| read_on(reader, slice));
+        if !self.has_more {
+            self.emit_state();
+        }
+        Ok(self.has_more)
+    }
+
+    /// Says how far it is read.
+    pub(crate) fn report(&mut self) {
+        if let Some(reader) = &mut self.reader {
+            let (done, total) = reader.progress();
+            reader.emitter.flush(false);
+            reader.emitter.send(Feed::Progress { done, total });
+        }
+    }
+
+    /// Closes files that nobody writes to, as far as they are read.
+    pub(crate) fn close(&mut self) {
+        self.reader.iter_mut().for_each(Reader::close);
+    }
+
+    /// Gives the room for reading back, as long as nothing is to be read.
+    pub(crate) fn let_go(&mut self) {
+        self.reader.iter_mut().for_each(Reader::let_go);
+    }
+
     /// Says that everything is there, and whether it was read anew.
-    pub(crate) fn emit_state(&mut self, reader: &mut Reader<'f>) {
+    fn emit_state(&mut self) {
+        let Some(reader) = &mut self.reader else { return };
         if !std::mem::replace(&mut self.is_caught_up, true) {
             reader.emitter.send(Feed::CaughtUp);
             reader.emitter.send(Feed::Link(LinkState::Live));
@@ -97,10 +160,21 @@ impl<'f> Course<'f> {
         }
     }
 
-    /// Takes in what a look at the files showed.
-    pub(crate) fn take_in(&mut self, seen: Seen, reader: &mut Reader<'f>) -> Taken {
+    /// Looks whether files have changed.
+    pub(crate) fn poll(&mut self, hints: &Hints) -> Taken {
+        let now = Instant::now();
+        let Some(reader) = &mut self.reader else { return Taken::default() };
+        let seen = reader.poll(hints, now);
+        self.has_more |= reader.has_more() || reader.is_overdue(now);
+        let has_links = !seen.links.is_empty();
+        let is_anew = self.take_in(seen);
+        Taken { is_news: has_links || self.has_more, is_anew }
+    }
+
+    /// Takes in what a look at the files showed. Answers whether everything is read anew.
+    fn take_in(&mut self, seen: Seen) -> bool {
         for link in seen.links {
-            reader.emitter.send(Feed::Link(link));
+            (self.outlet)(Feed::Link(link));
         }
         let is_anew = seen.anew.is_some();
         if is_anew {
@@ -109,47 +183,31 @@ impl<'f> Course<'f> {
         let has_grown = std::mem::take(&mut self.may_have_grown) || seen.has_grown;
         let is_clear = !(self.plan.is_provisional && has_grown);
         let next = if is_anew || !is_clear { self.plan.again() } else { None };
-        let Some(plan) = next else { return Taken { is_anew, is_other: false } };
+        let Some(plan) = next else { return is_anew };
         let is_same = plan.reads_like(&self.plan);
         let is_clearer = plan.opened.confidence != self.plan.opened.confidence
             || plan.opened.reason != self.plan.opened.reason;
         self.plan = plan;
         if !is_same || is_clearer {
-            reader.emitter.send(Feed::Opened(Box::new(self.plan.opened.clone())));
+            (self.outlet)(Feed::Opened(Box::new(self.plan.opened.clone())));
         }
-        Taken { is_anew, is_other: !is_same }
+        if !is_same {
+            (self.reader, self.has_more) = (None, true);
+        }
+        is_anew
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::time::Instant;
-
-    use super::Course;
-    use crate::ingest::files::{Files, Kind};
-    use crate::ingest::open::plan;
-    use crate::ingest::target::Target;
-    use crate::model::record::Shape;
-    use crate::source::watch::Hints;
-
-    #[test]
-    fn what_is_written_between_the_look_and_the_first_reading_is_looked_at_again() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("run.traj.json");
-        fs::write(&path, "").unwrap();
-        let empty = plan(&Target { path: path.clone(), session: None }).unwrap();
-        assert_eq!(empty.shape, Shape::Lines);
-        fs::write(&path, "{\n\"messages\": [\n{\"role\": \"user\", \"content\": \"Wind it.\"}\n]\n}\n")
-            .unwrap();
-        let files = Files::default();
-        files.number(&path, Kind::Lines);
-        let mut course = Course::begin(empty, files, &|_| true);
-        let mut reader = course.open().unwrap();
-        while reader.step(Instant::now()) {}
-        let seen = reader.poll(&Hints::default(), Instant::now());
-        assert!(!seen.has_grown);
-        assert!(course.take_in(seen, &mut reader).is_other);
-        assert_eq!(course.plan.shape, Shape::Document);
+/// Reads on for so long. Answers whether there is more to be read.
+fn read_on(reader: &mut Reader<'_>, slice: Duration) -> bool {
+    let begun = Instant::now();
+    loop {
+        let now = Instant::now();
+        if !reader.step(now) && !reader.rest(now, false) {
+            return false;
+        }
+        if begun.elapsed() >= slice || !reader.emitter.is_open() {
+            return true;
+        }
     }
 }

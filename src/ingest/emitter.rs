@@ -131,8 +131,8 @@ impl<'o> Emitter<'o> {
 
     /// What is sent comes through a pipe.
     #[must_use]
-    pub(crate) fn of_pipe(mut self) -> Self {
-        self.batch.is_piped = true;
+    pub(crate) fn of_pipe(mut self, is_piped: bool) -> Self {
+        self.batch.is_piped = is_piped;
         self
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -132,11 +133,6 @@ impl Files {
         if is_named { Fence::default() } else { table.fence.clone() }
     }
 
-    /// The first file is a pipe, of which there is a copy.
-    pub(crate) fn set_copy(&self, copy: Option<Arc<File>>) {
-        self.change().copy = copy;
-    }
-
     /// The copy of a pipe.
     pub(crate) fn copy(&self) -> Option<Arc<File>> {
         self.table().copy.clone()
@@ -177,5 +173,38 @@ impl Files {
     pub(crate) fn get(&self, id: FileId) -> Option<(PathBuf, Kind)> {
         let table = self.table();
         table.files.get(usize::try_from(id.0).ok()?).map(|(path, kind)| (path.to_path_buf(), *kind))
+    }
+}
+
+/// The text of what cannot be read again, in a file without a name, for who asks for a record as it was written.
+pub(crate) struct TextCopy {
+    files: Files,
+    is_wanted: bool,
+    file: Option<Arc<File>>,
+}
+
+impl TextCopy {
+    /// For these files, if somebody may ask.
+    pub(crate) fn of(files: &Files, is_wanted: bool) -> Self {
+        Self { files: files.clone(), is_wanted, file: None }
+    }
+
+    /// Begins with nothing. Until it is shown, records come from the copy before.
+    pub(crate) fn begin(&mut self) {
+        self.file = self.is_wanted.then(|| tempfile::tempfile().ok()).flatten().map(Arc::new);
+    }
+
+    /// Records come from it.
+    pub(crate) fn show(&self) {
+        self.files.change().copy.clone_from(&self.file);
+    }
+
+    /// Adds what came.
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        // Half a copy would give other bytes for some records; without any they are said to be gone.
+        if self.file.as_deref().is_some_and(|mut file| file.write_all(bytes).is_err()) {
+            self.file = None;
+            self.show();
+        }
     }
 }

@@ -69,10 +69,10 @@ pub(crate) fn opened(plans: &[&Plan]) -> Option<Opened> {
 
 /// Follows one session until asked to stop.
 pub(super) fn follow_one(plan: Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
-    if plan.shape == Shape::Stream {
-        piped::follow(plan, files, outlet, native, stop);
+    if plan.is_pipe() {
+        piped::run(plan, files, outlet, stop);
     } else {
-        live::follow(plan, files, outlet, native, stop);
+        live::follow(&plan, files, outlet, native, stop);
     }
 }
 

@@ -11,7 +11,6 @@ use super::emitter::Outlet;
 use super::files::Files;
 use super::plan::Plan;
 use super::preview::WINDOW;
-use super::reader::{Reader, Seen};
 use crate::model::edit::{Feed, LinkState, Polled};
 use crate::model::text::Text;
 use crate::source::watch::Watcher;
@@ -52,9 +51,9 @@ pub(crate) fn guarded(outlet: Outlet<'_>, run: impl FnOnce()) {
 }
 
 /// Follows a session of files until asked to stop.
-pub fn follow(plan: Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
-    let course = Course::begin(plan, files.clone(), outlet);
-    let watcher = course.plan.watcher(native, outlet);
+pub fn follow(plan: &Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
+    let course = Course::begin(plan.clone(), files.clone(), outlet);
+    let watcher = plan.watcher(native, outlet);
     Follow { course, outlet, stop, watcher }.run();
 }
 
@@ -65,54 +64,23 @@ struct Follow<'f> {
     watcher: Watcher,
 }
 
-/// Why a reader is given up.
-enum End {
-    Stopped,
-    /// Its file turned out to be of another format.
-    OtherPlan,
-}
-
-impl<'f> Follow<'f> {
+impl Follow<'_> {
     fn run(&mut self) {
-        loop {
-            // Before all that takes long with thousands of files.
-            self.course.show_end(WINDOW);
-            let Some(mut reader) = self.open() else { return };
-            self.watch(&reader, true);
-            if matches!(self.read_and_wait(&mut reader), End::Stopped) {
+        while !self.is_stopped() {
+            if !self.course.is_open() {
+                // Before all that takes long with thousands of files.
+                self.course.show_end(WINDOW);
+                self.open();
+            }
+            while self.course.read(PROGRESS).unwrap_or(false) && !self.is_stopped() {
+                self.course.report();
+            }
+            if self.course.is_over() {
+                (self.outlet)(Feed::Link(LinkState::Closed));
                 return;
             }
-        }
-    }
-
-    /// Opens the files, however long it takes until they can be.
-    fn open(&mut self) -> Option<Reader<'f>> {
-        let mut last = String::new();
-        while !self.stop.load(Ordering::Relaxed) {
-            match self.course.open() {
-                Ok(reader) => return Some(reader),
-                Err(error) if error.to_string() == last => {}
-                Err(error) => {
-                    last = error.to_string();
-                    (self.outlet)(Feed::Link(LinkState::Unreadable(Text::clean(&last))));
-                }
-            }
-            self.watcher.wait(Some(REOPEN));
-        }
-        None
-    }
-
-    fn read_and_wait(&mut self, reader: &mut Reader<'f>) -> End {
-        loop {
-            self.read(reader);
-            if self.is_stopped(reader) {
-                return End::Stopped;
-            }
-            self.course.emit_state(reader);
             let read = Instant::now();
-            if let Some(end) = self.wait(reader) {
-                return end;
-            }
+            self.wait();
             let too_soon = GATHER.saturating_sub(read.elapsed());
             if !too_soon.is_zero() {
                 std::thread::sleep(too_soon);
@@ -120,62 +88,47 @@ impl<'f> Follow<'f> {
         }
     }
 
-    /// Reads all that is there now.
-    fn read(&self, reader: &mut Reader<'f>) {
-        let mut reported = Instant::now();
-        loop {
-            let now = Instant::now();
-            if self.is_stopped(reader) {
-                return;
+    /// Opens the files, however long it takes until they can be.
+    fn open(&mut self) {
+        let mut last = String::new();
+        while let Err(error) = self.course.open()
+            && !self.is_stopped()
+        {
+            let error = error.to_string();
+            if error != last {
+                (self.outlet)(Feed::Link(LinkState::Unreadable(Text::clean(&error))));
+                last = error;
             }
-            if now.duration_since(reported) >= PROGRESS {
-                reported = now;
-                let (done, total) = reader.progress();
-                reader.emitter.flush(false);
-                reader.emitter.send(Feed::Progress { done, total });
-            }
-            if !reader.step(now) && !reader.rest(now, false) {
-                return;
-            }
+            self.watcher.wait(Some(REOPEN));
         }
+        self.watch(true);
     }
 
     /// Waits for something to read.
-    fn wait(&mut self, reader: &mut Reader<'f>) -> Option<End> {
-        loop {
-            if self.is_stopped(reader) {
-                return Some(End::Stopped);
+    fn wait(&mut self) {
+        while !self.is_stopped() {
+            let is_anew = self.course.poll(&self.watcher.take()).is_anew;
+            if is_anew {
+                self.watch(true);
             }
-            let now = Instant::now();
-            let seen = reader.poll(&self.watcher.take(), now);
-            if let Some(end) = self.take_in(seen, reader) {
-                return Some(end);
+            if self.course.has_more() {
+                return;
             }
-            if reader.has_more() || reader.is_overdue(now) {
-                return None;
-            }
-            self.watch(reader, false);
-            self.watcher.wait(reader.due().map(|due| due.saturating_duration_since(now)));
+            self.watch(false);
+            let due = self.course.due();
+            self.watcher.wait(due.map(|due| due.saturating_duration_since(Instant::now())));
         }
     }
 
-    fn take_in(&mut self, seen: Seen, reader: &mut Reader<'f>) -> Option<End> {
-        let taken = self.course.take_in(seen, reader);
-        if taken.is_anew {
-            self.watch(reader, true);
-        }
-        taken.is_other.then_some(End::OtherPlan)
-    }
-
-    fn watch(&mut self, reader: &Reader<'_>, renew: bool) {
-        self.watcher.watch(reader.watched(), renew);
+    fn watch(&mut self, renew: bool) {
+        self.watcher.watch(self.course.watched(), renew);
         if let Some(failure) = self.watcher.take_failure() {
             (self.outlet)(Feed::Polled(Polled::Refused(Text::clean(&failure))));
         }
     }
 
-    fn is_stopped(&self, reader: &Reader<'f>) -> bool {
-        self.stop.load(Ordering::Relaxed) || !reader.emitter.is_open()
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || !self.course.is_heard()
     }
 }
 

@@ -1,8 +1,8 @@
 //! An open session: a source and a decoder, whose records become a feed on a bounded channel.
 //!
 //! `find` finds sessions, `sift` looks through their bytes. `target` → `open` (with `probe`) → `plan`; then `live`
-//! follows it, or it is read whole: a `reader` reads `line_file`s and `whole` files through an `emitter`. `pager` reads
-//! single records again. `joined` reads several as one.
+//! follows it ([`Course`]), or it is read whole: a `reader` reads `line_file`s, `whole` files and a `packed_file` through an
+//! `emitter`; `piped` reads what is no file. `pager` reads single records again. `joined` reads several as one.
 
 mod ahead;
 mod bodies;
@@ -17,6 +17,7 @@ pub(crate) mod joined;
 mod line_file;
 mod live;
 mod open;
+mod packed_file;
 mod pager;
 mod piped;
 mod plan;
@@ -42,8 +43,6 @@ pub(crate) use self::live::guarded;
 pub use self::open::sessions;
 pub(crate) use self::open::{cannot_open, is_choice, is_database};
 pub use self::pager::{Pager, contents};
-pub(crate) use self::piped::Unpacked;
-pub(crate) use self::reader::Reader;
 pub(crate) use self::rows::Databases;
 pub use self::target::{OpenError, SessionHead, Target};
 
@@ -51,6 +50,7 @@ use self::bodies::Bodies;
 use self::emitter::Emitter;
 use self::files::Files;
 use self::plan::Plan;
+use self::reader::Reader;
 use self::sift::Picked;
 use crate::formats::decoder::{Format, Place, Verdict};
 use crate::formats::generic::Generic;
@@ -145,7 +145,7 @@ impl Session {
     /// Reads all that is there now, companions included, and ends with [`Feed::CaughtUp`].
     pub fn read_whole(self, stubs_only: bool, sink: &mut dyn FnMut(Feed)) {
         with_outlet(sink, |outlet| {
-            if self.plan.shape == Shape::Stream {
+            if self.plan.is_pipe() {
                 piped::run(self.plan, &self.files, outlet, &AtomicBool::new(false));
             } else {
                 let bodies = if stubs_only { Bodies::Away } else { Bodies::Kept };
@@ -157,7 +157,7 @@ impl Session {
     /// As [`Session::read_whole`], with bodies left on disk and without what counting does not need: what was spent, when
     /// and on what is all there, what was said is not. Answers whether results of calls are not there either.
     pub(crate) fn read_counted(mut self, sink: &mut dyn FnMut(Feed)) -> bool {
-        self.plan.is_counted = true;
+        (self.plan.is_counted, self.plan.is_paged) = (true, false);
         let counting = self.plan.counting(Place::Line).filter(|_| self.plan.shape == Shape::Lines);
         let lacks_results = counting.is_some_and(|counting| counting.lacks_results());
         self.read_whole(true, &mut |mut feed| {
@@ -196,7 +196,8 @@ impl Session {
 
     /// To be followed by whoever waits for its files.
     pub(crate) fn course(self, outlet: Outlet<'_>, databases: Databases) -> Course<'_> {
-        Course::begin(self.plan, self.files, outlet).with(databases)
+        let plan = Plan { is_paged: false, ..self.plan };
+        Course::begin(plan, self.files, outlet).with(databases)
     }
 
     /// Reads others as one with it. What is named twice is read once.

@@ -77,8 +77,7 @@ fn plan_asking(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenEr
     let session = session_of(path, &head).unwrap_or_default();
     let (plan, verdicts) = Plan::of(path, session, detection);
     let plan = match packing {
-        // It cannot be read again in the middle, nor will it grow.
-        Some(packing) => Plan { shape: Shape::Stream, ..plan.packed(packing) },
+        Some(packing) => plan.packed(packing),
         None => plan,
     };
     Ok((plan, verdicts))

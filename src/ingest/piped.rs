@@ -1,19 +1,8 @@
 //! A session that comes through a pipe. It cannot be read again, so all bodies are kept; where somebody may ask for
 //! a record as it was written, a copy in a file without a name has it.
-//!
-//! **Compressed files are pipes.** They are read from beginning to end, with their bodies kept, and within bounds;
-//! nothing in them can be read again by its place. The archive of an evaluation is read once more, all of it, when it
-//! was written again; others are read once. While a pipe is shown, a file without a name has its
-//! bytes, for who asks for a record as it was written. Among many sessions it is read step by step ([`Unpacked`]).
 
-mod unpacked;
-
-pub(crate) use self::unpacked::Unpacked;
-
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -22,20 +11,18 @@ use crossbeam_channel::{Receiver, TryRecvError};
 
 use super::bodies::Bodies;
 use super::emitter::{Emitter, Outlet};
-use super::files::{Files, Kind};
+use super::files::{Files, Kind, TextCopy};
 use super::line_file::emit_line;
 use super::plan::Plan;
 use super::probe::{self, HEAD, LONGEST};
-use super::reader;
 use super::whole::{emit_whole, is_whole_value, kind_of};
 use crate::model::edit::{Feed, LinkState, Stage};
 use crate::model::record::FileId;
 use crate::model::text::Text;
-use crate::source::budget;
 use crate::source::lines::{Line, LineBuffer};
 use crate::source::packed::Packing;
 use crate::source::rows::is_database;
-use crate::source::stream::{Piece, Pipe, start};
+use crate::source::stream::{Piece, start};
 
 /// A pipe that was silent for so long is taken for what it said until then.
 const SILENCE: Duration = Duration::from_millis(200);
@@ -44,28 +31,18 @@ const CALM: Duration = Duration::from_millis(500);
 
 /// Reads a pipe to its end, or until asked to stop, with a copy for these files of what is to be read again.
 pub(crate) fn run(plan: Plan, files: &Files, outlet: Outlet<'_>, stop: &AtomicBool) {
-    let mut piped = Piped::new(plan, files, outlet).of_pipe();
+    let mut piped = Piped::new(plan, files, outlet);
     if piped.run(stop) {
         piped.emitter.send(Feed::Link(LinkState::Closed));
     }
-}
-
-/// As [`run`], but an archive may be written again.
-pub(crate) fn follow(plan: Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
-    if plan.packing == Some(Packing::Zip) {
-        let watcher = plan.watcher(native, outlet);
-        return Unpacked::new(Piped::new(plan, files, outlet).of_pipe(), Packing::Zip).follow(watcher, stop);
-    }
-    run(plan, files, outlet, stop);
 }
 
 struct Piped<'o> {
     plan: Plan,
     /// Who reads records again.
     files: Files,
-    copy: Option<Arc<File>>,
+    copy: TextCopy,
     emitter: Emitter<'o>,
-    outlet: Outlet<'o>,
     /// What came so far, until it is clear what it is; a document to its end.
     head: Vec<u8>,
     is_decided: bool,
@@ -79,17 +56,14 @@ struct Piped<'o> {
 
 impl<'o> Piped<'o> {
     fn new(plan: Plan, files: &Files, outlet: Outlet<'o>) -> Self {
-        let mut emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet);
-        if plan.packing.is_some() {
-            emitter = emitter.within(budget::HELD);
-        }
+        let is_paged = plan.is_paged;
+        let emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet).of_pipe(true);
         plan.say_opened(outlet);
         Self {
             plan,
             files: files.clone(),
-            copy: None,
+            copy: TextCopy::of(files, is_paged),
             emitter,
-            outlet,
             head: Vec::new(),
             is_decided: false,
             is_refused: false,
@@ -99,54 +73,14 @@ impl<'o> Piped<'o> {
         }
     }
 
-    /// Lines of the text from its beginning.
-    fn lines(&self) -> LineBuffer {
-        let buffer = LineBuffer::new(FileId(0));
-        let longest = usize::try_from(budget::LONGEST).unwrap_or(usize::MAX);
-        if self.plan.packing.is_some() { buffer.with_limit(longest) } else { buffer }
-    }
-
-    /// Why no more is read of an archive; nothing as long as there is memory left.
-    fn excess(&self) -> Option<io::Error> {
-        let is_document = self.is_decided && self.plan.shape.is_rewritten();
-        let is_long = is_document && self.head.len() as u64 > budget::DOCUMENT;
-        let packing = self.plan.packing.filter(|_| is_long || self.emitter.is_full())?;
-        Some(budget::exceeded(packing.name()))
-    }
-
-    /// All bodies are kept: nothing can be read again by its place.
-    fn of_pipe(mut self) -> Self {
-        self.emitter = self.emitter.of_pipe();
-        self
-    }
-
     /// Reads it from its beginning to its end. Answers whether it came there.
     fn run(&mut self, stop: &AtomicBool) -> bool {
-        self.begin();
+        self.copy.begin();
+        self.copy.show();
         let reader = thread::current();
-        let pipe = match self.plan.packing {
-            Some(packing) => Pipe::Packed(self.plan.path.clone(), packing),
-            None if self.plan.path.as_os_str() == "-" => Pipe::Stdin,
-            None => Pipe::Named(self.plan.path.clone()),
-        };
-        let pieces = start(pipe, move || reader.unpark());
-        // Who only counts asks for no record.
-        self.copy = (!self.plan.is_counted).then(|| tempfile::tempfile().ok()).flatten().map(Arc::new);
-        // What is shown until this one is read came from the copy of before.
-        if !self.is_caught_up {
-            self.set_copy();
-        }
+        let path = Some(&self.plan.path).filter(|path| path.as_os_str() != "-");
+        let pieces = start(path.cloned(), move || reader.unpark());
         self.pump(&pieces, stop)
-    }
-
-    /// Nothing of it has come yet.
-    fn begin(&mut self) {
-        (self.head, self.is_decided) = (Vec::new(), false);
-        (self.buffer, self.is_shown) = (self.lines(), false);
-    }
-
-    fn set_copy(&self) {
-        self.files.set_copy(self.copy.clone());
     }
 
     /// Takes what comes. Answers whether it came to the end.
@@ -157,10 +91,6 @@ impl<'o> Piped<'o> {
                 Ok(Piece::Bytes(bytes)) => {
                     last = Instant::now();
                     self.take(&bytes);
-                    if let Some(why) = self.excess() {
-                        self.end(Some(why));
-                        return true;
-                    }
                 }
                 Ok(Piece::End(why)) => {
                     self.end(why);
@@ -187,19 +117,14 @@ impl<'o> Piped<'o> {
     }
 
     fn take(&mut self, bytes: &[u8]) {
-        // Half a copy would give other bytes for some records; without any they are said to be gone.
-        if self.copy.as_deref().is_some_and(|mut copy| copy.write_all(bytes).is_err()) {
-            self.copy = None;
-            self.set_copy();
-        }
+        self.copy.add(bytes);
         let is_document = self.plan.shape.is_rewritten();
         if !self.is_decided || is_document || self.plan.is_provisional {
             self.head.extend_from_slice(bytes);
         }
         if !self.is_decided {
             // What is no file can be looked at but once.
-            let is_named = self.plan.packing.is_some();
-            let has_record = is_named || self.head.len() >= LONGEST || self.head.contains(&b'\n');
+            let has_record = self.head.len() >= LONGEST || self.head.contains(&b'\n');
             if self.head.len() >= HEAD && has_record {
                 self.decide(false);
             }
@@ -226,9 +151,6 @@ impl<'o> Piped<'o> {
 
     /// Why what came through a pipe is no session.
     fn refusal(&self) -> Option<String> {
-        if self.plan.packing.is_some() {
-            return None;
-        }
         if let Some(packing) = Packing::of(&self.head) {
             return Some(format!(
                 "compressed with {}; name the file instead, or unpack it first",
@@ -246,7 +168,7 @@ impl<'o> Piped<'o> {
         let plan = self.detect(false).filter(|plan| !plan.reads_like(&self.plan));
         if let Some(plan) = plan {
             self.plan = plan;
-            self.buffer = self.lines();
+            self.buffer = LineBuffer::new(FileId(0));
             self.is_shown = false;
             return self.emit_head();
         }
@@ -264,10 +186,7 @@ impl<'o> Piped<'o> {
         }
         let mut plan = Plan::new(&self.plan.path, self.plan.session.clone(), detection);
         plan.survey.clone_from(&self.plan.survey);
-        Some(match self.plan.packing {
-            Some(packing) => plan.packed(packing),
-            None => plan,
-        })
+        Some(plan)
     }
 
     /// Emits all that came so far from its beginning, by the plan.
@@ -279,9 +198,6 @@ impl<'o> Piped<'o> {
         self.emitter.restart(self.plan.decoder());
         self.emitter.send(Feed::Opened(Box::new(self.plan.opened.clone())));
         if !self.plan.shape.is_rewritten() {
-            if self.plan.packing.is_some() {
-                reader::read_before(&self.plan, &self.files, &mut self.emitter, self.outlet);
-            }
             let head = std::mem::take(&mut self.head);
             self.emit_lines(&head);
             self.head = head;
@@ -323,7 +239,6 @@ impl<'o> Piped<'o> {
     }
 
     fn end(&mut self, why: Option<io::Error>) {
-        self.set_copy();
         if !self.is_decided {
             self.decide(true);
         }
@@ -333,22 +248,12 @@ impl<'o> Piped<'o> {
         if self.plan.shape.is_rewritten() {
             let kind = kind_of(self.plan.shape);
             let all = std::mem::take(&mut self.head);
-            self.emitter.spend(all.len() as u64);
             emit_whole(&mut self.emitter, kind, FileId(0), &all, Bodies::Kept);
         } else if let Some(line) = self.buffer.unfinished().filter(|_| !self.is_shown) {
             emit_line(line, Kind::Lines, Path::new("-"), &mut self.emitter);
         }
-        if let Some(why) = why.or_else(|| self.excess()) {
-            let is_packed = self.plan.packing.is_some();
-            let what = if is_packed { why.to_string() } else { format!("the pipe broke: {why}") };
-            self.emitter.notice(FileId(0), &what);
-            // Half of an archive is all that there is; of this one there would be more.
-            if why.kind() == io::ErrorKind::FileTooLarge {
-                self.emitter.send(Feed::Fault(Text::clean(&what)));
-            }
-        }
-        if self.plan.packing.is_some() {
-            reader::read_beside(&self.plan, &self.files, &mut self.emitter, self.outlet);
+        if let Some(why) = why {
+            self.emitter.notice(FileId(0), &format!("the pipe broke: {why}"));
         }
         self.emitter.finish();
         self.emitter.flush(true);

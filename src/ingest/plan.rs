@@ -31,14 +31,16 @@ pub(crate) struct Plan {
     pub(crate) session: String,
     /// Whether more of the file may show that it is something else.
     pub(crate) is_provisional: bool,
-    /// How the file is compressed, if it is.
-    pub(crate) packing: Option<Packing>,
+    /// How the file is compressed, if it is, and how what is in it lies.
+    pub(crate) packed: Option<(Packing, Shape)>,
     /// What to tell the reader.
     pub(crate) opened: Opened,
     /// Where it is found out what of the records is shown, if somebody asks.
     pub(crate) survey: Option<Sums>,
     /// Whether only what counts is asked for.
     pub(crate) is_counted: bool,
+    /// Whether somebody may ask for records.
+    pub(crate) is_paged: bool,
 }
 
 /// What the formats that were asked say of a file, by their names.
@@ -84,18 +86,19 @@ impl Plan {
             path: path.to_owned(),
             session,
             is_provisional: detection.is_provisional,
-            packing: None,
+            packed: None,
             opened,
             survey: None,
             is_counted: false,
+            is_paged: true,
         }
     }
 
-    /// The plan for a file of which this is in a compressed one.
+    /// The plan for a file of which this is in a compressed one: it cannot be read again in the middle, nor will it grow.
     pub(crate) fn packed(mut self, packing: Packing) -> Self {
         let reason = format!("{}, decompressed from {}", self.opened.reason, packing.name());
         self.opened.reason = Text::clean(&reason);
-        self.packing = Some(packing);
+        self.packed = Some((packing, std::mem::replace(&mut self.shape, Shape::Stream)));
         self
     }
 
@@ -106,6 +109,16 @@ impl Plan {
             Some(sums) => Box::new(Surveyed::new(decoder, Sums::clone(sums))),
             None => decoder,
         }
+    }
+
+    /// Whether it comes through a pipe.
+    pub(crate) fn is_pipe(&self) -> bool {
+        self.shape == Shape::Stream && self.packed.is_none()
+    }
+
+    /// Whether its records are lines, be they compressed.
+    pub(crate) fn has_lines(&self) -> bool {
+        matches!(self.packed, Some((_, Shape::Lines))) || self.shape == Shape::Lines
     }
 
     /// The files that belong to the session besides the opened one, now or later.
@@ -124,7 +137,7 @@ impl Plan {
 
     /// Which records of a file are needed, if only what counts is asked for.
     pub(crate) fn counting(&self, place: Place<'_>) -> Option<Counting> {
-        self.format.counting(place).filter(|_| self.is_counted)
+        self.format.counting(place).filter(|_| self.is_counted && self.packed.is_none())
     }
 
     /// The plan for the file as it is now. `None` if it cannot be read or is nothing that is known:
@@ -133,7 +146,7 @@ impl Plan {
         if matches!(self.shape, Shape::Folder | Shape::Rows) {
             return None;
         }
-        let Head { bytes: head, is_whole, .. } = read_head(&self.path).ok()?;
+        let Head { bytes: head, is_whole, packing } = read_head(&self.path).ok()?;
         let detection = probe::detect_file(&self.path, &head, is_whole);
         if probe::is_unclaimed(&detection) || probe::foreign(&head).is_some() {
             return None;
@@ -141,12 +154,16 @@ impl Plan {
         let mut plan = Self::new(&self.path, self.session.clone(), detection);
         plan.opened.path.clone_from(&self.opened.path);
         plan.survey.clone_from(&self.survey);
-        Some(plan)
+        plan.is_paged = self.is_paged;
+        Some(match packing {
+            Some(packing) => plan.packed(packing),
+            None => plan,
+        })
     }
 
     /// Whether both read a file in the same way.
     pub(crate) fn reads_like(&self, other: &Self) -> bool {
-        self.format.name() == other.format.name() && self.shape == other.shape
+        self.format.name() == other.format.name() && (self.shape, self.packed) == (other.shape, other.packed)
     }
 }
 

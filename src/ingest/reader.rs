@@ -15,15 +15,17 @@ use self::registry::Registry;
 use self::rows_beside::RowsBeside;
 use super::bodies::Bodies;
 use super::earlier::{self, Part, is_packed};
-use super::emitter::{Emitter, Outlet};
+use super::emitter::Emitter;
 use super::files::{Files, Kind};
 use super::line_file::{LineFile, emit_line};
+use super::packed_file::PackedFile;
 use super::plan::Plan;
 use super::rows::{Databases, Rows};
 use super::whole::{Small, emit_whole, is_complete, kind_of};
-use crate::model::edit::{Feed, LinkState, MetaEdit, Stage};
+use crate::model::edit::{Feed, LinkState, MetaEdit};
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
+use crate::source::budget;
 use crate::source::folder::Folder;
 use crate::source::follow::Change;
 use crate::source::lines::LineBuffer;
@@ -79,6 +81,7 @@ pub struct Reader<'o> {
 enum Main {
     Lines { line_file: Box<LineFile>, has_more: bool },
     Document { file: Rewritten, id: FileId, content: Option<Vec<u8>> },
+    Packed(Box<PackedFile>),
     Folder,
     Rows(Box<Rows>),
 }
@@ -95,45 +98,6 @@ enum Todo {
     Text(Kind, Part),
 }
 
-/// Reads the files beside a compressed one, of which all is read.
-pub(crate) fn read_beside<'o>(plan: &Plan, files: &Files, emitter: &mut Emitter<'o>, outlet: Outlet<'o>) {
-    apart(plan, files, (emitter, outlet), |reader| {
-        let now = Instant::now();
-        reader.find_files(now);
-        reader.follow_up(now);
-        while reader.step(now) || reader.rest(now, true) {}
-    });
-}
-
-/// Reads the files in which a compressed one began; they come before it.
-pub(crate) fn read_before<'o>(plan: &Plan, files: &Files, emitter: &mut Emitter<'o>, outlet: Outlet<'o>) {
-    apart(plan, files, (emitter, outlet), |reader| {
-        let parts = earlier::parts(plan.format, &plan.path, files);
-        let first = parts.first().map_or(&plan.path, |part| &part.path);
-        let emitter = &mut reader.emitter;
-        earlier::originals(plan.format, first, files, &mut |record| emitter.learn(record));
-        for part in &parts {
-            reader.read_text(Kind::Lines, part);
-        }
-    });
-}
-
-/// Lends the emitter of a compressed file to a reader of others.
-fn apart<'o>(
-    plan: &Plan,
-    files: &Files,
-    (emitter, outlet): (&mut Emitter<'o>, Outlet<'o>),
-    read: impl FnOnce(&mut Reader<'o>),
-) {
-    let plan = Plan { shape: Shape::Stream, ..plan.clone() };
-    // Of a decoder that nobody asks nothing may be said.
-    let spare = Emitter::new(plan.format.decoder(), Stage::Whole, outlet);
-    let own = std::mem::replace(emitter, spare);
-    let mut reader = Reader::with(Main::Folder, &plan, files, Bodies::Kept, own);
-    read(&mut reader);
-    *emitter = reader.emitter;
-}
-
 impl<'o> Reader<'o> {
     /// Gets ready to read a session. Fails if its file cannot be opened.
     pub(crate) fn new(
@@ -144,6 +108,13 @@ impl<'o> Reader<'o> {
         (now, databases): (Instant, &Databases),
     ) -> io::Result<Self> {
         files.set_format(plan.format, &plan.path);
+        if let Some(packed) = plan.packed {
+            let main = Main::Packed(Box::new(PackedFile::open(plan, packed, files)?));
+            let emitter = emitter.of_pipe(plan.is_paged).within(budget::HELD);
+            let mut reader = Self::with(main, plan, files, Bodies::Kept, emitter);
+            reader.find_files(now);
+            return Ok(reader);
+        }
         let main = match plan.shape {
             Shape::Document | Shape::Values | Shape::Text => {
                 let kind = kind_of(plan.shape);
@@ -203,7 +174,7 @@ impl<'o> Reader<'o> {
         match &mut self.main {
             Main::Lines { line_file, has_more: false } => line_file.follower.rest(),
             Main::Rows(rows) => rows.close(),
-            Main::Lines { .. } | Main::Document { .. } | Main::Folder => {}
+            Main::Lines { .. } | Main::Document { .. } | Main::Packed(_) | Main::Folder => {}
         }
     }
 
@@ -235,6 +206,7 @@ impl<'o> Reader<'o> {
         match &self.main {
             Main::Lines { line_file, .. } => (line_file.follower.offset(), line_file.follower.len()),
             Main::Document { .. } => (0, 0),
+            Main::Packed(file) => file.progress(),
             Main::Rows(rows) => rows.progress(),
             Main::Folder => {
                 (self.smalls.len().saturating_sub(self.queue.len()) as u64, self.smalls.len() as u64)
@@ -248,7 +220,7 @@ impl<'o> Reader<'o> {
         match &mut self.main {
             Main::Lines { line_file, .. } => line_file.rest(&mut self.emitter, now, is_final),
             Main::Rows(rows) => rows.rest(),
-            Main::Document { .. } | Main::Folder => {}
+            Main::Document { .. } | Main::Packed(_) | Main::Folder => {}
         }
         for line_file in &mut self.line_files {
             line_file.rest(&mut self.emitter, now, is_final);
@@ -267,6 +239,7 @@ impl<'o> Reader<'o> {
         let main = match &self.main {
             Main::Lines { has_more, .. } => *has_more,
             Main::Document { content, .. } => content.is_some(),
+            Main::Packed(file) => file.has_more(),
             Main::Rows(rows) => rows.has_more(),
             Main::Folder => false,
         };
@@ -280,6 +253,7 @@ impl<'o> Reader<'o> {
                 line_file.due().into_iter().chain(line_file.follower.retry_at()).min()
             }
             Main::Document { file, .. } => file.retry_at(),
+            Main::Packed(file) => file.due(),
             Main::Rows(rows) => rows.due(),
             Main::Folder => None,
         };
@@ -287,6 +261,11 @@ impl<'o> Reader<'o> {
         let smalls = self.smalls.iter().filter_map(|small| small.file.retry_at());
         let registry = self.registry.as_ref().and_then(Registry::due);
         main.into_iter().chain(line_files).chain(smalls).chain(registry).min()
+    }
+
+    /// Whether the opened file is read, and will not be written again.
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(&self.main, Main::Packed(file) if file.is_over())
     }
 
     /// Whether the time of the next look has come.
@@ -413,6 +392,11 @@ impl<'o> Reader<'o> {
                     Look::Unreadable(why) => seen.links.push(LinkState::Unreadable(Text::clean(&why))),
                 }
             }
+            Main::Packed(file) => {
+                let (link, is_other) = file.poll();
+                seen.links.extend(link);
+                seen.anew = is_other.then(String::new);
+            }
             Main::Rows(rows) => {
                 let (links, anew) = rows.poll(&mut self.emitter, now);
                 seen.links.extend(links);
@@ -445,6 +429,7 @@ impl<'o> Reader<'o> {
                 *has_more = true;
             }
             Main::Document { file, content, .. } => *content = content.take().or_else(|| file.read().ok()),
+            Main::Packed(file) => file.begin(),
             Main::Rows(rows) => rows.restart(),
             Main::Folder => {}
         }
@@ -474,6 +459,7 @@ impl<'o> Reader<'o> {
                 emit_whole(&mut self.emitter, kind_of(self.plan.shape), *id, &bytes, self.bodies);
                 true
             }
+            Main::Packed(file) => file.step(room_for(0, &mut self.room), &mut self.emitter),
             Main::Rows(rows) => rows.step(&mut self.emitter, now),
             Main::Lines { .. } | Main::Folder => false,
         }

@@ -6,24 +6,10 @@ use std::path::PathBuf;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use super::packed::{self, Packing};
-use super::regular;
-
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;
 /// How many chunks wait at most; then the writer waits.
 const WAITING: usize = 32;
-
-/// Where a stream comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Pipe {
-    /// Standard input.
-    Stdin,
-    /// A named pipe or a character device.
-    Named(PathBuf),
-    /// A compressed file.
-    Packed(PathBuf, Packing),
-}
 
 /// What came out of it.
 #[derive(Debug)]
@@ -33,12 +19,12 @@ pub(crate) enum Piece {
     /// It was closed; says why if that was no proper end.
     End(Option<io::Error>),
 }
-
-/// Starts to read; `wake` is called after each piece. The thread ends with the pipe or the receiver.
-pub(crate) fn start(pipe: Pipe, wake: impl Fn() + Send + 'static) -> Receiver<Piece> {
+/// Starts to read a named pipe or a character device, or standard input; `wake` is called after each piece. The thread ends
+/// with the pipe or the receiver.
+pub(crate) fn start(path: Option<PathBuf>, wake: impl Fn() + Send + 'static) -> Receiver<Piece> {
     let (sender, receiver) = bounded(WAITING);
     std::thread::spawn(move || {
-        let end = match open(pipe) {
+        let end = match open(path) {
             Ok(mut source) => pump(&mut *source, &sender, &wake),
             Err(error) => Some(error),
         };
@@ -49,12 +35,11 @@ pub(crate) fn start(pipe: Pipe, wake: impl Fn() + Send + 'static) -> Receiver<Pi
     receiver
 }
 
-fn open(pipe: Pipe) -> io::Result<Box<dyn Read>> {
-    match pipe {
-        Pipe::Stdin => Ok(Box::new(io::stdin().lock())),
-        Pipe::Named(path) => Ok(Box::new(File::options().read(true).open(path)?)),
-        Pipe::Packed(path, packing) => packed::open(regular::open(&path)?, packing),
-    }
+fn open(path: Option<PathBuf>) -> io::Result<Box<dyn Read>> {
+    Ok(match path {
+        Some(path) => Box::new(File::options().read(true).open(path)?),
+        None => Box::new(io::stdin().lock()),
+    })
 }
 
 fn pump(source: &mut dyn Read, sender: &Sender<Piece>, wake: &dyn Fn()) -> Option<io::Error> {

@@ -21,7 +21,7 @@ impl Reader<'_> {
         if self.plan.shape == Shape::Rows {
             return self.find_lines_of_rows(now);
         }
-        if self.plan.shape == Shape::Lines {
+        if self.plan.has_lines() {
             let parts = earlier::parts(self.plan.format, &self.plan.path, &self.files);
             let first = parts.first().map_or(&self.plan.path, |part| &part.path);
             let emitter = &mut self.emitter;

@@ -1,0 +1,191 @@
+//! One compressed file: read from its beginning to its end, with its bodies in memory and within bounds. Nothing in it can
+//! be read again by its place; a file without a name has its text, for who asks for a record as it was written.
+//!
+//! The archive of an evaluation is read once more, all of it, when it was written again; others are read once.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Seek};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::bodies::Bodies;
+use super::emitter::Emitter;
+use super::files::{Files, Kind, TextCopy};
+use super::line_file::emit_line;
+use super::plan::Plan;
+use super::whole::{emit_whole, kind_of};
+use crate::model::edit::{Feed, LinkState};
+use crate::model::record::{FileId, Shape};
+use crate::model::text::Text;
+use crate::source::budget;
+use crate::source::follow::is_absence;
+use crate::source::lines::LineBuffer;
+use crate::source::packed::{self, Packing};
+use crate::source::rewritten::{PATIENCE, RETRY};
+use crate::source::stamp::Stamp;
+use crate::source::{regular, zip};
+
+/// A compressed file that is read.
+pub(crate) struct PackedFile {
+    path: PathBuf,
+    packing: Packing,
+    kind: Kind,
+    copy: TextCopy,
+    /// The same open file as that of the text: how far it is read.
+    source: Option<File>,
+    /// What is left of the text, or why there is none.
+    text: Option<io::Result<Box<dyn Read>>>,
+    buffer: LineBuffer,
+    /// A document, until it is there to its end.
+    document: Vec<u8>,
+    has_been_read: bool,
+    /// The state that was read last.
+    read: Stamp,
+    /// A state that is not complete, and since when.
+    broken: Option<(Stamp, Instant)>,
+    /// How it fares, as that was said.
+    link: LinkState,
+}
+
+impl PackedFile {
+    /// Begins to read a file from its beginning.
+    pub(crate) fn open(plan: &Plan, (packing, shape): (Packing, Shape), files: &Files) -> io::Result<Self> {
+        let kind = if shape.is_rewritten() { kind_of(shape) } else { Kind::Lines };
+        files.number(&plan.path, kind);
+        let mut file = Self {
+            path: plan.path.clone(),
+            packing,
+            kind,
+            copy: TextCopy::of(files, plan.is_paged),
+            source: None,
+            text: None,
+            buffer: LineBuffer::new(FileId(0)),
+            document: Vec::new(),
+            has_been_read: false,
+            read: Stamp::of(&plan.path)?,
+            broken: None,
+            link: LinkState::Live,
+        };
+        file.begin();
+        Ok(file)
+    }
+
+    /// Begins again at the beginning.
+    pub(crate) fn begin(&mut self) {
+        let source = regular::open(&self.path);
+        self.source = source.as_ref().ok().and_then(|file| file.try_clone().ok());
+        self.text = Some(source.and_then(|file| packed::open(file, self.packing)));
+        let longest = usize::try_from(budget::LONGEST).unwrap_or(usize::MAX);
+        self.buffer = LineBuffer::new(FileId(0)).with_limit(longest);
+        self.copy.begin();
+        if !self.has_been_read {
+            self.copy.show();
+        }
+    }
+
+    /// How far it is read: compressed bytes done, and all.
+    pub(crate) fn progress(&self) -> (u64, u64) {
+        let done = self.source.as_ref().and_then(|mut file| file.stream_position().ok());
+        (done.unwrap_or(0), self.read.len)
+    }
+
+    /// Whether there is more of it to be read.
+    pub(crate) fn has_more(&self) -> bool {
+        self.text.is_some()
+    }
+
+    /// Whether it is read, and will not be written again.
+    pub(crate) fn is_over(&self) -> bool {
+        self.packing != Packing::Zip && self.text.is_none()
+    }
+
+    /// When to look again without any event.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.broken.and_then(|_| Instant::now().checked_add(RETRY))
+    }
+
+    /// Reads on a little. Answers whether there was something to be read.
+    pub(crate) fn step(&mut self, room: &mut [u8], emitter: &mut Emitter<'_>) -> bool {
+        let read = match &mut self.text {
+            None => return false,
+            Some(Ok(text)) => text.read(room),
+            Some(Err(why)) => Err(std::mem::replace(why, ErrorKind::Other.into())),
+        };
+        emitter.leave_bodies(false);
+        let end = match read {
+            Ok(0) => None,
+            Ok(read) => {
+                self.take(room.get(..read).unwrap_or_default(), emitter);
+                let excess = self.excess(emitter);
+                if excess.is_none() {
+                    return true;
+                }
+                excess
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => return true,
+            Err(error) => Some(error),
+        };
+        self.end(end, emitter);
+        true
+    }
+
+    fn take(&mut self, bytes: &[u8], emitter: &mut Emitter<'_>) {
+        self.copy.add(bytes);
+        if self.kind == Kind::Lines {
+            self.buffer.feed(bytes, |line| emit_line(line, Kind::Lines, Path::new("-"), emitter));
+        } else {
+            self.document.extend_from_slice(bytes);
+        }
+    }
+
+    /// Why no more is read of it; nothing as long as there is memory left.
+    fn excess(&self, emitter: &Emitter<'_>) -> Option<io::Error> {
+        let is_long = self.document.len() as u64 > budget::DOCUMENT;
+        (is_long || emitter.is_full()).then(|| budget::exceeded(self.packing.name()))
+    }
+
+    fn end(&mut self, why: Option<io::Error>, emitter: &mut Emitter<'_>) {
+        (self.source, self.text, self.has_been_read) = (None, None, true);
+        self.copy.show();
+        if self.kind == Kind::Lines {
+            let unfinished = self.buffer.unfinished().into_iter();
+            unfinished.for_each(|line| emit_line(line, Kind::Lines, Path::new("-"), emitter));
+        } else {
+            let all = std::mem::take(&mut self.document);
+            emitter.spend(all.len() as u64);
+            emit_whole(emitter, self.kind, FileId(0), &all, Bodies::Kept);
+        }
+        let Some(why) = why.or_else(|| self.excess(emitter)) else { return };
+        emitter.notice(FileId(0), &why.to_string());
+        // Half of an archive is all that there is; of this one there would be more.
+        if why.kind() == ErrorKind::FileTooLarge {
+            emitter.send(Feed::Fault(Text::clean(&why.to_string())));
+        }
+    }
+
+    /// Looks at it. Answers how it fares, if that is news, and whether it is to be read again.
+    pub(crate) fn poll(&mut self) -> (Option<LinkState>, bool) {
+        let (link, is_other) = match Stamp::of(&self.path) {
+            Ok(stamp) => (LinkState::Live, self.is_other(stamp)),
+            Err(error) if is_absence(&error) => (LinkState::Gone, false),
+            Err(error) => (LinkState::Unreadable(Text::clean(&error.to_string())), false),
+        };
+        let is_news = std::mem::replace(&mut self.link, link.clone()) != link;
+        (is_news.then_some(link), is_other)
+    }
+
+    /// Whether it is another one than was read, and is complete, or will hardly be.
+    fn is_other(&mut self, stamp: Stamp) -> bool {
+        if self.packing != Packing::Zip || self.read == stamp {
+            return false;
+        }
+        let known = self.broken.filter(|(broken, _)| *broken == stamp);
+        let (_, since) = *self.broken.insert(known.unwrap_or((stamp, Instant::now())));
+        let is_whole = regular::open(&self.path).map_or(true, |file| zip::is_whole(&file));
+        let is_other = is_whole || since.elapsed() >= PATIENCE;
+        if is_other {
+            (self.read, self.broken) = (stamp, None);
+        }
+        is_other
+    }
+}
