@@ -6,16 +6,14 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use memchr::memrchr;
-
 use super::plan::{Head, Plan, Verdicts, files_of, read_head};
 use super::target::{OpenError, SessionHead, Target, refusal};
 use super::{catalog, probe};
 use crate::formats::decoder::{Confidence, Format, Pattern, Verdict, text_of};
 use crate::formats::generic::Generic;
-use crate::formats::json::{self, Json};
+use crate::formats::json;
 use crate::formats::roots::is_of_agents;
-use crate::formats::{Asked, Detection, registry, roots};
+use crate::formats::{Asked, Detection, named, registry, roots};
 use crate::model::record::Shape;
 use crate::model::text::Text;
 use crate::source::discover::below;
@@ -133,15 +131,10 @@ pub(crate) fn why_no_session(path: &Path) -> Option<Text> {
 /// thousands of files does not look at fifty lines of each.
 pub(crate) fn plan_listed(path: &Path, format: &str) -> Option<Plan> {
     let head = read_range(&regular::open(path).ok()?, 0, FIRST_BYTES).ok()?;
-    let whole = memrchr(b'\n', &head).and_then(|end| head.get(..end))?;
-    let lines = str::from_utf8(whole).ok()?.lines().take(probe::FIRST_LINES);
-    let lines: Option<Vec<Json<'_>>> = lines.map(|line| json::read(line).filter(Json::is_object)).collect();
-    let lines = lines.filter(|lines| lines.len() > 1)?;
-    let detection = probe::detect_lines(path, &lines);
-    let Verdict { confidence, shape, .. } = detection.verdict;
-    let is_sure =
-        detection.format.name() == format && (confidence, shape) == (Confidence::Certain, Shape::Lines);
-    is_sure.then(|| Plan::new(path, stem(path).unwrap_or_default(), detection))
+    let format = named(format)?;
+    let verdict = probe::certain(format, path, &head)?;
+    let detection = Detection { format, verdict, others: Vec::new(), is_provisional: false, aside: None };
+    Some(Plan::new(path, stem(path).unwrap_or_default(), detection))
 }
 
 /// The sessions in a folder or database, newest first; one without a name for a plain file.

@@ -29,7 +29,7 @@ const LONG: usize = 64 << 10;
 /// How many records are looked at.
 const RECORDS: usize = 50;
 /// How many lines tell of a file in its agent's place that it is the agent's.
-pub(crate) const FIRST_LINES: usize = 8;
+const FIRST_LINES: usize = 8;
 
 /// Detects the format of a file by its beginning. `is_whole`: there is no more of it.
 pub(crate) fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection {
@@ -174,20 +174,15 @@ fn as_values(path: &Path, text: &str, is_whole: bool, asked: Asked) -> Option<De
     is_agents.then_some(detection)
 }
 
-/// Detects the format of a file of lines by some of them.
-pub(crate) fn detect_lines(path: &Path, lines: &[Json<'_>]) -> Detection {
-    detect(&Probe { lines, ..Probe::at(path) }, Asked::UntilCertain)
-}
-
-/// Whether a file of lines that begins so is certainly of the format in whose place it lies: then it is of no other, and
-/// none is asked.
-pub(crate) fn is_certainly(format: &dyn Format, path: &Path, head: &[u8]) -> bool {
-    let whole = memrchr(b'\n', head).and_then(|end| head.get(..end)).unwrap_or_default();
-    let text = text_of(whole);
-    let lines = text.lines().take(FIRST_LINES).filter_map(json::read).filter(Json::is_object);
-    let lines: Vec<Json<'_>> = lines.collect();
-    let Verdict { confidence, shape, .. } = format.sniff(&Probe { lines: &lines, ..Probe::at(path) });
-    (confidence, shape) == (Confidence::Certain, Shape::Lines)
+/// What the format in whose place a file lies says of its first lines, if it is certain: then it is of no other, and none
+/// is asked.
+pub(crate) fn certain(format: &dyn Format, path: &Path, head: &[u8]) -> Option<Verdict> {
+    let whole = memrchr(b'\n', head).and_then(|end| head.get(..end))?;
+    let lines = str::from_utf8(whole).ok()?.lines().take(FIRST_LINES);
+    let lines: Option<Vec<Json<'_>>> = lines.map(|line| json::read(line).filter(Json::is_object)).collect();
+    let lines = lines.filter(|lines| lines.len() > 1)?;
+    let verdict = format.sniff(&Probe { lines: &lines, ..Probe::at(path) });
+    ((verdict.confidence, verdict.shape) == (Confidence::Certain, Shape::Lines)).then_some(verdict)
 }
 
 /// Detects the format of a folder by the names in it.

@@ -141,7 +141,7 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
     if let Some(format) = candidate.format.filter(|_| is_lines) {
         let file = regular::open(path)?;
         let head = read_range(&file, 0, STEP)?;
-        if probe::is_certainly(format, path, &head) {
+        if probe::certain(format, path, &head).is_some() {
             let mut glance = Glance::nothing(format, path, stubs_only);
             at_opened_lines(&file, path, head, &mut glance)?;
             return Ok(Some(glance));
