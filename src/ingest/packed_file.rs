@@ -4,9 +4,11 @@
 //! The archive of an evaluation is read once more, all of it, when it was written again; others are read once.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Seek};
+use std::io::{self, ErrorKind, Seek};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+use crossbeam_channel::Receiver;
 
 use super::bodies::Bodies;
 use super::emitter::Emitter;
@@ -23,6 +25,7 @@ use crate::source::lines::LineBuffer;
 use crate::source::packed::{self, Packing};
 use crate::source::rewritten::{PATIENCE, RETRY};
 use crate::source::stamp::Stamp;
+use crate::source::stream::{Piece, start};
 use crate::source::{regular, zip};
 
 /// A compressed file that is read.
@@ -33,8 +36,8 @@ pub(crate) struct PackedFile {
     copy: TextCopy,
     /// The same open file as that of the text: how far it is read.
     source: Option<File>,
-    /// What is left of the text, or why there is none.
-    text: Option<io::Result<Box<dyn Read>>>,
+    /// What is left of the text.
+    text: Option<Receiver<Piece>>,
     buffer: LineBuffer,
     /// A document, until it is there to its end.
     document: Vec<u8>,
@@ -74,7 +77,8 @@ impl PackedFile {
     pub(crate) fn begin(&mut self) {
         let source = regular::open(&self.path);
         self.source = source.as_ref().ok().and_then(|file| file.try_clone().ok());
-        self.text = Some(source.and_then(|file| packed::open(file, self.packing)));
+        let packing = self.packing;
+        self.text = Some(start(move || packed::open(source?, packing), || ()));
         let longest = usize::try_from(budget::LONGEST).unwrap_or(usize::MAX);
         self.buffer = LineBuffer::new(FileId(0)).with_limit(longest);
         self.copy.begin();
@@ -105,27 +109,20 @@ impl PackedFile {
     }
 
     /// Reads on a little. Answers whether there was something to be read.
-    pub(crate) fn step(&mut self, room: &mut [u8], emitter: &mut Emitter<'_>) -> bool {
-        let read = match &mut self.text {
-            None => return false,
-            Some(Ok(text)) => text.read(room),
-            Some(Err(why)) => Err(std::mem::replace(why, ErrorKind::Other.into())),
-        };
+    pub(crate) fn step(&mut self, emitter: &mut Emitter<'_>) -> bool {
+        let Some(text) = &self.text else { return false };
         emitter.leave_bodies(false);
-        let end = match read {
-            Ok(0) => None,
-            Ok(read) => {
-                self.take(room.get(..read).unwrap_or_default(), emitter);
-                let excess = self.excess(emitter);
-                if excess.is_none() {
-                    return true;
-                }
-                excess
+        let end = match text.recv() {
+            Ok(Piece::Bytes(bytes)) => {
+                self.take(&bytes, emitter);
+                self.excess(emitter).map(Some)
             }
-            Err(error) if error.kind() == ErrorKind::Interrupted => return true,
-            Err(error) => Some(error),
+            Ok(Piece::End(why)) => Some(why),
+            Err(_) => Some(None),
         };
-        self.end(end, emitter);
+        if let Some(why) = end {
+            self.end(why, emitter);
+        }
         true
     }
 

@@ -22,7 +22,7 @@ use crate::model::text::Text;
 use crate::source::lines::{Line, LineBuffer};
 use crate::source::packed::Packing;
 use crate::source::rows::is_database;
-use crate::source::stream::{Piece, start};
+use crate::source::stream::{Piece, pipe, start};
 
 /// A pipe that was silent for so long is taken for what it said until then.
 const SILENCE: Duration = Duration::from_millis(200);
@@ -78,8 +78,8 @@ impl<'o> Piped<'o> {
         self.copy.begin();
         self.copy.show();
         let reader = thread::current();
-        let path = Some(&self.plan.path).filter(|path| path.as_os_str() != "-");
-        let pieces = start(path.cloned(), move || reader.unpark());
+        let path = self.plan.path.clone();
+        let pieces = start(move || pipe(&path), move || reader.unpark());
         self.pump(&pieces, stop)
     }
 

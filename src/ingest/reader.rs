@@ -459,7 +459,7 @@ impl<'o> Reader<'o> {
                 emit_whole(&mut self.emitter, kind_of(self.plan.shape), *id, &bytes, self.bodies);
                 true
             }
-            Main::Packed(file) => file.step(room_for(0, &mut self.room), &mut self.emitter),
+            Main::Packed(file) => file.step(&mut self.emitter),
             Main::Rows(rows) => rows.step(&mut self.emitter, now),
             Main::Lines { .. } | Main::Folder => false,
         }

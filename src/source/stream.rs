@@ -1,8 +1,9 @@
-//! A pipe that is read on a thread of its own, so that a silent writer holds up nobody.
+//! A pipe that is read on a thread of its own, so that a silent writer holds up nobody; a compressed file, so that it is
+//! decompressed while it is decoded.
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::path::Path;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
@@ -19,12 +20,14 @@ pub(crate) enum Piece {
     /// It was closed; says why if that was no proper end.
     End(Option<io::Error>),
 }
-/// Starts to read a named pipe or a character device, or standard input; `wake` is called after each piece. The thread ends
-/// with the pipe or the receiver.
-pub(crate) fn start(path: Option<PathBuf>, wake: impl Fn() + Send + 'static) -> Receiver<Piece> {
+/// Starts to read; `wake` is called after each piece. The thread ends with what it reads or the receiver.
+pub(crate) fn start(
+    open: impl FnOnce() -> io::Result<Box<dyn Read>> + Send + 'static,
+    wake: impl Fn() + Send + 'static,
+) -> Receiver<Piece> {
     let (sender, receiver) = bounded(WAITING);
     std::thread::spawn(move || {
-        let end = match open(path) {
+        let end = match open() {
             Ok(mut source) => pump(&mut *source, &sender, &wake),
             Err(error) => Some(error),
         };
@@ -35,10 +38,12 @@ pub(crate) fn start(path: Option<PathBuf>, wake: impl Fn() + Send + 'static) -> 
     receiver
 }
 
-fn open(path: Option<PathBuf>) -> io::Result<Box<dyn Read>> {
-    Ok(match path {
-        Some(path) => Box::new(File::options().read(true).open(path)?),
-        None => Box::new(io::stdin().lock()),
+/// Opens a named pipe or a character device, or standard input.
+pub(crate) fn pipe(path: &Path) -> io::Result<Box<dyn Read>> {
+    Ok(if path == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(File::options().read(true).open(path)?)
     })
 }
 
