@@ -1,9 +1,10 @@
 //! Files in which a session began that goes on in another one: of each a part, the first one first.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+
+use crossbeam_channel::Receiver;
 
 use super::files::Files;
 use super::plan::{files_of, read_head};
@@ -11,15 +12,13 @@ use crate::formats::decoder::{Earlier, Format, text_of};
 use crate::formats::json;
 use crate::model::record::FileId;
 use crate::source::lines::LineBuffer;
-use crate::source::packed::{self, packing_of};
+use crate::source::packed;
+use crate::source::stream::{Piece, start};
 
 /// A session goes on so often at most.
 const MOST: usize = 256;
 /// The last record of a part is looked for in so many bytes before its end.
 const LAST: u64 = 4 << 20;
-
-/// How much is read at once.
-const ROOM: usize = 1 << 18;
 
 /// A part of a file.
 pub(crate) struct Part {
@@ -52,13 +51,19 @@ pub(crate) fn originals(format: &dyn Format, path: &Path, files: &Files, learn: 
     let Some(head) = format.may_go_on().then(|| read_head(path).ok()).flatten() else { return };
     let names = files_of(&format.copied_from(path, &text_of(&head.bytes)));
     let Some(name) = names.into_iter().find(|name| name != path) else { return };
-    // Without it what is copied is told by its times.
-    let Ok(mut text) = open(&name, files) else { return };
     let mut buffer = LineBuffer::new(FileId::default());
-    let mut room = vec![0; ROOM];
-    while let Ok(read @ 1..) = text.read(&mut room) {
-        buffer.feed(room.get(..read).unwrap_or_default(), |line| learn(line.record().bytes));
+    // Without it what is copied is told by its times.
+    for piece in read(&name, u64::MAX, files) {
+        if let Piece::Bytes(read) = piece {
+            buffer.feed(&read, |line| learn(line.record().bytes));
+        }
     }
+}
+
+/// Reads so much of the text in a file beside the session.
+pub(crate) fn read(path: &Path, bytes: u64, files: &Files) -> Receiver<Piece> {
+    let (path, files) = (path.to_owned(), files.clone());
+    start(move || Ok(Box::new(open(&path, &files)?.take(bytes))), || ())
 }
 
 /// The file in which a session began that goes on in the one at `path`, which begins so: by names alone, which have times
@@ -105,12 +110,8 @@ fn ends_well(path: &Path, earlier: &Earlier, files: &Files) -> io::Result<bool> 
 }
 
 /// The text in a file beside the session, decompressed if need be.
-pub(crate) fn open(path: &Path, files: &Files) -> io::Result<Box<dyn Read>> {
-    let file: File = files.fence_of(path).open(path)?;
-    match packing_of(&file)? {
-        Some(packing) => packed::open(file, packing),
-        None => Ok(Box::new(file)),
-    }
+fn open(path: &Path, files: &Files) -> io::Result<Box<dyn Read>> {
+    packed::text_of(files.fence_of(path).open(path)?)
 }
 
 /// Whether a file is a compressed archive of lines, by its name.

@@ -15,7 +15,7 @@ use crate::formats::{self, Asked, Detection, detect_text, roots, tried};
 use crate::model::record::Shape;
 use crate::source::document::{Split, split, split_values};
 use crate::source::lines::LIMIT;
-use crate::source::packed::{self, Packing, packing_of};
+use crate::source::packed::{self, Packing};
 use crate::source::pattern::{from_root, matches};
 use crate::source::regular;
 
@@ -56,11 +56,7 @@ pub(crate) fn detect_file_asking(path: &Path, head: &[u8], is_whole: bool, asked
 
 /// So much of the beginning of a file that its first record is in it, unpacked if need be, and whether that is all of it.
 fn longer_head(path: &Path) -> io::Result<(Cow<'static, [u8]>, bool)> {
-    let file = regular::open(path)?;
-    let mut text = match packing_of(&file)? {
-        Some(packing) => packed::open(file, packing)?,
-        None => Box::new(file),
-    };
+    let mut text = packed::text_of(regular::open(path)?)?;
     let mut head = Vec::new();
     for most in [LONGEST, LIMIT] {
         match text.by_ref().take((most - head.len()) as u64).read_to_end(&mut head) {

@@ -6,7 +6,7 @@ pub(crate) mod registry;
 mod rows_beside;
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -31,6 +31,7 @@ use crate::source::follow::Change;
 use crate::source::lines::LineBuffer;
 use crate::source::regular::Fence;
 use crate::source::rewritten::{Look, Rewritten};
+use crate::source::stream::Piece;
 use crate::source::watch::Hints;
 
 /// How much of a line file is read at once.
@@ -486,23 +487,15 @@ impl<'o> Reader<'o> {
         // What is compressed cannot be read again in the middle.
         emitter.leave_bodies(!is_packed(path) && self.bodies.away_at(0, *bytes));
         let mut buffer = LineBuffer::new(id);
-        let end = earlier::open(path, &self.files).and_then(|text| {
-            let mut text = BufReader::with_capacity(ROOM, text.take(*bytes));
-            loop {
-                let read = match text.fill_buf() {
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                    read => read?,
-                };
-                let len = read.len();
-                if len == 0 {
-                    return Ok(());
-                }
-                buffer.feed(read, |line| emit_line(line, kind, path, emitter));
-                text.consume(len);
+        let mut end = None;
+        for piece in earlier::read(path, *bytes, &self.files) {
+            match piece {
+                Piece::Bytes(read) => buffer.feed(&read, |line| emit_line(line, kind, path, emitter)),
+                Piece::End(why) => end = why,
             }
-        });
+        }
         buffer.unfinished().into_iter().for_each(|line| emit_line(line, kind, path, emitter));
-        if let Err(error) = end {
+        if let Some(error) = end {
             emitter.notice(id, &format!("{} cannot be read: {error}", path.display()));
         }
     }

@@ -63,6 +63,14 @@ pub fn open(file: File, packing: Packing) -> io::Result<Box<dyn Read>> {
     Ok(Box::new(Measured { text, packing, left: budget::MEMORY, is_over: false }))
 }
 
+/// The text in a file that may be compressed.
+pub(crate) fn text_of(file: File) -> io::Result<Box<dyn Read>> {
+    match packing_of(&file)? {
+        Some(packing) => open(file, packing),
+        None => Ok(Box::new(file)),
+    }
+}
+
 /// The beginning of the text in a compressed file, and whether that is all of it.
 pub(crate) fn read_head(file: File, packing: Packing, len: usize) -> io::Result<(Vec<u8>, bool)> {
     let mut head = Vec::new();

@@ -158,7 +158,8 @@ impl Rewritten {
     }
 }
 
-fn hash(bytes: &[u8]) -> u64 {
+/// Distinguishes one content from another.
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = std::hash::DefaultHasher::new();
     hasher.write(bytes);
     hasher.finish()

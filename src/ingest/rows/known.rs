@@ -8,6 +8,7 @@ use std::hash::Hasher;
 use crate::ingest::whole::Counted;
 use crate::model::record::FileId;
 use crate::model::tally::Tally;
+pub(crate) use crate::source::rewritten::hash;
 
 /// Rows whose places differ in this many bits lie together.
 const BITS: u32 = 8;
@@ -146,13 +147,6 @@ impl Known {
         });
         rows.get_mut(place).map(change).unwrap_or_default()
     }
-}
-
-/// Distinguishes one content from another.
-pub(crate) fn hash(bytes: &[u8]) -> u64 {
-    let mut hasher = std::hash::DefaultHasher::new();
-    hasher.write(bytes);
-    hasher.finish()
 }
 
 /// Distinguishes one id from another; 0 if there is none.
