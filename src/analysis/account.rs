@@ -79,7 +79,7 @@ impl PageSums {
             for page in track.pages() {
                 time.join(&page.time());
                 sums.delegated += page.parts.iter().map(|part| part.figures.facts.delegated).sum::<u32>();
-                if let [part] = page.parts.as_slice() {
+                if let [part] = &*page.parts {
                     sums.whole.entry((number, part.prompt)).or_default().join(&part.figures);
                 }
             }

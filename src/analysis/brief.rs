@@ -9,7 +9,7 @@
 use std::borrow::{Borrow, Cow};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::derived::{Derived, Facts};
+use super::derived::{Derived, Facts, Out};
 use super::files::paths::normal;
 use super::shell::Does;
 use crate::model::body::Body;
@@ -37,7 +37,7 @@ pub(crate) fn as_is(block: &Block) -> Cow<'_, Block> {
 }
 
 /// What an entry says.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct EntryNotes {
     notes: Box<[Note]>,
     /// Bodies that are on disk would say more.
@@ -203,15 +203,17 @@ pub(crate) struct Open {
 }
 
 impl Derived for Brief {
-    type Fact = EntryNotes;
+    type Row = EntryNotes;
     type Reads = ();
 
-    fn fact(transcript: &Transcript, id: EntryId, _before: &EntryNotes) -> EntryNotes {
-        transcript.get(id).map(|entry| EntryNotes::by(entry, &mut as_is)).unwrap_or_default()
+    fn rows(transcript: &Transcript, id: EntryId, _before: &[EntryNotes], out: &mut Out<'_, EntryNotes>) {
+        let notes = transcript.get(id).map(|entry| EntryNotes::by(entry, &mut as_is));
+        notes.filter(|notes| *notes != EntryNotes::default()).into_iter().for_each(|row| out.push(row));
     }
 
     fn of(transcript: &Transcript, facts: &Facts<EntryNotes>, _reads: &()) -> Self {
-        Self::of_all(transcript, facts.in_order(transcript))
+        let entries = facts.in_order(transcript);
+        Self::of_all(transcript, entries.filter_map(|(place, id, rows)| Some((place, id, rows.first()?))))
     }
 }
 

@@ -14,10 +14,10 @@ mod tools;
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
+use std::num::NonZeroU64;
 
 pub(crate) use self::tools::{Outcome, Tool, Tools};
-use super::derived::{Derived, Facts};
+use super::derived::{Derived, Facts, Out};
 use crate::model::body::{Body, Held, Tree};
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::text::Name;
@@ -71,7 +71,7 @@ pub struct Known {
     name: Name,
     likeness: u64,
     /// A number for its arguments; nothing if they are on disk and were never read.
-    print: Option<u64>,
+    print: Option<NonZeroU64>,
     took: Option<Took>,
     outcome: Outcome,
     /// Size of the result, in bytes.
@@ -84,8 +84,10 @@ pub struct Known {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calls {
     all: Vec<Place>,
-    /// Those of each entry, with the number of the first.
-    of_entry: HashMap<EntryId, (usize, Arc<[Known]>)>,
+    /// What is known of them.
+    facts: Facts<Known>,
+    /// The number of the first call of each entry.
+    firsts: HashMap<EntryId, usize>,
     tools: Tools,
     /// Calls that start sub-agents.
     delegates: Vec<Place>,
@@ -96,18 +98,20 @@ pub struct Calls {
 }
 
 impl Derived for Calls {
-    type Fact = Arc<[Known]>;
+    type Row = Known;
     type Reads = ();
+    const IS_OF_ROWS: bool = true;
 
-    fn fact(transcript: &Transcript, id: EntryId, before: &Arc<[Known]>) -> Arc<[Known]> {
-        transcript.get(id).map(|entry| known_of(entry, before).collect()).unwrap_or_default()
+    fn rows(transcript: &Transcript, id: EntryId, before: &[Known], out: &mut Out<'_, Known>) {
+        let entry = transcript.get(id).into_iter();
+        entry.flat_map(|entry| known_of(entry, before)).for_each(|known| out.push(known));
     }
 
-    fn of(transcript: &Transcript, facts: &Facts<Arc<[Known]>>, _reads: &()) -> Self {
-        let mut calls = Self::default();
-        for (_, id, known) in facts.in_order(transcript).filter(|(_, _, known)| !known.is_empty()) {
-            calls.of_entry.insert(id, (calls.all.len(), known.clone()));
-            for one in known.iter() {
+    fn of(transcript: &Transcript, facts: &Facts<Known>, _reads: &()) -> Self {
+        let mut calls = Self { facts: facts.clone(), ..Self::default() };
+        for (_, id, known) in facts.in_order(transcript).filter(|(.., known)| !known.is_empty()) {
+            calls.firsts.insert(id, calls.all.len());
+            for one in known {
                 let (number, place) = (calls.all.len(), Place { entry: id, block: one.block });
                 calls.all.push(place);
                 calls.alike.entry(one.likeness).or_default().push(number);
@@ -130,7 +134,7 @@ impl Derived for Calls {
 impl Calls {
     /// The number of a call, and what is known of it.
     fn known(&self, place: Place) -> Option<(usize, &Known)> {
-        let (first, calls) = self.of_entry.get(&place.entry)?;
+        let (first, calls) = (self.firsts.get(&place.entry)?, self.facts.get(place.entry));
         let at = calls.binary_search_by_key(&place.block, |known| known.block).ok()?;
         Some((first + at, calls.get(at)?))
     }
@@ -255,7 +259,7 @@ pub(crate) fn likeness_of(call: &ToolCall) -> u64 {
 }
 
 /// A number for the whole of a body; nothing if that is on disk.
-pub(crate) fn print_of(input: &Body) -> Option<u64> {
+pub(crate) fn print_of(input: &Body) -> Option<NonZeroU64> {
     let mut hasher = DefaultHasher::new();
     match &input.held {
         Held::Stub => input.stub.hash(&mut hasher),
@@ -263,7 +267,7 @@ pub(crate) fn print_of(input: &Body) -> Option<u64> {
         Held::Tree(tree) => hash_tree(tree, &mut hasher),
         Held::Away => return None,
     }
-    Some(hasher.finish())
+    NonZeroU64::new(hasher.finish()).or(Some(NonZeroU64::MIN))
 }
 
 fn hash_tree(tree: &Tree, hasher: &mut DefaultHasher) {

@@ -2,7 +2,8 @@
 //! [`Memo`] keeps the facts while entries come and change, and computes the value again when somebody looks. Nothing is
 //! ever taken back out of a value, so a value need not know what it was made of.
 //!
-//! Facts are read while an entry is at hand: later its bodies may be on disk, and the entry itself may be packed.
+//! Facts are read while an entry is at hand: later its bodies may be on disk, and the entry itself may be packed. They are
+//! flat rows of a fixed size ([`Facts`]), so that all values of a session of a gigabyte are computed in milliseconds.
 //!
 //! Invariant: once all is read, a value is what a fresh one would be, whatever came in whatever order.
 
@@ -11,22 +12,29 @@ use std::ops::Deref;
 use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
 
+mod facts;
 pub(crate) mod lanes;
+
+pub use facts::{Facts, Out};
 
 /// A value that is derived from a session.
 pub trait Derived: Default + PartialEq {
-    /// What the function needs of one entry.
-    type Fact: Default;
+    /// What the function needs of an entry: so many rows of these. Names and paths in them are numbers
+    /// ([`Facts::name`]), texts that are only compared are hashes.
+    type Row: Clone + PartialEq;
     /// Another value that the function reads; `()` for most.
     type Reads: Generation;
+    /// Whether an entry without rows makes no difference to the value: it depends neither on how the session stands
+    /// nor on its branches.
+    const IS_OF_ROWS: bool = false;
 
-    /// The fact of an entry as it is now. `before` is the one that was known: it has what bodies told that are on disk
-    /// by now.
-    fn fact(transcript: &Transcript, id: EntryId, before: &Self::Fact) -> Self::Fact;
+    /// The rows of an entry as it is now. `before` are those that were known: they have what bodies told that are on
+    /// disk by now.
+    fn rows(transcript: &Transcript, id: EntryId, before: &[Self::Row], out: &mut Out<'_, Self::Row>);
 
     /// The value of all facts. To look at the entries themselves would unpack all of them: of the transcript only the
     /// order, lanes, turns and what is known of the session as a whole is for this function.
-    fn of(transcript: &Transcript, facts: &Facts<Self::Fact>, reads: &Self::Reads) -> Self;
+    fn of(transcript: &Transcript, facts: &Facts<Self::Row>, reads: &Self::Reads) -> Self;
 }
 
 /// Tells when a value that another one reads has become another one.
@@ -48,36 +56,13 @@ impl Generation for () {
     }
 }
 
-/// Facts by the ids of their entries.
-#[derive(Clone, Debug)]
-pub struct Facts<F>(Vec<F>);
-
-impl<F> Default for Facts<F> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<F> Facts<F> {
-    /// The fact of an entry; nothing if it was not read yet.
-    pub(crate) fn get(&self, id: EntryId) -> Option<&F> {
-        self.0.get(id.index())
-    }
-
-    /// Facts in the order of the session, each with the place of its entry.
-    pub(crate) fn in_order(&self, transcript: &Transcript) -> impl Iterator<Item = (usize, EntryId, &F)> {
-        let order = transcript.order().iter().enumerate();
-        order.filter_map(|(place, id)| Some((place, *id, self.get(*id)?)))
-    }
-}
-
 /// A value of so many facts is computed in some milliseconds.
 const AT_ONCE: usize = 10_000;
 
 /// A derived value, with the facts that it is computed from.
 #[derive(Clone, Debug)]
 pub struct Memo<D: Derived> {
-    facts: Facts<D::Fact>,
+    facts: Facts<D::Row>,
     value: D,
     /// Whether the value is that of the facts.
     is_current: bool,
@@ -152,7 +137,7 @@ impl<D: Derived> Memo<D> {
     pub(crate) fn follow_with(&mut self, transcript: &Transcript, reads: &D::Reads, most: usize) -> bool {
         let is_all = self.read(transcript, most) && reads.is_complete();
         self.is_current &= self.seen == reads.generation();
-        if !self.is_current && (is_all || self.facts.0.len() >= 2 * self.computed) {
+        if !self.is_current && (is_all || self.facts.len() >= 2 * self.computed) {
             let waits = self.is_large() && most < usize::MAX;
             self.is_put_off = waits && !self.is_put_off;
             if self.is_put_off {
@@ -161,7 +146,7 @@ impl<D: Derived> Memo<D> {
             let value = D::of(transcript, &self.facts, reads);
             self.generation += u64::from(value != self.value);
             self.value = value;
-            (self.is_current, self.computed, self.seen) = (true, self.facts.0.len(), reads.generation());
+            (self.is_current, self.computed, self.seen) = (true, self.facts.len(), reads.generation());
         }
         is_all
     }
@@ -173,7 +158,7 @@ impl<D: Derived> Memo<D> {
 
     /// Whether to compute the value takes so long that it is noticed.
     pub(crate) fn is_large(&self) -> bool {
-        self.facts.0.len() > AT_ONCE
+        self.facts.len() > AT_ONCE
     }
 
     /// Reads facts while entries come and nobody looks. Says whether that was all.
@@ -182,11 +167,11 @@ impl<D: Derived> Memo<D> {
     }
 
     fn read(&mut self, transcript: &Transcript, most: usize) -> bool {
-        for id in transcript.ids_from(self.facts.0.len(), most) {
-            self.facts.0.push(D::fact(transcript, id, &D::Fact::default()));
-            self.is_current = false;
+        for id in transcript.ids_from(self.facts.len(), most) {
+            let has_rows = self.facts.add(|before, out| D::rows(transcript, id, before, out));
+            self.is_current &= D::IS_OF_ROWS && !has_rows;
         }
-        self.facts.0.len() >= transcript.ids()
+        self.facts.len() >= transcript.ids()
     }
 
     /// The session has changed; takes effect with [`Memo::follow_with`].
@@ -194,15 +179,14 @@ impl<D: Derived> Memo<D> {
         for id in touched.changed.iter().chain(&touched.moved) {
             self.change(transcript, *id);
         }
-        self.is_current &= touched.is_empty() && !touched.lanes;
+        let is_other = touched.reordered || touched.meta || touched.lanes || !touched.moved.is_empty();
+        self.is_current &= !is_other && (D::IS_OF_ROWS || touched.is_empty());
     }
 
     /// An entry has changed, or its bodies were read again; takes effect with [`Memo::follow_with`].
     pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) {
-        if let Some(fact) = self.facts.0.get_mut(id.index()) {
-            *fact = D::fact(transcript, id, fact);
-            self.is_current = false;
-        }
+        let is_other = self.facts.change(id, |before, out| D::rows(transcript, id, before, out));
+        self.is_current &= !is_other;
     }
 
     /// Bodies of these entries were read again.
@@ -213,7 +197,7 @@ impl<D: Derived> Memo<D> {
     }
 
     /// What is known of the entries, also while nobody asks for the value.
-    pub(crate) fn facts(&self) -> &Facts<D::Fact> {
+    pub(crate) fn facts(&self) -> &Facts<D::Row> {
         &self.facts
     }
 

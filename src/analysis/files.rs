@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::calls::Place;
-use super::derived::{Derived, Facts};
+use super::derived::{Derived, Facts, Out};
 use crate::model::entry::EntryId;
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
@@ -18,60 +18,94 @@ pub(crate) mod paths;
 mod uses;
 
 pub(crate) use file::File;
-use uses::Used;
 pub(crate) use uses::{Flag, Op, Outcome, Use};
+use uses::{Print, Row};
 
 /// The files of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Files {
     by_path: HashMap<Text, File>,
-    /// The first listed file of each call.
-    of_call: HashMap<Place, Text>,
+    /// The first listed file of each call, by its place.
+    of_call: Vec<(Place, Text)>,
 }
 
 impl Derived for Files {
-    /// The files that the calls of an entry use.
-    type Fact = Vec<Used>;
+    type Row = Row;
     type Reads = ();
+    const IS_OF_ROWS: bool = true;
 
-    fn fact(transcript: &Transcript, id: EntryId, before: &Vec<Used>) -> Vec<Used> {
-        transcript.get(id).map(|entry| uses::of_entry(entry, before)).unwrap_or_default()
+    fn rows(transcript: &Transcript, id: EntryId, before: &[Row], out: &mut Out<'_, Row>) {
+        if let Some(entry) = transcript.get(id) {
+            uses::read(entry, before, out);
+        }
     }
 
-    fn of(transcript: &Transcript, facts: &Facts<Vec<Used>>, _reads: &()) -> Self {
-        let root = transcript.meta().root.as_ref();
-        let mut uses: HashMap<Text, Vec<(Use, &Used)>> = HashMap::new();
-        let mut named: Vec<(Place, Text)> = Vec::new();
-        for (_, id, used) in facts.in_order(transcript).filter(|(_, _, used)| !used.is_empty()) {
-            // Of sessions that began in different folders, each has its own.
-            let session = transcript.session_of(id).and_then(|(_, session)| session.root.as_ref());
-            let folder = session.filter(|folder| root != Some(*folder));
+    fn of(transcript: &Transcript, facts: &Facts<Row>, _reads: &()) -> Self {
+        let mut found =
+            Found { transcript, facts, numbers: HashMap::new(), by_path: HashMap::new(), list: Vec::new() };
+        let mut named: Vec<(Place, usize)> = Vec::new();
+        for (_, id, rows) in facts.in_order(transcript).filter(|(.., rows)| !rows.is_empty()) {
             let mut before = None;
-            for one in used {
-                let place = Place { entry: id, block: one.block };
-                let path = paths::seen_from(&one.path, folder.map(Text::as_str), root.map(Text::as_str));
-                let again = Some((place, path.clone(), one.op));
+            for (at, row) in rows.iter().enumerate() {
+                let Row::Use(used) = row else { continue };
+                let place = Place { entry: id, block: used.block as usize };
+                let number = found.number(id, used.path);
+                let again = Some((place, number, used.op));
                 if before == again {
                     continue;
                 }
                 before = again;
-                // One name for all uses of a file.
-                let known = uses.get_key_value(&*path).map(|(known, _)| known.clone());
-                let path = known.unwrap_or_else(|| Text::from(&*path));
-                let by = Use::of(one, place, transcript.lane_at(id));
-                uses.entry(path.clone()).or_default().push((by, one));
-                named.push((place, path));
+                let pairs = uses::pairs(rows.get(at + 1..).unwrap_or_default());
+                let one = (Use::of(used, place, transcript.lane_at(id)), used.print(pairs));
+                if let Some((_, uses)) = found.list.get_mut(number) {
+                    uses.push(one);
+                }
+                named.push((place, number));
             }
         }
-        let by_path: HashMap<Text, File> =
-            uses.into_iter().map(|(path, uses)| (path, File::of(uses))).collect();
-        let mut of_call = HashMap::new();
-        for (place, path) in named {
-            if by_path.get(&path).is_some_and(|file| file.is_listed) {
-                of_call.entry(place).or_insert(path);
-            }
+        let files = found.list.into_iter().map(|(path, uses)| (path, File::of(uses)));
+        let files: Vec<(Text, File)> = files.collect();
+        named.retain(|(_, number)| files.get(*number).is_some_and(|(_, file)| file.is_listed));
+        named.dedup_by_key(|(place, _)| *place);
+        let path = |number: usize| files.get(number).map(|(path, _)| path.clone()).unwrap_or_default();
+        let of_call = named.into_iter().map(|(place, number)| (place, path(number))).collect();
+        Self { of_call, by_path: files.into_iter().collect() }
+    }
+}
+
+/// Files that were found so far.
+struct Found<'a> {
+    transcript: &'a Transcript,
+    facts: &'a Facts<Row>,
+    /// By the session that says so and the number of the path: the file's own number.
+    numbers: HashMap<(Option<usize>, u32), usize>,
+    by_path: HashMap<Text, usize>,
+    /// By their numbers: the path, and the uses in the order of the session.
+    list: Vec<(Text, Vec<(Use, Option<Print<'a>>)>)>,
+}
+
+impl Found<'_> {
+    /// The number of the file that an entry names so.
+    fn number(&mut self, id: EntryId, path: u32) -> usize {
+        let root = self.transcript.meta().root.as_ref();
+        let session = self.transcript.session_of(id);
+        let key = (session.map(|(number, _)| number), path);
+        if let Some(number) = self.numbers.get(&key) {
+            return *number;
         }
-        Self { by_path, of_call }
+        // Of sessions that began in different folders, each has its own.
+        let folder =
+            session.and_then(|(_, session)| session.root.as_ref()).filter(|folder| root != Some(*folder));
+        let named = self.facts.name(path);
+        let path = paths::seen_from(&named, folder.map(Text::as_str), root.map(Text::as_str));
+        let number = self.by_path.get(&*path).copied().unwrap_or_else(|| {
+            let path = Text::from(&*path);
+            self.by_path.insert(path.clone(), self.list.len());
+            self.list.push((path, Vec::new()));
+            self.list.len() - 1
+        });
+        self.numbers.insert(key, number);
+        number
     }
 }
 
@@ -88,7 +122,8 @@ impl Files {
 
     /// The first listed file that a call used.
     pub(crate) fn of_call(&self, place: Place) -> Option<&Text> {
-        self.of_call.get(&place)
+        let at = self.of_call.binary_search_by_key(&place, |(place, _)| *place).ok()?;
+        self.of_call.get(at).map(|(_, path)| path)
     }
 }
 

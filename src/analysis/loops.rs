@@ -9,10 +9,11 @@ use std::collections::HashSet;
 pub(crate) use churn::Undone;
 pub(crate) use runs::{Results, Run};
 
+use self::churn::Churn;
 use self::runs::Lanes;
-use self::steps::Steps;
+use self::steps::Row;
 use super::calls::Place;
-use super::derived::{Derived, Facts};
+use super::derived::{Derived, Facts, Out};
 use super::expression::LOOP;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::text::Name;
@@ -31,33 +32,32 @@ pub struct Loops {
 }
 
 impl Derived for Loops {
-    /// What an entry does, if it does anything.
-    type Fact = Option<Box<Steps>>;
+    type Row = Row;
     type Reads = ();
+    const IS_OF_ROWS: bool = true;
 
-    fn fact(transcript: &Transcript, id: EntryId, before: &Self::Fact) -> Self::Fact {
-        Steps::of(transcript.get(id)?, before.as_deref()).map(Box::new)
+    fn rows(transcript: &Transcript, id: EntryId, before: &[Row], out: &mut Out<'_, Row>) {
+        if let Some(entry) = transcript.get(id) {
+            steps::read(entry, before, out);
+        }
     }
 
-    fn of(transcript: &Transcript, facts: &Facts<Self::Fact>, _reads: &()) -> Self {
-        let steps = || facts.in_order(transcript).filter_map(|(_, id, steps)| Some((id, steps.as_deref()?)));
-        let mut lanes = Lanes::default();
-        for (id, steps) in steps() {
-            lanes.add(transcript.lane_at(id), id, steps);
+    fn of(transcript: &Transcript, facts: &Facts<Row>, _reads: &()) -> Self {
+        let (mut lanes, mut churn) = (Lanes::new(facts), Churn::new(facts));
+        for (_, id, rows) in facts.in_order(transcript).filter(|(.., rows)| !rows.is_empty()) {
+            lanes.add(transcript.lane_at(id), id, rows);
+            churn.add(id, rows);
         }
-        let hunks = steps().flat_map(|(entry, steps)| {
-            steps.hunks.iter().map(move |(block, hunk)| (Place { entry, block: *block }, hunk))
-        });
-        let mut loops = Self { undone: churn::undone(hunks), ..Self::default() };
+        let mut loops = Self { undone: churn.undone(), ..Self::default() };
         for lane in lanes.list {
-            match (lane.name, lane.current()) {
+            match (lane.name, lane.current(facts)) {
                 (None, current) => loops.main = current,
                 (Some(name), Some(current)) if current.count() > 1 => {
                     loops.agents.push((name.clone(), current));
                 }
                 _ => {}
             }
-            loops.runs.extend(lane.into_loops());
+            loops.runs.extend(lane.into_loops(facts));
         }
         loops.runs.sort_by_key(Run::first);
         loops

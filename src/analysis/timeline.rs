@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use super::account::{Account, Class};
 use super::calls::awaited::Awaited;
 use super::context::is_request;
-use super::derived::{Derived, Facts};
+use super::derived::{Derived, Facts, Out};
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::fingerprint::Print;
 use crate::model::text::Name;
@@ -54,7 +54,7 @@ pub enum What {
 }
 
 /// What of an entry stands on the time axis.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct EntryTimes {
     /// Of the main agent: when it was recorded, whether it opens a turn, and tokens of its request.
     main: Option<(Timestamp, bool, Option<u64>)>,
@@ -64,7 +64,7 @@ pub struct EntryTimes {
 }
 
 /// A call that has a time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Called {
     span: Span,
     key: Print,
@@ -93,12 +93,12 @@ pub struct Timeline {
 }
 
 impl Derived for Timeline {
-    /// Nothing of most entries.
-    type Fact = Option<Box<EntryTimes>>;
+    /// One of those entries that have any.
+    type Row = EntryTimes;
     type Reads = Account;
 
-    fn fact(transcript: &Transcript, id: EntryId, _before: &Self::Fact) -> Self::Fact {
-        let entry = transcript.get(id).filter(|entry| !entry.marks.copy)?;
+    fn rows(transcript: &Transcript, id: EntryId, _before: &[EntryTimes], out: &mut Out<'_, EntryTimes>) {
+        let Some(entry) = transcript.get(id).filter(|entry| !entry.marks.copy) else { return };
         let (spans, untimed) = spans_of_calls(id, entry);
         let called = |span: Span| {
             let block = usize::try_from(span.id.block?).ok()?;
@@ -110,15 +110,17 @@ impl Derived for Timeline {
         let request = usage.map(|usage| usage.total());
         let is_of_main = entry.lane.is_none() && (entry.marks.prompt || request.is_some());
         let main = entry.at.filter(|_| is_of_main).map(|at| (at, entry.marks.prompt, request));
-        let times = EntryTimes { main, calls, untimed };
-        (times.main.is_some() || !times.calls.is_empty() || untimed > 0).then(|| Box::new(times))
+        if main.is_some() || !calls.is_empty() || untimed > 0 {
+            out.push(EntryTimes { main, calls, untimed });
+        }
     }
 
-    fn of(transcript: &Transcript, facts: &Facts<Self::Fact>, account: &Account) -> Self {
+    fn of(transcript: &Transcript, facts: &Facts<EntryTimes>, account: &Account) -> Self {
         let mut timeline = Self { lanes: Lanes::of(transcript), ..Self::default() };
         let mut spans = Spans::default();
         let awaited = Awaited::of(transcript);
-        for (_, id, fact) in facts.in_order(transcript) {
+        for (_, id, rows) in facts.in_order(transcript) {
+            let fact = rows.first();
             let name = transcript.lane_at(id);
             if fact.is_none() && (name.is_none() || transcript.marks(id).is_some_and(|marks| marks.copy)) {
                 continue;

@@ -2,6 +2,7 @@
 
 use crate::analysis::activity::{self, Activity};
 use crate::analysis::money::cost::{Cost, Money};
+use crate::analysis::money::spending::EntrySpending;
 use crate::analysis::wall::{Call, Flags, Head, Need, Said, SessionRow, Voice};
 use crate::model::edit::LinkState;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
@@ -155,7 +156,7 @@ fn last_hour(session: &Session, now: Timestamp) -> Option<Cost> {
     let mut money = Money::default();
     let mut has_times = false;
     let facts = session.indexes.spending.facts().in_order(&session.transcript);
-    for spent in facts.filter_map(|(.., fact)| fact.as_deref()?.spent()) {
+    for spent in facts.flat_map(|(.., rows)| rows).filter_map(EntrySpending::spent) {
         has_times |= spent.at.is_some();
         if spent.at.is_some_and(|at| at > from) {
             money.plus(&spent.amount().money);

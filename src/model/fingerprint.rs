@@ -20,6 +20,12 @@ impl Print {
     fn hash(self) -> u64 {
         self.0.get()
     }
+
+    /// A part of it that tells few of them apart.
+    pub(crate) fn short(self) -> u32 {
+        let [.., a, b, c, d] = self.0.get().to_le_bytes();
+        u32::from_le_bytes([a, b, c, d])
+    }
 }
 
 /// Makes fingerprints of what is no key, but several things together.

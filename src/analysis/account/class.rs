@@ -1,8 +1,8 @@
 //! What time is spent on, and sums of it.
 
+use crate::analysis::calls::Place;
 use crate::analysis::calls::asking::asks;
 use crate::model::entry::EntryId;
-use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, ToolCall, ToolKind, ToolState};
 
@@ -76,7 +76,7 @@ impl Class {
 }
 
 /// A span of time in a lane, and what it was spent on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimeSpan {
     /// When it began.
     pub(crate) from: Timestamp,
@@ -84,15 +84,18 @@ pub(crate) struct TimeSpan {
     pub(crate) to: Timestamp,
     /// What it was spent on.
     pub(crate) class: Class,
-    /// The tool that ran.
-    pub(crate) tool: Option<Name>,
     /// The entry that ended it, or whose call ran.
     pub(crate) entry: EntryId,
     /// The block of the call that ran.
-    pub(crate) block: Option<usize>,
+    pub(crate) block: Option<u32>,
 }
 
 impl TimeSpan {
+    /// The call that ran.
+    pub(crate) fn call(&self) -> Option<Place> {
+        Some(Place { entry: self.entry, block: usize::try_from(self.block?).ok()? })
+    }
+
     /// Its length in ms.
     pub(crate) fn ms(&self) -> u64 {
         self.to.since(self.from)

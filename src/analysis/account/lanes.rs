@@ -64,8 +64,8 @@ pub(crate) struct Track<F: Fold> {
 #[derive(Clone, Debug)]
 pub(crate) struct Lanes<F: Fold> {
     read: usize,
-    /// By id: the number of the lane, and the place in it.
-    places: Vec<Option<(u32, u32)>>,
+    /// By id: the number of the lane.
+    lanes: Vec<u32>,
     numbers: HashMap<Option<Name>, usize>,
     tracks: Vec<Track<F>>,
     /// Lanes with something to be judged anew.
@@ -78,7 +78,7 @@ impl<F: Fold> Default for Lanes<F> {
     fn default() -> Self {
         Self {
             read: 0,
-            places: Vec::new(),
+            lanes: Vec::new(),
             numbers: HashMap::new(),
             tracks: Vec::new(),
             stale: BTreeSet::new(),
@@ -123,12 +123,8 @@ impl<F: Fold> Lanes<F> {
         let place = track.ids.len();
         track.ids.push(id);
         track.look_again_at(place);
-        if self.places.len() <= id.index() {
-            self.places.resize(id.index() + 1, None);
-        }
-        if let Some(known) = self.places.get_mut(id.index()) {
-            *known = u32::try_from(number).ok().zip(u32::try_from(place).ok());
-        }
+        self.lanes.resize(id.index(), 0);
+        self.lanes.push(u32::try_from(number).unwrap_or(u32::MAX));
         self.stale.insert(number);
     }
 
@@ -180,8 +176,8 @@ impl<F: Fold> Lanes<F> {
 
     /// The number of the lane of an entry, and its place there.
     pub(crate) fn place_of(&self, id: EntryId) -> Option<(usize, usize)> {
-        let (number, place) = (*self.places.get(id.index())?)?;
-        Some((usize::try_from(number).ok()?, usize::try_from(place).ok()?))
+        let number = *self.lanes.get(id.index())? as usize;
+        Some((number, self.tracks.get(number)?.ids.binary_search(&id).ok()?))
     }
 
     /// The lane of an entry, and its place there.

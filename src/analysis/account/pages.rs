@@ -16,12 +16,12 @@ pub(crate) struct Books;
 /// What is kept of a page.
 #[derive(Clone, Debug, Default)]
 pub struct Sheet {
-    /// Whose time it was, each span with the place in the page of its entry, in their order.
-    pub(crate) spans: Vec<(usize, TimeSpan)>,
+    /// Whose time it was, in the order of the entries.
+    pub(crate) spans: Box<[TimeSpan]>,
     /// From when to when these reach.
     pub(crate) reach: Option<(Timestamp, Timestamp)>,
     /// What happened, by turn, in the order of the file.
-    pub(crate) parts: Vec<TurnPart>,
+    pub(crate) parts: Box<[TurnPart]>,
     /// The time before prompts, which belongs to no turn.
     pub(crate) pauses: Sums,
     /// What the agent itself says of time, with the place in the page of the entry that says so.
@@ -70,6 +70,7 @@ impl Fold for Books {
 
     fn judge(transcript: &Transcript, page: &Page<'_>, carry: &mut Carry) -> Sheet {
         let mut sheet = Sheet::default();
+        let (mut spans, mut parts) = (Vec::new(), Vec::new());
         let mut part = TurnPart { prompt: carry.prompt, ..TurnPart::default() };
         for (place, id) in page.ids().iter().enumerate() {
             let Some(entry) = transcript.get(*id) else { continue };
@@ -78,7 +79,7 @@ impl Fold for Books {
                 carry.prompt = Some(*id);
                 let before =
                     std::mem::replace(&mut part, TurnPart { prompt: carry.prompt, ..TurnPart::default() });
-                sheet.parts.extend(Some(before).filter(|before| before.entries > 0));
+                parts.extend(Some(before).filter(|before| before.entries > 0));
             }
             part.entries += 1;
             part.copies += usize::from(entry.marks.copy);
@@ -89,14 +90,14 @@ impl Fold for Books {
                 sums.spend(span.class, span.ms());
                 let (from, to) = sheet.reach.unwrap_or((span.from, span.to));
                 sheet.reach = Some((from.min(span.from), to.max(span.to)));
-                sheet.spans.push((place, span));
+                spans.push(span);
             });
             if let Some(said) = said {
                 said.add_to(&mut part.figures.time);
                 sheet.said.push((place, said));
             }
         }
-        sheet.parts.push(part);
-        sheet
+        parts.push(part);
+        Sheet { spans: spans.into(), parts: parts.into(), ..sheet }
     }
 }

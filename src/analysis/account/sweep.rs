@@ -3,9 +3,9 @@
 use super::{Class, Sums, TimeSpan};
 use crate::analysis::activity::IDLE_AFTER_MS;
 use crate::analysis::calls::span_of;
+use crate::model::edit::saturating_u32;
 use crate::model::entry::sender::SenderKind;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role, Stop};
-use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, ToolCall, ToolKind};
 use crate::model::transcript::Transcript;
@@ -158,7 +158,7 @@ fn see(
         let Carry { until, is_blurred, .. } = *carry;
         let is_long = until.is_some_and(|until| ended.since(until) > IDLE_AFTER_MS);
         let class = if is_long { Class::Unknown } else { Class::Model };
-        Emitter { carry, id, emit }.up_to(ended, class, None, None);
+        Emitter { carry, id, emit }.up_to(ended, class, None);
         carry.is_blurred = is_blurred;
     }
 }
@@ -228,7 +228,7 @@ fn calls(
     let waits = waits(transcript, id, entry, &open);
     let mut emitter = Emitter { carry, id, emit };
     if let Some(ended) = ends.into_iter().max().filter(|_| open.is_empty()) {
-        emitter.up_to(ended, Class::Unknown, None, None);
+        emitter.up_to(ended, Class::Unknown, None);
     }
     let mut standing = Standing::of(&open);
     let mut ran: Vec<(Timestamp, Timestamp, &Open<'_>)> = Vec::new();
@@ -245,10 +245,10 @@ fn calls(
         // Between the message and the call the model is still writing, unless another call ran or stood still.
         emitter.wait(&waits, from, |emitter, until| {
             emitter.stand_still(&mut standing, until);
-            emitter.up_to(until, Class::Model, None, None);
+            emitter.up_to(until, Class::Model, None);
         });
         let (class, worked) = (Class::of_call(call, entry.said(call)), emitter.carry.worked);
-        emitter.up_to(to, class, Some(&call.name), Some(one.block));
+        emitter.up_to(to, class, Some(one.block));
         // What a sub-agent waited for is in its time, however that was measured.
         let is_measured = call.took(entry.said(call)).is_some_and(|took| took.by == Clocked::Measured);
         let Carry { called, measured, worked: now, .. } = emitter.carry;
@@ -403,10 +403,10 @@ impl Emitter<'_> {
             let is_between = matches!(self.carry.after, After::Answer | After::Done | After::Failure);
             let before = if is_between { Sign::Prompt } else { sign };
             if let Some(class) = class_of(self.carry, before, began) {
-                self.up_to(began, class, None, None);
+                self.up_to(began, class, None);
             }
             let worked = self.carry.worked;
-            self.up_to(at, Class::Model, None, None);
+            self.up_to(at, Class::Model, None);
             if is_between {
                 // It is of no turn of which the agent says how long that took.
                 self.carry.worked = worked;
@@ -421,7 +421,7 @@ impl Emitter<'_> {
         // What a model says without a call is one span until it is complete.
         let is_said = class == Class::Model && sign == Sign::Answer;
         let ended = entry.ended.filter(|ended| is_said && ended.since(at) <= IDLE_AFTER_MS);
-        self.up_to(ended.unwrap_or(at), class, None, None);
+        self.up_to(ended.unwrap_or(at), class, None);
     }
 
     /// Up to here nothing ran: what the human was waited for is theirs, and the rest is told by `rest`.
@@ -434,7 +434,7 @@ impl Emitter<'_> {
         for (asked, answered) in waits.iter().filter(|(asked, _)| *asked < to) {
             if self.carry.until.is_some_and(|until| until < *answered) {
                 rest(self, *asked);
-                self.up_to((*answered).min(to), Class::Human, None, None);
+                self.up_to((*answered).min(to), Class::Human, None);
             }
         }
         rest(self, to);
@@ -444,12 +444,12 @@ impl Emitter<'_> {
     fn stand_still(&mut self, open: &mut Standing<'_>, until: Timestamp) {
         let Some(from) = self.carry.until else { return };
         let Some((first, to)) = open.between(from, until) else { return };
-        self.up_to(first.from.max(from), Class::Model, None, None);
-        self.up_to(to.min(until), Class::Unknown, Some(&first.call.name), Some(first.block));
+        self.up_to(first.from.max(from), Class::Model, None);
+        self.up_to(to.min(until), Class::Unknown, Some(first.block));
     }
 
     /// All time up to here was spent on this.
-    fn up_to(&mut self, to: Timestamp, class: Class, tool: Option<&Name>, block: Option<usize>) {
+    fn up_to(&mut self, to: Timestamp, class: Class, block: Option<usize>) {
         let Some(from) = self.carry.until else {
             self.carry.until = Some(to);
             return;
@@ -457,7 +457,8 @@ impl Emitter<'_> {
         if to > from {
             let ms = if class.is_work() { to.since(from) } else { 0 };
             self.carry.worked = self.carry.worked.saturating_add(ms);
-            (self.emit)(TimeSpan { from, to, class, tool: tool.cloned(), entry: self.id, block });
+            let block = block.map(saturating_u32);
+            (self.emit)(TimeSpan { from, to, class, entry: self.id, block });
             self.carry.until = Some(to);
             self.carry.is_blurred = false;
         }

@@ -5,6 +5,7 @@ mod turns;
 use proptest::prelude::{Strategy, any, prop, proptest};
 
 use super::{Account, Class, Figures, PAGE, TimeSpan};
+use crate::analysis::calls::call_at;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::sender::{Sender, SenderKind};
 use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
@@ -63,13 +64,15 @@ fn account_of(fill: impl FnOnce(&mut Batch)) -> (Transcript, Account) {
 
 /// All of the main lane.
 fn all(account: &Account) -> Vec<TimeSpan> {
-    account.spans().filter(|(lane, _)| lane.is_none()).map(|(_, span)| span.clone()).collect()
+    account.spans().filter(|(lane, _)| lane.is_none()).map(|(_, span)| *span).collect()
 }
 
 /// Class, tool and seconds of all spans.
-fn words(account: &Account) -> Vec<String> {
+fn words(transcript: &Transcript, account: &Account) -> Vec<String> {
     let word = |span: &TimeSpan| {
-        let tool = span.tool.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+        let call = transcript.get(span.entry).zip(span.call());
+        let call = call.and_then(|(entry, place)| call_at(entry, place.block));
+        let tool = call.map(|call| format!(" {}", call.name)).unwrap_or_default();
         format!("{}{tool} {}", span.class.word(), span.ms() / 1_000)
     };
     all(account).iter().map(word).collect()
@@ -96,21 +99,21 @@ fn a_message_is_the_models_until_it_is_complete() {
         prompt(out, "p2", Some(100));
     });
     let first = ["model 4", "model 2", "tools bash 14", "model 10", "tools grep 2", "model 18"];
-    assert_eq!(words(&account), [&first[..], &["model 45", "waiting 5"]].concat());
+    assert_eq!(words(&transcript, &account), [&first[..], &["model 45", "waiting 5"]].concat());
     let m2 = transcript.find("m2").unwrap();
     assert_eq!(account.before(m2).map(|span| span.ms()), Some(45_000), "until it was complete");
 }
 
 #[test]
 fn a_call_without_a_result_leaves_open_whose_time_it_is() {
-    let (_, account) = account_of(|out| {
+    let (transcript, account) = account_of(|out| {
         prompt(out, "p1", Some(0));
         let kinds = vec![call(out, "a", "bash", Some(6))];
         entry(out, "m1", Role::Assistant, Some(4), kinds);
         complete(out, Some(10));
         answer(out, "m2", Some(60));
     });
-    assert_eq!(words(&account), ["model 4", "model 6", "unknown 50"]);
+    assert_eq!(words(&transcript, &account), ["model 4", "model 6", "unknown 50"]);
 }
 
 #[test]
@@ -126,7 +129,7 @@ fn a_turn_is_model_tool_model_and_then_the_human() {
         prompt(out, "p3", Some(90 + 7_200));
     });
     assert_eq!(
-        words(&account),
+        words(&transcript, &account),
         ["model 4", "model 1", "tools bash 40", "model 5", "waiting 30", "model 10", "idle 7200"]
     );
     let sums = account.time(None);
@@ -149,7 +152,7 @@ fn a_turn_is_model_tool_model_and_then_the_human() {
 
 #[test]
 fn parallel_calls_count_once() {
-    let (_, account) = account_of(|out| {
+    let (transcript, account) = account_of(|out| {
         prompt(out, "p", Some(0));
         let kinds = vec![
             call(out, "a", "bash", Some(2)),
@@ -162,13 +165,13 @@ fn parallel_calls_count_once() {
         result(out, "c", Some(12));
         answer(out, "n", Some(21));
     });
-    assert_eq!(words(&account), ["model 2", "tools grep 2", "tools bash 16", "model 1"]);
+    assert_eq!(words(&transcript, &account), ["model 2", "tools grep 2", "tools bash 16", "model 1"]);
     assert_eq!(account.time(None).of(Class::Tool), 18_000);
 }
 
 #[test]
 fn without_times_nothing_is_claimed() {
-    let (_, account) = account_of(|out| {
+    let (transcript, account) = account_of(|out| {
         prompt(out, "p", Some(0));
         let kinds = vec![call(out, "a", "bash", None)];
         entry(out, "m", Role::Assistant, None, kinds);
@@ -176,7 +179,7 @@ fn without_times_nothing_is_claimed() {
         answer(out, "n", Some(30));
         prompt(out, "q", None);
     });
-    assert_eq!(words(&account), ["unknown 30"]);
+    assert_eq!(words(&transcript, &account), ["unknown 30"]);
 }
 
 #[test]
@@ -190,7 +193,7 @@ fn results_alone_say_how_long_it_took_but_not_whose_time_it_was() {
         }
         answer(out, "n", None);
     });
-    assert_eq!(words(&account), ["unknown 60", "unknown 30"]);
+    assert_eq!(words(&transcript, &account), ["unknown 60", "unknown 30"]);
     let turn = account.turn(&transcript, 0);
     assert_eq!((turn.work_ms(), turn.took_ms(), turn.span_ms()), (None, Some(90_000), Some(90_000)));
 }
@@ -228,7 +231,7 @@ fn a_gap_before_a_machine_wakes_the_model_is_not_the_humans() {
             answer(out, "n", Some(36));
         });
         assert_eq!(account.turn(&transcript, 0).work_ms(), Some(6_000), "{from:?}");
-        words(&account)
+        words(&transcript, &account)
     };
     for kind in [SenderKind::Schedule, SenderKind::Task, SenderKind::Peer, SenderKind::Runtime] {
         assert_eq!(gap(Some(kind)), ["model 4", "unknown 30", "model 2"], "{kind:?}");
@@ -240,19 +243,19 @@ fn a_gap_before_a_machine_wakes_the_model_is_not_the_humans() {
 
 #[test]
 fn a_call_without_a_result_leaves_its_time_unknown() {
-    let (_, account) = account_of(|out| {
+    let (transcript, account) = account_of(|out| {
         prompt(out, "p", Some(0));
         let kinds = vec![call(out, "a", "bash", Some(3))];
         entry(out, "m", Role::Assistant, Some(3), kinds);
         answer(out, "n", Some(63));
         answer(out, "o", Some(65));
     });
-    assert_eq!(words(&account), ["model 3", "unknown 60", "model 2"]);
+    assert_eq!(words(&transcript, &account), ["model 3", "unknown 60", "model 2"]);
 }
 
 #[test]
 fn a_clock_that_is_set_back_loses_nothing_that_follows() {
-    let (_, account) = account_of(|out| {
+    let (transcript, account) = account_of(|out| {
         prompt(out, "p", Some(10_000));
         answer(out, "m", Some(10_010));
         prompt(out, "q", Some(5_000));
@@ -261,23 +264,23 @@ fn a_clock_that_is_set_back_loses_nothing_that_follows() {
         answer(out, "o", Some(5_006));
         answer(out, "r", Some(5_009));
     });
-    assert_eq!(words(&account), ["model 10", "model 7", "model 2"]);
+    assert_eq!(words(&transcript, &account), ["model 10", "model 7", "model 2"]);
 }
 
 #[test]
 fn a_failed_request_is_made_again() {
-    let (_, account) = account_of(|out| {
+    let (transcript, account) = account_of(|out| {
         prompt(out, "p", Some(0));
         let error = vec![BlockKind::Break(Break::Error(Text::from("overloaded")))];
         entry(out, "e", Role::Harness, Some(10), error);
         answer(out, "m", Some(25));
     });
-    assert_eq!(words(&account), ["model 10", "retry 15"]);
+    assert_eq!(words(&transcript, &account), ["model 10", "retry 15"]);
 }
 
 #[test]
 fn sub_agents_have_their_own_time() {
-    let (_, account) = account_of(|out| {
+    let (transcript, account) = account_of(|out| {
         prompt(out, "p", Some(0));
         let kinds = vec![call(out, "a", "task", Some(1))];
         entry(out, "m", Role::Assistant, Some(1), kinds);
@@ -290,7 +293,7 @@ fn sub_agents_have_their_own_time() {
         }
         result(out, "a", Some(30));
     });
-    assert_eq!(words(&account), ["model 1", "tools task 29"]);
+    assert_eq!(words(&transcript, &account), ["model 1", "tools task 29"]);
     assert_eq!(account.time(Some(&Text::from("worker"))).of(Class::Model), 18_000);
     assert_eq!(account.time(Some(&Text::from("nobody"))).total(), 0);
 }
@@ -329,7 +332,7 @@ fn figures(of: &Figures) -> impl PartialEq + std::fmt::Debug + use<> {
 #[test]
 fn a_search_that_took_hours_stood_still() {
     let took = |kind: ToolKind, seconds: i64, measured: Option<u64>| {
-        let (_, account) = account_of(|out| {
+        let (transcript, account) = account_of(|out| {
             prompt(out, "p", Some(0));
             let BlockKind::Call(mut call) = call(out, "a", "grep", Some(1)) else { panic!() };
             call.kind = kind;
@@ -339,7 +342,7 @@ fn a_search_that_took_hours_stood_still() {
                 result.duration_ms = measured;
             }
         });
-        words(&account).pop()
+        words(&transcript, &account).pop()
     };
     assert_eq!(took(ToolKind::Search, 6_000, None).as_deref(), Some("unknown grep 6000"));
     assert_eq!(took(ToolKind::Search, 500, None).as_deref(), Some("tools grep 500"));

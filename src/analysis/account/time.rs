@@ -51,15 +51,15 @@ impl Account {
     pub(crate) fn spans(&self) -> impl Iterator<Item = (Option<&Name>, &TimeSpan)> {
         let tracks = self.lanes.tracks().iter();
         let pages = tracks.flat_map(|track| track.pages().map(|page| (track.lane(), page)));
-        pages.flat_map(|(lane, page)| page.spans.iter().map(move |(_, span)| (lane, span)))
+        pages.flat_map(|(lane, page)| page.spans.iter().map(move |span| (lane, span)))
     }
 
     /// The time before an entry, as the entry has it; not that of its calls.
     pub(crate) fn before(&self, id: EntryId) -> Option<TimeSpan> {
         let (track, place) = self.lanes.find(id)?;
         let page = track.page(place / PAGE)?;
-        let own = page.spans.iter().find(|(_, span)| span.entry == id && span.block.is_none());
-        own.map(|(_, span)| span.clone())
+        let own = page.spans.iter().find(|span| span.entry == id && span.block.is_none());
+        own.copied()
     }
 
     /// Spans of the entries of one lane, from the first one on and before the other one. Of long ones only
@@ -91,8 +91,9 @@ impl Account {
 
 /// The spans of a page, with the places in the lane of their entries.
 pub(super) fn spans(track: &Track<Books>, page: usize) -> impl Iterator<Item = (usize, TimeSpan)> {
+    let ids = track.ids_of(page);
     let spans = track.page(page).into_iter().flat_map(|kept| &kept.spans);
-    spans.map(move |(place, span)| (page * PAGE + place, span.clone()))
+    spans.filter_map(move |span| Some((page * PAGE + ids.binary_search(&span.entry).ok()?, *span)))
 }
 
 /// Of the first entry only its calls count: the time before it belongs to what was before.

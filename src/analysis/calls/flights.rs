@@ -11,13 +11,13 @@
 
 use super::Place;
 use crate::analysis::derived::lanes::Lanes;
-use crate::analysis::derived::{Derived, Facts};
+use crate::analysis::derived::{Derived, Facts, Out};
 use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
 
 mod sweep;
 
-use sweep::Items;
+use sweep::Item;
 
 /// Flights are found by so many entries together, for a look at one entry.
 const PAGE: usize = 64;
@@ -80,16 +80,20 @@ impl OfLane {
 }
 
 impl Derived for Flights {
-    type Fact = Items;
+    type Row = Item;
     type Reads = ();
+    const IS_OF_ROWS: bool = true;
 
-    fn fact(transcript: &Transcript, id: EntryId, _before: &Items) -> Items {
-        transcript.get(id).map(Items::of).unwrap_or_default()
+    fn rows(transcript: &Transcript, id: EntryId, _before: &[Item], out: &mut Out<'_, Item>) {
+        if let Some(entry) = transcript.get(id) {
+            sweep::read(transcript, entry, out);
+        }
     }
 
-    fn of(transcript: &Transcript, facts: &Facts<Items>, _reads: &()) -> Self {
+    fn of(transcript: &Transcript, facts: &Facts<Item>, _reads: &()) -> Self {
         let lanes = Lanes::of(transcript, facts.in_order(transcript).map(|(_, id, _)| id));
-        let of_lane = lanes.iter().map(|ids| OfLane::of(sweep::of_lane(transcript, facts, ids), ids.len()));
+        let agents = sweep::agents(transcript, facts);
+        let of_lane = lanes.iter().map(|ids| OfLane::of(sweep::of_lane(facts, &agents, ids), ids.len()));
         Self { of_lane: of_lane.collect(), lanes }
     }
 }

@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use crate::analysis::derived::{Derived, Facts};
+use crate::analysis::derived::{Derived, Facts, Out};
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
@@ -170,25 +170,25 @@ struct Track {
 }
 
 impl Derived for Windows {
-    type Fact = Option<Box<Shown>>;
+    type Row = Shown;
     type Reads = ();
 
-    fn fact(transcript: &Transcript, id: EntryId, _before: &Self::Fact) -> Self::Fact {
-        Shown::of(transcript, id)
+    fn rows(transcript: &Transcript, id: EntryId, _before: &[Shown], out: &mut Out<'_, Shown>) {
+        Shown::of(transcript, id).into_iter().for_each(|shown| out.push(shown));
     }
 
-    fn of(transcript: &Transcript, facts: &Facts<Self::Fact>, _reads: &()) -> Self {
+    fn of(transcript: &Transcript, facts: &Facts<Shown>, _reads: &()) -> Self {
         let mut windows = Self::default();
         let mut asks_for_summaries = false;
         let mut ids: HashMap<Option<&Name>, Vec<EntryId>> = HashMap::new();
-        for (place, id, fact) in facts.in_order(transcript) {
+        for (place, id, rows) in facts.in_order(transcript) {
             let lane = transcript.lane_at(id);
             let ids = ids.entry(lane).or_default();
             if ids.is_empty() {
                 windows.lanes.push(lane.cloned());
             }
             ids.push(id);
-            if let Some(shown) = fact.as_ref().filter(|shown| shown.is_compaction) {
+            if let Some(shown) = rows.first().filter(|shown| shown.is_compaction) {
                 windows.cuts.add(lane, place, id);
                 asks_for_summaries |= !shown.says;
             }

@@ -11,26 +11,25 @@ use crate::model::transcript::Transcript;
 pub(crate) struct Lanes {
     /// In the order of their first entries.
     list: Vec<Vec<EntryId>>,
-    /// By id: the number of the lane, and the place in it.
-    places: Vec<Option<(u32, u32)>>,
+    /// The number of the lane by id, if there are several.
+    numbers: Vec<u32>,
 }
 
 impl Lanes {
     /// Of these entries, which stand in the order of the session.
     pub(crate) fn of(transcript: &Transcript, ids: impl Iterator<Item = EntryId>) -> Self {
-        let mut lanes = Self { list: Vec::new(), places: vec![None; transcript.ids()] };
-        let mut numbers: HashMap<Option<&Name>, usize> = HashMap::new();
+        let mut lanes = Self::default();
+        let mut known: HashMap<Option<&Name>, usize> = HashMap::new();
         for id in ids {
-            let number = *numbers.entry(transcript.lane_at(id)).or_insert(lanes.list.len());
+            let number = *known.entry(transcript.lane_at(id)).or_insert(lanes.list.len());
             if number == lanes.list.len() {
                 lanes.list.push(Vec::new());
             }
-            let (Some(lane), Some(place)) = (lanes.list.get_mut(number), lanes.places.get_mut(id.index()))
-            else {
-                continue;
-            };
-            *place = u32::try_from(number).ok().zip(u32::try_from(lane.len()).ok());
-            lane.push(id);
+            if number > 0 {
+                lanes.numbers.resize(id.index(), 0);
+                lanes.numbers.push(u32::try_from(number).unwrap_or(u32::MAX));
+            }
+            lanes.list.get_mut(number).into_iter().for_each(|lane| lane.push(id));
         }
         lanes
     }
@@ -42,8 +41,8 @@ impl Lanes {
 
     /// The number of the lane of an entry, and its place there.
     pub(crate) fn place_of(&self, id: EntryId) -> Option<(usize, usize)> {
-        let (number, place) = (*self.places.get(id.index())?)?;
-        Some((usize::try_from(number).ok()?, usize::try_from(place).ok()?))
+        let number = self.numbers.get(id.index()).map_or(0, |number| *number as usize);
+        Some((number, self.list.get(number)?.binary_search(&id).ok()?))
     }
 
     /// Entries of the same lane behind one.

@@ -1,6 +1,6 @@
 //! When facts are read, and when a value is computed.
 
-use super::{AT_ONCE, Derived, Facts, Generation, Memo};
+use super::{AT_ONCE, Derived, Facts, Generation, Memo, Out};
 use crate::model::edit::{Batch, Edit, Mode};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
 use crate::model::text::Text;
@@ -11,28 +11,29 @@ use crate::model::transcript::Transcript;
 struct Texts(Vec<String>);
 
 /// The text of an entry, and how often it was read.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Read {
     text: String,
     times: usize,
 }
 
 impl Derived for Texts {
-    type Fact = Read;
+    type Row = Read;
     type Reads = ();
 
-    fn fact(transcript: &Transcript, id: EntryId, before: &Read) -> Read {
+    fn rows(transcript: &Transcript, id: EntryId, before: &[Read], out: &mut Out<'_, Read>) {
+        let before = before.first().cloned().unwrap_or_default();
         let block = transcript.get(id).and_then(|entry| entry.blocks.first());
         let text = match block.map(|block| &block.kind) {
             Some(BlockKind::Text(body)) if !body.is_away() => body.stub.to_string(),
-            Some(_) => before.text.clone(),
+            Some(_) => before.text,
             None => String::new(),
         };
-        Read { text, times: before.times + 1 }
+        out.push(Read { text, times: before.times + 1 });
     }
 
     fn of(transcript: &Transcript, facts: &Facts<Read>, _reads: &()) -> Self {
-        Self(facts.in_order(transcript).map(|(_, _, read)| read.text.clone()).collect())
+        Self(facts.in_order(transcript).flat_map(|(.., rows)| rows).map(|read| read.text.clone()).collect())
     }
 }
 
@@ -41,10 +42,10 @@ impl Derived for Texts {
 struct Count(usize);
 
 impl Derived for Count {
-    type Fact = ();
+    type Row = ();
     type Reads = Memo<Texts>;
 
-    fn fact(_transcript: &Transcript, _id: EntryId, _before: &()) {}
+    fn rows(_transcript: &Transcript, _id: EntryId, _before: &[()], _out: &mut Out<'_, ()>) {}
 
     fn of(_transcript: &Transcript, _facts: &Facts<()>, texts: &Memo<Texts>) -> Self {
         Self(texts.0.len())
@@ -71,7 +72,8 @@ impl Fixture {
     }
 
     fn times(&self) -> Vec<usize> {
-        self.texts.facts.0.iter().map(|read| read.times).collect()
+        let ids = self.transcript.ids_from(0, usize::MAX);
+        ids.flat_map(|id| self.texts.facts.get(id)).map(|read| read.times).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::flags;
-use super::uses::{Op, Outcome, Use, Used};
+use super::uses::{Op, Outcome, Print, Use};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 
@@ -30,17 +30,18 @@ pub(crate) struct File {
 
 impl File {
     /// Of its uses in the order of the session.
-    pub(super) fn of(uses: Vec<(Use, &Used)>) -> Self {
+    pub(super) fn of(uses: Vec<(Use, Option<Print<'_>>)>) -> Self {
         // What has no time stands behind what came before it in the session.
         let mut last = None;
-        let mut timed: Vec<(Option<Timestamp>, Use, &Used)> = Vec::with_capacity(uses.len());
-        for (one, used) in uses {
+        let mut timed: Vec<(Option<Timestamp>, Use, Option<Print<'_>>)> = Vec::with_capacity(uses.len());
+        for (one, print) in uses {
             last = one.at.or(last);
-            timed.push((last, one, used));
+            timed.push((last, one, print));
         }
         timed.sort_by_key(|(at, ..)| *at);
-        let prints: Vec<_> = timed.iter().map(|(_, _, used)| used.print.as_deref()).collect();
-        let mut uses: Vec<Use> = timed.into_iter().map(|(_, one, _)| one).collect();
+        let (mut uses, prints): (Vec<Use>, Vec<_>) =
+            timed.into_iter().map(|(_, one, print)| (one, print)).unzip();
+        uses.shrink_to_fit();
         flags::judge(&mut uses, &prints);
         let count = |ops: &[Op]| {
             uses.iter().filter(|one| one.outcome != Outcome::Failed && ops.contains(&one.op)).count()

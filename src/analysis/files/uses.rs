@@ -1,13 +1,16 @@
 //! How calls use files.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::num::NonZeroU64;
 
 use super::paths;
 use crate::analysis::calls::{Place, likeness_of};
+use crate::analysis::derived::Out;
 use crate::model::body::Held;
 use crate::model::change::{self, DiffLine, Sign};
+use crate::model::edit::saturating_u32;
 use crate::model::entry::{BlockKind, Entry};
-use crate::model::text::{Name, Text};
+use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool;
 use crate::model::tool::{ToolCall, ToolState};
@@ -73,59 +76,107 @@ impl Flag {
 }
 
 /// What a change is known by.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Print {
-    /// What was taken away and what was put there.
-    Edits(Vec<(u64, u64)>),
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Print<'a> {
+    /// What was taken away and what was put there, each with a row.
+    Edits(&'a [Row]),
     /// All of the file.
     Content(u64),
 }
 
+/// How the calls of an entry use files, in the order of their blocks. What an edit changes stands behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Row {
+    /// A call uses a file.
+    Use(Used),
+    /// What the use before it takes away, and what it puts there.
+    Change(u64, u64),
+}
+
 /// How a call uses a file, as far as the call tells.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Used {
+    /// The same for calls that may be the same.
+    likeness: u64,
+    at: Option<Timestamp>,
+    /// Of all that the file is to hold, if that was ever in memory.
+    content: Option<NonZeroU64>,
     /// Place of the call in its entry.
-    pub(super) block: usize,
-    /// Without detours; where the session began may not be known yet.
-    pub(super) path: Text,
+    pub(super) block: u32,
+    /// The number of the path, without detours; where the session began may not be known yet.
+    pub(super) path: u32,
     pub(super) op: Op,
     by_shell: bool,
     outcome: Outcome,
-    at: Option<Timestamp>,
-    /// The same for calls that may be the same.
-    likeness: u64,
-    /// `None`: no change, or its text was never in memory.
-    pub(super) print: Option<Box<Print>>,
 }
 
-/// How the calls of an entry use files. `before` is what was known of it.
-pub(super) fn of_entry(entry: &Entry, before: &[Used]) -> Vec<Used> {
-    let mut all = Vec::new();
+impl Used {
+    /// What its change is known by, with the rows of what it changes.
+    pub(super) fn print<'a>(&self, changes: &'a [Row]) -> Option<Print<'a>> {
+        let edits = Some(Print::Edits(changes)).filter(|_| !changes.is_empty());
+        self.content.map(|content| Print::Content(content.get())).or(edits)
+    }
+}
+
+/// The changes that these rows begin with.
+pub(super) fn pairs(rows: &[Row]) -> &[Row] {
+    let count = rows.iter().take_while(|row| matches!(row, Row::Change(..))).count();
+    rows.get(..count).unwrap_or_default()
+}
+
+/// What rows of changes take away and what they put there, if that is something else.
+pub(super) fn changes(rows: &[Row]) -> impl Iterator<Item = (u64, u64)> {
+    rows.iter().filter_map(|row| match row {
+        Row::Change(old, new) if old != new => Some((*old, *new)),
+        _ => None,
+    })
+}
+
+/// Adds how the calls of an entry use files. `before` is what was known of it.
+pub(super) fn read(entry: &Entry, before: &[Row], out: &mut Out<'_, Row>) {
     for (block, kind) in entry.blocks.iter().enumerate().filter(|_| !entry.marks.copy) {
         let BlockKind::Call(call) = &kind.kind else { continue };
         let used = paths::used_by(call);
         if used.is_empty() {
             continue;
         }
-        let likeness = likeness_of(call);
-        let first = before.partition_point(|known| known.block < block);
-        let known = before.iter().skip(first).take_while(|known| known.block == block);
+        let (block, likeness) = (saturating_u32(block), likeness_of(call));
         for (path, op, by_shell) in used {
-            let print = match call.input.is_away() {
-                true => known
-                    .clone()
-                    .find(|known| (known.likeness, &*known.path, known.op) == (likeness, &path, op))
-                    .and_then(|known| known.print.clone()),
-                false if by_shell => None,
-                false => print_of(call, op, &path).map(Box::new),
-            };
             let at = call.state.result().and_then(|result| result.at).or(call.started).or(entry.at);
-            let (path, outcome) = (Text::from(&*path), outcome_of(&call.state));
-            all.push(Used { block, path, op, by_shell, outcome, at, likeness, print });
+            let outcome = outcome_of(&call.state);
+            let mut one =
+                Used { likeness, at, content: None, block, path: out.number(&path), op, by_shell, outcome };
+            if call.input.is_away() {
+                let known =
+                    before.iter().position(|row| matches!(row, Row::Use(known) if known.is_like(&one)));
+                let known = known.and_then(|at| before.get(at..)).and_then(<[Row]>::split_first);
+                if let Some((Row::Use(known), rest)) = known {
+                    one.content = known.content;
+                    out.push(Row::Use(one));
+                    pairs(rest).iter().for_each(|row| out.push(row.clone()));
+                    continue;
+                }
+            }
+            match (!by_shell).then(|| change_of(call, op, &path)).flatten() {
+                Some(Change::Content(content)) => {
+                    one.content = Some(content);
+                    out.push(Row::Use(one));
+                }
+                Some(Change::Edits(changes)) => {
+                    out.push(Row::Use(one));
+                    changes.into_iter().for_each(|(old, new)| out.push(Row::Change(old, new)));
+                }
+                None => out.push(Row::Use(one)),
+            }
         }
     }
-    all.shrink_to_fit();
-    all
+}
+
+impl Used {
+    fn is_like(&self, other: &Self) -> bool {
+        let parts = |one: &Self| (one.block, one.likeness, one.path, one.op);
+        parts(self) == parts(other)
+    }
 }
 
 /// A use of a file.
@@ -176,18 +227,24 @@ fn hash_of(text: impl Hash) -> u64 {
     hasher.finish()
 }
 
-fn print_of(call: &ToolCall, op: Op, path: &str) -> Option<Print> {
+/// What a call changes in a file.
+enum Change {
+    Edits(Vec<(u64, u64)>),
+    Content(NonZeroU64),
+}
+
+fn change_of(call: &ToolCall, op: Op, path: &str) -> Option<Change> {
     if !matches!(op, Op::Edit | Op::Write) {
         return None;
     }
     let Held::Tree(input) = &call.input.held else { return None };
     if let Some(content) = tool::content_of(input).filter(|_| op == Op::Write) {
-        return Some(Print::Content(hash_of(content)));
+        return NonZeroU64::new(hash_of(content)).map(Change::Content);
     }
     let pairs = tool::replacements_of(input);
     if !pairs.is_empty() {
         let pairs = pairs.into_iter().map(|(old, new)| (hash_of(old), hash_of(new)));
-        return Some(Print::Edits(pairs.collect()));
+        return Some(Change::Edits(pairs.collect()));
     }
     let change = change::of_input(input)?;
     let lines = |sign: Sign| {
@@ -198,5 +255,5 @@ fn print_of(call: &ToolCall, op: Op, path: &str) -> Option<Print> {
     if old.is_empty() && new.is_empty() {
         return None;
     }
-    Some(Print::Edits(vec![(hash_of(old), hash_of(new))]))
+    Some(Change::Edits(vec![(hash_of(old), hash_of(new))]))
 }

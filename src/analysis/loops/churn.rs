@@ -7,8 +7,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use hashbrown::HashMap;
 
+use super::steps::Row;
 use crate::analysis::calls::Place;
+use crate::analysis::derived::{Facts, Out};
 use crate::model::body::Tree;
+use crate::model::entry::EntryId;
 use crate::model::text::Text;
 use crate::model::tool::ToolCall;
 
@@ -24,52 +27,68 @@ pub(crate) struct Undone {
 }
 
 /// A replacement in a file, by what it takes out and what it puts in.
-#[derive(Clone, Debug)]
-pub(super) struct Hunk {
-    path: Text,
-    /// Stands for the path.
-    file: u64,
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hunk {
     old: u64,
     new: u64,
+    /// The number of the path.
+    path: u32,
+    pub(super) block: u32,
 }
 
-/// Edits that a later one turns back, in the order in which that happened. Each replacement comes with its call.
-pub(super) fn undone<'a>(hunks: impl Iterator<Item = (Place, &'a Hunk)>) -> Vec<Undone> {
-    // Replacements that stand, with the newest edit that made each.
-    let mut stand: HashMap<(u64, u64, u64), Place> = HashMap::new();
-    let mut found = BTreeMap::new();
-    for (by, hunk) in hunks {
-        let back = (hunk.file, hunk.new, hunk.old);
-        let edit = stand.get(&back).copied().filter(|edit| super::rank(*edit) < super::rank(by));
-        stand.insert((hunk.file, hunk.old, hunk.new), by);
-        if let Some(edit) = edit {
-            stand.remove(&back);
-            found.insert(super::rank(by), Undone { edit, by, path: hunk.path.clone() });
+/// Edits that a later one turns back.
+pub(super) struct Churn<'a> {
+    facts: &'a Facts<Row>,
+    /// Replacements that stand, with the newest edit that made each.
+    stand: HashMap<(u32, u64, u64), Place>,
+    found: BTreeMap<(EntryId, usize), Undone>,
+}
+
+impl<'a> Churn<'a> {
+    pub(super) fn new(facts: &'a Facts<Row>) -> Self {
+        Self { facts, stand: HashMap::new(), found: BTreeMap::new() }
+    }
+
+    /// Takes in what the next entry does.
+    pub(super) fn add(&mut self, entry: EntryId, rows: &[Row]) {
+        for row in rows {
+            let Row::Hunk(Hunk { old, new, path, block }) = *row else { continue };
+            let by = Place { entry, block: block as usize };
+            let back = (path, new, old);
+            let edit = self.stand.get(&back).copied().filter(|edit| super::rank(*edit) < super::rank(by));
+            self.stand.insert((path, old, new), by);
+            if let Some(edit) = edit {
+                self.stand.remove(&back);
+                self.found.insert(super::rank(by), Undone { edit, by, path: self.facts.name(path) });
+            }
         }
     }
-    found.into_values().collect()
+
+    /// In the order in which that happened.
+    pub(super) fn undone(self) -> Vec<Undone> {
+        self.found.into_values().collect()
+    }
 }
 
 const PATHS: [&str; 5] = ["file_path", "path", "filePath", "file", "absolutePath"];
 const OLD: [&str; 5] = ["old_string", "oldText", "oldString", "old_str", "old_text"];
 const NEW: [&str; 5] = ["new_string", "newText", "newString", "new_str", "new_text"];
 
-/// The replacements that an edit asks for.
-pub(super) fn hunks_of(call: &ToolCall, tree: &Tree) -> Vec<Hunk> {
+/// Adds the replacements that an edit asks for.
+pub(super) fn read(block: u32, call: &ToolCall, tree: &Tree, out: &mut Out<'_, Row>) {
     let text = |tree: &Tree, names: &[&str]| names.iter().find_map(|name| tree.get(name)?.as_text().cloned());
     let path = text(tree, &PATHS).unwrap_or_else(|| call.headline.clone());
-    let file = number(&path);
-    let hunk = |tree: &Tree| {
-        let (old, new) = (text(tree, &OLD)?, text(tree, &NEW)?);
-        let is_said = old != new && !old.is_blank() && !new.is_blank();
-        let (old, new) = (number(&old), number(&new));
-        is_said.then(|| Hunk { path: path.clone(), file, old, new })
-    };
     let edits = tree.get("edits").map(Tree::items).unwrap_or_default();
-    std::iter::once(tree).chain(edits).filter_map(hunk).collect()
+    for tree in std::iter::once(tree).chain(edits) {
+        let Some((old, new)) = text(tree, &OLD).zip(text(tree, &NEW)) else { continue };
+        if old != new && !old.is_blank() && !new.is_blank() {
+            let path = out.number(&path);
+            out.push(Row::Hunk(Hunk { old: hash(&old), new: hash(&new), path, block }));
+        }
+    }
 }
 
-fn number(text: &str) -> u64 {
+fn hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     hasher.finish()

@@ -3,8 +3,9 @@
 
 use hashbrown::HashMap;
 
-use super::steps::{Outcome, Step, Steps};
+use super::steps::{Outcome, Row, Step};
 use crate::analysis::calls::Place;
+use crate::analysis::derived::Facts;
 use crate::analysis::expression::LOOP;
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
@@ -40,11 +41,11 @@ pub(crate) enum Results {
 }
 
 impl Run {
-    fn of(calls: &[(EntryId, &Step)]) -> Self {
-        let tool = calls.first().map(|(_, step)| step.tool.clone()).unwrap_or_default();
+    fn of(calls: &[(EntryId, &Step)], facts: &Facts<Row>) -> Self {
+        let tool = calls.first().map(|(_, step)| facts.name(step.tool)).unwrap_or_default();
         let call = |(entry, step): &(EntryId, &Step)| Call {
-            place: Place { entry: *entry, block: step.block },
-            outcome: step.outcome,
+            place: Place { entry: *entry, block: step.block as usize },
+            outcome: step.outcome(),
             is_sure: step.print.is_some(),
         };
         Self { tool, calls: calls.iter().map(call).collect() }
@@ -99,8 +100,8 @@ impl Run {
 }
 
 /// The way along all lanes.
-#[derive(Default)]
 pub(super) struct Lanes<'a> {
+    facts: &'a Facts<Row>,
     numbers: HashMap<Option<&'a Name>, usize>,
     pub(super) list: Vec<Lane<'a>>,
     /// Sub-agents that did something since the last prompt of the main lane.
@@ -114,8 +115,8 @@ pub(super) struct Lane<'a> {
     /// How many steps there were.
     steps: usize,
     is_awake: bool,
-    /// Of each tool the run that its newest call belongs to.
-    open: HashMap<&'a Name, Open<'a>>,
+    /// By the number of the tool: the run that its newest call belongs to.
+    open: HashMap<u32, Open<'a>>,
     loops: Vec<Run>,
 }
 
@@ -127,11 +128,16 @@ struct Open<'a> {
 }
 
 impl<'a> Lanes<'a> {
+    pub(super) fn new(facts: &'a Facts<Row>) -> Self {
+        Self { facts, numbers: HashMap::new(), list: Vec::new(), awake: Vec::new() }
+    }
+
     /// Takes in what the next entry does.
-    pub(super) fn add(&mut self, name: Option<&'a Name>, id: EntryId, steps: &'a Steps) {
-        if name.is_none() && steps.is_prompt {
+    pub(super) fn add(&mut self, name: Option<&'a Name>, id: EntryId, rows: &'a [Row]) {
+        let is_prompt = matches!(rows.first(), Some(Row::Prompt));
+        if name.is_none() && is_prompt {
             for number in std::mem::take(&mut self.awake) {
-                self.list.get_mut(number).into_iter().for_each(Lane::end);
+                self.list.get_mut(number).into_iter().for_each(|lane| lane.end(self.facts));
             }
         }
         let number = *self.numbers.entry(name).or_insert(self.list.len());
@@ -142,22 +148,22 @@ impl<'a> Lanes<'a> {
         if name.is_some() && !std::mem::replace(&mut lane.is_awake, true) {
             self.awake.push(number);
         }
-        if steps.is_prompt {
-            lane.end();
+        if is_prompt {
+            lane.end(self.facts);
         }
-        steps.calls.iter().for_each(|step| lane.call(id, step));
+        rows.iter().filter_map(Row::step).for_each(|step| lane.call(id, step, self.facts));
     }
 }
 
 impl<'a> Lane<'a> {
-    fn call(&mut self, id: EntryId, step: &'a Step) {
+    fn call(&mut self, id: EntryId, step: &'a Step, facts: &Facts<Row>) {
         let Self { open, loops, .. } = self;
         if step.changes {
-            open.extract_if(|tool, _| **tool != step.tool).for_each(|(_, run)| run.end(loops));
+            open.extract_if(|tool, _| *tool != step.tool).for_each(|(_, run)| run.end(loops, facts));
         }
-        let run = open.entry(&step.tool).or_default();
+        let run = open.entry(step.tool).or_default();
         if run.calls.last().is_some_and(|(_, last)| !last.is_same(step)) {
-            std::mem::take(run).end(loops);
+            std::mem::take(run).end(loops, facts);
         }
         run.calls.push((id, step));
         run.last = self.steps;
@@ -165,29 +171,29 @@ impl<'a> Lane<'a> {
     }
 
     /// Ends all runs.
-    fn end(&mut self) {
+    fn end(&mut self, facts: &Facts<Row>) {
         self.is_awake = false;
-        self.open.drain().for_each(|(_, run)| run.end(&mut self.loops));
+        self.open.drain().for_each(|(_, run)| run.end(&mut self.loops, facts));
     }
 
     /// The longest run that goes on: nothing has changed since, and its last call is not long ago.
-    pub(super) fn current(&self) -> Option<Run> {
+    pub(super) fn current(&self, facts: &Facts<Row>) -> Option<Run> {
         let least = self.steps.saturating_sub(RECENT);
         let open = self.open.values().filter(|run| run.last >= least);
-        open.max_by_key(|run| (run.calls.len(), run.last)).map(|run| Run::of(&run.calls))
+        open.max_by_key(|run| (run.calls.len(), run.last)).map(|run| Run::of(&run.calls, facts))
     }
 
     /// Runs that are long enough for a loop, in no order.
-    pub(super) fn into_loops(mut self) -> Vec<Run> {
-        self.end();
+    pub(super) fn into_loops(mut self, facts: &Facts<Row>) -> Vec<Run> {
+        self.end(facts);
         self.loops
     }
 }
 
 impl Open<'_> {
-    fn end(self, loops: &mut Vec<Run>) {
+    fn end(self, loops: &mut Vec<Run>, facts: &Facts<Row>) {
         if self.calls.len() as u64 >= LOOP {
-            loops.push(Run::of(&self.calls));
+            loops.push(Run::of(&self.calls, facts));
         }
     }
 }

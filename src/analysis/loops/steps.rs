@@ -1,57 +1,54 @@
 //! What an entry does, as far as runs and edits that are turned back depend on it: a prompt, calls, replacements.
 
-use super::churn::{Hunk, hunks_of};
+use std::num::NonZeroU64;
+
+use super::churn::{self, Hunk};
 use crate::analysis::calls::{likeness_of, print_of};
-use crate::model::entry::{BlockKind, Entry};
-use crate::model::text::Name;
+use crate::analysis::derived::Out;
+use crate::model::edit::saturating_u32;
+use crate::model::entry::Entry;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
 
-/// What an entry does.
-#[derive(Clone, Debug, Default)]
-pub struct Steps {
-    pub(super) is_prompt: bool,
-    /// By their blocks.
-    pub(super) calls: Box<[Step]>,
-    /// Replacements with their blocks.
-    pub(super) hunks: Box<[(usize, Hunk)]>,
+/// What an entry does: a prompt first, then calls by their blocks, an edit before its replacements.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Row {
+    /// It opens a turn.
+    Prompt,
+    /// It makes a call.
+    Call(Step),
+    /// A call replaces something in a file.
+    Hunk(Hunk),
 }
 
 /// A call, as far as runs depend on it.
-#[derive(Clone, Debug)]
-pub(super) struct Step {
-    pub(super) block: usize,
-    /// The tool.
-    pub(super) tool: Name,
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
     /// The same for calls that ask for the same, as far as the beginning of their arguments shows.
     likeness: u64,
     /// Of all arguments, if they were ever in memory.
-    pub(super) print: Option<u64>,
+    pub(super) print: Option<NonZeroU64>,
+    /// Of the whole result, if it was ever in memory.
+    result: Option<NonZeroU64>,
+    /// Bytes and lines of the result.
+    size: (u32, u32),
+    /// The number of the tool.
+    pub(super) tool: u32,
+    pub(super) block: u32,
+    /// Whether it was done, if there is a result.
+    is_done: Option<bool>,
     /// Whether something may be different after it.
     pub(super) changes: bool,
-    /// What came of it.
-    pub(super) outcome: Option<Outcome>,
 }
 
 /// What came of a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Outcome {
     is_done: bool,
-    /// Bytes and lines of the result.
     size: (u32, u32),
-    /// Of the whole result, if it was ever in memory.
-    print: Option<u64>,
+    print: Option<NonZeroU64>,
 }
 
 impl Outcome {
-    /// What is known of it, with what was known before of the whole.
-    fn of(call: &ToolCall, before: Option<&Self>) -> Option<Self> {
-        let body = &call.state.result()?.body;
-        let size = (body.bytes, body.lines);
-        let known = before.filter(|before| before.size == size).and_then(|before| before.print);
-        let is_done = matches!(call.state, ToolState::Done(_));
-        Some(Self { is_done, size, print: print_of(body).or(known) })
-    }
-
     /// Whether both are the same, as far as it is known.
     pub(super) fn is_same(self, other: Self) -> bool {
         let prints = self.print.zip(other.print);
@@ -61,6 +58,26 @@ impl Outcome {
 }
 
 impl Step {
+    fn of(call: &ToolCall, block: u32, tool: u32, known: Option<&Self>) -> Self {
+        let body = call.state.result().map(|result| &result.body);
+        let size = body.map_or((0, 0), |body| (body.bytes, body.lines));
+        Self {
+            likeness: likeness_of(call),
+            print: print_of(&call.input).or_else(|| known?.print),
+            result: body.and_then(print_of).or_else(|| known.filter(|known| known.size == size)?.result),
+            size,
+            tool,
+            block,
+            is_done: body.map(|_| matches!(call.state, ToolState::Done(_))),
+            changes: may_change(call),
+        }
+    }
+
+    /// What came of it.
+    pub(super) fn outcome(&self) -> Option<Outcome> {
+        Some(Outcome { is_done: self.is_done?, size: self.size, print: self.result })
+    }
+
     /// Whether both ask for the same.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let prints = self.print.zip(other.print);
@@ -68,50 +85,57 @@ impl Step {
     }
 }
 
-impl Steps {
-    /// What an entry does; nothing if it does nothing. What was known of arguments is kept if they have been left on
-    /// disk since.
-    pub(super) fn of(entry: &Entry, before: Option<&Self>) -> Option<Self> {
-        if entry.marks.copy {
-            return None;
-        }
-        let mut hunks = Vec::new();
-        let calls = entry.blocks.iter().enumerate().filter_map(|(block, one)| match &one.kind {
-            BlockKind::Call(call) => Some((block, &**call)),
-            _ => None,
-        });
-        let calls = calls.map(|(block, call)| {
-            let likeness = likeness_of(call);
-            let known = before.and_then(|before| {
-                let at = before.calls.binary_search_by_key(&block, |step| step.block).ok()?;
-                before.calls.get(at)
-            });
-            let known = known.filter(|known| known.likeness == likeness);
-            if call.kind == ToolKind::Edit && !is_undone(&call.state) {
-                match (call.input.tree(), before.filter(|_| known.is_some())) {
-                    (Some(tree), _) => {
-                        hunks.extend(hunks_of(call, tree).into_iter().map(|hunk| (block, hunk)));
-                    }
-                    (None, Some(before)) => {
-                        let first = before.hunks.partition_point(|(at, _)| *at < block);
-                        let own = before.hunks.iter().skip(first).take_while(|(at, _)| *at == block);
-                        hunks.extend(own.cloned());
-                    }
-                    (None, None) => {}
+/// Adds what an entry does. What was known of arguments is kept if they have been left on disk since.
+pub(super) fn read(entry: &Entry, before: &[Row], out: &mut Out<'_, Row>) {
+    if entry.marks.copy {
+        return;
+    }
+    if entry.marks.prompt {
+        out.push(Row::Prompt);
+    }
+    let mut rest = before;
+    for (block, one) in entry.blocks.iter().enumerate() {
+        let Some(call) = one.call() else { continue };
+        let (block, likeness) = (saturating_u32(block), likeness_of(call));
+        rest = rest.get(rest.partition_point(|row| row.block() < Some(block))..).unwrap_or_default();
+        let known = rest
+            .first()
+            .and_then(Row::step)
+            .filter(|known| (known.block, known.likeness) == (block, likeness));
+        let tool = out.number(&call.name);
+        out.push(Row::Call(Step::of(call, block, tool, known)));
+        if call.kind == ToolKind::Edit && !is_undone(&call.state) {
+            match call.input.tree() {
+                Some(tree) => churn::read(block, call, tree, out),
+                None if known.is_some() => {
+                    let hunks = rest.iter().skip(1).take_while(|row| row.is_hunk_of(block));
+                    hunks.for_each(|row| out.push(row.clone()));
                 }
+                None => {}
             }
-            Step {
-                block,
-                tool: call.name.clone(),
-                likeness,
-                print: print_of(&call.input).or_else(|| known?.print),
-                changes: may_change(call),
-                outcome: Outcome::of(call, known.and_then(|known| known.outcome.as_ref())),
-            }
-        });
-        let calls: Box<[Step]> = calls.collect();
-        let is_prompt = entry.marks.prompt;
-        (is_prompt || !calls.is_empty()).then(|| Self { is_prompt, calls, hunks: hunks.into() })
+        }
+    }
+}
+
+impl Row {
+    fn block(&self) -> Option<u32> {
+        match self {
+            Self::Prompt => None,
+            Self::Call(step) => Some(step.block),
+            Self::Hunk(hunk) => Some(hunk.block),
+        }
+    }
+
+    /// The call that it is.
+    pub(super) fn step(&self) -> Option<&Step> {
+        match self {
+            Self::Call(step) => Some(step),
+            Self::Prompt | Self::Hunk(_) => None,
+        }
+    }
+
+    fn is_hunk_of(&self, block: u32) -> bool {
+        matches!(self, Self::Hunk(hunk) if hunk.block == block)
     }
 }
 

@@ -73,7 +73,7 @@ pub struct Charge {
 }
 
 /// What an entry says of what was spent.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct EntrySpending {
     spent: Option<Spent>,
     fate: Fate,
@@ -86,7 +86,7 @@ pub struct EntrySpending {
 }
 
 /// What was spent with an entry.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Spent {
     what: For,
     usage: Usage,
@@ -104,7 +104,7 @@ pub(crate) struct Carried {
 
 impl EntrySpending {
     /// Nothing of most entries.
-    pub(crate) fn of(transcript: &Transcript, id: EntryId) -> Option<Box<Self>> {
+    pub(crate) fn of(transcript: &Transcript, id: EntryId) -> Option<Self> {
         let entry = transcript.get(id)?;
         let fate = fate(entry);
         let is_spent = entry.usage.as_ref().is_some_and(|usage| !usage.is_zero());
@@ -120,7 +120,7 @@ impl EntrySpending {
             stops: is_stop_of_an_answer(entry),
             can_be_stopped: can_be_stopped(entry),
         };
-        (one.spent.is_some() || one.lacks_tokens || one.stops).then(|| Box::new(one))
+        (one.spent.is_some() || one.lacks_tokens || one.stops).then_some(one)
     }
 
     /// What was spent with it.
@@ -140,7 +140,7 @@ impl Carried {
     /// Of what entries say, in the order of the file.
     fn of(
         transcript: &Transcript,
-        entries: impl Iterator<Item = (usize, EntryId, impl Borrow<Option<Box<EntrySpending>>>)>,
+        entries: impl Iterator<Item = (usize, EntryId, Option<impl Borrow<EntrySpending>>)>,
     ) -> Self {
         let mut carried = Self::default();
         let mut known: HashMap<Name, Option<&'static Prices>> = HashMap::new();
@@ -149,10 +149,11 @@ impl Carried {
         for (place, id, one) in entries {
             let lane = transcript.lane_at(id);
             let last = last.entry(lane).or_default();
-            let Some(one) = one.borrow() else {
+            let Some(one) = &one else {
                 *last = None;
                 continue;
             };
+            let one: &EntrySpending = one.borrow();
             carried.without_tokens += usize::from(one.lacks_tokens);
             // Some agents say that an answer was stopped by an entry of its own behind it.
             if one.stops

@@ -3,7 +3,7 @@
 use super::{Made, SCALES, Segment, Strip, TITLE, column, runs};
 use crate::analysis::account::{Class, TimeSpan};
 use crate::analysis::activity::Activity;
-use crate::analysis::calls::call_at;
+use crate::analysis::calls::{Place, call_at};
 use crate::app::effect::Effect;
 use crate::app::input::action::Action;
 use crate::app::layout::Frame;
@@ -159,7 +159,7 @@ fn holder_of(scene: &Scene<'_>, id: EntryId) -> EntryId {
 
 fn part(scene: &Scene<'_>, span: &TimeSpan) -> Segment {
     let entry = scene.session.transcript.get(span.entry);
-    let call = entry.zip(span.block).and_then(|(entry, block)| call_at(entry, block));
+    let call = entry.zip(span.call()).and_then(|(entry, call)| call_at(entry, call.block));
     Segment {
         ms: span.ms(),
         class: span.class,
@@ -185,7 +185,7 @@ fn going_on(scene: &Scene<'_>, spans: &[TimeSpan]) -> Option<Segment> {
 /// Where an item lies on the line, in ms from its beginning.
 fn offset(session: &Session, spans: &[TimeSpan], focus: Focus) -> Option<u64> {
     let Focus { entry: id, block } = focus;
-    let own = spans.iter().position(|one| one.entry == id && one.block == Some(block));
+    let own = spans.iter().position(|one| one.call() == Some(Place { entry: id, block }));
     let before = |place: usize| spans.iter().take(place).map(TimeSpan::ms).sum::<u64>();
     if let Some(place) = own {
         return Some(before(place));

@@ -1,13 +1,13 @@
 //! One item after the other along a lane: which calls are in flight where it begins.
 
+use std::collections::HashMap;
+
 use super::{Flight, Spot};
 use crate::analysis::calls::Place;
-use crate::analysis::derived::Facts;
-use crate::model::body::Key;
+use crate::analysis::derived::{Facts, Out};
 use crate::model::entry::{Entry, EntryId};
 use crate::model::record::{FileId, Origin};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::ToolResult;
 use crate::model::transcript::Transcript;
 
 /// More calls at a time are not followed: no gutter shows so many.
@@ -27,71 +27,118 @@ struct Active {
     heard: Option<Timestamp>,
 }
 
-/// The items of an entry: what says which calls were in flight where they began.
-#[derive(Clone, Debug, Default)]
-pub struct Items {
-    at: Option<Timestamp>,
-    is_prompt: bool,
-    list: Box<[Item]>,
-}
-
-/// Blocks of one record that follow one another, or a call.
-#[derive(Clone, Debug)]
-struct Item {
-    file: FileId,
+/// What says which calls were in flight where something began.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
     record: u64,
-    /// The last of them.
+    /// Its time, if it has one.
+    at: Timestamp,
+    file: FileId,
+    /// The last of its blocks.
     block: u32,
-    call: Option<Box<Called>>,
+    /// Stands for the id of a call among those of its entry.
+    call: u32,
+    kind: Kind,
+    is_prompt: bool,
+    is_timed: bool,
+    /// Whether its time is that of the call, and not that of the entry.
+    is_started: bool,
 }
 
-/// A call as it was made.
-#[derive(Clone, Debug)]
-struct Called {
-    key: Key,
-    at: Option<Timestamp>,
-    /// The record of the result, and when it came.
-    result: Option<((FileId, u64), Option<Timestamp>)>,
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    /// Blocks of one record that follow one another.
+    Said,
+    /// A call as it was made.
+    Call,
+    /// The result of the call before.
+    Result,
+    /// Only the time of the entry, which no other row tells.
+    Time,
 }
 
-impl Items {
-    /// A copy of an entry has none of its own.
-    pub(super) fn of(entry: &Entry) -> Self {
-        let blocks = entry.blocks.iter().zip(0..).filter(|_| !entry.marks.copy);
-        let mut list: Vec<Item> = Vec::new();
-        for (one, block) in blocks {
-            let Origin { file, at: record, .. } = entry.origin_of(one);
-            let call = one.call().map(|call| {
-                let came = |result: &ToolResult| ((result.body.from.file, result.body.from.at), result.at);
-                let result = call.state.result().map(came);
-                Box::new(Called { key: call.key.clone(), at: call.started, result })
-            });
-            match list.last_mut().filter(|last| last.call.is_none() && call.is_none()) {
-                Some(last) if (last.file, last.record) == (file, record) => last.block = block,
-                _ => list.push(Item { file, record, block, call }),
-            }
-        }
-        Self { at: entry.at, is_prompt: entry.marks.prompt, list: list.into() }
+impl Item {
+    fn at(&self) -> Option<Timestamp> {
+        Some(self.at).filter(|_| self.is_timed)
     }
 }
 
-/// What is known of when an item began.
-struct Begun {
-    file: FileId,
-    record: u64,
-    at: Option<Timestamp>,
+/// Adds the items of an entry; a copy of an entry has none of its own.
+pub(super) fn read(transcript: &Transcript, entry: &Entry, out: &mut Out<'_, Item>) {
+    let item = |kind: Kind, (file, record): (FileId, u64), block: u32, at: Option<Timestamp>| Item {
+        record,
+        at: at.unwrap_or(Timestamp(0)),
+        file,
+        block,
+        call: 0,
+        kind,
+        is_prompt: entry.marks.prompt,
+        is_timed: at.is_some(),
+        is_started: false,
+    };
+    let mut last: Option<Item> = None;
+    let mut is_first = true;
+    let blocks = entry.blocks.iter().zip(0..).filter(|_| !entry.marks.copy);
+    for (one, block) in blocks {
+        let Origin { file, at: record, .. } = entry.origin_of(one);
+        let Some(call) = one.call() else {
+            match last.as_mut().filter(|last| (last.file, last.record) == (file, record)) {
+                Some(last) => last.block = block,
+                None => last
+                    .replace(item(Kind::Said, (file, record), block, entry.at))
+                    .into_iter()
+                    .for_each(|said| out.push(said)),
+            }
+            is_first = false;
+            continue;
+        };
+        last.take().into_iter().for_each(|said| out.push(said));
+        if is_first && call.started.is_some() {
+            out.push(item(Kind::Time, (file, record), block, entry.at));
+        }
+        is_first = false;
+        let made = item(Kind::Call, (file, record), block, call.started.or(entry.at));
+        let (is_started, call_number) = (call.started.is_some(), transcript.print_of(&call.key).short());
+        out.push(Item { call: call_number, is_started, ..made });
+        if let Some(result) = call.state.result() {
+            let record = (result.body.from.file, result.body.from.at);
+            out.push(item(Kind::Result, record, block, result.at));
+        }
+    }
+    last.into_iter().for_each(|said| out.push(said));
+    if is_first {
+        out.push(item(Kind::Time, (entry.origin.file, entry.origin.at), 0, entry.at));
+    }
+}
+
+/// When sub-agents were heard of last, by the entry of their call and what stands for its id.
+pub(super) type Agents = HashMap<(EntryId, u32), Option<Timestamp>>;
+
+/// The sub-agents of all calls; of several of one call the last.
+pub(super) fn agents(transcript: &Transcript, facts: &Facts<Item>) -> Agents {
+    let mut agents = Agents::new();
+    for lane in transcript.lanes() {
+        let Some(call) = lane.call.as_ref().filter(|call| !call.is_empty()) else { continue };
+        let heard = lane.entries.last().and_then(|last| facts.get(*last).first()?.at());
+        let callers = transcript.entries_with_call(call);
+        agents.extend(callers.iter().map(|id| ((*id, transcript.print_of(call).short()), heard)));
+    }
+    agents
 }
 
 /// The flights of a lane.
-pub(super) fn of_lane(transcript: &Transcript, facts: &Facts<Items>, ids: &[EntryId]) -> Vec<Flight> {
-    let mut sweep = Sweep { transcript, facts, active: Vec::new(), done: Vec::new() };
+pub(super) fn of_lane(facts: &Facts<Item>, agents: &Agents, ids: &[EntryId]) -> Vec<Flight> {
+    let mut sweep = Sweep { agents, active: Vec::new(), done: Vec::new() };
     for (place, id) in ids.iter().enumerate() {
-        let Some(items) = facts.get(*id) else { continue };
-        for item in &items.list {
-            let spot = (place, usize::try_from(item.block).unwrap_or(usize::MAX));
-            sweep.pass(spot, items, item);
-            if let Some(call) = &item.call {
-                sweep.begin(spot, *id, call, item);
+        let rows = facts.get(*id);
+        for (number, item) in rows.iter().enumerate() {
+            let spot = (place, item.block as usize);
+            if matches!(item.kind, Kind::Said | Kind::Call) {
+                sweep.pass(spot, item);
+            }
+            if item.kind == Kind::Call {
+                let result = rows.get(number + 1).filter(|next| next.kind == Kind::Result);
+                sweep.begin(spot, *id, item, result);
             }
         }
     }
@@ -104,8 +151,7 @@ pub(super) fn of_lane(transcript: &Transcript, facts: &Facts<Items>, ids: &[Entr
 
 /// The way along a lane.
 struct Sweep<'a> {
-    transcript: &'a Transcript,
-    facts: &'a Facts<Items>,
+    agents: &'a Agents,
     /// Calls in flight, in the order of their columns.
     active: Vec<Active>,
     done: Vec<Flight>,
@@ -113,14 +159,12 @@ struct Sweep<'a> {
 
 impl Sweep<'_> {
     /// An item begins.
-    fn pass(&mut self, spot: Spot, items: &Items, item: &Item) {
-        let called = item.call.as_ref().and_then(|call| call.at);
-        let begun = Begun { file: item.file, record: item.record, at: called.or(items.at) };
+    fn pass(&mut self, spot: Spot, item: &Item) {
         let mut active = std::mem::take(&mut self.active);
         active.retain_mut(|active| {
             // Of blocks of one entry only calls have times of their own.
-            let is_own = active.flight.from.0 == spot.0 && called.is_none();
-            match active.is_in_flight(&begun, items.is_prompt, is_own) {
+            let is_own = active.flight.from.0 == spot.0 && !item.is_started;
+            match active.is_in_flight(item, is_own) {
                 Some(true) => {
                     active.last = spot;
                     true
@@ -135,18 +179,17 @@ impl Sweep<'_> {
         self.active = active;
     }
 
-    fn begin(&mut self, spot: Spot, id: EntryId, call: &Called, item: &Item) {
+    fn begin(&mut self, spot: Spot, id: EntryId, item: &Item, result: Option<&Item>) {
         if self.active.len() >= MOST {
             return;
         }
         let taken =
             self.active.iter().zip(0..).take_while(|(active, column)| active.flight.column == *column);
         let column = taken.count();
-        let record = call.result.map(|(record, _)| record);
+        let record = result.map(|result| (result.file, result.record));
         let record = record.filter(|record| record.0 == item.file && record.1 != item.record);
-        let agent = self.transcript.lanes_of_call(&call.key).last();
-        let heard = agent.and_then(|lane| self.facts.get(*lane.entries.last()?)?.at);
-        let at = call.result.and_then(|(_, at)| at);
+        let agent = self.agents.get(&(id, item.call)).copied();
+        let at = result.and_then(Item::at);
         let rank = record.map_or(at.map_or(0, |at| at.0), |record| i64::try_from(record.1).unwrap_or(0));
         let flight = Flight {
             call: Place { entry: id, block: spot.1 },
@@ -154,10 +197,10 @@ impl Sweep<'_> {
             until: None,
             column,
             rank,
-            is_answered: call.result.is_some(),
+            is_answered: result.is_some(),
             is_agent: agent.is_some(),
         };
-        self.active.insert(column, Active { flight, last: spot, record, at, heard });
+        self.active.insert(column, Active { flight, last: spot, record, at, heard: agent.flatten() });
     }
 
     /// Notes a flight, unless it has the first column for itself, and only its own rows.
@@ -171,16 +214,16 @@ impl Sweep<'_> {
 
 impl Active {
     /// Whether it is in flight where an item begins; nothing if that item does not say.
-    fn is_in_flight(&self, begun: &Begun, is_prompt: bool, is_own: bool) -> Option<bool> {
-        let is_before = |end: Option<Timestamp>| begun.at.zip(end).is_some_and(|(at, end)| at < end);
+    fn is_in_flight(&self, item: &Item, is_own: bool) -> Option<bool> {
+        let is_before = |end: Option<Timestamp>| item.at().zip(end).is_some_and(|(at, end)| at < end);
         if !is_own && is_before(self.heard) {
             return Some(true);
         }
         if !self.flight.is_answered {
-            return Some(!is_prompt);
+            return Some(!item.is_prompt);
         }
         match self.record {
-            Some((file, record)) if file == begun.file => Some(begun.record < record),
+            Some((file, record)) if file == item.file => Some(item.record < record),
             _ if is_own => None,
             _ => Some(is_before(self.at)),
         }

@@ -19,7 +19,7 @@ const OPENED_AGAIN: &str = "hook SessionStart:resume";
 const THINKING: &str = "thinking";
 
 /// An entry as the window's function needs it. Of a copy only whether it is a compaction.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
     pub(super) at: Option<Timestamp>,
     pub(super) role: Role,
@@ -43,7 +43,7 @@ pub struct Shown {
 }
 
 /// A part of an entry as the model saw it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Part {
     pub(super) class: Class,
     pub(super) block: u32,
@@ -51,7 +51,7 @@ pub(super) struct Part {
 }
 
 /// What an answer says of its request.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Prompted {
     pub(super) seen: Step,
     /// Tokens that were written to the cache for an hour.
@@ -60,7 +60,7 @@ pub(super) struct Prompted {
 }
 
 /// What most entries lack.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Rare {
     /// Parts that are dropped later, with when.
     pub(super) dropped: Vec<(Timestamp, Part)>,
@@ -70,7 +70,7 @@ pub(super) struct Rare {
 }
 
 /// A line of a compaction.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Compacted {
     /// The key of its entry.
     pub(super) key: Key,
@@ -82,7 +82,7 @@ pub(super) struct Compacted {
 }
 
 impl Shown {
-    pub(super) fn of(transcript: &Transcript, id: EntryId) -> Option<Box<Self>> {
+    pub(super) fn of(transcript: &Transcript, id: EntryId) -> Option<Self> {
         let entry = transcript.get(id)?;
         let is_compaction = is_compaction(entry);
         if entry.marks.copy && !is_compaction {
@@ -102,7 +102,7 @@ impl Shown {
         let is_rare = !rare.dropped.is_empty() || rare.compacted.is_some() || rare.system.is_some();
         let any = |is_it: fn(&BlockKind) -> bool| entry.blocks.iter().any(|block| is_it(&block.kind));
         let parent = entry.parent.as_ref().filter(|_| entry.role == Role::Assistant);
-        Some(Box::new(Self {
+        Some(Self {
             at: entry.at,
             role: entry.role,
             is_copy: entry.marks.copy,
@@ -122,7 +122,7 @@ impl Shown {
             parts: parts.into(),
             request: prompted(entry),
             rare: is_rare.then(|| Box::new(rare)),
-        }))
+        })
     }
 
     pub(super) fn compacted(&self) -> Option<&Compacted> {

@@ -17,13 +17,10 @@ use crate::model::transcript::Transcript;
 /// Branches of branches that are followed to what is known of them.
 const FAR: usize = 8;
 
-/// What is known of an entry.
-type Fact = Option<Box<Shown>>;
-
 /// What all lanes are judged by.
 pub(super) struct Session<'a> {
     pub(super) transcript: &'a Transcript,
-    pub(super) facts: &'a Facts<Fact>,
+    pub(super) facts: &'a Facts<Shown>,
     /// Whether there are compactions whose summary the model is asked for in the session itself.
     pub(super) asks_for_summaries: bool,
     /// Windows by model.
@@ -32,7 +29,7 @@ pub(super) struct Session<'a> {
 
 impl Session<'_> {
     fn shown(&self, id: EntryId) -> Option<&Shown> {
-        self.facts.get(id)?.as_deref()
+        self.facts.get(id).first()
     }
 
     /// Whether an entry is the answer with which the model wrote the summary of a compaction.
@@ -139,7 +136,7 @@ impl Sweep<'_, '_> {
         if let Some(left) = self.paths.left.get_mut(&branch) {
             *left -= 1;
         }
-        if let Some(shown) = facts.get(id).and_then(Option::as_deref).filter(|shown| !shown.is_copy) {
+        if let Some(shown) = facts.get(id).first().filter(|shown| !shown.is_copy) {
             if branch != self.branch {
                 self.change_path(branch, *before);
             }
@@ -339,7 +336,7 @@ impl Sweep<'_, '_> {
         self.carry.grown = None;
         self.carry.between.compaction = Some(compaction);
         let (transcript, facts) = (self.session.transcript, self.session.facts);
-        let shown = |id| facts.get(id).and_then(Option::as_deref);
+        let shown = |id| facts.get(id).first();
         let key = shown(compaction).and_then(Shown::compacted).map(|line| &line.key);
         let (Some(key), Some(end)) = (key, transcript.place_of(compaction)) else { return };
         let first = seen::kept(transcript, key, end).unwrap_or(end);

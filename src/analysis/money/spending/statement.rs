@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::amount::Amount;
 use super::{Carried, Charge, EntrySpending, Fate, For, purpose};
 use crate::analysis::account::Account;
-use crate::analysis::derived::{Derived, Facts};
+use crate::analysis::derived::{Derived, Facts, Out};
 use crate::analysis::money::cost::{self, Cost, Money, PICOS_IN_NANO};
 use crate::analysis::money::prices::{self, Prices, Tier};
 use crate::model::body::Key;
@@ -105,16 +105,21 @@ pub struct Statement {
 }
 
 impl Derived for Statement {
-    type Fact = Option<Box<EntrySpending>>;
+    type Row = EntrySpending;
     type Reads = Account;
 
-    fn fact(transcript: &Transcript, id: EntryId, _before: &Self::Fact) -> Self::Fact {
-        EntrySpending::of(transcript, id)
+    fn rows(
+        transcript: &Transcript,
+        id: EntryId,
+        _before: &[EntrySpending],
+        out: &mut Out<'_, EntrySpending>,
+    ) {
+        EntrySpending::of(transcript, id).into_iter().for_each(|row| out.push(row));
     }
 
-    fn of(transcript: &Transcript, facts: &Facts<Self::Fact>, account: &Account) -> Self {
-        let Carried { charges: carried, without_tokens } =
-            Carried::of(transcript, facts.in_order(transcript));
+    fn of(transcript: &Transcript, facts: &Facts<EntrySpending>, account: &Account) -> Self {
+        let entries = facts.in_order(transcript).map(|(place, id, rows)| (place, id, rows.first()));
+        let Carried { charges: carried, without_tokens } = Carried::of(transcript, entries);
         let charges = charges(carried, transcript);
         let lanes = Lanes::of(transcript);
         let mut statement = Self {
