@@ -233,7 +233,7 @@ fn calls(
     let mut standing = Standing::of(&open);
     let mut ran: Vec<(Timestamp, Timestamp, &Open<'_>)> = Vec::new();
     for one in &open {
-        let running = running(transcript, one, entry);
+        let running = running(transcript, one, entry, 0);
         // A call that ended while somebody was waited for did not wait itself.
         let waited = || waits.iter().copied().filter(|(_, answered)| *answered <= one.to);
         let worked = running.into_iter().flat_map(|ran| without(ran, waited()));
@@ -302,7 +302,7 @@ fn without(
     others: impl Iterator<Item = (Timestamp, Timestamp)>,
 ) -> Vec<(Timestamp, Timestamp)> {
     let mut left = Vec::new();
-    for (start, end) in others {
+    for (start, end) in others.take_while(|(start, _)| *start < to) {
         if from < start && start < to {
             left.push((from, start));
         }
@@ -347,8 +347,14 @@ impl<'a> Standing<'a> {
 }
 
 /// When a call ran while it was open. It stood still where the agent measured less: until it was allowed, or while the
-/// machine slept; and where its sub-agent gave no sign for so long that nobody can have been at work.
-fn running(transcript: &Transcript, open: &Open<'_>, entry: &Entry) -> Vec<(Timestamp, Timestamp)> {
+/// machine slept. A sub-agent stood still where it gave no sign for so long that nobody can have been at work, and where
+/// all of its own calls did.
+fn running(
+    transcript: &Transcript,
+    open: &Open<'_>,
+    entry: &Entry,
+    depth: u8,
+) -> Vec<(Timestamp, Timestamp)> {
     let Open { from, to, call, .. } = *open;
     let said = entry.said(call);
     if !Class::of_call(call, said).is_work() {
@@ -359,27 +365,83 @@ fn running(transcript: &Transcript, open: &Open<'_>, entry: &Entry) -> Vec<(Time
         let began = i64::try_from(ms).ok().and_then(|ms| to.0.checked_sub(ms));
         return vec![(began.map_or(from, Timestamp), to)];
     }
-    // Without such a gap it need not be looked for.
-    if to.since(from) <= IDLE_AFTER_MS {
+    // In so short a time there is no pause that counts, and sub-agents that call each other end somewhere.
+    if to.since(from) <= HELD_MS || depth == DEEPEST {
         return vec![(from, to)];
     }
     let lane = transcript.lane_of_call(&call.key);
     let entries = lane.into_iter().flat_map(|lane| &lane.entries).filter_map(|id| transcript.get(*id));
-    let mut signs: Vec<Timestamp> =
-        entries.flat_map(Entry::times).filter(|at| from < *at && *at < to).collect();
-    if signs.is_empty() {
-        return vec![(from, to)];
+    let mut inner = Inner::default();
+    for entry in entries {
+        inner.add(transcript, entry, (from, to), depth + 1);
     }
-    signs.push(to);
-    signs.sort();
-    let mut ran = vec![(from, from)];
-    for sign in signs {
-        match ran.last_mut() {
-            Some(last) if sign.since(last.1) <= IDLE_AFTER_MS => last.1 = sign,
-            _ => ran.push((sign, sign)),
+    inner.ran((from, to))
+}
+
+/// Sub-agents within sub-agents are not looked into for ever.
+const DEEPEST: u8 = 8;
+
+/// What the entries of a sub-agent say of when it was at work.
+#[derive(Default)]
+struct Inner {
+    signs: Vec<Timestamp>,
+    /// The last of them, and whether all was said by then.
+    last: Option<(Timestamp, bool)>,
+    /// When its calls ran, …
+    ran: Vec<(Timestamp, Timestamp)>,
+    /// … those of them that started sub-agents …
+    nested: Vec<(Timestamp, Timestamp)>,
+    /// … and when they stood still.
+    still: Vec<(Timestamp, Timestamp)>,
+}
+
+impl Inner {
+    /// An entry of it, of the time between these two.
+    fn add(&mut self, transcript: &Transcript, entry: &Entry, (from, to): (Timestamp, Timestamp), depth: u8) {
+        self.signs.extend(entry.times().filter(|at| from < *at && *at < to));
+        let last = entry.last_time().map(|at| (at, entry.stop == Stop::Done));
+        self.last = self.last.max(last);
+        for call in entry.calls() {
+            let Some((began, ended)) = span_of(call, entry.said(call)) else { continue };
+            let open = Open { from: began, to: ended, block: 0, call };
+            let is_work = Class::of_call(call, entry.said(call)).is_work();
+            let ran = if is_work { running(transcript, &open, entry, depth) } else { Vec::new() };
+            let still = without((began, ended), ran.iter().copied());
+            self.still.extend(still.into_iter().filter(|(from, to)| to.since(*from) > HELD_MS));
+            if transcript.lane_of_call(&call.key).is_some() {
+                self.nested.extend(&ran);
+            }
+            self.ran.extend(ran);
         }
     }
-    ran
+
+    /// When it was at work between these two.
+    fn ran(mut self, (from, to): (Timestamp, Timestamp)) -> Vec<(Timestamp, Timestamp)> {
+        if self.signs.is_empty() {
+            return vec![(from, to)];
+        }
+        // What one of several had to say may have waited for the others.
+        self.signs.extend(self.last.is_none_or(|(_, is_done)| !is_done).then_some(to));
+        self.signs.sort();
+        let mut ran = vec![(from, from)];
+        for sign in self.signs {
+            match ran.last_mut() {
+                Some(last) if sign.since(last.1) <= IDLE_AFTER_MS => last.1 = sign,
+                _ => ran.push((sign, sign)),
+            }
+        }
+        if !self.still.is_empty() {
+            self.ran.sort();
+            let busy = || self.ran.iter().copied();
+            let mut still: Vec<_> = self.still.into_iter().flat_map(|still| without(still, busy())).collect();
+            still.sort();
+            ran = ran.into_iter().flat_map(|ran| without(ran, still.iter().copied())).collect();
+        }
+        let nested = self.nested.into_iter().map(|(began, ended)| (began.max(from), ended.min(to)));
+        ran.extend(nested.filter(|(from, to)| from < to));
+        ran.sort();
+        ran
+    }
 }
 
 struct Emitter<'a> {

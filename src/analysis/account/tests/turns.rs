@@ -362,6 +362,84 @@ fn a_sub_agent_without_a_sign_for_hours_was_not_at_work() {
     }
 }
 
+/// A call in a lane, from one time to another.
+fn call_of(out: &mut Batch, key: &str, lane: &str, kind: ToolKind, (from, to): (i64, i64)) {
+    let call = ToolCall { kind, started: at(Some(from)), ..samples::call(out, key) };
+    let mut entry = out.new_entry(Text::clean(&format!("m{key}")), Role::Assistant, at(Some(from)));
+    entry.lane = Some(Text::clean(lane)).filter(|lane| !lane.is_blank());
+    entry.blocks = vec![Batch::block(Piece(0), BlockKind::Call(Box::new(call)))];
+    out.entry(entry);
+    result(out, key, Some(to));
+}
+
+#[test]
+fn a_sub_agent_that_waits_to_be_allowed_is_not_at_work() {
+    let started = |out: &mut Batch, lane: &str, call: &str| {
+        out.meta(MetaEdit::Lane { name: Text::clean(lane), label: None, call: Some(Text::clean(call)) });
+    };
+    let lane_of = |first: (ToolKind, (i64, i64)), second: Option<(ToolKind, (i64, i64))>, is_nested: bool| {
+        let (transcript, account) = account_of(|out| {
+            prompt(out, "p", Some(0));
+            call_of(out, "c", "", ToolKind::Delegate, (10, 5_010));
+            let lane = if is_nested { "inner" } else { "lane" };
+            started(out, "lane", "c");
+            spend(out, "s0", Some(20), Some("lane"));
+            if is_nested {
+                call_of(out, "n", "lane", ToolKind::Delegate, (25, 5_000));
+                started(out, "inner", "n");
+            }
+            call_of(out, "x", lane, first.0, first.1);
+            second.into_iter().for_each(|(kind, times)| call_of(out, "y", lane, kind, times));
+            spend(out, "s1", Some(4_990), Some(lane));
+            answer(out, "end", Some(5_020));
+        });
+        time_of(&account, &transcript)
+    };
+    let edit = (ToolKind::Edit, (30, 4_030));
+    for is_nested in [false, true] {
+        assert_eq!(lane_of(edit, None, is_nested), [1_020, 0, 4_000], "nested: {is_nested}");
+        let beside = Some((ToolKind::Run, (30, 530)));
+        assert_eq!(lane_of(edit, beside, is_nested), [1_520, 0, 3_500], "another call ran: {is_nested}");
+        assert_eq!(
+            lane_of((ToolKind::Run, (30, 3_030)), None, is_nested),
+            [5_020, 0, 0],
+            "it ran: {is_nested}"
+        );
+    }
+}
+
+#[test]
+fn a_sub_agent_is_at_work_while_one_that_it_started_is() {
+    let (transcript, account) = account_of(|out| {
+        prompt(out, "p", Some(0));
+        call_of(out, "c", "", ToolKind::Delegate, (10, 20_000));
+        call_of(out, "n", "lane", ToolKind::Delegate, (20, 19_900));
+        for time in (30..19_000).step_by(1_000) {
+            spend(out, &format!("s{time}"), Some(time), Some("inner"));
+        }
+        for (lane, call) in [("lane", "c"), ("inner", "n")] {
+            out.meta(MetaEdit::Lane { name: Text::from(lane), label: None, call: Some(Text::from(call)) });
+        }
+        answer(out, "end", Some(20_010));
+    });
+    assert_eq!(time_of(&account, &transcript), [20_010, 0, 0]);
+}
+
+#[test]
+fn a_sub_agent_that_has_said_all_waits_for_the_others() {
+    let (transcript, account) = account_of(|out| {
+        prompt(out, "p", Some(0));
+        call_of(out, "c", "", ToolKind::Delegate, (10, 1_010));
+        spend(out, "s", Some(110), Some("lane"));
+        if let Some(Edit::Entry(entry)) = out.edits.last_mut() {
+            entry.stop = Stop::Done;
+        }
+        out.meta(MetaEdit::Lane { name: Text::from("lane"), label: None, call: Some(Text::from("c")) });
+        answer(out, "end", Some(1_020));
+    });
+    assert_eq!(time_of(&account, &transcript), [120, 0, 900]);
+}
+
 #[test]
 fn time_of_sub_agents_is_held_against_what_the_agent_says() {
     let (transcript, account) = account_of(|out| {
