@@ -238,7 +238,11 @@ impl Account {
 
     /// What a sub-agent did by itself, without those that it started; one of several sessions with all its turns.
     pub(crate) fn lane(&self, name: &Name) -> Figures {
-        self.sums.lane(&self.lanes, name)
+        let mut figures = self.sums.lane(&self.lanes, name);
+        if let Some(beside) = self.sums.homes.beside_of_lane(name) {
+            figures.facts.totals.join(beside);
+        }
+        figures
     }
 
     /// All that lies in a lane; `None` is the main one.

@@ -2,7 +2,7 @@
 //! of schema `tv.stats/2`.
 //!
 //! Invariant: an entry counts as its own in one place only: on the active path, on the branch that left
-//! it, or in its lane.
+//! it, or in its lane; and so do the requests that were made for it.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,7 +18,7 @@ use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolState;
 use crate::model::totals::Totals;
-use crate::model::transcript::Transcript;
+use crate::model::transcript::{Aside, Transcript};
 
 /// What happened in a part of a session.
 #[derive(Debug, Serialize)]
@@ -103,8 +103,8 @@ pub(crate) fn active(transcript: &Transcript) -> PartFigures {
     let abandoned = &transcript.branches().abandoned;
     let is_active = |id: &&EntryId| !abandoned.contains(id) && transcript.lane_at(**id).is_none();
     let mut part = PartSum::default();
-    part.count_all(transcript.order().iter().filter(is_active), transcript);
-    // Usage recorded beside the entries belongs to no branch or lane: it counts if there is only one.
+    part.count_all(transcript.order().iter().filter(is_active), &Beside::of(transcript));
+    // What a run counts beyond its requests belongs to no branch or lane: it counts if there is only one.
     if abandoned.is_empty() && transcript.lanes().is_empty() {
         part.totals.clone_from(transcript.totals());
     }
@@ -113,17 +113,18 @@ pub(crate) fn active(transcript: &Transcript) -> PartFigures {
 
 /// The branches by number.
 pub(crate) fn branches(transcript: &Transcript) -> Vec<BranchFigures> {
+    let beside = Beside::of(transcript);
     let mut started: HashMap<usize, PartSum> = HashMap::new();
     for lane in transcript.lanes() {
         if let Some(branch) = branch_of(lane, transcript) {
-            started.entry(branch.number).or_default().count_all(&lane.entries, transcript);
+            started.entry(branch.number).or_default().count_all(&lane.entries, &beside);
         }
     }
     let figures = |branch: &Branch| {
         let key = |id: EntryId| transcript.get(id).map(|entry| entry.key.to_string());
         let mut part = PartSum::default();
         let left = branch.entries.iter().filter(|id| transcript.branches().abandoned.contains(id));
-        part.count_all(left, transcript);
+        part.count_all(left, &beside);
         let own = PartFigures::from(&part);
         if let Some(lanes) = started.get(&branch.number) {
             part.join(lanes);
@@ -146,12 +147,13 @@ pub(crate) fn branches(transcript: &Transcript) -> Vec<BranchFigures> {
 
 /// The sub-agents in the order in which they were seen.
 pub(crate) fn lanes(transcript: &Transcript) -> Vec<LaneFigures> {
+    let beside = Beside::of(transcript);
     let parts: BTreeMap<&Name, PartSum> = transcript
         .lanes()
         .iter()
         .map(|lane| {
             let mut part = PartSum::default();
-            part.count_all(&lane.entries, transcript);
+            part.count_all(&lane.entries, &beside);
             (&lane.name, part)
         })
         .collect();
@@ -182,10 +184,37 @@ fn branch_of<'a>(lane: &LaneFacts, transcript: &'a Transcript) -> Option<&'a Bra
     transcript.branches().of(transcript.root_caller(lane)?)
 }
 
+/// A session, with the requests that were made for entries beside them, such as an advisor's.
+struct Beside<'t> {
+    transcript: &'t Transcript,
+    requests: HashMap<EntryId, Vec<&'t Aside>>,
+}
+
+impl<'t> Beside<'t> {
+    fn of(transcript: &'t Transcript) -> Self {
+        let mut requests: HashMap<EntryId, Vec<&Aside>> = HashMap::new();
+        for (_, aside) in transcript.asides().filter(|(_, aside)| aside.usage.scope.is_of_requests()) {
+            if let Some(after) = aside.after {
+                requests.entry(after).or_default().push(aside);
+            }
+        }
+        Self { transcript, requests }
+    }
+}
+
 impl PartSum {
-    fn count_all<'a>(&mut self, ids: impl IntoIterator<Item = &'a EntryId>, transcript: &Transcript) {
-        for entry in ids.into_iter().filter_map(|id| transcript.get(*id)) {
-            self.count(entry);
+    fn count_all<'a>(&mut self, ids: impl IntoIterator<Item = &'a EntryId>, beside: &Beside<'_>) {
+        for id in ids {
+            self.count_requests(beside.requests.get(id).into_iter().flatten());
+            if let Some(entry) = beside.transcript.get(*id) {
+                self.count(entry);
+            }
+        }
+    }
+
+    fn count_requests<'a>(&mut self, requests: impl Iterator<Item = &'a &'a Aside>) {
+        for request in requests {
+            self.totals.add(&request.usage, request.model.as_ref());
         }
     }
 

@@ -78,7 +78,15 @@ impl Account {
     /// What a sub-agent had done by itself.
     pub(crate) fn lane_as_of(&self, transcript: &Transcript, as_of: &AsOf, name: &Name) -> Figures {
         let number = self.lanes.track_of(Some(name)).map(|(number, _)| number);
-        number.map(|number| self.part_as_of(transcript, as_of, number, 0..usize::MAX)).unwrap_or_default()
+        let Some(number) = number else { return Figures::default() };
+        let mut figures = self.part_as_of(transcript, as_of, number, 0..usize::MAX);
+        for (_, aside) in transcript.asides().filter(|(_, aside)| aside.usage.scope.is_of_requests()) {
+            let place = aside.after.and_then(|after| self.lanes.place_of(after));
+            if place.is_some_and(|(lane, _)| lane == number) && as_of.has(place) {
+                figures.facts.totals.add(&aside.usage, aside.model.as_ref());
+            }
+        }
+        figures
     }
 
     /// What the session had cost. What runs count beyond their requests is known only in the end.

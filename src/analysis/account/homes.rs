@@ -18,8 +18,10 @@ pub(crate) struct Homes {
     sums: HashMap<EntryId, TurnFacts>,
     /// Calls that started one of them, by turn; without a turn what serves none.
     callers: HashMap<Option<EntryId>, u32>,
-    /// What was spent beside the entries, by turn.
+    /// What was spent beside the entries, by turn …
     beside: HashMap<EntryId, Totals>,
+    /// … and by lane.
+    beside_of_lane: HashMap<Name, Totals>,
 }
 
 impl Homes {
@@ -64,6 +66,10 @@ impl Homes {
     fn add_up(&mut self, transcript: &Transcript) {
         for (_, aside) in transcript.asides() {
             let Some(after) = aside.after.filter(|_| aside.usage.scope.is_of_requests()) else { continue };
+            if let Some(lane) = transcript.lane_at(after) {
+                let sum = self.beside_of_lane.entry(lane.clone()).or_default();
+                sum.add(&aside.usage, aside.model.as_ref());
+            }
             let prompt = match transcript.lane_at(after) {
                 Some(lane) if !transcript.is_spoken_to(Some(lane)) => self.of_lane(lane),
                 _ => transcript
@@ -96,6 +102,11 @@ impl Homes {
     /// How many calls did so in all.
     pub(crate) fn all_callers(&self) -> u32 {
         self.callers.values().sum()
+    }
+
+    /// What was spent beside the entries of a lane.
+    pub(crate) fn beside_of_lane(&self, lane: &Name) -> Option<&Totals> {
+        self.beside_of_lane.get(lane)
     }
 
     /// What was spent beside the entries of a turn.

@@ -6,7 +6,7 @@ use proptest::prelude::{prop, proptest};
 
 use super::{branches, lanes};
 use crate::ingest::Target;
-use crate::model::edit::{Batch, MetaEdit};
+use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Piece, Role};
 use crate::model::samples;
 use crate::model::text::Text;
@@ -111,6 +111,27 @@ fn a_lane_holds_what_it_started_and_its_branch_too() {
         (branch.why, branch.root.as_deref(), branch.point.as_deref()),
         ("left", Some("k1"), Some("k0"))
     );
+}
+
+#[test]
+fn requests_that_were_made_for_an_answer_are_of_its_lane() {
+    let mut out = Batch::default();
+    for (key, lane) in [("k0", None), ("k1", Some("lane 1")), ("k2", None)] {
+        let mut entry = out.new_entry(Text::from(key), Role::Assistant, Some(Timestamp(1000)));
+        entry.lane = lane.map(Text::from);
+        let spent = |input| Box::new(Usage { input: Some(input), output: Some(1), ..Usage::default() });
+        entry.usage = Some(spent(10));
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(out.prose("said"))));
+        out.entry(entry);
+        out.push(Edit::Usage { of: Text::clean(&format!("{key}:advice")), usage: spent(500), model: None });
+    }
+    let target = Target { path: PathBuf::from("made"), session: None };
+    let whole = figures::of(&Reading::from_batch(target, out), Timestamp(0));
+    let of = |usage: &crate::report::spent::UsageFigures| (usage.requests, usage.input);
+    assert_eq!(of(&whole.usage), (6, Some(1530)));
+    assert_eq!(of(&whole.active.usage), (4, Some(1020)));
+    assert_eq!(of(&whole.lane_list[0].own.usage), (2, Some(510)));
+    assert_eq!(of(&whole.lane_list[0].total.usage), (2, Some(510)));
 }
 
 #[test]
