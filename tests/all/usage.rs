@@ -609,6 +609,32 @@ fn what_a_fork_records_has_what_its_parent_cost_in_it() {
 }
 
 #[test]
+fn a_fork_of_a_fork_has_in_it_what_that_one_records() {
+    let id = |id: &str| format!("\"sessionId\":\"{id}\"");
+    let from = format!("\"forkedFrom\":{{{},\"messageUuid\":\"u\"}},{}", id("two"), id("three"));
+    let two = fork_of("one", &[1, 2]) + &claude("two", None, 5, &[3]);
+    let three = (fork_of("one", &[1, 2]) + &claude("two", None, 5, &[3])).replace(&id("two"), &from);
+    let sessions = [
+        ("one", claude("one", None, 5, &[1, 2]), 1.0),
+        ("two", two, 1.4),
+        ("three", three + &claude("three", None, 5, &[4]), 1.9),
+    ];
+    for days in [[7, 8, 9], [9, 8, 7], [8, 9, 7]] {
+        let home = Home(tempfile::tempdir().unwrap());
+        for ((name, text, usd), day) in sessions.iter().zip(days) {
+            let path = format!(".claude/projects/-w/{name}.jsonl");
+            home.write(&path, &(text.clone() + &cost_state(name, *usd, 0.0, [1000, 0])));
+            age(&home, &path, day);
+        }
+        let rows = home.rows(&["--by", "session", "."]);
+        let sum: f64 = rows.iter().filter_map(|row| row["cost"]["usd"].as_f64()).sum();
+        assert!((sum - 1.9).abs() < 1e-6, "{days:?}: {sum}");
+        let requests: u64 = rows.iter().filter_map(|row| row["requests"].as_u64()).sum();
+        assert_eq!(requests, 4, "{days:?}");
+    }
+}
+
+#[test]
 fn a_model_that_the_agent_had_no_price_for_makes_its_sum_a_lower_bound() {
     let home = Home(tempfile::tempdir().unwrap());
     let unknown = |text: String| text.replace("claude-haiku-4-5", "mystery-9");

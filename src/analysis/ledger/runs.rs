@@ -55,7 +55,8 @@ impl Ledger {
         let mut leaving: Vec<(&Run, &Run, Share)> = Vec::new();
         let sessions = Sessions::of(self);
         let mut runs: Vec<&Run> = self.runs.iter().collect();
-        runs.sort_by_key(|run| self.precedence(run.number));
+        // Of forks that have one beginning that with more requests may be a fork of the other.
+        runs.sort_by_key(|run| (self.precedence(run.number), run.own.len()));
         for (number, run) in runs.iter().enumerate() {
             let said = self.said_elsewhere(run);
             let others = self.others(run, &sessions);
