@@ -95,7 +95,7 @@ pub enum MetaEdit {
 pub struct Meta {
     /// The session's id.
     pub id: Option<Text>,
-    titles: [Option<Text>; 4],
+    titles: [Option<Text>; 5],
     /// The agent's name.
     pub agent: Option<Name>,
     /// The working directory.

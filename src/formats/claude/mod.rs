@@ -70,6 +70,7 @@ impl Format for Claude {
 
     fn titles(&self) -> &'static [TitleMark] {
         &[
+            TitleMark::Last("\"agent-name\""),
             TitleMark::Last("\"ai-title\""),
             TitleMark::Last("\"custom-title\""),
             TitleMark::Of("\"leafUuid\":\"", "\"uuid\":\""),

@@ -16,14 +16,12 @@ use crate::model::text::Text;
 /// A line of one of these types; `None` if the type is another.
 pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Option<Fate> {
     let json = line.json;
-    if line.kind() == "worktree-state" {
-        moved(json.get("worktreeSession"), out);
-    }
     let fate = match line.kind() {
         "summary" => summary(line, session, out),
         "ai-title" => title(2, json.get("aiTitle"), out),
-        "custom-title" => title(3, json.get("customTitle"), out),
         "agent-name" => agent(json.get("agentName"), out),
+        "custom-title" => title(4, json.get("customTitle"), out),
+        "worktree-state" => moved(json.get("worktreeSession"), out),
         "tag" => {
             // An empty one takes back the one before.
             let value = Text::clean(json.get("tag").str_or_empty());
@@ -72,13 +70,19 @@ pub(crate) fn go_on_here(session: &mut Session, out: &mut Batch) {
     out.entry(*entry);
 }
 
-/// A session may begin in a worktree, or go there: it is of the project whose copy that is.
-fn moved(worktree: &Json<'_>, out: &mut Batch) {
+/// A session may begin in a worktree, or go there: it is of the project whose copy that is. One that has left it says so
+/// with nothing.
+fn moved(worktree: &Json<'_>, out: &mut Batch) -> Fate {
     let folder = |names: &[&str]| names.iter().find_map(|name| worktree.get(name).filled()).map(Text::clean);
     let from = folder(&["preEnterOriginalCwd", "originalCwd"]);
     if let Some((from, to)) = from.zip(folder(&["worktreePath"])) {
         out.meta(MetaEdit::Moved { from, to });
     }
+    for (name, member) in [("worktree", "worktreePath"), ("worktree branch", "worktreeBranch")] {
+        let value = Text::clean(worktree.get(member).str_or_empty());
+        out.meta(MetaEdit::Fact { name, value });
+    }
+    Fate::Merged
 }
 
 fn title(rank: u8, title: &Json<'_>, out: &mut Batch) -> Fate {
@@ -86,11 +90,12 @@ fn title(rank: u8, title: &Json<'_>, out: &mut Batch) -> Fate {
     Fate::Merged
 }
 
+/// What the session is called wherever it is shown beside others.
 fn agent(name: &Json<'_>, out: &mut Batch) -> Fate {
-    if let Some(name) = name.text() {
-        out.meta(MetaEdit::Agent(name));
+    if let Some(agent) = name.text() {
+        out.meta(MetaEdit::Agent(agent));
     }
-    Fate::Merged
+    title(3, name, out)
 }
 
 /// Summaries of other sessions stand at the head of a file; all are kept readable.
@@ -99,7 +104,11 @@ fn summary(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let summary = json.get("summary").filled().map(str::to_owned);
     let text =
         summary.unwrap_or_else(|| anthropic::output_text(json.at(&["message", "content"])).into_owned());
-    session.emit_summary(json.get("leafUuid").str_or_empty(), Text::stub(&text, 200), out);
+    let leaf = json.get("leafUuid").str_or_empty();
+    session.emit_summary(leaf, Text::stub(&text, 200), out);
+    if !session.is_new_setting(&Text::clean(&format!("summary {leaf}: {text}"))) {
+        return Fate::Merged;
+    }
     show_text(line, "summary of a conversation", &text, true, out)
 }
 

@@ -5,6 +5,8 @@ mod spent;
 
 use std::path::Path;
 
+use serde_json::{Value, json};
+
 use super::Claude;
 use crate::formats::decoder::{Confidence, Decoder, Format, Place, Probe, feed};
 use crate::formats::json::{self, Json};
@@ -196,6 +198,43 @@ fn summaries_of_other_sessions_are_no_title() {
     let transcript = read(EARLY);
     assert_eq!(transcript.meta().title().unwrap().as_str(), "Rhubarb, once more");
     assert_eq!(read(SESSION).meta().title().unwrap().as_str(), "Fix unit mix-up in the forecast");
+}
+
+#[test]
+fn a_session_is_called_as_its_user_says_whatever_is_written_again() {
+    let record =
+        |kind: &str, member: &str, value: &str| json!({"type": kind, "sessionId": "s", member: value});
+    let titled = |records: &[Value]| {
+        let prompt =
+            json!({"type": "user", "uuid": "u", "message": {"role": "user", "content": "Find the leak"}});
+        let lines: String =
+            [&prompt].into_iter().chain(records).map(|record| format!("{record}\n")).collect();
+        read(&lines).meta().title().unwrap().to_string()
+    };
+    let named = record("agent-name", "agentName", "leak-hunt");
+    let made = record("ai-title", "aiTitle", "Hunt for a leak");
+    let typed = record("custom-title", "customTitle", "The leak");
+    assert_eq!(titled(&[made.clone()]), "Hunt for a leak");
+    assert_eq!(titled(&[named.clone(), made.clone()]), "leak-hunt");
+    assert_eq!(titled(&[typed, named, made]), "The leak");
+}
+
+#[test]
+fn who_left_a_worktree_is_in_none() {
+    let state =
+        |session: Value| json!({"type": "worktree-state", "sessionId": "s", "worktreeSession": session});
+    let entered =
+        state(json!({"originalCwd": "/w/mill", "worktreePath": "/w/trees/wheel", "worktreeBranch": "wheel"}));
+    let facts = |records: &[Value]| {
+        let prompt = json!({"type": "user", "uuid": "u", "message": {"role": "user", "content": "Go"}});
+        let lines: String =
+            [&prompt].into_iter().chain(records).map(|record| format!("{record}\n")).collect();
+        let facts = read(&lines).meta().facts.clone();
+        ["worktree", "worktree branch"].map(|name| facts.get(name).map(ToString::to_string))
+    };
+    let there = ["/w/trees/wheel", "wheel"].map(|value| Some(value.to_owned()));
+    assert_eq!(facts(&[entered.clone()]), there);
+    assert_eq!(facts(&[entered, state(Value::Null)]), [None, None]);
 }
 
 #[test]

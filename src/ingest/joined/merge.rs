@@ -233,7 +233,7 @@ impl Merge {
     fn title(&self) -> Edit {
         let labels: Vec<Text> = self.parts.iter().map(Part::label).collect();
         let title = format!("{} sessions joined: {}", labels.len(), labels.join(", "));
-        Edit::Meta(MetaEdit::Title { rank: 3, title: Text::clean(&title) })
+        Edit::Meta(MetaEdit::Title { rank: 4, title: Text::clean(&title) })
     }
 
     fn rest(&mut self, number: usize) -> Vec<Batch> {
