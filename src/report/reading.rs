@@ -178,6 +178,21 @@ pub struct Folders {
 }
 
 impl Folders {
+    /// The sessions that an argument names: all that lie in a folder, newest first, or the one that it is.
+    fn sessions(&self, target: &Target) -> Result<Vec<Target>, OpenError> {
+        let named = sessions(target)?;
+        if named.as_slice() != [target.clone()] || target.session.is_some() || !target.path.is_dir() {
+            return Ok(named);
+        }
+        let search = Search::among(self.environment.clone(), [Ok(target.clone())], None);
+        // Which sessions run is no matter here, so there is no time.
+        let found =
+            find::sessions(&search, Timestamp(0)).flatten().filter(|found| found.unreadable.is_none());
+        let found: Vec<Target> = found.map(|found| Target::of(found.place())).collect();
+        // A folder may be one session, or hold one that no agent put there.
+        Ok(if found.len() > 1 { found } else { named })
+    }
+
     /// What could not be read of what was named, with what lies in it if that is a folder. Where nothing of it could be
     /// read, all that is wrong in it is the reason.
     pub(super) fn missed(&self, target: &Target, failures: Vec<OpenError>, has_some: bool) -> Missed {
@@ -216,7 +231,7 @@ pub(super) fn each(
             }
         };
         let (mut failures, mut has_some) = (Vec::new(), false);
-        for session in sessions(target).unwrap_or_else(|error| {
+        for session in folders.sessions(target).unwrap_or_else(|error| {
             failures.push(error);
             Vec::new()
         }) {

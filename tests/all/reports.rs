@@ -48,6 +48,33 @@ fn the_doctor_says_what_it_found() {
 }
 
 #[test]
+fn a_folder_is_all_its_sessions() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("older")).unwrap();
+    for (name, words) in [("older/one.jsonl", "Count the fish"), ("two.jsonl", "Count the birds")] {
+        let prompt = serde_json::json!({"parentUuid": null, "isSidechain": false, "type": "user", "uuid": name,
+            "sessionId": name, "timestamp": "2026-01-05T10:00:00.000Z", "version": "2.1.331",
+            "message": {"role": "user", "content": words}});
+        std::fs::write(folder.path().join(name), format!("{prompt}\n")).unwrap();
+    }
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
+        let output = command.args(arguments).arg(folder.path()).env("HOME", folder.path()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    for command in ["stats", "brief"] {
+        let (code, out) = run(&[command, "--json"]);
+        let has = |words| out.lines().filter(|line| line.contains(words)).count();
+        assert_eq!(
+            (code, has("Count the fish"), has("Count the birds")),
+            (Some(0), 1, 1),
+            "{command}: {out}"
+        );
+    }
+    assert_eq!(run(&["check"]), (Some(0), "nothing found in 2 sessions\n".to_owned()));
+}
+
+#[test]
 fn branches_and_lanes_have_figures_of_their_own() {
     for (name, session) in SESSIONS {
         let stats = written(&["stats"], session);
