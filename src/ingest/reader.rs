@@ -218,6 +218,8 @@ impl<'o> Reader<'o> {
     /// The end of a reading: last lines, what the decoder held back, the last batch. Answers whether
     /// more is to be read after all.
     pub(crate) fn rest(&mut self, now: Instant, is_final: bool) -> bool {
+        // What lies beside a compressed file is read once, too.
+        let is_final = is_final || matches!(self.main, Main::Packed(_));
         match &mut self.main {
             Main::Lines { line_file, .. } => line_file.rest(&mut self.emitter, now, is_final),
             Main::Rows(rows) => rows.rest(),

@@ -544,6 +544,26 @@ fn a_pipe_shows_what_comes_through_it() {
     followed.end();
 }
 
+/// Of a compressed session nothing more is expected, nor of what lies beside it: what breaks off there shows at once.
+#[test]
+fn what_breaks_off_beside_a_compressed_session_is_shown() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("5d0c.gz");
+    let mut file = flate2::write::GzEncoder::new(File::create(&path).unwrap(), flate2::Compression::fast());
+    let lines = [agent_line("u-1", None, None, "begin"), agent_line("u-2", Some("u-1"), None, "end")];
+    file.write_all(lines.join("\n").as_bytes()).unwrap();
+    file.finish().unwrap();
+    let agents = dir.path().join("5d0c/subagents");
+    fs::create_dir_all(&agents).unwrap();
+    fs::write(agents.join("agent-1.jsonl"), "{\"type\":\"user\",\"mess").unwrap();
+    let session = open(&Target { path, session: None }).unwrap();
+    let mut followed = Followed::of(session, WatchMode::Native);
+    followed.until("the end", |followed| followed.links.contains(&LinkState::Closed));
+    let tally = followed.whole.tally();
+    assert_eq!((tally.records(), tally.faulty), (3, 1));
+    followed.end();
+}
+
 // === folders ===
 
 pub(crate) fn message(place: &Path, id: &str, role: &str) {
