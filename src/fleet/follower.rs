@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, SendTimeoutError, Sender};
+use crossbeam_channel::{Receiver, Sender};
 
 use super::member::{Inbox, Member};
 use super::options::Options;
@@ -16,7 +16,7 @@ use super::sweep::Sweep;
 use crate::analysis::expression::Expr;
 use crate::analysis::wall::{News, SessionRow};
 use crate::ingest::find::Lookout;
-use crate::ingest::{Databases, Outlet, WatchMode};
+use crate::ingest::{Databases, Outlet, WatchMode, send};
 use crate::model::found::{Found, Place};
 use crate::model::timestamp::Timestamp;
 use crate::source::watch::{Hints, Watcher};
@@ -27,8 +27,6 @@ const SLICE: Duration = Duration::from_millis(15);
 const PORTION: Duration = Duration::from_millis(60);
 /// Changes that follow each other faster are taken together.
 const GATHER: Duration = Duration::from_millis(4);
-/// How often a sender that waits for room looks whether it should stop.
-const SEND: Duration = Duration::from_millis(50);
 /// How often clocks are looked at: silence, patience, hours.
 const TICK: Duration = Duration::from_secs(1);
 /// How often all files are looked at where events say what changes, and where they do not.
@@ -148,15 +146,7 @@ impl Follower<'_> {
     }
 
     fn say(&self, news: News) -> Option<()> {
-        let mut news = news;
-        while !self.stop.load(Ordering::Relaxed) {
-            match self.news.send_timeout(news, SEND) {
-                Ok(()) => return Some(()),
-                Err(SendTimeoutError::Timeout(back)) => news = back,
-                Err(SendTimeoutError::Disconnected(_)) => return None,
-            }
-        }
-        None
+        send(news, self.news, self.stop, &|| ()).then_some(())
     }
 
     fn now(&self) -> Timestamp {

@@ -39,7 +39,7 @@ use crossbeam_channel::Sender;
 
 pub(crate) use self::course::Course;
 pub(crate) use self::emitter::Outlet;
-pub(crate) use self::live::guarded;
+pub(crate) use self::live::{guarded, send};
 pub use self::open::sessions;
 pub(crate) use self::open::{cannot_open, is_choice, is_database};
 pub use self::pager::{Pager, contents};
@@ -244,7 +244,7 @@ impl Session {
         wake: Box<dyn Fn() + Send>,
     ) -> JoinHandle<()> {
         std::thread::spawn(move || {
-            let outlet = |message: Feed| live::send(message, &feed, &stop, &*wake);
+            let outlet = |message: Feed| send(message, &feed, &stop, &*wake);
             let outlet: Outlet<'_> = &outlet;
             guarded(outlet, || {
                 let native = mode == WatchMode::Native;
