@@ -301,7 +301,7 @@ impl Findings {
             frame: &self.frame,
             findings: Vec::new(),
             seen: BTreeSet::new(),
-            waits_for: Vec::new(),
+            waits_for: BTreeSet::new(),
             memory: &mut self.memory,
         };
         // A copy says what another entry says.

@@ -53,13 +53,13 @@ pub(crate) struct Scene<'a> {
     /// Entries that the judgement depends on.
     pub(super) seen: BTreeSet<EntryId>,
     /// With what the judgement may be another one.
-    pub(super) waits_for: Vec<Wait>,
+    pub(super) waits_for: BTreeSet<Wait>,
     /// What is remembered from one entry to the next.
     pub(super) memory: &'a mut Memory,
 }
 
 /// What may come of which a judgement depends, besides another turn and the end of the session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Wait {
     /// The next answer of the model in the lane, or the next compaction.
     Answer,
@@ -187,9 +187,7 @@ impl<'a> Scene<'a> {
 
     /// Notes with what the judgement may be another one.
     pub(super) fn wait_for(&mut self, wait: Wait) {
-        if !self.waits_for.contains(&wait) {
-            self.waits_for.push(wait);
-        }
+        self.waits_for.insert(wait);
     }
 
     /// Notes that the judgement depends on another entry.

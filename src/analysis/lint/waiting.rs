@@ -37,7 +37,7 @@ impl Waiting {
     }
 
     /// Notes what an entry waits for; what it waited for before is over.
-    pub(super) fn note(&mut self, id: EntryId, lane: Option<&Name>, waits_for: &[Wait]) {
+    pub(super) fn note(&mut self, id: EntryId, lane: Option<&Name>, waits_for: &BTreeSet<Wait>) {
         self.turn.remove(&id);
         for wait in waits_for {
             let waiting = match wait {
