@@ -2,8 +2,9 @@
 //! said and what the model answered follow one another as passages.
 //!
 //! **Aider ends its own lines with two blanks.** So a heading or a quote that a model wrote stays a part of the answer,
-//! although it begins like a line of the user or of Aider. Where an editor or a hook has taken the blanks from the ends of
-//! all lines, a heading is a prompt only behind what Aider says below each answer.
+//! although it begins like a line of the user or of Aider. An editor or a hook may have taken the blanks from the ends of all
+//! lines. Then the blank lines decide: a prompt begins with one, an answer begins and ends with one, and what Aider says
+//! stands right below what came before.
 //!
 //! Source: `append_chat_history`, `user_input` and `ai_output` in aider's `io.py`.
 
@@ -25,6 +26,36 @@ use crate::model::usage::Usage;
 const START: &str = "# aider chat started at ";
 const USER: &str = "####";
 const TOOL: &str = "> ";
+const TOKENS: &str = "> Tokens: ";
+/// How Aider begins what it says below answers, other than quotes.
+const SAID: [&str; 22] = [
+    "Tokens: ",
+    "Applied edit to ",
+    "Did not apply edit to ",
+    "Commit ",
+    "Add ",
+    "Added ",
+    "Allow edits to ",
+    "Create new file",
+    "Attempt to fix ",
+    "Run shell command",
+    "Running ",
+    "Fix ",
+    "Skipping edits to ",
+    "The LLM did not ",
+    "The API provider ",
+    "Retrying in ",
+    "litellm.",
+    "^C ",
+    "Model ",
+    "Only 3 reflections",
+    "Dirty files ",
+    "You can use /undo ",
+];
+/// How the message of several lines begins that tells of edits which did not fit, and how its last lines do.
+const UNMATCHED: &str = " failed to match!";
+const UNMATCHED_ENDS: [&str; 2] =
+    ["The SEARCH section must exactly match", "Just reply with fixed versions of the"];
 /// What some editors put before a text.
 const BOM: char = '\u{feff}';
 /// Longer messages of Aider are not looked for.
@@ -83,46 +114,99 @@ enum Voice {
     Model,
 }
 
-/// How Aider's own lines end in a history.
-#[derive(Clone, Copy, Default)]
-struct Ends {
+/// The lines of a history, and how Aider's own ones end in it.
+struct Lines<'t> {
+    lines: Vec<&'t str>,
     /// Without the blanks, which were taken from all lines.
     is_trimmed: bool,
     /// Below each answer it says what that took.
     tells_tokens: bool,
+    /// A prompt stands two blank lines below an answer: one ends the answer, one begins the prompt. Nobody took one of them.
+    has_gaps: bool,
 }
 
-impl Ends {
-    fn of(text: &str) -> Self {
-        let marked = || text.lines().filter(|line| line.starts_with(TOOL) || is_users(line));
-        let is_trimmed = !marked().any(|line| line.ends_with("  "));
-        Self { is_trimmed, tells_tokens: is_trimmed && marked().any(|line| line.starts_with("> Tokens: ")) }
+impl<'t> Lines<'t> {
+    fn of(text: &'t str) -> Self {
+        let lines: Vec<&str> = text
+            .split_inclusive('\n')
+            .map(|line| line.trim_start_matches(BOM).trim_end_matches(['\n', '\r']))
+            .collect();
+        let is_marked = |line: &&&str| is_tools(line) || is_users(line);
+        let is_trimmed = !lines.iter().filter(is_marked).any(|line| line.ends_with("  "));
+        let tells_tokens = lines.iter().any(|line| line.starts_with(TOKENS));
+        let mut found = Self { lines, is_trimmed, tells_tokens, has_gaps: false };
+        found.has_gaps = (0..found.lines.len()).any(|at| is_users(found.line(at)) && found.gap(at) > 1);
+        found
     }
 
-    /// Who wrote a line; nobody knows of a blank one. Aider's own lines may have others right below them without the blanks.
-    /// `before` wrote what stands above it. With `is_within` the line is of a message of several lines: only the first of
-    /// them has the mark, only the last one the blanks.
-    fn voice(self, line: &str, before: Option<Voice>, is_below: bool, is_within: bool) -> Option<Voice> {
-        let line = line.trim_start_matches(BOM).trim_end_matches(['\n', '\r']);
-        let is_aiders = line.ends_with("  ") || self.is_trimmed;
-        let is_heading = self.tells_tokens && before == Some(Voice::Model);
-        if is_within {
-            return Some(Voice::Tool);
-        }
-        if line.strip_prefix(START).is_some_and(is_time) {
+    fn line(&self, at: usize) -> &'t str {
+        self.lines.get(at).copied().unwrap_or_default()
+    }
+
+    /// Blank lines right above one.
+    fn gap(&self, at: usize) -> usize {
+        self.lines.iter().take(at).rev().take_while(|line| line.trim().is_empty()).count()
+    }
+
+    /// Who wrote a line; nobody knows of a blank one. `before` wrote what stands above it.
+    fn voice(&self, at: usize, before: Option<Voice>) -> Option<Voice> {
+        let line = self.line(at);
+        let (is_aiders, gap) = (line.ends_with("  ") || self.is_trimmed, self.gap(at));
+        if line.trim().is_empty() {
+            None
+        } else if line.strip_prefix(START).is_some_and(is_time) {
             Some(Voice::Start)
-        } else if is_aiders && is_users(line) && !is_heading {
+        } else if is_users(line) && is_aiders && self.begins_prompt(before, gap) {
             Some(Voice::User)
-        } else if line.starts_with(TOOL) && (is_aiders || is_below && before == Some(Voice::Tool)) {
+        } else if is_tools(line) && is_aiders && (!self.is_trimmed || self.is_said(at, before, gap)) {
+            Some(Voice::Tool)
+        } else if line.starts_with(TOOL) && gap == 0 && matches!(before, Some(Voice::Tool | Voice::User)) {
+            // The first line of a message of several.
             Some(Voice::Tool)
         } else {
-            (!line.trim().is_empty()).then_some(Voice::Model)
+            Some(Voice::Model)
         }
     }
 
-    /// Whether a line of Aider's own ends what it says.
-    fn ends_message(self, line: &str) -> bool {
-        self.is_trimmed || line.trim_end_matches(['\n', '\r']).ends_with("  ")
+    /// Whether a line that begins like one of the user's is. Without the blanks it may be a heading of an answer.
+    fn begins_prompt(&self, before: Option<Voice>, gap: usize) -> bool {
+        let may_be_heading = self.is_trimmed && before == Some(Voice::Model);
+        let is_prompt = if self.has_gaps { gap > 1 } else { !self.tells_tokens };
+        !may_be_heading || is_prompt
+    }
+
+    /// Whether a line that begins like one of Aider's is, in a history without the blanks. It writes its own right below a
+    /// prompt and below one another; below an answer, which ends in a blank line, a quote looks the same.
+    fn is_said(&self, at: usize, before: Option<Voice>, gap: usize) -> bool {
+        if gap == 0 || before == Some(Voice::Start) {
+            return before != Some(Voice::Model);
+        }
+        let block = || self.lines.iter().skip(at).take_while(|line| is_tools(line));
+        let is_known = block().any(|line| says(line));
+        let next = self.lines.iter().skip(at + block().count()).find(|line| !line.trim().is_empty());
+        let ends_run = next.is_none_or(|line| line.starts_with(START));
+        let ends_turn = !self.tells_tokens && next.is_some_and(|line| is_users(line));
+        is_known || before == Some(Voice::Model) && (ends_run || ends_turn)
+    }
+
+    /// Where a message of several lines ends that begins here: only its first line has the mark, only its last one the
+    /// blanks. Nowhere if it is of one line, or somebody else's line comes before.
+    fn message_end(&self, from: usize) -> Option<usize> {
+        if !self.is_trimmed && self.line(from).ends_with("  ") {
+            return None;
+        }
+        let behind = || self.lines.iter().enumerate().skip(from + 1).take(MESSAGE);
+        let is_others = |line: &str| is_users(line) || line.starts_with(START);
+        let mut own = behind().take_while(|(_, line)| !is_others(line));
+        if !self.is_trimmed {
+            return own.find(|(_, line)| line.ends_with("  ")).map(|(at, _)| at + 1);
+        }
+        if !self.line(from).ends_with(UNMATCHED) {
+            return None;
+        }
+        own.filter(|(_, line)| UNMATCHED_ENDS.iter().any(|end| line.starts_with(end)))
+            .last()
+            .map(|(at, _)| at + 1)
     }
 }
 
@@ -131,52 +215,50 @@ fn is_users(line: &str) -> bool {
     line.strip_prefix(USER).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// Who wrote a passage. Of one without the blanks each line has the mark.
-fn author(passage: &str) -> Voice {
-    let lines =
-        || passage.lines().map(|line| line.trim_start_matches(BOM)).filter(|line| !line.trim().is_empty());
-    let is_trimmed = lines().all(is_users) || lines().all(|line| line.starts_with(TOOL));
-    let ends = Ends { is_trimmed, tells_tokens: false };
-    lines().next().and_then(|line| ends.voice(line, None, false, false)).unwrap_or(Voice::Model)
+/// Whether a line begins like one of Aider, also if nothing is said in it.
+fn is_tools(line: &str) -> bool {
+    line.starts_with(TOOL) || line.trim_end() == TOOL.trim_end()
 }
 
-/// Where a message of several lines ends whose second line begins here: behind the first line with the blanks. Nowhere if
-/// somebody else's line comes before.
-fn message_end(text: &str, from: usize, ends: Ends) -> Option<usize> {
-    let mut at = from;
-    for line in text.get(from..)?.split_inclusive('\n').take(MESSAGE) {
-        at += line.len();
-        if line.starts_with(USER) || line.starts_with(START) {
-            return None;
-        }
-        if ends.ends_message(line) {
-            return Some(at);
-        }
+/// Whether a line says what Aider often does.
+fn says(line: &str) -> bool {
+    line.strip_prefix(TOOL).is_some_and(|words| SAID.iter().any(|said| words.starts_with(said)))
+}
+
+/// Who wrote a passage. What the model begins like somebody else has a blank line above it.
+fn author(passage: &str) -> Voice {
+    let first = passage.lines().map(|line| line.trim_start_matches(BOM)).find(|line| !line.trim().is_empty());
+    let is_below_blank = passage.lines().next().is_some_and(|line| line.trim().is_empty());
+    match first {
+        Some(line) if line.strip_prefix(START).is_some_and(is_time) => Voice::Start,
+        Some(line) if is_users(line.trim_end()) && !is_below_blank => Voice::User,
+        Some(line) if is_tools(line) && !is_below_blank => Voice::Tool,
+        _ => Voice::Model,
     }
-    None
 }
 
 /// What one voice wrote without another one between. What the user wrote twice, with a blank line between, are two.
 fn passages(text: &str) -> Vec<Range<usize>> {
+    let lines = Lines::of(text);
     let mut passages = Vec::new();
-    let (mut begin, mut at) = (0, 0);
-    let (mut before, mut is_behind_blank) = (None, false);
+    let (mut begin, mut at, mut blank) = (0, 0, None);
+    let mut before = None;
     let mut end_of_message = 0;
-    let ends = Ends::of(text);
-    for line in text.split_inclusive('\n') {
-        let is_below = !is_behind_blank;
-        let is_below_tool = is_below && before == Some(Voice::Tool);
-        let now = ends.voice(line, before, is_below, at < end_of_message);
-        if is_below_tool && now == Some(Voice::Tool) && at >= end_of_message && !ends.ends_message(line) {
-            end_of_message = message_end(text, at + line.len(), ends).unwrap_or(at);
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        let is_within = number < end_of_message;
+        let now = if is_within { Some(Voice::Tool) } else { lines.voice(number, before) };
+        if now == Some(Voice::Tool) && !is_within {
+            end_of_message = lines.message_end(number).unwrap_or(number);
         }
-        let is_next = now == Some(Voice::Start) || now == Some(Voice::User) && is_behind_blank;
+        let is_next = now == Some(Voice::Start) || now == Some(Voice::User) && blank.is_some();
         if now.is_some() && before.is_some() && (now != before || is_next) {
-            passages.push(begin..at);
-            begin = at;
+            let is_like_another = now == Some(Voice::Model) && author(line) != Voice::Model;
+            let end = blank.filter(|_| is_like_another).unwrap_or(at);
+            passages.push(begin..end);
+            begin = end;
         }
+        blank = now.is_none().then_some(at);
         before = now.or(before);
-        is_behind_blank = now.is_none();
         at += line.len();
     }
     passages.push(begin..at);
@@ -375,7 +457,7 @@ mod tests {
 
     #[test]
     fn a_plan_that_is_asked_again_is_no_prompt() {
-        let text = "\n#### Plan it  \n> Looking.  \n\nOil it.\n\n- left\n- right\n\n> Tokens: 1k sent, 2 received.  \n\n#### Oil it.  \n####   \n#### - left  \n#### - right  \n\nDone.\n\n";
+        let text = "#### Plan it  \n> Looking.  \n\nOil it.\n\n- left\n- right\n\n> Tokens: 1k sent, 2 received.  \n\n#### Oil it.  \n####   \n#### - left  \n#### - right  \n\nDone.\n\n";
         let transcript = read(text);
         assert_eq!(said(&transcript, Role::User), ["Plan it"]);
         assert_eq!(said(&transcript, Role::Assistant), ["Oil it.\n\n- left\n- right", "Done."]);
@@ -384,23 +466,81 @@ mod tests {
 
     #[test]
     fn a_message_of_several_lines_is_not_the_answer_of_the_model() {
-        let text = "\n#### Oil it  \n> Applied.  \n> # 1 block failed to match!\n\n## The block:\n<<<\nold\n>>>\nSend it again.  \n\nHere it is.\n\n##### Details  \n\nNone.\n\n";
+        let text = "#### Oil it  \n> Applied.  \n> # 1 block failed to match!\n\n## The block:\n<<<\nold\n>>>\nSend it again.  \n\nHere it is.\n\n##### Details  \n\nNone.\n\n";
         let transcript = read(text);
         assert_eq!(said(&transcript, Role::User), ["Oil it"]);
         assert_eq!(said(&transcript, Role::Assistant), ["Here it is.\n\n##### Details  \n\nNone."]);
     }
 
+    /// A history as it is after an editor took the blanks from the ends of its lines.
+    fn trimmed(text: &str) -> String {
+        text.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+    }
+
     #[test]
     fn a_history_without_blanks_at_the_ends_of_lines_reads_the_same() {
-        let whole = "# aider chat started at 2025-08-06 12:06:30\n\n> Model: m-1 with diff edit format  \n\n#### Oil it  \n#### now  \n\nI oil it.\n\n#### Details\n\n- left\n\n> Tokens: 9.7k sent, 85 received. Cost: $0.03 message, $0.03 session.  \n> Applied edit to wheel.txt  \n\n#### /exit  \n";
-        let trimmed: String = whole.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
-        for text in [whole, &trimmed] {
-            assert_eq!(said(&read(text), Role::User), ["Oil it\nnow", "/exit"]);
-            assert_eq!(said(&read(text), Role::Assistant), ["I oil it.\n\n#### Details\n\n- left"]);
-            assert_eq!(read(text).totals().sum().requests, 1);
+        let start = "\n# aider chat started at 2025-08-06 12:06:30\n\n> Model: m-1 with diff edit format  \n";
+        let tokens = "> Tokens: 9.7k sent, 85 received. Cost: $0.03 message, $0.03 session.  \n";
+        let edited = "> Applied edit to wheel.txt  \n";
+        for (turns, prompts, answers) in [
+            (
+                format!(
+                    "\n#### Oil it  \n#### now  \n\nI oil it.\n\n#### Details\n\n- left\n\n{tokens}{edited}\n#### /exit  \n"
+                ),
+                vec!["Oil it\nnow", "/exit"],
+                vec!["I oil it.\n\n#### Details\n\n- left"],
+            ),
+            (
+                format!(
+                    "\n#### Oil it  \n\nIt says:\n\n> use oil\n> and wait\n\n#### So\n\nI wait.\n\n{tokens}\n#### Go on  \n\nDone.\n\n{tokens}"
+                ),
+                vec!["Oil it", "Go on"],
+                vec!["It says:\n\n> use oil\n> and wait\n\n#### So\n\nI wait.", "Done."],
+            ),
+            (
+                format!(
+                    "\n#### Oil it  \n\n> a quote first\n\nThen words.\n\n{tokens}> Attempt to fix lint errors? (Y)es/(N)o [Yes]: y  \n\nFixed.\n\n{tokens}"
+                ),
+                vec!["Oil it"],
+                vec!["> a quote first\n\nThen words.", "Fixed."],
+            ),
+            (
+                format!(
+                    "\n#### Oil it  \n\nHalf of it\n\n\n#### Stop  \n>   \n> ^C KeyboardInterrupt  \n\n#### Again  \n\nWhole.\n\n{tokens}"
+                ),
+                vec!["Oil it", "Stop", "Again"],
+                vec!["Half of it", "Whole."],
+            ),
+            (
+                format!(
+                    "\n#### Oil it  \n\nEdits.\n\n{tokens}> The LLM did not conform to the edit format.  \n> # 1 SEARCH/REPLACE block failed to match!\n\n## SearchReplaceNoExactMatch: wheel\n<<<<<<< SEARCH\nold\n>>>>>>> REPLACE\n\nThe SEARCH section must exactly match an existing block\n  \n\nAgain.\n\n{tokens}"
+                ),
+                vec!["Oil it"],
+                vec!["Edits.", "Again."],
+            ),
+        ] {
+            let whole = format!("{start}{turns}");
+            for text in [&whole, &trimmed(&whole)] {
+                assert_eq!(said(&read(text), Role::User), prompts, "{text}");
+                assert_eq!(said(&read(text), Role::Assistant), answers, "{text}");
+            }
         }
-        let text = "\n# aider chat started at 2025-08-06 12:06:30\n\n> Aider v0.40\n\n#### Oil it\n#### now\n\nOiled.\n\n#### And this\n\nDone.\n";
-        assert_eq!(said(&read(text), Role::User), ["Oil it\nnow", "And this"]);
+    }
+
+    #[test]
+    fn a_history_without_blank_lines_either_reads_what_can_be_known() {
+        let start =
+            "# aider chat started at 2025-08-06 12:06:30\n\n> Aider v0.40\n\n#### Oil it\n#### now\n\n";
+        for (turns, prompts) in [
+            ("Oiled.\n\n#### And this\n\nDone.\n", vec!["Oil it\nnow", "And this"]),
+            (
+                "Oiled.\n\n> Applied edit to wheel\n\n#### And this\n\nDone.\n",
+                vec!["Oil it\nnow", "And this"],
+            ),
+            ("Oiled.\n\n#### Details\n\nDone.\n\n> Tokens: 1k sent, 2 received.\n", vec!["Oil it\nnow"]),
+        ] {
+            assert_eq!(said(&read(&format!("{start}{turns}")), Role::User), prompts, "{turns}");
+        }
     }
 
     #[test]
