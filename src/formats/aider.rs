@@ -28,7 +28,7 @@ const USER: &str = "####";
 const TOOL: &str = "> ";
 const TOKENS: &str = "> Tokens: ";
 /// How Aider begins what it says below answers, other than quotes.
-const SAID: [&str; 22] = [
+const SAID: [&str; 23] = [
     "Tokens: ",
     "Applied edit to ",
     "Did not apply edit to ",
@@ -38,6 +38,7 @@ const SAID: [&str; 22] = [
     "Allow edits to ",
     "Create new file",
     "Attempt to fix ",
+    "Install ",
     "Run shell command",
     "Running ",
     "Fix ",
@@ -52,10 +53,14 @@ const SAID: [&str; 22] = [
     "Dirty files ",
     "You can use /undo ",
 ];
-/// How the message of several lines begins that tells of edits which did not fit, and how its last lines do.
+/// How the message of several lines begins that tells of edits which did not fit, and how it ends: with one line, or if
+/// other edits did fit, with another one a few lines below.
 const UNMATCHED: &str = " failed to match!";
-const UNMATCHED_ENDS: [&str; 2] =
-    ["The SEARCH section must exactly match", "Just reply with fixed versions of the"];
+const UNMATCHED_END: &str = "The SEARCH section must exactly match";
+const UNMATCHED_LAST: &str = "Just reply with fixed versions of the";
+const UNMATCHED_REST: usize = 6;
+/// How commands to Aider begin, which the model does not answer.
+const COMMANDS: [char; 2] = ['/', '!'];
 /// What some editors put before a text.
 const BOM: char = '\u{feff}';
 /// Longer messages of Aider are not looked for.
@@ -148,15 +153,16 @@ impl<'t> Lines<'t> {
         self.lines.iter().take(at).rev().take_while(|line| line.trim().is_empty()).count()
     }
 
-    /// Who wrote a line; nobody knows of a blank one. `before` wrote what stands above it.
-    fn voice(&self, at: usize, before: Option<Voice>) -> Option<Voice> {
+    /// Who wrote a line; nobody knows of a blank one. `before` wrote what stands above it. With `is_answered` that is a prompt
+    /// to the model, not a command to Aider.
+    fn voice(&self, at: usize, before: Option<Voice>, is_answered: bool) -> Option<Voice> {
         let line = self.line(at);
         let (is_aiders, gap) = (line.ends_with("  ") || self.is_trimmed, self.gap(at));
         if line.trim().is_empty() {
             None
         } else if line.strip_prefix(START).is_some_and(is_time) {
             Some(Voice::Start)
-        } else if is_users(line) && is_aiders && self.begins_prompt(before, gap) {
+        } else if is_users(line) && is_aiders && self.begins_prompt(before, gap, is_answered) {
             Some(Voice::User)
         } else if is_tools(line) && is_aiders && (!self.is_trimmed || self.is_said(at, before, gap)) {
             Some(Voice::Tool)
@@ -169,10 +175,14 @@ impl<'t> Lines<'t> {
     }
 
     /// Whether a line that begins like one of the user's is. Without the blanks it may be a heading of an answer.
-    fn begins_prompt(&self, before: Option<Voice>, gap: usize) -> bool {
-        let may_be_heading = self.is_trimmed && before == Some(Voice::Model);
-        let is_prompt = if self.has_gaps { gap > 1 } else { !self.tells_tokens };
-        !may_be_heading || is_prompt
+    fn begins_prompt(&self, before: Option<Voice>, gap: usize, is_answered: bool) -> bool {
+        match before {
+            _ if !self.is_trimmed => true,
+            Some(Voice::Model) if self.has_gaps => gap > 1,
+            Some(Voice::Model) => !self.tells_tokens,
+            Some(Voice::User) => gap == 0 || !(is_answered && self.tells_tokens),
+            _ => true,
+        }
     }
 
     /// Whether a line that begins like one of Aider's is, in a history without the blanks. It writes its own right below a
@@ -192,21 +202,22 @@ impl<'t> Lines<'t> {
     /// Where a message of several lines ends that begins here: only its first line has the mark, only its last one the
     /// blanks. Nowhere if it is of one line, or somebody else's line comes before.
     fn message_end(&self, from: usize) -> Option<usize> {
-        if !self.is_trimmed && self.line(from).ends_with("  ") {
-            return None;
-        }
-        let behind = || self.lines.iter().enumerate().skip(from + 1).take(MESSAGE);
-        let is_others = |line: &str| is_users(line) || line.starts_with(START);
-        let mut own = behind().take_while(|(_, line)| !is_others(line));
+        let behind = from + 1..self.lines.len().min(from + 1 + MESSAGE);
+        let mut own =
+            behind.clone().take_while(|at| !is_users(self.line(*at)) && !self.line(*at).starts_with(START));
         if !self.is_trimmed {
-            return own.find(|(_, line)| line.ends_with("  ")).map(|(at, _)| at + 1);
+            let is_one = self.line(from).ends_with("  ");
+            return own.find(|at| self.line(*at).ends_with("  ")).filter(|_| !is_one).map(|at| at + 1);
         }
-        if !self.line(from).ends_with(UNMATCHED) {
-            return None;
+        let ends = |at: &usize, how: &str| self.line(*at).starts_with(how);
+        if self.line(from).ends_with(UNMATCHED) {
+            let end = own.find(|at| ends(at, UNMATCHED_END))?;
+            let last = own.take(UNMATCHED_REST).find(|at| ends(at, UNMATCHED_LAST));
+            return Some(last.unwrap_or(end) + 1);
         }
-        own.filter(|(_, line)| UNMATCHED_ENDS.iter().any(|end| line.starts_with(end)))
-            .last()
-            .map(|(at, _)| at + 1)
+        // An answer has a blank line below it: what has Aider's next words right below it is its message.
+        let next = own.find(|at| is_tools(self.line(*at)))?;
+        (next > from + 1 && self.gap(next) == 0 && says(self.line(next))).then_some(next)
     }
 }
 
@@ -243,14 +254,17 @@ fn passages(text: &str) -> Vec<Range<usize>> {
     let mut passages = Vec::new();
     let (mut begin, mut at, mut blank) = (0, 0, None);
     let mut before = None;
-    let mut end_of_message = 0;
+    let (mut end_of_message, mut is_answered) = (0, false);
     for (number, line) in text.split_inclusive('\n').enumerate() {
         let is_within = number < end_of_message;
-        let now = if is_within { Some(Voice::Tool) } else { lines.voice(number, before) };
+        let now = if is_within { Some(Voice::Tool) } else { lines.voice(number, before, is_answered) };
         if now == Some(Voice::Tool) && !is_within {
             end_of_message = lines.message_end(number).unwrap_or(number);
         }
         let is_next = now == Some(Voice::Start) || now == Some(Voice::User) && blank.is_some();
+        if now == Some(Voice::User) && (now != before || is_next) {
+            is_answered = !lines.line(number).trim_start_matches([' ', '#']).starts_with(COMMANDS);
+        }
         if now.is_some() && before.is_some() && (now != before || is_next) {
             let is_like_another = now == Some(Voice::Model) && author(line) != Voice::Model;
             let end = blank.filter(|_| is_like_another).unwrap_or(at);
@@ -496,6 +510,13 @@ mod tests {
                 ),
                 vec!["Oil it", "Go on"],
                 vec!["It says:\n\n> use oil\n> and wait\n\n#### So\n\nI wait.", "Done."],
+            ),
+            (
+                format!(
+                    "\n#### /clear  \n\n#### Oil it  \n\n#### Oil\n\nDone.\n\n{tokens}> Scraping it...  \n> Install:\n\npip install x\n\nSee more.  \n> Install it? (Y)es/(N)o [Yes]: n  \n\nAgain.\n\n{tokens}"
+                ),
+                vec!["/clear", "Oil it"],
+                vec!["#### Oil\n\nDone.", "Again."],
             ),
             (
                 format!(
