@@ -577,8 +577,8 @@ fn feed_value(
     place: Place<'_>,
     out: &mut Batch,
 ) {
-    if out.names.is_none() {
-        out.names = Some(head::kinds_of(decoder.format()));
+    if out.format.is_empty() {
+        out.format = decoder.format();
     }
     let Some(value) = value else { return feed_odd(decoder, record, place, out) };
     out.begin_record(record.origin);

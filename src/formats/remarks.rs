@@ -16,10 +16,10 @@ const MADE_UP: &str = "kind.of_next_week";
 /// What changes nothing in the overlay of a format that has these kinds without it: where, and why.
 pub(crate) fn remarks(overlay: &Overlay, format: &dyn Format, known: &Kinds) -> Vec<String> {
     let mut remarks = Vec::new();
-    let bare: &'static Kinds = Box::leak(Box::new(known.with(&overlay.kinds).bare()));
+    let all = known.with(&overlay.kinds);
     for (class, name, place) in &overlay.named {
         let same = known.get(class, name).zip(overlay.kinds.get(class, name));
-        let what = if is_taken(format, bare, class, name) {
+        let what = if is_taken(format, &all, class, name) {
             format!("`{name}` is read before any list is looked into, which changes nothing")
         } else if same.is_some_and(|(known, own)| known.same(own)) {
             format!("`{name}` is so without this file")
@@ -38,18 +38,18 @@ pub(crate) fn remarks(overlay: &Overlay, format: &dyn Format, known: &Kinds) -> 
 
 /// Whether a format reads a kind without looking for its name in a list. Of a class of which it cannot be tried nothing is
 /// said.
-fn is_taken(format: &dyn Format, bare: &'static Kinds, class: &str, name: &str) -> bool {
-    let Some(class) = bare.class(class) else { return false };
+fn is_taken(format: &dyn Format, all: &Kinds, class: &str, name: &str) -> bool {
+    let Some(class) = all.class(class) else { return false };
     // Of all that begin so one is tried.
     let name = name.strip_suffix('*').map_or_else(|| name.to_owned(), |beginning| format!("{beginning}x"));
-    is_looked_up(format, bare, class, MADE_UP) && !is_looked_up(format, bare, class, &name)
+    is_looked_up(format, class, MADE_UP) && !is_looked_up(format, class, &name)
 }
 
 /// Whether a record of the kind is reported as unknown by a decoder to which no names are told.
-fn is_looked_up(format: &dyn Format, bare: &'static Kinds, class: &Class, name: &str) -> bool {
+fn is_looked_up(format: &dyn Format, class: &Class, name: &str) -> bool {
     let record = class.record(name);
     let mut out = Batch::default();
-    out.names = Some(bare);
+    out.is_nameless = true;
     let mut decoder = format.decoder();
     let origin = Origin { file: FileId(0), at: 0, len: saturating_u32(record.len()), line: 1 };
     feed(&mut *decoder, Record { origin, bytes: record.as_bytes() }, Place::Line, &mut out);
@@ -59,7 +59,7 @@ fn is_looked_up(format: &dyn Format, bare: &'static Kinds, class: &Class, name: 
 
 #[cfg(test)]
 mod tests {
-    use super::{Kinds, MADE_UP, is_looked_up};
+    use super::{MADE_UP, is_looked_up};
     use crate::formats::{DECODERS, head};
 
     /// Each class stands where its format looks, and each name in it is looked for: none is read by code before.
@@ -67,13 +67,12 @@ mod tests {
     fn all_kinds_of_formats_with_decoders_are_looked_up() {
         for format in DECODERS {
             let kinds = &head::of(format.name()).unwrap().kinds;
-            let bare: &'static Kinds = Box::leak(Box::new(kinds.bare()));
             for class in kinds.classes() {
                 let what = |name: &str| format!("{} {} {name}", format.name(), class.record(name));
-                assert!(is_looked_up(*format, bare, class, MADE_UP), "{}", what(MADE_UP));
+                assert!(is_looked_up(*format, class, MADE_UP), "{}", what(MADE_UP));
                 for name in class.names() {
                     let name = name.replace('*', "x");
-                    assert!(is_looked_up(*format, bare, class, &name), "{}", what(&name));
+                    assert!(is_looked_up(*format, class, &name), "{}", what(&name));
                 }
             }
         }
@@ -93,8 +92,8 @@ mod tests {
             ("pi", "role", "toolResult"),
         ] {
             let decoder = DECODERS.iter().find(|known| known.name() == format).unwrap();
-            let bare: &'static Kinds = Box::leak(Box::new(head::of(format).unwrap().kinds.bare()));
-            assert!(!is_looked_up(*decoder, bare, bare.class(class).unwrap(), name), "{format} {name}");
+            let class = head::of(format).unwrap().kinds.class(class).unwrap();
+            assert!(!is_looked_up(*decoder, class, name), "{format} {name}");
         }
     }
 }

@@ -15,7 +15,8 @@
 use std::borrow::Cow;
 
 use super::attached::joined;
-use super::definition::kinds::{self, Known, label};
+use super::definition::head;
+use super::definition::kinds::{Kinds, Known, label};
 use super::json::Json;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw};
@@ -161,10 +162,15 @@ fn aside(
     BlockKind::Aside(judged, Raw { title, body })
 }
 
+/// The kinds of the format whose records are decoded.
+pub(crate) fn kinds(out: &Batch) -> &'static Kinds {
+    head::kinds_of(out.format)
+}
+
 impl Kind<'_> {
     /// What the format or its reader says of it.
-    fn known(self, out: &Batch) -> Option<&'static Known> {
-        kinds::of(out).get(self.0, self.1)
+    pub(crate) fn known(self, out: &Batch) -> Option<&'static Known> {
+        kinds(out).get(self.0, self.1).filter(|_| !out.is_nameless)
     }
 
     /// A kind that is known, in plain words.

@@ -5,7 +5,6 @@
 //! added. Streams, late results, rewritten files and replayed history are all the same mechanism; a replacement of
 //! the whole session drops what it does not name.
 
-use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -163,8 +162,10 @@ pub struct Batch {
     pub(crate) is_counted: bool,
     /// Bodies stand nowhere else: they came through a pipe and cannot be read again.
     pub(crate) is_piped: bool,
-    /// What the format of the records calls things, of a type that only formats know.
-    pub(crate) names: Option<&'static (dyn Any + Send + Sync)>,
+    /// The format of the records, which says what their kinds are called; empty before the first one.
+    pub(crate) format: &'static str,
+    /// No name of a kind counts: it is tried which ones the decoder knows by itself.
+    pub(crate) is_nameless: bool,
     origin: Origin,
     slot: u16,
     /// Bytes of the bodies that were made of the record.

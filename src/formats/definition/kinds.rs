@@ -69,11 +69,6 @@ pub(crate) struct Class {
 /// A format of which no kind is named.
 pub(crate) static NONE: Kinds = Kinds(Vec::new());
 
-/// The kinds of the format whose records are decoded.
-pub(crate) fn of(out: &Batch) -> &'static Kinds {
-    out.names.and_then(|names| names.downcast_ref()).unwrap_or(&NONE)
-}
-
 impl Kinds {
     /// What becomes of a kind, if it is named.
     pub(crate) fn get(&self, class: &str, name: &str) -> Option<&'static Known> {
@@ -93,11 +88,6 @@ impl Kinds {
     /// The class of which [`label`] says this.
     pub(crate) fn class_of(&self, label: &str) -> Option<&'static str> {
         self.0.iter().map(|class| class.name).find(|class| self::label(class) == label)
-    }
-
-    /// The same classes, with no name in them.
-    pub(crate) fn bare(&self) -> Self {
-        Self(self.0.iter().map(|class| Class { known: HashMap::new(), ..class.clone() }).collect())
     }
 
     /// These, and others that count before them.

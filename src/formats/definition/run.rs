@@ -287,7 +287,7 @@ impl Run {
     /// What a record may be called, and in which classes.
     fn named<'j>(&self, record: &'j Json<'_>, out: &Batch) -> Vec<(&'static Class, Cow<'j, str>)> {
         // A definition that nobody has installed is known to itself alone.
-        let all = Some(kinds::of(out)).filter(|all| all.classes().next().is_some());
+        let all = Some(unknown::kinds(out)).filter(|all| all.classes().next().is_some());
         let named = all.unwrap_or(&self.definition.kinds).classes().filter_map(|class| {
             let value = class.name.split('.').fold(record, |value, name| value.get(name));
             Some((class, word_of(value)?))
