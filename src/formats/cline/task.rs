@@ -30,9 +30,9 @@ pub(super) fn emit(messages: &[Json<'_>], history: &mut [KnownMessage], out: &mu
     let mut number = 0;
     for message in messages {
         let kind = panel::kind_of(message);
-        let (count, is_known) = kinds.entry(kind).or_insert_with(|| (0, block::is_known(kind, message, out)));
+        let (count, is_unread) = kinds.entry(kind).or_insert_with(|| (0, block::is_unread(kind, message)));
         *count += 1;
-        if !*is_known {
+        if *is_unread && block::is_apart(kind, message, out) {
             let key = Text::clean(&format!("panel:{}:{kind}:{count}", out.origin().file.0));
             let entry = out.new_entry(key, Role::Harness, message.get("ts").moment());
             unknown::record(block::name_of(kind, message), message, entry, out);

@@ -218,6 +218,14 @@ fn the_panel_beside_a_history_only_adds_what_was_spent() {
     assert_eq!(both.entries().count(), history.entries().count() + 1);
     let priced = both.entries().filter(|entry| entry.usage.is_some());
     assert_eq!(priced.count(), 3, "each answer has the usage of its request");
+    // What only has words is a row in both; nobody knows the other one.
+    let words = |say: &str| format!(r#",{{"ts":1769064454999,"type":"say","say":"{say}","text":"Words."}}]"#);
+    for say in ["info", "kind_of_next_week"] {
+        let panel = TASK_PANEL.trim_end().trim_end_matches(']').to_owned() + &words(say);
+        let more = read(TASK, &[("ui_messages.json", &panel)]);
+        assert_eq!(more.entries().count(), both.entries().count() + 1, "{say}");
+        assert_eq!(more.tally().unknown.is_empty(), say == "info");
+    }
     // A history that records usage itself is not charged twice.
     let transcript = read(HISTORY, &[("ui_messages.json", PANEL)]);
     assert_eq!(spent(&transcript), 6_000_000);

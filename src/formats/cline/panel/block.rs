@@ -3,7 +3,7 @@
 use crate::formats::cline::call::{self, Asked};
 use crate::formats::cline::content::raw;
 use crate::formats::cline::result;
-use crate::formats::definition::kinds;
+use crate::formats::definition::kinds::Known;
 use crate::formats::inline;
 use crate::formats::json::{self, Json};
 use crate::formats::unknown::{self, Kind};
@@ -205,13 +205,23 @@ fn class_of(json: &Json<'_>) -> &'static str {
 /// Whether nobody knows what a message is that makes these blocks.
 pub(super) fn is_unknown(said: &Said<'_>, blocks: &[BlockKind], out: &Batch) -> bool {
     let is_aside = matches!(blocks, [BlockKind::Aside(..)]);
-    is_aside && kinds::of(out).get(class_of(said.json), said.kind).is_none()
+    is_aside && name_of(said.kind, said.json).known(out).is_none()
 }
 
-/// Whether it is known what such messages are.
-pub(in crate::formats::cline) fn is_known(kind: &str, json: &Json<'_>, out: &Batch) -> bool {
+/// Whether no code reads such messages.
+pub(in crate::formats::cline) fn is_unread(kind: &str, json: &Json<'_>) -> bool {
     let empty = Said { kind, text: "", payload: &Json::Null, json, key: &Key::default() };
-    !is_unknown(&empty, &decoded(&empty, &mut Batch::default()), out)
+    matches!(decoded(&empty, &mut Batch::default()).as_slice(), [BlockKind::Aside(..)])
+}
+
+/// Whether one of them says what a history beside the panel does not: nobody knows what it is, or all that is known is
+/// where its words stand.
+pub(in crate::formats::cline) fn is_apart(kind: &str, json: &Json<'_>, out: &Batch) -> bool {
+    match name_of(kind, json).known(out) {
+        None => true,
+        Some(known @ Known::Note(_)) => known.text(class_of(json), json).is_some(),
+        Some(_) => false,
+    }
 }
 
 /// The list of tasks that the agent keeps.
