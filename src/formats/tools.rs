@@ -84,8 +84,14 @@ pub(crate) fn kind_of(name: &str) -> ToolKind {
             .flat_map(|(kind, names)| names.split_ascii_whitespace().map(|name| (name, *kind)))
             .collect()
     });
+    if WEB.contains(&name) {
+        return ToolKind::Fetch;
+    }
     KINDS.get(bare_name(name).as_str()).copied().unwrap_or(ToolKind::Other)
 }
+
+/// A tool that runs searches, not commands: only its namespace says so.
+const WEB: [&str; 2] = ["web__run", "web.run"];
 
 /// What a call does. Of an editor with several commands the command says whether it only looks, or makes a file.
 pub(crate) fn kind_of_call(name: &str, input: &Json<'_>) -> ToolKind {
@@ -267,7 +273,11 @@ fn search(input: &Json<'_>) -> Option<String> {
 fn fetched(input: &Json<'_>) -> Option<String> {
     let target = first(input, &["url", "targetUrl", "uri", "query", "q", "search_term", "Url"])
         .or_else(|| words(input.get("urls")))
-        .or_else(|| words(input.get("queries")));
+        .or_else(|| words(input.get("queries")))
+        .or_else(|| {
+            let searched = input.get("search_query").items().iter().filter_map(|one| first(one, &["q"]));
+            Some(searched.collect::<Vec<_>>().join(" ")).filter(|searched| !searched.is_empty())
+        });
     match (first(input, &["action"]), target) {
         (Some(action), Some(target)) => Some(format!("{action} {target}")),
         (action, target) => target.or(action),

@@ -224,6 +224,7 @@ mod tests {
             ("let line = `a\nb`; tools.exec_command({ \"cmd\": line, ms: f(1) })", vec!["exec_command: a…"]),
             ("tools.exec_command({cmd: made(1)})", vec!["exec_command: {cmd: made(1)}"]),
             ("await tools.wait(cell)", vec!["wait: cell"]),
+            ("await tools.web__run({search_query: [{q: 'mill stones'}]})", vec!["web__run: mill stones"]),
             ("text(`no tools. here`)", vec![]),
             ("tools.", vec![]),
         ] {

@@ -22,6 +22,9 @@ use crate::model::tool::{ToolCall, ToolKind, Verdict, ended};
 /// Where a state of a sub-agent has what it said in the end, or why it failed.
 const STATES: [&str; 3] = ["message", "completed", "errored"];
 
+/// What stands for the exit code of a process of which nobody knows how it ended.
+const LOST: i64 = -1;
+
 /// A deed.
 pub(crate) struct Deed {
     key: Text,
@@ -108,9 +111,11 @@ impl Deed {
 
     /// Tells it to the call, or shows it as a call of its own below the one that it was done in.
     pub(crate) fn emit(self, line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
-        self.process.iter().for_each(|process| thread.deeds.end_process(process));
+        let is_lost = self.outcome.exit == Some(LOST);
+        self.process.iter().filter(|_| !is_lost).for_each(|process| thread.deeds.end_process(process));
         if thread.deeds.knows(&self.key) {
-            thread.result(self.key, self.outcome, out);
+            let outcome = if is_lost { self.outcome.unknown() } else { self.outcome };
+            thread.result(self.key, outcome, out);
             return Fate::Merged;
         }
         match self.command.as_deref().and_then(|command| thread.deeds.within(command)) {

@@ -239,6 +239,11 @@ fn is_running(word: &str) -> bool {
 }
 
 impl Outcome {
+    /// The same without how it ended.
+    pub(crate) fn unknown(self) -> Self {
+        Self { exit: None, verdict: Verdict::Done, is_end: false, ..self }
+    }
+
     fn has_ended(&self) -> bool {
         self.is_end || self.exit.is_some()
     }

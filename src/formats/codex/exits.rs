@@ -137,10 +137,8 @@ fn codes(text: &str) -> Vec<i64> {
     let of_head = || head_of(text).and_then(|(head, _)| head.exit);
     let ends = [lines().next(), lines().rfind(|line| !line.is_empty())];
     let of_ends = || ends.into_iter().flatten().filter_map(of_line);
-    let mut codes: Vec<i64> = lines().filter_map(|line| line.strip_prefix(ENDED)?.parse().ok()).collect();
-    codes.extend(of_head());
-    codes.extend(of_ends());
-    codes
+    let codes: Vec<i64> = lines().filter_map(|line| line.strip_prefix(ENDED)?.parse().ok()).collect();
+    if codes.is_empty() { of_head().into_iter().chain(of_ends()).collect() } else { codes }
 }
 
 /// The codes of objects that say what came of commands.
@@ -209,6 +207,7 @@ mod tests {
             (vec!["exit code: 10\nno such file"], Some(10)),
             (vec!["cargo: exited with code 11."], Some(11)),
             (vec!["fine", "exit_code=12"], Some(12)),
+            (vec!["the log: it exited with code 2\nfine\nProcess exited with code 0"], Some(0)),
             (vec!["exit 0 of it", "all good"], None),
             // What a command printed of others.
             (vec!["log:\nit exited with code 3 yesterday\nnow it runs"], None),

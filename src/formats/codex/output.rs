@@ -167,7 +167,9 @@ fn headed(whole: &str) -> Option<(Head, &str)> {
 /// Versions 0.115 to 0.119 repeat the command above the head. It may have several lines, and none of it was put out.
 fn below_command(text: &str) -> Option<(Head, &str)> {
     let begins = |mark: &&str| text.find(&format!("\n{mark}")).and_then(|at| head_of(text.get(at + 1..)?));
-    ["Chunk ID: ", "Wall time", "Process ", "Original token count: ", "Output:"].iter().find_map(begins)
+    ["Chunk ID: ", "Exit code: ", "Wall time", "Process ", "Original token count: ", "Output:"]
+        .iter()
+        .find_map(begins)
 }
 
 #[cfg(test)]

@@ -25,14 +25,15 @@ pub(crate) fn named(path: &Path) -> Option<Named<'_>> {
 }
 
 /// The thread that a file is named after: `…-<thread>.jsonl`, or `…-<thread>_<segment>.jsonl` where it goes on after a
-/// turn was taken back.
+/// turn was taken back or the history was shortened.
 pub(crate) fn thread_of(path: &Path) -> Option<&str> {
     let stem = file_name(path).split('.').next()?;
-    let at_end = |stem: &'_ str| stem.len().checked_sub(ID);
-    let last = stem.get(at_end(stem)?..).filter(|word| is_thread(word))?;
-    let before = stem.get(..at_end(stem)?).and_then(|before| before.strip_suffix('_'));
-    let first = before.and_then(|before| before.get(at_end(before)?..)).filter(|word| is_thread(word));
-    Some(first.unwrap_or(last))
+    let before = stem.rsplit_once('_').map(|(before, _)| before);
+    before.and_then(at_end).or_else(|| at_end(stem))
+}
+
+fn at_end(stem: &str) -> Option<&str> {
+    stem.get(stem.len().checked_sub(ID)?..).filter(|word| is_thread(word))
 }
 
 /// Whether a word may be the id of a thread, and no pattern of file names.
@@ -149,6 +150,7 @@ mod tests {
             "/s/rollout-2026-10-01T09-00-00-01a0f000-0000-7000-8000-00000000000a.jsonl",
             "/s/rollout-2026-10-01T09-00-00-01a0f000-0000-7000-8000-00000000000a.jsonl.zst",
             "/s/rollout-2026-10-01T09-05-00-01a0f000-0000-7000-8000-00000000000a_01a0f111-0000-7000-8000-00000000000b.jsonl",
+            "/s/rollout-2026-10-01T09-05-00-01a0f000-0000-7000-8000-00000000000a_2.jsonl",
         ] {
             assert_eq!(id(name), thread);
         }

@@ -558,3 +558,24 @@ fn the_first_generation_tells_when_and_where_it_began() {
     assert!(began.is_some_and(|at| at.starts_with("2025-08-20T12:00:00")));
     assert_eq!(transcript.meta().cwd.as_deref(), Some("/home/ada/mill"));
 }
+
+#[test]
+fn of_a_process_that_was_lost_nobody_knows_how_it_ended() {
+    let end = |code: i64, status: &str| {
+        let call = item(
+            r#"{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"serve\"}","call_id":"c1"}"#,
+        );
+        let output = item(
+            r#"{"type":"function_call_output","call_id":"c1","output":"Chunk ID: a\nWall time: 1.0 seconds\nProcess running with session ID 7\nOutput:\nup"}"#,
+        );
+        let ended = event(&format!(
+            r#"{{"type":"item_completed","item":{{"type":"CommandExecution","id":"c1","process_id":"7","command":["serve"],"status":"{status}","exit_code":{code},"aggregated_output":"up"}}}}"#
+        ));
+        let transcript = alone(&[call, output, ended]);
+        let calls: Vec<&ToolCall> = transcript.entries().flat_map(Entry::calls).collect();
+        let result = calls[0].state.result().unwrap();
+        (result.verdict, result.facts.to_string())
+    };
+    assert_eq!(end(-1, "failed"), (Verdict::Done, "still running as 7".into()));
+    assert_eq!(end(3, "failed"), (Verdict::Failed, "exit 3".into()));
+}
