@@ -108,10 +108,9 @@ fn metadata(text: &str) -> Option<usize> {
 const EVENTS: [&str; 2] = ["System:", "System (untrusted):"];
 
 /// Events since the last prompt: `System: [2026-01-31 19:25:33 GMT+8] Exec failed …`. Each of their lines begins so, and
-/// the first one has the time.
+/// the first one has the time; before 2026 further lines of an event did not. A blank line ends them.
 fn system_lines(text: &str) -> Option<usize> {
-    let is_line = |line: &&str| EVENTS.iter().any(|begin| line.starts_with(begin));
-    let lines = text.split_inclusive('\n').take_while(is_line);
+    let lines = text.split_inclusive('\n').take_while(|line| !line.trim().is_empty());
     is_event(text).then(|| lines.map(str::len).sum())
 }
 
@@ -207,6 +206,11 @@ mod tests {
                 SenderKind::Task,
             ),
             ("System: [2026-01-31 19:25] Check the mail:\nSystem: \nSystem: run it", SenderKind::Runtime),
+            (
+                "System: [2026-01-31 19:25] Node: Ann's\n  connected\nSystem: [2026-01-31 19:26] b",
+                SenderKind::Runtime,
+            ),
+            ("System: [2026-01-31 19:25] Exec failed (a, code 1)\n  no such file", SenderKind::Task),
             (
                 "System: [2026-01-31 19:25] Hi\n\nA scheduled reminder has been triggered. It is:\n\nhi",
                 SenderKind::Schedule,
