@@ -148,7 +148,11 @@ impl Run {
         for (reads, key, entry) in before {
             let now = self.entry_of(reads.rule, key.clone(), &owner, Vec::new(), out);
             if now != entry && shows(state, reads, &key) {
+                let usage = now.usage.clone().filter(|_| now.usage != entry.usage);
+                let model = now.model.clone();
                 out.entry(now);
+                // What is set anew takes the place of what was, whether it is more or less.
+                out.edits.extend(usage.map(|usage| Edit::Usage { of: key, usage, model }));
             }
         }
         poorer.retain(|key| {

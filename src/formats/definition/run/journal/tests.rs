@@ -170,3 +170,21 @@ fn mistakes_say_what_would_be_right() {
         assert!(all.iter().any(|mistake| mistake.contains(wrong)), "{wrong}: {all:?}");
     }
 }
+
+#[test]
+fn usage_that_is_set_anew_takes_the_place_of_what_was() {
+    let usage = "usage = { input = \"read\", output = \"wrote\" }\n[[record]]\npart = \"asked[].answer\"";
+    let definition = JOURNAL.replacen("[[record]]\npart = \"asked[].answer\"", usage, 1);
+    let set = |name: &str, value: u32| format!(r#"{{"do":"set","at":["asked",0,"{name}"],"to":{value}}}"#);
+    let sets = [("read", 100), ("wrote", 20), ("read", 160), ("wrote", 7), ("read", 30)];
+    let lines: Vec<String> =
+        std::iter::once(BEGINNING.to_owned()).chain(sets.map(|(name, value)| set(name, value))).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let sums = |lines: &[&str]| {
+        let (transcript, _) = tests::read_lines(&definition, lines);
+        let sum = transcript.totals().sum();
+        (sum.input.known(), sum.output.known())
+    };
+    assert_eq!(sums(&lines[..4]), (Some(160), Some(20)));
+    assert_eq!(sums(&lines), (Some(30), Some(7)));
+}
