@@ -28,6 +28,8 @@ pub(super) struct Ask {
     pub(super) line: Break,
     /// When it was asked.
     pub(super) at: Option<Timestamp>,
+    /// When the user replied.
+    pub(super) replied: Option<Timestamp>,
     call: Key,
     kind: &'static str,
     what: String,
@@ -41,8 +43,8 @@ impl Ask {
 }
 
 impl Asks {
-    /// The user is asked.
-    pub(super) fn ask(&mut self, recorded: &Json<'_>) -> Ask {
+    /// The user is asked; `at`: when the event says that it came.
+    pub(super) fn ask(&mut self, recorded: &Json<'_>, at: Option<Timestamp>) -> Ask {
         let message = recorded.get("messageID").text().or_else(|| recorded.at(&["tool", "messageID"]).text());
         let (kind, what) = words(recorded);
         let ask = Ask {
@@ -50,7 +52,8 @@ impl Asks {
             session: Text::clean(recorded.get("sessionID").str_or_empty()),
             message,
             line: Break::Waiting(Text::clean(&format!("{kind}: {what}"))),
-            at: recorded.at(&["time", "created"]).moment(),
+            at: recorded.at(&["time", "created"]).moment().or(at),
+            replied: None,
             call: recorded
                 .get("callID")
                 .text()
@@ -64,14 +67,14 @@ impl Asks {
     }
 
     /// The user replied.
-    pub(super) fn reply(&mut self, recorded: &Json<'_>) -> Ask {
+    pub(super) fn reply(&mut self, recorded: &Json<'_>, at: Option<Timestamp>) -> Ask {
         let named = recorded.get("requestID").text().or_else(|| recorded.get("permissionID").text());
         let id = named.or_else(|| recorded.get("id").text()).unwrap_or_default();
         let reply = verdict(recorded);
         match self.open.remove(&id) {
             Some(ask) => {
                 let line = Break::Setting(Text::clean(&format!("{reply}: {}", ask.what)));
-                Ask { line, ..ask }
+                Ask { line, replied: at, ..ask }
             }
             None => Ask {
                 id,
@@ -79,6 +82,7 @@ impl Asks {
                 message: None,
                 line: Break::Setting(Text::clean(&format!("permission or question: {reply}"))),
                 at: None,
+                replied: None,
                 call: Key::default(),
                 kind: "",
                 what: String::new(),

@@ -305,11 +305,11 @@ impl OpencodeDecoder {
             Event::Diff => self.diff(&session(), recorded.get("diff").items(), false, out),
             Event::Plan => self.plan(&session(), recorded.get("todos"), false, out),
             Event::Asked => {
-                let ask = self.asks.ask(recorded);
+                let ask = self.asks.ask(recorded, event.get("created").moment());
                 self.asked(&ask, out)
             }
             Event::Replied => {
-                let ask = self.asks.reply(recorded);
+                let ask = self.asks.reply(recorded, event.get("created").moment());
                 self.asked(&ask, out)
             }
             Event::Edited if self.messages.is_edited(recorded.get("file").str_or_empty()) => Fate::Merged,
@@ -397,11 +397,28 @@ impl OpencodeDecoder {
 
     fn asked(&mut self, ask: &Ask, out: &mut Batch) -> Fate {
         let message = ask.message.clone().unwrap_or_default();
+        if let (Some(_), Some(_)) = (ask.at, ask.replied) {
+            return self.waited(ask, message, out);
+        }
         let block = Batch::block(ask.piece(), BlockKind::Break(ask.line.clone()));
         if self.messages.add(&message, block, ask.at, out) {
             return Fate::Merged;
         }
         self.line_by_itself(ask.piece(), &ask.session, ask.line.clone(), out)
+    }
+
+    /// How long the user was waited for is told by an entry of its own, in the place of a line of the message.
+    fn waited(&mut self, ask: &Ask, message: Key, out: &mut Batch) -> Fate {
+        let mut entry = out.new_entry(line_key(&ask.session, ask.piece()), Role::Harness, ask.at);
+        entry.ended = ask.replied;
+        entry.lane = self.sessions.lane_of(&ask.session, out);
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(ask.line.clone())));
+        out.entry(entry);
+        if !self.messages.knows(&message) {
+            return Fate::Merged;
+        }
+        out.push(Edit::RetirePiece { of: message, piece: ask.piece() });
+        Fate::Shown
     }
 
     /// A line in a message, or by itself if the message is not known.
@@ -413,7 +430,7 @@ impl OpencodeDecoder {
     }
 
     fn line_by_itself(&mut self, piece: Piece, session: &Text, line: Break, out: &mut Batch) -> Fate {
-        let key = Text::clean(&format!("line:{session}:{:x}", piece.0));
+        let key = line_key(session, piece);
         self.by_itself(key, session, BlockKind::Break(line), false, out)
     }
 
@@ -438,6 +455,10 @@ fn with_session<'a>(info: Json<'a>, session: &Text) -> Json<'a> {
         }
         info => info,
     }
+}
+
+fn line_key(session: &Text, piece: Piece) -> Key {
+    Text::clean(&format!("line:{session}:{:x}", piece.0))
 }
 
 fn plan_key(session: &Text) -> Key {

@@ -63,10 +63,17 @@ pub(super) fn read(name: &str) -> Event {
         "session.compacted" => Event::Compacted,
         "session.diff" => Event::Diff,
         "todo.updated" => Event::Plan,
-        "permission.asked" | "permission.updated" | "permission.v2.asked" | "question.asked" => Event::Asked,
-        "permission.replied" | "permission.v2.replied" | "question.replied" | "question.rejected" => {
-            Event::Replied
-        }
+        "permission.asked"
+        | "permission.updated"
+        | "permission.v2.asked"
+        | "question.asked"
+        | "question.v2.asked" => Event::Asked,
+        "permission.replied"
+        | "permission.v2.replied"
+        | "question.replied"
+        | "question.v2.replied"
+        | "question.rejected"
+        | "question.v2.rejected" => Event::Replied,
         "file.edited" => Event::Edited,
         "file.watcher.updated" => Event::Watched,
         "command.executed" => Event::Command,

@@ -216,6 +216,11 @@ impl Messages {
         }
     }
 
+    /// Whether the message was read.
+    pub(super) fn knows(&self, key: &Key) -> bool {
+        self.heads.contains_key(key)
+    }
+
     /// Whether the message was removed.
     pub(super) fn is_removed(&self, key: &Key) -> bool {
         self.removed.contains(key)

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use super::sessions::SUSPENDED;
 use super::{framing, message};
 use crate::formats::json::Json;
 use crate::model::entry::Break;
@@ -86,6 +87,7 @@ pub(super) fn time<'v, 'a>(json: &'v Json<'a>) -> &'v Json<'a> {
 pub(super) fn ended(outcome: &str) -> Break {
     match outcome {
         "interrupted" => Break::Interrupted(Text::default()),
+        SUSPENDED => Break::Interrupted("the server was stopped; it goes on when it starts again".into()),
         outcome => setting(format!("turn {outcome}").trim_end().to_owned()),
     }
 }

@@ -50,6 +50,9 @@ struct Session {
     rest: Option<Usage>,
 }
 
+/// How a turn ended that goes on when the server that was stopped starts again.
+pub(super) const SUSPENDED: &str = "suspended";
+
 /// A session says that it has come to rest.
 #[derive(Clone, Debug)]
 pub(super) struct Rest {
@@ -76,9 +79,13 @@ impl Sessions {
         session.created = info.at(&["time", "created"]).moment().or(session.created);
         session.source = info.get("forkSessionID").text();
         session.has_total = info.get("location").is_object();
-        let outcome = info.get("idleOutcome").text().unwrap_or_default();
-        let idle = info.at(&["time", "idle"]).moment();
-        session.idle = idle.map(|at| Rest { at, how: outcome, origin: out.origin() });
+        let rest = |name: &str, how: Text| {
+            let at = info.at(&["time", name]).moment()?;
+            Some(Rest { at, how, origin: out.origin() })
+        };
+        let idle = rest("idle", info.get("idleOutcome").text().unwrap_or_default());
+        let rests = [idle, rest("suspended", SUSPENDED.into())];
+        session.idle = rests.into_iter().flatten().max_by_key(|rest| rest.at);
         let is_lane = session.is_lane;
         if *self.main.get_or_insert_with(|| id.clone()) == id {
             out.meta(MetaEdit::Id(id.clone()));

@@ -433,3 +433,59 @@ fn what_a_fork_of_version_1_copied_was_paid_for_elsewhere() {
     let spent = transcript.totals().sum();
     assert_eq!((spent.requests, spent.recorded_nanos), (1, 200_000_000));
 }
+
+#[test]
+fn how_long_a_permission_waited_is_known_where_events_have_times() {
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    for line in [
+        r#"{"type":"message.updated","properties":{"info":{"id":"msg_1","role":"assistant","sessionID":"ses_1","time":{"created":1000}}}}"#,
+        r#"{"id":"evt_1","created":2000,"type":"permission.v2.asked","data":{"id":"per_1","sessionID":"ses_1","action":"shell","resources":["ls"],"messageID":"msg_1"}}"#,
+        r#"{"id":"evt_2","created":9000,"type":"permission.v2.replied","data":{"sessionID":"ses_1","requestID":"per_1","reply":"once"}}"#,
+        r#"{"id":"evt_3","created":9500,"type":"question.v2.asked","data":{"id":"que_1","sessionID":"ses_1","questions":[{"question":"Which?"}]}}"#,
+    ] {
+        reader.read(&mut *decoder, line, Place::Line);
+    }
+    let transcript = reader.transcript();
+    let lines: Vec<_> = transcript
+        .entries()
+        .filter_map(|entry| match &entry.blocks.first()?.kind {
+            BlockKind::Break(line) => Some((line.clone(), entry.at, entry.ended)),
+            _ => None,
+        })
+        .collect();
+    let at = |seconds: i64| Some(Timestamp(seconds * 1_000));
+    assert_eq!(
+        lines,
+        [
+            (Break::Setting("allowed once: shell ls".into()), at(2000), at(9000)),
+            (Break::Waiting("question: Which?".into()), None, None),
+        ]
+    );
+}
+
+#[test]
+fn a_session_whose_server_was_stopped_does_not_work() {
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let info = |suspended: &str| {
+        format!(
+            r#"{{"info":{{"id":"ses_1","location":{{"directory":"/x"}},"time":{{"created":1000,"idle":2000{suspended}}}}}}}"#
+        )
+    };
+    let rows = [
+        r#"{"id":"msg_1","type":"idle","sessionID":"ses_1","outcome":"succeeded","time":{"created":2000}}"#,
+        r#"{"id":"msg_2","type":"assistant","sessionID":"ses_1","content":[{"type":"text","text":"Half"}],"time":{"created":3000}}"#,
+    ];
+    let mut ends = |suspended: &str| {
+        reader.read(&mut *decoder, &info(suspended), Place::Header);
+        for row in rows {
+            reader.read(&mut *decoder, row, Place::Row("session_message"));
+        }
+        decoder.finish(&mut reader.out);
+        let mut transcript = Transcript::new();
+        transcript.apply(reader.out.clone());
+        let last = transcript.entries().last().map(|entry| entry.blocks[0].kind.clone());
+        matches!(last, Some(BlockKind::Break(Break::Interrupted(_))))
+    };
+    assert!(ends(r#","suspended":4000"#));
+    assert!(!ends(""), "it goes on");
+}

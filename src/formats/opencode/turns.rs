@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::blocks::raw;
 use super::messages::Messages;
 use super::rows;
-use super::sessions::{Rest, Sessions};
+use super::sessions::{Rest, SUSPENDED, Sessions};
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
@@ -90,7 +90,7 @@ impl Turns {
         for (session, rest) in sessions.rests() {
             let Rest { at, how, origin } = rest;
             let is_over = messages.last_time(&session).is_some_and(|last| last <= at);
-            let rests = is_over && !self.recorded.contains(&session);
+            let rests = is_over && (how.as_str() == SUSPENDED || !self.recorded.contains(&session));
             let key = Text::clean(&format!("idle:{session}"));
             match (rests, self.resting.get(&session)) {
                 (true, Some(known)) if *known == at => {}
