@@ -87,9 +87,10 @@ impl Format for Pi {
         Box::new(Judged::new(PiDecoder { session, runs: runs::Runs::default() }))
     }
 
-    /// What the extension pi-subagents keeps of its runs, and these of theirs.
+    /// What the extension pi-subagents keeps of its runs, and these of theirs; what Oh My Pi keeps of its agents.
     fn companions(&self, path: &Path) -> Vec<Pattern> {
-        vec![Pattern(path.with_extension("").join("**").join(runs::FILE))]
+        let folder = path.with_extension("");
+        vec![Pattern(folder.join("**").join(runs::FILE)), Pattern(folder.join("*.jsonl"))]
     }
 
     fn owner(&self, path: &Path) -> Option<PathBuf> {
@@ -97,7 +98,12 @@ impl Format for Pi {
     }
 
     fn resumes(&self, path: &Path) -> &'static [Resume] {
-        if runs::name_of(path).is_some() { &[] } else { RESUMES }
+        let is_omp = path.iter().any(|folder| folder == ".omp");
+        match runs::name_of(path) {
+            Some(_) => &[],
+            None if is_omp => OMP_RESUMES,
+            None => RESUMES,
+        }
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
@@ -142,6 +148,9 @@ const RESUMES: &[Resume] = &[
     Resume { does: "continue", before: &["pi", "--session"], after: &[], back: BACK },
     Resume { does: "fork", before: &["pi", "--fork"], after: &[], back: BACK },
 ];
+/// Oh My Pi (`omp --help`).
+const OMP_RESUMES: &[Resume] =
+    &[Resume { does: "continue", before: &["omp", "--resume"], after: &[], back: BACK }];
 const BACK: &str = "in pi, /tree goes to any earlier point";
 
 /// The forms of pi's container.

@@ -59,7 +59,13 @@ pub(crate) fn custom_state(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fat
         entry.blocks.push(block::raw_text(title.trim_end_matches(" · "), "", out));
         return shown(entry, out);
     }
+    // Oh My Pi's own: how a process ended, and when a call began that the answer tells.
+    if kind == "session_exit" {
+        let why = data.get("reason").filled().or(data.get("kind").filled()).unwrap_or_default();
+        return across(line, Break::Ended(Text::clean(why)), out);
+    }
     entry.marks.quiet = true;
+    entry.marks.trace = kind == "tool_execution_start";
     let headline = Text::clean(&brief(data, ""));
     let body = out.tree(&headline, data.weight(), || data.to_tree());
     let title = Text::clean(kind);

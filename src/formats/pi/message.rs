@@ -88,7 +88,9 @@ pub(crate) fn entry(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut
     match message.get("role").str_or_empty() {
         "user" => user(line, message, read, out),
         "assistant" => assistant(line, message, out),
-        "bashExecution" => bash_execution(line, message, out),
+        "bashExecution" => execution(line, message, ("!", "command"), out),
+        "pythonExecution" => execution(line, message, ("$ ", "code"), out),
+        "fileMention" => file_mention(line, message, out),
         "custom" | "hookMessage" => custom(line, message, out),
         "branchSummary" => branch_summary(line, message, out),
         "compactionSummary" => compaction(line, message, out),
@@ -158,9 +160,25 @@ fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> E
     entry
 }
 
-fn bash_execution(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
+/// The files that a prompt names with an `@`.
+fn file_mention(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
+    let mut entry = line.entry(Role::Harness, out);
+    entry.marks.quiet = true;
+    for file in message.get("files").items() {
+        let why = file.get("skippedReason").filled().map(|why| format!(" · {why}")).unwrap_or_default();
+        let title = format!("file {}{why}", file.get("path").str_or_empty());
+        entry.blocks.push(block::raw_text(&title, file.get("content").str_or_empty(), out));
+        if file.get("image").is_object() {
+            entry.blocks.extend(block::one(file.get("image"), Ending::Whole, out));
+        }
+    }
+    entry
+}
+
+/// What the user ran, with the sign before it and the member that holds it.
+fn execution(line: &Line, message: &Json<'_>, (sign, member): (&str, &str), out: &mut Batch) -> Entry {
     let mut entry = line.entry(Role::User, out);
-    let command = format!("!{}", message.get("command").str_or_empty());
+    let command = format!("{sign}{}", message.get(member).str_or_empty());
     entry.blocks.extend(block::text(&command, out));
     let mut title = vec!["output".to_owned()];
     title.extend(message.get("exitCode").int().filter(|code| *code != 0).map(|code| format!("exit {code}")));

@@ -1,6 +1,6 @@
-//! Runs of sub-agents in files of their own, as the extension pi-subagents writes them:
-//! `<session>/<run>/run-<n>/session.jsonl` beside `<session>.jsonl`. The result of the call names the file; what it
-//! repeats of the run gives way to that.
+//! Runs of sub-agents in files of their own beside `<session>.jsonl`: `<session>/<run>/run-<n>/session.jsonl` of the
+//! extension pi-subagents, `<time>_<id>/<agent>.jsonl` of Oh My Pi. The result of the call names the file or the agent; what
+//! it repeats of the run gives way to that.
 //!
 //! Invariant: the lane of a run is named by its file, whatever was read first.
 
@@ -27,8 +27,11 @@ const FOLDER: &str = "run-";
 /// Characters of a lane's label.
 const LABEL_CHARS: usize = 120;
 
-/// What names the run in a file, if it is one: its folder and the one above.
+/// What names the run in a file, if it is one: its folder and the one above, or the agent.
 pub(super) fn name_of(path: &Path) -> Option<Name> {
+    if is_agents(path) {
+        return Some(Text::clean(path.file_stem()?.to_str()?));
+    }
     let number = folder_name(path);
     let is_number = |number: &str| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
     let is_run = file_name(path) == FILE && number.strip_prefix(FOLDER).is_some_and(is_number);
@@ -36,10 +39,19 @@ pub(super) fn name_of(path: &Path) -> Option<Name> {
     Some(Text::clean(&format!("{folder}/{number}")))
 }
 
+/// Whether a file is that of an agent of Oh My Pi: in the folder of a session, which is named by its time and id.
+fn is_agents(path: &Path) -> bool {
+    let is_time = |front: &str| front.starts_with(|c: char| c.is_ascii_digit()) && front.contains('T');
+    let of_session =
+        folder_name(path).split_once('_').is_some_and(|(front, id)| is_time(front) && !id.is_empty());
+    of_session && path.extension().is_some_and(|extension| extension == "jsonl")
+}
+
 /// The session whose call started the run in a file: it lies beside the folder of its runs.
 pub(super) fn owner(path: &Path) -> Option<PathBuf> {
     name_of(path)?;
-    let mut session = path.ancestors().nth(3)?.as_os_str().to_owned();
+    let above = if is_agents(path) { 1 } else { 3 };
+    let mut session = path.ancestors().nth(above)?.as_os_str().to_owned();
     session.push(".jsonl");
     Some(session.into())
 }
@@ -90,6 +102,8 @@ impl Runs {
         let Some(line) = json.get("id").text() else { return };
         for (number, one) in message.at(&["details", "results"]).items().iter().enumerate() {
             let named = one.get("sessionFile").filled().and_then(|file| name_of(Path::new(file)));
+            // Oh My Pi's have an id, and no messages.
+            let named = named.or_else(|| one.get("id").text().filter(|_| !one.has("messages")));
             let Some(name) = named else { continue };
             let inner = Text::clean(&format!("{line}/{number}"));
             let sums = [result_key(&inner), result_key(&line)];
@@ -183,6 +197,9 @@ mod tests {
         let path = Path::new("/s/--w--/2026-09-01T10-00-00-000Z_a5/6e01/run-0/session.jsonl");
         assert_eq!(name_of(path).as_deref(), Some("6e01/run-0"));
         assert_eq!(owner(path).as_deref(), Some(Path::new("/s/--w--/2026-09-01T10-00-00-000Z_a5.jsonl")));
+        let agents = Path::new("/s/-w/2026-09-01T10-00-00-000Z_a5/Scout.jsonl");
+        assert_eq!(name_of(agents).as_deref(), Some("Scout"));
+        assert_eq!(owner(agents).as_deref(), Some(Path::new("/s/-w/2026-09-01T10-00-00-000Z_a5.jsonl")));
         let nested = Path::new("/s/--w--/a5/6e01/run-0/session/7f02/run-1/session.jsonl");
         assert_eq!(owner(nested).as_deref(), Some(Path::new("/s/--w--/a5/6e01/run-0/session.jsonl")));
         for other in

@@ -9,6 +9,7 @@ use super::entry;
 use super::event::Events;
 use super::message::{self, Line, ReadPrompt};
 use super::retries::Retries;
+use super::usage;
 use crate::formats::decoder::{Decoder, Format, Input, show_raw};
 use crate::formats::fields::{self, Fields};
 use crate::formats::json::Json;
@@ -21,6 +22,7 @@ use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
+use crate::model::usage::Scope;
 
 /// Characters of a title that the user gave.
 const TITLE_CHARS: usize = 200;
@@ -201,8 +203,24 @@ impl SessionDecoder {
             "branch_summary" => entry::shown(message::branch_summary(line, json, out), out),
             "custom_message" => entry::shown(message::custom(line, json, out), out),
             "custom" => entry::custom_state(line, json, out),
-            "session_info" => {
-                let title = Text::stub(json.get("name").str_or_empty(), TITLE_CHARS);
+            // Oh My Pi keeps the newest title in the first line, which it writes over.
+            "title" => {
+                let title = json.get("title").filled().map(|title| Text::stub(title, TITLE_CHARS));
+                title.into_iter().for_each(|title| out.meta(MetaEdit::Title { rank: 3, title }));
+                Fate::Merged
+            }
+            // A request beside the conversation: for a title, say.
+            "model_usage" => {
+                if let Some(usage) = usage::read(json.get("usage"), Scope::Extra, out) {
+                    let model = json.get("model").text();
+                    out.push(Edit::Usage { of: line.key.clone(), usage: Box::new(usage), model });
+                }
+                let purpose = json.get("purpose").filled().unwrap_or("something else");
+                entry::harness(line, &format!("request for {purpose}"), json, out)
+            }
+            "session_info" | "title_change" => {
+                let name = json.get("name").filled().unwrap_or_else(|| json.get("title").str_or_empty());
+                let title = Text::stub(name, TITLE_CHARS);
                 let words = if title.is_blank() { "title cleared".into() } else { format!("title: {title}") };
                 out.meta(MetaEdit::Title { rank: 3, title });
                 entry::setting(line, &words, out)
@@ -224,6 +242,9 @@ impl SessionDecoder {
         }
         if let Some(model) = json.get("modelId").text() {
             out.meta(MetaEdit::Model(model));
+        }
+        if let Some(title) = json.get("title").filled() {
+            out.meta(MetaEdit::Title { rank: 2, title: Text::stub(title, TITLE_CHARS) });
         }
         // Version 1 has no ids; later ones link every line.
         if json.get("version").int().is_some_and(|version| version >= 2) {
