@@ -1,7 +1,7 @@
-//! What a file is, by its beginning; where a record is longer than that, by all of the record.
+//! What a file is, by its beginning; where a record is longer than that, by its [`skeleton`].
 
-use std::borrow::Cow;
-use std::io::{self, Read};
+mod skeleton;
+
 use std::ops::Range;
 use std::path::Path;
 
@@ -14,18 +14,14 @@ use crate::formats::roots::Root;
 use crate::formats::{self, Asked, Detection, detect_text, roots, tried};
 use crate::model::record::Shape;
 use crate::source::document::{Split, split, split_values};
-use crate::source::lines::LIMIT;
-use crate::source::packed::{self, Packing};
+use crate::source::packed::Packing;
 use crate::source::pattern::{from_root, matches};
-use crate::source::regular;
 
 /// How much of a file is looked at as it is.
 pub(crate) const HEAD: usize = 256 << 10;
 /// How much of one is read for its title, or of a pipe before its first record has ended: a prompt may have large images
 /// before its words or behind them.
 pub(crate) const LONGEST: usize = 16 << 20;
-/// Whose beginning ends in a line longer than this may begin with records that are cut.
-const LONG: usize = 64 << 10;
 /// How many records are looked at.
 const RECORDS: usize = 50;
 /// How many lines tell of a file in its agent's place that it is the agent's.
@@ -42,31 +38,15 @@ pub(crate) fn detect_file_asking(path: &Path, head: &[u8], is_whole: bool, asked
     let detection = detect_beginning(path, beginning, is_whole && head.len() <= HEAD, asked);
     // What is cut may look like what many formats have in common.
     let is_sure = is_certain_of_agent(&detection) && detection.verdict.confidence > Confidence::Maybe;
-    let is_cut = head.len() >= HEAD && memrchr(b'\n', beginning).is_none_or(|end| HEAD - end > LONG);
-    if is_sure || !is_cut {
+    if is_sure || !skeleton::is_needed(beginning) {
         return detection;
     }
-    let longer = if head.len() > HEAD { Ok((Cow::Borrowed(head), is_whole)) } else { longer_head(path) };
-    let Ok((head, is_whole)) = longer else { return detection };
-    let by_records = detect_beginning(path, &head, is_whole, asked);
-    let is_better = by_records.verdict.confidence > detection.verdict.confidence;
-    let is_first = is_certain_of_agent(&by_records) && !is_certain_of_agent(&detection);
-    if is_better || is_first { by_records } else { detection }
-}
-
-/// So much of the beginning of a file that its first record is in it, unpacked if need be, and whether that is all of it.
-fn longer_head(path: &Path) -> io::Result<(Cow<'static, [u8]>, bool)> {
-    let mut text = packed::text_of(regular::open(path)?)?;
-    let mut head = Vec::new();
-    for most in [LONGEST, LIMIT] {
-        match text.by_ref().take((most - head.len()) as u64).read_to_end(&mut head) {
-            Err(error) if head.is_empty() => return Err(error),
-            Ok(_) if head.len() < most => return Ok((head.into(), true)),
-            Ok(_) if memchr(b'\n', &head).is_none() => {}
-            _ => break,
-        }
-    }
-    Ok((head.into(), false))
+    let skeleton = if head.len() > HEAD { skeleton::of(&mut &*head) } else { skeleton::of_file(path) };
+    let Ok((text, is_all)) = skeleton else { return detection };
+    let by_skeleton = detect_beginning(path, &text, is_all, asked);
+    let is_better = by_skeleton.verdict.confidence > detection.verdict.confidence;
+    let is_first = is_certain_of_agent(&by_skeleton) && !is_certain_of_agent(&detection);
+    if is_better || is_first { by_skeleton } else { detection }
 }
 
 fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, asked: Asked) -> Detection {
