@@ -18,8 +18,8 @@ pub(crate) mod paths;
 mod uses;
 
 pub(crate) use file::File;
+use uses::Row;
 pub(crate) use uses::{Flag, Op, Outcome, Use};
-use uses::{Print, Row};
 
 /// The files of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,8 +55,8 @@ impl Derived for Files {
                     continue;
                 }
                 before = again;
-                let pairs = uses::pairs(rows.get(at + 1..).unwrap_or_default());
-                let one = (Use::of(used, place, transcript.lane_at(id)), used.print(pairs));
+                let changes = uses::changes(rows.get(at + 1..).unwrap_or_default());
+                let one = (Use::of(used, place, transcript.lane_at(id)), changes);
                 if let Some((_, uses)) = found.list.get_mut(number) {
                     uses.push(one);
                 }
@@ -81,7 +81,7 @@ struct Found<'a> {
     numbers: HashMap<(Option<usize>, u32), usize>,
     by_path: HashMap<Text, usize>,
     /// By their numbers: the path, and the uses in the order of the session.
-    list: Vec<(Text, Vec<(Use, Option<Print<'a>>)>)>,
+    list: Vec<(Text, Vec<(Use, &'a [Row])>)>,
 }
 
 impl Found<'_> {

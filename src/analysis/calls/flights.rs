@@ -82,7 +82,6 @@ impl OfLane {
 impl Derived for Flights {
     type Row = Item;
     type Reads = ();
-    const IS_OF_ROWS: bool = true;
 
     fn rows(transcript: &Transcript, id: EntryId, _before: &[Item], out: &mut Out<'_, Item>) {
         if let Some(entry) = transcript.get(id) {

@@ -69,6 +69,11 @@ impl<R> Out<'_, R> {
         self.rows.push(row);
     }
 
+    /// The row that was added last, to be changed.
+    pub(crate) fn last_mut(&mut self) -> Option<&mut R> {
+        self.rows.last_mut()
+    }
+
     /// The number of a name or a path, the same for the same one.
     pub(crate) fn number(&mut self, name: &str) -> u32 {
         if let Some(number) = self.names.numbers.get(name) {

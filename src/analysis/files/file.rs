@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::flags;
-use super::uses::{Op, Outcome, Print, Use};
+use super::uses::{Op, Outcome, Row, Use};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 
@@ -29,20 +29,20 @@ pub(crate) struct File {
 }
 
 impl File {
-    /// Of its uses in the order of the session.
-    pub(super) fn of(uses: Vec<(Use, Option<Print<'_>>)>) -> Self {
+    /// Of its uses in the order of the session, each with what its change is known by.
+    pub(super) fn of(uses: Vec<(Use, &[Row])>) -> Self {
         // What has no time stands behind what came before it in the session.
         let mut last = None;
-        let mut timed: Vec<(Option<Timestamp>, Use, Option<Print<'_>>)> = Vec::with_capacity(uses.len());
-        for (one, print) in uses {
+        let mut timed: Vec<(Option<Timestamp>, Use, &[Row])> = Vec::with_capacity(uses.len());
+        for (one, changes) in uses {
             last = one.at.or(last);
-            timed.push((last, one, print));
+            timed.push((last, one, changes));
         }
         timed.sort_by_key(|(at, ..)| *at);
-        let (mut uses, prints): (Vec<Use>, Vec<_>) =
-            timed.into_iter().map(|(_, one, print)| (one, print)).unzip();
+        let (mut uses, changes): (Vec<Use>, Vec<_>) =
+            timed.into_iter().map(|(_, one, changes)| (one, changes)).unzip();
         uses.shrink_to_fit();
-        flags::judge(&mut uses, &prints);
+        flags::judge(&mut uses, &changes);
         let count = |ops: &[Op]| {
             uses.iter().filter(|one| one.outcome != Outcome::Failed && ops.contains(&one.op)).count()
         };

@@ -3,14 +3,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::uses::{self, Flag, Op, Outcome, Print, Use};
+use super::uses::{Flag, Op, Outcome, Row, Use};
 use crate::analysis::calls::Place;
 use crate::model::text::Name;
 
 /// What is known on the way along the uses of a file. Uses are known by their numbers.
 struct Known<'a> {
     uses: &'a [Use],
-    prints: &'a [Option<Print<'a>>],
+    changes: &'a [&'a [Row]],
     /// The last use by which a lane saw the whole file.
     seen: HashMap<Option<&'a Name>, usize>,
     /// The last change that took hold, the last one of another lane than that, and the last one by a command.
@@ -24,10 +24,10 @@ struct Known<'a> {
 }
 
 /// Flags the uses of a file, which are in the order of their times, each with what its change is known by.
-pub(super) fn judge(uses: &mut [Use], prints: &[Option<Print<'_>>]) {
+pub(super) fn judge(uses: &mut [Use], changes: &[&[Row]]) {
     let mut known = Known {
         uses,
-        prints,
+        changes,
         seen: HashMap::new(),
         last: None,
         last_of_other: None,
@@ -103,18 +103,17 @@ impl<'a> Known<'a> {
     /// The change that this one turns back, if it does.
     fn undone_by(&mut self, number: usize) -> Option<Flag> {
         let mut undone = None;
-        match self.prints.get(number).copied().flatten()? {
-            Print::Edits(rows) => {
-                for (old, new) in uses::changes(rows) {
-                    match self.edits.remove(&(new, old)) {
-                        Some(at) => undone = Some(at),
-                        None => drop(self.edits.insert((old, new), number)),
-                    }
+        for row in self.changes.get(number)?.iter() {
+            match row {
+                Row::Replaces(old, new) if old != new => match self.edits.remove(&(*new, *old)) {
+                    Some(at) => undone = Some(at),
+                    None => drop(self.edits.insert((*old, *new), number)),
+                },
+                Row::Writes(content) => {
+                    let before = self.contents.insert(*content, number);
+                    undone = self.last.filter(|last| before.is_some_and(|before| before < *last));
                 }
-            }
-            Print::Content(content) => {
-                let before = self.contents.insert(content, number);
-                undone = self.last.filter(|last| before.is_some_and(|before| before < *last));
+                Row::Replaces(..) | Row::Use(_) => {}
             }
         }
         Some(Flag::Undone { edit: self.place(undone)? })

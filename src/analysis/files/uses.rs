@@ -1,7 +1,6 @@
 //! How calls use files.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::num::NonZeroU64;
 
 use super::paths;
 use crate::analysis::calls::{Place, likeness_of};
@@ -75,22 +74,16 @@ impl Flag {
     }
 }
 
-/// What a change is known by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Print<'a> {
-    /// What was taken away and what was put there, each with a row.
-    Edits(&'a [Row]),
-    /// All of the file.
-    Content(u64),
-}
-
-/// How the calls of an entry use files, in the order of their blocks. What an edit changes stands behind it.
+/// How the calls of an entry use files, in the order of their blocks. What a change is known by stands behind it, if its
+/// text was ever in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Row {
     /// A call uses a file.
     Use(Used),
-    /// What the use before it takes away, and what it puts there.
-    Change(u64, u64),
+    /// It takes this away, and puts that there.
+    Replaces(u64, u64),
+    /// It writes this.
+    Writes(u64),
 }
 
 /// How a call uses a file, as far as the call tells.
@@ -99,8 +92,6 @@ pub struct Used {
     /// The same for calls that may be the same.
     likeness: u64,
     at: Option<Timestamp>,
-    /// Of all that the file is to hold, if that was ever in memory.
-    content: Option<NonZeroU64>,
     /// Place of the call in its entry.
     pub(super) block: u32,
     /// The number of the path, without detours; where the session began may not be known yet.
@@ -110,26 +101,10 @@ pub struct Used {
     outcome: Outcome,
 }
 
-impl Used {
-    /// What its change is known by, with the rows of what it changes.
-    pub(super) fn print<'a>(&self, changes: &'a [Row]) -> Option<Print<'a>> {
-        let edits = Some(Print::Edits(changes)).filter(|_| !changes.is_empty());
-        self.content.map(|content| Print::Content(content.get())).or(edits)
-    }
-}
-
-/// The changes that these rows begin with.
-pub(super) fn pairs(rows: &[Row]) -> &[Row] {
-    let count = rows.iter().take_while(|row| matches!(row, Row::Change(..))).count();
+/// What the use before these rows is known by.
+pub(super) fn changes(rows: &[Row]) -> &[Row] {
+    let count = rows.iter().take_while(|row| !matches!(row, Row::Use(_))).count();
     rows.get(..count).unwrap_or_default()
-}
-
-/// What rows of changes take away and what they put there, if that is something else.
-pub(super) fn changes(rows: &[Row]) -> impl Iterator<Item = (u64, u64)> {
-    rows.iter().filter_map(|row| match row {
-        Row::Change(old, new) if old != new => Some((*old, *new)),
-        _ => None,
-    })
 }
 
 /// Adds how the calls of an entry use files. `before` is what was known of it.
@@ -144,29 +119,14 @@ pub(super) fn read(entry: &Entry, before: &[Row], out: &mut Out<'_, Row>) {
         for (path, op, by_shell) in used {
             let at = call.state.result().and_then(|result| result.at).or(call.started).or(entry.at);
             let outcome = outcome_of(&call.state);
-            let mut one =
-                Used { likeness, at, content: None, block, path: out.number(&path), op, by_shell, outcome };
-            if call.input.is_away() {
-                let known =
-                    before.iter().position(|row| matches!(row, Row::Use(known) if known.is_like(&one)));
-                let known = known.and_then(|at| before.get(at..)).and_then(<[Row]>::split_first);
-                if let Some((Row::Use(known), rest)) = known {
-                    one.content = known.content;
-                    out.push(Row::Use(one));
-                    pairs(rest).iter().for_each(|row| out.push(row.clone()));
-                    continue;
-                }
-            }
-            match (!by_shell).then(|| change_of(call, op, &path)).flatten() {
-                Some(Change::Content(content)) => {
-                    one.content = Some(content);
-                    out.push(Row::Use(one));
-                }
-                Some(Change::Edits(changes)) => {
-                    out.push(Row::Use(one));
-                    changes.into_iter().for_each(|(old, new)| out.push(Row::Change(old, new)));
-                }
-                None => out.push(Row::Use(one)),
+            let one = Used { likeness, at, block, path: out.number(&path), op, by_shell, outcome };
+            let is_known = |row: &Row| matches!(row, Row::Use(known) if known.is_like(&one));
+            let known = before.iter().position(is_known).filter(|_| call.input.is_away());
+            out.push(Row::Use(one));
+            match known.and_then(|at| before.get(at + 1..)) {
+                Some(rest) => changes(rest).iter().for_each(|row| out.push(row.clone())),
+                None if by_shell => {}
+                None => read_change(call, op, &path, out),
             }
         }
     }
@@ -227,33 +187,26 @@ fn hash_of(text: impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// What a call changes in a file.
-enum Change {
-    Edits(Vec<(u64, u64)>),
-    Content(NonZeroU64),
-}
-
-fn change_of(call: &ToolCall, op: Op, path: &str) -> Option<Change> {
+/// Adds what a call changes in a file.
+fn read_change(call: &ToolCall, op: Op, path: &str, out: &mut Out<'_, Row>) {
+    let Held::Tree(input) = &call.input.held else { return };
     if !matches!(op, Op::Edit | Op::Write) {
-        return None;
+        return;
     }
-    let Held::Tree(input) = &call.input.held else { return None };
     if let Some(content) = tool::content_of(input).filter(|_| op == Op::Write) {
-        return NonZeroU64::new(hash_of(content)).map(Change::Content);
+        return out.push(Row::Writes(hash_of(content)));
     }
     let pairs = tool::replacements_of(input);
     if !pairs.is_empty() {
-        let pairs = pairs.into_iter().map(|(old, new)| (hash_of(old), hash_of(new)));
-        return Some(Change::Edits(pairs.collect()));
+        return pairs.into_iter().for_each(|(old, new)| out.push(Row::Replaces(hash_of(old), hash_of(new))));
     }
-    let change = change::of_input(input)?;
+    let Some(change) = change::of_input(input) else { return };
     let lines = |sign: Sign| {
         let own = change::of_file(&change, path).iter().filter(|line| line.sign == sign);
         own.map(DiffLine::text).collect::<Vec<_>>()
     };
     let (old, new) = (lines(Sign::Removed), lines(Sign::Added));
-    if old.is_empty() && new.is_empty() {
-        return None;
+    if !old.is_empty() || !new.is_empty() {
+        out.push(Row::Replaces(hash_of(old), hash_of(new)));
     }
-    Some(Change::Edits(vec![(hash_of(old), hash_of(new))]))
 }

@@ -53,8 +53,6 @@ enum Kind {
     Call,
     /// The result of the call before.
     Result,
-    /// Only the time of the entry, which no other row tells.
-    Time,
 }
 
 impl Item {
@@ -76,38 +74,24 @@ pub(super) fn read(transcript: &Transcript, entry: &Entry, out: &mut Out<'_, Ite
         is_timed: at.is_some(),
         is_started: false,
     };
-    let mut last: Option<Item> = None;
-    let mut is_first = true;
     let blocks = entry.blocks.iter().zip(0..).filter(|_| !entry.marks.copy);
     for (one, block) in blocks {
         let Origin { file, at: record, .. } = entry.origin_of(one);
-        let Some(call) = one.call() else {
-            match last.as_mut().filter(|last| (last.file, last.record) == (file, record)) {
-                Some(last) => last.block = block,
-                None => last
-                    .replace(item(Kind::Said, (file, record), block, entry.at))
-                    .into_iter()
-                    .for_each(|said| out.push(said)),
+        let is_same =
+            |last: &&mut Item| last.kind == Kind::Said && (last.file, last.record) == (file, record);
+        if let Some(call) = one.call() {
+            let made = item(Kind::Call, (file, record), block, call.started.or(entry.at));
+            let key = transcript.print_of(&call.key).short();
+            out.push(Item { call: key, is_started: call.started.is_some(), ..made });
+            if let Some(result) = call.state.result() {
+                let record = (result.body.from.file, result.body.from.at);
+                out.push(item(Kind::Result, record, block, result.at));
             }
-            is_first = false;
-            continue;
-        };
-        last.take().into_iter().for_each(|said| out.push(said));
-        if is_first && call.started.is_some() {
-            out.push(item(Kind::Time, (file, record), block, entry.at));
+        } else if let Some(said) = out.last_mut().filter(is_same) {
+            said.block = block;
+        } else {
+            out.push(item(Kind::Said, (file, record), block, entry.at));
         }
-        is_first = false;
-        let made = item(Kind::Call, (file, record), block, call.started.or(entry.at));
-        let (is_started, call_number) = (call.started.is_some(), transcript.print_of(&call.key).short());
-        out.push(Item { call: call_number, is_started, ..made });
-        if let Some(result) = call.state.result() {
-            let record = (result.body.from.file, result.body.from.at);
-            out.push(item(Kind::Result, record, block, result.at));
-        }
-    }
-    last.into_iter().for_each(|said| out.push(said));
-    if is_first {
-        out.push(item(Kind::Time, (entry.origin.file, entry.origin.at), 0, entry.at));
     }
 }
 
@@ -133,7 +117,7 @@ pub(super) fn of_lane(facts: &Facts<Item>, agents: &Agents, ids: &[EntryId]) -> 
         let rows = facts.get(*id);
         for (number, item) in rows.iter().enumerate() {
             let spot = (place, item.block as usize);
-            if matches!(item.kind, Kind::Said | Kind::Call) {
+            if item.kind != Kind::Result {
                 sweep.pass(spot, item);
             }
             if item.kind == Kind::Call {
