@@ -56,9 +56,6 @@ impl Generation for () {
     }
 }
 
-/// A value of so many facts is computed in some milliseconds.
-const AT_ONCE: usize = 10_000;
-
 /// A derived value, with the facts that it is computed from.
 #[derive(Clone, Debug)]
 pub struct Memo<D: Derived> {
@@ -66,8 +63,6 @@ pub struct Memo<D: Derived> {
     value: D,
     /// Whether the value is that of the facts.
     is_current: bool,
-    /// Whether it was put off that the value of many facts is computed.
-    is_put_off: bool,
     /// How many facts the value was computed from.
     computed: usize,
     /// The generation of what it reads that it was computed from.
@@ -81,7 +76,6 @@ impl<D: Derived> Default for Memo<D> {
             facts: Facts::default(),
             value: D::default(),
             is_current: false,
-            is_put_off: false,
             computed: 0,
             seen: 0,
             generation: 0,
@@ -132,33 +126,17 @@ impl<D: Derived> Memo<D> {
     /// Reads facts of entries that came, with no more work than so many entries are, and computes the value if anything
     /// changed. Says whether that was all, also by the value that this one reads. Before all is read it computes only when
     /// twice as many facts are known as the last time: all of it together costs no more than twice the last time, and
-    /// nobody looks at nothing meanwhile. The value of very many facts is computed when it is asked for once more: what
-    /// came is on the screen by then.
+    /// nobody looks at nothing meanwhile.
     pub(crate) fn follow_with(&mut self, transcript: &Transcript, reads: &D::Reads, most: usize) -> bool {
         let is_all = self.read(transcript, most) && reads.is_complete();
         self.is_current &= self.seen == reads.generation();
         if !self.is_current && (is_all || self.facts.len() >= 2 * self.computed) {
-            let waits = self.is_large() && most < usize::MAX;
-            self.is_put_off = waits && !self.is_put_off;
-            if self.is_put_off {
-                return is_all;
-            }
             let value = D::of(transcript, &self.facts, reads);
             self.generation += u64::from(value != self.value);
             self.value = value;
             (self.is_current, self.computed, self.seen) = (true, self.facts.len(), reads.generation());
         }
         is_all
-    }
-
-    /// Whether the value is to be asked for once more.
-    pub(crate) fn is_put_off(&self) -> bool {
-        self.is_put_off
-    }
-
-    /// Whether to compute the value takes so long that it is noticed.
-    pub(crate) fn is_large(&self) -> bool {
-        self.facts.len() > AT_ONCE
     }
 
     /// Reads facts while entries come and nobody looks. Says whether that was all.

@@ -120,7 +120,7 @@ impl Reader {
     /// Whether the next frame would show more, though nothing has happened.
     pub fn is_unfinished(&self) -> bool {
         let seeks_runs = self.session.file.is_caught_up && runs::are_sought(&self.text);
-        seeks_runs || self.session.indexes.is_unfinished() || self.outline.is_behind()
+        seeks_runs || self.session.indexes.is_behind() || self.outline.is_behind()
     }
 
     /// Lends the panes with what stands around them, and answers what they ask for.

@@ -31,7 +31,7 @@ pub(super) fn take_stock(session: &mut Session) {
     loop {
         session.indexes.follow(&session.transcript, Needs::default(), is_whole);
         session.indexes.watch(&session.transcript, spent);
-        if !session.indexes.is_unfinished() {
+        if !session.indexes.is_behind() {
             return;
         }
     }

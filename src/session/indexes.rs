@@ -59,8 +59,6 @@ macro_rules! indexes {
             /// What was needed last.
             pub(super) needs: Needs,
             is_behind: bool,
-            /// Whether values of very many facts are computed in the next frame.
-            is_put_off: bool,
         }
 
         impl Indexes {
@@ -99,10 +97,8 @@ macro_rules! indexes {
             fn follow_each(&mut self, transcript: &Transcript, needs: Needs) -> bool {
                 let mut is_all = self.account.follow(transcript, A_FRAME);
                 is_all &= !needs.findings || self.findings.follow(transcript, A_FRAME);
-                self.is_put_off = false;
                 $(if needs.$name {
                     is_all &= self.$name.follow_with(transcript, indexes!(@other self $($other)?), A_FRAME);
-                    self.is_put_off |= self.$name.is_put_off();
                 })*
                 is_all
             }
@@ -185,18 +181,17 @@ impl Indexes {
     /// nothing is judged of it.
     pub(crate) fn follow(&mut self, transcript: &Transcript, needs: Needs, is_whole: bool) {
         self.needs = needs;
-        let was_behind = self.is_unfinished();
+        let was_behind = self.is_behind;
         let needs = Needs { findings: needs.findings && is_whole, ..needs };
         let is_changed = self.change_due(transcript);
         self.is_behind = !(self.follow_each(transcript, needs | Needs::always()) && is_changed);
-        self.generation += u64::from(was_behind || self.is_unfinished());
+        self.generation += u64::from(was_behind || self.is_behind);
     }
 
     /// Computes what is known of every session, for a look at it without a frame.
     pub(crate) fn compute(&mut self, transcript: &Transcript) {
         self.is_behind |= !self.account.follow(transcript, A_FRAME);
-        // Those of a large session are computed after the frame.
-        self.is_behind |= !self.loops.is_large() && !self.loops.follow(transcript, A_FRAME);
+        self.is_behind |= !self.loops.follow(transcript, A_FRAME);
     }
 
     /// Takes in what is new for the lint alone. Says whether that was all.
@@ -204,11 +199,6 @@ impl Indexes {
         let is_all = self.findings.follow(transcript, A_FRAME);
         self.is_behind |= !is_all;
         is_all
-    }
-
-    /// Whether a further frame shows more.
-    pub fn is_unfinished(&self) -> bool {
-        self.is_behind || self.is_put_off
     }
 
     /// Whether there is more to be taken in.

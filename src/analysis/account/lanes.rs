@@ -64,7 +64,7 @@ pub(crate) struct Track<F: Fold> {
 #[derive(Clone, Debug)]
 pub(crate) struct Lanes<F: Fold> {
     read: usize,
-    /// By id: the number of the lane.
+    /// By id: the number of the lane, if there are several.
     lanes: Vec<u32>,
     numbers: HashMap<Option<Name>, usize>,
     tracks: Vec<Track<F>>,
@@ -123,8 +123,10 @@ impl<F: Fold> Lanes<F> {
         let place = track.ids.len();
         track.ids.push(id);
         track.look_again_at(place);
-        self.lanes.resize(id.index(), 0);
-        self.lanes.push(u32::try_from(number).unwrap_or(u32::MAX));
+        if number > 0 {
+            self.lanes.resize(id.index(), 0);
+            self.lanes.push(u32::try_from(number).unwrap_or(u32::MAX));
+        }
         self.stale.insert(number);
     }
 
@@ -176,7 +178,7 @@ impl<F: Fold> Lanes<F> {
 
     /// The number of the lane of an entry, and its place there.
     pub(crate) fn place_of(&self, id: EntryId) -> Option<(usize, usize)> {
-        let number = *self.lanes.get(id.index())? as usize;
+        let number = self.lanes.get(id.index()).map_or(0, |number| *number as usize);
         Some((number, self.tracks.get(number)?.ids.binary_search(&id).ok()?))
     }
 

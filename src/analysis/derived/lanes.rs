@@ -20,8 +20,12 @@ impl Lanes {
     pub(crate) fn of(transcript: &Transcript, ids: impl Iterator<Item = EntryId>) -> Self {
         let mut lanes = Self::default();
         let mut known: HashMap<Option<&Name>, usize> = HashMap::new();
+        let mut last = None;
         for id in ids {
-            let number = *known.entry(transcript.lane_at(id)).or_insert(lanes.list.len());
+            let lane = transcript.lane_at(id);
+            let same = last.filter(|(before, _)| *before == lane).map(|(_, number)| number);
+            let number = same.unwrap_or_else(|| *known.entry(lane).or_insert(lanes.list.len()));
+            last = Some((lane, number));
             if number == lanes.list.len() {
                 lanes.list.push(Vec::new());
             }

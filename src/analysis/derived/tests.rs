@@ -1,6 +1,6 @@
 //! When facts are read, and when a value is computed.
 
-use super::{AT_ONCE, Derived, Facts, Generation, Memo, Out};
+use super::{Derived, Facts, Generation, Memo, Out};
 use crate::model::edit::{Batch, Edit, Mode};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
 use crate::model::text::Text;
@@ -143,19 +143,4 @@ fn a_value_follows_the_one_that_it_reads() {
     count.follow_with(&fixture.transcript, &fixture.texts, 9);
     assert_eq!((*count).clone(), Count(0));
     assert_eq!(Generation::generation(&count), 2);
-}
-
-#[test]
-fn what_came_to_very_many_is_shown_before_all_is_computed() {
-    let mut fixture = Fixture::default();
-    let count = AT_ONCE + 1;
-    fixture.apply(Mode::Append, |out| (0..count).for_each(|number| say(out, &format!("e{number}"), "so")));
-    fixture.texts.follow(&fixture.transcript, usize::MAX);
-    assert_eq!(fixture.texts.0.len(), count, "who asks for all of it does not ask twice");
-    fixture.say("late", "one more");
-    assert!(fixture.texts.follow(&fixture.transcript, 9), "all is read");
-    assert_eq!((fixture.texts.0.len(), fixture.texts.is_put_off()), (count, true));
-    fixture.texts.follow(&fixture.transcript, 9);
-    assert_eq!((fixture.texts.0.len(), fixture.texts.is_put_off()), (count + 1, false));
-    assert_eq!(*fixture.texts, *Memo::of(&fixture.transcript));
 }

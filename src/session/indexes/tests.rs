@@ -185,7 +185,6 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         delayed: _,
         needs: _,
         is_behind: _,
-        is_put_off: _,
     } = indexes;
     let lanes: Vec<Option<Text>> =
         [None].into_iter().chain((1..4).map(|lane| Some(name('l', lane)))).collect();
@@ -265,7 +264,7 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
 /// Takes in all that there is.
 fn follow(indexes: &mut Indexes, transcript: &Transcript) {
     indexes.follow(transcript, ALL, true);
-    while indexes.is_unfinished() {
+    while indexes.is_behind() {
         indexes.follow(transcript, ALL, true);
     }
 }
@@ -418,7 +417,7 @@ fn a_large_entry_is_not_judged_with_each_of_its_results_and_judged_in_the_end() 
     for _ in 0..8 {
         indexes.follow(&transcript, Needs::always(), true);
     }
-    assert!(!indexes.is_unfinished());
+    assert!(!indexes.is_behind());
     let facts = indexes.account.path(None).work.facts;
     assert_eq!((facts.calls, facts.open), (CALLS, CALLS - RESULTS));
 }
