@@ -6,6 +6,7 @@ use crate::analysis::calls::span_of;
 use crate::model::edit::saturating_u32;
 use crate::model::entry::sender::SenderKind;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role, Stop};
+use crate::model::meta::LaneFacts;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, ToolCall, ToolKind};
 use crate::model::transcript::Transcript;
@@ -233,7 +234,8 @@ fn calls(
     let mut standing = Standing::of(&open);
     let mut ran: Vec<(Timestamp, Timestamp, &Open<'_>)> = Vec::new();
     for one in &open {
-        let running = running(transcript, one, entry, 0);
+        let lane = transcript.lane_of_call(&one.call.key);
+        let running = running(transcript, one, entry, lane, 0);
         // A call that ended while somebody was waited for did not wait itself.
         let waited = || waits.iter().copied().filter(|(_, answered)| *answered <= one.to);
         let worked = running.into_iter().flat_map(|ran| without(ran, waited()));
@@ -353,6 +355,7 @@ fn running(
     transcript: &Transcript,
     open: &Open<'_>,
     entry: &Entry,
+    lane: Option<&LaneFacts>,
     depth: u8,
 ) -> Vec<(Timestamp, Timestamp)> {
     let Open { from, to, call, .. } = *open;
@@ -369,11 +372,9 @@ fn running(
     if to.since(from) <= HELD_MS || depth == DEEPEST {
         return vec![(from, to)];
     }
-    let lane = transcript.lane_of_call(&call.key);
-    let entries = lane.into_iter().flat_map(|lane| &lane.entries).filter_map(|id| transcript.get(*id));
     let mut inner = Inner::default();
-    for entry in entries {
-        inner.add(transcript, entry, (from, to), depth + 1);
+    for id in lane.into_iter().flat_map(|lane| &lane.entries) {
+        inner.add(transcript, *id, (from, to), depth + 1);
     }
     inner.ran((from, to))
 }
@@ -397,7 +398,8 @@ struct Inner {
 
 impl Inner {
     /// An entry of it, of the time between these two.
-    fn add(&mut self, transcript: &Transcript, entry: &Entry, (from, to): (Timestamp, Timestamp), depth: u8) {
+    fn add(&mut self, transcript: &Transcript, id: EntryId, (from, to): (Timestamp, Timestamp), depth: u8) {
+        let Some(entry) = transcript.get(id) else { return };
         self.signs.extend(entry.times().filter(|at| from < *at && *at < to));
         let last = entry.last_time().map(|at| (at, entry.stop == Stop::Done));
         self.last = self.last.max(last);
@@ -405,10 +407,12 @@ impl Inner {
             let Some((began, ended)) = span_of(call, entry.said(call)) else { continue };
             let open = Open { from: began, to: ended, block: 0, call };
             let is_work = Class::of_call(call, entry.said(call)).is_work();
-            let ran = if is_work { running(transcript, &open, entry, depth) } else { Vec::new() };
+            // What repeats a call started nothing.
+            let lane = transcript.lanes_begun(id, &call.key).next();
+            let ran = if is_work { running(transcript, &open, entry, lane, depth) } else { Vec::new() };
             let still = without((began, ended), ran.iter().copied());
             self.still.extend(still.into_iter().filter(|(from, to)| to.since(*from) > HELD_MS));
-            if transcript.lane_of_call(&call.key).is_some() {
+            if lane.is_some() {
                 self.nested.extend(&ran);
             }
             self.ran.extend(ran);
