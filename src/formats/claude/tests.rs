@@ -238,6 +238,20 @@ fn who_left_a_worktree_is_in_none() {
 }
 
 #[test]
+fn records_of_a_workflow_in_a_session_are_no_unknown_kinds() {
+    let of_journal =
+        |kind: &str| json!({"type": kind, "sessionId": "s", "key": "k", "agentId": "a", "result": "r"});
+    let prompt = json!({"type": "user", "uuid": "u", "message": {"role": "user", "content": "Go"}});
+    let mailbox = json!({"type": "attachment", "uuid": "m", "attachment": {"type": "teammate_mailbox", "messages": []}});
+    let records = ["launched", "started", "result", "failed"].map(of_journal);
+    let lines: String =
+        [&prompt, &mailbox].into_iter().chain(&records).map(|record| format!("{record}\n")).collect();
+    let transcript = read(&lines);
+    assert!(transcript.tally().unknown.is_empty(), "{:?}", transcript.tally().unknown);
+    assert_eq!(transcript.entries().filter(|entry| !entry.marks.trace).count(), 1);
+}
+
+#[test]
 fn recorded_cost_of_early_versions_counts() {
     let spent = read(EARLY).totals().sum();
     assert_eq!(spent.recorded_nanos, 4_125_000);
