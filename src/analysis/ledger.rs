@@ -49,6 +49,8 @@ pub struct Spender {
     pub spent: Vec<Spent>,
     /// What it tells of limits.
     pub limits: Vec<Limit>,
+    /// What it tells that it had cost after answers: nano-dollars by model.
+    pub sums_so_far: Vec<(Key, Vec<(Name, i64)>)>,
     /// The time of its newest record, if something of what was spent has none of its own.
     pub newest: Option<Timestamp>,
     /// Whether its agent recorded what all of it cost.
@@ -244,6 +246,8 @@ impl Ledger {
         let counts_runs = spender.spent.iter().any(|spent| spent.is_run);
         let mut new = Vec::with_capacity(spender.spent.len());
         let (mut beyond, mut own) = (Vec::new(), Vec::new());
+        let mut costs_after: HashMap<Key, Vec<(Name, i64)>> = spender.sums_so_far.into_iter().collect();
+        let mut sums = Vec::new();
         for spent in spender.spent {
             let identity = identity(&spent, &spender.id);
             let known = self.known.get(&identity).copied();
@@ -252,6 +256,8 @@ impl Ledger {
                 beyond.extend(known.is_none().then_some(place));
             } else if counts_runs {
                 own.push((place, spent.amount));
+                let costs = spent.key.as_ref().and_then(|key| costs_after.remove(key));
+                sums.extend(costs.map(|costs| (own.len(), costs)));
             }
             if known.is_some() {
                 let is_own = self.spent.get(place).is_some_and(|(of, _)| spender.has_files && *of == session);
@@ -272,7 +278,7 @@ impl Ledger {
         }
         self.known.extend(new);
         if !beyond.is_empty() {
-            self.runs.push(Run { number: session, session: spender.id, beyond, own });
+            self.runs.push(Run { number: session, session: spender.id, beyond, own, sums });
         }
     }
 
@@ -481,6 +487,7 @@ mod tests {
             has_files: false,
             spent,
             limits: Vec::new(),
+            sums_so_far: Vec::new(),
             newest: None,
             is_covered: false,
         }

@@ -121,6 +121,7 @@ impl Emitted {
                 self.text(compaction);
                 self.text(first);
             }
+            MetaEdit::SumSoFar { after, costs: _ } => self.text(after),
             MetaEdit::LinkedTree | MetaEdit::Live(_) | MetaEdit::Running(_) => {}
         }
     }

@@ -81,6 +81,13 @@ pub enum MetaEdit {
     Live(Option<bool>),
     /// A process has the session open, as a file of its agent says; `None`: no such process is known.
     Running(Option<Running>),
+    /// What the agent says that the session had cost in all after an answer.
+    SumSoFar {
+        /// Key of the answer.
+        after: Key,
+        /// In nano-dollars, by model.
+        costs: Vec<(Name, i64)>,
+    },
     /// A fact without a field of its own.
     Fact {
         /// What it speaks of, in a word or two for the reader: `git branch`, `channel`, `archived`.
@@ -120,6 +127,8 @@ pub struct Meta {
     pub running: Option<Running>,
     /// What is used up of limits, the newest of each span.
     pub(crate) limits: Vec<Limit>,
+    /// What the session had cost after answers, as the agent says: nano-dollars by model.
+    pub(crate) sums_so_far: Vec<(Key, Vec<(Name, i64)>)>,
 }
 
 impl Meta {
@@ -169,6 +178,10 @@ impl Meta {
             | MetaEdit::Kept { .. } => {}
             MetaEdit::Live(live) => self.live = live,
             MetaEdit::Running(running) => self.running = running,
+            MetaEdit::SumSoFar { after, costs } => {
+                self.sums_so_far.pop_if(|(last, _)| *last == after);
+                self.sums_so_far.push((after, costs));
+            }
             MetaEdit::Fact { name, value } => {
                 if value.is_blank() {
                     self.facts.remove(name);

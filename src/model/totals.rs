@@ -331,7 +331,7 @@ impl Sign {
     }
 }
 
-fn nanos(usd: f64) -> i64 {
+pub(crate) fn nanos(usd: f64) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "float casts saturate; costs are small")]
     let nanos = (usd.clamp(-MOST_USD, MOST_USD) * 1e9).round() as i64;
     nanos

@@ -635,6 +635,31 @@ fn a_fork_of_a_fork_has_in_it_what_that_one_records() {
 }
 
 #[test]
+fn a_fork_goes_on_from_what_its_parent_had_cost_by_then() {
+    for (then, last, more) in [(0.4, 2.0, 0.3), (1.0, 1.2, 0.5), (0.0002, 0.0009, 0.0001)] {
+        let home = Home(tempfile::tempdir().unwrap());
+        let told = |session: &str, usd: f64| cost_state(session, usd, usd / 2.0, [1000, 500]);
+        let one = claude("one", None, 5, &[1, 2]) + &told("one", then);
+        home.write(
+            ".claude/projects/-w/one.jsonl",
+            &(one + &claude("one", None, 5, &[5, 6]) + &told("one", last)),
+        );
+        let two = fork_of("one", &[1, 2]) + &claude("two", None, 5, &[3]);
+        home.write(".claude/projects/-w/two.jsonl", &(two + &told("two", then + more)));
+        for days in [[8, 9], [9, 8]] {
+            for (name, day) in ["one", "two"].into_iter().zip(days) {
+                age(&home, &format!(".claude/projects/-w/{name}.jsonl"), day);
+            }
+            for by in ["session", "model", "day"] {
+                let rows = home.rows(&["--by", by, "."]);
+                let sum: f64 = rows.iter().filter_map(|row| row["cost"]["usd"].as_f64()).sum();
+                assert!((sum - 1.5 * (last + more)).abs() < 2e-6, "{then} {by}: {sum}, {rows:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_model_that_the_agent_had_no_price_for_makes_its_sum_a_lower_bound() {
     let home = Home(tempfile::tempdir().unwrap());
     let unknown = |text: String| text.replace("claude-haiku-4-5", "mystery-9");

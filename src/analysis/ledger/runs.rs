@@ -5,7 +5,8 @@
 //! no request says, and counts.
 //!
 //! A session that goes on from another one, as a fork does, has copies of its requests, and what it counts beyond its
-//! requests has in it what the other one does. That is the other one's, in so far as it has the same requests.
+//! requests has in it what the other one does. That is the other one's: what that had cost after the last answer that both
+//! have, if it says so, else in so far as it has the same requests.
 //!
 //! Invariant: what requests come to and what is left of the run's total are together what the run counts, if it counts
 //! as much as they do; of sessions of which each goes on from the one before, what the last one counts.
@@ -14,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Ledger, Spent};
-use crate::analysis::money::cost::Money;
+use crate::analysis::money::cost::{Money, PICOS_IN_NANO};
 use crate::analysis::money::spending::amount::Amount;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
@@ -30,6 +31,8 @@ pub(super) struct Run {
     pub(super) beyond: Vec<usize>,
     /// The places of its requests, and what it says of them itself.
     pub(super) own: Vec<(usize, Amount)>,
+    /// What it says that it had cost after so many of these: nano-dollars by model.
+    pub(super) sums: Vec<(usize, Vec<(Name, i64)>)>,
 }
 
 /// Whether two runs are of one session, how many requests both have, and of how many the earlier one: that which has most
@@ -37,6 +40,16 @@ pub(super) struct Run {
 type Share = (bool, usize, Reverse<usize>);
 
 impl Run {
+    /// What it says that it had cost after the last of these requests, and how many it had made by then.
+    fn cost_after(&self, shared: &HashSet<usize>) -> Option<(usize, &[(Name, i64)])> {
+        let is_shared = |number: &usize| {
+            let last = number.checked_sub(1).and_then(|last| self.own.get(last));
+            last.is_some_and(|(place, _)| shared.contains(place))
+        };
+        let last = self.sums.iter().rev().find(|(number, _)| is_shared(number))?;
+        Some((last.0, &last.1))
+    }
+
     /// What a later one has of it, if anything.
     fn shared(&self, later: &Self, its: &HashSet<usize>) -> Option<Share> {
         let shared = self.own.iter().filter(|(place, _)| its.contains(place)).count();
@@ -102,12 +115,37 @@ impl Ledger {
             let (_, charge) = self.spent.get(*place)?;
             Some((charge.model.clone(), charge.amount.has_tokens()))
         };
-        for its in &earlier.beyond {
-            let counted = whole.get(its).map(|amount| amount.part(some, all));
+        let shared: HashSet<usize> = run.own.iter().map(|(place, _)| *place).collect();
+        let sums = earlier.cost_after(&shared).filter(|_| !is_copy);
+        // What tokens cost that no request has is known with these.
+        let mut of_tokens: HashMap<Name, i128> = HashMap::new();
+        let mut beyond: Vec<&usize> = earlier.beyond.iter().collect();
+        beyond.sort_by_key(|place| kind(place).is_some_and(|(_, has_tokens)| !has_tokens));
+        for its in beyond {
+            let Some(mut counted) = whole.get(its).map(|amount| amount.part(some, all)) else { continue };
             let same = run.beyond.iter().find(|place| kind(place) == kind(its));
-            if let (Some(counted), Some(amount)) = (counted, same.and_then(|place| left.get_mut(place))) {
-                amount.minus(&counted);
+            let Some(amount) = same.and_then(|place| left.get_mut(place)) else { continue };
+            let Some((model, has_tokens)) = kind(its) else { continue };
+            if has_tokens {
+                *of_tokens.entry(model).or_default() += counted.money.picos();
+            } else {
+                let known = sums.map(|(number, costs)| {
+                    let nanos = costs.iter().find(|(name, _)| *name == model).map_or(0, |(_, nanos)| *nanos);
+                    let requests =
+                        earlier.own.iter().take(number).filter(|(place, _)| shared.contains(place));
+                    let of_model = requests.filter(|(place, _)| {
+                        self.spent.get(*place).is_some_and(|(_, one)| one.model == model)
+                    });
+                    let estimated: i128 = of_model.map(|(_, amount)| amount.money.estimated).sum();
+                    let of_tokens = of_tokens.get(&model).copied().unwrap_or_default();
+                    i128::from(nanos) * PICOS_IN_NANO - estimated - of_tokens
+                });
+                // No session has cost less than nothing.
+                let most = || counted.money.picos().min(amount.money.picos().max(0));
+                let picos = known.unwrap_or_else(most);
+                counted.money.recorded += picos - counted.money.picos();
             }
+            amount.minus(&counted);
         }
     }
 

@@ -11,11 +11,12 @@ use std::collections::HashMap;
 use super::line::Line;
 use crate::formats::anthropic::spent::ModelTotals;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::Entry;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
+use crate::model::totals::nanos;
 use crate::model::usage::{Scope, Usage};
 
 /// What was spent, and what the agent says of it.
@@ -25,7 +26,9 @@ pub(crate) struct Bill {
     models: Option<Vec<Name>>,
     /// What was spent since.
     open: HashMap<Key, Usage>,
-    /// The newest answer in the session's file, …
+    /// The last answer in the session's file.
+    last: Option<Key>,
+    /// The newest answer in it, …
     newest: Option<Timestamp>,
     /// … and the first one behind the last `cost-state`.
     resumed: Option<Timestamp>,
@@ -68,6 +71,7 @@ impl Bill {
             }
             return;
         }
+        self.last = request.spent.first().map(|(of, ..)| of.clone());
         let is_open = self.models.is_some()
             && (is_new || request.spent.iter().any(|(of, ..)| self.open.contains_key(of)));
         self.newest = self.newest.max(request.at);
@@ -96,6 +100,12 @@ impl Bill {
         let totals = ModelTotals::read(json.get("modelUsage"), json.get("totalCostUSD"), lacks_cost, out);
         let lacks_cost = lacks_cost && !totals.models.iter().any(|(_, usage)| usage.lacks_cost);
         let rest = totals.rest();
+        if let Some(after) = self.last.clone() {
+            let costs = totals.models.iter().filter_map(|(name, usage)| Some((name.clone(), usage.cost?)));
+            let costs = costs.chain(rest.map(|rest| (Name::default(), rest)));
+            let costs = costs.map(|(name, usd)| (name, nanos(usd))).collect();
+            out.meta(MetaEdit::SumSoFar { after, costs });
+        }
         let names = totals.models.iter().map(|(name, _)| name.clone()).collect();
         for gone in self.models.replace(names).unwrap_or_default() {
             if !totals.models.iter().any(|(name, _)| *name == gone) {

@@ -98,6 +98,7 @@ impl Seat {
             | MetaEdit::Limit(_)
             | MetaEdit::Live(_)
             | MetaEdit::Running(_)
+            | MetaEdit::SumSoFar { .. }
             | MetaEdit::Fact { .. } => None,
         }
     }

@@ -43,6 +43,7 @@ pub fn spender(found: Found, reading: &Reading) -> Spender {
         is_fork: transcript.entries().flat_map(|entry| &entry.blocks).any(Block::is_resumption),
         spent: charges.into_iter().enumerate().map(spent).collect(),
         limits: transcript.meta().limits.clone(),
+        sums_so_far: transcript.meta().sums_so_far.clone(),
         newest: if is_timed { None } else { newest() },
         is_covered: transcript.parts().iter().all(|part| part.totals.is_covered()),
         found,
