@@ -254,6 +254,24 @@ impl Batch {
         }
     }
 
+    /// Reads what is not to be told of the record. Bodies that are told after it have the slots that they have if all of
+    /// the record is told.
+    pub(crate) fn pass_over<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        let mut apart = Self {
+            stubs_only: true,
+            is_counted: self.is_counted,
+            is_piped: self.is_piped,
+            format: self.format,
+            is_nameless: self.is_nameless,
+            origin: self.origin,
+            slot: self.slot,
+            ..Self::default()
+        };
+        let read = read(&mut apart);
+        self.slot = apart.slot;
+        read
+    }
+
     fn next_slot(&mut self) -> u16 {
         let slot = self.slot;
         self.slot = self.slot.saturating_add(1);

@@ -5,6 +5,7 @@ use super::bill::Request;
 use super::lanes::owners::is_beside;
 use super::line::Line;
 use super::session::Session;
+use super::user::MessageReader;
 use crate::formats::anthropic::{self, Content, Site, block_type, spent};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
@@ -38,8 +39,7 @@ pub fn read(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Entry {
     let message = line.json.get("message");
     let model = message.get("model").text();
     let is_synthetic = model.as_deref() == Some(SYNTHETIC);
-    // Streams name the kind of error beside the message; on disk a flag marks its text as one.
-    let is_error = line.json.get("isApiErrorMessage").is_true() || line.json.get("error").filled().is_some();
+    let is_error = is_error(line);
     let mut entry = line.entry(key.clone(), Role::Assistant, out);
     if line.has_uuid {
         session.requests.answer(&line.id, &key);
@@ -59,6 +59,11 @@ pub fn read(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Entry {
         entry.usage = usage(line, &key, entry.model.as_ref(), out).map(Box::new);
     }
     entry
+}
+
+/// Streams name the kind of error beside the message; on disk a flag marks its text as one.
+fn is_error(line: &Line<'_>) -> bool {
+    line.json.get("isApiErrorMessage").is_true() || line.json.get("error").filled().is_some()
 }
 
 /// Takes back what went out of requests that were made for an answer: it is to stand behind that.
@@ -95,15 +100,32 @@ pub(crate) fn copy(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> F
     add_unknown(line, session, out)
 }
 
-/// Blocks of unknown kinds that only a copy of a message holds have an entry of their own beside it.
+/// Blocks of unknown kinds that only a copy of a message holds have an entry of their own beside it. All blocks of the
+/// copy are read as they are where it stands alone, for so are the bodies numbered by which it is read again.
 fn add_unknown(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+    let mut reader = match line.kind() {
+        "user" if !line.json.get("isCompactSummary").is_true() => Some(MessageReader::of(line)),
+        "assistant" if !is_error(line) => None,
+        // These have no blocks: they are shown as one text, or as something else than a message.
+        _ => return Fate::Merged,
+    };
+    let new = session.new_blocks(line);
+    if new.is_empty() {
+        return Fate::Merged;
+    }
     let mut entry = line.entry(line.sub_key("unknown"), Role::Harness, out);
     entry.parent = None;
     entry.marks.copy = true;
-    for (place, block) in session.new_blocks(line) {
+    for (place, block) in line.json.at(&["message", "content"]).blocks().iter().enumerate() {
         let site = Site { record: &line.id, place, at: line.at };
-        if let Content::Part(kind @ BlockKind::Aside(..)) = anthropic::content(block, site, out) {
-            entry.blocks.push(Batch::block(line.piece(), kind));
+        if new.contains(&place) {
+            if let Content::Part(kind @ BlockKind::Aside(..)) = anthropic::content(block, site, out) {
+                entry.blocks.push(Batch::block(line.piece(), kind));
+            }
+        } else if let Some(reader) = &mut reader {
+            out.pass_over(|out| reader.read(block, site, out));
+        } else {
+            out.pass_over(|out| anthropic::content(block, site, out));
         }
     }
     if entry.blocks.is_empty() {

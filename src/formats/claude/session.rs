@@ -177,8 +177,8 @@ impl Session {
         Standing::New
     }
 
-    /// Those blocks of a message that are of rarer kinds and that no line said of it before, with their places.
-    pub(crate) fn new_blocks<'a>(&mut self, line: &Line<'a>) -> Vec<(usize, &'a Json<'a>)> {
+    /// The places of those blocks of a message that are of rarer kinds and that no line said of it before.
+    pub(crate) fn new_blocks(&mut self, line: &Line<'_>) -> Vec<usize> {
         let blocks = line.json.at(&["message", "content"]).blocks().iter().enumerate();
         let rare = blocks.filter(|(_, block)| {
             let kind = block_type(block);
@@ -196,7 +196,7 @@ impl Session {
             block.print(&mut print);
             seen.insert(&format!("{answer} {}", print.finish()), Mark::default()).is_none()
         };
-        rare.filter(is_new).collect()
+        rare.filter(is_new).map(|(place, _)| place).collect()
     }
 
     /// All that the file of a line said before it is a copy.

@@ -59,25 +59,51 @@ pub(crate) struct Returned {
     goes_on: bool,
 }
 
-/// Reads the blocks of a user message. `details` is the structured copy of a result.
-pub(crate) fn hear(
-    content: &Json<'_>,
-    site: Site<'_>,
-    author: &Author<'_>,
-    details: &Json<'_>,
-    out: &mut Batch,
-) -> InputEvent {
-    let mut heard = InputEvent { is_quiet: true, ..InputEvent::default() };
-    let blocks = content.blocks();
-    let is_result = |block: &&Json<'_>| block_type(block).ends_with("tool_result");
-    let has_one_result = blocks.iter().filter(is_result).count() == 1;
-    for (place, block) in blocks.iter().enumerate() {
+/// The blocks of a user message, one after the other.
+#[derive(Debug)]
+pub(crate) struct MessageReader<'a> {
+    author: Author<'a>,
+    /// The structured copy of the result, if there is one result.
+    details: &'a Json<'a>,
+    heard: InputEvent,
+}
+
+impl<'a> MessageReader<'a> {
+    /// Of a user line.
+    pub(crate) fn of(line: &Line<'a>) -> Self {
+        let json = line.json;
+        let is_main = line.lane.is_none() && !json.get("isSidechain").is_true();
+        let author = author_of(json, json.get("origin"), is_meta(json), is_main);
+        Self::new(json.at(&["message", "content"]), author, details_of(json))
+    }
+
+    fn new(content: &Json<'_>, author: Author<'a>, details: &'a Json<'a>) -> Self {
+        let has_one_result = content.blocks().iter().filter(|block| is_result(block)).count() == 1;
+        let details = if has_one_result { details } else { &Json::Null };
+        Self { author, details, heard: InputEvent { is_quiet: true, ..InputEvent::default() } }
+    }
+
+    /// Reads all blocks.
+    fn all(mut self, content: &Json<'_>, site: Site<'_>, out: &mut Batch) -> InputEvent {
+        let blocks = content.blocks();
+        for (place, block) in blocks.iter().enumerate() {
+            self.read(block, Site { place, ..site }, out);
+        }
+        // A line that is nothing but a result is known as a link between others: it is that result.
+        if let ([_], [returned]) = (blocks, self.heard.results.as_mut_slice()) {
+            returned.result.key = Text::clean(site.record);
+        }
+        self.heard
+    }
+
+    /// Reads the next block.
+    pub(crate) fn read(&mut self, block: &Json<'_>, site: Site<'_>, out: &mut Batch) {
+        let Self { author, details, heard } = self;
         let text = block.str().or_else(|| block.get("text").str());
         if let Some(text) = text.filter(|_| block_type(block) == "text") {
-            hear_text(text, author, &mut heard, out);
-            continue;
+            return hear_text(text, author, heard, out);
         }
-        match anthropic::content(block, Site { place, ..site }, out) {
+        match anthropic::content(block, site, out) {
             // What is not understood is nobody's prompt.
             Content::Part(kind @ BlockKind::Aside(..)) => heard.program.push(kind),
             Content::Part(kind) if matches!(author, Author::Program | Author::Other(..)) => {
@@ -85,12 +111,7 @@ pub(crate) fn hear(
             }
             Content::Part(kind) => heard.own.push(kind),
             Content::Result(call, mut result) => {
-                // A line that is nothing but a result is known as a link between others: it is that result.
-                if blocks.len() == 1 {
-                    result.key = Text::clean(site.record);
-                }
                 let text = anthropic::output_text(block.get("content"));
-                let details = if has_one_result { details } else { &Json::Null };
                 outcome::enrich(&mut result, &text, details, out);
                 let file = stored::named_in(&text, details);
                 let goes_on = details.get("detachedToolCall").is_true();
@@ -99,7 +120,19 @@ pub(crate) fn hear(
             Content::Blank => {}
         }
     }
-    heard
+}
+
+fn is_meta(json: &Json<'_>) -> bool {
+    ["isMeta", "isSynthetic", "isVisibleInTranscriptOnly"].iter().any(|mark| json.get(mark).is_true())
+}
+
+/// The structured copy of a result, in the spelling of disk and stream.
+fn details_of<'a>(json: &'a Json<'a>) -> &'a Json<'a> {
+    if json.has("toolUseResult") { json.get("toolUseResult") } else { json.get("tool_use_result") }
+}
+
+fn is_result(block: &Json<'_>) -> bool {
+    block_type(block).ends_with("tool_result")
 }
 
 fn hear_text(text: &str, author: &Author<'_>, heard: &mut InputEvent, out: &mut Batch) {
@@ -218,14 +251,9 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
     if content.is_null() {
         return show_raw(line.input, "user", out);
     }
-    let is_meta =
-        ["isMeta", "isSynthetic", "isVisibleInTranscriptOnly"].iter().any(|mark| json.get(mark).is_true());
-    let is_main = line.lane.is_none() && !json.get("isSidechain").is_true();
-    let author = author_of(json, json.get("origin"), is_meta, is_main);
-    let details =
-        if json.has("toolUseResult") { json.get("toolUseResult") } else { json.get("tool_use_result") };
+    let details = details_of(json);
     let site = Site { record: &line.id, place: 0, at: line.at };
-    let mut heard = hear(content, site, &author, details, out);
+    let mut heard = MessageReader::of(line).all(content, site, out);
     let is_fork = fork::begins(line);
     // What a file repeats of the calls of another lane is answered there.
     heard.results.retain(|returned| {
@@ -246,7 +274,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
     }
     if !heard.own.is_empty() {
         // What was handed on within a turn is recorded here, and not by the queue alone.
-        if let Some(words) = heard.words.as_deref().filter(|_| is_meta && line.lane.is_none()) {
+        if let Some(words) = heard.words.as_deref().filter(|_| is_meta(json) && line.lane.is_none()) {
             session.queue.attach(line, Piece::of(words.trim()), out);
         } else {
             session.queue.begin_turn();
@@ -266,7 +294,7 @@ fn deny(results: &mut [Returned], kind: &Json<'_>) {
 }
 
 fn has_result(content: &Json<'_>) -> bool {
-    content.blocks().iter().any(|block| block_type(block).ends_with("tool_result"))
+    content.blocks().iter().any(is_result)
 }
 
 /// A prompt that was typed while the agent was busy, or a notification that was put in its queue.
@@ -275,8 +303,9 @@ pub(crate) fn queued(line: &Line<'_>, attachment: &Json<'_>, session: &mut Sessi
     let is_meta = is_notice || [line.json, attachment].iter().any(|json| json.get("isMeta").is_true());
     let author = author_of(&Json::Null, attachment.get("origin"), is_meta, true);
     let site = Site { record: &line.id, place: 0, at: line.at };
-    let heard = hear(attachment.get("prompt"), site, &author, &Json::Null, out);
-    session.queue.attach(line, words_of(attachment.get("prompt")), out);
+    let prompt = attachment.get("prompt");
+    let heard = MessageReader::new(prompt, author, &Json::Null).all(prompt, site, out);
+    session.queue.attach(line, words_of(prompt), out);
     show(line, heard, session, out)
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Claude, transcript_of};
 use crate::formats::decoder::{Decoder, Format, Place, feed};
-use crate::model::edit::{Batch, Mode};
+use crate::model::edit::{Batch, Edit, Mode};
 use crate::model::entry::{Block, BlockKind, Entry};
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::text::Name;
@@ -506,5 +506,58 @@ proptest! {
         let mut wanted = ["block/both".to_owned(), "type/both-records".to_owned(), format!("{class}/copy")];
         wanted.sort();
         assert_eq!(found, wanted);
+    }
+}
+
+/// The slots of bodies that are not understood, with the titles of their blocks.
+fn slots(batch: &Batch) -> Vec<(String, u16)> {
+    let entries = batch.edits.iter().filter_map(|edit| match edit {
+        Edit::Entry(entry) => Some(entry),
+        _ => None,
+    });
+    let aside = |block: &Block| match &block.kind {
+        BlockKind::Aside(_, raw) => Some((raw.title.to_string(), raw.body.slot)),
+        _ => None,
+    };
+    entries.flat_map(|entry| &entry.blocks).filter_map(aside).collect()
+}
+
+#[test]
+fn a_copy_has_the_slots_that_it_has_when_it_is_read_alone() {
+    let strange = |name: &str| json!({"type": name, "words": name});
+    let user = |blocks: Value, details: Value| json!({"type": "user", "message": {"role": "user", "content": blocks}, "toolUseResult": details});
+    let result = |words: &str| json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": words});
+    let stored = "<persisted-output>\nOutput too large. Full output saved to: /t/b.txt\n\nPreview:\na\n</persisted-output>";
+    let patch = json!({"structuredPatch": [{"oldStart": 1, "newStart": 1, "lines": ["-a", "+b"]}]});
+    let note = "Look.<system-reminder>\nMind the tests.\n</system-reminder>";
+    let look = call("toolu_1", "Bash", &json!({"command": "ls"}));
+    let mut two = answer("msg_one", &text("ONE"), 5, None);
+    two["message"]["content"].as_array_mut().unwrap().extend([look, strange("both")]);
+    let variants = [
+        (user(json!([result("seen")]), json!({})), 1),
+        (user(json!([result(stored)]), patch), 3),
+        (user(json!([result("seen"), result("again"), strange("both")]), json!({})), 3),
+        (user(json!([text(note), text(" "), strange("both")]), json!({})), 3),
+        (user(json!([]), json!({})), 0),
+        (two, 3),
+    ];
+    let path = Path::new("s-1/subagents/agent-a1.jsonl");
+    for (original, expected) in variants {
+        let mut copy = original.clone();
+        let blocks = copy["message"]["content"].as_array_mut().unwrap();
+        blocks.push(strange("copy"));
+        blocks.insert(0, strange("begin"));
+        let (first, copy) = (line("x1", "", None, 1, &original), line("x1", "", Some("a1"), 1, &copy));
+        let (mut decoder, mut out) = (Claude.decoder(), Batch::default());
+        emit(&mut *decoder, &first, (0, 0), Place::Line, &mut out);
+        let mut own = Batch::default();
+        emit(&mut *decoder, &copy, (1, 0), Place::CompanionLine(path), &mut own);
+        let mut alone = Batch::default();
+        emit(&mut *Claude.decoder(), &copy, (1, 0), Place::CompanionLine(path), &mut alone);
+        let last = ("block/copy".to_owned(), expected + 1);
+        assert_eq!(slots(&own), [("block/begin".to_owned(), 0), last], "{copy}");
+        let alone = slots(&alone);
+        assert!(slots(&own).iter().all(|slot| alone.contains(slot)), "{alone:?} {copy}");
+        assert_eq!(own.tally.unknown.len(), 2, "each is counted where it is told");
     }
 }
