@@ -94,6 +94,9 @@ impl Wish {
     }
 }
 
+/// Of waiting that takes longer than this, nobody counts the seconds.
+const HOUR_MS: u64 = 60 * 60 * 1000;
+
 impl Activity {
     /// The word used in JSON outputs: a request that is made again is the model's time there.
     pub fn word(&self) -> &'static str {
@@ -113,6 +116,17 @@ impl Activity {
         match self {
             Self::Waiting { wish, .. } => Some(*wish),
             _ => None,
+        }
+    }
+
+    /// Whether the agent works, or waits for somebody who may come.
+    pub(crate) fn goes_on(&self, now: Timestamp) -> bool {
+        match self {
+            Self::Tool { .. } | Self::Model { .. } | Self::Retry { .. } => true,
+            Self::Waiting { since, agents, .. } => {
+                *agents > 0 || since.is_some_and(|since| now.since(since) < HOUR_MS)
+            }
+            Self::Idle { .. } | Self::Ended | Self::Unclean | Self::Unknown => false,
         }
     }
 

@@ -7,6 +7,7 @@ pub(crate) mod asking;
 pub(crate) mod awaited;
 mod durations;
 pub mod flights;
+pub(crate) mod lifecycle;
 mod listing;
 pub(crate) mod lookup;
 pub mod pairing;

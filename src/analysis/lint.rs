@@ -28,6 +28,7 @@ mod results;
 mod scene;
 mod stops;
 mod waiting;
+mod work;
 
 pub use crate::model::edit::Severity;
 pub(crate) use alike::{Alike, alike};
@@ -59,7 +60,8 @@ pub struct Group {
 }
 
 /// All rules by group, in the order in which they are listed.
-pub const GROUPS: &[Group] = &[pairs::GROUP, ids::GROUP, results::GROUP, order::GROUP, stops::GROUP];
+pub const GROUPS: &[Group] =
+    &[pairs::GROUP, ids::GROUP, results::GROUP, order::GROUP, stops::GROUP, work::GROUP];
 
 /// All rules.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {

@@ -226,6 +226,10 @@ fn voice_of(call: &ToolCall) -> Voice {
         ToolState::Failed(_) => Voice::Failed,
         ToolState::Refused(_) => Voice::Refused,
         ToolState::Stopped(_) => Voice::Stopped,
-        ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Lost => Voice::Open,
+        ToolState::Pending
+        | ToolState::Running
+        | ToolState::Streaming(_)
+        | ToolState::Acknowledged(_)
+        | ToolState::Lost => Voice::Open,
     }
 }

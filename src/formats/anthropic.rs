@@ -132,6 +132,7 @@ pub(crate) fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolR
         facts: failure.map(|failure| Text::clean(&failure)).unwrap_or_default(),
         at: site.at,
         duration_ms: None,
+        work: None,
     }
 }
 

@@ -72,6 +72,13 @@ impl Emitted {
                 self.text(call);
                 self.state(state);
             }
+            Edit::Update { about, update, lane } => {
+                for id in [&about.call, &about.handle].into_iter().flatten() {
+                    self.text(id);
+                }
+                self.text(&update.by);
+                self.some(lane.as_ref());
+            }
             Edit::Usage { of, usage, model } => {
                 self.text(of);
                 self.some(model.as_ref());
@@ -180,6 +187,7 @@ impl Emitted {
         self.phrase(&result.facts);
         self.times.extend(result.at);
         self.count(result.duration_ms);
+        self.some(result.work.as_ref().map(|work| &work.handle));
         self.body(&result.body);
         result.patch.iter().for_each(|patch| self.body(patch));
         result.images.iter().for_each(|image| self.image(image));

@@ -382,7 +382,8 @@ pub fn contents(batch: &Batch, is_meant: impl Fn(&Body) -> bool) -> Vec<Held> {
                 result.patch.iter().for_each(&mut put);
             }
             Edit::State { state, .. } => state.live().into_iter().for_each(&mut put),
-            Edit::Usage { .. }
+            Edit::Update { .. }
+            | Edit::Usage { .. }
             | Edit::Link { .. }
             | Edit::Meta(_)
             | Edit::Retire(_)

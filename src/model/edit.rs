@@ -19,6 +19,7 @@ use super::tally::unknown::Judged;
 use super::text::stub::Manner;
 use super::text::{Name, Text, prefix};
 use super::timestamp::Timestamp;
+use super::tool::work::{About, Update};
 use super::tool::{ToolResult, ToolState};
 use super::usage::Usage;
 
@@ -44,6 +45,15 @@ pub enum Edit {
         call: Key,
         /// The new state; ignored if the call has a result.
         state: ToolState,
+    },
+    /// What a record tells of work that went on after the result of its call.
+    Update {
+        /// Which work.
+        about: About,
+        /// What is told.
+        update: Update,
+        /// The lane in which it is told.
+        lane: Option<Name>,
     },
     /// Usage recorded beside an entry. If an entry has the key, it is that entry's usage.
     Usage {
@@ -347,8 +357,12 @@ impl Batch {
     /// together. Blocks stay: by their pieces it is told what a record is to an entry that is there.
     pub(crate) fn forget_contents(&mut self) {
         self.notices.clear();
-        self.edits
-            .retain(|edit| !matches!(edit, Edit::Result { .. } | Edit::State { .. } | Edit::Link { .. }));
+        self.edits.retain(|edit| {
+            !matches!(
+                edit,
+                Edit::Result { .. } | Edit::State { .. } | Edit::Update { .. } | Edit::Link { .. }
+            )
+        });
         for edit in &mut self.edits {
             let Edit::Entry(entry) = edit else { continue };
             entry.parent = None;

@@ -32,5 +32,6 @@ pub(crate) fn result(out: &mut Batch, key: &str, at: Option<Timestamp>) -> ToolR
         facts: Text::default(),
         at,
         duration_ms: None,
+        work: None,
     }
 }

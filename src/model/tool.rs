@@ -1,11 +1,14 @@
 //! Tool calls: what was asked, what came back, and the state between.
 
+pub mod work;
+
 use serde::{Deserialize, Serialize};
 
 use super::body::{Body, Image, Key, Tree};
 use super::path;
 use super::text::{Name, Text, without_sgr};
 use super::timestamp::Timestamp;
+use work::{Update, Work};
 
 /// Characters of what a call is about.
 const LONGEST: usize = 4_096;
@@ -80,6 +83,8 @@ pub enum ToolState {
     Running,
     /// It is running, and this is the newest of what it has put out so far.
     Streaming(Box<Body>),
+    /// Its result says that it began; how it ended nothing tells so far.
+    Acknowledged(Box<ToolResult>),
     /// Ended well.
     Done(Box<ToolResult>),
     /// Ended with an error.
@@ -96,9 +101,11 @@ impl ToolState {
     /// The result, if there is one.
     pub fn result(&self) -> Option<&ToolResult> {
         match self {
-            Self::Done(result) | Self::Failed(result) | Self::Refused(result) | Self::Stopped(result) => {
-                Some(result)
-            }
+            Self::Acknowledged(result)
+            | Self::Done(result)
+            | Self::Failed(result)
+            | Self::Refused(result)
+            | Self::Stopped(result) => Some(result),
             Self::Pending | Self::Running | Self::Streaming(_) | Self::Lost => None,
         }
     }
@@ -106,11 +113,46 @@ impl ToolState {
     /// The result, to be changed.
     pub(crate) fn result_mut(&mut self) -> Option<&mut ToolResult> {
         match self {
-            Self::Done(result) | Self::Failed(result) | Self::Refused(result) | Self::Stopped(result) => {
-                Some(result)
-            }
+            Self::Acknowledged(result)
+            | Self::Done(result)
+            | Self::Failed(result)
+            | Self::Refused(result)
+            | Self::Stopped(result) => Some(result),
             Self::Pending | Self::Running | Self::Streaming(_) | Self::Lost => None,
         }
+    }
+
+    /// Takes in what a record tells of work that its result began. Whether that is news.
+    pub(crate) fn take_in(&mut self, update: Update) -> bool {
+        let is_news = self.result_mut().is_some_and(|result| result.take_in(update));
+        if is_news && let Some(result) = self.result().cloned() {
+            *self = ended(result);
+        }
+        is_news
+    }
+
+    /// What was told of the work of an earlier state goes on with a result that is sent again.
+    pub(crate) fn go_on_from(&mut self, before: &Self) {
+        let Some((before, own)) = before.work().zip(self.work()) else { return };
+        if before.handle == own.handle {
+            for update in before.updates.clone() {
+                self.take_in(update);
+            }
+        }
+    }
+
+    /// Its result began no work after all: the key of the result, and its time.
+    pub(crate) fn end_work(&mut self) -> Option<(Key, Option<Timestamp>)> {
+        let mut result = self.result()?.clone();
+        result.work = None;
+        let known = (result.key.clone(), result.at);
+        *self = ended(result);
+        Some(known)
+    }
+
+    /// The work that its result began.
+    pub fn work(&self) -> Option<&Work> {
+        self.result()?.work.as_deref()
     }
 
     /// Output of a call that is still running.
@@ -119,6 +161,7 @@ impl ToolState {
             Self::Streaming(body) => Some(body),
             Self::Pending
             | Self::Running
+            | Self::Acknowledged(_)
             | Self::Done(_)
             | Self::Failed(_)
             | Self::Refused(_)
@@ -141,6 +184,7 @@ impl ToolState {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Pending | Self::Running | Self::Streaming(_) => "pending",
+            Self::Acknowledged(_) => "unknown",
             Self::Done(_) if self.is_unrecorded() => "unrecorded",
             Self::Done(_) => "done",
             Self::Failed(_) => "failed",
@@ -193,11 +237,11 @@ impl ToolCall {
     /// if the result is older than the call.
     pub fn took(&self, said: Option<Timestamp>) -> Option<Took> {
         let result = self.state.result()?;
-        if let Some(ms) = result.duration_ms {
+        if let Some(ms) = result.duration_ms.filter(|_| result.work.is_none()) {
             return Some(Took { ms, by: Clocked::Measured });
         }
         let by = if self.started.is_some() { Clocked::Times } else { Clocked::Bound };
-        let (started, ended) = (self.started.or(said)?, result.at?);
+        let (started, ended) = (self.started.or(said)?, result.ended()?);
         (started <= ended).then(|| Took { ms: ended.since(started), by })
     }
 }
@@ -236,10 +280,40 @@ pub struct ToolResult {
     pub at: Option<Timestamp>,
     /// Duration in ms as the agent measured it; else it is derived from the times.
     pub duration_ms: Option<u64>,
+    /// Work that went on when the result was recorded, with what is told of it.
+    pub work: Option<Box<Work>>,
+}
+
+impl ToolResult {
+    /// When the call came to its end: that of its work, if any went on. Nothing if that is not told.
+    pub fn ended(&self) -> Option<Timestamp> {
+        match &self.work {
+            Some(work) => work.completed()?.0.at,
+            None => self.at,
+        }
+    }
+
+    /// Takes in what a record tells of the work that went on. Whether that is news.
+    pub(crate) fn take_in(&mut self, update: Update) -> bool {
+        let Some(work) = &mut self.work else { return false };
+        if !work.take_in(update) {
+            return false;
+        }
+        if let Some((end, _)) = work.completed() {
+            self.verdict = end.verdict;
+            if let Some(exit) = end.exit {
+                self.facts = Text::clean(&format!("exit {exit}"));
+            }
+        }
+        true
+    }
 }
 
 /// The state of a call that has this result.
 pub(crate) fn ended(result: ToolResult) -> ToolState {
+    if result.work.as_ref().is_some_and(|work| work.completed().is_none()) {
+        return ToolState::Acknowledged(Box::new(result));
+    }
     match result.verdict {
         Verdict::Done => ToolState::Done(Box::new(result)),
         Verdict::Failed => ToolState::Failed(Box::new(result)),

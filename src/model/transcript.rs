@@ -23,6 +23,7 @@ mod pages;
 mod pairing;
 mod results;
 mod turns;
+mod work;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -53,6 +54,7 @@ use pages::Pages;
 pub use pages::Passing;
 use pairing::PairIndex;
 use turns::Turns;
+use work::Works;
 
 /// An entry with so many blocks more is as much work as two.
 const BLOCKS: usize = 16;
@@ -93,6 +95,7 @@ pub struct Transcript {
     ledger: Ledger,
     lineage: Lineage,
     turns: Turns,
+    works: Works,
     meta: Meta,
     tally: Tally,
     notices: Vec<Notice>,
@@ -152,6 +155,7 @@ impl Transcript {
             Edit::Entry(entry) => self.apply_entry(*entry, touched),
             Edit::Result { call, result, lane } => self.apply_result(call, *result, lane, touched),
             Edit::State { call, state } => self.apply_state(&call, state, touched),
+            Edit::Update { about, update, lane } => self.apply_update(about, update, lane, touched),
             Edit::Usage { of, usage, model } => self.apply_usage(of, *usage, model, touched),
             Edit::Link { key, parent } => self.apply_link(key, parent),
             Edit::Meta(edit) => {

@@ -96,7 +96,7 @@ impl TurnFacts {
                 self.open += u32::from(call.state.result().is_none() && !is_textual(&call.key));
                 let is_done = matches!(call.state, ToolState::Done(_));
                 self.delegated += u32::from(is_done && call.kind == ToolKind::Delegate);
-                let at = call.state.result().and_then(|result| result.at);
+                let at = call.state.result().and_then(|result| result.ended().or(result.at));
                 self.started = self.started.or(at);
                 self.ended = self.ended.max(at);
             }

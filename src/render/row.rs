@@ -163,7 +163,7 @@ pub struct Item<'a> {
     pub spent: Option<&'a str>,
     /// Whether it is on an abandoned branch, or a copy: drawn dim.
     pub dim: bool,
-    /// Whether its calls without a result may still get one.
+    /// Whether its calls without a result may still get one, and work that it began goes on.
     pub is_awaited: bool,
     /// Whether the agent is at work: what it has not finished may still be.
     pub is_at_work: bool,

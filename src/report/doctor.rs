@@ -245,7 +245,7 @@ fn examine(reading: &Reading, coverage: &Coverage, now: Timestamp) -> Report {
         anomalies: anomaly_lines(links.anomalies, reading),
     });
     let times = anomalies::of_times(transcript);
-    let counts = pairing::count(transcript);
+    let counts = pairing::count(transcript, true);
     Report {
         schema: "tv.doctor/2",
         path: reading::shown(&reading.target.path).to_string(),

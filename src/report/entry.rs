@@ -9,6 +9,7 @@ use std::cell::RefCell;
 use super::reading::{self, Contents, Reading};
 use super::spent::CostFigures;
 use crate::analysis::calls::awaited::Awaited;
+use crate::analysis::calls::lifecycle::Lifecycle;
 use crate::analysis::money::cost;
 use crate::model::body::{Body, Image, Tree};
 use crate::model::entry::details::{Details, Of};
@@ -61,22 +62,29 @@ struct Blocks<'a> {
     entry: &'a Entry,
     reading: &'a Reading,
     contents: RefCell<Contents<'a>>,
+    is_over: bool,
 }
 
 impl Serialize for Blocks<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { id, entry, reading, contents } = self;
+        let Self { id, entry, reading, contents, is_over } = self;
         let is_open = entry.calls().any(|call| call.state.is_open());
-        let awaited = is_open.then(|| Awaited::of(&reading.transcript));
-        let state = |call: &ToolCall| match &awaited {
-            Some(awaited) => awaited.word(&reading.transcript, *id, call),
-            None => call.state.word(),
-        };
+        let transcript = &reading.transcript;
+        let awaited = is_open.then(|| Awaited::of(transcript));
         let mut list = serializer.serialize_seq(Some(entry.blocks.len()))?;
         for (at, block) in entry.blocks.iter().enumerate() {
             let mut contents = contents.borrow_mut();
             let details = contents.details(entry, at..at + 1, None, false);
-            list.serialize_element(&detailed(&contents.whole(block), entry, &state, &details))?;
+            // Its own states are those of the entry: what is read again knows nothing of other records.
+            let life = block.call().map(|call| {
+                let word = match &awaited {
+                    Some(awaited) => awaited.word(transcript, *id, call),
+                    None => call.state.word(),
+                };
+                let life = Lifecycle::of(transcript, (*id, &entry.key), call, *is_over);
+                (if life.is_running { "running" } else { word }, life)
+            });
+            list.serialize_element(&detailed(&contents.whole(block), entry, life, &details))?;
         }
         list.end()
     }
@@ -85,7 +93,7 @@ impl Serialize for Blocks<'_> {
 fn detailed<'a>(
     block: &'a Block,
     entry: &Entry,
-    state: &dyn Fn(&ToolCall) -> &'static str,
+    life: Option<(&'static str, Lifecycle<'a>)>,
     details: &'a [(usize, Of, Details)],
 ) -> DetailedLine<'a> {
     let fields = |of: Of| {
@@ -94,7 +102,7 @@ fn detailed<'a>(
         (!found.is_empty()).then_some(Fields(found))
     };
     DetailedLine {
-        block: block_line(&block.kind, entry, state, fields(Of::Result)),
+        block: block_line(&block.kind, entry, life, fields(Of::Result)),
         details: fields(Of::Block),
     }
 }
@@ -146,6 +154,35 @@ struct CallLine<'a> {
     ended: Option<String>,
     duration_ms: Option<u64>,
     lane: Option<&'a str>,
+    acknowledged: Option<String>,
+    polls: Vec<PollLine<'a>>,
+    completed: Option<CompletedLine<'a>>,
+    delivered: Option<DeliveredLine<'a>>,
+    seen: Option<String>,
+    detached: bool,
+    undelivered: bool,
+}
+
+/// When the model asked how a call stands: `key` is that of the result.
+#[derive(Serialize)]
+struct PollLine<'a> {
+    at: Option<String>,
+    key: &'a str,
+}
+
+/// How the work of a call ended.
+#[derive(Serialize)]
+struct CompletedLine<'a> {
+    at: Option<String>,
+    exit: Option<i64>,
+    by: &'a str,
+}
+
+/// When the model was told.
+#[derive(Serialize)]
+struct DeliveredLine<'a> {
+    at: Option<String>,
+    by: &'a str,
 }
 
 #[derive(Serialize)]
@@ -201,12 +238,12 @@ struct OriginLine {
     len: u32,
 }
 
-/// The entry as it is written.
+/// The entry as it is written. `is_over`: nothing will come of the session any more.
 pub(crate) fn of<'a>(
-    id: EntryId,
-    entry: &'a Entry,
+    (id, entry): (EntryId, &'a Entry),
     contents: Contents<'a>,
     reading: &'a Reading,
+    is_over: bool,
 ) -> EntryLine<'a> {
     let origin = entry.origin;
     EntryLine {
@@ -220,7 +257,7 @@ pub(crate) fn of<'a>(
         role: entry.role.word(),
         from: entry.from.as_deref().map(Into::into),
         model: entry.model.as_deref(),
-        blocks: Blocks { id, entry, reading, contents: RefCell::new(contents) },
+        blocks: Blocks { id, entry, reading, contents: RefCell::new(contents), is_over },
         usage: entry.usage.as_deref().map(usage_line),
         cost: entry.usage.as_deref().map(|usage| (&cost::of_request(usage, entry.model.as_ref())).into()),
         origin: OriginLine {
@@ -237,15 +274,15 @@ pub(crate) fn of<'a>(
 fn block_line<'a>(
     block: &'a BlockKind,
     entry: &Entry,
-    state: &dyn Fn(&ToolCall) -> &'static str,
+    life: Option<(&'static str, Lifecycle<'a>)>,
     details: Option<Fields<'a>>,
 ) -> BlockLine<'a> {
     match block {
         BlockKind::Text(body) => BlockLine::Text { text: Content(body) },
         BlockKind::Thinking(body) => BlockLine::Thinking { text: Content(body) },
         BlockKind::Call(call) => {
-            let call_line = call_line(call, entry, details);
-            BlockLine::Call(CallLine { state: state(call), ..call_line })
+            let (state, life) = life.unwrap_or((call.state.word(), Lifecycle::default()));
+            BlockLine::Call(call_line(call, entry, (state, life), details))
         }
         BlockKind::Result(stray) => {
             let StrayResult { call, result, duplicate } = &**stray;
@@ -262,22 +299,35 @@ fn raw_line<'a>(raw: &'a Raw, judged: Option<&'static str>) -> BlockLine<'a> {
     BlockLine::Raw { title: &raw.title, body: Content(&raw.body), judged }
 }
 
-fn call_line<'a>(call: &'a ToolCall, entry: &Entry, details: Option<Fields<'a>>) -> CallLine<'a> {
+fn call_line<'a>(
+    call: &'a ToolCall,
+    entry: &Entry,
+    (state, life): (&'static str, Lifecycle<'a>),
+    details: Option<Fields<'a>>,
+) -> CallLine<'a> {
+    let time = |at: Option<Timestamp>| at.map(Timestamp::to_rfc3339);
     let result = call.state.result();
     let started = call.started.or(entry.at);
-    let ended = result.and_then(|result| result.at);
-    let measured = result.and_then(|result| result.duration_ms);
+    let ended = result.and_then(ToolResult::ended);
+    let measured = result.filter(|result| result.work.is_none()).and_then(|result| result.duration_ms);
     CallLine {
         id: &call.key,
         name: &call.name,
         kind: call.kind.word(),
         input: Content(&call.input),
-        state: call.state.word(),
+        state,
         result: result.filter(|_| !call.state.is_unrecorded()).map(|result| result_line(result, details)),
         started: started.map(Timestamp::to_rfc3339),
         ended: ended.map(Timestamp::to_rfc3339),
         duration_ms: measured.or_else(|| Some(ended?.since(started?))),
         lane: call.lane.as_deref(),
+        acknowledged: time(life.acknowledged),
+        polls: life.polls.iter().map(|update| PollLine { at: time(update.at), key: &update.by }).collect(),
+        completed: life.completed.map(|end| CompletedLine { at: time(end.at), exit: end.exit, by: end.by }),
+        delivered: life.delivered.map(|(at, by)| DeliveredLine { at: time(at), by }),
+        seen: time(life.seen),
+        detached: life.is_detached,
+        undelivered: life.is_undelivered,
     }
 }
 

@@ -9,7 +9,7 @@ use super::parts::{self, BranchFigures, LaneFigures, PartFigures};
 use super::reading::{self, Reading};
 use super::spent::{CostFigures, UsageFigures};
 use super::turns::{self, OverheadFigures, TurnFigures};
-use crate::analysis::activity::{self, LastWrite, Wish};
+use crate::analysis::activity::Wish;
 use crate::analysis::calls::pairing;
 use crate::analysis::calls::pairing::PairingCounts;
 use crate::ingest::find;
@@ -195,6 +195,12 @@ pub(crate) struct PairingFigures {
     pub(crate) refused: u64,
     /// Results of calls that were stopped before their end.
     pub(crate) stopped: u64,
+    /// Calls whose results only say that they began, and that go on.
+    pub(crate) running: u64,
+    /// Others of them, of which nothing tells how they ended.
+    pub(crate) without_end: u64,
+    /// Calls whose end is recorded and was never told to the model.
+    pub(crate) undelivered: u64,
     /// Calls whose result may still come.
     pub(crate) pending: u64,
     /// Calls whose result will not come.
@@ -243,7 +249,7 @@ pub fn of(reading: &Reading, now: Timestamp) -> Figures {
         lanes: transcript.lanes().len(),
         branches: transcript.branches().roots.len(),
         compactions,
-        pairing: pairing::count(transcript),
+        pairing: pairing::count(transcript, !reading.activity(now).goes_on(now)),
         usage: (&transcript.totals().sum()).into(),
         cost: (&reading.account.cost(transcript)).into(),
         active: parts::active(transcript),
@@ -256,7 +262,7 @@ fn session(reading: &Reading, span: Span, now: Timestamp) -> SessionFigures {
     let transcript = &reading.transcript;
     let meta = transcript.meta();
     let string = |text: Option<&Text>| text.map(Text::to_string);
-    let activity = activity::judge(transcript, reading.last_write().map(LastWrite::found), now);
+    let activity = reading.activity(now);
     let id = string(meta.id.as_ref());
     let of_target = || reading.target.session.as_deref().map(|id| Text::clean(id).to_string());
     // What came through a pipe has no place.

@@ -15,6 +15,7 @@ use crate::analysis::calls::lookup::Lookup;
 use crate::ingest::{self, Target, WatchMode};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::entry::{Entry, EntryId, Role};
+use crate::model::timestamp::Timestamp;
 use crate::model::transcript::{Replaced, Transcript};
 
 /// Batches that may wait between reading and writing.
@@ -47,9 +48,14 @@ pub(super) fn followed<T>(
 }
 
 /// Writes what is there and goes on with what is appended.
-pub fn write(options: &Options, mode: WatchMode, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+pub fn write(
+    options: &Options,
+    mode: WatchMode,
+    now: fn() -> Timestamp,
+    out: &mut dyn Write,
+) -> Result<Outcome, ReportError> {
     let work = |feed: &Receiver<Feed>, stop: &AtomicBool, reading: &mut Reading| {
-        write_feed(options, feed, stop, reading, out)
+        write_feed(Printer::new(options, now), feed, stop, reading, out)
     };
     let (printer, was_interrupted, reading) = followed(&options.target, mode, work)?;
     let outcome =
@@ -59,13 +65,12 @@ pub fn write(options: &Options, mode: WatchMode, out: &mut dyn Write) -> Result<
 }
 
 fn write_feed<'o>(
-    options: &'o Options,
+    mut printer: Printer<'o>,
     feed: &Receiver<Feed>,
     stop: &AtomicBool,
     reading: &mut Reading,
     out: &mut dyn Write,
 ) -> io::Result<Printer<'o>> {
-    let mut printer = Printer::new(options);
     let mut is_known_whole = false;
     let mut is_open = true;
     while is_open && !stop.load(Ordering::Relaxed) {

@@ -132,7 +132,7 @@ fn sample(
     let transcript = &reading.transcript;
     let tally = transcript.tally();
     writeln!(out, "\n{}:", reading::shown(&reading.target.path))?;
-    let counts = pairing::count(transcript);
+    let counts = pairing::count(transcript, true);
     writeln!(
         out,
         "  {} records: {} shown, {} part of other entries, {} passed over, {} faulty; {} turns",

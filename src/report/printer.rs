@@ -82,6 +82,7 @@ pub enum Choice {
 /// Writes entries, each once.
 pub(crate) struct Printer<'a> {
     options: &'a Options,
+    now: fn() -> Timestamp,
     theme: Theme,
     colours: Colours,
     printed: HashSet<EntryId>,
@@ -96,7 +97,7 @@ pub(crate) struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     /// For these options.
-    pub(crate) fn new(options: &'a Options) -> Self {
+    pub(crate) fn new(options: &'a Options, now: fn() -> Timestamp) -> Self {
         let (theme, colours) = if options.paper.colour {
             (Theme::dark(), Colours::now())
         } else {
@@ -104,6 +105,7 @@ impl<'a> Printer<'a> {
         };
         Self {
             options,
+            now,
             theme: theme.with_ascii(options.paper.ascii),
             colours,
             printed: HashSet::new(),
@@ -235,7 +237,12 @@ impl<'a> Printer<'a> {
         }
         let mut pager = reading.pager.take();
         let entry = reading.transcript.get(id);
-        let line = entry.map(|entry| entry::of(id, entry, Contents::of(pager.as_mut()), reading));
+        let line = entry.map(|entry| {
+            let has_work = entry.calls().any(|call| call.state.work().is_some());
+            let now = (self.now)();
+            let is_over = !(has_work && reading.activity(now).goes_on(now));
+            entry::of((id, entry), Contents::of(pager.as_mut()), reading, is_over)
+        });
         let written = line.map_or(Ok(()), |line| json::write_line(out, &line));
         reading.pager = pager;
         written

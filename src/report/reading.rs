@@ -12,6 +12,7 @@ use crossbeam_channel::bounded;
 
 use super::outcome::{Missed, Outcome, ReportError};
 use crate::analysis::account::Account;
+use crate::analysis::activity::{self, Activity, LastWrite};
 use crate::ingest::find::{self, Environment, Search};
 use crate::ingest::{self, FormatVerdict, OpenError, Pager, Session, SessionHead, Target, WatchMode};
 use crate::model::body::{Body, Held, Key};
@@ -381,6 +382,11 @@ impl Reading {
     pub(crate) fn failure(&self) -> Option<OpenError> {
         let what = self.fault.as_ref()?;
         Some(OpenError(format!("{}: reading stopped: {what}", shown(&self.target.path))))
+    }
+
+    /// What the agent is doing.
+    pub(crate) fn activity(&self, now: Timestamp) -> Activity {
+        activity::judge(&self.transcript, self.last_write().map(LastWrite::found), now)
     }
 
     /// When one of the session's files last changed; of one in a database, when its row says so.

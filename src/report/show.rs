@@ -14,18 +14,19 @@ use super::reading::{self, Reading};
 use crate::analysis::reading::order;
 use crate::ingest::{OpenError, Target};
 use crate::model::entry::EntryId;
+use crate::model::timestamp::Timestamp;
 
 /// Larger files are paged in as they are written instead of being held.
 const HELD_BELOW: u64 = 32 << 20;
 
 /// Writes a transcript.
-pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+pub fn write(options: &Options, now: fn() -> Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     if is_output(&options.target.path) {
         let path = options.target.path.display();
         return Err(OpenError(format!("{path}: the output goes into the session itself")).into());
     }
     if let Some(mode) = options.follow {
-        return follow::write(options, mode, out);
+        return follow::write(options, mode, now, out);
     }
     let read = match options.joined.as_slice() {
         [] => reading::read(&options.target, is_large(&options.target)),
@@ -39,7 +40,7 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
         reading.find(name)?;
     }
     let order = order(&reading.transcript);
-    let printer = Printer::new(options).with_chosen(chosen(options, &reading)?);
+    let printer = Printer::new(options, now).with_chosen(chosen(options, &reading)?);
     let mut printer = printer.with_runs(&order, &reading.transcript);
     for id in order {
         printer.print(id, &mut reading, out)?;

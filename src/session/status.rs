@@ -7,9 +7,6 @@ use crate::analysis::phrases;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
-/// Of waiting that takes longer than this, nobody counts the seconds.
-const HOUR_MS: u64 = 60 * 60 * 1000;
-
 /// How a session stands, as of the last [`Status::refresh`].
 #[derive(Debug)]
 pub struct Status {
@@ -61,13 +58,7 @@ impl Status {
 
     /// Whether the agent works, or waits for somebody who may come.
     pub(super) fn is_at_work(&self, now: Timestamp) -> bool {
-        match self.activity {
-            Activity::Tool { .. } | Activity::Model { .. } | Activity::Retry { .. } => true,
-            Activity::Waiting { since, agents, .. } => {
-                agents > 0 || since.is_some_and(|since| now.since(since) < HOUR_MS)
-            }
-            Activity::Idle { .. } | Activity::Ended | Activity::Unclean | Activity::Unknown => false,
-        }
+        self.activity.goes_on(now)
     }
 }
 

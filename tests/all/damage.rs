@@ -215,6 +215,11 @@ fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str
         "codex-exec-json" => n > 0 && memchr::memmem::find(bytes, b"thread.started").is_some(),
         // Whoever looks after a process tells how the command ended that another call began.
         "codex" => looks_after_a_process(lines, bytes),
+        // Notices and polls tell how work ended that another call began.
+        "claude-code" => {
+            let marks: [&[u8]; 2] = [b"<task-notification>", b"retrieval_status"];
+            marks.iter().any(|mark| memchr::memmem::find(bytes, mark).is_some())
+        }
         // Events of version 2 make a message step by step.
         "opencode" => memchr::memmem::find(bytes, b"\"aggregate_id\"").is_some(),
         // A journal names elements by their numbers, and puts one thing in the place of another.

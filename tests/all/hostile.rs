@@ -318,7 +318,7 @@ fn no_report_lets_anything_of_a_session_through() {
                         follow,
                         branch,
                     };
-                    let _ = show::write(&options, &mut out);
+                    let _ = show::write(&options, || Timestamp(0), &mut out);
                 }
                 for json in [false, true] {
                     let targets = vec![Ok(target.clone())];

@@ -84,6 +84,7 @@ fn result(call: &str, seconds: i64, text: &str, verdict: Verdict) -> Edit {
         verdict,
         facts: Text::from(if verdict == Verdict::Failed { "exit 101" } else { "" }),
         duration_ms: None,
+        work: None,
         at: at(seconds),
     };
     Edit::Result { call: Text::from(call), result: Box::new(result), lane: None }

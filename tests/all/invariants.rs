@@ -201,7 +201,7 @@ fn streamed(batches: &[Batch]) -> HashSet<Key> {
                 states.insert(call.clone());
                 streamed.extend(callers.get(call).cloned());
             }
-            Edit::Usage { .. } | Edit::Link { .. } | Edit::Meta(_) => {}
+            Edit::Update { .. } | Edit::Usage { .. } | Edit::Link { .. } | Edit::Meta(_) => {}
         }
     }
     streamed
@@ -215,6 +215,9 @@ fn every_call_ends_in_a_state_and_no_result_is_astray_beside_its_call() {
             for block in &session.transcript.get(*id).unwrap().blocks {
                 let BlockKind::Call(call) = &block.kind else { continue };
                 match &call.state {
+                    ToolState::Acknowledged(result) => {
+                        assert!(result.ended().is_none(), "{name}: what ended is no more on its way");
+                    }
                     ToolState::Done(result) => assert_eq!(result.verdict, Verdict::Done, "{name}"),
                     ToolState::Failed(result) => assert_eq!(result.verdict, Verdict::Failed, "{name}"),
                     ToolState::Refused(result) => assert_eq!(result.verdict, Verdict::Refused, "{name}"),

@@ -64,6 +64,7 @@ fn result(verdict: Verdict, text: &str, ms: u64, facts: &str) -> Box<ToolResult>
         facts: facts.into(),
         at: None,
         duration_ms: Some(ms),
+        work: None,
     })
 }
 

@@ -224,7 +224,7 @@ fn no_session_has_orphans_that_the_figures_do_not_have() {
                 }
             });
             let transcript = crate::fixtures::transcript_of(batches);
-            let counts = pairing::count(&transcript);
+            let counts = pairing::count(&transcript, true);
             let findings = Findings::of(&transcript);
             let of = |rule: &str| findings.iter().filter(|found| found.rule.id == rule).count() as u64;
             // A result without an id has no call either, but the finding is that it has no id.

@@ -97,6 +97,7 @@ pub(crate) fn result(call: &str, text: &str, verdict: Verdict) -> Edit {
         verdict,
         facts: Text::from(""),
         duration_ms: None,
+        work: None,
         at: None,
     };
     Edit::Result { call: Text::from(call), result: Box::new(result), lane: None }

@@ -54,6 +54,7 @@ fn result(call: &str, text: &str) -> Edit {
         verdict: Verdict::Done,
         facts: Text::from(""),
         duration_ms: None,
+        work: None,
         at: None,
     };
     Edit::Result { call: Text::from(call), result: Box::new(result), lane: None }

@@ -194,6 +194,7 @@ mod tests {
                 facts: Text::default(),
                 at: Some(Timestamp(ms)),
                 duration_ms: None,
+                work: None,
             };
             let call = ToolCall {
                 key: Text::from("c"),

@@ -34,6 +34,7 @@ fn result(verdict: Verdict, at: i64) -> ToolState {
         facts: Text::default(),
         at: Some(Timestamp(at)),
         duration_ms: None,
+        work: None,
     })
 }
 

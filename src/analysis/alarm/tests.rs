@@ -84,6 +84,7 @@ impl Session {
                 facts: "exit 1".into(),
                 at: Some(Timestamp(1_000)),
                 duration_ms: None,
+                work: None,
             };
             out.push(Edit::Result { call: key.into(), result: Box::new(result), lane: None });
         });

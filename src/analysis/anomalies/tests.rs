@@ -91,7 +91,7 @@ fn calls_and_results_that_do_not_meet_are_found() {
         ("ids that several calls share", 1, 7),
     ];
     assert_eq!(seen(&of_pairing(&transcript)), expected);
-    let counts = pairing::count(&transcript);
+    let counts = pairing::count(&transcript, true);
     assert_eq!((counts.orphan_calls, counts.orphan_results, counts.duplicate_results), (3, 1, 1));
 }
 

@@ -224,7 +224,8 @@ impl Noted {
         if is_done && is_file {
             self.change(call);
         }
-        let has_run = is_done || matches!(call.state, ToolState::Failed(_) | ToolState::Stopped(_));
+        let has_ended_badly = matches!(call.state, ToolState::Failed(_) | ToolState::Stopped(_));
+        let has_run = is_done || has_ended_badly || matches!(call.state, ToolState::Acknowledged(_));
         if has_run && call.kind == ToolKind::Run {
             if self.run(call) {
                 return;
@@ -256,7 +257,11 @@ impl Noted {
                 self.notes.push(Note::Failed(Box::new(Failed { what, facts, word, like })));
             }
             // Of calls that are written as text no results are recorded.
-            ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Lost => {
+            ToolState::Pending
+            | ToolState::Running
+            | ToolState::Streaming(_)
+            | ToolState::Acknowledged(_)
+            | ToolState::Lost => {
                 let is_open = !is_textual(&call.key);
                 self.notes.extend(is_open.then(|| Note::Open(number, Box::new(what))));
             }
@@ -284,7 +289,7 @@ impl Noted {
         let output = output.unwrap_or_default();
         let facts = result.map(|result| result.facts.to_string()).unwrap_or_default();
         let is_done = matches!(call.state, ToolState::Done(_));
-        let is_running = still_runs(&facts, &output);
+        let is_running = is_running(call, &facts, &output);
         let steps = steps_within(&command);
         let shown = |step: &SimpleCommand<'_>| does(step.text).filter(|_| !is_conditional(step));
         let is_judged_by_output =
@@ -300,7 +305,8 @@ impl Noted {
             if let Some(process) = process_of(&facts) {
                 self.notes.push(Note::Running(process.to_owned(), Box::new(call.clone())));
             }
-            return true;
+            // What was acknowledged and has no end is open.
+            return !matches!(call.state, ToolState::Acknowledged(_));
         }
         let commits: Vec<_> = steps.iter().filter(|step| does(step.text) == Some(Does::Commit)).collect();
         let is_amended = commits.iter().any(|step| step.text.contains("--amend"));
@@ -345,13 +351,13 @@ impl Noted {
     /// Takes in the tests that a command ran. Answers whether there are any of which the end is known, or which are
     /// all that can be said of it.
     fn test(&mut self, call: &ToolCall, steps: &[SimpleCommand<'_>], output: &str, facts: String) -> bool {
-        let is_done = matches!(call.state, ToolState::Done(_));
+        let is_done = matches!(call.state, ToolState::Done(_) | ToolState::Acknowledged(_));
         let is_test = |(_, step): &(usize, &SimpleCommand<'_>)| {
             does(step.text) == Some(Does::Test) && !is_conditional(step)
         };
         let tests: Vec<(usize, &SimpleCommand<'_>)> = steps.iter().enumerate().filter(is_test).collect();
         let Some((last, _)) = tests.last() else { return false };
-        let is_running = still_runs(&facts, output);
+        let is_running = is_running(call, &facts, output);
         let is_stopped = !is_done && was_stopped(&facts);
         let is_whole = !is_running && !is_stopped;
         let said = end_of_tests(output).filter(|(passed, _)| !passed || is_whole && !is_cut(steps, *last));
@@ -380,6 +386,14 @@ impl Noted {
         };
         self.notes.push(Note::Test(Box::new(tests)));
         true
+    }
+}
+
+/// Whether a command goes on, as far as its records tell; without an id of its work its words tell it.
+fn is_running(call: &ToolCall, facts: &str, output: &str) -> bool {
+    match call.state.work() {
+        Some(work) => work.completed().is_none(),
+        None => still_runs(facts, output),
     }
 }
 

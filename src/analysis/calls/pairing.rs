@@ -1,6 +1,7 @@
 //! How calls and results pair up.
 
 use super::awaited::Awaited;
+use super::lifecycle::Lifecycle;
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::tool::is_textual;
 use crate::model::tool::{ToolResult, ToolState, Verdict};
@@ -21,6 +22,12 @@ pub struct PairingCounts {
     pub(crate) refused: u64,
     /// Results of calls that were stopped before their end.
     pub(crate) stopped: u64,
+    /// Calls whose results only say that they began, and that go on.
+    pub(crate) running: u64,
+    /// Others of them, of which nothing tells how they ended.
+    pub(crate) without_end: u64,
+    /// Calls whose end is recorded and was never told to the model.
+    pub(crate) undelivered: u64,
     /// Calls without a result that may still get one.
     pub pending: u64,
     /// Other calls without a result.
@@ -34,14 +41,21 @@ pub struct PairingCounts {
     pub(crate) textual_calls: u64,
 }
 
-/// Counts all lanes and branches.
-pub fn count(transcript: &Transcript) -> PairingCounts {
+/// Counts all lanes and branches. `is_over`: nothing will come of the session any more.
+pub fn count(transcript: &Transcript, is_over: bool) -> PairingCounts {
     let awaited = Awaited::of(transcript);
     let mut counts = PairingCounts::default();
     for id in transcript.order() {
         // A copy of another session's entries is told there.
         let Some(entry) = transcript.get(*id).filter(|entry| !entry.marks.copy) else { continue };
         count_entry(entry, awaited.has(transcript, *id), transcript, &mut counts);
+        for call in entry.calls().filter(|call| call.state.work().is_some()) {
+            let life = Lifecycle::of(transcript, (*id, &entry.key), call, is_over);
+            counts.undelivered += u64::from(life.is_undelivered);
+            let goes_on = life.completed.is_none();
+            counts.running += u64::from(goes_on && !is_over);
+            counts.without_end += u64::from(goes_on && is_over);
+        }
     }
     counts.results = counts.paired + counts.orphan_results;
     counts
@@ -61,6 +75,7 @@ fn count_entry(entry: &Entry, may_go_on: bool, transcript: &Transcript, counts: 
                         counts.paired += 1;
                         counts.judge(result);
                     }
+                    ToolState::Acknowledged(_) => counts.paired += 1,
                     ToolState::Pending | ToolState::Running | ToolState::Streaming(_) if may_go_on => {
                         counts.pending += 1;
                     }
@@ -145,6 +160,7 @@ mod tests {
             facts: Text::default(),
             at: None,
             duration_ms: None,
+            work: None,
         };
         out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane: None });
     }
@@ -155,7 +171,7 @@ mod tests {
         let mut transcript = Transcript::new();
         transcript.apply(batch);
         transcript.settle();
-        let counts = count(&transcript);
+        let counts = count(&transcript, true);
         let open = TurnFacts::of(transcript.entries()).open;
         assert_eq!(u64::from(open), counts.pending + counts.orphan_calls, "turns say the same");
         counts
@@ -188,6 +204,7 @@ mod tests {
             orphan_results: 2,
             duplicate_results: 1,
             textual_calls: 1,
+            ..PairingCounts::default()
         };
         assert_eq!(counts, expected);
     }

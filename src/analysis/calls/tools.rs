@@ -31,7 +31,10 @@ impl Outcome {
             ToolState::Failed(_) => Self::Failed,
             ToolState::Refused(_) => Self::Refused,
             ToolState::Stopped(_) | ToolState::Lost => Self::Lost,
-            ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => Self::Open,
+            ToolState::Pending
+            | ToolState::Running
+            | ToolState::Streaming(_)
+            | ToolState::Acknowledged(_) => Self::Open,
             ToolState::Done(_) if state.is_unrecorded() => Self::Unrecorded,
             ToolState::Done(_) => Self::Done,
         }

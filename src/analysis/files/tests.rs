@@ -82,6 +82,7 @@ impl Fixture {
                 facts: Text::default(),
                 at: (second > 0).then(|| Timestamp(i64::try_from(second).unwrap() * 1_000)),
                 duration_ms: None,
+                work: None,
             };
             out.push(Edit::Result {
                 call: Text::from(format!("c{number}").as_str()),

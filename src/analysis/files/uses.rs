@@ -177,7 +177,9 @@ fn outcome_of(state: &ToolState) -> Outcome {
         ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Stopped(_) | ToolState::Lost => {
             Outcome::Failed
         }
-        ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => Outcome::Open,
+        ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Acknowledged(_) => {
+            Outcome::Open
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! Numbers of messages are left out: they are those of a request that was never made.
 
 use super::provider::Provider;
-use super::{Finding, Harmless, ids, order, pairs, results, stops};
+use super::{Finding, Harmless, ids, order, pairs, results, stops, work};
 use crate::model::edit::Severity;
 
 /// What follows from a finding.
@@ -52,7 +52,7 @@ pub(super) fn consequence(finding: &Finding) -> String {
 }
 
 /// Rules that no provider knows.
-const CONSEQUENCES: [(&str, &str); 9] = [
+const CONSEQUENCES: [(&str, &str); 11] = [
     (pairs::INTERRUPTED_CALL.id, "the agent leaves it out of the next request, or answers it itself"),
     (
         ids::ID_IS_NAME.id,
@@ -72,6 +72,11 @@ const CONSEQUENCES: [(&str, &str); 9] = [
         "nothing: providers take empty results, but the model cannot tell success from silence",
     ),
     (results::BROKEN_ARGUMENTS.id, "the tool ran on a part of what the model meant, or refused it"),
+    (
+        work::UNDELIVERED.id,
+        "the model still takes it for running: it waits, asks in vain, or never looks at what came out",
+    ),
+    (work::LATE.id, "nothing is lost; until then the model took it for running"),
     (stops::STOP_WITHOUT_CALL.id, "nothing is left to run: the agent stops, or asks the model again"),
     (
         stops::CALL_WITHOUT_STOP.id,

@@ -11,8 +11,13 @@ use crate::model::entry::{BlockKind, Break, Marks, Piece, Role, Stop};
 use crate::model::record::{FileId, Origin};
 use crate::model::samples;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
+use crate::model::tool::work::{About, Carrier, End, Update, Work};
 use crate::model::tool::{ToolCall, ToolResult, ToolState};
 use crate::model::transcript::Transcript;
+
+/// Between two records: what is told some records later is told late.
+const LINE_MS: i64 = 100_000;
 
 /// One record of a session.
 #[derive(Clone, Debug)]
@@ -23,6 +28,10 @@ enum Step {
     Answer { key: u8, parent: Option<u8>, calls: Vec<u8>, stop: u8, lane: bool },
     /// A result of the call with this id.
     Result { key: u8, call: u8, lane: bool, text: u8 },
+    /// The result of a call acknowledges work.
+    Begin { key: u8, call: u8 },
+    /// Work of a call ended: by a record, a notice, or a poll.
+    End { key: u8, call: u8, carrier: u8 },
     /// The agent says that the call is lost.
     Lost(u8),
     /// The history is shortened, and this record is the first that is kept.
@@ -40,6 +49,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             .prop_map(|(key, parent, calls, stop, lane)| Step::Answer { key, parent, calls, stop, lane }),
         6 => (30u8..42, 0u8..5, prop::bool::weighted(0.2), 0u8..4)
             .prop_map(|(key, call, lane, text)| Step::Result { key, call, lane, text }),
+        2 => (42u8..48, 0u8..5).prop_map(|(key, call)| Step::Begin { key, call }),
+        2 => (48u8..54, 0u8..5, 0u8..3).prop_map(|(key, call, carrier)| Step::End { key, call, carrier }),
         1 => (0u8..5).prop_map(Step::Lost),
         1 => (20u8..24, prop::option::of(0u8..42)).prop_map(|(key, kept)| Step::Compaction { key, kept }),
         1 => any::<bool>().prop_map(Step::Live),
@@ -85,7 +96,8 @@ fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
             out.entry(entry);
         }
         Step::Answer { key: number, parent, calls, stop, lane: in_lane } => {
-            let mut entry = out.new_entry(key(*number), Role::Assistant, None);
+            let mut entry =
+                out.new_entry(key(*number), Role::Assistant, Some(Timestamp(i64::from(line) * LINE_MS)));
             entry.parent = parent.filter(|parent| is_tree && parent != number).map(key);
             entry.lane = lane(*in_lane);
             entry.stop = [Stop::Unrecorded, Stop::Done, Stop::Calls, Stop::Other][usize::from(*stop)];
@@ -104,6 +116,22 @@ fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
             if is_tree || *text < 2 {
                 out.push(Edit::Link { key: key(*number), parent: Some(key(number - 22)) });
             }
+        }
+        Step::Begin { key: number, call } => {
+            let work = Some(Work::begun(key(*number)));
+            let result = ToolResult { work, ..done(&mut out, key(*number), "it runs") };
+            out.push(Edit::Result { call: id(*call), result: Box::new(result), lane: None });
+        }
+        Step::End { key: number, call, carrier } => {
+            let carrier = [Carrier::Queue, Carrier::Notice, Carrier::Poll][usize::from(*carrier)];
+            let end = End::by_word(None, Some(i64::from(number % 2)));
+            let at = Some(Timestamp(i64::from(line) * LINE_MS));
+            let about = About { call: Some(id(*call)), handle: None };
+            out.push(Edit::Update {
+                about,
+                update: Update { by: key(*number), at, carrier, end },
+                lane: None,
+            });
         }
         Step::Lost(call) => out.push(Edit::State { call: id(*call), state: ToolState::Lost }),
         Step::Compaction { key: number, kept } => {

@@ -90,6 +90,7 @@ impl Session {
                 facts: Text::default(),
                 at: None,
                 duration_ms: None,
+                work: None,
             };
             out.push(Edit::Result { call: key.into(), result: Box::new(result), lane: None });
         });

@@ -142,7 +142,9 @@ fn span_of_call(
         ToolState::Failed(_) => Ending::Failed,
         ToolState::Refused(_) => Ending::Refused,
         ToolState::Stopped(_) | ToolState::Lost => Ending::Lost,
-        ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => Ending::Open,
+        ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Acknowledged(_) => {
+            Ending::Open
+        }
     };
     let is_measured = call.took(entry.said(call)).is_some_and(|took| took.by == Clocked::Measured);
     Some(Span {

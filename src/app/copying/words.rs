@@ -144,6 +144,10 @@ fn call_words(transcript: &Transcript, call: &ToolCall) -> Result<String, IsAway
             parts.push(format!("{word}{facts}:"));
             parts.extend(said(&result.body)?.map(|text| fenced("", &text)));
         }
+        ToolState::Acknowledged(result) => {
+            parts.push("*goes on; no end is recorded*".to_owned());
+            parts.extend(said(&result.body)?.map(|text| fenced("", &text)));
+        }
         ToolState::Streaming(body) => {
             parts.push("Still running:".to_owned());
             parts.extend(said(body)?.map(|text| fenced("", &text)));

@@ -112,6 +112,7 @@ impl<'a> Subject<'a> {
                     (glyphs.outcome.lost, "no result", theme.warn)
                 }
             }
+            ToolState::Acknowledged(_) => (glyphs.outcome.lost, "goes on, no end recorded", theme.warn),
             ToolState::Done(_) if call.state.is_unrecorded() => {
                 (glyphs.outcome.lost, "not recorded how it ended", theme.dim)
             }

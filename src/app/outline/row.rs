@@ -313,9 +313,13 @@ fn state_of(transcript: &Transcript, lane: &LaneFacts) -> Sign {
         Some(ToolState::Done(_)) => Sign::Good,
         Some(ToolState::Failed(_)) => Sign::Bad,
         Some(ToolState::Refused(_) | ToolState::Stopped(_)) => Sign::Refused,
-        Some(ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Lost) => {
-            Sign::Open(caller)
-        }
+        Some(
+            ToolState::Pending
+            | ToolState::Running
+            | ToolState::Streaming(_)
+            | ToolState::Acknowledged(_)
+            | ToolState::Lost,
+        ) => Sign::Open(caller),
         None => Sign::None,
     }
 }

@@ -25,7 +25,7 @@ use crate::model::meta::LaneFacts;
 use crate::model::record::Origin;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::ToolCall;
+use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 use crate::render;
 use crate::render::row::{Item, LaneLine, Level, Look, Row, RowKind};
@@ -160,6 +160,9 @@ impl Rows for Layouts<'_> {
         let portion = self.sequence.portions().at(place);
         let Some(id) = self.sequence.at(portion.place) else { return Arc::default() };
         let is_open = || self.transcript.glance(id).is_some_and(|glance| glance.open > 0);
+        let works =
+            |entry: &Entry| entry.calls().any(|call| matches!(call.state, ToolState::Acknowledged(_)));
+        let is_worked_on = || self.is_at_work && self.transcript.get(id).is_some_and(works);
         let is_written = || self.transcript.marks(id).is_some_and(|marks| marks.open);
         let around = Around {
             turn: self.turn_line(id).filter(|_| portion.number == 0),
@@ -167,7 +170,7 @@ impl Rows for Layouts<'_> {
                 .then(|| self.account.generation()),
             ruler: self.ruler_below(portion.place, id).filter(|_| portion.is_last()),
             day: self.day_below(portion.place, id).filter(|_| portion.is_last()),
-            is_awaited: self.awaited.has(self.transcript, id) && is_open(),
+            is_awaited: self.awaited.has(self.transcript, id) && is_open() || is_worked_on(),
             is_at_work: self.is_at_work || !is_written(),
             helper: self.helper(id).map(|lane| !self.open_lanes.contains(&lane.name)),
             session: self.session_begins(portion, id).map(|(number, _)| number),

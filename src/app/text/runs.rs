@@ -358,6 +358,7 @@ mod tests {
                 facts: Text::default(),
                 at: None,
                 duration_ms: None,
+                work: None,
             };
             let stray = StrayResult { call: Text::default(), result, duplicate: false };
             entry.blocks.push(Batch::block(Piece::of("result"), BlockKind::Result(Box::new(stray))));

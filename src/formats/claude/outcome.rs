@@ -2,10 +2,12 @@
 //! streams): exit codes, counts, durations, patches. Its shape differs from tool to tool.
 
 use super::stored;
+use super::voice::background;
 use crate::formats::json::Json;
 use crate::model::edit::Batch;
 use crate::model::figures::{bytes, count};
 use crate::model::text::Text;
+use crate::model::tool::work::Work;
 use crate::model::tool::{ToolResult, Verdict};
 
 /// How the text of a result begins that the user did not wait for.
@@ -24,6 +26,9 @@ pub(crate) fn enrich(result: &mut ToolResult, text: &str, details: &Json<'_>, ou
         result.patch = Some(out.prose(&unified(patch)));
     }
     result.duration_ms = duration(details);
+    if result.verdict == Verdict::Done {
+        result.work = background::begun(text, details).map(Work::begun);
+    }
     let is_failed = result.verdict == Verdict::Failed;
     if details.get("interrupted").is_true() || (is_failed && text.trim_start().starts_with(INTERRUPTED)) {
         result.verdict = Verdict::Stopped;

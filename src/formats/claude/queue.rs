@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use super::lanes::{Lanes, Trust};
 use super::line::Line;
+use super::voice::background;
 use super::voice::{Voice, element, voice_of};
 use crate::formats::json::Json;
 use crate::model::body::{Body, Key};
@@ -13,6 +14,7 @@ use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
+use crate::model::tool::work::Carrier;
 
 /// Prompts that wait.
 #[derive(Debug, Default)]
@@ -159,6 +161,10 @@ pub(crate) fn decode(line: &Line<'_>, queue: &mut Queue, lanes: &mut Lanes, out:
 fn enqueue(line: &Line<'_>, content: &str, queue: &mut Queue, lanes: &mut Lanes, out: &mut Batch) -> Fate {
     if let (Some(task), Some(call)) = (element(content, "task-id"), element(content, "tool-use-id")) {
         lanes.link(task, call, Trust::Progress, out);
+    }
+    for (about, end) in background::notices(content) {
+        let record = (line.id.clone(), line.at);
+        background::emit((about, Some(end)), record, Carrier::Queue, line.lane.as_ref(), out);
     }
     let words = words_of(line.json.get("content"));
     let voice = voice_of(content);

@@ -9,6 +9,7 @@ use super::queue::words_of;
 use super::session::Session;
 use super::system::bookkeeping;
 use super::voice::author::{Author, author_of};
+use super::voice::background;
 use super::voice::{Note, TASK_TITLE, Voice, voice_of, voice_of_human};
 use super::{outcome, stored};
 use crate::formats::anthropic::{self, Content, Site, block_type};
@@ -21,6 +22,7 @@ use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Role, Sent};
 use crate::model::tally::Fate;
 use crate::model::tally::unknown::Judged;
 use crate::model::text::Text;
+use crate::model::tool::work::{About, Carrier, End};
 use crate::model::tool::{ToolResult, ToolState, Verdict};
 
 /// What the blocks of a line come to.
@@ -44,6 +46,8 @@ pub(crate) struct InputEvent {
     pub(crate) is_interrupted: bool,
     /// Results of tools.
     pub(crate) results: Vec<Returned>,
+    /// What notices tell of work that goes on after the results of its calls.
+    pub(crate) updates: Vec<(About, End)>,
     /// The first words of the user.
     pub(crate) words: Option<String>,
 }
@@ -57,6 +61,8 @@ pub(crate) struct Returned {
     file: Option<String>,
     /// Whether the call goes on: what came back is no end.
     goes_on: bool,
+    /// What it tells of the work of another call.
+    polled: Option<(About, Option<End>)>,
 }
 
 /// The blocks of a user message, one after the other.
@@ -101,6 +107,9 @@ impl<'a> MessageReader<'a> {
         let Self { author, details, heard } = self;
         let text = block.str().or_else(|| block.get("text").str());
         if let Some(text) = text.filter(|_| block_type(block) == "text") {
+            if *author != Author::Human {
+                heard.updates.extend(background::notices(text));
+            }
             return hear_text(text, author, heard, out);
         }
         match anthropic::content(block, site, out) {
@@ -115,7 +124,8 @@ impl<'a> MessageReader<'a> {
                 outcome::enrich(&mut result, &text, details, out);
                 let file = stored::named_in(&text, details);
                 let goes_on = details.get("detachedToolCall").is_true();
-                heard.results.push(Returned { call, result: *result, file, goes_on });
+                let polled = background::polled(&text, details);
+                heard.results.push(Returned { call, result: *result, file, goes_on, polled });
             }
             Content::Blank => {}
         }
@@ -323,6 +333,10 @@ fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut
         let (title, body) = (Text::clean(Raw::COMMAND_OUTPUT), out.output(""));
         heard.program.push(BlockKind::Raw(Raw { title, body }));
     }
+    for (about, end) in std::mem::take(&mut heard.updates) {
+        let record = (line.id.clone(), line.at);
+        background::emit((about, Some(end)), record, Carrier::Notice, line.lane.as_ref(), out);
+    }
     let has_notes = !heard.program.is_empty();
     let has_results = !heard.results.is_empty();
     for returned in heard.results {
@@ -375,7 +389,11 @@ fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut
 
 /// Gives a call its result, or what it has put out so far.
 fn end_call(line: &Line<'_>, returned: Returned, session: &mut Session, out: &mut Batch) {
-    let Returned { call, mut result, file, goes_on } = returned;
+    let Returned { call, mut result, file, goes_on, polled } = returned;
+    if let Some(polled) = polled {
+        let record = (line.id.clone(), line.at);
+        background::emit(polled, record, Carrier::Poll, line.lane.as_ref(), out);
+    }
     if goes_on {
         out.push(Edit::State { call, state: ToolState::Streaming(Box::new(result.body)) });
         return;

@@ -4,6 +4,7 @@
 //! Invariant: a text of its user is never taken for one of the program unless it begins like one.
 
 pub(crate) mod author;
+pub(crate) mod background;
 
 use std::borrow::Cow;
 
@@ -107,7 +108,7 @@ const NOTICE: &str = "[SYSTEM NOTIFICATION - NOT USER INPUT]";
 /// What such a notice is called.
 pub(crate) const TASK_TITLE: &str = "task notification";
 /// The tag around such a notice.
-const TASK: &str = "task-notification";
+pub(crate) const TASK: &str = "task-notification";
 
 /// The tag around what one member of a team says to another.
 const MATE: &str = "teammate-message";

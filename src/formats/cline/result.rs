@@ -40,7 +40,18 @@ pub(super) fn decode(block: &Json<'_>, key: Key, at: Option<Timestamp>, out: &mu
 pub(super) fn plain(key: Key, verdict: Verdict, mut body: Body, at: Option<Timestamp>) -> ToolResult {
     body.flags.unjudged = true;
     let (images, facts) = (Vec::new(), Text::default());
-    ToolResult { key, tool: None, verdict, body, patch: None, images, facts, at, duration_ms: None }
+    ToolResult {
+        key,
+        tool: None,
+        verdict,
+        body,
+        patch: None,
+        images,
+        facts,
+        at,
+        duration_ms: None,
+        work: None,
+    }
 }
 
 /// Describes an image block; its data is not kept.

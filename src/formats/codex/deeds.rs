@@ -9,6 +9,7 @@ use crate::model::edit::{Batch, Edit};
 use crate::model::fingerprint::ByKey;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::work::{Carrier, End, Update, Work};
 use crate::model::tool::{ToolKind, ToolResult, ToolState, Verdict};
 
 /// How a word begins that says under which name a command goes on.
@@ -42,6 +43,8 @@ pub(crate) struct Outcome {
     pub(crate) at: Option<Timestamp>,
     /// Whether it tells of the end of what went on after its first output.
     pub(crate) is_end: bool,
+    /// The process or the script that went on when it was recorded, and what polls told of that.
+    pub(crate) work: Option<Work>,
 }
 
 impl Outcome {
@@ -58,6 +61,7 @@ impl Outcome {
             words: Vec::new(),
             at,
             is_end: false,
+            work: None,
         }
     }
 }
@@ -139,31 +143,42 @@ impl Deeds {
 
     /// How a process or a script ended belongs to the call that began it: who looked after it did well. Gives that call
     /// with what came of it, unless that was told before.
-    pub(crate) fn polled(&mut self, call: &Key, outcome: Outcome) -> (Outcome, Option<(Key, Outcome)>) {
+    pub(crate) fn polled(&mut self, call: &Key, mut outcome: Outcome) -> (Outcome, Option<(Key, Outcome)>) {
         let goes_on = outcome.words.iter().find_map(|word| word.strip_prefix(RUNNING)).map(str::to_owned);
         let Some(process) = self.polls.remove(call) else {
             // Numbers are used again: the last call that was told one is meant.
-            self.running.extend(goes_on.map(|process| (process, call.clone())));
+            if let Some(process) = goes_on {
+                outcome.work = Some(Work { handle: Text::clean(&process), updates: Vec::new() });
+                self.running.insert(process, call.clone());
+            }
             return (outcome, None);
         };
         let is_script = process.starts_with(CELL);
         let has_ended = outcome.exit.is_some() || is_script && goes_on.is_none();
+        let end = has_ended.then_some(End { verdict: outcome.verdict, exit: outcome.exit, at: None });
+        let update = Update { by: call.clone(), at: outcome.at, carrier: Carrier::Poll, end };
+        let work = Work { handle: Text::clean(&process), updates: vec![update] };
+        // What says nothing of the call but that the model asked.
+        let asked =
+            Outcome { work: Some(work), ..Outcome::text(Body { bytes: 0, ..outcome.body.clone() }, None) };
         if !has_ended {
-            return (outcome, None);
+            let starter = self.running.get(&process).cloned();
+            return (outcome, starter.map(|starter| (starter, asked)));
         }
         let starter = self.running.remove(&process);
         let is_known = self.ended.contains(&process);
         if starter.is_none() && !is_known {
             return (outcome, None);
         }
-        let end = Outcome {
-            verdict: outcome.verdict,
-            exit: outcome.exit,
-            is_end: true,
-            ..Outcome::text(outcome.body.clone(), outcome.at)
+        let (verdict, exit) = (outcome.verdict, outcome.exit);
+        let body = outcome.body.clone();
+        let end = if is_known {
+            asked
+        } else {
+            Outcome { verdict, exit, body, at: outcome.at, is_end: true, ..asked }
         };
         let own = Outcome { exit: None, verdict: Verdict::Done, ..outcome };
-        (own, starter.filter(|_| !is_known).map(|starter| (starter, end)))
+        (own, starter.map(|starter| (starter, end)))
     }
 
     /// A call of code runs these commands; `is_one`: only one, and nothing else.
@@ -209,8 +224,12 @@ impl Deeds {
         {
             (new.verdict, new.exit) = (Verdict::Failed, new.exit.or(exit));
         }
-        let outcome = if let Some(known) = self.outcome.remove(call) {
-            joined(known, new)
+        let outcome = if let Some(mut known) = self.outcome.remove(call) {
+            let work = joined_work(call, known.work.take(), &mut new);
+            let acknowledged = known.at;
+            let outcome = joined(known, new);
+            let at = if work.is_some() { acknowledged.or(outcome.at) } else { outcome.at };
+            Outcome { work, at, ..outcome }
         } else {
             if self.order.len() >= KEPT {
                 self.forget_oldest();
@@ -249,6 +268,21 @@ impl Outcome {
     }
 }
 
+/// What is known of the work that a call began: polls tell of it, or an event that nobody asked for.
+fn joined_work(call: &Key, known: Option<Work>, new: &mut Outcome) -> Option<Work> {
+    let (Some(mut work), of_poll) = (known, new.work.take()) else { return None };
+    match of_poll {
+        Some(poll) => poll.updates.into_iter().for_each(|update| _ = work.take_in(update)),
+        None if new.has_ended() => {
+            let end = End { verdict: new.verdict, exit: new.exit, at: None };
+            let by = Text::clean(&format!("end of {call}"));
+            work.take_in(Update { by, at: new.at, carrier: Carrier::Record, end: Some(end) });
+        }
+        None => {}
+    }
+    Some(work)
+}
+
 fn joined(known: Outcome, new: Outcome) -> Outcome {
     let is_better = new.is_output || !known.is_output && new.body.bytes > 0;
     let (mut first, mut second) = if is_better { (new, known) } else { (known, new) };
@@ -282,6 +316,7 @@ fn joined(known: Outcome, new: Outcome) -> Outcome {
         words,
         at: first.at.max(second.at),
         is_end: first.is_end || second.is_end,
+        work: None,
     }
 }
 
@@ -304,6 +339,7 @@ fn result(call: &Key, outcome: &Outcome, lane: Option<&Name>) -> ToolResult {
         facts: Text::clean(&facts.join(" · ")),
         at: outcome.at,
         duration_ms: outcome.duration_ms,
+        work: outcome.work.clone().map(Box::new),
     }
 }
 

@@ -75,6 +75,8 @@ enum Step {
     Head(Box<str>),
     Foot(Box<str>),
     Number,
+    /// The letters, digits and dashes that a text begins with.
+    Id,
     /// What members of this name say, however deep they lie.
     Deep(Box<str>),
     /// What dotted names below this one say, put together.
@@ -377,6 +379,15 @@ fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str
             }
             None => go_on(value),
         },
+        Step::Id => match value.str() {
+            Some(text) => {
+                let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '/' | ':');
+                let begin = text.trim_start_matches([' ', '"', '\'', '`']);
+                let id = begin.split(|c| !is_part(c)).next().unwrap_or_default();
+                go_on(&Json::Str(id.into()));
+            }
+            None => go_on(value),
+        },
         Step::Deep(_) if value.str().is_some() => go_on(value),
         Step::Deep(_) | Step::Under(_) | Step::Print | Step::Unquoted | Step::Source => {
             made_of(step, value).iter().for_each(go_on);
@@ -540,6 +551,7 @@ fn suffix_of(name: &str) -> Option<Step> {
         "source" => Step::Source,
         "each" => Step::Every,
         "number" => Step::Number,
+        "id" => Step::Id,
         "print" => Step::Print,
         _ => match name.strip_suffix(')')?.split_once('(')? {
             ("inside", tag) => Step::Inside(tag.into()),

@@ -344,7 +344,7 @@ pub struct Rule {
     pub(super) results: Vec<ResultRule>,
     pub(super) usages: Vec<UsageRule>,
     pub(super) mark: Option<MarkRule>,
-    pub(super) states: Vec<StateRule>,
+    pub(super) states: States,
     pub(super) lane: Option<LaneRule>,
     /// Records within the record, and whether they replace all that there was.
     pub(super) records: Option<(Path, bool)>,
@@ -508,6 +508,24 @@ pub(super) struct ResultRule {
     pub(super) once: bool,
     /// The agent records that there was a call, and nothing of what came of it.
     pub(super) unrecorded: bool,
+    /// It only says that work began, which goes on.
+    pub(super) acknowledges: Option<Flag>,
+    /// The id of that work.
+    pub(super) handle: Option<Path>,
+}
+
+/// How work ended that went on after the result of its call, or that it goes on.
+#[derive(Debug)]
+pub(super) struct EndRule {
+    pub(super) when: When,
+    /// The id of the work.
+    pub(super) of: Option<Path>,
+    /// The call that began it.
+    pub(super) call: Option<Path>,
+    /// The word for how it stands.
+    pub(super) status: Option<Path>,
+    pub(super) exit: Option<Path>,
+    pub(super) at: Option<Path>,
 }
 
 #[derive(Debug, Default)]
@@ -571,6 +589,19 @@ pub(super) const MARKS: [(&str, MarkKind); 11] = [
     ("permission", MarkKind::Permission),
     ("answered", MarkKind::Answered),
 ];
+
+/// What a record says of how calls stand, and of how the work ended that they began.
+#[derive(Debug, Default)]
+pub(super) struct States {
+    pub(super) of_calls: Vec<StateRule>,
+    pub(super) of_work: Vec<EndRule>,
+}
+
+impl States {
+    pub(super) fn is_empty(&self) -> bool {
+        self.of_calls.is_empty() && self.of_work.is_empty()
+    }
+}
 
 #[derive(Debug)]
 pub(super) struct StateRule {

@@ -50,6 +50,7 @@ use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolState;
+use crate::model::tool::work::{About, Carrier, End, Update};
 use crate::model::usage::{self, Usage};
 
 /// Calls without ids that wait for results.
@@ -319,6 +320,7 @@ impl Run {
             return Fate::Passed("an older state of what was replaced");
         }
         self.states(rule, scope, out);
+        self.ends(rule, &head, scope, out);
         let is_again = rule.again == Again::Replace;
         let mut piece = if is_again { Piece(0) } else { Piece::of(&own_key(site, out)) };
         let mut blocks: Vec<BlockKind> = Vec::new();
@@ -370,11 +372,41 @@ impl Run {
 
     /// What a record says of how calls stand.
     fn states(&self, rule: &Rule, scope: Scope<'_>, out: &mut Batch) {
-        for state in &rule.states {
+        for state in &rule.states.of_calls {
             if let Some(call) = self.runs.id(&state.of, scope) {
                 let state = if state.is_lost { ToolState::Lost } else { ToolState::Running };
                 out.push(Edit::State { call, state });
             }
+        }
+    }
+
+    /// What a record says of work that goes on after the result of its call: the model sees what is part of the
+    /// conversation, and what a call of its own gave it.
+    fn ends(&self, rule: &Rule, head: &Head, scope: Scope<'_>, out: &mut Batch) {
+        for end in rule.states.of_work.iter().filter(|end| end.when.holds(scope)) {
+            let id = |path: &Option<Path>| path.as_ref()?.word(scope).filter(|id| !id.is_blank());
+            let about = About {
+                call: end.call.as_ref().and_then(|path| self.runs.id(path, scope)),
+                handle: id(&end.of),
+            };
+            if about == About::default() {
+                continue;
+            }
+            let exit = end
+                .exit
+                .as_ref()
+                .and_then(|path| path.number(scope))
+                .and_then(|code| Json::Number(code).int());
+            let status = end.status.as_ref().and_then(|path| path.word(scope));
+            let carrier = match (rule.results.is_empty(), rule.blocks.is_empty()) {
+                (false, _) => Carrier::Poll,
+                (true, false) => Carrier::Notice,
+                (true, true) => Carrier::Record,
+            };
+            let at = end.at.as_ref().and_then(|path| path.moment(scope));
+            let end = End::by_word(status.as_deref(), exit).map(|own| End { at, ..own });
+            let update = Update { by: head.key.clone(), at: head.at, carrier, end };
+            out.push(Edit::Update { about, update, lane: head.lane.clone() });
         }
     }
 

@@ -152,6 +152,7 @@ fn result(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
         facts: Text::clean(kind),
         at: ended.or(began),
         duration_ms: began.zip(ended).map(|(began, ended)| ended.since(began)),
+        work: None,
     };
     out.push(Edit::Result { call, result: Box::new(result), lane: None });
 }

@@ -20,6 +20,7 @@ use crate::model::figures::count;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::work::{About, Carrier, End, Update, Work};
 use crate::model::tool::{ToolResult, Verdict as Ending};
 use crate::model::usage::Usage;
 
@@ -214,6 +215,13 @@ impl Wire {
         let content = message.get("content");
         let words = text_of(content);
         let origin = message.get("origin");
+        if origin.get("kind").str() == Some("background_task") {
+            let about = About { call: None, handle: origin.get("taskId").text() };
+            let end = End::by_word(origin.get("status").str(), None);
+            let by = out.origin_key();
+            let update = Update { by, at, carrier: Carrier::Notice, end };
+            out.push(Edit::Update { about, update, lane: self.agent.lane.clone() });
+        }
         match message.get("role").str_or_empty() {
             "user" if self.prompted.take_if(|print| *print == Piece::of(&words)).is_some() => {
                 let mut entry = self.agent.entry(out.origin_key(), Role::Harness, at, out);
@@ -319,6 +327,7 @@ impl Wire {
             facts: Text::default(),
             at,
             duration_ms: None,
+            work: work_of(&output),
         };
         out.push(Edit::Result { call, result: Box::new(result), lane: self.agent.lane.clone() });
         if is_known { Fate::Merged } else { Fate::Shown }
@@ -392,6 +401,17 @@ impl Wire {
         }
     }
 }
+
+/// The work that goes on after a result, which names it above all else.
+fn work_of(output: &str) -> Option<Box<Work>> {
+    let field = |name: &str| output.lines().take(WORK_LINES).find_map(|line| line.strip_prefix(name));
+    let handle = field("task_id: ")?.trim();
+    let goes_on = field("status: ")?.trim() == "running" && field("automatic_notification: ").is_some();
+    (goes_on && !handle.is_empty()).then(|| Work::begun(Text::clean(handle)))
+}
+
+/// In so many lines a result says which work it began.
+const WORK_LINES: usize = 12;
 
 /// The result of a call that started a sub-agent begins with its name.
 fn announce(call: &Text, output: &str, out: &mut Batch) {

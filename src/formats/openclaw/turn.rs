@@ -219,5 +219,6 @@ fn read_result(json: &Json<'_>, recorded: &Json<'_>, out: &mut Batch) -> ToolRes
         facts: Text::default(),
         at: json.get("timestamp").moment(),
         duration_ms: None,
+        work: None,
     }
 }

@@ -27,6 +27,7 @@ use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::identifies;
+use crate::model::tool::work::{Carrier, Update};
 
 /// Decodes one session with its child sessions.
 #[derive(Default)]
@@ -165,6 +166,12 @@ impl OpencodeDecoder {
         let session =
             json.get("sessionID").text().or_else(|| self.sessions.main().cloned()).unwrap_or_default();
         self.turns.begin_own(&session, json, &mut self.sessions, out);
+        if let Some((about, end)) = super::tool::end(json) {
+            let (by, at) = (key_of(json, out), rows::time(json).moment());
+            let update = Update { by, at, carrier: Carrier::Notice, end };
+            let lane = self.sessions.lane_of(&session, out);
+            out.push(Edit::Update { about, update, lane });
+        }
         let line = match row {
             rows::DatabaseRow::Message { info, parts } => {
                 return self.whole(&with_session(info, &session), &parts, out);

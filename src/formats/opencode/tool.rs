@@ -8,12 +8,13 @@ use super::blocks::image;
 use super::framing;
 use crate::formats::json::Json;
 use crate::formats::tools;
-use crate::model::body::Body;
+use crate::model::body::{Body, Key};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Raw};
 use crate::model::tally::unknown::Judged;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::work::{About, End, Work};
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict, ended};
 
 /// The call, and what it has put out so far while it runs. `name` is a name for its result.
@@ -100,7 +101,24 @@ fn result(json: &Json<'_>, state: &Json<'_>, name: &str, out: &mut Batch) -> Too
         facts: facts(json, state),
         at: end,
         duration_ms: start.zip(end).map(|(start, end): (Timestamp, Timestamp)| end.since(start)),
+        work: handle(metadata).map(Work::begun),
     }
+}
+
+/// The id of the work that goes on after a call.
+fn handle(metadata: &Json<'_>) -> Option<Key> {
+    let goes_on = metadata.get("status").str() == Some("running") || metadata.get("background").is_true();
+    let names = ["shellID", "jobId", "sessionID", "sessionId"];
+    let id = names.iter().find_map(|name| metadata.get(name).filled()).filter(|_| goes_on)?;
+    Some(Text::clean(id))
+}
+
+/// What a row of the program tells of work that went on after the result of its call.
+pub(super) fn end(row: &Json<'_>) -> Option<(About, Option<End>)> {
+    let metadata = row.get("metadata");
+    let handle = ["shellID", "childID", "jobID"].iter().find_map(|name| metadata.get(name).filled())?;
+    let end = End::by_word(metadata.get("state").str(), metadata.get("exit").int());
+    Some((About { call: None, handle: Some(Text::clean(handle)) }, end))
 }
 
 /// The output; of a failed call the error, after what it had put out before.

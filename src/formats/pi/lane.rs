@@ -7,6 +7,7 @@ use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::Entry;
 use crate::model::text::{Name, Text};
 use crate::model::tool::identifies;
+use crate::model::tool::work::{About, Update};
 
 /// The name that something of a lane has in the session.
 pub(crate) fn inside(lane: Option<&Name>, key: Key) -> Key {
@@ -40,6 +41,11 @@ fn of_lane(edit: Edit, lane: &Name) -> Option<Edit> {
             Edit::Result { call: call_key(call), result, lane: Some(lane.clone()) }
         }
         Edit::State { call, state } => Edit::State { call: call_key(call), state },
+        Edit::Update { about, update, .. } => Edit::Update {
+            about: About { call: about.call.map(call_key), ..about },
+            update: Update { by: own(update.by), ..update },
+            lane: Some(lane.clone()),
+        },
         Edit::Usage { of, usage, model } => Edit::Usage { of: own(of), usage, model },
         Edit::Meta(MetaEdit::Lane { name, label, call }) => {
             Edit::Meta(MetaEdit::Lane { name, label, call: call.map(call_key) })

@@ -10,9 +10,10 @@ use super::image::image;
 use crate::formats::attached::joined;
 use crate::formats::json::Json;
 use crate::model::body::{Failure, Image, Key};
-use crate::model::edit::Batch;
+use crate::model::edit::{Batch, Edit};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::work::{About, Carrier, End, Update, Work};
 use crate::model::tool::{ToolResult, Verdict};
 
 /// The id of a call as results name it: OpenAI's `call_…|fc_…` may lose its second half.
@@ -32,6 +33,17 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
         Verdict::Done if body.flags.failure == Some(Failure::Tool) => Verdict::Failed,
         verdict => verdict,
     };
+    let session = details.get("sessionId").filled().map(Text::clean);
+    let is_poll = message.get("toolName").str() == Some(POLLS);
+    let end = session.as_ref().and_then(|_| end(details, verdict));
+    if let Some(session) = session.clone().filter(|_| is_poll) {
+        let update = Update { by: key.clone(), at, carrier: Carrier::Poll, end };
+        let about = About { call: None, handle: Some(session) };
+        out.push(Edit::Update { about, update, lane: None });
+    }
+    // Who asks how a command ended has done well, however it ended.
+    let verdict = if is_poll && end.is_some() { Verdict::Done } else { verdict };
+    let goes_on = details.get("status").str() == Some("running") && !is_poll;
     body.flags.unmarked = verdict == Verdict::Failed && !message.get("isError").is_true();
     ToolResult {
         key,
@@ -43,6 +55,22 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
         facts: facts(details, &text),
         at,
         duration_ms: details.get("durationMs").count(),
+        work: session.filter(|_| goes_on).map(Work::begun),
+    }
+}
+
+/// The tool that asks how commands stand that go on.
+const POLLS: &str = "process";
+
+/// How a command ended that went on; nothing if it still does.
+fn end(details: &Json<'_>, verdict: Verdict) -> Option<End> {
+    match details.get("status").str_or_empty() {
+        "completed" | "failed" | "error" | "timeout" | "killed" => {
+            let verdict =
+                if details.get("status").str() == Some("killed") { Verdict::Stopped } else { verdict };
+            Some(End { verdict, exit: exit_code(details), at: None })
+        }
+        _ => None,
     }
 }
 

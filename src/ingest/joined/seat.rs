@@ -56,6 +56,13 @@ impl Seat {
                 *call = self.key(call);
                 self.state(state);
             }
+            Edit::Update { about, update, lane } => {
+                for id in [&mut about.call, &mut about.handle].into_iter().flatten() {
+                    *id = self.key(id);
+                }
+                update.by = self.key(&update.by);
+                *lane = Some(self.lane(lane.as_ref()));
+            }
             Edit::Usage { of, .. }
             | Edit::Retire(of)
             | Edit::RetirePiece { of, .. }
@@ -139,6 +146,7 @@ impl Seat {
         self.body(&mut result.body);
         result.patch.iter_mut().for_each(|patch| self.body(patch));
         result.images.iter_mut().for_each(|image| self.image(image));
+        result.work.iter_mut().for_each(|work| work.handle = self.key(&work.handle));
     }
 
     fn body(&self, body: &mut Body) {

@@ -51,6 +51,7 @@ impl Transcript {
         self.index.insert(&new.key, id);
         let in_lane = new.lane.clone().map(|lane| (lane, new.last_time().filter(|_| !new.is_beside())));
         self.lineage.see_undone(new.marks.undone);
+        let begun = super::work::begun(&new.blocks);
         self.entries.push(new);
         self.order.push(id);
         if let Some((name, heard)) = in_lane {
@@ -58,6 +59,7 @@ impl Transcript {
             self.lanes.hear(Some(&name), heard);
         }
         touched.added.push(id);
+        self.note_work(id, begun, touched);
     }
 
     /// Notes calls that an entry has gained.
@@ -96,6 +98,7 @@ impl Transcript {
         }
         entry.revision += 1;
         let held_before = held_bytes(&old.blocks);
+        let begun = super::work::begun(&entry.blocks);
         let previous = std::mem::replace(old, entry.clone());
         if previous.origin != entry.origin {
             touched.moved.push(id);
@@ -112,6 +115,7 @@ impl Transcript {
             self.unsettle();
         }
         touched.changed.push(id);
+        self.note_work(id, begun, touched);
     }
 
     /// Takes further blocks of a large entry, without a look at those that it has. Gives back what is none.
@@ -132,6 +136,7 @@ impl Transcript {
         self.adopt_strays(id, &mut new, touched);
         self.held_bytes += held_bytes(&new.blocks);
         self.note_calls(id, &head, &new.blocks);
+        let begun = super::work::begun(&new.blocks);
         blocks.append(&mut new.blocks);
         let entry = self.entries.get_mut(id.index())?;
         entry.blocks = blocks;
@@ -150,6 +155,7 @@ impl Transcript {
             self.unsettle();
         }
         touched.changed.push(id);
+        self.note_work(id, begun, touched);
         None
     }
 

@@ -146,6 +146,7 @@ fn carry_over(replaced: &[&Block], new: &mut [Block]) {
     for call in new.iter_mut().filter_map(Block::call_mut) {
         let Some(known) = known.get_mut(&call.key).and_then(VecDeque::pop_front) else { continue };
         let is_pending = call.state == ToolState::Pending;
+        call.state.go_on_from(&known.state);
         if call.state.is_open() && (is_pending || !known.state.is_open()) {
             call.state = known.state.clone();
         }

@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 use super::pages::held_bytes;
 use super::pairing::Among;
-use super::{Touched, Transcript};
+use super::{Touched, Transcript, work};
 use crate::model::body::{Body, Key};
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Entry, EntryId, Piece, Role, StrayResult};
@@ -73,7 +73,11 @@ impl Transcript {
         result.body.flags.early |= known.is_some_and(|known| known.body.flags.early);
         self.large.answered(id, key, &result.key, place);
         self.pairs.answered(key, &result.key, id);
-        let state = ended(result);
+        let begun = result.work.as_ref().map(|work| (key.clone(), work.handle.clone()));
+        let mut state = ended(result);
+        if known.is_some() {
+            state.go_on_from(&call.state);
+        }
         if call.state == state {
             // Equal content may have moved in its file.
             for (kept, newer) in call.state.result_mut().into_iter().zip(state.result()) {
@@ -86,6 +90,7 @@ impl Transcript {
         self.held_bytes = (self.held_bytes + held_by(block)).saturating_sub(before);
         entry.revision += 1;
         touched.changed.push(id);
+        self.note_work(id, begun.into_iter().collect(), touched);
     }
 
     pub(super) fn add_stray(
@@ -163,11 +168,13 @@ impl Transcript {
         }
         entry.revision += 1;
         self.large.forget(id);
+        let begun = work::begun(&entry.blocks);
         self.held_bytes = (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(before);
         if let Some(place) = self.entries.get_mut(id.index()) {
             *place = entry;
         }
         touched.changed.push(id);
+        self.note_work(id, begun, touched);
     }
 
     /// The first stray result that may wait for this call of a lane. What a sub-agent's file says of a call that is not

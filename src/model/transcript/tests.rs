@@ -9,8 +9,10 @@ use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit, Mode};
 use crate::model::entry::{BlockKind, Entry, Piece, Raw, Role};
 use crate::model::record::Origin;
+use crate::model::samples;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::work::{About, Carrier, End, Update, Work};
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use crate::model::usage::Usage;
 
@@ -206,6 +208,7 @@ fn answer(out: &mut Batch, call: usize, key: usize) -> Edit {
         facts: Text::default(),
         at: None,
         duration_ms: None,
+        work: None,
     };
     Edit::Result { call: Text::from(["x", "y"][call]), result: Box::new(result), lane: None }
 }
@@ -411,4 +414,70 @@ fn the_newest_entry_may_stand_before_a_sub_agents_last() {
     transcript.apply(batch);
     transcript.settle();
     assert_eq!(transcript.newest(), Some(Timestamp(9_000)));
+}
+
+#[test]
+fn what_is_told_of_work_finds_its_call_in_any_order() {
+    let told = |out: &mut Batch, about: About, by: &str, carrier: Carrier, exit: i64| {
+        let end = End::by_word(None, Some(exit));
+        let update = Update { by: Text::from(by), at: Some(Timestamp(exit)), carrier, end };
+        out.push(Edit::Update { about, update, lane: None });
+    };
+    let parts: [&dyn Fn(&mut Batch); 4] = [
+        &|out| {
+            let mut asked = entry(out, "asked", &[]);
+            let call = samples::call(out, "c1");
+            asked.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+            out.entry(asked);
+        },
+        &|out| {
+            let work = Some(Work::begun(Text::from("w1")));
+            let result = ToolResult { work, ..samples::result(out, "r1", Some(Timestamp(1))) };
+            out.push(Edit::Result { call: Text::from("c1"), result: Box::new(result), lane: None });
+        },
+        &|out| told(out, About { call: Some(Text::from("c1")), handle: None }, "queue", Carrier::Queue, 3),
+        &|out| told(out, About { call: None, handle: Some(Text::from("w1")) }, "notice", Carrier::Notice, 3),
+    ];
+    let orders = [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1], [1, 3, 0, 2]];
+    for order in orders {
+        let mut transcript = Transcript::new();
+        for _ in 0..2 {
+            for part in order {
+                let mut out = Batch::default();
+                parts[part](&mut out);
+                transcript.apply(out);
+            }
+        }
+        let id = transcript.find("asked").unwrap();
+        let call = transcript.get(id).unwrap().calls().next().unwrap();
+        assert!(
+            matches!(&call.state, ToolState::Failed(result) if result.facts == "exit 3".into()),
+            "{order:?}"
+        );
+        let work = call.state.work().unwrap();
+        assert_eq!(work.updates.len(), 2, "{order:?}");
+        assert_eq!(work.delivered().map(|told| told.by.as_str()), Some("notice"), "{order:?}");
+        assert_eq!(transcript.order().len(), 1, "no stray is left: {order:?}");
+    }
+}
+
+#[test]
+fn a_result_that_says_again_that_work_goes_on_is_a_poll() {
+    let mut transcript = Transcript::new();
+    let mut out = Batch::default();
+    for (key, result) in [("c1", "r1"), ("c2", "r2")] {
+        let mut asked = entry(&mut out, key, &[]);
+        let call = samples::call(&mut out, key);
+        asked.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+        out.entry(asked);
+        let work = Some(Work::begun(Text::from("w1")));
+        let result = ToolResult { work, ..samples::result(&mut out, result, Some(Timestamp(1))) };
+        out.push(Edit::Result { call: Text::from(key), result: Box::new(result), lane: None });
+    }
+    transcript.apply(out);
+    let states: Vec<&str> =
+        transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect();
+    assert_eq!(states, ["unknown", "done"]);
+    let first = transcript.entries().next().unwrap().calls().next().unwrap();
+    assert_eq!(first.state.work().map(|work| work.polls().count()), Some(1));
 }

@@ -119,7 +119,7 @@ impl<'a> Card<'a> {
                 rows.extend(with_source(self.output(result, FAILURE), &RESULT));
                 rows.extend(images(result, self.detail, self.is_dim, self.width, self.look));
             }
-            ToolState::Done(result) => {
+            ToolState::Done(result) | ToolState::Acknowledged(result) => {
                 rows.extend(with_source(self.result(result), &RESULT));
                 rows.extend(images(result, self.detail, self.is_dim, self.width, self.look));
             }

@@ -23,6 +23,8 @@ pub(crate) fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
         ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => {
             (glyphs.outcome.running, theme.accent)
         }
+        ToolState::Acknowledged(_) if sheet.item.is_awaited => (glyphs.outcome.running, theme.accent),
+        ToolState::Acknowledged(_) => (glyphs.outcome.lost, theme.warn),
         ToolState::Done(_) if call.state.is_unrecorded() => (glyphs.outcome.lost, theme.dim),
         ToolState::Done(_) => (glyphs.outcome.done, theme.good),
         ToolState::Failed(_) => (glyphs.outcome.failed, theme.bad),
@@ -33,6 +35,8 @@ pub(crate) fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
         _ if is_given_up => "no result".to_owned(),
         ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => String::new(),
         ToolState::Lost => "no result".to_owned(),
+        ToolState::Acknowledged(result) if sheet.item.is_awaited => of_result(call, result),
+        ToolState::Acknowledged(_) => "no end recorded".to_owned(),
         ToolState::Done(result) | ToolState::Failed(result) => of_result(call, result),
         ToolState::Refused(result) | ToolState::Stopped(result) if result.facts.is_blank() => {
             call.state.word().to_owned()

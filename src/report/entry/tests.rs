@@ -21,7 +21,7 @@ fn written(fill: impl FnOnce(&mut Batch)) -> Value {
     fill(&mut batch);
     let reading = Reading::from_batch(Target { path: PathBuf::from("a.jsonl"), session: None }, batch);
     let entry = reading.transcript.get(EntryId(0)).unwrap();
-    let line = serde_json::to_string(&of(EntryId(0), entry, Contents::of(None), &reading)).unwrap();
+    let line = serde_json::to_string(&of((EntryId(0), entry), Contents::of(None), &reading, true)).unwrap();
     assert!(!line.contains('\n') && !line.contains("u001b"), "{line}");
     serde_json::from_str(&line).unwrap()
 }

@@ -10,8 +10,10 @@ use crate::model::edit::{Batch, Feed, Mode, Stage};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
 use crate::model::samples;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::render::row::Level;
+use crate::report::printer::Printer;
 use crate::report::printer::{Choice, Options};
 use crate::report::reading::Reading;
 use crate::report::rows::Paper;
@@ -96,7 +98,15 @@ fn what_was_written_is_not_written_again_when_its_file_is_written_anew() {
         // Each message is taken before the next one is there.
         let (sender, feed) = bounded(0);
         scope.spawn(move || feeds.into_iter().for_each(|message| drop(sender.send(message))));
-        write_feed(&options, &feed, &AtomicBool::new(false), &mut reading, &mut out).map(drop).unwrap();
+        write_feed(
+            Printer::new(&options, || Timestamp(0)),
+            &feed,
+            &AtomicBool::new(false),
+            &mut reading,
+            &mut out,
+        )
+        .map(drop)
+        .unwrap();
     });
     let keys: Vec<String> = String::from_utf8(out)
         .unwrap()

@@ -10,6 +10,7 @@ use crate::model::entry::{BlockKind, EntryId, Piece, Role};
 use crate::model::record::Origin;
 use crate::model::samples;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind};
 use crate::render::row::Level;
 use crate::report::reading::{Contents, Folders, Reading};
@@ -43,7 +44,7 @@ fn session_with_a_lane(options: &Options) -> Reading {
 
 fn printed(options: &Options) -> (String, Vec<bool>) {
     let mut reading = session_with_a_lane(options);
-    let mut printer = Printer::new(options);
+    let mut printer = Printer::new(options, || Timestamp(0));
     let mut out = Vec::new();
     let mut done_after_first = Vec::new();
     for id in reading.transcript.order().to_vec() {
@@ -99,7 +100,7 @@ fn a_large_entry_is_laid_out_in_portions_that_make_up_the_whole() {
         let options = options(level, false);
         let mut reading = large_answer(&options, 3 * BLOCKS + 7);
         let mut out = Vec::new();
-        Printer::new(&options).print(EntryId(0), &mut reading, &mut out).unwrap();
+        Printer::new(&options, || Timestamp(0)).print(EntryId(0), &mut reading, &mut out).unwrap();
         let entry = reading.transcript.get(EntryId(0)).unwrap();
         let ends: Vec<usize> =
             std::iter::successors(Some(0), |first| Some(end_of_portion(entry, *first, level)))
@@ -108,7 +109,7 @@ fn a_large_entry_is_laid_out_in_portions_that_make_up_the_whole() {
                 .collect();
         assert!(ends.len() >= 2 && ends.windows(2).all(|pair| pair[1] - pair[0] < BLOCKS + 4), "{ends:?}");
         // In one portion, as an entry of a few blocks is.
-        let printer = Printer::new(&options);
+        let printer = Printer::new(&options, || Timestamp(0));
         let Reading { transcript, account, pager, .. } = &mut reading;
         let entry = transcript.get(EntryId(0)).unwrap().clone();
         let mut whole = Portioned {

@@ -95,7 +95,7 @@ fn shown(target: &Target, level: Level, json: bool) -> String {
         branch: printer::Choice::All,
     };
     let mut out = Vec::new();
-    show::write(&options, &mut out).unwrap();
+    show::write(&options, || Timestamp(0), &mut out).unwrap();
     without_places(&String::from_utf8(out).unwrap())
 }
 
@@ -136,6 +136,10 @@ fn known_of(line: &str) -> Option<Value> {
     }
     members.values_mut().for_each(without_details);
     let blocks = members["blocks"].as_array_mut().unwrap();
+    for name in ["completed", "delivered"] {
+        let said = blocks.iter_mut().filter_map(|block| block[name].as_object_mut());
+        said.for_each(|said| drop(said.remove("by")));
+    }
     let is_new = |block: &Value| {
         block["type"] == "raw" && !block["judged"].is_null() && block.to_string().contains(TOKEN)
     };

@@ -48,6 +48,7 @@ fn call(entry: &mut Entry, id: &str, name: &str, headline: &str, output: usize) 
         facts: Text::default(),
         at: entry.at,
         duration_ms: None,
+        work: None,
     };
     let call = ToolCall {
         key: Text::clean(id),

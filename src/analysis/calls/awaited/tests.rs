@@ -75,7 +75,7 @@ impl Fixture {
     /// Whether the calls of an entry are awaited; and figures and findings say the same of all.
     fn awaits(&self, key: &str) -> bool {
         let awaited = Awaited::of(&self.transcript);
-        let counts = pairing::count(&self.transcript);
+        let counts = pairing::count(&self.transcript, true);
         let findings = Findings::of(&self.transcript);
         let orphans = findings.iter().filter(|finding| finding.rule.id == "orphan-call").count();
         assert_eq!(counts.orphan_calls, orphans as u64);

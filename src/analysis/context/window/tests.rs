@@ -58,6 +58,7 @@ fn result(out: &mut Batch, of: &str, bytes: usize) {
         facts: Text::default(),
         at: None,
         duration_ms: None,
+        work: None,
     };
     out.push(Edit::Result { call: Text::clean(of), result: Box::new(result), lane: None });
 }

@@ -8,8 +8,8 @@ use super::when::{flag, path, tests};
 use super::{journal, leak};
 use crate::formats::definition::path::Path;
 use crate::formats::definition::rule::{
-    Again, BlockRule, COUNTS, CallId, CallRule, EntryRule, FromRule, Kind, LaneRule, MARKS, MarkRule,
-    Numbered, ResultRule, Rewind, RoleRule, Rule, StarterRule, StateRule, UsageRule, What, role_of,
+    Again, BlockRule, COUNTS, CallId, CallRule, EndRule, EntryRule, FromRule, Kind, LaneRule, MARKS,
+    MarkRule, Numbered, ResultRule, Rewind, RoleRule, Rule, StarterRule, StateRule, UsageRule, What, role_of,
 };
 use crate::formats::definition::when::When;
 use crate::model::entry::Role;
@@ -79,7 +79,10 @@ pub(super) fn rule(reader: &mut Reader<'_>, mut table: Fields<'_>, defaults: &De
     }
     rule.mark = table.table(reader, "mark").and_then(|mark| self::mark(reader, mark, "kind"));
     for state in table.tables(reader, "state") {
-        rule.states.extend(self::state(reader, state));
+        rule.states.of_calls.extend(self::state(reader, state));
+    }
+    for end in table.tables(reader, "completes") {
+        rule.states.of_work.extend(self::end(reader, end));
     }
     rule.lane = table.table(reader, "lane").and_then(|lane| self::lane(reader, lane));
     let replace = table.bool(reader, "replace").unwrap_or(false);
@@ -107,8 +110,8 @@ pub(super) fn rule(reader: &mut Reader<'_>, mut table: Fields<'_>, defaults: &De
         && rule.rewind.is_none()
         && rule.anew.run.is_none();
     if does_nothing && rule.skip.is_none() {
-        let what = "a rule does something: entry, block, result, usage, mark, state, lane, records, rewind, run; \
-                    or says why not: skip = \"…\"";
+        let what = "a rule does something: entry, block, result, usage, mark, state, completes, lane, records, rewind, \
+                    run; or says why not: skip = \"…\"";
         reader.mistake(span, what.to_owned());
     }
     if let Some(what) = journal::is_wrong(&rule) {
@@ -337,6 +340,8 @@ fn result(reader: &mut Reader<'_>, mut table: Fields<'_>, is_apart: bool) -> Res
         took: table.path(reader, "took"),
         once: table.bool(reader, "once").unwrap_or(false),
         unrecorded: table.bool(reader, "unrecorded").unwrap_or(false),
+        acknowledges: flag(reader, &mut table, "acknowledges"),
+        handle: table.path(reader, "handle"),
     };
     table.finish(reader);
     rule
@@ -414,6 +419,26 @@ fn state(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<StateRule> {
         reader.mistake(span, "a state names its call: of = \"path to the id\"".to_owned());
     }
     Some(StateRule { of: of?, is_lost: is_lost? })
+}
+
+/// How work ended that goes on after the result of its call.
+fn end(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<EndRule> {
+    let rule = EndRule {
+        when: when(reader, &mut table),
+        of: table.path(reader, "of"),
+        call: table.path(reader, "call"),
+        status: table.path(reader, "status"),
+        exit: table.path(reader, "exit"),
+        at: table.path(reader, "at"),
+    };
+    let span = table.span();
+    table.finish(reader);
+    if rule.of.is_none() && rule.call.is_none() {
+        let what = "what completes names the work, of = \"path to its handle\", or its call, call = \"path to the id\"";
+        reader.mistake(span, what.to_owned());
+        return None;
+    }
+    Some(rule)
 }
 
 fn lane(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<LaneRule> {

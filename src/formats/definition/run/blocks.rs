@@ -14,6 +14,7 @@ use crate::model::change;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Raw};
 use crate::model::text::Text;
+use crate::model::tool::work::Work;
 use crate::model::tool::{self, ToolCall, ToolResult, ToolState, Verdict};
 
 /// Blocks of an entry, and edits that come after it.
@@ -317,7 +318,15 @@ fn of_rule(rule: &ResultRule, key: Key, scope: Scope<'_>, out: &mut Batch) -> To
             .unwrap_or_default(),
         at: rule.at.as_ref().and_then(|path| path.moment(scope)),
         duration_ms: took,
+        work: work(rule, scope),
     }
+}
+
+/// The work that goes on after a result.
+fn work(rule: &ResultRule, scope: Scope<'_>) -> Option<Box<Work>> {
+    let handle = rule.handle.as_ref().and_then(|path| path.word(scope)).filter(|handle| !handle.is_blank());
+    let acknowledges = rule.acknowledges.as_ref().map_or(handle.is_some(), |flag| flag.holds(scope));
+    acknowledges.then(|| Work::begun(handle.unwrap_or_default()))
 }
 
 /// An image by its data or its address.

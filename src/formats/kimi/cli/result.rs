@@ -37,6 +37,7 @@ pub(crate) fn read(key: Key, value: &Json<'_>, at: Option<Timestamp>, out: &mut 
         facts: brief.map(Text::clean).unwrap_or_default(),
         at,
         duration_ms: None,
+        work: None,
     }
 }
 

@@ -28,6 +28,7 @@ fn full(number: usize) -> Entry {
         facts: text("exit"),
         at: Some(Timestamp(17)),
         duration_ms: Some(3),
+        work: None,
     };
     let call = ToolCall {
         key: text("call"),

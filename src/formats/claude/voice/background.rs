@@ -1,0 +1,106 @@
+//! Work that goes on after the result of its call: which results begin it, and which records tell how it went on.
+//!
+//! A notice about it stands in up to three records with the same text: the line that puts it into the queue, the
+//! attachment that hands it to the agent within a turn, the user's line with which it begins a turn. The first of
+//! them knows when the work ended, the others when the agent was told. Notices name the call and the task; the exit
+//! code of a command stands in the summary alone.
+
+use super::{TASK, TASK_TITLE, Voice, element, voice_of};
+use crate::formats::json::Json;
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit};
+use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
+use crate::model::tool::work::{About, Carrier, End, Update};
+
+/// The id of the work that a result begins, whose structured copy has `details`.
+pub(crate) fn begun(text: &str, details: &Json<'_>) -> Option<Key> {
+    let named = |field: &str| details.get(field).filled().map(Text::clean);
+    if let Some(task) = named("backgroundTaskId") {
+        return Some(task);
+    }
+    let status = details.get("status").str_or_empty();
+    if details.get("isAsync").is_true() || matches!(status, "async_launched" | "remote_launched") {
+        return named("taskId").or_else(|| named("agentId")).or_else(|| said(text));
+    }
+    // A monitor tells of what it sees until its time is over.
+    if details.has("taskId") && (details.has("timeoutMs") || details.has("persistent")) {
+        return named("taskId");
+    }
+    said(text)
+}
+
+/// The same by the text of the result, which is all that streams and old files have.
+fn said(text: &str) -> Option<Key> {
+    let text = text.trim_start();
+    let id = |rest: &str| {
+        let end =
+            rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_').unwrap_or(rest.len());
+        rest.get(..end).filter(|id| !id.is_empty()).map(Text::clean)
+    };
+    let after = |mark: &str| text.split_once(mark).and_then(|(_, rest)| id(rest.trim_start()));
+    if text.starts_with("Command running in background")
+        || text.starts_with("Command was manually backgrounded")
+    {
+        return after("ID:");
+    }
+    if text.starts_with("Async agent launched") {
+        return after("agentId:");
+    }
+    if text.starts_with("Workflow launched in background") {
+        return after("Task ID:");
+    }
+    let first = text.lines().next().unwrap_or_default();
+    if first.starts_with("Command") && first.contains("moved to the background") {
+        return after("ID:");
+    }
+    None
+}
+
+/// What notices in a text tell that the program wrote, each with the work that it tells of.
+pub(crate) fn notices(text: &str) -> Vec<(About, End)> {
+    if !text.contains(TASK) || !matches!(voice_of(text), Voice::Program(note) if note.title == TASK_TITLE) {
+        return Vec::new();
+    }
+    text.split(&format!("<{TASK}>")).skip(1).filter_map(notice).collect()
+}
+
+fn notice(text: &str) -> Option<(About, End)> {
+    let named = |name: &str| element(text, name).filter(|id| !id.is_empty()).map(Text::clean);
+    let about = About { call: named("tool-use-id"), handle: named("task-id") };
+    let summary = element(text, "summary").unwrap_or_default();
+    let code = summary.rsplit_once("exit code ").map(|(_, rest)| rest);
+    let exit =
+        code.and_then(|rest| rest.split(|c: char| !c.is_ascii_digit() && c != '-').next()?.parse().ok());
+    let end = End::by_word(Some(element(text, "status")?), exit)?;
+    Some((about, end)).filter(|(about, _)| *about != About::default())
+}
+
+/// What a result tells of the work of another call: `TaskOutput` looks at a task, `TaskStop` ends one.
+pub(crate) fn polled(text: &str, details: &Json<'_>) -> Option<(About, Option<End>)> {
+    if let Some(rest) = text.trim_start().strip_prefix("Successfully stopped task: ") {
+        let handle = rest.split_whitespace().next().map(Text::clean);
+        return Some((About { call: None, handle }, End::by_word(Some("stopped"), None)));
+    }
+    let task = details.get("task");
+    let field = |name: &str| element(text, name);
+    element(text, "retrieval_status").or(details.get("retrieval_status").str())?;
+    let handle = task.get("task_id").filled().or_else(|| field("task_id"))?;
+    let status = task.get("status").filled().or_else(|| field("status")).unwrap_or_default();
+    let exit = task.get("exitCode").int();
+    let exit = exit.or_else(|| field("exit_code")?.parse().ok());
+    let end = End::by_word(Some(status), exit);
+    Some((About { call: None, handle: Some(Text::clean(handle)) }, end))
+}
+
+/// Emits what a record says of work.
+pub(crate) fn emit(
+    (about, end): (About, Option<End>),
+    (by, at): (Key, Option<Timestamp>),
+    carrier: Carrier,
+    lane: Option<&Name>,
+    out: &mut Batch,
+) {
+    let update = Update { by, at, carrier, end };
+    out.push(Edit::Update { about, update, lane: lane.cloned() });
+}
