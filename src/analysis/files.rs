@@ -73,6 +73,9 @@ impl Derived for Files {
     }
 }
 
+/// A use of a file, and the rows that say more of it.
+type UseRows<'a> = (Use, &'a [Row]);
+
 /// Files that were found so far.
 struct Found<'a> {
     transcript: &'a Transcript,
@@ -81,7 +84,7 @@ struct Found<'a> {
     numbers: HashMap<(Option<usize>, u32), usize>,
     by_path: HashMap<Text, usize>,
     /// By their numbers: the path, and the uses in the order of the session.
-    list: Vec<(Text, Vec<(Use, &'a [Row])>)>,
+    list: Vec<(Text, Vec<UseRows<'a>>)>,
 }
 
 impl Found<'_> {

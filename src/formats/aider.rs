@@ -121,7 +121,7 @@ enum Voice {
 
 /// The lines of a history, and how Aider's own ones end in it.
 struct Lines<'t> {
-    lines: Vec<&'t str>,
+    all: Vec<&'t str>,
     /// Without the blanks, which were taken from all lines.
     is_trimmed: bool,
     /// Below each answer it says what that took.
@@ -139,18 +139,18 @@ impl<'t> Lines<'t> {
         let is_marked = |line: &&&str| is_tools(line) || is_users(line);
         let is_trimmed = !lines.iter().filter(is_marked).any(|line| line.ends_with("  "));
         let tells_tokens = lines.iter().any(|line| line.starts_with(TOKENS));
-        let mut found = Self { lines, is_trimmed, tells_tokens, has_gaps: false };
-        found.has_gaps = (0..found.lines.len()).any(|at| is_users(found.line(at)) && found.gap(at) > 1);
+        let mut found = Self { all: lines, is_trimmed, tells_tokens, has_gaps: false };
+        found.has_gaps = (0..found.all.len()).any(|at| is_users(found.line(at)) && found.gap(at) > 1);
         found
     }
 
     fn line(&self, at: usize) -> &'t str {
-        self.lines.get(at).copied().unwrap_or_default()
+        self.all.get(at).copied().unwrap_or_default()
     }
 
     /// Blank lines right above one.
     fn gap(&self, at: usize) -> usize {
-        self.lines.iter().take(at).rev().take_while(|line| line.trim().is_empty()).count()
+        self.all.iter().take(at).rev().take_while(|line| line.trim().is_empty()).count()
     }
 
     /// Who wrote a line; nobody knows of a blank one. `before` wrote what stands above it. With `is_answered` that is a prompt
@@ -191,9 +191,9 @@ impl<'t> Lines<'t> {
         if gap == 0 || before == Some(Voice::Start) {
             return before != Some(Voice::Model);
         }
-        let block = || self.lines.iter().skip(at).take_while(|line| is_tools(line));
+        let block = || self.all.iter().skip(at).take_while(|line| is_tools(line));
         let is_known = block().any(|line| says(line));
-        let next = self.lines.iter().skip(at + block().count()).find(|line| !line.trim().is_empty());
+        let next = self.all.iter().skip(at + block().count()).find(|line| !line.trim().is_empty());
         let ends_run = next.is_none_or(|line| line.starts_with(START));
         let ends_turn = !self.tells_tokens && next.is_some_and(|line| is_users(line));
         is_known || before == Some(Voice::Model) && (ends_run || ends_turn)
@@ -202,7 +202,7 @@ impl<'t> Lines<'t> {
     /// Where a message of several lines ends that begins here: only its first line has the mark, only its last one the
     /// blanks. Nowhere if it is of one line, or somebody else's line comes before.
     fn message_end(&self, from: usize) -> Option<usize> {
-        let behind = from + 1..self.lines.len().min(from + 1 + MESSAGE);
+        let behind = from + 1..self.all.len().min(from + 1 + MESSAGE);
         let mut own =
             behind.clone().take_while(|at| !is_users(self.line(*at)) && !self.line(*at).starts_with(START));
         if !self.is_trimmed {

@@ -125,7 +125,7 @@ enum BlockLine<'a> {
     Thinking {
         text: Content<'a>,
     },
-    Call(CallLine<'a>),
+    Call(Box<CallLine<'a>>),
     Result {
         call_id: &'a str,
         duplicate: bool,
@@ -282,7 +282,7 @@ fn block_line<'a>(
         BlockKind::Thinking(body) => BlockLine::Thinking { text: Content(body) },
         BlockKind::Call(call) => {
             let (state, life) = life.unwrap_or((call.state.word(), Lifecycle::default()));
-            BlockLine::Call(call_line(call, entry, (state, life), details))
+            BlockLine::Call(Box::new(call_line(call, entry, (state, life), details)))
         }
         BlockKind::Result(stray) => {
             let StrayResult { call, result, duplicate } = &**stray;

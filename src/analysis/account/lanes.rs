@@ -65,7 +65,7 @@ pub(crate) struct Track<F: Fold> {
 pub(crate) struct Lanes<F: Fold> {
     read: usize,
     /// By id: the number of the lane, if there are several.
-    lanes: Vec<u32>,
+    number_of: Vec<u32>,
     numbers: HashMap<Option<Name>, usize>,
     tracks: Vec<Track<F>>,
     /// Lanes with something to be judged anew.
@@ -78,7 +78,7 @@ impl<F: Fold> Default for Lanes<F> {
     fn default() -> Self {
         Self {
             read: 0,
-            lanes: Vec::new(),
+            number_of: Vec::new(),
             numbers: HashMap::new(),
             tracks: Vec::new(),
             stale: BTreeSet::new(),
@@ -124,8 +124,8 @@ impl<F: Fold> Lanes<F> {
         track.ids.push(id);
         track.look_again_at(place);
         if number > 0 {
-            self.lanes.resize(id.index(), 0);
-            self.lanes.push(u32::try_from(number).unwrap_or(u32::MAX));
+            self.number_of.resize(id.index(), 0);
+            self.number_of.push(u32::try_from(number).unwrap_or(u32::MAX));
         }
         self.stale.insert(number);
     }
@@ -178,7 +178,7 @@ impl<F: Fold> Lanes<F> {
 
     /// The number of the lane of an entry, and its place there.
     pub(crate) fn place_of(&self, id: EntryId) -> Option<(usize, usize)> {
-        let number = self.lanes.get(id.index()).map_or(0, |number| *number as usize);
+        let number = self.number_of.get(id.index()).map_or(0, |number| *number as usize);
         Some((number, self.tracks.get(number)?.ids.binary_search(&id).ok()?))
     }
 

@@ -174,7 +174,9 @@ impl Derived for Windows {
     type Reads = ();
 
     fn rows(transcript: &Transcript, id: EntryId, _before: &[Shown], out: &mut Out<'_, Shown>) {
-        Shown::of(transcript, id).into_iter().for_each(|shown| out.push(shown));
+        if let Some(shown) = Shown::of(transcript, id) {
+            out.push(shown);
+        }
     }
 
     fn of(transcript: &Transcript, facts: &Facts<Shown>, _reads: &()) -> Self {

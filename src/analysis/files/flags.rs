@@ -103,7 +103,7 @@ impl<'a> Known<'a> {
     /// The change that this one turns back, if it does.
     fn undone_by(&mut self, number: usize) -> Option<Flag> {
         let mut undone = None;
-        for row in self.changes.get(number)?.iter() {
+        for row in *self.changes.get(number)? {
             match row {
                 Row::Replaces(old, new) if old != new => match self.edits.remove(&(*new, *old)) {
                     Some(at) => undone = Some(at),

@@ -133,9 +133,7 @@ impl Ledger {
                     let nanos = costs.iter().find(|(name, _)| *name == model).map_or(0, |(_, nanos)| *nanos);
                     let requests =
                         earlier.own.iter().take(number).filter(|(place, _)| shared.contains(place));
-                    let of_model = requests.filter(|(place, _)| {
-                        self.spent.get(*place).is_some_and(|(_, one)| one.model == model)
-                    });
+                    let of_model = requests.filter(|(place, _)| self.is_of(*place, &model));
                     let estimated: i128 = of_model.map(|(_, amount)| amount.money.estimated).sum();
                     let of_tokens = of_tokens.get(&model).copied().unwrap_or_default();
                     i128::from(nanos) * PICOS_IN_NANO - estimated - of_tokens
@@ -147,6 +145,11 @@ impl Ledger {
             }
             amount.minus(&counted);
         }
+    }
+
+    /// Whether something was spent on a model.
+    fn is_of(&self, place: usize, model: &Name) -> bool {
+        self.spent.get(place).is_some_and(|(_, one)| one.model == *model)
     }
 
     /// What other copies say of a run's own requests beyond what it says itself.

@@ -27,7 +27,7 @@ pub(crate) fn enrich(result: &mut ToolResult, text: &str, details: &Json<'_>, ou
     }
     result.duration_ms = duration(details);
     if result.verdict == Verdict::Done {
-        result.work = background::begun(text, details).map(Work::begun);
+        result.work = background::begun(text, details).map(Work::begun).map(Box::new);
     }
     let is_failed = result.verdict == Verdict::Failed;
     if details.get("interrupted").is_true() || (is_failed && text.trim_start().starts_with(INTERRUPTED)) {

@@ -73,6 +73,10 @@ fn of_role(transcript: &Transcript, role: Role) -> Vec<&Entry> {
     transcript.entries().filter(|entry| entry.role == role).collect()
 }
 
+fn lines_of<'a>(records: impl Iterator<Item = &'a Value>) -> String {
+    records.map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n"
+}
+
 #[test]
 fn lines_of_one_answer_are_one_entry_with_its_last_usage() {
     let transcript = read(SESSION);
@@ -207,14 +211,13 @@ fn a_session_is_called_as_its_user_says_whatever_is_written_again() {
     let titled = |records: &[Value]| {
         let prompt =
             json!({"type": "user", "uuid": "u", "message": {"role": "user", "content": "Find the leak"}});
-        let lines: String =
-            [&prompt].into_iter().chain(records).map(|record| format!("{record}\n")).collect();
+        let lines = lines_of([&prompt].into_iter().chain(records));
         read(&lines).meta().title().unwrap().to_string()
     };
     let named = record("agent-name", "agentName", "leak-hunt");
     let made = record("ai-title", "aiTitle", "Hunt for a leak");
     let typed = record("custom-title", "customTitle", "The leak");
-    assert_eq!(titled(&[made.clone()]), "Hunt for a leak");
+    assert_eq!(titled(std::slice::from_ref(&made)), "Hunt for a leak");
     assert_eq!(titled(&[named.clone(), made.clone()]), "leak-hunt");
     assert_eq!(titled(&[typed, named, made]), "The leak");
 }
@@ -227,13 +230,12 @@ fn who_left_a_worktree_is_in_none() {
         state(json!({"originalCwd": "/w/mill", "worktreePath": "/w/trees/wheel", "worktreeBranch": "wheel"}));
     let facts = |records: &[Value]| {
         let prompt = json!({"type": "user", "uuid": "u", "message": {"role": "user", "content": "Go"}});
-        let lines: String =
-            [&prompt].into_iter().chain(records).map(|record| format!("{record}\n")).collect();
+        let lines = lines_of([&prompt].into_iter().chain(records));
         let facts = read(&lines).meta().facts.clone();
         ["worktree", "worktree branch"].map(|name| facts.get(name).map(ToString::to_string))
     };
     let there = ["/w/trees/wheel", "wheel"].map(|value| Some(value.to_owned()));
-    assert_eq!(facts(&[entered.clone()]), there);
+    assert_eq!(facts(std::slice::from_ref(&entered)), there);
     assert_eq!(facts(&[entered, state(Value::Null)]), [None, None]);
 }
 
@@ -244,8 +246,7 @@ fn records_of_a_workflow_in_a_session_are_no_unknown_kinds() {
     let prompt = json!({"type": "user", "uuid": "u", "message": {"role": "user", "content": "Go"}});
     let mailbox = json!({"type": "attachment", "uuid": "m", "attachment": {"type": "teammate_mailbox", "messages": []}});
     let records = ["launched", "started", "result", "failed"].map(of_journal);
-    let lines: String =
-        [&prompt, &mailbox].into_iter().chain(&records).map(|record| format!("{record}\n")).collect();
+    let lines = lines_of([&prompt, &mailbox].into_iter().chain(&records));
     let transcript = read(&lines);
     assert!(transcript.tally().unknown.is_empty(), "{:?}", transcript.tally().unknown);
     assert_eq!(transcript.entries().filter(|entry| !entry.marks.trace).count(), 1);

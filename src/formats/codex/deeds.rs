@@ -229,7 +229,7 @@ impl Deeds {
             let acknowledged = known.at;
             let outcome = joined(known, new);
             let at = if work.is_some() { acknowledged.or(outcome.at) } else { outcome.at };
-            Outcome { work, at, ..outcome }
+            Outcome { at, work, ..outcome }
         } else {
             if self.order.len() >= KEPT {
                 self.forget_oldest();

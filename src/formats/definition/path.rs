@@ -379,15 +379,6 @@ fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str
             }
             None => go_on(value),
         },
-        Step::Id => match value.str() {
-            Some(text) => {
-                let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '/' | ':');
-                let begin = text.trim_start_matches([' ', '"', '\'', '`']);
-                let id = begin.split(|c| !is_part(c)).next().unwrap_or_default();
-                go_on(&Json::Str(id.into()));
-            }
-            None => go_on(value),
-        },
         Step::Deep(_) if value.str().is_some() => go_on(value),
         Step::Deep(_) | Step::Under(_) | Step::Print | Step::Unquoted | Step::Source => {
             made_of(step, value).iter().for_each(go_on);
@@ -433,6 +424,11 @@ fn walk_text(step: &Step, text: &str, go_on: &mut dyn FnMut(&Json<'_>)) {
             None => plain(text, go_on),
         },
         Step::FirstLine => plain(text.trim_start().lines().next().unwrap_or_default(), go_on),
+        Step::Id => {
+            let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '/' | ':');
+            let begin = text.trim_start_matches([' ', '"', '\'', '`']);
+            plain(begin.split(|c| !is_part(c)).next().unwrap_or_default(), go_on);
+        }
         Step::Inside(tag) => plain(inside(text, tag), go_on),
         Step::Outside(tag) => plain(&outside(text, tag), go_on),
         Step::Tagged(tag) => tagged(text, tag).0.into_iter().for_each(|inner| plain(inner, go_on)),

@@ -407,7 +407,7 @@ fn work_of(output: &str) -> Option<Box<Work>> {
     let field = |name: &str| output.lines().take(WORK_LINES).find_map(|line| line.strip_prefix(name));
     let handle = field("task_id: ")?.trim();
     let goes_on = field("status: ")?.trim() == "running" && field("automatic_notification: ").is_some();
-    (goes_on && !handle.is_empty()).then(|| Work::begun(Text::clean(handle)))
+    (goes_on && !handle.is_empty()).then(|| Box::new(Work::begun(Text::clean(handle))))
 }
 
 /// In so many lines a result says which work it began.

@@ -101,7 +101,7 @@ fn result(json: &Json<'_>, state: &Json<'_>, name: &str, out: &mut Batch) -> Too
         facts: facts(json, state),
         at: end,
         duration_ms: start.zip(end).map(|(start, end): (Timestamp, Timestamp)| end.since(start)),
-        work: handle(metadata).map(Work::begun),
+        work: handle(metadata).map(Work::begun).map(Box::new),
     }
 }
 

@@ -55,7 +55,7 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
         facts: facts(details, &text),
         at,
         duration_ms: details.get("durationMs").count(),
-        work: session.filter(|_| goes_on).map(Work::begun),
+        work: session.filter(|_| goes_on).map(Work::begun).map(Box::new),
     }
 }
 

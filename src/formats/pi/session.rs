@@ -205,8 +205,9 @@ impl SessionDecoder {
             "custom" => entry::custom_state(line, json, out),
             // Oh My Pi keeps the newest title in the first line, which it writes over.
             "title" => {
-                let title = json.get("title").filled().map(|title| Text::stub(title, TITLE_CHARS));
-                title.into_iter().for_each(|title| out.meta(MetaEdit::Title { rank: 3, title }));
+                if let Some(title) = json.get("title").filled() {
+                    out.meta(MetaEdit::Title { rank: 3, title: Text::stub(title, TITLE_CHARS) });
+                }
                 Fate::Merged
             }
             // A request beside the conversation: for a title, say.

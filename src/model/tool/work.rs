@@ -96,8 +96,8 @@ impl End {
 
 impl Work {
     /// What a result says that began work of this id.
-    pub(crate) fn begun(handle: Key) -> Box<Self> {
-        Box::new(Self { handle, updates: Vec::new() })
+    pub(crate) fn begun(handle: Key) -> Self {
+        Self { handle, updates: Vec::new() }
     }
 
     /// How it ended, and who tells it: of records that tell the same end the first, and its exit code if any of them

@@ -431,7 +431,7 @@ fn what_is_told_of_work_finds_its_call_in_any_order() {
             out.entry(asked);
         },
         &|out| {
-            let work = Some(Work::begun(Text::from("w1")));
+            let work = Some(Box::new(Work::begun(Text::from("w1"))));
             let result = ToolResult { work, ..samples::result(out, "r1", Some(Timestamp(1))) };
             out.push(Edit::Result { call: Text::from("c1"), result: Box::new(result), lane: None });
         },
@@ -470,7 +470,7 @@ fn a_result_that_says_again_that_work_goes_on_is_a_poll() {
         let call = samples::call(&mut out, key);
         asked.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
         out.entry(asked);
-        let work = Some(Work::begun(Text::from("w1")));
+        let work = Some(Box::new(Work::begun(Text::from("w1"))));
         let result = ToolResult { work, ..samples::result(&mut out, result, Some(Timestamp(1))) };
         out.push(Edit::Result { call: Text::from(key), result: Box::new(result), lane: None });
     }

@@ -24,12 +24,13 @@ pub(crate) fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
             (glyphs.outcome.running, theme.accent)
         }
         ToolState::Acknowledged(_) if sheet.item.is_awaited => (glyphs.outcome.running, theme.accent),
-        ToolState::Acknowledged(_) => (glyphs.outcome.lost, theme.warn),
         ToolState::Done(_) if call.state.is_unrecorded() => (glyphs.outcome.lost, theme.dim),
         ToolState::Done(_) => (glyphs.outcome.done, theme.good),
         ToolState::Failed(_) => (glyphs.outcome.failed, theme.bad),
         ToolState::Refused(_) => (glyphs.outcome.refused, theme.warn),
-        ToolState::Stopped(_) | ToolState::Lost => (glyphs.outcome.lost, theme.warn),
+        ToolState::Acknowledged(_) | ToolState::Stopped(_) | ToolState::Lost => {
+            (glyphs.outcome.lost, theme.warn)
+        }
     };
     let words = match &call.state {
         _ if is_given_up => "no result".to_owned(),

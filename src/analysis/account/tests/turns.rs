@@ -389,7 +389,9 @@ fn a_sub_agent_that_waits_to_be_allowed_is_not_at_work() {
                 started(out, "inner", "n");
             }
             call_of(out, "x", lane, first.0, first.1);
-            second.into_iter().for_each(|(kind, times)| call_of(out, "y", lane, kind, times));
+            if let Some((kind, times)) = second {
+                call_of(out, "y", lane, kind, times);
+            }
             spend(out, "s1", Some(4_990), Some(lane));
             answer(out, "end", Some(5_020));
         });

@@ -114,7 +114,9 @@ impl Derived for Statement {
         _before: &[EntrySpending],
         out: &mut Out<'_, EntrySpending>,
     ) {
-        EntrySpending::of(transcript, id).into_iter().for_each(|row| out.push(row));
+        if let Some(row) = EntrySpending::of(transcript, id) {
+            out.push(row);
+        }
     }
 
     fn of(transcript: &Transcript, facts: &Facts<EntrySpending>, account: &Account) -> Self {

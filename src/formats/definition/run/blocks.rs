@@ -326,7 +326,7 @@ fn of_rule(rule: &ResultRule, key: Key, scope: Scope<'_>, out: &mut Batch) -> To
 fn work(rule: &ResultRule, scope: Scope<'_>) -> Option<Box<Work>> {
     let handle = rule.handle.as_ref().and_then(|path| path.word(scope)).filter(|handle| !handle.is_blank());
     let acknowledges = rule.acknowledges.as_ref().map_or(handle.is_some(), |flag| flag.holds(scope));
-    acknowledges.then(|| Work::begun(handle.unwrap_or_default()))
+    acknowledges.then(|| Box::new(Work::begun(handle.unwrap_or_default())))
 }
 
 /// An image by its data or its address.
