@@ -22,9 +22,11 @@ pub(crate) type Outlet<'o> = &'o dyn Fn(Feed) -> bool;
 
 /// A batch is sent when it has so many edits: what comes first is shown soon. Later ones have a part of what was sent before,
 /// for each may have whoever takes it go through all that came so far.
+/// None has more than the indexes take in with a batch: what they fall behind with is packed when its turn comes, and is
+/// unpacked again.
 const EDITS: usize = 128;
 const PART: u64 = 4;
-const MOST_EDITS: usize = 4_096;
+const MOST_EDITS: usize = 512;
 
 /// Whether the next batch comes on top or takes the place of what was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -362,7 +364,7 @@ mod tests {
         }
         let sizes = sizes.into_inner();
         assert!(sizes.first().is_some_and(|first| (128..192).contains(first)), "{sizes:?}");
-        assert!(sizes.iter().all(|size| *size < 4_200) && sizes.len() < 60, "{sizes:?}");
+        assert!(sizes.iter().all(|size| *size <= 512) && sizes.len() < 250, "{sizes:?}");
     }
 
     #[test]
