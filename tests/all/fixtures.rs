@@ -1,6 +1,7 @@
 //! The fixtures and ways to read them: whole sessions through `ingest`, and the records of line files
 //! one by one through a decoder.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -65,8 +66,8 @@ pub(crate) fn session_at(path: &Path) -> Found {
 /// Fixtures that hold one JSON value a line.
 pub(crate) fn line_files() -> Vec<PathBuf> {
     let is_lines = |path: &PathBuf| {
-        path.is_file()
-            && path.extension().is_some_and(|e| e != "json" && e != "sql" && e != "md" && e != "txt")
+        let is_other = |e: &OsStr| ["json", "traj", "sql", "md", "txt"].iter().any(|other| e == *other);
+        path.is_file() && path.extension().is_some_and(|e| !is_other(e))
     };
     all().into_iter().filter(is_lines).collect()
 }

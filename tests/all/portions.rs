@@ -60,7 +60,8 @@ fn chunked(lines: &Lines, bytes: &[u8], cuts: &[usize]) -> Transcript {
     let mut buffer = LineBuffer::new(FileId(0));
     let mut batches: Vec<Batch> = Vec::new();
     let mut start = 0;
-    for end in cuts.iter().copied().chain([bytes.len()]) {
+    let cuts = cuts.iter().copied().filter(|cut| *cut < bytes.len());
+    for end in cuts.chain([bytes.len()]) {
         let mut batch = Batch::default();
         batch.tally = batches.last().map(|batch| batch.tally.clone()).unwrap_or_default();
         let mut take = |line: Line<'_>| {
