@@ -194,12 +194,18 @@ impl<'t> Beside<'t> {
     fn of(transcript: &'t Transcript) -> Self {
         let mut requests: HashMap<EntryId, Vec<&Aside>> = HashMap::new();
         for (_, aside) in transcript.asides().filter(|(_, aside)| aside.usage.scope.is_of_requests()) {
-            if let Some(after) = aside.after {
-                requests.entry(after).or_default().push(aside);
+            if let Some(of) = aside.after.and_then(|after| spoken_before(transcript, after)) {
+                requests.entry(of).or_default().push(aside);
             }
         }
         Self { transcript, requests }
     }
+}
+
+/// The entry itself, or the last one before it that does not stand beside the conversation.
+fn spoken_before(transcript: &Transcript, id: EntryId) -> Option<EntryId> {
+    let before = transcript.order().get(..=transcript.place_of(id)?)?;
+    transcript.last_such(before, |entry| !entry.is_beside()).and_then(|place| before.get(place)).copied()
 }
 
 impl PartSum {

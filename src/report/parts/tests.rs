@@ -7,8 +7,9 @@ use proptest::prelude::{prop, proptest};
 use super::{branches, lanes};
 use crate::ingest::Target;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Piece, Role};
+use crate::model::entry::{BlockKind, Piece, Raw, Role};
 use crate::model::samples;
+use crate::model::tally::unknown::Judged;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind};
@@ -123,6 +124,11 @@ fn requests_that_were_made_for_an_answer_are_of_its_lane() {
         entry.usage = Some(spent(10));
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(out.prose("said"))));
         out.entry(entry);
+        // What is not understood changes nothing of whose request it is.
+        let mut unknown = out.new_entry(Text::clean(&format!("{key}:unknown")), Role::Harness, None);
+        let raw = Raw { title: Text::from("odd"), body: out.output("odd") };
+        unknown.blocks.push(Batch::block(Piece(0), BlockKind::Aside(Judged::Loud, raw)));
+        out.entry(unknown);
         out.push(Edit::Usage { of: Text::clean(&format!("{key}:advice")), usage: spent(500), model: None });
     }
     let target = Target { path: PathBuf::from("made"), session: None };
