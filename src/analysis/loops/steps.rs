@@ -1,13 +1,16 @@
 //! What an entry does, as far as runs and edits that are turned back depend on it: a prompt, calls, replacements.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroU64;
 
-use super::churn::{self, Hunk};
 use crate::analysis::calls::{likeness_of, print_of};
 use crate::analysis::derived::Out;
+use crate::model::body::Tree;
 use crate::model::edit::saturating_u32;
 use crate::model::entry::Entry;
-use crate::model::tool::{ToolCall, ToolKind, ToolState};
+use crate::model::tool::{ToolCall, ToolKind, ToolState, replacements_of};
+
+const PATHS: [&str; 5] = ["file_path", "path", "filePath", "file", "absolutePath"];
 
 /// What an entry does: a prompt first, then calls by their blocks, an edit before its replacements.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +41,16 @@ pub struct Step {
     is_done: Option<bool>,
     /// Whether something may be different after it.
     pub(super) changes: bool,
+}
+
+/// A replacement in a file, by what it takes out and what it puts in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hunk {
+    pub(super) old: u64,
+    pub(super) new: u64,
+    /// The number of the path.
+    pub(super) path: u32,
+    pub(super) block: u32,
 }
 
 /// What came of a call.
@@ -106,7 +119,7 @@ pub(super) fn read(entry: &Entry, before: &[Row], out: &mut Out<'_, Row>) {
         out.push(Row::Call(Step::of(call, block, tool, known)));
         if call.kind == ToolKind::Edit && !is_undone(&call.state) {
             match call.input.tree() {
-                Some(tree) => churn::read(block, call, tree, out),
+                Some(tree) => read_hunks(block, call, tree, out),
                 None if known.is_some() => {
                     let hunks = rest.iter().skip(1).take_while(|row| row.is_hunk_of(block));
                     hunks.for_each(|row| out.push(row.clone()));
@@ -137,6 +150,23 @@ impl Row {
     fn is_hunk_of(&self, block: u32) -> bool {
         matches!(self, Self::Hunk(hunk) if hunk.block == block)
     }
+}
+
+/// Adds the replacements that an edit asks for.
+fn read_hunks(block: u32, call: &ToolCall, tree: &Tree, out: &mut Out<'_, Row>) {
+    let path = PATHS.iter().find_map(|name| tree.get(name)?.as_text()).unwrap_or(&call.headline);
+    for (old, new) in replacements_of(tree) {
+        if old != new && !old.trim().is_empty() && !new.trim().is_empty() {
+            let path = out.number(path);
+            out.push(Row::Hunk(Hunk { old: hash(old), new: hash(new), path, block }));
+        }
+    }
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Whether what was asked for was not done.
