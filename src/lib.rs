@@ -85,6 +85,8 @@
 //! * **turn**: a prompt with all that follows until the next one; **overhead**: what belongs to no turn.
 //! * **trace**: an entry that is bookkeeping of the harness, shown at level 4.
 //! * **stray**: a result without its call.
+//! * **work**: what goes on after the result of its call, which only acknowledges that it began; the call is judged by
+//!   the end of its work, wherever that is told ([`model::tool::work`]).
 //! * **companion**: a file beside a session that belongs to it.
 //! * **mark**, **landmark**: a place that the reader named, and one that the session has by itself.
 

@@ -17,7 +17,6 @@ use crate::model::entry::{Block, BlockKind, Entry, EntryId, Role};
 use crate::model::figures::bytes;
 use crate::model::text::{Name, Text, prefix, without_sgr};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{ToolCall, ToolResult};
 use crate::model::transcript::Transcript;
 
 mod claims;
@@ -78,18 +77,6 @@ struct Going {
     hashes: HashSet<String>,
     /// Failures that nothing has mended, by lane and what they are known by, with their words.
     unmended: BTreeMap<(Option<Name>, Like), HashMap<String, usize>>,
-    /// Commands that go on, by lane and by their names.
-    running: HashMap<(Option<Name>, String), Running>,
-    /// Test runs that went on, of which a later call says what came of them.
-    replaced: HashSet<usize>,
-}
-
-/// A command that goes on.
-#[derive(Default)]
-struct Running {
-    call: Option<Box<ToolCall>>,
-    /// Its test runs, by number.
-    tests: Vec<usize>,
 }
 
 /// Where a note stands.
@@ -249,13 +236,7 @@ impl Brief {
             let at = At { place, entry, lane: transcript.lane_at(entry) };
             notes.iter().for_each(|note| going.add(at, note));
         }
-        let Going { mut brief, replaced, .. } = going;
-        let mut number = 0;
-        brief.tests.retain(|_| {
-            number += 1;
-            !replaced.contains(&(number - 1))
-        });
-        brief
+        going.brief
     }
 
     /// What an answer claims, against what the session shows.
@@ -266,14 +247,7 @@ impl Brief {
 
 impl Going {
     fn add(&mut self, at: At<'_>, note: &Note) {
-        if let Note::Continued(continued) = note {
-            let notes::Continued { process, result, otherwise } = &**continued;
-            return match self.at_last(at.lane, process, result) {
-                Some(notes) => notes.iter().for_each(|note| self.add(at, note)),
-                None => otherwise.iter().for_each(|note| self.add(at, note)),
-            };
-        }
-        let At { place, entry, lane } = at;
+        let At { place, entry, .. } = at;
         if !matches!(note, Note::Failed(failed) if failed.like == Like::Error) {
             self.mend(at, &Like::Error);
         }
@@ -320,10 +294,7 @@ impl Going {
                 let like = self.within_root(like);
                 self.mend(at, &like);
             }
-            Note::Answered | Note::Continued(_) => {}
-            Note::Running(process, call) => {
-                self.running.entry((lane.cloned(), process.clone())).or_default().call = Some(call.clone());
-            }
+            Note::Answered => {}
             Note::Failed(failed) => {
                 let notes::Failed { what, facts, word, like } = &**failed;
                 let (what, like) = (what.words(self.root.as_deref()), self.within_root(like).into_owned());
@@ -344,13 +315,6 @@ impl Going {
         }
     }
 
-    /// What a command that went on comes to now that its end is known: its tests take the place of those that ran.
-    fn at_last(&mut self, lane: Option<&Name>, process: &str, result: &ToolResult) -> Option<Vec<Note>> {
-        let Running { call, tests } = self.running.remove(&(lane.cloned(), process.to_owned()))?;
-        self.replaced.extend(tests);
-        Some(notes::notes_at_last(*call?, result.clone()))
-    }
-
     fn change(&mut self, entry: EntryId, change: &FileChange) {
         let FileChange { path, is_edit, lines } = change;
         let new = || Change { edits: 0, writes: 0, lines: Some((0, 0)), last: entry };
@@ -363,13 +327,8 @@ impl Going {
     }
 
     fn test(&mut self, at: At<'_>, tests: &Tests) {
-        let Tests { command, like, is_narrow, passed, has_failed, summary, facts, at: ended, process } =
-            tests;
+        let Tests { command, like, is_narrow, passed, has_failed, summary, facts, at: ended } = tests;
         let has_mended = *passed == Some(true) && self.mend_tests(at, like);
-        if let Some(process) = process {
-            let running = self.running.entry((at.lane.cloned(), process.clone())).or_default();
-            running.tests.push(self.brief.tests.len());
-        }
         self.brief.tests.push(TestRun {
             command: command.clone(),
             passed: *passed,

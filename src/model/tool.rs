@@ -125,8 +125,8 @@ impl ToolState {
     /// Takes in what a record tells of work that its result began. Whether that is news.
     pub(crate) fn take_in(&mut self, update: Update) -> bool {
         let is_news = self.result_mut().is_some_and(|result| result.take_in(update));
-        if is_news && let Some(result) = self.result().cloned() {
-            *self = ended(result);
+        if is_news {
+            self.judge_again();
         }
         is_news
     }
@@ -141,13 +141,24 @@ impl ToolState {
         }
     }
 
-    /// Its result began no work after all: the key of the result, and its time.
-    pub(crate) fn end_work(&mut self) -> Option<(Key, Option<Timestamp>)> {
-        let mut result = self.result()?.clone();
-        result.work = None;
-        let known = (result.key.clone(), result.at);
-        *self = ended(result);
+    /// Its result began no work after all: gives that back, with the key and the time of the result.
+    pub(crate) fn end_work(&mut self) -> Option<(Box<Work>, Key, Option<Timestamp>)> {
+        let result = self.result_mut()?;
+        let known = (result.work.take()?, result.key.clone(), result.at);
+        self.judge_again();
         Some(known)
+    }
+
+    /// What its result says has changed.
+    fn judge_again(&mut self) {
+        *self = match std::mem::replace(self, Self::Pending) {
+            Self::Acknowledged(result)
+            | Self::Done(result)
+            | Self::Failed(result)
+            | Self::Refused(result)
+            | Self::Stopped(result) => ended(*result),
+            state => state,
+        };
     }
 
     /// The work that its result began.
@@ -301,9 +312,8 @@ impl ToolResult {
         }
         if let Some((end, _)) = work.completed() {
             self.verdict = end.verdict;
-            if let Some(exit) = end.exit {
-                self.facts = Text::clean(&format!("exit {exit}"));
-            }
+            let exit = end.exit.filter(|code| *code != 0);
+            self.facts = exit.map(|code| Text::clean(&format!("exit {code}"))).unwrap_or_default();
         }
         true
     }

@@ -3,21 +3,19 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::Whole;
-use super::outputs::{
-    commits_of, end_of_push, end_of_tests, process_of, shows_failures, still_runs, was_stopped,
-};
+use super::outputs::{commits_of, end_of_push, end_of_tests, shows_failures, still_runs, was_stopped};
 use crate::analysis::calls::likeness_of;
 use crate::analysis::files::paths::normal;
 use crate::analysis::shell::{
     self, Does, Join, SimpleCommand, bare, does, end_of, is_conditional, is_narrow, only_reads, steps_within,
 };
-use crate::model::body::{Body, Tree};
+use crate::model::body::Body;
 use crate::model::change;
 use crate::model::entry::{Block, BlockKind, Break, Entry, Role};
 use crate::model::path::{BETWEEN, listed};
 use crate::model::text::{Text, without_sgr};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, ended, is_textual};
+use crate::model::tool::{ToolCall, ToolKind, ToolState, is_textual};
 
 /// What a block says.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,22 +40,8 @@ pub(super) enum Note {
     Done(Like),
     /// Something failed.
     Failed(Box<Failed>),
-    /// A command goes on under this name after what is recorded of its call.
-    Running(String, Box<ToolCall>),
-    /// A later call tells what became of a command that goes on.
-    Continued(Box<Continued>),
     /// A call of the block with this number has no result.
     Open(usize, Box<What>),
-}
-
-/// What became of a command that goes on.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Continued {
-    /// The name under which it goes on.
-    pub(super) process: String,
-    pub(super) result: ToolResult,
-    /// What is to be said if no such command is known.
-    pub(super) otherwise: Vec<Note>,
 }
 
 /// A call in a few words.
@@ -138,8 +122,6 @@ pub(super) struct Tests {
     /// What is said of the run if no line of it says how it ended.
     pub(super) facts: String,
     pub(super) at: Option<Timestamp>,
-    /// The name under which they still run.
-    pub(super) process: Option<String>,
 }
 
 /// Something that failed.
@@ -187,14 +169,6 @@ pub(super) fn notes_of(entry: &Entry, whole: Whole<'_>) -> (Vec<Note>, bool) {
     (noted.notes, noted.is_away)
 }
 
-/// What a command says of which the end is told by a later call.
-pub(super) fn notes_at_last(mut call: ToolCall, result: ToolResult) -> Vec<Note> {
-    call.state = ended(result);
-    let mut noted = Noted::default();
-    noted.add(0, &call);
-    noted.notes
-}
-
 #[derive(Default)]
 struct Noted {
     notes: Vec<Note>,
@@ -203,21 +177,6 @@ struct Noted {
 
 impl Noted {
     fn add(&mut self, number: usize, call: &ToolCall) {
-        self.is_away |= is_wait(call) && call.input.is_away();
-        let waited = waits_for(call).zip(call.state.result());
-        let Some((process, result)) = waited else { return self.add_call(number, call) };
-        self.is_away |= result.body.is_away();
-        if process_of(&result.facts).is_some() {
-            return;
-        }
-        let before = std::mem::take(&mut self.notes);
-        self.add_call(number, call);
-        let otherwise = std::mem::replace(&mut self.notes, before);
-        let continued = Continued { process, result: result.clone(), otherwise };
-        self.notes.push(Note::Continued(Box::new(continued)));
-    }
-
-    fn add_call(&mut self, number: usize, call: &ToolCall) {
         let what = what_of(call);
         let is_done = matches!(call.state, ToolState::Done(_));
         let is_file = matches!(call.kind, ToolKind::Edit | ToolKind::Write);
@@ -302,9 +261,6 @@ impl Noted {
         let is_judged = !result.is_some_and(|result| is_done && result.body.flags.unjudged);
         if is_running {
             self.test(call, &steps, &output, facts.clone());
-            if let Some(process) = process_of(&facts) {
-                self.notes.push(Note::Running(process.to_owned(), Box::new(call.clone())));
-            }
             // What was acknowledged and has no end is open.
             return !matches!(call.state, ToolState::Acknowledged(_));
         }
@@ -381,7 +337,6 @@ impl Noted {
             has_failed: passed == Some(false) || !is_done,
             summary: said.map(|(_, line)| line),
             at: call.state.result().and_then(|result| result.at),
-            process: is_running.then(|| process_of(&facts).map(str::to_owned)).flatten(),
             facts,
         };
         self.notes.push(Note::Test(Box::new(tests)));
@@ -400,19 +355,6 @@ fn is_running(call: &ToolCall, facts: &str, output: &str) -> bool {
 /// Whether a call may wait for a running command, or write to one.
 fn is_wait(call: &ToolCall) -> bool {
     matches!(call.name.as_str(), "write_stdin" | "wait")
-}
-
-/// The name of the running command that a call waits for or writes to: Codex asks for a session or a cell.
-fn waits_for(call: &ToolCall) -> Option<String> {
-    let word = |name: &str| match call.input.tree()?.get(name)? {
-        Tree::Text(text) | Tree::Number(text) => Some(text.to_string()),
-        _ => None,
-    };
-    match call.name.as_str() {
-        "write_stdin" => word("session_id"),
-        "wait" => word("cell_id").map(|cell| format!("cell {cell}")),
-        _ => None,
-    }
 }
 
 /// Words of a command in a row, without where its errors go.

@@ -118,15 +118,10 @@ pub(super) fn was_stopped(facts: &str) -> bool {
     ["interrupted", "timed out", "aborted"].iter().any(|word| facts.contains(word))
 }
 
-/// The name under which a command goes on, so that a later call can ask for it: `42`, `cell 7`.
-pub(super) fn process_of(facts: &str) -> Option<&str> {
-    facts.split(" · ").find_map(|fact| fact.strip_prefix("still running as "))
-}
-
 /// Whether a command goes on after what is recorded of it.
 pub(super) fn still_runs(facts: &str, output: &str) -> bool {
     facts.contains("in the background")
-        || process_of(facts).is_some()
+        || facts.contains("still running as ")
         || ["Command running in background", "Command still running", "Process running with session"]
             .iter()
             .any(|words| output.starts_with(words))

@@ -8,6 +8,9 @@ use super::Verdict;
 use crate::model::body::Key;
 use crate::model::timestamp::Timestamp;
 
+/// So many records about the same work are kept, and after them its last end: nobody asks so often.
+const MOST_UPDATES: usize = 1_000;
+
 /// What a result acknowledges.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Work {
@@ -75,15 +78,9 @@ impl End {
     /// How work ended, by the word of the agent for how it stands and the exit code of a command; without a word it
     /// ended. Nothing if it goes on.
     pub(crate) fn by_word(word: Option<&str>, exit: Option<i64>) -> Option<Self> {
-        let has_failed = exit.is_some_and(|code| code != 0);
         let verdict = match word.unwrap_or("completed").to_ascii_lowercase().as_str() {
-            "completed" | "complete" | "done" | "exited" | "finished" | "success" | "succeeded"
-                if has_failed =>
-            {
-                Verdict::Failed
-            }
             "completed" | "complete" | "done" | "exited" | "finished" | "success" | "succeeded" => {
-                Verdict::Done
+                if exit.is_some_and(|code| code != 0) { Verdict::Failed } else { Verdict::Done }
             }
             "failed" | "error" | "errored" => Verdict::Failed,
             "stopped" | "killed" | "cancelled" | "canceled" | "interrupted" | "timed_out" | "lost"
@@ -127,16 +124,16 @@ impl Work {
 
     /// Takes in what a record tells. Whether that is news.
     pub(crate) fn take_in(&mut self, update: Update) -> bool {
+        let is_full = self.updates.len() >= MOST_UPDATES;
         match self.updates.iter_mut().find(|known| known.by == update.by) {
-            Some(known) if *known == update => false,
-            Some(known) => {
-                *known = update;
-                true
-            }
+            Some(known) if *known == update => return false,
+            Some(known) => *known = update,
+            None if is_full && update.end.is_none() => return false,
             None => {
+                self.updates.truncate(MOST_UPDATES - 1);
                 self.updates.push(update);
-                true
             }
         }
+        true
     }
 }

@@ -70,6 +70,12 @@ impl Large {
         if self.entries.is_empty() { None } else { self.entries.get(&id) }
     }
 
+    /// Places of the calls with this id, if they are noted.
+    pub(super) fn of_call(&self, id: EntryId, key: &Key) -> Option<&[usize]> {
+        let places = self.get(id)?;
+        Some(places.calls.get(key).map(|asked| asked.blocks.as_slice()).unwrap_or_default())
+    }
+
     /// Places of the calls with this id that may wait for their results, and of others.
     pub(super) fn waiting<'a>(
         &'a self,

@@ -462,22 +462,55 @@ fn what_is_told_of_work_finds_its_call_in_any_order() {
 }
 
 #[test]
-fn a_result_that_says_again_that_work_goes_on_is_a_poll() {
-    let mut transcript = Transcript::new();
-    let mut out = Batch::default();
-    for (key, result) in [("c1", "r1"), ("c2", "r2")] {
-        let mut asked = entry(&mut out, key, &[]);
-        let call = samples::call(&mut out, key);
+fn a_result_that_says_again_that_work_goes_on_is_a_poll_in_any_order() {
+    let asked = |out: &mut Batch, key: &str| {
+        let mut asked = entry(out, key, &[]);
+        let call = samples::call(out, key);
         asked.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
         out.entry(asked);
+    };
+    let answered = |out: &mut Batch, key: &str| {
         let work = Some(Box::new(Work::begun(Text::from("w1"))));
-        let result = ToolResult { work, ..samples::result(&mut out, result, Some(Timestamp(1))) };
+        let result = ToolResult { work, ..samples::result(out, &format!("r{key}"), Some(Timestamp(1))) };
         out.push(Edit::Result { call: Text::from(key), result: Box::new(result), lane: None });
+    };
+    for order in [["c1", "c2"], ["c2", "c1"]] {
+        let mut transcript = Transcript::new();
+        let mut out = Batch::default();
+        ["c1", "c2"].iter().for_each(|key| asked(&mut out, key));
+        order.iter().for_each(|key| answered(&mut out, key));
+        transcript.apply(out);
+        let states = |transcript: &Transcript| -> Vec<&str> {
+            transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect()
+        };
+        assert_eq!(states(&transcript), ["unknown", "done"], "{order:?}");
+        let polls = |transcript: &Transcript| {
+            let first = transcript.entries().next().unwrap().calls().next().unwrap();
+            first.state.work().map(|work| work.polls().count())
+        };
+        assert_eq!(polls(&transcript), Some(1), "{order:?}");
+        // Read again when the work has ended, it is a poll all the same.
+        let mut out = Batch::default();
+        let about = About { call: None, handle: Some(Text::from("w1")) };
+        let end = End::by_word(None, Some(2));
+        let update = Update { by: Text::from("n"), at: Some(Timestamp(9)), carrier: Carrier::Notice, end };
+        out.push(Edit::Update { about, update, lane: None });
+        order.iter().for_each(|key| answered(&mut out, key));
+        transcript.apply(out);
+        assert_eq!(states(&transcript), ["failed", "done"], "{order:?}");
+        assert_eq!(polls(&transcript), Some(1), "{order:?}");
     }
-    transcript.apply(out);
-    let states: Vec<&str> =
-        transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect();
-    assert_eq!(states, ["unknown", "done"]);
-    let first = transcript.entries().next().unwrap().calls().next().unwrap();
-    assert_eq!(first.state.work().map(|work| work.polls().count()), Some(1));
+}
+
+#[test]
+fn what_is_told_of_work_again_and_again_is_kept_within_bounds() {
+    let mut work = Work::begun(Text::from("w1"));
+    let mut hear = |by: usize, exit: Option<i64>| {
+        let end = exit.and_then(|exit| End::by_word(None, Some(exit)));
+        work.take_in(Update { by: Text::clean(&by.to_string()), at: None, carrier: Carrier::Poll, end })
+    };
+    assert_eq!((0..3_000).filter(|by| hear(*by, None)).count(), 1_000);
+    assert!(hear(3_000, Some(0)) && hear(3_001, Some(1)));
+    assert_eq!(work.completed().map(|(end, _)| end.exit), Some(Some(1)), "the last end counts");
+    assert_eq!(work.updates.len(), 1_000);
 }

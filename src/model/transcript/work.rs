@@ -2,18 +2,25 @@
 //!
 //! Invariant: what a record tells belongs to one call, that of the id which it names, in its own lane before any other.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{Touched, Transcript};
 use crate::model::body::Key;
 use crate::model::entry::{Block, EntryId};
 use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
+use crate::model::tool::ToolCall;
 use crate::model::tool::work::{About, Carrier, Update, Work};
+
+/// An id that was given to more works than these stands for the newest of them.
+const GIVEN_AGAIN: usize = 64;
 
 /// Calls by the ids of the work that they began, and what was told of work that no result has begun so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Works {
     by_handle: HashMap<Key, Vec<Begun>>,
+    /// Calls whose results say again that work goes on which another call began.
+    polls: HashSet<(EntryId, Key)>,
     early: HashMap<Key, Vec<Early>>,
 }
 
@@ -42,33 +49,28 @@ impl Transcript {
         touched: &mut Touched,
     ) {
         let of_call = about.call.as_ref().and_then(|call| self.began(call, lane.as_ref()));
-        let is_poll = update.carrier == Carrier::Poll;
-        let of_work = || self.newest_work(about.handle.as_ref()?, lane.as_ref(), is_poll);
-        match of_call.or_else(of_work) {
-            Some(begun) => self.take_in(&begun, update, touched),
-            None => {
-                for id in [about.call, about.handle].into_iter().flatten().take(1) {
-                    let early = Early { lane: lane.clone(), update: update.clone() };
-                    self.works.early.entry(id).or_default().push(early);
-                }
-            }
+        let of_work = || self.newest_work(about.handle.as_ref()?, lane.as_ref(), update.carrier);
+        if let Some(begun) = of_call.or_else(of_work) {
+            return self.take_in(&begun, update, touched);
+        }
+        if let Some(id) = about.call.or(about.handle) {
+            self.works.early.entry(id).or_default().push(Early { lane, update });
         }
     }
 
-    /// Notes the work that calls of an entry began, and gives them what was told of it before.
+    /// Notes the work that calls of an entry began, each with its id, and gives them what was told of it before.
     pub(super) fn note_work(&mut self, id: EntryId, begun: Vec<(Key, Key)>, touched: &mut Touched) {
         for (call, handle) in begun {
-            let lane = self.lane_at(id).cloned();
-            let begun = Begun { lane, entry: id, call };
+            let begun = Begun { lane: self.lane_at(id).cloned(), entry: id, call };
             if self.is_poll(&begun, &handle, touched) {
                 continue;
             }
             let known = self.works.by_handle.entry(handle.clone()).or_default();
             if !handle.is_empty() && !known.contains(&begun) {
                 known.push(begun.clone());
+                known.drain(..known.len().saturating_sub(GIVEN_AGAIN));
             }
-            let result = self.get(id).and_then(|entry| entry.calls().find(|call| call.key == begun.call));
-            let at = result.and_then(|call| call.state.result()?.at);
+            let at = self.call_of(&begun).and_then(|call| call.state.result()?.at);
             for key in [&begun.call, &handle] {
                 let Some(early) = self.works.early.get_mut(key) else { continue };
                 // A poll before the work began was about other work of this id.
@@ -83,59 +85,111 @@ impl Transcript {
         }
     }
 
-    /// Whether a result only says again that work goes on which another call began: then it is a poll.
+    /// Whether a result only says again that work goes on which a call before it began: then it is a poll. If that call
+    /// comes after it, the other one is.
     fn is_poll(&mut self, begun: &Begun, handle: &Key, touched: &mut Touched) -> bool {
-        let first = self.newest_work(handle, begun.lane.as_ref(), true).filter(|first| {
-            let goes_on = self.work_of(first).is_some_and(|work| work.completed().is_none());
-            goes_on && (first.entry, &first.call) < (begun.entry, &begun.call) && first.call != begun.call
-        });
-        let Some(first) = first.filter(|_| !handle.is_empty()) else { return false };
-        let Some(entry) = self.entries.get_mut(begun.entry.index()) else { return false };
-        let call = entry.calls_mut().find(|call| call.key == begun.call && call.state.work().is_some());
-        let Some(result) = call.and_then(|call| call.state.end_work()) else { return false };
-        let update = Update { by: result.0, at: result.1, carrier: Carrier::Poll, end: None };
-        self.take_in(&first, update, touched);
-        true
-    }
-
-    /// The call of this id, if its result began work.
-    fn began(&self, call: &Key, lane: Option<&Name>) -> Option<Begun> {
-        let entries = self.pairs.entries_with(call).iter().rev().filter_map(|id| Some((*id, self.get(*id)?)));
-        let began = entries
-            .filter(|(_, entry)| entry.calls().any(|one| one.key == *call && one.state.work().is_some()));
-        let mut began: Vec<Begun> = began
-            .map(|(id, entry)| Begun { lane: entry.lane.clone(), entry: id, call: call.clone() })
-            .collect();
-        let own = began.iter().position(|begun| begun.lane.as_ref() == lane).unwrap_or(0);
-        (own < began.len()).then(|| began.swap_remove(own))
-    }
-
-    /// The newest call that began work of this id: of its own lane, of those the one whose work goes on. Of another lane
-    /// only if no two have such work.
-    /// What a poll gave is about work of which the model does not know yet that it ended.
-    fn newest_work(&self, handle: &Key, lane: Option<&Name>, is_poll: bool) -> Option<Begun> {
-        let all = self.works.by_handle.get(handle)?;
-        if is_poll {
-            let waits = |begun: &&Begun| self.work_of(begun).is_some_and(|work| work.delivered().is_none());
-            return all.iter().rev().filter(|begun| begun.lane.as_ref() == lane).find(waits).cloned();
+        if self.works.polls.contains(&(begun.entry, begun.call.clone())) {
+            self.end_work(begun);
+            return true;
         }
-        let own: Vec<&Begun> = all.iter().filter(|begun| begun.lane.as_ref() == lane).collect();
-        let goes_on = |begun: &&&Begun| self.work_of(begun).is_some_and(|work| work.completed().is_none());
-        let among = || own.iter().rev();
-        let found = among().find(goes_on).or_else(|| among().next()).copied();
+        let all = self.works.by_handle.get(handle).map(Vec::as_slice).unwrap_or_default();
+        let goes_on = |other: &&Begun| {
+            let is_of_lane = *other != begun && other.lane == begun.lane;
+            is_of_lane && self.work_of(other).is_some_and(|work| work.completed().is_none())
+        };
+        let Some(other) = all.iter().find(goes_on).cloned() else { return false };
+        let is_poll = self.stands_before(&other, begun);
+        let (first, poll) = if is_poll { (&other, begun) } else { (begun, &other) };
+        if let Some(known) = self.works.by_handle.get_mut(handle) {
+            known.retain(|known| known != poll);
+        }
+        self.works.polls.insert((poll.entry, poll.call.clone()));
+        if let Some((work, by, at)) = self.end_work(poll) {
+            let asked = Update { by, at, carrier: Carrier::Poll, end: None };
+            for update in std::iter::once(asked).chain(work.updates) {
+                self.take_in(first, update, touched);
+            }
+            self.changed(poll, touched);
+        }
+        is_poll
+    }
+
+    fn end_work(&mut self, begun: &Begun) -> Option<(Box<Work>, Key, Option<Timestamp>)> {
+        self.call_of_mut(begun)?.state.end_work()
+    }
+
+    fn stands_before(&self, one: &Begun, other: &Begun) -> bool {
+        if one.entry != other.entry {
+            return one.entry < other.entry;
+        }
+        let mut calls = self.get(one.entry).into_iter().flat_map(|entry| entry.calls());
+        calls
+            .find(|call| call.key == one.call || call.key == other.call)
+            .is_some_and(|call| call.key == one.call)
+    }
+
+    /// The call of this id, if its result began work: the newest, of its own lane before any other.
+    fn began(&self, call: &Key, lane: Option<&Name>) -> Option<Begun> {
+        let entries = self.pairs.entries_with(call).iter().rev().take(GIVEN_AGAIN);
+        let all =
+            entries.map(|id| Begun { lane: self.lane_at(*id).cloned(), entry: *id, call: call.clone() });
+        let mut all: Vec<Begun> = all.filter(|begun| self.work_of(begun).is_some()).collect();
+        let own = all.iter().position(|begun| begun.lane.as_ref() == lane).unwrap_or(0);
+        (own < all.len()).then(|| all.swap_remove(own))
+    }
+
+    /// The newest call that began work of this id: of its own lane, of those the one whose work goes on, and of another
+    /// lane only if no two have such work. What a poll gave is about work of its lane of which the model does not know
+    /// yet that it ended.
+    fn newest_work(&self, handle: &Key, lane: Option<&Name>, carrier: Carrier) -> Option<Begun> {
+        let all = self.works.by_handle.get(handle)?;
+        let own = || all.iter().rev().filter(|begun| begun.lane.as_ref() == lane);
+        let is_waited_for = |begun: &&Begun| match self.work_of(begun) {
+            Some(work) if carrier == Carrier::Poll => work.delivered().is_none(),
+            work => work.is_some_and(|work| work.completed().is_none()),
+        };
+        let found = own().find(is_waited_for);
+        if carrier == Carrier::Poll {
+            return found.cloned();
+        }
         let is_only = || all.iter().all(|begun| Some(&begun.lane) == all.first().map(|first| &first.lane));
-        found.or_else(|| all.last().filter(|_| is_only())).cloned()
+        found.or_else(|| own().next()).or_else(|| all.last().filter(|_| is_only())).cloned()
+    }
+
+    fn call_of(&self, begun: &Begun) -> Option<&ToolCall> {
+        let blocks = &self.get(begun.entry)?.blocks;
+        let is_it = |call: &&ToolCall| call.key == begun.call && call.state.work().is_some();
+        match self.large.of_call(begun.entry, &begun.call) {
+            Some(places) => places.iter().filter_map(|place| blocks.get(*place)?.call()).find(is_it),
+            None => blocks.iter().filter_map(Block::call).find(is_it),
+        }
+    }
+
+    fn call_of_mut(&mut self, begun: &Begun) -> Option<&mut ToolCall> {
+        let entry = self.entries.get_mut(begun.entry.index())?;
+        self.large.note(begun.entry, entry);
+        let is_it = |block: &Block| {
+            block.call().is_some_and(|call| call.key == begun.call && call.state.work().is_some())
+        };
+        let place = match self.large.of_call(begun.entry, &begun.call) {
+            Some(places) => places.iter().copied().find(|place| entry.blocks.get(*place).is_some_and(is_it)),
+            None => entry.blocks.iter().position(is_it),
+        };
+        entry.blocks.get_mut(place?)?.call_mut()
     }
 
     fn work_of(&self, begun: &Begun) -> Option<&Work> {
-        let mut calls = self.get(begun.entry)?.calls().filter(|call| call.key == begun.call);
-        calls.find_map(|call| call.state.work())
+        self.call_of(begun)?.state.work()
     }
 
     fn take_in(&mut self, begun: &Begun, update: Update, touched: &mut Touched) {
-        let Some(entry) = self.entries.get_mut(begun.entry.index()) else { return };
-        let call = entry.calls_mut().find(|call| call.key == begun.call && call.state.work().is_some());
-        if call.is_some_and(|call| call.state.take_in(update)) {
+        if self.call_of_mut(begun).is_some_and(|call| call.state.take_in(update)) {
+            self.changed(begun, touched);
+        }
+    }
+
+    fn changed(&mut self, begun: &Begun, touched: &mut Touched) {
+        if let Some(entry) = self.entries.get_mut(begun.entry.index()) {
             entry.revision += 1;
             touched.changed.push(begun.entry);
         }
