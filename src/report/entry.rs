@@ -82,7 +82,8 @@ impl Serialize for Blocks<'_> {
                     None => call.state.word(),
                 };
                 let life = Lifecycle::of(transcript, (*id, &entry.key), call, *is_over);
-                (if life.is_running { "running" } else { word }, life)
+                let seen = life.seen(transcript, *id);
+                Life { state: if life.is_running { "running" } else { word }, course: life, seen }
             });
             list.serialize_element(&detailed(&contents.whole(block), entry, life, &details))?;
         }
@@ -90,10 +91,18 @@ impl Serialize for Blocks<'_> {
     }
 }
 
+/// How a call went: its state in a word, its course, and when the model saw its end.
+#[derive(Default)]
+struct Life<'a> {
+    state: &'static str,
+    course: Lifecycle<'a>,
+    seen: Option<Timestamp>,
+}
+
 fn detailed<'a>(
     block: &'a Block,
     entry: &Entry,
-    life: Option<(&'static str, Lifecycle<'a>)>,
+    life: Option<Life<'a>>,
     details: &'a [(usize, Of, Details)],
 ) -> DetailedLine<'a> {
     let fields = |of: Of| {
@@ -274,15 +283,15 @@ pub(crate) fn of<'a>(
 fn block_line<'a>(
     block: &'a BlockKind,
     entry: &Entry,
-    life: Option<(&'static str, Lifecycle<'a>)>,
+    life: Option<Life<'a>>,
     details: Option<Fields<'a>>,
 ) -> BlockLine<'a> {
     match block {
         BlockKind::Text(body) => BlockLine::Text { text: Content(body) },
         BlockKind::Thinking(body) => BlockLine::Thinking { text: Content(body) },
         BlockKind::Call(call) => {
-            let (state, life) = life.unwrap_or((call.state.word(), Lifecycle::default()));
-            BlockLine::Call(Box::new(call_line(call, entry, (state, life), details)))
+            let life = life.unwrap_or_default();
+            BlockLine::Call(Box::new(call_line(call, entry, life, details)))
         }
         BlockKind::Result(stray) => {
             let StrayResult { call, result, duplicate } = &**stray;
@@ -302,7 +311,7 @@ fn raw_line<'a>(raw: &'a Raw, judged: Option<&'static str>) -> BlockLine<'a> {
 fn call_line<'a>(
     call: &'a ToolCall,
     entry: &Entry,
-    (state, life): (&'static str, Lifecycle<'a>),
+    Life { state, course: life, seen }: Life<'a>,
     details: Option<Fields<'a>>,
 ) -> CallLine<'a> {
     let time = |at: Option<Timestamp>| at.map(Timestamp::to_rfc3339);
@@ -325,7 +334,7 @@ fn call_line<'a>(
         polls: life.polls.iter().map(|update| PollLine { at: time(update.at), key: &update.by }).collect(),
         completed: life.completed.map(|end| CompletedLine { at: time(end.at), exit: end.exit, by: end.by }),
         delivered: life.delivered.map(|(at, by)| DeliveredLine { at: time(at), by }),
-        seen: time(life.seen),
+        seen: time(seen),
         detached: life.is_detached,
         undelivered: life.is_undelivered,
     }

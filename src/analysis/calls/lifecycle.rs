@@ -23,8 +23,6 @@ pub(crate) struct Lifecycle<'a> {
     pub(crate) completed: Option<Completed<'a>>,
     /// When the model was told, and the key of what told it.
     pub(crate) delivered: Option<(Option<Timestamp>, &'a Key)>,
-    /// The time of the first answer after that.
-    pub(crate) seen: Option<Timestamp>,
     /// Whether work went on after its result.
     pub(crate) is_detached: bool,
     /// Whether its work goes on.
@@ -70,12 +68,17 @@ impl<'a> Lifecycle<'a> {
                 life.delivered = work.delivered().map(|update| (update.at, &update.by));
             }
         }
-        let after = |at: Option<Timestamp>| answer_after(transcript, id, at?);
-        life.seen = life.delivered.and_then(|(at, _)| after(at));
         life.is_running = life.is_detached && life.completed.is_none() && !is_over;
-        life.is_undelivered =
-            life.delivered.is_none() && life.completed.is_some_and(|end| is_over || after(end.at).is_some());
+        let went_on =
+            |end: Completed<'_>| is_over || end.at.is_some_and(|at| is_answered_after(transcript, id, at));
+        life.is_undelivered = life.delivered.is_none() && life.completed.is_some_and(went_on);
         life
+    }
+
+    /// The time of the first answer in the lane of the call after the model was told.
+    pub(crate) fn seen(&self, transcript: &Transcript, id: EntryId) -> Option<Timestamp> {
+        let (told, _) = self.delivered?;
+        answer_after(transcript, id, told?)
     }
 
     /// How long after the end the model was told, in ms.
@@ -86,10 +89,19 @@ impl<'a> Lifecycle<'a> {
     }
 }
 
+/// Whether the model of a lane answered after a time. The newest answer is known, unless the history was shortened since.
+fn is_answered_after(transcript: &Transcript, id: EntryId, time: Timestamp) -> bool {
+    let newest = transcript.latest_answer(transcript.lane_at(id)).and_then(|id| transcript.get(id)?.at);
+    newest.map_or_else(|| answer_after(transcript, id, time).is_some(), |newest| newest >= time)
+}
+
+/// What is farther behind a call is not looked through for the answer that saw its end.
+const FAR: usize = 10_000;
+
 /// The time of the first answer in the lane of an entry that came after a time.
 fn answer_after(transcript: &Transcript, id: EntryId, time: Timestamp) -> Option<Timestamp> {
     let lane = transcript.lane_at(id);
-    let behind = transcript.order().get(transcript.place_of(id)? + 1..)?.iter();
+    let behind = transcript.order().get(transcript.place_of(id)? + 1..)?.iter().take(FAR);
     let own = behind.filter(|other| transcript.lane_at(**other) == lane);
     let answers =
         own.filter_map(|other| transcript.get(*other)).filter(|entry| entry.role == Role::Assistant);

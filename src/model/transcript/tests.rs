@@ -477,8 +477,12 @@ fn a_result_that_says_again_that_work_goes_on_is_a_poll_in_any_order() {
     for order in [["c1", "c2"], ["c2", "c1"]] {
         let mut transcript = Transcript::new();
         let mut out = Batch::default();
-        ["c1", "c2"].iter().for_each(|key| asked(&mut out, key));
-        order.iter().for_each(|key| answered(&mut out, key));
+        for key in ["c1", "c2"] {
+            asked(&mut out, key);
+        }
+        for key in order {
+            answered(&mut out, key);
+        }
         transcript.apply(out);
         let states = |transcript: &Transcript| -> Vec<&str> {
             transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect()
@@ -495,7 +499,9 @@ fn a_result_that_says_again_that_work_goes_on_is_a_poll_in_any_order() {
         let end = End::by_word(None, Some(2));
         let update = Update { by: Text::from("n"), at: Some(Timestamp(9)), carrier: Carrier::Notice, end };
         out.push(Edit::Update { about, update, lane: None });
-        order.iter().for_each(|key| answered(&mut out, key));
+        for key in order {
+            answered(&mut out, key);
+        }
         transcript.apply(out);
         assert_eq!(states(&transcript), ["failed", "done"], "{order:?}");
         assert_eq!(polls(&transcript), Some(1), "{order:?}");

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Touched, Transcript};
 use crate::model::body::Key;
-use crate::model::entry::{Block, EntryId};
+use crate::model::entry::{Block, Entry, EntryId};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
@@ -122,7 +122,7 @@ impl Transcript {
         if one.entry != other.entry {
             return one.entry < other.entry;
         }
-        let mut calls = self.get(one.entry).into_iter().flat_map(|entry| entry.calls());
+        let mut calls = self.get(one.entry).into_iter().flat_map(Entry::calls);
         calls
             .find(|call| call.key == one.call || call.key == other.call)
             .is_some_and(|call| call.key == one.call)
