@@ -77,8 +77,8 @@ impl<'a> Lifecycle<'a> {
 
     /// The time of the first answer in the lane of the call after the model was told.
     pub(crate) fn seen(&self, transcript: &Transcript, id: EntryId) -> Option<Timestamp> {
-        let (told, _) = self.delivered?;
-        answer_after(transcript, id, told?)
+        let (at, _) = self.delivered?;
+        answer_after(transcript, id, at?)
     }
 
     /// How long after the end the model was told, in ms.
@@ -89,10 +89,14 @@ impl<'a> Lifecycle<'a> {
     }
 }
 
-/// Whether the model of a lane answered after a time. The newest answer is known, unless the history was shortened since.
+/// Whether the model answered after a time, in the lane and behind the entry of a call. The newest answer mostly tells.
 fn is_answered_after(transcript: &Transcript, id: EntryId, time: Timestamp) -> bool {
-    let newest = transcript.latest_answer(transcript.lane_at(id)).and_then(|id| transcript.get(id)?.at);
-    newest.map_or_else(|| answer_after(transcript, id, time).is_some(), |newest| newest >= time)
+    let by_newest = || {
+        let newest = transcript.latest_answer(transcript.lane_at(id))?;
+        let is_behind = transcript.place_of(newest)? > transcript.place_of(id)?;
+        Some(is_behind && transcript.get(newest)?.at? >= time)
+    };
+    by_newest() == Some(true) || answer_after(transcript, id, time).is_some()
 }
 
 /// What is farther behind a call is not looked through for the answer that saw its end.

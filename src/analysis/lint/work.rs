@@ -1,7 +1,6 @@
 //! Work that goes on after the result of its call: ends that nobody told the model, or told it late.
 //!
-//! That an end was not told is said only where a record has it and an answer came after it, or the session ended: then
-//! it is not on its way.
+//! That an end was not told is said only where a record has it and an answer came after it: then it is not on its way.
 
 use super::scene::{Asked, Scene, Wait, named};
 use super::{Finding, Group, Rule};
@@ -36,8 +35,7 @@ fn judge(scene: &mut Scene<'_>) {
 }
 
 fn judge_call(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work) {
-    let is_over = scene.frame.awaited.has_ended();
-    let life = Lifecycle::of(scene.transcript, (scene.id, &scene.entry.key), asked.call, is_over);
+    let life = Lifecycle::of(scene.transcript, (scene.id, &scene.entry.key), asked.call, false);
     let name = format!("{} as {}", named(asked.call), work.handle);
     if life.is_undelivered {
         let found = scene.found(&UNDELIVERED, asked.block, &asked.call.key, asked.call.input.from);
