@@ -29,8 +29,8 @@ use crate::model::entry::{BlockKind, Piece, Raw, Role};
 use crate::model::record::{Record, Shape};
 use crate::model::resume::Resume;
 use crate::model::tally::Fate;
-use crate::model::text::Text;
 use crate::model::text::secrets;
+use crate::model::text::{Text, text_of};
 pub use part::unframed;
 use part::{TextPart, ended, shifts, started};
 
@@ -516,11 +516,6 @@ pub(crate) fn value_of(bytes: &[u8]) -> Option<Json<'_>> {
 /// As [`value_of`], in which the values of members of these names are as they are written.
 pub(crate) fn value_without<'a>(bytes: &'a [u8], closed: &'static [&'static str]) -> Option<Json<'a>> {
     json::read_without(trimmed(simdutf8::basic::from_utf8(bytes).ok()?), closed)
-}
-
-/// Bytes as text; what is no UTF-8 is replaced.
-pub(crate) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
-    simdutf8::basic::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 /// Whether bytes are no record: nothing, or only what may stand around one.

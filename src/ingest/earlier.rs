@@ -8,9 +8,10 @@ use crossbeam_channel::Receiver;
 
 use super::files::Files;
 use super::plan::{files_of, read_head};
-use crate::formats::decoder::{Earlier, Format, text_of};
+use crate::formats::decoder::{Earlier, Format};
 use crate::formats::json;
 use crate::model::record::FileId;
+use crate::model::text::text_of;
 use crate::source::lines::LineBuffer;
 use crate::source::packed;
 use crate::source::stream::{Piece, start};

@@ -7,12 +7,13 @@ use std::path::Path;
 
 use memchr::{memchr, memrchr};
 
-use crate::formats::decoder::{Confidence, Format, Probe, Verdict, text_of, unframed};
+use crate::formats::decoder::{Confidence, Format, Probe, Verdict, unframed};
 use crate::formats::generic::Generic;
 use crate::formats::json::{self, Json};
 use crate::formats::roots::Root;
 use crate::formats::{self, Asked, Detection, detect_text, roots, tried};
 use crate::model::record::Shape;
+use crate::model::text::text_of;
 use crate::source::document::{Split, split, split_values};
 use crate::source::packed::Packing;
 use crate::source::pattern::{from_root, matches};

@@ -163,6 +163,11 @@ fn first_line(raw: &str, max: usize) -> (&str, bool) {
     (short, cut.is_some() || !rest.is_empty())
 }
 
+/// Bytes as text; what is no UTF-8 is replaced.
+pub(crate) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    simdutf8::basic::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::{Just, prop, prop_oneof, proptest};

@@ -8,9 +8,8 @@ use std::borrow::Cow;
 use memchr::{memchr, memchr2};
 
 use super::{Json, parse, push_quoted};
-use crate::formats::decoder::text_of;
 use crate::model::text::secrets::Mask;
-use crate::model::text::without_sgr;
+use crate::model::text::{text_of, without_sgr};
 
 /// The record without secrets; nothing if it has none. `is_text`: it is no JSON, whatever it looks like.
 pub(crate) fn masked(bytes: &[u8], is_text: bool, mask: &mut Mask) -> Option<Vec<u8>> {

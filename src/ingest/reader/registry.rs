@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::formats::decoder::{Format, text_of};
+use crate::formats::decoder::Format;
 use crate::formats::json;
 use crate::formats::roots::Process;
 use crate::model::meta::Running;
+use crate::model::text::text_of;
 use crate::source::watch::Hints;
 use crate::source::{process, regular};
 
