@@ -269,12 +269,48 @@ mod tests {
             ("X-Api-Key: ", secret.to_owned()),
             ("curl -u me:", "hunter2".to_owned()),
             ("login --token ", secret.to_owned()),
+            ("sgp_0123456789abcDEF_", "0123456789abcdefABCD".repeat(2)),
+            ("sess-", secret.to_owned()),
+            ("BBDC-", format!("{secret}a+b/")),
+            ("_gitlab_session=", "0123456789abcdef".repeat(2)),
+            ("AccountKey: ", format!("{}Ab==", "0123456789Ab".repeat(7))),
+            ("pat.ABCDEFGHIJKLMNOPQRSTU0.", "0123456789abcdefABCDEF01.0123456789abcdefABCD".to_owned()),
+            ("sk_live_", "0123456789abcdefABCD".repeat(2)),
+            ("sk_5x3_", "0123456789abcdef".repeat(4)),
+            ("pi_0123456789abcdefABCDEF01_secret_", secret.to_owned()),
+            ("ramp_sec_", secret.to_owned()),
+            ("live_", "0123456789abcdefABCD".repeat(2)),
+            ("pat-na1-", "01234567-89ab-cdef-0123-456789abcdef".to_owned()),
+            ("3MVG9", secret.repeat(3)),
+            ("1000.", format!("{0}.{0}", "0123456789abcdef".repeat(2))),
+            ("", format!("{}-us12", "0123456789abcdef".repeat(2))),
+            ("pk_", format!("{}ab", "0123456789abcdef".repeat(2))),
+            ("VF.DM.0123456789abcdef01234567.", "ABCDefgh".repeat(2)),
+            ("pubkey-", "0123456789abcdef".repeat(2)),
+            ("rootly_", "0123456789abcdef".repeat(4)),
+            ("NRIQ-", secret.to_owned()),
+            ("ZXlK", secret.repeat(2)),
+            ("Authorization: ", secret.to_owned()),
+            ("\"auth\": \"", "bWU6aHVudGVyMg==".to_owned()),
+            ("BUNDLE_GEMS__EXAMPLE__COM=", "01234567:89abcdef".to_owned()),
+            ("Server=x;Uid=me;Pwd=", "hunter".to_owned()),
         ] {
             // Of what has no beginning of its own nothing stays.
             let (before, secret) = if before == "M" { ("", format!("M{secret}")) } else { (before, secret) };
             let text = format!("key \"{before}{secret}\" end");
             assert_eq!(masked(&text), (Some(format!("key \"{before}[masked]\" end")), 1), "{text}");
         }
+        for (text, rest) in [
+            (
+                "kind: Secret\nmetadata:\n  name: a\ndata:\n  key: aHVudGVy\n  b: eA==\n---",
+                "data:[masked]\n---",
+            ),
+            ("data:\n  key: aHVudGVy\nkind: Secret\n---", "data:[masked]\n---"),
+            (r"kind: Secret\nstringData:\n  key: hunter\n---", r"stringData:[masked]\n---"),
+        ] {
+            assert!(masked(text).0.unwrap().ends_with(rest), "{text}");
+        }
+        assert_eq!(masked("kind: ConfigMap\ndata:\n  key: plain\n").0, None);
         let pem = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Blbn\nNza\n-----END OPENSSH PRIVATE KEY-----";
         assert_eq!(
             masked(&format!("a\n{pem}\nb")).0.unwrap(),
@@ -333,6 +369,11 @@ mod tests {
             "private_key: ed25519::Keypair, next token: refresh-token",
             "docker run -u 1000:1000 x; git push --token-file y1234567",
             "gAAAAABo-r8_0123456789abcdefghijABCDEFGHIJ",
+            "sha512-0123456789abcdefghijABCDEFGHIJ0123456789abcdefghijABCDEFGHIJ0123456789abcdefghijABCDEFGHIJ==",
+            "0123456789abcdef0123456789abcdef01234567 01234567-89ab-cdef-0123-456789abcdef",
+            "msg_0123456789abcdefABCDEFGH toolu_01ABCDEFGHIJKLMNOPQRSTUV call_0123456789abcdefABCDEFGH",
+            "claude-sonnet-4-5-20250929 gpt-5.1-codex-2025-11-13 live_update_0123 test_0123456789abcdef",
+            "kind: Secret is a word; data: 7; authorization: required-by-everybody",
         ] {
             assert_eq!(masked(text), (None, 0), "{text}");
         }
