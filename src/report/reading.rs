@@ -115,10 +115,14 @@ pub fn count(target: &Target, format: &str) -> Result<Reading, OpenError> {
 }
 
 /// Whether records that were passed over may matter: what is recorded beside entries has the time of the one before it,
-/// which a result without its call may be; and what seems to be of another session may repeat one of them.
+/// which a result without its call may be; what has no time was spent by the newest one, which may be a result; and what
+/// seems to be of another session may repeat one of them.
 fn is_unsure(transcript: &Transcript) -> bool {
-    let mut blocks = transcript.entries().flat_map(|entry| &entry.blocks);
-    transcript.asides().next().is_some() || blocks.any(Block::is_resumption)
+    let has_no_time = |entry: &Entry| entry.usage.is_some() && entry.at.is_none();
+    transcript.asides().next().is_some()
+        || transcript
+            .entries()
+            .any(|entry| has_no_time(entry) || entry.blocks.iter().any(Block::is_resumption))
 }
 
 /// Whether there may be more calls that started a sub-agent than sub-agents that are here: then the account tells.
