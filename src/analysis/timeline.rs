@@ -79,7 +79,7 @@ pub struct Timeline {
     rows: Rows,
     /// Spans in the order of time, each with its row.
     by_time: Vec<(SpanId, usize)>,
-    /// Spans of calls by their entries and blocks.
+    /// Spans of calls in the order of the file, in which entries have their numbers.
     by_call: Vec<SpanId>,
     ends: Ends,
     /// Lanes by the calls that started them.
@@ -233,7 +233,6 @@ impl Timeline {
         self.by_time =
             rows.flat_map(|(number, row)| row.spans().iter().map(move |span| (span.id, number))).collect();
         self.by_time.sort_unstable();
-        self.by_call.sort_unstable_by_key(|id| (id.entry, id.block));
         self.prompts.sort_unstable();
         self.requests.sort_unstable_by_key(|request| (request.at, request.entry));
     }

@@ -6,7 +6,7 @@ use proptest::prelude::{Strategy, any, prop, proptest};
 
 use super::{Account, Class, Figures, PAGE, TimeSpan};
 use crate::analysis::calls::call_at;
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::sender::{Sender, SenderKind};
 use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
 use crate::model::samples;
@@ -426,4 +426,38 @@ proptest! {
             assert_eq!(figures(&account.turn(&growing, turn)), figures(&judged.turn(&transcript, turn)));
         }
     }
+}
+
+#[test]
+fn a_sub_agent_that_is_announced_last_counts_in_the_turn_of_its_call() {
+    let mut transcript = Transcript::new();
+    let mut account = Account::default();
+    let mut feed = |fill: &dyn Fn(&mut Batch)| {
+        let mut batch = Batch::default();
+        fill(&mut batch);
+        let touched = transcript.apply(batch);
+        transcript.settle();
+        account.note(&transcript, &touched);
+        assert!(account.follow(&transcript, usize::MAX));
+        let turn = account.turn(&transcript, 0);
+        let fresh = Account::of(&transcript).turn(&transcript, 0);
+        assert_eq!(turn.facts.calls, fresh.facts.calls);
+        turn.facts.calls
+    };
+    let first = feed(&|out| {
+        prompt(out, "p", Some(0));
+        let kinds = vec![call(out, "t", "task", Some(1))];
+        entry(out, "m", Role::Assistant, Some(1), kinds);
+        prompt(out, "q", Some(100));
+        let kinds = vec![call(out, "a", "bash", Some(102))];
+        entry(out, "in it", Role::Assistant, Some(102), kinds);
+        if let Some(Edit::Entry(entry)) = out.edits.last_mut() {
+            entry.lane = Some(Text::from("mate"));
+        }
+    });
+    let then = feed(&|out| {
+        let (name, call) = (Text::from("mate"), Some(Text::from("t")));
+        out.meta(MetaEdit::Lane { name, label: None, call });
+    });
+    assert_eq!((first, then), (1, 2));
 }

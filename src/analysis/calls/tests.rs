@@ -94,6 +94,36 @@ fn calls_overlap_if_they_ran_at_the_same_time() {
 }
 
 #[test]
+fn one_call_after_the_other_does_not_overlap() {
+    let mut fixture = Fixture::default();
+    fixture.feed(|out| {
+        let calls = [("a", "bash", "x", Some(0)), ("b", "bash", "y", Some(10)), ("c", "bash", "z", Some(20))];
+        message(out, "m", Some(0), &calls);
+        [("a", 10), ("b", 20), ("c", 30)]
+            .into_iter()
+            .for_each(|(call, at)| result(out, call, Some(at), Verdict::Done));
+    });
+    for block in 0..3 {
+        assert!(fixture.calls.overlaps(fixture.place("m", block), 10).calls.is_empty(), "{block}");
+    }
+}
+
+#[test]
+fn calls_that_are_recorded_late_overlap_by_their_times() {
+    let mut fixture = Fixture::default();
+    fixture.feed(|out| {
+        message(out, "m", Some(50), &[("second", "bash", "x", Some(50))]);
+        message(out, "n", Some(60), &[("third", "bash", "y", Some(60)), ("first", "bash", "z", Some(0))]);
+        [("first", 100), ("second", 90), ("third", 70)]
+            .into_iter()
+            .for_each(|(call, at)| result(out, call, Some(at), Verdict::Done));
+    });
+    let overlaps = |key, block| fixture.keys(&fixture.calls.overlaps(fixture.place(key, block), 10).calls);
+    assert_eq!(overlaps("n", 0), ["second", "first"], "the latest first");
+    assert_eq!(overlaps("n", 1), ["third", "second"]);
+}
+
+#[test]
 fn durations_are_those_of_the_tool() {
     let mut fixture = Fixture::default();
     fixture.feed(|out| {

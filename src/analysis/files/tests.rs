@@ -269,6 +269,17 @@ fn one_file_has_one_row_however_it_is_named() {
 }
 
 #[test]
+fn a_call_that_names_one_file_in_two_ways_uses_it_once() {
+    let mut fixture = Fixture::default();
+    fixture.apply(|out| out.meta(MetaEdit::Cwd(Text::from("/home/mira/boats"))));
+    let twice = "src/hull.rs ; /home/mira/boats/src/hull.rs";
+    fixture.call("main", ToolKind::Read, twice, &[], Some(Verdict::Done));
+    fixture.read("main");
+    let file = fixture.files.file(HULL).unwrap();
+    assert_eq!((file.reads, file.uses.len()), (2, 2));
+}
+
+#[test]
 fn following_in_steps_knows_the_same_as_following_at_once() {
     let mut fixture = Fixture::default();
     fixture.read("main");

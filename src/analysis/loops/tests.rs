@@ -3,7 +3,7 @@
 use super::{Loops, Results, loop_words};
 use crate::analysis::derived::Memo;
 use crate::model::body::Tree;
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, EntryId, Marks, Piece, Role};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -206,6 +206,23 @@ fn a_prompt_and_another_lane_are_another_matter() {
     session.call("bash", "make");
     session.call("bash", "make");
     assert_eq!(session.loops(), ["loop x3 bash"]);
+}
+
+#[test]
+fn a_sub_agent_whose_call_has_a_result_repeats_itself_no_more() {
+    let mut session = Session::default();
+    let task = session.call("task", "look");
+    let call = Some(Text::from(task.as_str()));
+    session.feed(|out| out.meta(MetaEdit::Lane { name: "mate".into(), label: None, call }));
+    session.lane = Some("mate".into());
+    (0..3).for_each(|_| drop(session.call("bash", "make")));
+    let current = |session: &Session| {
+        session.loops.current(&session.transcript).map(|run| (run.tool().to_string(), run.count()))
+    };
+    assert_eq!(current(&session), Some(("bash".to_owned(), 3)));
+    session.answer(&task, Verdict::Done, "nothing there");
+    assert_eq!(current(&session), Some(("task".to_owned(), 1)));
+    assert_eq!(session.loops(), ["loop x3 bash"], "it was one");
 }
 
 #[test]

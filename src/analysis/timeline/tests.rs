@@ -13,6 +13,7 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, Verdict};
 use crate::model::transcript::Transcript;
+use crate::model::usage::Usage;
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp(1_700_000_000_000 + seconds * 1_000)
@@ -160,6 +161,56 @@ fn a_turn_is_rows_of_model_tools_and_the_human() {
         [Class::Model, Class::Tool, Class::Human].map(|class| sums.of(class)),
         [8_000, 40_000, 10_000]
     );
+}
+
+#[test]
+fn time_in_which_nothing_happened_is_not_the_models() {
+    let mut fixture = Fixture::default();
+    fixture.prompt("p", 0).say("m", None, 10, &[]).prompt("q", 7_210).say("n", None, 7_220, &[]);
+    assert_eq!(fixture.rows(), ["main model 0-10 7210-7220", "main you 10-7210"]);
+    assert_eq!(fixture.account.time(None).of(Class::Idle), 7_200_000);
+}
+
+#[test]
+fn what_was_copied_took_no_time_here() {
+    let mut fixture = Fixture::default();
+    fixture.prompt("p", 0);
+    let copied = |out: &mut Batch, key: &str, lane: Option<&str>| {
+        let mut entry = out.new_entry(Text::clean(key), Role::Assistant, Some(at(3)));
+        entry.lane = lane.map(Text::from);
+        entry.marks.copy = true;
+        let call = ToolCall { started: Some(at(3)), ..samples::call(out, &format!("c{key}")) };
+        entry.blocks = vec![Batch::block(Piece(1), BlockKind::Call(Box::new(call)))];
+        out.entry(entry);
+    };
+    fixture.feed(|out| copied(out, "x", None)).results(&[("cx", 9)]);
+    fixture.feed(|out| copied(out, "y", Some("mate"))).results(&[("cy", 9)]);
+    fixture.say("m", None, 20, &[]);
+    assert_eq!(fixture.rows(), ["main model 0-20"]);
+    assert_eq!(fixture.timeline.lanes().len(), 1, "a lane with nothing of its own has no rows");
+    assert_eq!((fixture.timeline.count(), fixture.timeline.untimed()), (1, 0));
+}
+
+#[test]
+fn what_was_recorded_late_stands_in_the_order_of_time() {
+    let mut fixture = Fixture::default();
+    let asked = |key: &str, time: i64, tokens: u64| {
+        let key = key.to_owned();
+        move |out: &mut Batch| {
+            let mut entry = out.new_entry(Text::clean(&key), Role::Assistant, Some(at(time)));
+            entry.usage = Some(Box::new(Usage { input: Some(tokens), output: Some(1), ..Usage::default() }));
+            entry.blocks = vec![Batch::block(Piece(0), BlockKind::Text(out.prose("so")))];
+            out.entry(entry);
+        }
+    };
+    fixture.prompt("q", 60).feed(asked("n", 70, 700)).prompt("r", 90).feed(asked("o", 95, 900));
+    fixture.prompt("p", 10).feed(asked("m", 20, 200));
+    let prompts =
+        |from, to| fixture.timeline.prompts(at(from), at(to)).map(Fixture::seconds).collect::<Vec<_>>();
+    assert_eq!((prompts(0, 50), prompts(50, 99)), (vec![10], vec![60, 90]));
+    assert_eq!(fixture.timeline.turn_at(at(65)), (at(60), at(90)));
+    let tokens = |time| fixture.timeline.request_at(at(time)).map(|request| request.tokens);
+    assert_eq!([15, 30, 75, 99].map(tokens), [None, Some(201), Some(701), Some(901)]);
 }
 
 #[test]

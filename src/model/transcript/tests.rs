@@ -6,7 +6,7 @@ use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert_eq, prop_oneo
 use super::large::Large;
 use super::{Differences, Replaced, Transcript};
 use crate::model::body::Tree;
-use crate::model::edit::{Batch, Edit, Mode};
+use crate::model::edit::{Batch, Edit, MetaEdit, Mode};
 use crate::model::entry::{BlockKind, Entry, Piece, Raw, Role};
 use crate::model::record::Origin;
 use crate::model::samples;
@@ -87,6 +87,41 @@ fn where_entries_went_or_came_between_they_are_others_by_id() {
         assert_eq!(before.unwrap().order().len(), 2);
         assert_eq!(touched.added, Vec::from_iter(transcript.find(added)), "{anew:?}");
         assert!(touched.changed.is_empty());
+    }
+}
+
+#[test]
+fn where_all_entries_stay_and_other_branches_are_left_they_are_looked_up() {
+    let of = |mode, is_undone| {
+        let mut batch = batch_of(mode, &[("a", &[("1", "one")])]);
+        let mut entry = entry(&mut batch, "b", &[("2", "two")]);
+        entry.marks.undone = is_undone;
+        batch.push(Edit::Entry(Box::new(entry)));
+        batch
+    };
+    for (was, is) in [(false, true), (true, false), (true, true), (false, false)] {
+        let mut transcript = Transcript::new();
+        transcript.apply(of(Mode::Append, was));
+        transcript.settle();
+        assert_eq!(transcript.branches().roots.len(), usize::from(was));
+        let replaced = read_anew(&mut transcript, vec![of(Mode::Replace, is)]);
+        assert_eq!(replaced.before.is_some(), was != is, "{was} {is}");
+    }
+}
+
+#[test]
+fn lanes_that_are_announced_otherwise_are_others() {
+    let of = |mode, label: &str| {
+        let mut batch = batch_of(mode, &[("a", &[("1", "one")])]);
+        batch.meta(MetaEdit::Lane { name: Text::from("x"), label: Some(Text::from(label)), call: None });
+        batch
+    };
+    for (label, is_other) in [("mate", false), ("cook", true)] {
+        let mut transcript = Transcript::new();
+        transcript.apply(of(Mode::Append, "mate"));
+        let Replaced { touched, before } = read_anew(&mut transcript, vec![of(Mode::Replace, label)]);
+        assert_eq!((touched.lanes, before.is_none()), (is_other, true), "{label}");
+        assert!(touched.is_empty(), "nothing else tells of it");
     }
 }
 

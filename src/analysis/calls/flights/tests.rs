@@ -73,12 +73,14 @@ impl Fixture {
         self.take(out);
     }
 
-    /// What was recorded elsewhere.
+    /// What was recorded elsewhere, with a call that has no result here.
     fn copy(&mut self, key: &str) {
         let at = Some(self.next());
         self.feed(|out| {
             let mut entry = out.new_entry(Text::from(key), Role::Assistant, at);
             entry.marks.copy = true;
+            let call = ToolCall { started: at, ..samples::call(out, &format!("c{key}")) };
+            entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
             out.entry(entry);
         });
     }
@@ -256,6 +258,26 @@ fn a_sub_agent_keeps_its_call_in_flight_while_it_works() {
     assert_eq!(fixture.picture(), ["a a", "x a", "y a", "z"]);
     let id = fixture.transcript.find("ma").unwrap();
     assert!(fixture.flights.beside(id).all(|flight| flight.is_agent));
+}
+
+#[test]
+fn a_sub_agent_that_is_announced_last_keeps_its_call_in_flight() {
+    let mut fixture = Fixture::default();
+    fixture.calls(&["a"]);
+    fixture.result("a");
+    fixture.text("x");
+    fixture.say("in it", Role::Assistant, Some("mate"));
+    assert_eq!(fixture.picture(), ["a", "x"]);
+    fixture.lane("mate", "a");
+    assert_eq!(fixture.picture(), ["a a", "x a"]);
+}
+
+#[test]
+fn a_call_of_a_copy_is_not_in_flight_here() {
+    let mut fixture = Fixture::default();
+    fixture.copy("x");
+    fixture.text("y");
+    assert_eq!(fixture.picture(), ["cx", "y"]);
 }
 
 #[test]
