@@ -208,9 +208,13 @@ impl Reader {
         }
         let pattern: String = self.chars.iter().take(end).skip(self.at + 1).collect();
         let built = compile(&mut RegexBuilder::new(&pattern), &pattern);
-        if pattern.is_empty() || built.is_err() {
-            let what =
-                if pattern.is_empty() { "nothing is between the slashes" } else { "no regular expression" };
+        let wrong = match built {
+            _ if pattern.is_empty() => Some("nothing is between the slashes"),
+            Err(regex::Error::CompiledTooBig(_)) => Some("the regular expression is too large"),
+            Err(_) => Some("no regular expression"),
+            Ok(_) => None,
+        };
+        if let Some(what) = wrong {
             return Err(self.mistake(what));
         }
         self.at = end + 1;

@@ -5,6 +5,8 @@
 use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Hir, HirKind};
 
+/// Patterns that are longer, in bytes, are not even parsed: that takes many times their room.
+pub(crate) const LONGEST_PATTERN: usize = 1 << 16;
 /// Patterns that become larger than this are not worth the wait.
 const LARGEST_PATTERN: usize = 1 << 22;
 /// Nor are those that repeat so many characters: each of them may be a way to go on at every byte of a text.
@@ -14,7 +16,8 @@ const REMEMBERED: usize = 1 << 24;
 
 /// Compiles a pattern that is not too large to search for.
 pub(crate) fn compile(builder: &mut RegexBuilder, source: &str) -> Result<Regex, regex::Error> {
-    if regex_syntax::parse(source).is_ok_and(|pattern| repeated(&pattern) > MOST_REPEATED) {
+    let is_large = || regex_syntax::parse(source).is_ok_and(|pattern| repeated(&pattern) > MOST_REPEATED);
+    if source.len() > LONGEST_PATTERN || is_large() {
         return Err(regex::Error::CompiledTooBig(LARGEST_PATTERN));
     }
     builder.size_limit(LARGEST_PATTERN).dfa_size_limit(REMEMBERED).build()
@@ -63,7 +66,18 @@ mod tests {
 
     use regex::RegexBuilder;
 
-    use super::compile;
+    use super::{LONGEST_PATTERN, compile};
+
+    #[test]
+    fn what_is_longer_than_anybody_types_is_not_even_parsed() {
+        for part in ["(", "[", "ab|", r"\w{2}", "(?i)x"] {
+            for bytes in [LONGEST_PATTERN + 1, 1 << 20] {
+                let pattern = part.repeat(bytes / part.len() + 1);
+                let built = compile(&mut RegexBuilder::new(&pattern), &pattern);
+                assert!(matches!(built, Err(regex::Error::CompiledTooBig(_))), "{part}");
+            }
+        }
+    }
 
     #[test]
     fn what_repeats_without_measure_is_not_compiled_and_all_else_is_searched_for_in_time() {

@@ -8,7 +8,7 @@ use regex::{Regex, RegexBuilder};
 use super::literal_prefilter::{LiteralPrefilter, without_width};
 use super::scope::{self, Scope};
 use crate::analysis::expression::parse::Mistake;
-use crate::analysis::expression::patterns::compile;
+use crate::analysis::expression::patterns::{LONGEST_PATTERN, compile};
 use crate::model::body::{Body, Held, Tree};
 use crate::model::entry::{Block, BlockKind, Entry};
 use crate::model::record::Origin;
@@ -74,6 +74,9 @@ fn literal(typed: &str) -> String {
 
 /// What makes a text no regular expression that can be searched for, and where.
 pub(crate) fn mistake(typed: &str) -> Option<Mistake> {
+    if typed.len() > LONGEST_PATTERN {
+        return Some(Mistake { at: 0, what: "it is too long".to_owned() });
+    }
     let (at, what) = match regex_syntax::Parser::new().parse(typed) {
         Err(regex_syntax::Error::Parse(wrong)) => (wrong.span().start.offset, wrong.kind().to_string()),
         Err(regex_syntax::Error::Translate(wrong)) => (wrong.span().start.offset, wrong.kind().to_string()),

@@ -134,7 +134,8 @@ fn mistakes_have_their_place() {
         ("tool:", 5, "word"),
         ("a \"b", 2, "quote"),
         ("a \"\"", 2, "between the quotes"),
-        ("x /(/", 2, "regular expression"),
+        ("x /(/", 2, "no regular expression"),
+        ("x /(a{999}){999}/", 2, "too large"),
         ("- a", 1, "left out"),
         ("cost:1", 4, "figure"),
     ] {

@@ -42,7 +42,8 @@ impl Query {
         let said = mistake.map(|mistake| {
             format!("{text}: at {}: {}; it was taken literally, as -F does", mistake.at + 1, mistake.what)
         });
-        let pattern = described.or_else(|| pattern_of(true)).ok_or_else(|| "it is too long".to_owned())?;
+        let pattern =
+            described.or_else(|| pattern_of(true)).ok_or_else(|| "the pattern is too long".to_owned())?;
         let since = asked.since.and_then(|when| judge::moment_of(when, Some(now)));
         let from = since.map(|since| Expr::Term(Term::Since(When::Timestamp(since))));
         let parts: Vec<Expr> = asked.filter.clone().into_iter().chain(from).collect();
