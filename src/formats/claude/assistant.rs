@@ -44,12 +44,10 @@ pub fn read(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Entry {
     if line.has_uuid {
         session.requests.answer(&line.id, &key);
     }
-    entry.blocks = if is_error {
-        let text = anthropic::output_text(message.get("content"));
-        vec![Batch::block(line.piece(), BlockKind::Break(Break::Error(Text::clean(&text))))]
-    } else {
-        blocks(line, &key, session, out)
-    };
+    entry.blocks = blocks(line, &key, session, out);
+    if is_error {
+        say_error(line, &mut entry.blocks);
+    }
     // The message is complete with its last line.
     entry.ended = line.at;
     entry.marks.quiet = is_synthetic && !is_error;
@@ -64,6 +62,16 @@ pub fn read(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Entry {
 /// Streams name the kind of error beside the message; on disk a flag marks its text as one.
 fn is_error(line: &Line<'_>) -> bool {
     line.json.get("isApiErrorMessage").is_true() || line.json.get("error").filled().is_some()
+}
+
+/// The texts of an error are one, before what else its line holds.
+fn say_error(line: &Line<'_>, blocks: &mut Vec<Block>) {
+    let content = line.json.at(&["message", "content"]).blocks();
+    let texts = content.iter().filter(|block| block_type(block) == "text");
+    let texts = texts.filter_map(|block| block.str().or_else(|| block.get("text").str()));
+    let words = Text::clean(&texts.collect::<Vec<_>>().join("\n"));
+    blocks.retain(|block| !matches!(block.kind, BlockKind::Text(_)));
+    blocks.insert(0, Batch::block(line.piece(), BlockKind::Break(Break::Error(words))));
 }
 
 /// Takes back what went out of requests that were made for an answer: it is to stand behind that.
@@ -105,7 +113,7 @@ pub(crate) fn copy(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> F
 fn add_unknown(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let mut reader = match line.kind() {
         "user" if !line.json.get("isCompactSummary").is_true() => Some(MessageReader::of(line)),
-        "assistant" if !is_error(line) => None,
+        "assistant" => None,
         // These have no blocks: they are shown as one text, or as something else than a message.
         _ => return Fate::Merged,
     };

@@ -409,6 +409,22 @@ fn retries_of_one_request_are_one_entry() {
 }
 
 #[test]
+fn what_an_error_holds_besides_its_words_stands_below_them() {
+    let line = r#"{"type":"assistant","uuid":"e1","sessionId":"s","isApiErrorMessage":true,"message":{"id":"m1",
+        "role":"assistant","model":"<synthetic>","content":[{"type":"text","text":"API Error"},
+        {"type":"next-year","content":[{"type":"tool_use","id":"t1","name":"Zap","input":{}}]},
+        {"type":"text","text":"Try again"}]}}"#;
+    let transcript = read(&line.replace('\n', ""));
+    let [entry] = transcript.entries().collect::<Vec<_>>()[..] else { panic!("one entry") };
+    let [error, other] = &entry.blocks[..] else { panic!("{:?}", entry.blocks) };
+    assert!(
+        matches!(&error.kind, BlockKind::Break(Break::Error(words)) if words.as_str() == "API Error\nTry again")
+    );
+    assert!(matches!(other.kind, BlockKind::Aside(..)), "{other:?}");
+    assert_eq!(transcript.tally().loud(), 1);
+}
+
+#[test]
 fn what_hangs_between_a_command_and_its_output_does_not_part_them() {
     let line = |uuid: &str, parent: &str, rest: &str| {
         format!(r#"{{"uuid":"{uuid}","parentUuid":"{parent}","sessionId":"s","isSidechain":false,{rest}}}"#)
