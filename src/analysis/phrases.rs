@@ -2,13 +2,16 @@
 
 use super::account::{Account, Figures};
 use super::activity::Activity;
+use super::calls::lifecycle::{LATE_MS, Part, Report};
 use super::money::cost::{self, Cost};
 use crate::model::branches::{Branch, Why};
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::figures::{count, duration, elapsed, tokens};
 use crate::model::meta::LaneFacts;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, without_sgr};
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::Verdict;
+use crate::model::tool::work::EndLine;
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 use crate::model::usage::Usage;
@@ -190,6 +193,38 @@ pub(crate) fn branch(branch: &Branch, transcript: &Transcript) -> String {
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     format!("branch {}: {}", branch.number, parts.join(", "))
+}
+
+/// The end of work in the background as a row tells it; `is_by_intent`: the call is called by what it is for, where it says so.
+pub(crate) fn end(report: &Report<'_>, root: Option<&str>, is_by_intent: bool) -> EndLine {
+    let call = report.call;
+    let about = call.intent().filter(|_| is_by_intent);
+    let about = about.map_or_else(|| call.about(root), |intent| without_sgr(intent).into_owned());
+    let (late_ms, how) = match report.part {
+        Part::First(ms) => (ms.filter(|ms| *ms >= 1_000), None),
+        Part::Again => (None, Some("told again")),
+        Part::Queued => (None, Some("in the queue")),
+        Part::Noted => (None, Some("noted by the program")),
+        Part::Missed => (None, Some("never told to the model")),
+    };
+    let late = late_ms.map(|ms| format!("told {} later", duration(ms)));
+    let facts = [report.ran.map(|ms| format!("ran {}", duration(ms))), late, how.map(str::to_owned)];
+    EndLine {
+        tool: without_sgr(&call.name).to_lowercase(),
+        // Arguments say little without the row of their call.
+        about: about
+            .lines()
+            .next()
+            .map(str::trim)
+            .filter(|about| !about.starts_with('{'))
+            .unwrap_or_default()
+            .to_owned(),
+        verb: if report.end.verdict == Verdict::Stopped { "was stopped" } else { "ended" },
+        verdict: report.end.verdict,
+        exit: report.end.exit.filter(|code| *code != 0).map(|code| format!("exit {code}")),
+        facts: facts.into_iter().flatten().collect(),
+        is_missed: report.part == Part::Missed || late_ms.is_some_and(|ms| ms > LATE_MS),
+    }
 }
 
 fn last_sign(transcript: &Transcript, entry: &Entry) -> Option<String> {

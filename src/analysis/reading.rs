@@ -53,7 +53,8 @@ impl Displaced {
 /// stands for all of it while it is folded.
 pub(crate) fn helper_headed_by(transcript: &Transcript, id: EntryId) -> Option<&LaneFacts> {
     let lane = transcript.lane(transcript.lane_at(id)?).filter(|lane| lane.is_helper)?;
-    let is_shown = |id: &&EntryId| transcript.marks(**id).is_some_and(|marks| !marks.trace && !marks.copy);
+    let is_shown =
+        |id: &&EntryId| transcript.marks(**id).is_some_and(|marks| !marks.is_hidden() && !marks.copy);
     let head = lane.entries.iter().find(is_shown).or_else(|| lane.entries.first());
     (head == Some(&id) && transcript.caller(lane).is_none()).then_some(lane)
 }

@@ -37,8 +37,8 @@ pub enum Sign {
     Bad,
     /// Was not allowed.
     Refused,
-    /// Has no end: works, if the agent works on this entry.
-    Open(EntryId),
+    /// Has no end: works, if this call still runs.
+    Open(Place),
 }
 
 /// Loops that are listed by themselves.

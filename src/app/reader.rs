@@ -23,6 +23,7 @@ use super::text::places::{Trail, marks};
 use super::text::viewport::{Motion, Viewport};
 use super::text::{self, TextPane, runs};
 use super::views::{self, Views};
+use crate::analysis::calls::{Place, call_at};
 use crate::model::timestamp::Timestamp;
 use crate::render::code::Colours;
 use crate::render::row::Level;
@@ -108,6 +109,12 @@ impl Reader {
         let Self { session, screen, panes, views, text, .. } = self;
         let margin = text.margin(&session.transcript);
         Wishes { screen, panes, view: views.open(), margin }
+    }
+
+    /// Whether a call still runs.
+    pub(crate) fn is_running(&self, place: Place) -> bool {
+        let call = self.session.transcript.get(place.entry).and_then(|entry| call_at(entry, place.block));
+        call.is_some_and(|call| self.session.runs(place.entry, call, self.screen.now))
     }
 
     /// Whether what is shown changes with every second: a second hand, or a message that goes away. The

@@ -176,7 +176,7 @@ impl Entry {
 
 /// Facts about an entry that are true or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "u8", into = "u8")]
+#[serde(from = "u16", into = "u16")]
 pub struct Marks {
     /// A prompt of a human or a calling agent that starts work: it opens a turn.
     pub prompt: bool,
@@ -194,19 +194,31 @@ pub struct Marks {
     pub retried: bool,
     /// The agent leaves it out of what it sends to the model: its own state, an answer that failed.
     pub unsent: bool,
+    /// The first that tells the model how work in the background ended, or the only one: it has a row, whatever else
+    /// it is.
+    pub reports: bool,
+    /// It tells again what another one told: no row below detail level 4.
+    pub again: bool,
+}
+
+impl Marks {
+    /// Whether it has no row below detail level 4.
+    pub(crate) fn is_hidden(self) -> bool {
+        self.again || (self.trace && !self.reports)
+    }
 }
 
 /// Marks as they are packed: each a bit.
-impl From<Marks> for u8 {
+impl From<Marks> for u16 {
     fn from(marks: Marks) -> Self {
-        let Marks { prompt, quiet, trace, copy, open, undone, retried, unsent } = marks;
-        let all = [prompt, quiet, trace, copy, open, undone, retried, unsent];
+        let Marks { prompt, quiet, trace, copy, open, undone, retried, unsent, reports, again } = marks;
+        let all = [prompt, quiet, trace, copy, open, undone, retried, unsent, reports, again];
         all.into_iter().zip(0..).fold(0, |bits, (mark, at)| bits | Self::from(mark) << at)
     }
 }
 
-impl From<u8> for Marks {
-    fn from(bits: u8) -> Self {
+impl From<u16> for Marks {
+    fn from(bits: u16) -> Self {
         let mark = |at: u32| bits & (1 << at) != 0;
         Self {
             prompt: mark(0),
@@ -217,6 +229,8 @@ impl From<u8> for Marks {
             undone: mark(5),
             retried: mark(6),
             unsent: mark(7),
+            reports: mark(8),
+            again: mark(9),
         }
     }
 }

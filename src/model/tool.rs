@@ -239,6 +239,12 @@ impl ToolCall {
         }
     }
 
+    /// What it is for, in the agent's own words.
+    pub(crate) fn intent(&self) -> Option<&Text> {
+        let input = self.input.tree().filter(|_| self.kind == ToolKind::Run)?;
+        input.get("description")?.as_text().filter(|text| !text.is_blank())
+    }
+
     /// Whether what it is about is the name of a file.
     pub(crate) fn names_a_file(&self) -> bool {
         matches!(self.kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write)

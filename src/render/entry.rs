@@ -2,6 +2,7 @@
 
 mod breaks;
 mod details;
+mod ends;
 mod records;
 
 use std::borrow::Cow;
@@ -58,7 +59,7 @@ pub(crate) fn lay_out_as(
     let is_prompt = item.entry.marks.prompt || item.entry.role == Role::User;
     let is_hidden = match look.level {
         Level::Prompts => !is_prompt,
-        Level::Outline | Level::Preview => item.entry.marks.trace,
+        Level::Outline | Level::Preview => item.entry.marks.is_hidden(),
         Level::Full | Level::Raw => false,
     };
     if is_hidden {
@@ -89,6 +90,12 @@ pub(crate) fn lay_out_as(
         let is_opened = item.folds.get(index) == Some(&Fold::Open);
         let is_repeated = !is_opened && records.as_ref().is_some_and(|records| records.contain(&block));
         let detail = if is_repeated { Detail::Closed } else { sheet.detail(index) };
+        let ends = ends::of_block(&sheet, index);
+        if !ends.is_empty() && detail != Detail::Raw {
+            ends::lay_out(&mut sheet, &block, ends, detail);
+            details::lay_out(&mut sheet, index, detail);
+            continue;
+        }
         self::block(&mut sheet, &block, detail, &mut speaks_first);
         details::lay_out(&mut sheet, index, detail);
     }
@@ -128,7 +135,7 @@ fn lead_in(sheet: &Sheet<'_>, (index, block): (usize, &Block), end: usize) -> Op
         && body.lines == 1
         && body.bytes <= LEAD
         && !is_blank(body);
-    if !is_sentence || sheet.detail(index) != Detail::Closed || tool::intent_of(call).is_some() {
+    if !is_sentence || sheet.detail(index) != Detail::Closed || call.intent().is_some() {
         return None;
     }
     let words: String = first_row(sheet, body).iter().map(|span| span.content.as_ref()).collect();

@@ -17,6 +17,7 @@ use crate::model::entry::Entry;
 use crate::model::entry::details::Details;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::work::EndLine;
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -163,12 +164,16 @@ pub struct Item<'a> {
     pub spent: Option<&'a str>,
     /// Whether it is on an abandoned branch, or a copy: drawn dim.
     pub dim: bool,
-    /// Whether its calls without a result may still get one, and work that it began goes on.
+    /// Whether its calls without a result may still get one.
     pub is_awaited: bool,
     /// Whether the agent is at work: what it has not finished may still be.
     pub is_at_work: bool,
     /// Sub-agents that its calls started.
     pub lanes: &'a [LaneLine],
+    /// Ends of work in the background that it tells.
+    pub ends: &'a [EndLine],
+    /// Whether somebody may still tell how work ended that goes on.
+    pub goes_on: bool,
     /// How deep it lies in sub-agents: 0 is the main lane. Indents by two columns each, up to four.
     pub depth: u16,
     /// Whether somebody speaks to its agent, though it has a lane: it is of one of several sessions.
@@ -202,6 +207,8 @@ impl<'a> Item<'a> {
             is_awaited: true,
             is_at_work: true,
             lanes: &[],
+            ends: &[],
+            goes_on: true,
             depth: 0,
             is_spoken_to: false,
             is_joined: false,

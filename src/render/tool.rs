@@ -126,9 +126,12 @@ fn changed_by_all(run: &[(&Entry, &ToolCall)]) -> Option<(usize, usize)> {
     all.map(|all| all.iter().fold((0, 0), |(more, less), (added, removed)| (more + added, less + removed)))
 }
 
-/// Whether a call has no result, but may get one.
+/// Whether a call has no result, but may get one, or its work goes on.
 fn is_running(sheet: &Sheet<'_>, call: &ToolCall) -> bool {
-    call.state.is_open() && sheet.item.is_awaited
+    match call.state {
+        ToolState::Acknowledged(_) => sheet.item.goes_on,
+        _ => call.state.is_open() && sheet.item.is_awaited,
+    }
 }
 
 /// The command that a call runs, if it runs one.
@@ -139,12 +142,6 @@ pub(crate) fn command_of(call: &ToolCall) -> Option<&Text> {
 
 fn lines_of(call: &ToolCall) -> u32 {
     call.state.result().map_or(1, |result| result.body.lines.max(1))
-}
-
-/// What a call is for, in the agent's own words.
-pub(crate) fn intent_of(call: &ToolCall) -> Option<&Text> {
-    let text = call.input.tree().filter(|_| call.kind == ToolKind::Run)?.get("description")?.as_text()?;
-    (!text.is_blank()).then_some(text)
 }
 
 /// What kind of thing a call does; of one that is none of these, its name in few letters.
@@ -185,7 +182,7 @@ fn headline(sheet: &Sheet<'_>, call: &ToolCall, detail: Detail, lead: Option<Str
     if let Some(input) = call.input.tree().filter(|_| text.starts_with('{')) {
         return vec![Span::styled(tree::arguments(input, LONG_HEAD), theme.text)];
     }
-    let intent = intent_of(call).filter(|_| sheet.look.intents).map(first_line).or(lead);
+    let intent = call.intent().filter(|_| sheet.look.intents).map(first_line).or(lead);
     if let Some(intent) = intent {
         return vec![Span::styled(intent, theme.text), Span::styled(format!("  {text}"), theme.dim)];
     }

@@ -82,7 +82,7 @@ impl Serialize for Blocks<'_> {
                     None => call.state.word(),
                 };
                 let life = Lifecycle::of(transcript, (*id, &entry.key), call, *is_over);
-                let seen = life.seen(transcript, *id);
+                let seen = life.seen(transcript, *id).map(|(_, at)| at);
                 Life { state: if life.is_running { "running" } else { word }, course: life, seen }
             });
             list.serialize_element(&detailed(&contents.whole(block), entry, life, &details))?;

@@ -15,6 +15,7 @@ use super::reading::{Contents, Folders, Reading};
 use super::rows::{GUTTER, Paper};
 use crate::analysis::account::Account;
 use crate::analysis::calls::awaited::Awaited;
+use crate::analysis::calls::lifecycle;
 use crate::analysis::calls::lookup::Lookup;
 use crate::analysis::reading::runs_of_traces;
 use crate::analysis::{phrases, plans};
@@ -26,6 +27,7 @@ use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
+use crate::model::tool::work::EndLine;
 use crate::model::transcript::Transcript;
 use crate::render::code::Colours;
 use crate::render::lay_out;
@@ -238,14 +240,19 @@ impl<'a> Printer<'a> {
         let mut pager = reading.pager.take();
         let entry = reading.transcript.get(id);
         let line = entry.map(|entry| {
-            let has_work = entry.calls().any(|call| call.state.work().is_some());
-            let now = (self.now)();
-            let is_over = !(has_work && reading.activity(now).goes_on(now));
+            let is_over = self.is_over(entry, reading);
             entry::of((id, entry), Contents::of(pager.as_mut()), reading, is_over)
         });
         let written = line.map_or(Ok(()), |line| json::write_line(out, &line));
         reading.pager = pager;
         written
+    }
+
+    /// Whether nothing will come of the session any more; asked of what has or tells of work in the background.
+    fn is_over(&self, entry: &Entry, reading: &Reading) -> bool {
+        let has_work = entry.calls().any(|call| call.state.work().is_some());
+        let now = (self.now)();
+        !((has_work || entry.marks.reports) && reading.activity(now).goes_on(now))
     }
 
     fn print_text(
@@ -256,6 +263,7 @@ impl<'a> Printer<'a> {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let turn = self.turn_line(id, reading);
+        let is_over = reading.transcript.get(id).is_none_or(|entry| self.is_over(entry, reading));
         let Reading { transcript, account, pager, .. } = reading;
         let Some(entry) = transcript.get(id) else { return Ok(()) };
         let is_settled = !entry.calls().any(|call| call.state.is_open());
@@ -264,6 +272,7 @@ impl<'a> Printer<'a> {
             depth,
             turn,
             is_awaited: is_settled || Awaited::of(transcript).has(transcript, id),
+            is_over,
             transcript,
             account,
             contents: Contents::of(pager.as_mut()),
@@ -326,6 +335,9 @@ impl<'a> Printer<'a> {
         let run: Vec<&Entry> =
             self.runs.get(&id).into_iter().flatten().filter_map(|id| transcript.get(*id)).collect();
         let spent = spent(known, self.options.paper.ascii);
+        let ends = lifecycle::reports(transcript, known, portioned.is_over);
+        let root = transcript.meta().root.as_deref();
+        let ends: Vec<EndLine> = ends.iter().map(|ends| phrases::end(ends, root, true)).collect();
         let item = Item {
             run: &run,
             details: &details,
@@ -334,6 +346,8 @@ impl<'a> Printer<'a> {
             spent: spent.as_deref(),
             dim: known.marks.copy || (self.chosen.is_none() && transcript.branches().of(id).is_some()),
             is_awaited: portioned.is_awaited,
+            goes_on: !portioned.is_over,
+            ends: &ends,
             lanes: &self.lane_lines(id, within, transcript, account),
             depth,
             blocks: (blocks.start, blocks.end),
@@ -349,7 +363,7 @@ impl<'a> Printer<'a> {
             theme: &self.theme,
             colours: &self.colours,
             sideways: None,
-            root: transcript.meta().root.as_deref(),
+            root,
             pictures: None,
         };
         let mut rows = lay_out(&item, &look);
@@ -413,6 +427,8 @@ struct Portioned<'a> {
     depth: u16,
     turn: Option<String>,
     is_awaited: bool,
+    /// Whether nothing will come of the session any more.
+    is_over: bool,
     transcript: &'a Transcript,
     account: &'a Account,
     contents: Contents<'a>,

@@ -38,6 +38,7 @@ use crate::model::edit::{Batch, Feed, LinkState, Polled, Stage};
 use crate::model::entry::EntryId;
 use crate::model::record::Origin;
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::ToolCall;
 use crate::model::transcript::{Differences, Replaced, Touched, Transcript};
 
 pub(crate) use change::Change;
@@ -266,9 +267,9 @@ impl Session {
         self.indexes.account.last_sign().filter(|_| is_open).map_or(0, |last| now.since(last))
     }
 
-    /// Whether open calls of an entry are still waited for: the agent is at work, and results may come.
-    pub fn is_at_work_on(&self, id: EntryId, now: Timestamp) -> bool {
-        self.is_at_work(now) && Awaited::of(&self.transcript).has(&self.transcript, id)
+    /// Whether a call of an entry still runs: the agent is at work, and its result may come, or its work goes on.
+    pub fn runs(&self, id: EntryId, call: &ToolCall, now: Timestamp) -> bool {
+        self.is_at_work(now) && Awaited::of(&self.transcript).runs(&self.transcript, id, call)
     }
 
     /// Gives the session as it is now.

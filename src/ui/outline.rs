@@ -144,9 +144,7 @@ fn sign(reader: &Reader, sign: Sign) -> (String, Style) {
         Sign::Warn => ("!", theme.warn),
         Sign::Bad => (glyphs.outcome.failed, theme.bad),
         Sign::Refused => (glyphs.outcome.refused, theme.warn),
-        Sign::Open(entry) if reader.session.is_at_work_on(entry, reader.screen.now) => {
-            (glyphs.outcome.running, theme.warn)
-        }
+        Sign::Open(place) if reader.is_running(place) => (glyphs.outcome.running, theme.warn),
         Sign::Open(_) => (glyphs.outcome.lost, theme.dim),
     };
     (format!("{glyph} "), style)

@@ -45,9 +45,7 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
         let text =
             Rect { x: line.x + left.min(line.width), width: line.width.saturating_sub(left + 1), ..line };
         let pattern = searched.filter(|_| !row.kind.is_between());
-        let is_worked_on = (row.running_since.is_some()
-            && reader.session.is_at_work_on(shown.entry, reader.screen.now))
-            || (row.lane_since.is_some() && reader.session.is_at_work(reader.screen.now));
+        let is_worked_on = row.clock().is_some() && reader.session.is_at_work(reader.screen.now);
         // A picture has no words.
         let pattern = pattern.filter(|_| row.tile.is_none());
         let theme = &reader.screen.theme;

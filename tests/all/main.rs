@@ -97,3 +97,4 @@ mod usage;
 mod views;
 mod waiting;
 mod wall;
+mod work;

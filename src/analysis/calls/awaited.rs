@@ -6,7 +6,7 @@
 
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::ToolCall;
+use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 
 /// What the judgement of all calls leans on.
@@ -41,6 +41,14 @@ impl Awaited {
             && transcript.latest_answer(transcript.lane_at(id)) == Some(id)
             && !transcript.branches().abandoned.contains(&id)
             && self.is_in_turn(transcript, id)
+    }
+
+    /// Whether a call of a session that is at work still runs: its result may come, or its work goes on.
+    pub(crate) fn runs(&self, transcript: &Transcript, id: EntryId, call: &ToolCall) -> bool {
+        match call.state {
+            ToolState::Acknowledged(_) => !self.has_ended,
+            _ => call.state.is_open() && self.has(transcript, id),
+        }
     }
 
     /// Sub-agents may have files of their own, which stand behind all else: time says more of them.

@@ -4,13 +4,17 @@
 //! told of it is another question than whether it is recorded: what is put into a queue and taken out again was told to
 //! nobody.
 
+use super::{Place, call_at};
 use crate::model::body::Key;
-use crate::model::entry::{EntryId, Role};
+use crate::model::entry::{Entry, EntryId, Role};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::Update;
+use crate::model::tool::work::{Carrier, End, Update, Work};
 use crate::model::tool::{ToolCall, ToolResult};
 use crate::model::transcript::Transcript;
+
+/// What is told later than so many ms after the end is late.
+pub(crate) const LATE_MS: u64 = 5 * 60 * 1000;
 
 /// The life of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -75,8 +79,8 @@ impl<'a> Lifecycle<'a> {
         life
     }
 
-    /// The time of the first answer in the lane of the call after the model was told.
-    pub(crate) fn seen(&self, transcript: &Transcript, id: EntryId) -> Option<Timestamp> {
+    /// The first answer in the lane of the call after the model was told, and its time.
+    pub(crate) fn seen(&self, transcript: &Transcript, id: EntryId) -> Option<(EntryId, Timestamp)> {
         let (at, _) = self.delivered?;
         answer_after(transcript, id, at?)
     }
@@ -87,6 +91,65 @@ impl<'a> Lifecycle<'a> {
         let (ended, update) = (self.completed?.at?, update?);
         (self.is_detached && ended < update).then(|| update.since(ended))
     }
+}
+
+/// What an entry tells of the end of work in the background.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Report<'a> {
+    /// The call whose work it was.
+    pub(crate) call: &'a ToolCall,
+    /// How it ended.
+    pub(crate) end: End,
+    /// How long it took, in ms.
+    pub(crate) ran: Option<u64>,
+    /// What it is among all that tells of this end.
+    pub(crate) part: Part,
+}
+
+/// What a record is among all that tell of one end of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// It told the model, so many ms after the end.
+    First(Option<u64>),
+    /// It told the model once more.
+    Again,
+    /// It waits to be told, or waited.
+    Queued,
+    /// The program noted it for itself.
+    Noted,
+    /// It is all there is: the model was never told.
+    Missed,
+}
+
+/// What an entry tells of ends of work. `is_over`: nothing will come of the session any more.
+pub(crate) fn reports<'a>(transcript: &'a Transcript, entry: &'a Entry, is_over: bool) -> Vec<Report<'a>> {
+    let mut all = Vec::new();
+    for (id, call) in transcript.reported_by(&entry.key) {
+        let Some(caller) = transcript.get(id) else { continue };
+        let endings = call.state.work().map(Work::endings).unwrap_or_default();
+        for (number, ending) in endings.iter().enumerate() {
+            let Some((update, (end, _))) = ending.by(&entry.key).zip(ending.first()) else { continue };
+            let is_foremost = ending.foremost() == Some(update);
+            let is_missed = || {
+                let is_last = number + 1 == endings.len();
+                !is_last || Lifecycle::of(transcript, (id, &caller.key), call, is_over).is_undelivered
+            };
+            let late = || end.at.zip(update.at).filter(|(end, at)| end < at);
+            let part = match update.carrier {
+                Carrier::Notice | Carrier::Poll if is_foremost => {
+                    Part::First(late().map(|(end, at)| at.since(end)))
+                }
+                Carrier::Notice | Carrier::Poll => Part::Again,
+                Carrier::Queue | Carrier::Record if is_foremost && is_missed() => Part::Missed,
+                Carrier::Queue => Part::Queued,
+                Carrier::Record => Part::Noted,
+            };
+            let began = call.started.or(caller.said(call));
+            let ran = began.zip(end.at).filter(|(began, end)| began <= end);
+            all.push(Report { call, end, ran: ran.map(|(began, end)| end.since(began)), part });
+        }
+    }
+    all
 }
 
 /// Whether the model answered after a time, in the lane and behind the entry of a call. The newest answer mostly tells.
@@ -102,14 +165,80 @@ fn is_answered_after(transcript: &Transcript, id: EntryId, time: Timestamp) -> b
 /// What is farther behind a call is not looked through for the answer that saw its end.
 const FAR: usize = 10_000;
 
-/// The time of the first answer in the lane of an entry that came after a time.
-fn answer_after(transcript: &Transcript, id: EntryId, time: Timestamp) -> Option<Timestamp> {
+/// The first answer in the lane of an entry that came after a time, and when that was.
+fn answer_after(transcript: &Transcript, id: EntryId, time: Timestamp) -> Option<(EntryId, Timestamp)> {
+    let mut behind = behind(transcript, id).filter(|(_, entry)| entry.role == Role::Assistant);
+    behind.find_map(|(id, entry)| Some((id, entry.at.filter(|at| *at >= time)?)))
+}
+
+/// What stands behind an entry in its lane.
+fn behind(transcript: &Transcript, id: EntryId) -> impl Iterator<Item = (EntryId, &Entry)> {
     let lane = transcript.lane_at(id);
-    let behind = transcript.order().get(transcript.place_of(id)? + 1..)?.iter().take(FAR);
-    let own = behind.filter(|other| transcript.lane_at(**other) == lane);
-    let answers =
-        own.filter_map(|other| transcript.get(*other)).filter(|entry| entry.role == Role::Assistant);
-    answers.filter_map(|entry| entry.at).find(|at| *at >= time)
+    let from = transcript.place_of(id).map_or(usize::MAX, |place| place + 1);
+    let behind = transcript.order().get(from..).unwrap_or_default().iter().take(FAR);
+    let own = behind.filter(move |other| transcript.lane_at(**other) == lane);
+    own.filter_map(|other| Some((*other, transcript.get(*other)?)))
+}
+
+/// The stations of a call whose work goes on after its result: the call, what first tells the end, what told the model,
+/// and the answer that saw it. What the model got by asking stands with the call that asked.
+pub(crate) fn stations(transcript: &Transcript, call: Place) -> Vec<Place> {
+    let Some(entry) = transcript.get(call.entry) else { return Vec::new() };
+    let Some(own) = call_at(entry, call.block).filter(|call| call.state.work().is_some()) else {
+        return Vec::new();
+    };
+    let life = Lifecycle::of(transcript, (call.entry, &entry.key), own, false);
+    let records = [life.completed.map(|end| end.by), life.delivered.map(|(_, by)| by)];
+    let records = records.into_iter().flatten().filter_map(|key| holder(transcript, call.entry, key));
+    let seen = life.seen(transcript, call.entry).map(|(entry, _)| Place { entry, block: 0 });
+    let mut all = vec![call];
+    for place in records.chain(seen) {
+        if !all.iter().any(|known| known.entry == place.entry && known.entry != call.entry) {
+            all.push(place);
+        }
+    }
+    all
+}
+
+/// The calls that an item has to do with: one whose work goes on after its result, one about whose work it tells, one of
+/// which it is the answer that saw the end: what stands between it and the answer before, and what that asked, tells it.
+pub(crate) fn subjects(transcript: &Transcript, item: Place) -> Vec<Place> {
+    let Some(entry) = transcript.get(item.entry) else { return Vec::new() };
+    let own = call_at(entry, item.block);
+    let about = |key: &Key| {
+        let (entry, call) = transcript.reported_by(key).next()?;
+        let block = transcript.get(entry)?.blocks.iter().position(|block| block.call() == Some(call))?;
+        Some(Place { entry, block })
+    };
+    let by_call = |call: &ToolCall| about(&call.key).or_else(|| about(&call.state.result()?.key));
+    let seen = || {
+        let place = transcript.place_of(item.entry).filter(|_| entry.role == Role::Assistant)?;
+        let before = transcript.order().get(..place)?.iter().rev().take(FAR);
+        let lane = transcript.lane_at(item.entry);
+        for id in before.filter(|id| transcript.lane_at(**id) == lane) {
+            let other = transcript.get(*id)?;
+            let found = about(&other.key).or_else(|| other.calls().find_map(by_call));
+            if found.is_some() || other.role == Role::Assistant {
+                return found;
+            }
+        }
+        None
+    };
+    let works = own.filter(|call| call.state.work().is_some()).map(|_| item);
+    let reported = own.map_or_else(|| about(&entry.key), by_call);
+    works.into_iter().chain(reported).chain(seen()).collect()
+}
+
+/// The item that a key names: an entry, or the call that has this id or this result.
+fn holder(transcript: &Transcript, from: EntryId, key: &Key) -> Option<Place> {
+    if let Some(entry) = transcript.find(key) {
+        return Some(Place { entry, block: 0 });
+    }
+    let is_it = |call: &ToolCall| call.key == *key || call.state.result().is_some_and(|own| own.key == *key);
+    behind(transcript, from).find_map(|(id, entry)| {
+        let block = entry.blocks.iter().position(|block| block.call().is_some_and(is_it))?;
+        Some(Place { entry: id, block })
+    })
 }
 
 /// The exit code among the facts of a result, which begin with it.

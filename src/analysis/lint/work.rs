@@ -4,7 +4,7 @@
 
 use super::scene::{Asked, Scene, Wait, named};
 use super::{Finding, Group, Rule};
-use crate::analysis::calls::lifecycle::Lifecycle;
+use crate::analysis::calls::lifecycle::{LATE_MS, Lifecycle};
 use crate::model::edit::Severity;
 use crate::model::figures;
 use crate::model::tool::work::{Carrier, Work};
@@ -22,9 +22,6 @@ pub(super) static LATE: Rule = Rule {
     severity: Severity::Note,
     what: "work in the background whose end was told to the model more than five minutes later",
 };
-
-/// What is told later than so many ms after the end is late.
-const LATE_MS: u64 = 5 * 60 * 1000;
 
 fn judge(scene: &mut Scene<'_>) {
     for asked in scene.calls() {

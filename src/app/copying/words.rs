@@ -19,7 +19,7 @@ pub(crate) fn entries_of(transcript: &Transcript, turn: usize) -> Vec<EntryId> {
     let Some(prompt) = transcript.turns().get(turn).map(|turn| turn.prompt) else { return Vec::new() };
     let lane = transcript.lane_at(prompt);
     let is_shown = |id: &EntryId| {
-        transcript.get(*id).is_some_and(|entry| entry.lane.as_ref() == lane && !entry.marks.trace)
+        transcript.get(*id).is_some_and(|entry| entry.lane.as_ref() == lane && !entry.marks.is_hidden())
     };
     transcript
         .places_of_turn(turn)

@@ -73,7 +73,7 @@ pub const BINDINGS: &[Binding] = &[
     bind(Group::Jump, &["{"], Action::Seek(Kind::Prompt, Way::Previous), "previous prompt"),
     bind(Group::Jump, &["e"], Action::Seek(Kind::Error, Way::Next), "next error"),
     bind(Group::Jump, &["E"], Action::Seek(Kind::Error, Way::Previous), "previous error"),
-    bind(Group::Jump, &["%"], Action::Pair, "from a call to its result and back"),
+    bind(Group::Jump, &["%"], Action::Pair, "from a call to its end and back"),
     bind(Group::Jump, &["] t"], Action::Seek(Kind::Tool, Way::Next), "next tool call"),
     bind(Group::Jump, &["[ t"], Action::Seek(Kind::Tool, Way::Previous), "previous tool call"),
     bind(Group::Jump, &["] m"], Action::Seek(Kind::Message, Way::Next), "next answer of the model"),

@@ -134,8 +134,7 @@ fn next_item(
 fn is_running(scene: &Scene<'_>, focus: Focus) -> bool {
     let entry = scene.session.transcript.get(focus.entry);
     let call = entry.and_then(|entry| crate::analysis::calls::call_at(entry, focus.block));
-    call.is_some_and(|call| call.state.is_open())
-        && scene.session.is_at_work_on(focus.entry, scene.screen.now)
+    call.is_some_and(|call| scene.session.runs(focus.entry, call, scene.screen.now))
 }
 
 fn make(inspector: &mut Inspector, text: &mut TextPane, scene: &Scene<'_>, made: Made) -> Vec<Effect> {

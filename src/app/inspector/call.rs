@@ -5,6 +5,7 @@ use ratatui::text::{Line, Span};
 use super::page::{Page, Take};
 use super::subject::Subject;
 use super::{context, facts, timing};
+use crate::analysis::calls::lifecycle::Lifecycle;
 use crate::analysis::plans;
 use crate::app::copying::excerpt::json;
 use crate::model::body::{Body, Tree};
@@ -12,7 +13,6 @@ use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolResult};
 use crate::model::{change, figures};
 use crate::render::excerpt::Extent;
-use crate::render::tool::intent_of;
 use crate::render::wrap::{self, Frame, Piece};
 use crate::render::{ansi, code, diff, tree};
 
@@ -31,6 +31,34 @@ pub fn lay_out(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     context::brief(subject, page);
     facts::cost(subject, page);
     facts::source(subject, page);
+}
+
+/// When work that went on after the result ended, when the model was told, and when it saw that.
+fn course(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
+    let (transcript, id) = (&subject.session.transcript, subject.focus.entry);
+    let is_over = !subject.session.is_at_work(subject.screen.now);
+    let life = Lifecycle::of(transcript, (id, &subject.entry.key), call, is_over);
+    if !life.is_detached {
+        return;
+    }
+    if !life.polls.is_empty() {
+        page.fact("asked", figures::count(life.polls.len() as u64, "time"));
+    }
+    if let Some(end) = life.completed {
+        let exit = end.exit.map(|code| format!("exit {code}")).unwrap_or_default();
+        page.fact("ended", timing::time_words(end.at, &exit));
+    }
+    if let Some((at, _)) = life.delivered {
+        let late = life.delay().map(|ms| format!("{} later", figures::duration(ms)));
+        page.fact("told", timing::time_words(at, &late.unwrap_or_default()));
+    }
+    if let Some((_, at)) = life.seen(transcript, id) {
+        page.fact("seen", timing::time_words(Some(at), ""));
+    }
+    if life.is_undelivered {
+        let theme = &subject.screen.theme;
+        page.field("told", &[Span::styled("never: the model does not know that it ended", theme.warn)]);
+    }
 }
 
 fn pair(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
@@ -56,6 +84,7 @@ fn pair(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
         };
         page.fact("result", timing::time_words(result.at, &place));
     }
+    course(subject, call, page);
     if let Some(words) = timing::took(subject, call) {
         page.fact("took", words);
     }
@@ -83,7 +112,7 @@ fn pair(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
 /// What was in work by the agent's plan, if the call itself does not say what it is for.
 fn step(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     let step = plans::step_at(&subject.session.transcript, subject.focus);
-    if let Some(step) = step.filter(|_| intent_of(call).is_none()) {
+    if let Some(step) = step.filter(|_| call.intent().is_none()) {
         let theme = &subject.screen.theme;
         let done = format!("  {} done", step.done);
         let words = [Span::styled(step.words.to_owned(), theme.text), Span::styled(done, theme.dim)];

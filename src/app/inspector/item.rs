@@ -73,7 +73,7 @@ fn role_words(entry: &Entry) -> String {
     let marks = [
         (entry.marks.prompt, "opens a turn"),
         (entry.marks.quiet, "folded below level 4"),
-        (entry.marks.trace, "no row below level 4"),
+        (entry.marks.is_hidden(), "no row below level 4"),
         (entry.marks.open, "still being written"),
         (entry.marks.unsent, "kept from the model"),
     ];

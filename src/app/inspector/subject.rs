@@ -105,14 +105,13 @@ impl<'a> Subject<'a> {
         let theme = &self.screen.theme;
         let glyphs = theme.glyphs();
         let (glyph, words, style) = match &call.state {
-            ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => {
-                if self.session.is_at_work_on(id, self.screen.now) {
-                    (glyphs.outcome.running, "running", theme.warn)
-                } else {
-                    (glyphs.outcome.lost, "no result", theme.warn)
-                }
+            _ if self.session.runs(id, call, self.screen.now) => {
+                (glyphs.outcome.running, "running", theme.warn)
             }
-            ToolState::Acknowledged(_) => (glyphs.outcome.lost, "goes on, no end recorded", theme.warn),
+            ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => {
+                (glyphs.outcome.lost, "no result", theme.warn)
+            }
+            ToolState::Acknowledged(_) => (glyphs.outcome.lost, "no end recorded", theme.warn),
             ToolState::Done(_) if call.state.is_unrecorded() => {
                 (glyphs.outcome.lost, "not recorded how it ended", theme.dim)
             }

@@ -8,7 +8,7 @@ use crate::analysis::account::{Class, Sums};
 use crate::analysis::calls::Tool;
 use crate::model::figures::{self, duration, percent};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{Clocked, ToolCall};
+use crate::model::tool::{Clocked, ToolCall, ToolState};
 
 /// Columns of bars.
 const BAR: usize = 24;
@@ -81,17 +81,18 @@ fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
                 page.field("why", &[Span::styled(words, theme.warn)]);
             }
         }
-        None if call.state.result().is_some_and(|result| result.at.is_some()) => {
-            page.fact("took", "not known: the result is older than the call");
-        }
-        None if call.state.result().is_some() => page.fact("took", "not known: the result has no time"),
-        None if call.state.is_open()
-            && subject.session.is_at_work_on(subject.focus.entry, subject.screen.now) =>
-        {
+        None if subject.session.runs(subject.focus.entry, call, subject.screen.now) => {
             let since = call.started.or(subject.entry.at);
             let so_far = since.map(|since| duration(subject.screen.now.since(since))).unwrap_or_default();
             page.field("running", &[Span::styled(so_far, theme.warn)]);
         }
+        None if matches!(call.state, ToolState::Acknowledged(_)) => {
+            page.fact("took", "not known: no end is recorded");
+        }
+        None if call.state.result().is_some_and(|result| result.at.is_some()) => {
+            page.fact("took", "not known: the result is older than the call");
+        }
+        None if call.state.result().is_some() => page.fact("took", "not known: the result has no time"),
         None => page.fact("took", "not known: there is no result"),
     }
     let Some(tool) = subject.session.indexes.calls.tool(&call.name) else { return };

@@ -126,7 +126,7 @@ fn missing(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     let transcript = &subject.session.transcript;
     let words = match &call.state {
         ToolState::Lost => "the agent says that the call was interrupted; there will be none",
-        _ if subject.session.is_at_work_on(subject.focus.entry, subject.screen.now) => {
+        _ if subject.session.runs(subject.focus.entry, call, subject.screen.now) => {
             "none yet; the agent is at work on this turn"
         }
         _ if transcript.branches().of(subject.focus.entry).is_some() => {
@@ -197,7 +197,8 @@ fn of_entry(subject: &Subject<'_>, page: &mut Page<'_>) {
     let marks = [
         (subject.entry.marks.prompt, "a prompt that starts work: it opens a turn"),
         (subject.entry.marks.quiet, "context or noise that was added: folded below level 4"),
-        (subject.entry.marks.trace, "bookkeeping: no row below level 4"),
+        (subject.entry.marks.trace && !subject.entry.marks.reports, "bookkeeping: no row below level 4"),
+        (subject.entry.marks.again, "told before: no row below level 4"),
         (subject.entry.marks.unsent, "not sent to the model"),
     ];
     for (_, words) in marks.into_iter().filter(|(is_so, _)| *is_so) {

@@ -2,6 +2,7 @@
 
 use crate::analysis::account::{Account, Figures};
 use crate::analysis::agents::has_failed_in_the_end;
+use crate::analysis::calls::Place;
 use crate::analysis::files::File;
 use crate::analysis::money::cost::{self, Cost};
 use crate::analysis::phrases;
@@ -291,7 +292,8 @@ pub(crate) fn start_of_turn(transcript: &Transcript, turn: usize) -> Option<Focu
 /// The first entry of a sub-agent, else the call that started it.
 pub(crate) fn start_of_lane(transcript: &Transcript, lane: &LaneFacts) -> Option<Focus> {
     let is_call = |block: &crate::model::entry::Block| matches!(&block.kind, BlockKind::Call(call) if Some(&call.key) == lane.call.as_ref());
-    let first = lane.entries.iter().copied().find(|id| transcript.get(*id).is_some_and(|e| !e.marks.trace));
+    let first =
+        lane.entries.iter().copied().find(|id| transcript.get(*id).is_some_and(|e| !e.marks.is_hidden()));
     if let Some(entry) = first {
         return Some(Focus { entry, block: 0 });
     }
@@ -302,25 +304,22 @@ pub(crate) fn start_of_lane(transcript: &Transcript, lane: &LaneFacts) -> Option
 /// How a sub-agent fares, by the call that started it.
 fn state_of(transcript: &Transcript, lane: &LaneFacts) -> Sign {
     let Some(caller) = transcript.caller(lane) else { return Sign::None };
-    let calls = transcript.get(caller).into_iter().flat_map(|entry| &entry.blocks);
-    let mut states = calls.filter_map(|block| match &block.kind {
-        BlockKind::Call(call) if Some(&call.key) == lane.call.as_ref() => Some(&call.state),
-        _ => None,
-    });
-    match states.next_back() {
-        Some(state) if state.is_unrecorded() => Sign::None,
-        Some(ToolState::Done(_)) if has_failed_in_the_end(transcript, lane) => Sign::Bad,
-        Some(ToolState::Done(_)) => Sign::Good,
-        Some(ToolState::Failed(_)) => Sign::Bad,
-        Some(ToolState::Refused(_) | ToolState::Stopped(_)) => Sign::Refused,
-        Some(
-            ToolState::Pending
-            | ToolState::Running
-            | ToolState::Streaming(_)
-            | ToolState::Acknowledged(_)
-            | ToolState::Lost,
-        ) => Sign::Open(caller),
-        None => Sign::None,
+    let calls = transcript.get(caller).into_iter().flat_map(|entry| entry.blocks.iter().enumerate());
+    let mut own = calls.filter_map(|(block, one)| Some((block, one.call()?)));
+    let Some((block, call)) = own.rfind(|(_, call)| Some(&call.key) == lane.call.as_ref()) else {
+        return Sign::None;
+    };
+    match &call.state {
+        state if state.is_unrecorded() => Sign::None,
+        ToolState::Done(_) if has_failed_in_the_end(transcript, lane) => Sign::Bad,
+        ToolState::Done(_) => Sign::Good,
+        ToolState::Failed(_) => Sign::Bad,
+        ToolState::Refused(_) | ToolState::Stopped(_) => Sign::Refused,
+        ToolState::Pending
+        | ToolState::Running
+        | ToolState::Streaming(_)
+        | ToolState::Acknowledged(_)
+        | ToolState::Lost => Sign::Open(Place { entry: caller, block }),
     }
 }
 

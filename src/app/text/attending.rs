@@ -66,9 +66,11 @@ fn alone(scene: &Scene<'_>) -> Option<Name> {
     let session = scene.session;
     let runs = matches!(session.status.activity, Activity::Tool { .. }) && session.file.is_caught_up;
     let id = session.transcript.latest_answer(None).filter(|_| runs)?;
-    let is_awaited = session.is_at_work_on(id, scene.screen.now);
     let mut open = session.transcript.get(id)?.calls().filter(|call| call.state.is_open());
-    let only = open.next().filter(|_| is_awaited && open.next().is_none())?;
+    let only = open.next().filter(|_| open.next().is_none())?;
+    if !session.runs(id, only, scene.screen.now) {
+        return None;
+    }
     session.transcript.lane_of_call(&only.key).map(|lane| lane.name.clone())
 }
 

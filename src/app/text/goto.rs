@@ -47,7 +47,7 @@ fn at_line(text: &TextPane, scene: &Scene<'_>, line: u32) -> Option<Focus> {
     // Entries need not stand in the order of the lines.
     for id in text.sequence.order().iter().copied() {
         let Some(entry) = passing.get(id).filter(|entry| entry.origin.file == FileId(0)) else { continue };
-        if entry.marks.trace && text.level < Level::Full {
+        if entry.marks.is_hidden() && text.level < Level::Full {
             continue;
         }
         let begins = entry.origin.line;
@@ -91,7 +91,7 @@ fn first(text: &TextPane, scene: &Scene<'_>, holds: impl Fn(&Entry) -> bool) -> 
 }
 
 /// Whether an entry can be seen: bookkeeping has rows at the full levels only.
-fn has_rows(text: &TextPane, scene: &Scene<'_>, id: EntryId) -> bool {
-    let is_trace = scene.session.transcript.get(id).is_none_or(|entry| entry.marks.trace);
+pub(super) fn has_rows(text: &TextPane, scene: &Scene<'_>, id: EntryId) -> bool {
+    let is_trace = scene.session.transcript.get(id).is_none_or(|entry| entry.marks.is_hidden());
     text.sequence.place_of(id).is_some() && (!is_trace || text.level >= Level::Full)
 }

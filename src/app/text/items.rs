@@ -15,6 +15,7 @@ use super::viewport::{Focus, Rows};
 use crate::analysis::account::Account;
 use crate::analysis::agents::{self, Fate};
 use crate::analysis::calls::awaited::Awaited;
+use crate::analysis::calls::lifecycle;
 use crate::analysis::reading::helper_headed_by;
 use crate::analysis::{phrases, plans};
 use crate::app::text::places::news::{self, News};
@@ -25,6 +26,7 @@ use crate::model::meta::LaneFacts;
 use crate::model::record::Origin;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::work::EndLine;
 use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 use crate::render;
@@ -54,6 +56,10 @@ struct Around {
     is_awaited: bool,
     /// Whether it may still be written, if it is not finished.
     is_at_work: bool,
+    /// Whether work that its calls began may go on.
+    goes_on: bool,
+    /// Ends of work in the background that it tells.
+    ends: Vec<EndLine>,
     /// Whether the helper is folded that it is the head of.
     helper: Option<bool>,
     /// The session whose entries begin with it, if there are several.
@@ -162,7 +168,6 @@ impl Rows for Layouts<'_> {
         let is_open = || self.transcript.glance(id).is_some_and(|glance| glance.open > 0);
         let works =
             |entry: &Entry| entry.calls().any(|call| matches!(call.state, ToolState::Acknowledged(_)));
-        let is_worked_on = || self.is_at_work && self.transcript.get(id).is_some_and(works);
         let is_written = || self.transcript.marks(id).is_some_and(|marks| marks.open);
         let around = Around {
             turn: self.turn_line(id).filter(|_| portion.number == 0),
@@ -170,8 +175,10 @@ impl Rows for Layouts<'_> {
                 .then(|| self.account.generation()),
             ruler: self.ruler_below(portion.place, id).filter(|_| portion.is_last()),
             day: self.day_below(portion.place, id).filter(|_| portion.is_last()),
-            is_awaited: self.awaited.has(self.transcript, id) && is_open() || is_worked_on(),
+            is_awaited: self.awaited.has(self.transcript, id) && is_open(),
             is_at_work: self.is_at_work || !is_written(),
+            goes_on: self.is_at_work && self.transcript.get(id).is_some_and(works),
+            ends: self.ends(id),
             helper: self.helper(id).map(|lane| !self.open_lanes.contains(&lane.name)),
             session: self.session_begins(portion, id).map(|(number, _)| number),
             run: self.run(id).len(),
@@ -197,6 +204,14 @@ impl Rows for Layouts<'_> {
 }
 
 impl Layouts<'_> {
+    /// The ends of work in the background that an entry tells.
+    fn ends(&self, id: EntryId) -> Vec<EndLine> {
+        let has_some = self.transcript.marks(id).is_some_and(|marks| marks.reports || marks.again);
+        let Some(entry) = self.transcript.get(id).filter(|_| has_some) else { return Vec::new() };
+        let ends = lifecycle::reports(self.transcript, entry, !self.is_at_work);
+        ends.iter().map(|ends| phrases::end(ends, self.look.root, self.look.intents)).collect()
+    }
+
     /// The ruler between an entry and the next one that is shown. A filter leaves out what led to it.
     fn ruler_below(&self, place: usize, id: EntryId) -> Option<Ruler> {
         let is_shown = self.look.level > Level::Prompts && self.filter.is_none();
@@ -313,6 +328,8 @@ impl Layouts<'_> {
             spent: spent.as_deref().filter(|_| entry.role == Role::Assistant),
             dim: entry.marks.copy || self.transcript.branches().abandoned.contains(&id),
             is_awaited: around.is_awaited,
+            goes_on: around.goes_on,
+            ends: &around.ends,
             lanes: &lanes,
             depth: depth_of(self.transcript, entry),
             is_spoken_to: self.transcript.is_spoken_to(entry.lane.as_ref()),

@@ -1,9 +1,11 @@
 //! Motions: from item to item, to landmarks and back, and following.
 
 use super::find::search;
+use super::goto::has_rows;
 use super::landmarks::Nearest;
 use super::viewport::{Focus, Motion, focus_of};
 use super::{branches, landmarks};
+use crate::analysis::calls::{Place, lifecycle};
 use crate::app::effect::Effect;
 use crate::app::input::action::{Kind, Way};
 use crate::app::scene::Scene;
@@ -109,10 +111,28 @@ fn word(kind: Kind) -> &'static str {
     }
 }
 
+/// The next station of a call whose work goes on after its result, of those that are shown; behind the last the call.
+fn along_a_call(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> Option<Focus> {
+    let transcript = &scene.session.transcript;
+    let here = Place { entry: focus.entry, block: focus.block };
+    lifecycle::subjects(transcript, here).into_iter().find_map(|call| {
+        let stations = lifecycle::stations(transcript, call).into_iter();
+        let stations = stations.map(|Place { entry, block }| Focus { entry, block });
+        let shown: Vec<Focus> = stations.filter(|focus| has_rows(text, scene, focus.entry)).collect();
+        let is_here = |other: &Focus| other.block == 0 && other.entry == focus.entry;
+        let at = shown.iter().position(|other| *other == focus).or_else(|| shown.iter().rposition(is_here));
+        let next = shown.get(at.map_or(0, |at| (at + 1) % shown.len()))?;
+        (*next != focus).then_some(*next)
+    })
+}
+
 /// A result stands under its call, so the pair's other half is the end of the same item, unless the
 /// result is a stray.
 pub fn pair(text: &mut TextPane, scene: &mut Scene<'_>) {
     let Some(focus) = text.view.focus else { return };
+    if let Some(other) = along_a_call(text, scene, focus) {
+        return jump(text, scene, other);
+    }
     if let Some(other) = landmarks::pair(&scene.session.transcript, focus) {
         return jump(text, scene, other);
     }

@@ -20,7 +20,6 @@ use crate::model::text::{Name, Text};
 use crate::model::tool::{ToolCall, ToolKind, ToolState, Verdict};
 use crate::model::transcript::Transcript;
 use crate::render::row::Level;
-use crate::render::tool::intent_of;
 
 /// Fewer calls have a row each.
 const LEAST: usize = 3;
@@ -211,7 +210,7 @@ impl Deed {
                 can_fold.then(|| What::Call {
                     name: call.name.clone(),
                     headline: call.headline.clone(),
-                    intent: intent_of(call).filter(|_| shows.intents).cloned(),
+                    intent: call.intent().filter(|_| shows.intents).cloned(),
                 })?
             }
             Only::Stray(StrayResult { result, duplicate, .. }) => {

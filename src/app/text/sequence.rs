@@ -243,7 +243,7 @@ fn starters(transcript: &Transcript, wanted: &Wanted<'_>) -> HashSet<EntryId> {
 fn shows(marks: Marks, level: Level) -> bool {
     match level {
         Level::Prompts => marks.prompt,
-        Level::Outline | Level::Preview => !marks.trace,
+        Level::Outline | Level::Preview => !marks.is_hidden(),
         Level::Full | Level::Raw => true,
     }
 }

@@ -12,6 +12,7 @@ use crate::app::input::action::Action;
 use crate::app::text::viewport::Focus;
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
 use crate::render::code::Colours;
 use crate::render::theme::Theme;
@@ -58,9 +59,9 @@ pub struct PageScene<'a> {
 }
 
 impl PageScene<'_> {
-    /// Whether the agent is at work on the calls of an entry that have no result.
-    pub(crate) fn is_at_work_on(&self, id: EntryId) -> bool {
-        self.is_at_work && self.awaited.has(self.transcript, id)
+    /// Whether a call of an entry still runs: the agent is at work, and its result may come, or its work goes on.
+    pub(crate) fn runs(&self, id: EntryId, call: &ToolCall) -> bool {
+        self.is_at_work && self.awaited.runs(self.transcript, id, call)
     }
 }
 

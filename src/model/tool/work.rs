@@ -74,6 +74,64 @@ pub struct About {
     pub handle: Option<Key>,
 }
 
+/// One end of work, and all that tells it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ending<'a> {
+    verdict: Verdict,
+    all: Vec<&'a Update>,
+}
+
+/// The end of work in the background, ready to print: `bash "cargo test" ended`, `exit 1`, `ran 5m01s`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EndLine {
+    /// The tool: `bash`.
+    pub tool: String,
+    /// What its call was about.
+    pub about: String,
+    /// What became of it: `ended`.
+    pub verb: &'static str,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Its exit code, if it is not 0.
+    pub exit: Option<String>,
+    /// How long it took, and when the model was told.
+    pub facts: Vec<String>,
+    /// Whether that is worth a second look: late, or never.
+    pub is_missed: bool,
+}
+
+impl<'a> Ending<'a> {
+    fn is_end_of(&self, end: End, update: &Update) -> bool {
+        let noticed = || self.all.iter().filter(|known| known.carrier == Carrier::Notice);
+        let is_later =
+            || noticed().any(|known| known.at.zip(update.at).is_some_and(|(known, at)| known < at));
+        end.verdict == self.verdict && !(update.carrier == Carrier::Queue && is_later())
+    }
+
+    /// How and when it was, by the first that tells it, and its exit code if any of them knows it.
+    pub(crate) fn first(&self) -> Option<(End, &'a Update)> {
+        let first = *self.all.first()?;
+        let end = first.end?;
+        let exit = self.all.iter().find_map(|update| update.end?.exit);
+        Some((End { exit, at: end.at.or(first.at), ..end }, first))
+    }
+
+    /// What first told the model.
+    pub(crate) fn delivered(&self) -> Option<&'a Update> {
+        self.all.iter().copied().find(|update| update.carrier.is_seen())
+    }
+
+    /// What stands for all that tells it: what first told the model, if anything did.
+    pub(crate) fn foremost(&self) -> Option<&'a Update> {
+        self.delivered().or(self.all.first().copied())
+    }
+
+    /// What a record of this key tells of it.
+    pub(crate) fn by(&self, key: &Key) -> Option<&'a Update> {
+        self.all.iter().copied().find(|update| update.by == *key)
+    }
+}
+
 impl End {
     /// How work ended, by the word of the agent for how it stands and the exit code of a command; without a word it
     /// ended. Nothing if it goes on.
@@ -97,24 +155,28 @@ impl Work {
         Self { handle, updates: Vec::new() }
     }
 
-    /// How it ended, and who tells it: of records that tell the same end the first, and its exit code if any of them
-    /// knows it. What was taken up again ends anew: the last end counts.
+    /// The ends that are told of it, each with what tells it. What was taken up again ends anew: then another end is
+    /// told, or one is put into the queue after the model had notice of the one before.
+    pub fn endings(&self) -> Vec<Ending<'_>> {
+        let mut endings: Vec<Ending<'_>> = Vec::new();
+        for update in &self.updates {
+            let Some(end) = update.end else { continue };
+            match endings.last_mut().filter(|ending| ending.is_end_of(end, update)) {
+                Some(ending) => ending.all.push(update),
+                None => endings.push(Ending { verdict: end.verdict, all: vec![update] }),
+            }
+        }
+        endings
+    }
+
+    /// How it ended, and who tells it first. The last end counts.
     pub fn completed(&self) -> Option<(End, &Update)> {
-        let ends = || self.updates.iter().filter_map(|update| Some((update.end?, update)));
-        let (last, _) = ends().next_back()?;
-        let same: Vec<(End, &Update)> =
-            ends().rev().take_while(|(end, _)| end.verdict == last.verdict).collect();
-        let (first, update) = *same.last()?;
-        let exit = same.iter().rev().find_map(|(end, _)| end.exit);
-        let at = first.at.or(update.at);
-        Some((End { exit, at, ..first }, update))
+        self.endings().pop()?.first()
     }
 
     /// What first told the model of the end.
     pub fn delivered(&self) -> Option<&Update> {
-        let (end, _) = self.completed()?;
-        let tells = |update: &&Update| update.end.is_some_and(|own| own.verdict == end.verdict);
-        self.updates.iter().filter(tells).find(|update| update.carrier.is_seen())
+        self.endings().pop()?.delivered()
     }
 
     /// When the model asked how it stands.

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use super::{Touched, Transcript};
-use crate::model::entry::EntryId;
+use crate::model::entry::{EntryId, Marks};
 
 /// How an entry that is read anew differs from the one that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,9 +77,10 @@ impl Differences {
 
 /// Whether all entries of a transcript have their ids, places and lanes in another one, and its branches are the same.
 fn goes_on(before: &Transcript, now: &Transcript, changed: &[EntryId]) -> bool {
-    let is_trace = |transcript: &Transcript, id| transcript.marks(id).is_some_and(|marks| marks.trace);
-    let stays =
-        |id: &EntryId| before.lane_at(*id) == now.lane_at(*id) && is_trace(before, *id) == is_trace(now, *id);
+    let is_hidden = |transcript: &Transcript, id| transcript.marks(id).is_some_and(Marks::is_hidden);
+    let stays = |id: &EntryId| {
+        before.lane_at(*id) == now.lane_at(*id) && is_hidden(before, *id) == is_hidden(now, *id)
+    };
     now.order.starts_with(&before.order)
         && before.index.iter().all(|(key, id)| now.index.get_print(key) == Some(id))
         && now.is_linked_tree() == before.is_linked_tree()

@@ -52,6 +52,7 @@ impl Transcript {
         let in_lane = new.lane.clone().map(|lane| (lane, new.last_time().filter(|_| !new.is_beside())));
         self.lineage.see_undone(new.marks.undone);
         let begun = super::work::begun(&new.blocks);
+        self.see_report(&mut new);
         self.entries.push(new);
         self.order.push(id);
         if let Some((name, heard)) = in_lane {
@@ -80,8 +81,8 @@ impl Transcript {
         let Some(old) = self.entries.get_mut(id.index()) else { return };
         self.work += 1 + old.blocks.len() as u64;
         let mut entry = old.clone();
-        let was_trace = entry.marks.trace;
-        let is_moved = entry.marks != new.marks || (entry.parent.is_none() && new.parent.is_some());
+        let before = entry.marks;
+        let is_rooted = entry.parent.is_none() && new.parent.is_some();
         let part = Extent::of(&old.blocks, &new.blocks);
         merge_head(&mut entry, &new, part);
         merge_blocks(&mut entry, new.blocks);
@@ -106,12 +107,12 @@ impl Transcript {
         self.held_bytes = (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(held_before);
         self.change_calls(id, &previous, &entry);
         self.ledger.change(&previous, &entry);
-        touched.reordered |= was_trace != entry.marks.trace;
+        touched.reordered |= before.is_hidden() != entry.marks.is_hidden();
         self.change_lane(id, &previous, &entry, touched);
         self.see_model(&entry);
         self.see_boundary_again(id, &previous, &entry);
         self.adopt_strays_of(id, touched);
-        if is_moved {
+        if before != entry.marks || is_rooted {
             self.unsettle();
         }
         touched.changed.push(id);
@@ -147,7 +148,7 @@ impl Transcript {
         entry.revision += 1;
         self.large.note(id, entry);
         self.ledger.change(&before, &head);
-        touched.reordered |= before.marks.trace != head.marks.trace;
+        touched.reordered |= before.marks.is_hidden() != head.marks.is_hidden();
         self.change_lane(id, &before, &head, touched);
         self.see_model(&head);
         let is_moved = before.marks != head.marks || before.parent != head.parent;

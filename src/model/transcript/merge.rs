@@ -45,9 +45,11 @@ pub(crate) fn merge_head(entry: &mut Entry, new: &Entry, part: Extent) {
     entry.from.clone_from(&new.from);
     entry.model = new.model.clone().or_else(|| entry.model.take());
     // What has become bookkeeping stays so when its beginning is sent again.
-    let was_trace = entry.marks.trace;
+    let before = entry.marks;
     entry.marks = new.marks;
-    entry.marks.trace |= was_trace;
+    entry.marks.trace |= before.trace;
+    // What it tells of work is no matter of its own record.
+    (entry.marks.reports, entry.marks.again) = (before.reports, before.again);
     if new.stop != Stop::Unrecorded {
         entry.stop = new.stop;
     }

@@ -453,12 +453,19 @@ fn the_newest_entry_may_stand_before_a_sub_agents_last() {
 
 #[test]
 fn what_is_told_of_work_finds_its_call_in_any_order() {
-    let told = |out: &mut Batch, about: About, by: &str, carrier: Carrier, exit: i64| {
+    let report = |out: &mut Batch, about: About, by: &str, carrier: Carrier, exit: i64| {
         let end = End::by_word(None, Some(exit));
         let update = Update { by: Text::from(by), at: Some(Timestamp(exit)), carrier, end };
         out.push(Edit::Update { about, update, lane: None });
     };
-    let parts: [&dyn Fn(&mut Batch); 4] = [
+    let noted = |out: &mut Batch, key: &str| {
+        let mut noted = entry(out, key, &[]);
+        noted.role = Role::Harness;
+        out.entry(noted);
+    };
+    let parts: [&dyn Fn(&mut Batch); 6] = [
+        &|out| noted(out, "queue"),
+        &|out| noted(out, "notice"),
         &|out| {
             let mut asked = entry(out, "asked", &[]);
             let call = samples::call(out, "c1");
@@ -470,10 +477,12 @@ fn what_is_told_of_work_finds_its_call_in_any_order() {
             let result = ToolResult { work, ..samples::result(out, "r1", Some(Timestamp(1))) };
             out.push(Edit::Result { call: Text::from("c1"), result: Box::new(result), lane: None });
         },
-        &|out| told(out, About { call: Some(Text::from("c1")), handle: None }, "queue", Carrier::Queue, 3),
-        &|out| told(out, About { call: None, handle: Some(Text::from("w1")) }, "notice", Carrier::Notice, 3),
+        &|out| report(out, About { call: Some(Text::from("c1")), handle: None }, "queue", Carrier::Queue, 3),
+        &|out| {
+            report(out, About { call: None, handle: Some(Text::from("w1")) }, "notice", Carrier::Notice, 3)
+        },
     ];
-    let orders = [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1], [1, 3, 0, 2]];
+    let orders = [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [4, 2, 5, 3, 1, 0], [1, 3, 5, 2, 0, 4]];
     for order in orders {
         let mut transcript = Transcript::new();
         for _ in 0..2 {
@@ -491,9 +500,35 @@ fn what_is_told_of_work_finds_its_call_in_any_order() {
         );
         let work = call.state.work().unwrap();
         assert_eq!(work.updates.len(), 2, "{order:?}");
-        assert_eq!(work.delivered().map(|told| told.by.as_str()), Some("notice"), "{order:?}");
-        assert_eq!(transcript.order().len(), 1, "no stray is left: {order:?}");
+        assert_eq!(work.delivered().map(|report| report.by.as_str()), Some("notice"), "{order:?}");
+        assert_eq!(transcript.order().len(), 3, "no stray is left: {order:?}");
+        let marks = |key: &str| transcript.marks(transcript.find(key).unwrap()).unwrap();
+        assert!(marks("notice").reports && !marks("notice").is_hidden(), "{order:?}");
+        assert!(marks("queue").again && marks("queue").is_hidden(), "one row stands for both: {order:?}");
+        let report = transcript.reported_by(&Text::from("notice")).map(|(entry, _)| entry);
+        assert_eq!(report.collect::<Vec<_>>(), [id], "{order:?}");
     }
+}
+
+#[test]
+fn work_that_is_taken_up_again_ends_anew() {
+    let mut work = Work::begun(Text::from("w1"));
+    let mut hear = |by: &str, at: i64, carrier: Carrier| {
+        let end = End::by_word(None, None);
+        work.take_in(Update { by: by.into(), at: Some(Timestamp(at)), carrier, end });
+    };
+    hear("q1", 1, Carrier::Queue);
+    hear("n1", 2, Carrier::Notice);
+    hear("n2", 3, Carrier::Notice);
+    assert_eq!(work.endings().len(), 1, "told again, it is the same end");
+    let mut hear = |by: &str, at: i64, carrier: Carrier| {
+        let end = End::by_word(None, None);
+        work.take_in(Update { by: by.into(), at: Some(Timestamp(at)), carrier, end });
+    };
+    hear("q2", 8, Carrier::Queue);
+    assert_eq!(work.endings().len(), 2);
+    let (end, report) = work.completed().unwrap();
+    assert_eq!((end.at, report.by.as_str(), work.delivered()), (Some(Timestamp(8)), "q2", None));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Touched, Transcript};
 use crate::model::body::Key;
-use crate::model::entry::{Block, Entry, EntryId};
+use crate::model::entry::{Block, Entry, EntryId, Role};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
@@ -22,6 +22,8 @@ pub(super) struct Works {
     /// Calls whose results say again that work goes on which another call began.
     polls: HashSet<(EntryId, Key)>,
     early: HashMap<Key, Vec<Early>>,
+    /// The calls of whose work entries and results tell, by their keys.
+    reports: HashMap<Key, Vec<Begun>>,
 }
 
 /// A call that began work.
@@ -70,6 +72,8 @@ impl Transcript {
                 known.push(begun.clone());
                 known.drain(..known.len().saturating_sub(GIVEN_AGAIN));
             }
+            let work = self.work_of(&begun).map(|work| work.updates.clone()).unwrap_or_default();
+            work.iter().for_each(|update| self.note_report(&update.by, &begun));
             let at = self.call_of(&begun).and_then(|call| call.state.result()?.at);
             for key in [&begun.call, &handle] {
                 let Some(early) = self.works.early.get_mut(key) else { continue };
@@ -183,15 +187,90 @@ impl Transcript {
     }
 
     fn take_in(&mut self, begun: &Begun, update: Update, touched: &mut Touched) {
-        if self.call_of_mut(begun).is_some_and(|call| call.state.take_in(update)) {
-            self.changed(begun, touched);
+        let by = update.by.clone();
+        let Some(call) = self.call_of_mut(begun) else { return };
+        let before = foremost(call.state.work());
+        if !call.state.take_in(update) {
+            return;
         }
+        let now = foremost(call.state.work());
+        self.changed(begun, touched);
+        self.note_report(&by, begun);
+        for key in before.into_iter().chain(now).chain([by]) {
+            self.mark_report(&key, touched);
+        }
+    }
+
+    fn note_report(&mut self, by: &Key, begun: &Begun) {
+        let calls = self.works.reports.entry(by.clone()).or_default();
+        if !calls.contains(begun) {
+            calls.push(begun.clone());
+        }
+    }
+
+    /// The calls of whose work a record tells that has this key.
+    pub(crate) fn reported_by<'t>(
+        &'t self,
+        key: &Key,
+    ) -> impl Iterator<Item = (EntryId, &'t ToolCall)> + use<'t> {
+        let calls = self.works.reports.get(key).into_iter().flatten();
+        calls.filter_map(|begun| Some((begun.entry, self.call_of(begun)?)))
+    }
+
+    /// Marks an entry by what it tells of the ends of work, if it tells nothing else.
+    fn mark_report(&mut self, key: &Key, touched: &mut Touched) {
+        let Some(id) = self.find(key) else { return };
+        let (reports, again) = self.report_marks(key);
+        let Some(entry) = self.entries.get_mut(id.index()) else { return };
+        let before = entry.marks;
+        entry.set_report((reports, again));
+        if before != entry.marks {
+            entry.revision += 1;
+            touched.reordered |= before.is_hidden() != entry.marks.is_hidden();
+            touched.changed.push(id);
+        }
+    }
+
+    /// The same for an entry that is new.
+    pub(super) fn see_report(&self, entry: &mut Entry) {
+        if self.works.reports.contains_key(&entry.key) {
+            entry.set_report(self.report_marks(&entry.key));
+        }
+    }
+
+    /// Whether what tells of ends of work is the first to tell one, and whether it tells one again.
+    fn report_marks(&self, key: &Key) -> (bool, bool) {
+        let (mut reports, mut again) = (false, false);
+        for (_, call) in self.reported_by(key) {
+            for ending in call.state.work().into_iter().flat_map(Work::endings) {
+                let is_report = ending.by(key).is_some();
+                let is_first = ending.foremost().is_some_and(|update| update.by == *key);
+                reports |= is_report && is_first;
+                again |= is_report && !is_first;
+            }
+        }
+        (reports, again && !reports)
     }
 
     fn changed(&mut self, begun: &Begun, touched: &mut Touched) {
         if let Some(entry) = self.entries.get_mut(begun.entry.index()) {
             entry.revision += 1;
             touched.changed.push(begun.entry);
+        }
+    }
+}
+
+/// The key of what stands for all that tells the last end of work.
+fn foremost(work: Option<&Work>) -> Option<Key> {
+    Some(work?.endings().pop()?.foremost()?.by.clone())
+}
+
+impl Entry {
+    /// Takes in whether it is the first to tell how work ended, or tells it again. What somebody said, or asked of
+    /// tools, stands for itself.
+    fn set_report(&mut self, (reports, again): (bool, bool)) {
+        if matches!(self.role, Role::System | Role::Harness) && !self.marks.prompt {
+            (self.marks.reports, self.marks.again) = (reports, again);
         }
     }
 }

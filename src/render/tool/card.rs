@@ -2,7 +2,7 @@
 
 use ratatui::text::Span;
 
-use super::{image_rows, intent_of, plan};
+use super::{image_rows, plan};
 use crate::model::body::{Body, Tree};
 use crate::model::change::{self, DiffLine};
 use crate::model::figures;
@@ -210,7 +210,7 @@ impl<'a> Card<'a> {
 
     /// A command that the head row cannot show whole.
     fn command(&self, input: &Tree) -> Vec<Row> {
-        let intent = intent_of(self.call).filter(|_| self.look.intents);
+        let intent = self.call.intent().filter(|_| self.look.intents);
         let before = intent.map_or(0, |intent| wrap::width(intent));
         let command = ["command", "cmd", "script", "code", "input"]
             .iter()

@@ -23,7 +23,7 @@ pub(crate) fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
         ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => {
             (glyphs.outcome.running, theme.accent)
         }
-        ToolState::Acknowledged(_) if sheet.item.is_awaited => (glyphs.outcome.running, theme.accent),
+        ToolState::Acknowledged(_) if sheet.item.goes_on => (glyphs.outcome.running, theme.accent),
         ToolState::Done(_) if call.state.is_unrecorded() => (glyphs.outcome.lost, theme.dim),
         ToolState::Done(_) => (glyphs.outcome.done, theme.good),
         ToolState::Failed(_) => (glyphs.outcome.failed, theme.bad),
@@ -36,7 +36,7 @@ pub(crate) fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
         _ if is_given_up => "no result".to_owned(),
         ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => String::new(),
         ToolState::Lost => "no result".to_owned(),
-        ToolState::Acknowledged(result) if sheet.item.is_awaited => of_result(call, result),
+        ToolState::Acknowledged(result) if sheet.item.goes_on => of_result(call, result),
         ToolState::Acknowledged(_) => "no end recorded".to_owned(),
         ToolState::Done(result) | ToolState::Failed(result) => of_result(call, result),
         ToolState::Refused(result) | ToolState::Stopped(result) if result.facts.is_blank() => {
@@ -46,7 +46,7 @@ pub(crate) fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
     };
     let words_style = if matches!(call.state, ToolState::Failed(_)) { theme.bad } else { theme.dim };
     let took = duration(sheet, call).unwrap_or_default();
-    let took = if call.state.is_open() && !is_given_up { took } else { format!("{took:>DURATION$}") };
+    let took = if super::is_running(sheet, call) { took } else { format!("{took:>DURATION$}") };
     // Decoders join facts with a dot.
     let words = if theme.ascii { words.replace('·', glyphs.dot) } else { words };
     vec![styled(words, words_style), styled(took, theme.dim), styled(glyph, style)]

@@ -32,7 +32,7 @@ fn is_item(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
         Level::Prompts => {
             (entry.marks.prompt || entry.role == Role::User) && matches!(block.kind, BlockKind::Text(_))
         }
-        Level::Outline | Level::Preview => !entry.marks.trace,
+        Level::Outline | Level::Preview => !entry.marks.is_hidden(),
         Level::Full | Level::Raw => true,
     };
     let is_blank =

@@ -246,7 +246,7 @@ pub fn narrow(text: &mut TextPane) {
 
 /// Bookkeeping is searched only where it is shown; prompts alone are a way to read, not all there is.
 fn has_rows(entry: &Entry, level: Level) -> bool {
-    !entry.marks.trace || level >= Level::Full
+    !entry.marks.is_hidden() || level >= Level::Full
 }
 
 /// To the hit that is sought, as soon as it is sure which one that is.

@@ -119,7 +119,9 @@ impl History {
             }
             Outcome::Done => (glyphs.outcome.done, theme.good),
             Outcome::Failed => (glyphs.outcome.failed, theme.bad),
-            Outcome::Open if scene.is_at_work_on(one.place.entry) => (glyphs.outcome.running, theme.warn),
+            Outcome::Open if call.is_some_and(|call| scene.runs(one.place.entry, call)) => {
+                (glyphs.outcome.running, theme.warn)
+            }
             Outcome::Open => (glyphs.outcome.lost, theme.dim),
         };
         let lines = self.lines((one, path), call, scene).map(|(added, removed)| match removed {

@@ -38,6 +38,8 @@ pub(crate) enum Status {
     Interrupted,
     /// Without a result, and nobody waits for one.
     NoResult,
+    /// Nothing tells how its work ended.
+    NoEnd,
     /// Its result is none: the agent made it up.
     Synthetic,
     /// The agent is at work on it.
@@ -98,7 +100,8 @@ impl<'a> PlacedCall<'a> {
         match Outcome::of(&self.call.state) {
             Outcome::Refused => Status::Refused,
             Outcome::Lost => Status::Interrupted,
-            Outcome::Open if scene.is_at_work_on(self.place.entry) => Status::Running,
+            Outcome::Open if scene.runs(self.place.entry, self.call) => Status::Running,
+            Outcome::Open if self.call.state.work().is_some() => Status::NoEnd,
             Outcome::Open => Status::NoResult,
             Outcome::Failed | Outcome::Done
                 if self.findings(scene).any(|finding| finding.rule.id == SYNTHETIC) =>
@@ -125,6 +128,7 @@ impl Status {
             Self::Refused => "refused",
             Self::Interrupted => "stopped",
             Self::NoResult => "no result",
+            Self::NoEnd => "no end",
             Self::Synthetic => "synthetic",
             Self::Running => "running",
             Self::Unrecorded => "unknown",
@@ -138,7 +142,7 @@ impl Status {
         match self {
             Self::Failed => (glyphs.outcome.failed, theme.bad),
             Self::Refused => (glyphs.outcome.refused, theme.warn),
-            Self::Interrupted | Self::NoResult => (glyphs.outcome.lost, theme.warn),
+            Self::Interrupted | Self::NoResult | Self::NoEnd => (glyphs.outcome.lost, theme.warn),
             Self::Synthetic => ("!", theme.warn),
             Self::Running => (glyphs.outcome.running, theme.warn),
             Self::Unrecorded => (glyphs.outcome.lost, theme.dim),

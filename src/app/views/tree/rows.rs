@@ -218,7 +218,7 @@ fn words(scene: &PageScene<'_>, node: &Node) -> Words {
                     call.about(transcript.meta().root.as_deref())
                 ),
                 fate: fate_label(
-                    fate(transcript, None, Some(call), scene.is_at_work_on(place.entry)),
+                    fate(transcript, None, Some(call), scene.runs(place.entry, call)),
                     Some(call),
                     theme,
                 ),

@@ -137,7 +137,7 @@ fn pages_with_bodies_in_memory_are_not_packed() {
 #[test]
 fn facts_that_are_kept_as_bits_come_back() {
     for bits in 0..128 {
-        assert_eq!(u8::from(Marks::from(bits)), bits);
+        assert_eq!(u16::from(Marks::from(bits)), bits);
     }
     // Five facts, and above them no failure or one of four.
     for bits in 0..5 << 5 {

@@ -1,0 +1,112 @@
+//! The end of work in the background: a row at the place where the model was told of it, instead of the notice.
+
+use ratatui::text::Span;
+
+use crate::model::entry::{Block, BlockKind, Role};
+use crate::model::tally::unknown::Judged;
+use crate::model::tool::Verdict;
+use crate::model::tool::work::EndLine;
+use crate::render::body;
+use crate::render::excerpt::Detail;
+use crate::render::row::{Row, RowKind};
+use crate::render::sheet::{Head, Sheet};
+use crate::render::wrap::{self, Piece};
+
+/// Columns of the time, the word and the glyph of a row.
+const AROUND: usize = 20;
+/// Columns that what the call was about has, if it needs them.
+const ABOUT: usize = 16;
+
+/// Which ends stand for a block: each notice of an entry tells one, and the last of them all that are left.
+pub(super) fn of_block<'a>(sheet: &Sheet<'a>, index: usize) -> &'a [EndLine] {
+    let (entry, ends) = (sheet.item.entry, sheet.item.ends);
+    if ends.is_empty() || !matches!(entry.role, Role::System | Role::Harness) {
+        return &[];
+    }
+    let is_notice = |block: &Block| {
+        let is_report = matches!(&block.kind, BlockKind::Aside(Judged::Text, _));
+        is_report || matches!(&block.kind, BlockKind::Text(_) | BlockKind::Raw(_))
+    };
+    if !entry.blocks.get(index).is_some_and(is_notice) {
+        return &[];
+    }
+    let number = entry.blocks.iter().take(index).filter(|block| is_notice(block)).count();
+    let is_last = !entry.blocks.iter().skip(index + 1).any(is_notice);
+    let end = if is_last { ends.len() } else { (number + 1).min(ends.len()) };
+    ends.get(number..end).unwrap_or_default()
+}
+
+/// Lays out a notice: what it says is behind its row.
+pub(super) fn lay_out(sheet: &mut Sheet<'_>, block: &Block, ends: &[EndLine], detail: Detail) {
+    let body = match &block.kind {
+        BlockKind::Text(body) => body,
+        BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => &raw.body,
+        BlockKind::Thinking(_)
+        | BlockKind::Call(_)
+        | BlockKind::Result(_)
+        | BlockKind::Image(_)
+        | BlockKind::Break(_) => return,
+    };
+    let theme = sheet.look.theme;
+    let outcome = &sheet.glyphs().outcome;
+    for (number, end) in ends.iter().enumerate() {
+        let (glyph, style) = match end.verdict {
+            Verdict::Done => (outcome.done, theme.good),
+            Verdict::Failed => (outcome.failed, theme.bad),
+            Verdict::Refused => (outcome.refused, theme.warn),
+            Verdict::Stopped => (outcome.lost, theme.warn),
+        };
+        let (text, suffix) = words(sheet, end);
+        if number > 0 {
+            let line = wrap::fit(&[text, suffix].concat(), sheet.room(), sheet.glyphs().cut).into();
+            sheet.body(vec![Row { line, ..Row::default() }]);
+            continue;
+        }
+        sheet.head(Head {
+            kind: RowKind::Head,
+            at: sheet.item.entry.at,
+            word: Span::styled("note", theme.dim),
+            text,
+            suffix,
+            right: vec![Span::styled(glyph, style)],
+            is_away: body.is_away(),
+            hides: if detail.is_whole() { 0 } else { body.lines.max(1) },
+            ..Head::default()
+        });
+    }
+    if detail.is_whole() {
+        let rows = body::untitled(body, detail, sheet.nodes(0), sheet.room(), sheet.look);
+        sheet.body(rows);
+    }
+}
+
+/// `bash "cargo test`, which is cut if it is long, and `" ended  exit 1 · ran 5m01s · told 10m19s later`: where that is too
+/// long for the row, its exit code and when the model was told stay.
+fn words(sheet: &Sheet<'_>, end: &EndLine) -> (Vec<Piece>, Vec<Piece>) {
+    let theme = sheet.look.theme;
+    let quote = if end.about.is_empty() { "" } else { "\"" };
+    let gap = if end.about.is_empty() { "" } else { " " };
+    let text = vec![
+        Span::styled(format!("{}{gap}", end.tool), theme.tool),
+        Span::styled(format!("{quote}{}", end.about), theme.text),
+    ];
+    let mut suffix = vec![Span::styled(format!("{quote} {}", end.verb), theme.text)];
+    let dot = format!(" {} ", sheet.glyphs().dot);
+    let last = end.facts.len().saturating_sub(1);
+    let mut facts: Vec<Piece> = end.exit.iter().map(|exit| Span::styled(exit.clone(), theme.bad)).collect();
+    facts.extend(end.facts.iter().enumerate().map(|(number, fact)| {
+        let style = if number == last && end.is_missed { theme.warn } else { theme.dim };
+        Span::styled(fact.clone(), style)
+    }));
+    let about = wrap::width(&end.about).min(ABOUT);
+    let room = sheet.room().saturating_sub(AROUND + wrap::width(&end.tool) + about + end.verb.len());
+    while wrap::width_of(&facts) + (facts.len() - 1) * wrap::width(&dot) > room && facts.len() > 1 {
+        facts.remove(usize::from(end.exit.is_some() && facts.len() > 2));
+    }
+    for (number, fact) in facts.into_iter().enumerate() {
+        let between = if number == 0 { "  " } else { dot.as_str() };
+        suffix.push(Span::styled(between.to_owned(), theme.dim));
+        suffix.push(fact);
+    }
+    (text, suffix)
+}

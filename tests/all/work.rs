@@ -1,0 +1,117 @@
+//! Work that goes on after the result of its call, where the reader meets it.
+
+use tv::app::update::Event;
+use tv::model::edit::{Edit, Feed};
+use tv::model::entry::{BlockKind, Raw, Role};
+use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
+use tv::model::tool::work::{About, Carrier, End, Update, Work};
+use tv::model::tool::{ToolKind, Verdict};
+use tv::render::theme::Theme;
+
+use crate::made::{START, answer, calls, entry, prompt, result_at, says, with};
+use crate::stage::{Stage, fixture};
+
+/// The result of a call that goes on as this work.
+fn begun(call: &str, seconds: i64, handle: &str) -> Edit {
+    match result_at(call, seconds, "it goes on", Verdict::Done) {
+        Edit::Result { call, mut result, lane } => {
+            result.work = Some(Box::new(Work { handle: Text::from(handle), updates: Vec::new() }));
+            Edit::Result { call, result, lane }
+        }
+        other => other,
+    }
+}
+
+/// A record about work, with the entry that shows it.
+fn told(by: &str, seconds: i64, handle: &str, carrier: Carrier, exit: i64) -> [Edit; 2] {
+    let verdict = if exit == 0 { Verdict::Done } else { Verdict::Failed };
+    let end = End { verdict, exit: Some(exit), at: None };
+    let at = Some(Timestamp(START + seconds * 1_000));
+    let update = Update { by: Text::from(by), at, carrier, end: Some(end) };
+    let about = About { call: None, handle: Some(Text::from(handle)) };
+    let words = "<task-notification>it ended</task-notification>";
+    let shown = entry(by, seconds, Role::Harness, |batch| {
+        vec![BlockKind::Raw(Raw { title: Text::from("task notification"), body: batch.output(words) })]
+    });
+    [Edit::Update { about, update, lane: None }, shown]
+}
+
+#[test]
+fn one_row_stands_for_all_that_tells_an_end() {
+    let path = fixture("claude-code/background.jsonl");
+    let mut stage = Stage::open(&path, (140, 60), Theme::dark());
+    let picture = stage.picture();
+    assert!(
+        picture.contains("bash \"In the harbour\" ended  exit 3 · ran 4m58s · told 7m00s later"),
+        "{picture}"
+    );
+    assert!(picture.contains("ended  ran 5m28s · never told to the model"), "{picture}");
+    assert!(picture.contains("no end recorded"), "{picture}");
+    assert_eq!(picture.matches(" ended  ").count(), 2, "what a poll told has no row of its own:\n{picture}");
+    assert!(!picture.contains("task-notification") && !picture.contains("queued"), "{picture}");
+    stage.resize(140, 200);
+    stage.press("+");
+    let picture = stage.picture();
+    assert!(picture.contains("exit 3 · ran 4m58s · in the queue"), "{picture}");
+}
+
+#[test]
+fn a_key_leads_along_a_call_to_the_answer_that_saw_its_end() {
+    let path = fixture("claude-code/background.jsonl");
+    let mut stage = Stage::open(&path, (140, 60), Theme::dark());
+    let notice = "ba5e0009-1111-4222-8333-444455556666";
+    stage.press("g ] t");
+    let walk = |stage: &mut Stage, keys: &[&str]| {
+        for key in keys {
+            stage.press("%");
+            assert_eq!(stage.focused_key(), *key, "{}", stage.picture());
+        }
+    };
+    walk(&mut stage, &["ba5e0009-1111-4222-8333-444455556666", "msg_01Bg4", "msg_01Bg1", notice]);
+    stage.press("g ] t ] t");
+    walk(&mut stage, &["msg_01Bg2", "msg_01Bg3", "msg_01Bg1"]);
+    stage.press("+ g ] t");
+    walk(&mut stage, &["@0:5553"]);
+}
+
+#[test]
+fn what_goes_on_has_a_clock_until_it_ends() {
+    let mut stage = Stage::made((130, 30));
+    let clock = |stage: &mut Stage, seconds: i64| {
+        stage.happen(Event::Tick { now: Timestamp(START + seconds * 1_000) });
+        stage.arrange();
+    };
+    clock(&mut stage, 10);
+    stage.add([
+        prompt("p", "test it"),
+        with(calls("c1", 1, "bash", ToolKind::Run, "cargo test"), |entry| entry.key = "a1".into()),
+        begun("c1", 2, "w1"),
+        says("a2", 3, Role::Assistant, "It runs."),
+    ]);
+    stage.feed(Feed::CaughtUp);
+    clock(&mut stage, 70);
+    assert!(stage.picture().contains("running 1:09"), "{}", stage.picture());
+    assert!(stage.app.reader.ticks(), "its clock goes on");
+    stage.add(told("q", 80, "w1", Carrier::Queue, 1));
+    clock(&mut stage, 85);
+    let picture = stage.picture();
+    assert!(picture.contains("exit 1") && !picture.contains("running"), "{picture}");
+    assert!(picture.contains("bash \"cargo test\" ended  exit 1 · ran 1m19s · in the queue"), "{picture}");
+    stage.add(told("n", 90, "w1", Carrier::Notice, 1));
+    let picture = stage.picture();
+    assert!(picture.contains("ran 1m19s · told 10.0s later"), "{picture}");
+    assert_eq!(picture.matches(" ended  ").count(), 1, "{picture}");
+    stage.add(told("n2", 95, "w1", Carrier::Notice, 1));
+    stage.add([answer("a3", "It failed.")]);
+    assert_eq!(stage.picture().matches(" ended  ").count(), 1, "{}", stage.picture());
+    // A file that nobody writes any more has no clock.
+    let mut stage = Stage::made((130, 30));
+    stage.add([
+        prompt("p", "test it"),
+        calls("c1", 1, "bash", ToolKind::Run, "cargo test"),
+        begun("c1", 2, "w1"),
+    ]);
+    stage.feed(Feed::CaughtUp);
+    assert!(stage.picture().contains("no end recorded"), "{}", stage.picture());
+}
