@@ -308,6 +308,28 @@ fn a_session_is_called_by_its_title_also_by_one_that_comes_later() {
 }
 
 #[test]
+fn what_takes_the_place_of_a_session_has_its_own_entries_and_title() {
+    let dir = tempfile::tempdir().unwrap();
+    let one = write(dir.path(), "one.jsonl", &[says("a", "a1", "10:00:00")]);
+    let two = write(dir.path(), "two.jsonl", &[says("b", "b1", "10:00:01"), says("c", "b2", "10:00:03")]);
+    let mut joined = Joined::of(&[&one, &two]);
+    let other = write(dir.path(), "other", &[says("d", "d1", "10:00:02")]);
+    fs::rename(other, &two).unwrap();
+    joined.until(|transcript, _| transcript.lanes()[1].label.as_str() == "d1 (claude-code)");
+    assert_eq!(joined.texts(), ["a1", "d1"]);
+    let title = joined.transcript.meta().title().map(ToString::to_string);
+    assert_eq!(title.as_deref(), Some("2 sessions joined: a1 (claude-code), d1 (claude-code)"));
+    OpenOptions::new()
+        .append(true)
+        .open(&one)
+        .unwrap()
+        .write_all(says("e", "a2", "10:00:04").as_bytes())
+        .unwrap();
+    joined.until(|transcript, _| transcript.order().len() == 3);
+    assert_eq!(joined.texts(), ["a1", "d1", "a2"]);
+}
+
+#[test]
 fn a_filter_shows_one_of_the_sessions() {
     let dir = tempfile::tempdir().unwrap();
     let (one, two) = ([says("a", "a1", "10:00:00")], [says("b", "b1", "10:00:01")]);

@@ -109,6 +109,7 @@ impl Merge {
     pub(crate) fn take(&mut self, number: usize, batch: Batch) -> Vec<Batch> {
         let Self { parts, requests, is_begun } = self;
         let Some(part) = parts.get_mut(number) else { return Vec::new() };
+        let before = part.session();
         if batch.mode.begins() {
             part.begin_anew();
         }
@@ -124,7 +125,6 @@ impl Merge {
             part.unread.extend(batch.edits);
             return Vec::new();
         }
-        let before = part.session();
         part.take_in(batch.edits, requests);
         let session = part.session();
         if session != before {
@@ -274,6 +274,7 @@ impl Merge {
 impl Part {
     fn begin_anew(&mut self) {
         self.former = std::mem::take(&mut self.known);
+        self.meta = Meta::default();
         self.clocks.clear();
         self.waiting.clear();
         self.unread.clear();
