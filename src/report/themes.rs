@@ -34,7 +34,7 @@ pub struct Listed {
     pub(crate) name: String,
     /// `comes with tv`, or its file.
     pub(crate) from: String,
-    /// The theme, or why it cannot be used.
+    /// The theme; or why it cannot be used, with its place.
     pub(crate) theme: Result<Theme, String>,
 }
 
@@ -46,15 +46,14 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
 
 fn list(options: &Options, out: &mut dyn Write) -> io::Result<()> {
     for listed in &options.themes {
-        let from = Text::clean(&listed.from);
         match &listed.theme {
             Ok(theme) => {
-                writeln!(out, "{:<NAME$} {from}", listed.name)?;
+                writeln!(out, "{:<NAME$} {}", listed.name, Text::clean(&listed.from))?;
                 if options.paper.colour {
                     sample(theme.clone().with_depth(options.depth), options.paper, out)?;
                 }
             }
-            Err(why) => writeln!(out, "{:<NAME$} {from}: {}", listed.name, Text::clean(why))?,
+            Err(why) => writeln!(out, "{:<NAME$} {}", listed.name, Text::clean(why))?,
         }
     }
     Ok(())
@@ -88,7 +87,7 @@ mod tests {
         let broken = Listed {
             name: "mine".to_owned(),
             from: "/a/mine.toml".to_owned(),
-            theme: Err("2:1: glow\u{1b}[2J".to_owned()),
+            theme: Err("/a/mine.toml:2:1: glow\u{1b}[2J".to_owned()),
         };
         let paper = Paper { width: 60, colour, ascii: false };
         let options = Options { themes: vec![dark, broken], depth: Depth::Sixteen, paper };
@@ -101,7 +100,10 @@ mod tests {
     fn themes_are_listed_with_samples_where_there_are_colours() {
         let plain = written(false);
         assert_eq!(plain.lines().count(), 2);
-        assert!(plain.contains("comes with tv") && plain.contains("/a/mine.toml: 2:1: glow"), "{plain}");
+        assert!(
+            plain.contains("comes with tv") && plain.contains("mine               /a/mine.toml:2:1: glow"),
+            "{plain}"
+        );
         let coloured = written(true);
         for role in ROLES {
             assert!(coloured.contains(role), "{role}");

@@ -82,26 +82,26 @@ pub(crate) fn unknown(name: &str) -> String {
 /// All themes: those of the program, and those in the reader's settings folder.
 pub fn all(settings_folder: Option<&Path>) -> Vec<Listed> {
     let of_tv = |name: &str| {
-        let theme = themes::known(name).ok_or_else(|| "cannot be read".to_owned());
+        let theme = themes::known(name).ok_or_else(|| "comes with tv: cannot be read".to_owned());
         Listed { name: name.to_owned(), from: "comes with tv".to_owned(), theme }
     };
     let mut all: Vec<Listed> = themes::names().map(of_tv).collect();
     let folder = settings_folder.map(|folder| folder.join("themes"));
     let files = folder.as_deref().map_or_else(|| Ok(Vec::new()), settings_file::files);
     let files = files.unwrap_or_else(|why| {
-        let from = "themes of your own".to_owned();
-        all.push(Listed { name: "…".to_owned(), from, theme: Err(why) });
+        let theme = Err(format!("themes of your own: {why}"));
+        all.push(Listed { name: "…".to_owned(), from: String::new(), theme });
         Vec::new()
     });
     for path in files {
         let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
-        let is_taken = themes::known(name).is_some();
+        let (is_taken, from) = (themes::known(name).is_some(), path.display().to_string());
         let theme = if is_taken {
-            Err("never used, one of tv has this name".to_owned())
+            Err(format!("{from}: never used, one of tv has this name"))
         } else {
-            read(&path, name).and_then(|theme| theme.ok_or_else(|| "it is gone".to_owned()))
+            read(&path, name).and_then(|theme| theme.ok_or_else(|| format!("{from}: it is gone")))
         };
-        all.push(Listed { name: name.to_owned(), from: path.display().to_string(), theme });
+        all.push(Listed { name: name.to_owned(), from, theme });
     }
     all
 }
