@@ -13,6 +13,7 @@ use super::plan::Plan;
 use super::preview::WINDOW;
 use crate::model::edit::{Feed, LinkState, Polled};
 use crate::model::text::Text;
+use crate::source::follow::why_unread;
 use crate::source::watch::Watcher;
 
 /// Time between two figures of progress.
@@ -94,7 +95,7 @@ impl Follow<'_> {
         while let Err(error) = self.course.open()
             && !self.is_stopped()
         {
-            let error = error.to_string();
+            let error = why_unread(&error);
             if error != last {
                 (self.outlet)(Feed::Link(LinkState::Unreadable(Text::clean(&error))));
                 last = error;

@@ -17,6 +17,7 @@ use crate::formats::{Asked, Detection, named, registry, roots};
 use crate::model::record::Shape;
 use crate::model::text::{Text, text_of};
 use crate::source::discover::below;
+use crate::source::follow;
 use crate::source::pattern::{Closed, Why, matches};
 use crate::source::regular::{self, Fence};
 use crate::source::rewritten::Rewritten;
@@ -330,7 +331,7 @@ fn why(path: &Path, error: &io::Error) -> Option<String> {
     let what = match error.kind() {
         io::ErrorKind::NotFound if is_link => "a link to a file that does not exist",
         io::ErrorKind::NotFound => "no such file or folder",
-        io::ErrorKind::PermissionDenied => "no permission to read it",
+        io::ErrorKind::PermissionDenied => return Some(follow::why_unread(error)),
         _ if is_link && is_loop => "a link that leads back to itself",
         _ => return None,
     };

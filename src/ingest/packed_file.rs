@@ -20,7 +20,7 @@ use crate::model::edit::{Feed, LinkState};
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
 use crate::source::budget;
-use crate::source::follow::is_absence;
+use crate::source::follow::{is_absence, why_unread};
 use crate::source::lines::LineBuffer;
 use crate::source::packed::{self, Packing};
 use crate::source::rewritten::{PATIENCE, RETRY};
@@ -165,7 +165,7 @@ impl PackedFile {
         let (link, is_other) = match Stamp::of(&self.path) {
             Ok(stamp) => (LinkState::Live, self.is_other(stamp)),
             Err(error) if is_absence(&error) => (LinkState::Gone, false),
-            Err(error) => (LinkState::Unreadable(Text::clean(&error.to_string())), false),
+            Err(error) => (LinkState::Unreadable(Text::clean(&why_unread(&error))), false),
         };
         let is_news = std::mem::replace(&mut self.link, link.clone()) != link;
         (is_news.then_some(link), is_other)

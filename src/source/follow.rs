@@ -299,7 +299,7 @@ impl Follower {
             self.file = None;
         }
         let last = self.failure.take();
-        let failure = Failure::after(last.as_ref(), error.to_string(), now, in_reading);
+        let failure = Failure::after(last.as_ref(), why_unread(error), now, in_reading);
         let is_known = last.is_some_and(|last| last.what == failure.what);
         let what = self.failure.insert(failure).what.clone();
         if is_known { Change::Quiet } else { Change::Unreadable(what) }
@@ -307,6 +307,14 @@ impl Follower {
 
     fn descriptor(&self) -> io::Result<&File> {
         self.file.as_ref().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+    }
+}
+
+/// Why a file cannot be read, in a few words.
+pub(crate) fn why_unread(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
+        _ => error.to_string(),
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::follow::is_absence;
+use super::follow::{is_absence, why_unread};
 use super::regular::{Fence, LARGEST};
 use super::stamp::Stamp;
 
@@ -147,7 +147,7 @@ impl Rewritten {
     }
 
     fn note_absence(&mut self, error: &io::Error) -> Look {
-        let what = error.to_string();
+        let what = why_unread(error);
         self.retry = None;
         let is_news = self.away.replace(what.clone().into()).as_deref() != Some(&what);
         match (is_news, is_absence(error)) {

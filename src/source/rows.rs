@@ -29,7 +29,7 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use super::follow::is_absence;
+use super::follow::{is_absence, why_unread};
 use super::stamp::Stamp;
 
 #[cfg(feature = "sqlite")]
@@ -138,8 +138,7 @@ impl Failure {
     pub(crate) fn of(error: &io::Error) -> Self {
         match error.kind() {
             _ if is_absence(error) => Self::Gone,
-            io::ErrorKind::PermissionDenied => Self::Unreadable("no permission to read it".to_owned()),
-            _ => Self::Unreadable(error.to_string()),
+            _ => Self::Unreadable(why_unread(error)),
         }
     }
 

@@ -226,7 +226,7 @@ fn permission_that_is_lost_is_reported_and_noticed_when_it_returns() {
     fs::write(&new, line("assistant", "FORBIDDEN", 4)).unwrap();
     fs::set_permissions(&new, fs::Permissions::from_mode(0o000)).unwrap();
     fs::rename(&new, &viewed.path).unwrap();
-    viewed.console.wait_for("unreadable: Permission denied");
+    viewed.console.wait_for("unreadable: no permission to read it");
     assert!(viewed.console.text().contains("READ ON"));
     assert_idle(viewed.console.process());
     set(0o644);
