@@ -129,7 +129,7 @@ impl Account {
         for id in &touched.changed {
             self.change(transcript, *id);
         }
-        self.is_current &= touched.is_empty() && !touched.lanes;
+        self.is_current &= touched.is_empty();
     }
 
     /// An entry has changed; takes effect with [`Account::follow`].

@@ -157,7 +157,7 @@ impl<D: Derived> Memo<D> {
         for id in touched.changed.iter().chain(&touched.moved) {
             self.change(transcript, *id);
         }
-        let is_other = touched.reordered || touched.meta || touched.lanes || !touched.moved.is_empty();
+        let is_other = touched.reordered || touched.meta || !touched.moved.is_empty();
         self.is_current &= !is_other && (D::IS_OF_ROWS || touched.is_empty());
     }
 
