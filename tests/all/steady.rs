@@ -486,8 +486,8 @@ fn key_of(stage: &Stage, focus: Focus) -> Option<Text> {
     stage.app.reader.session.transcript.get(focus.entry).map(|entry| entry.key.clone())
 }
 
-/// What was seen last: nobody sees where other rows of another width put it below a page. What was read before a page was
-/// opened is remembered as long as nothing but keys come.
+/// What was seen last: nobody sees where other rows of another width put it below a page, nor where it stands below the
+/// next one. What was read before a page was opened is remembered as long as nothing but keys come.
 fn seen_last<T: Clone>(
     before: Option<T>,
     below_page: &mut Option<T>,
@@ -497,8 +497,9 @@ fn seen_last<T: Clone>(
     match covers {
         (false, true) => below_page.clone_from(&before),
         (true, false) => return below_page.take(),
-        (true, true) if !matches!(step, Step::Keys(_)) => *below_page = None,
-        (true, true) | (false, false) => {}
+        (true, true) if matches!(step, Step::Keys(_)) => return None,
+        (true, true) => *below_page = None,
+        (false, false) => {}
     }
     before
 }
