@@ -70,8 +70,6 @@ pub(crate) struct ViewSettings {
     pub(crate) outline: Option<bool>,
     /// Inspector shown where it has room.
     pub(crate) inspector: Option<bool>,
-    /// Time strip shown.
-    pub(crate) strip: Option<bool>,
     /// Line of hints shown.
     pub(crate) hints: Option<bool>,
     /// What the model did not see at the cursor dimmed.
@@ -126,7 +124,10 @@ impl Reading<'_> {
             "utc" => self.settings.view.utc = self.switch(value),
             "outline" => self.settings.view.outline = self.switch(value),
             "inspector" => self.settings.view.inspector = self.switch(value),
-            "strip" => self.settings.view.strip = self.switch(value),
+            "strip" => self.complain(
+                key.span().start,
+                "the time strip is gone: the timeline, 2, shows whose time it was",
+            ),
             "mouse" => self.settings.mouse = self.switch(value),
             "hints" => self.settings.view.hints = self.switch(value),
             "asof" => self.settings.view.asof = self.switch(value),

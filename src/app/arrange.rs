@@ -50,7 +50,7 @@ pub fn arrange(reader: &mut Reader) -> Vec<Effect> {
 /// What must be known of the session for what is in sight.
 fn needs(reader: &Reader, frame: &Frame) -> Needs {
     let watched = Needs { findings: reader.alarms.want_findings(), ..Needs::default() };
-    let panes: [&dyn SidePane; 4] = [&reader.outline, &reader.views, &reader.inspector, &reader.strip];
+    let panes: [&dyn SidePane; 3] = [&reader.outline, &reader.views, &reader.inspector];
     panes.into_iter().fold(reader.text.needs() | watched, |needs, pane| needs | pane.needs(frame))
 }
 
@@ -87,12 +87,12 @@ fn refresh_checks(reader: &mut Reader, frame: &Frame) {
 }
 
 fn arrange_sides(lent: Lent<'_>, scene: &Scene<'_>, frame: &Frame) -> Vec<Effect> {
-    let Lent { text, outline, inspector, views, strip, alarms } = lent;
+    let Lent { text, outline, inspector, views, alarms } = lent;
     text.stale.spine |= std::mem::take(&mut alarms.has_new_marks);
     arrange_spine(text, scene, &alarms.marks, usize::from(frame.lines()));
     let mut effects: Vec<Effect> = paging::page(text, scene).into_iter().collect();
     effects.extend(details::ask(text, scene));
-    let panes: [&mut dyn SidePane; 4] = [outline, views, inspector, strip];
+    let panes: [&mut dyn SidePane; 3] = [outline, views, inspector];
     for pane in panes {
         effects.extend(pane.arrange(text, scene, frame));
     }

@@ -35,8 +35,6 @@ const INSPECTOR: u16 = 44;
 const INSPECTOR_NAMED: u16 = 59;
 /// No pane is narrower.
 const NARROWEST: u16 = 16;
-/// Lines of screen that the time strip needs.
-const STRIP_FROM: u16 = 12;
 
 /// Where the parts of the screen are; what is not shown has no columns or no lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,8 +65,6 @@ pub struct Frame {
     pub covers: bool,
     /// What arrived below, under the transcript.
     pub pill: Rect,
-    /// The time strip.
-    pub strip: Rect,
     /// The status line.
     pub status: Rect,
     /// The line of hints.
@@ -109,11 +105,9 @@ fn divide(wishes: &Wishes<'_>) -> Frame {
     let (columns, lines) = wishes.screen.size;
     let (x, y) = wishes.screen.at;
     let mut rest = Rect { x, y, width: columns, height: lines };
-    let is_strip_shown = wishes.panes.wants_strip && lines >= STRIP_FROM;
     let header = from_top(&mut rest, lines >= 3);
     let hints = from_bottom(&mut rest, wishes.screen.shows_hints && lines >= 10);
     let status = from_bottom(&mut rest, lines >= 2);
-    let strip = from_bottom(&mut rest, is_strip_shown);
     let below = lines_from_bottom(&mut rest, view.map_or(0, |view| view.lines_below(lines)));
     let covers = view.is_some() && below.height == 0;
     let (outline, outline_divider) = split_outline(wishes, covers, &mut rest);
@@ -147,7 +141,6 @@ fn divide(wishes: &Wishes<'_>) -> Frame {
         view,
         covers,
         pill,
-        strip,
         status,
         hints,
     }

@@ -5,7 +5,7 @@
 //!               │
 //! arrange ── reader::Reader             one session, and its panes; several of them may stand side by side
 //!               ├── text                the window onto the transcript, with what is searched, filtered and marked in it
-//!               └── outline, views, inspector, strip
+//!               └── outline, views, inspector
 //!                                       panes that follow the reader's place in the text ([`side_pane`])
 //! ```
 //!
@@ -37,7 +37,6 @@ pub mod scene;
 pub mod screen;
 pub(crate) mod side_pane;
 pub mod state;
-pub mod strip;
 pub mod text;
 pub mod update;
 pub mod views;

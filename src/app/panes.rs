@@ -20,16 +20,12 @@ pub enum Pane {
 }
 
 /// The reader's wishes for the panes; `None` leaves a thing to the size of the screen.
-///
-/// The time strip says in shades what the timeline says in rows: it is for those who know it, and ask for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Panes {
     /// Whether the outline is shown.
     pub wants_outline: Option<bool>,
     /// Whether the inspector is shown where it has room beside the transcript.
     pub wants_inspector: Option<bool>,
-    /// Whether the time strip is shown, where it has room.
-    pub wants_strip: bool,
     /// Columns of the outline with its divider.
     pub outline_width: Option<u16>,
     /// Columns of the inspector with its divider.

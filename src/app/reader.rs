@@ -17,7 +17,6 @@ use super::panes::{Pane, Panes};
 use super::scene::{Ask, Scene};
 use super::screen::Screen;
 use super::side_pane::SidePane;
-use super::strip::Strip;
 use super::text::moving::{go_to_left, go_to_wanted, jump, scroll};
 use super::text::places::{Trail, marks};
 use super::text::viewport::{Motion, Viewport};
@@ -42,8 +41,6 @@ pub struct Reader {
     pub outline: Outline,
     /// All about the focused item.
     pub inspector: Inspector,
-    /// The turn's time on one line.
-    pub strip: Strip,
     /// Pages over the transcript.
     pub views: Views,
     /// Alarms that the reader set.
@@ -72,7 +69,6 @@ pub(crate) struct Lent<'a> {
     pub(crate) outline: &'a mut Outline,
     pub(crate) inspector: &'a mut Inspector,
     pub(crate) views: &'a mut Views,
-    pub(crate) strip: &'a mut Strip,
     pub(crate) alarms: &'a mut Alarms,
 }
 
@@ -85,7 +81,6 @@ impl Reader {
             checks: Checks::default(),
             outline: Outline::default(),
             inspector: Inspector::default(),
-            strip: Strip::default(),
             views: Views::default(),
             alarms: Alarms::default(),
             panes: Panes::default(),
@@ -132,10 +127,9 @@ impl Reader {
 
     /// Lends the panes with what stands around them, and answers what they ask for.
     pub(crate) fn lend<T>(&mut self, work: impl FnOnce(Lent<'_>, &mut Scene<'_>) -> T) -> T {
-        let Self { session, text, checks, outline, inspector, strip, views, alarms, panes, screen, .. } =
-            self;
+        let Self { session, text, checks, outline, inspector, views, alarms, panes, screen, .. } = self;
         let mut scene = Scene { session, screen, panes, checks, view: views.open(), asks: Vec::new() };
-        let done = work(Lent { text, outline, inspector, views, strip, alarms }, &mut scene);
+        let done = work(Lent { text, outline, inspector, views, alarms }, &mut scene);
         for ask in scene.asks {
             self.answer(ask);
         }
@@ -260,7 +254,6 @@ impl Reader {
             Setting::Marks(is_on) => self.screen.theme.has_marks = is_on,
             Setting::Outline(is_on) => self.panes.wants_outline = Some(is_on),
             Setting::Inspector(is_on) => self.panes.show_inspector(&self.screen, is_on),
-            Setting::Strip(is_on) => self.panes.wants_strip = is_on,
             _ => self.with_text(|text, scene| text::actions::set(text, scene, setting)),
         }
         self.text.look_changed();

@@ -75,7 +75,6 @@ fn defaults(look: &LookArgs, settings: &ViewSettings) -> ViewDefaults {
         utc: settings.utc.unwrap_or(false),
         outline: settings.outline,
         inspector: settings.inspector,
-        strip: settings.strip,
         hints: settings.hints.unwrap_or(true),
         asof: settings.asof.unwrap_or(false),
         marks: settings.marks.unwrap_or(true),

@@ -246,7 +246,7 @@ fn a_slip_in_a_command_is_named_and_a_session_never_taken_for_one() {
 #[test]
 fn every_switch_of_the_settings_reaches_the_viewer() {
     type IsOn = fn(&App) -> bool;
-    let switches: [(&str, IsOn); 14] = [
+    let switches: [(&str, IsOn); 13] = [
         ("thinking", |app| app.reader.text.shows.thinking),
         ("intents", |app| app.reader.text.shows.intents),
         ("asof", |app| app.reader.text.as_of.is_on),
@@ -254,7 +254,6 @@ fn every_switch_of_the_settings_reaches_the_viewer() {
         ("hints", |app| app.reader.screen.shows_hints),
         ("outline", |app| app.reader.panes.wants_outline == Some(true)),
         ("inspector", |app| app.reader.panes.wants_inspector == Some(true)),
-        ("strip", |app| app.reader.panes.wants_strip),
         ("wrap", |app| app.reader.text.wrapping.sideways.is_none()),
         ("lanes", |app| app.reader.text.wrapping.lanes),
         ("rulers", |app| app.reader.text.wrapping.rulers),

@@ -114,8 +114,6 @@ pub(crate) struct ViewDefaults {
     pub(crate) outline: Option<bool>,
     /// Whether the inspector is shown, likewise.
     pub(crate) inspector: Option<bool>,
-    /// Whether the time strip is shown, likewise.
-    pub(crate) strip: Option<bool>,
     /// Whether the line of hints is shown.
     pub(crate) hints: bool,
     /// Whether what the model did not see at the cursor is dimmed.
@@ -135,7 +133,6 @@ impl ViewDefaults {
         reader.text.wrapping = self.wrapping;
         reader.panes.wants_outline = self.outline;
         reader.panes.wants_inspector = self.inspector;
-        reader.panes.wants_strip = self.strip == Some(true);
         reader.screen.shows_hints = self.hints;
         reader.screen.theme.has_marks = self.marks;
     }

@@ -4,7 +4,6 @@
 //! header      session › turn            state · context · cost
 //! outline │ transcript                     │ spine │ inspector
 //!         │ pill ── 7 new below · G to follow ──── │
-//! strip       time
 //! status      FOLLOW  /word 2/5  level 3/5      line 12 · 96%
 //! hints
 //! ```
@@ -21,7 +20,6 @@ mod picker;
 pub mod pictures;
 mod popup;
 pub mod spine;
-pub mod strip;
 pub mod transcript;
 mod views;
 mod wall;
@@ -87,7 +85,7 @@ fn thin_out(buffer: &mut Buffer) {
 /// Paints the panes of a session into its part of the screen: all but the lines at its foot, which are the viewer's.
 pub fn paint_reader(reader: &Reader, buffer: &mut Buffer) {
     let parts = reader.frame();
-    let painters: [(Rect, Painter); 9] = [
+    let painters: [(Rect, Painter); 8] = [
         (parts.header, header::paint),
         (parts.outline, outline::paint),
         (parts.outline_divider, paint_outline_divider),
@@ -95,7 +93,6 @@ pub fn paint_reader(reader: &Reader, buffer: &mut Buffer) {
         (parts.spine, spine::paint),
         (parts.inspector_divider, paint_inspector_divider),
         (parts.pill, chrome::paint_pill),
-        (parts.strip, strip::paint),
         (parts.view, views::paint),
     ];
     for (area, paint) in painters {

@@ -230,19 +230,3 @@ fn a_page_shows_whether_it_has_the_keys() {
     }
     assert_eq!(mark(&stage), theme.dim.fg.into_iter().collect::<Vec<_>>(), "{}", stage.picture());
 }
-
-#[test]
-fn the_strip_has_its_cursor_behind_its_title() {
-    let mut stage = session();
-    command(&mut stage, "set strip");
-    stage.press("g").wait(300);
-    let y = stage.app.reader.frame().strip.y;
-    let line = stage.line(y);
-    let at = line.chars().position(|c| c == '┃').unwrap_or_else(|| panic!("{}", stage.picture()));
-    assert_eq!(line.chars().take(6).collect::<String>(), " time ", "{line}");
-    let first = at;
-    stage.press("G").wait(300);
-    let line = stage.line(y);
-    let last = line.chars().position(|c| c == '┃').unwrap_or_else(|| panic!("{}", stage.picture()));
-    assert!(first >= 6 && last >= first, "{first} to {last}: {line}");
-}

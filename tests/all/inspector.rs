@@ -1,4 +1,4 @@
-//! The inspector and the time strip: what they show, what the keys do there, and what they cost.
+//! The inspector: what it shows, what the keys do there, and what it costs.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -412,53 +412,9 @@ fn a_call_names_the_step_of_the_plan_that_was_in_work() {
     }
 }
 
-// === the strip ===
-
-/// The strip is for who asks for it.
-fn with_strip(mut stage: Stage) -> Stage {
-    stage.press(": s e t space s t r i p enter");
-    stage
-}
-
-fn strip(stage: &Stage) -> String {
-    stage.line(stage.app.reader.frame().strip.y)
-}
-
 #[test]
-fn the_strip_shows_whose_time_the_turn_was() {
-    let mut stage = with_strip(looping((120, 40)));
-    on_call(&mut stage, 3);
-    let line = strip(&stage);
-    assert!(line.starts_with(" time "), "{line}");
-    assert!(line.contains("▄▂") && line.contains('✗'), "{line}");
-    assert!(!line.contains("bash"), "it is read without letters: {line}");
-    assert!(line.contains("▄ model ▂ tool"), "its shades are explained: {line}");
-    assert!(line.ends_with("turn 1 2m30s  1 col = 5s"), "{line}");
-    let cursor = |line: &str| line.chars().position(|c| c == '┃').unwrap();
-    let third = cursor(&line);
-    on_call(&mut stage, 1);
-    assert!(cursor(&strip(&stage)) < third);
-    stage.press("G");
-    assert!(strip(&stage).contains("turn 2 4.0s"), "{}", strip(&stage));
-    stage.press(": s e t space n o s t r i p enter");
-    assert_eq!(stage.app.reader.frame().strip.height, 0);
-    let mut stage = with_strip(looping((120, 40)));
-    stage.resize(120, 11);
-    assert_eq!(stage.app.reader.frame().strip.height, 0, "small screens have better uses for a line");
-}
-
-#[test]
-fn the_strip_shows_of_the_first_turn_what_stands_before_it() {
-    let mut stage = with_strip(Stage::made((120, 40)));
-    let first = [answer("m0", 0), prompt("p", 2), answer("m1", 152)];
-    stage.add(first.into_iter().chain([prompt("q", 1_000), answer("m2", 1_004)]));
-    stage.press("g");
-    assert!(strip(&stage).contains("turn 1 2m30s"), "{}", strip(&stage));
-}
-
-#[test]
-fn the_strip_and_the_inspector_draw_in_ascii() {
-    let mut stage = with_strip(looping(WIDE));
+fn the_inspector_draws_in_ascii() {
+    let mut stage = looping(WIDE);
     stage.app.reader.screen.theme = Theme::mono().with_ascii(true);
     stage.app.reader.text.look_changed();
     on_call(&mut stage, 3);
@@ -466,20 +422,8 @@ fn the_strip_and_the_inspector_draw_in_ascii() {
     for tab in ["1", "2", "3", "4", "5", "6"] {
         stage.press(tab);
         let area = stage.app.reader.frame().inspector;
-        assert!(strip(&stage).is_ascii(), "{}", strip(&stage));
         assert!(area.width > 0 && pane(&stage).iter().all(|row| row.is_ascii()), "{:#?}", pane(&stage));
     }
-}
-
-#[test]
-fn a_session_without_times_says_so() {
-    let mut stage = with_strip(Stage::made((120, 40)));
-    let mut edit = prompt("p", 0);
-    if let Edit::Entry(entry) = &mut edit {
-        entry.at = None;
-    }
-    stage.add([edit]);
-    assert!(strip(&stage).contains("no times to tell"), "{}", strip(&stage));
 }
 
 // === pictures and real files ===
@@ -559,7 +503,7 @@ fn no_parent_is_called_missing_that_is_in_the_file() {
 }
 
 fn inspect(path: &Path) -> usize {
-    let mut stage = with_strip(Stage::open(path, WIDE, Theme::dark()));
+    let mut stage = Stage::open(path, WIDE, Theme::dark());
     let mut rows = 0;
     for _ in 0..ITEMS {
         stage.press("k k k").rest();
@@ -574,8 +518,6 @@ fn inspect(path: &Path) -> usize {
                 rows += 1;
             }
         }
-        let line = strip(&stage);
-        assert!(line.starts_with(" time "), "{}: {line}", path.display());
     }
     rows
 }

@@ -31,7 +31,6 @@ fn areas(frame: &Frame) -> Vec<Rect> {
         frame.inspector_divider,
         inspector,
         frame.pill,
-        frame.strip,
         frame.status,
         frame.hints,
     ];
@@ -42,7 +41,6 @@ fn areas(frame: &Frame) -> Vec<Rect> {
 fn panes_come_with_the_width() {
     let shown = |columns, lines| {
         let frame = stage(columns, lines).app.reader.frame();
-        assert_eq!(frame.strip.height, 0, "the strip is for who asks for it");
         (frame.outline.width, frame.text(), frame.inspector.width)
     };
     assert_eq!(shown(80, 24), (0, 74, 0));
@@ -288,7 +286,7 @@ proptest! {
     fn parts_cover_the_screen_and_do_not_overlap(
         columns in 1_u16..=420,
         lines in 1_u16..=120,
-        wishes in any::<(Option<bool>, Option<bool>, bool, Option<u16>, Option<u16>, bool)>(),
+        wishes in any::<(Option<bool>, Option<bool>, Option<u16>, Option<u16>, bool)>(),
         unseen in 0_usize..2,
     ) {
         let mut stage = Stage::made((columns, lines));
@@ -296,10 +294,9 @@ proptest! {
         stage.app.reader.panes = Panes {
             wants_outline: wishes.0,
             wants_inspector: wishes.1,
-            wants_strip: wishes.2,
-            outline_width: wishes.3,
-            inspector_width: wishes.4,
-            is_pushed: wishes.5,
+            outline_width: wishes.2,
+            inspector_width: wishes.3,
+            is_pushed: wishes.4,
             ..Panes::default()
         };
         let frame = stage.app.reader.frame();
@@ -311,7 +308,7 @@ proptest! {
             prop_assert!(areas.iter().skip(place + 1).all(|other| !area.intersects(*other)), "{:?}", frame);
         }
         prop_assert!(frame.transcript.height > 0 && frame.text() > 0);
-        let is_beside = frame.inspector_divider.width > 0 && wishes.3.is_none() && wishes.4.is_none();
+        let is_beside = frame.inspector_divider.width > 0 && wishes.2.is_none() && wishes.3.is_none();
         prop_assert!(!is_beside || frame.text() <= 100, "{:?}", frame);
     }
 

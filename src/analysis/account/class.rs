@@ -1,6 +1,5 @@
 //! What time is spent on, and sums of it.
 
-use crate::analysis::calls::Place;
 use crate::analysis::calls::asking::asks;
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
@@ -91,11 +90,6 @@ pub(crate) struct TimeSpan {
 }
 
 impl TimeSpan {
-    /// The call that ran.
-    pub(crate) fn call(&self) -> Option<Place> {
-        Some(Place { entry: self.entry, block: usize::try_from(self.block?).ok()? })
-    }
-
     /// Its length in ms.
     pub(crate) fn ms(&self) -> u64 {
         self.to.since(self.from)

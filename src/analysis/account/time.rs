@@ -61,32 +61,6 @@ impl Account {
         let own = page.spans.iter().find(|span| span.entry == id && span.block.is_none());
         own.copied()
     }
-
-    /// Spans of the entries of one lane, from the first one on and before the other one. Of long ones only
-    /// those around an entry: at most `most` entries are looked at on each side of it.
-    pub(crate) fn between(
-        &self,
-        first: EntryId,
-        end: Option<EntryId>,
-        around: EntryId,
-        most: usize,
-    ) -> Vec<TimeSpan> {
-        let Some((track, range)) = self.range(first, end) else { return Vec::new() };
-        let own = self.lanes.place_of(around).map_or(range.start, |(_, place)| place);
-        let own = own.clamp(range.start, range.end);
-        let range = range.start.max(own.saturating_sub(most))..range.end.min(own.saturating_add(most));
-        let first = range.start / PAGE;
-        let spans = (first..first + range.len() / PAGE + 2).flat_map(|number| spans(track, number));
-        spans.filter(|span| is_inside(span, &range)).map(|(_, span)| span).collect()
-    }
-
-    /// Places from the first entry on and before the other one.
-    fn range(&self, first: EntryId, end: Option<EntryId>) -> Option<(&Track<Books>, Range<usize>)> {
-        let (track, first) = self.lanes.find(first)?;
-        let end = end.and_then(|id| self.lanes.find(id)).filter(|(other, _)| other.lane() == track.lane());
-        let end = end.map_or(track.ids().len(), |(_, place)| place);
-        Some((track, first..end.max(first + 1)))
-    }
 }
 
 /// The spans of a page, with the places in the lane of their entries.

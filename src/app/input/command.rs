@@ -77,8 +77,6 @@ pub enum Setting {
     Mouse(bool),
     /// The inspector.
     Inspector(bool),
-    /// The time strip.
-    Strip(bool),
     /// Lanes of calls in flight.
     Lanes(bool),
     /// Long times between entries.
@@ -144,7 +142,6 @@ pub const FORMS: &[Form] = &[
     Form { name: "set", argument: "[no]utc", doc: "times in UTC, or in your own time zone" },
     Form { name: "set", argument: "[no]outline", doc: "the outline" },
     Form { name: "set", argument: "[no]inspector", doc: "the inspector" },
-    Form { name: "set", argument: "[no]strip", doc: "the time strip" },
     Form { name: "set", argument: "asof=on|off", doc: "dim what the model did not see at the cursor" },
     Form { name: "set", argument: "lanes=on|off", doc: "lanes of calls in flight beside the text" },
     Form { name: "set", argument: "rulers=on|off", doc: "long times between entries" },
@@ -286,7 +283,6 @@ impl FromStr for Setting {
             "outline" => Ok(Self::Outline(is_on)),
             "mouse" => Ok(Self::Mouse(is_on)),
             "inspector" => Ok(Self::Inspector(is_on)),
-            "strip" => Ok(Self::Strip(is_on)),
             "lanes" => Ok(Self::Lanes(is_on)),
             "rulers" => Ok(Self::Rulers(is_on)),
             "wrap" => Ok(Self::Wrap(is_on)),
@@ -328,7 +324,6 @@ impl fmt::Display for Setting {
             Self::Outline(is_on) => ("outline", is_on),
             Self::Mouse(is_on) => ("mouse", is_on),
             Self::Inspector(is_on) => ("inspector", is_on),
-            Self::Strip(is_on) => ("strip", is_on),
             Self::Lanes(is_on) => ("lanes", is_on),
             Self::Rulers(is_on) => ("rulers", is_on),
             Self::Wrap(is_on) => ("wrap", is_on),
@@ -362,7 +357,6 @@ mod tests {
             "pipe jq -r .type | less",
             "forget",
             "set noinspector",
-            "set strip",
             "set nolanes",
             "set rulers",
             "set nowrap",

@@ -80,7 +80,7 @@ impl Reader {
     fn look_up(&mut self, before: &Transcript, touched: &Touched) -> Vec<Effect> {
         let lookup = Lookup { before, now: &self.session.transcript };
         let shown: Vec<EntryId> = self.in_sight().filter_map(|id| lookup.entry(id)).collect();
-        let Self { session, text, outline, checks, views, inspector, strip, alarms, .. } = self;
+        let Self { session, text, outline, checks, views, inspector, alarms, .. } = self;
         let lookup = Lookup { before, now: &session.transcript };
         text.look_up(&lookup);
         text.forget_details(&session.transcript, touched);
@@ -90,7 +90,6 @@ impl Reader {
         outline.clear();
         checks.clear();
         views.clear();
-        strip.clear();
         let mut effects = self.with_text(|text, scene| filter::again(text, scene, before));
         if self.session.file.is_caught_up {
             self.text.count_unseen(&self.session.transcript, touched);
