@@ -193,7 +193,7 @@ enum Command {
     Grep(Box<GrepArgs>),
     /// Sum up tokens and cost of all sessions, by day or by something else
     Usage(Box<UsageArgs>),
-    /// List the formats of all agents; check a definition of your own, or draft one
+    /// List the formats of all agents; show one, or check a definition of your own
     Formats {
         #[command(subcommand)]
         command: Option<FormatsCommand>,

@@ -28,12 +28,6 @@ pub(super) enum FormatsCommand {
         /// Its name
         name: String,
     },
-    /// Write a first definition for files that look like these
-    Draft {
-        /// The files
-        #[arg(required = true, value_name = "SAMPLE")]
-        samples: Vec<PathBuf>,
-    },
 }
 
 /// Takes the reader's definitions: those in the folder of settings, and the format that `--format` names. It is done
@@ -108,7 +102,6 @@ pub(super) fn options(
                 OpenError(format!("there is no format {name} in tv; `tv formats` lists them"))
             })?)
         }
-        Some(FormatsCommand::Draft { samples }) => Options::Draft(samples),
         Some(FormatsCommand::Check { definition, samples }) => {
             let text = read(&definition).map_err(OpenError)?;
             let samples: Result<Vec<Target>, OpenError> =

@@ -6,23 +6,13 @@ use std::sync::atomic::Ordering;
 
 use crate::formats::decoder::Pattern;
 use crate::formats::definition::BUILT_IN;
-use crate::formats::definition::draft;
 use crate::formats::definition::head;
 use crate::formats::definition::mistakes::Mistake;
 use crate::formats::definition::read::{Base, Overlay, is_overlay, overlay, read};
 use crate::formats::definition::rule::{Definition, Rule};
-use crate::formats::json::{self, Json};
 use crate::formats::{self, Choice, DEFINITIONS, choose, is_built_in, named, registry, remarks};
 use crate::ingest::find::Environment;
-use crate::ingest::open;
-use crate::ingest::target::OpenError;
 use crate::model::tally::unknown::Judged;
-use crate::source::document::split;
-use crate::source::regular;
-use crate::source::stamp::read_range;
-
-/// So much of a sample is looked at for a draft.
-const SAMPLE: usize = 8 << 20;
 
 /// A rule of a definition, and how it fared so far.
 pub struct RuleLine {
@@ -247,34 +237,4 @@ pub(crate) fn rules(name: &str) -> Vec<RuleLine> {
         taken: rule.taken.load(Ordering::Relaxed),
     };
     rules.map(line).collect()
-}
-
-/// A first definition for files that look like these.
-pub(crate) fn draft(samples: &[PathBuf]) -> Result<String, OpenError> {
-    let mut texts = Vec::new();
-    for path in samples {
-        let read = regular::open(path).and_then(|file| read_range(&file, 0, SAMPLE));
-        let bytes = read.map_err(|error| open::cannot_open(path, &error))?;
-        texts.push(String::from_utf8_lossy(&bytes).into_owned());
-    }
-    let mut records: Vec<Json<'_>> = Vec::new();
-    let mut is_document = false;
-    for text in &texts {
-        let lines: Vec<Json<'_>> =
-            text.lines().filter_map(|line| json::read(line.trim())).filter(Json::is_object).collect();
-        // Of a document over several lines some may be values, too, but not the first.
-        let begins = text.trim_start();
-        let has_lines =
-            lines.len() > 1 && begins.lines().next().is_some_and(|line| json::read(line).is_some());
-        if has_lines || !begins.starts_with(['[', '{']) {
-            records.extend(lines);
-            continue;
-        }
-        is_document = true;
-        let elements = split(text.as_bytes()).map(|split| split.elements).unwrap_or_default();
-        records.extend(elements.into_iter().filter_map(|range| json::read(text.get(range)?)));
-    }
-    let name =
-        samples.first().and_then(|path| path.file_stem()).map(|stem| stem.to_string_lossy().into_owned());
-    Ok(draft::draft(&records, &name.unwrap_or_default(), is_document))
 }

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use super::outcome::{Outcome, ReportError};
 use super::reading::{self, Reading};
@@ -32,8 +31,6 @@ pub enum Options {
     },
     /// The text of one that comes with tv.
     Show(&'static str),
-    /// A definition to begin with.
-    Draft(Vec<PathBuf>),
 }
 
 /// Writes it.
@@ -50,7 +47,6 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
             return check((name, remarks.as_slice()), samples, out);
         }
         Options::Show(text) => write!(out, "{text}")?,
-        Options::Draft(samples) => write!(out, "{}", Text::clean(&defined::draft(samples)?))?,
     }
     Ok(Outcome::Complete)
 }

@@ -29,7 +29,6 @@ mod databases;
 mod demo;
 mod details;
 mod detect;
-mod drafts;
 mod dump;
 mod evaluations;
 mod faults;

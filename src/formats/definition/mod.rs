@@ -5,7 +5,6 @@
 //! A definition is a format like all others.
 
 mod chat;
-pub(crate) mod draft;
 pub(crate) mod head;
 pub(crate) mod kinds;
 pub mod mistakes;

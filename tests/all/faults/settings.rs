@@ -85,7 +85,6 @@ impl Reader {
             vec!["stats", file],
             vec!["check", file],
             vec!["doctor", file],
-            vec!["formats", "draft", file],
         ]
     }
 }
