@@ -159,7 +159,7 @@ enum Command {
         /// The sessions
         #[arg(required = true, value_name = "SESSION")]
         sessions: Vec<OsString>,
-        /// One JSON object a line (schema tv.brief/1)
+        /// One JSON object a line (schema tv.brief/2)
         #[arg(long, conflicts_with = "markdown")]
         json: bool,
         /// Markdown, for a pull request

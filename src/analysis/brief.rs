@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::derived::{Derived, Facts, Out};
 use super::files::paths::normal;
-use super::shell::Does;
 use crate::model::body::Body;
 use crate::model::entry::{Block, BlockKind, Entry, EntryId, Role};
 use crate::model::figures::bytes;
@@ -19,13 +18,11 @@ use crate::model::text::{Name, Text, prefix, without_sgr};
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
-mod claims;
 mod notes;
 mod outputs;
 pub(crate) mod rows;
 
-pub(crate) use claims::Claim;
-use notes::{FileChange, Like, May, Note, Tests};
+use notes::{FileChange, Like, Note, Tests};
 
 /// Gives a block with its bodies, as far as they can be had.
 pub(crate) type Whole<'w> = &'w mut dyn for<'b> FnMut(&'b Block) -> Cow<'b, Block>;
@@ -60,13 +57,6 @@ pub struct Brief {
     pub(crate) open: Vec<Open>,
     /// Entries whose bodies are on disk, and would say more.
     pub(crate) away: BTreeSet<EntryId>,
-    may: May,
-    last_change: usize,
-    last_may_test: usize,
-    last_commit: Option<(EntryId, usize)>,
-    has_pushed: bool,
-    last_push: Option<Push>,
-    last_check: Option<Check>,
 }
 
 /// What is known on the way over the notes.
@@ -82,25 +72,8 @@ struct Going {
 /// Where a note stands.
 #[derive(Clone, Copy)]
 struct At<'a> {
-    place: usize,
     entry: EntryId,
     lane: Option<&'a Name>,
-}
-
-/// The last push, or what was tried of one.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Push {
-    entry: EntryId,
-    place: usize,
-    is_done: bool,
-}
-
-/// The last run of a compiler or a linter.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Check {
-    entry: EntryId,
-    place: usize,
-    is_well: Option<bool>,
 }
 
 /// What was done to a file.
@@ -151,11 +124,6 @@ pub(crate) struct TestRun {
     pub(crate) at: Option<Timestamp>,
     /// Where.
     pub(crate) entry: EntryId,
-    lane: Option<Name>,
-    place: usize,
-    is_narrow: bool,
-    /// Tests that had failed passed in it.
-    has_mended: bool,
 }
 
 /// Something that failed, perhaps several times.
@@ -200,7 +168,7 @@ impl Derived for Brief {
 
     fn of(transcript: &Transcript, facts: &Facts<EntryNotes>, _reads: &()) -> Self {
         let entries = facts.in_order(transcript);
-        Self::of_all(transcript, entries.filter_map(|(place, id, rows)| Some((place, id, rows.first()?))))
+        Self::of_all(transcript, entries.filter_map(|(_, id, rows)| Some((id, rows.first()?))))
     }
 }
 
@@ -217,79 +185,48 @@ impl EntryNotes {
 impl Brief {
     /// Of a whole session. `whole` gives a block with all its bodies.
     pub(crate) fn with_bodies(transcript: &Transcript, whole: Whole<'_>) -> Self {
-        let ids = transcript.order().iter().copied().enumerate();
-        let entries =
-            ids.filter_map(|(place, id)| Some((place, id, EntryNotes::by(transcript.get(id)?, whole))));
+        let ids = transcript.order().iter().copied();
+        let entries = ids.filter_map(|id| Some((id, EntryNotes::by(transcript.get(id)?, whole))));
         Self::of_all(transcript, entries)
     }
 
     fn of_all(
         transcript: &Transcript,
-        entries: impl Iterator<Item = (usize, EntryId, impl Borrow<EntryNotes>)>,
+        entries: impl Iterator<Item = (EntryId, impl Borrow<EntryNotes>)>,
     ) -> Self {
         let mut going = Going { root: transcript.meta().root.clone(), ..Going::default() };
-        for (place, entry, notes) in entries {
+        for (entry, notes) in entries {
             let EntryNotes { notes, is_away } = notes.borrow();
             if *is_away {
                 going.brief.away.insert(entry);
             }
-            let at = At { place, entry, lane: transcript.lane_at(entry) };
+            let at = At { entry, lane: transcript.lane_at(entry) };
             notes.iter().for_each(|note| going.add(at, note));
         }
         going.brief
-    }
-
-    /// What an answer claims, against what the session shows.
-    pub(crate) fn claims(&self, answer: &str) -> Vec<Claim> {
-        claims::of(self, answer)
     }
 }
 
 impl Going {
     fn add(&mut self, at: At<'_>, note: &Note) {
-        let At { place, entry, .. } = at;
+        let entry = at.entry;
         if !matches!(note, Note::Failed(failed) if failed.like == Like::Error) {
             self.mend(at, &Like::Error);
         }
         match note {
-            Note::Change(change) => {
-                self.brief.last_change = place;
-                self.change(entry, change);
-            }
+            Note::Change(change) => self.change(entry, change),
             Note::Commit(commit) => {
                 let notes::Committed { hash, subject, is_amended } = &**commit;
                 let commits = &mut self.brief.commits;
                 if *is_amended && let Some(replaced) = commits.pop() {
                     self.hashes.remove(&replaced.hash);
                 }
-                self.brief.last_commit = Some((entry, place));
                 if self.hashes.insert(hash.clone()) {
                     commits.push(Commit { hash: hash.clone(), subject: subject.clone(), entry });
                 }
             }
-            Note::Command { text, does } => {
-                match does {
-                    Does::Change => self.brief.last_change = place,
-                    Does::Commit => self.brief.last_commit = Some((entry, place)),
-                    Does::Push => {
-                        self.brief.has_pushed = true;
-                        self.brief.last_push = Some(Push { entry, place, is_done: true });
-                    }
-                    Does::Test | Does::Check => {}
-                }
-                self.brief.commands.push(Command { text: text.clone(), entry });
-            }
-            Note::PushFailed => self.brief.last_push = Some(Push { entry, place, is_done: false }),
+            Note::Command(text) => self.brief.commands.push(Command { text: text.clone(), entry }),
             Note::Test(tests) => self.test(at, tests),
-            Note::Check(is_well) => {
-                self.brief.last_check = Some(Check { entry, place, is_well: *is_well });
-            }
-            Note::May(may) => {
-                if may.test {
-                    self.brief.last_may_test = place;
-                }
-                self.brief.may = self.brief.may.or(*may);
-            }
             Note::Done(like) => {
                 let like = self.within_root(like);
                 self.mend(at, &like);
@@ -327,8 +264,10 @@ impl Going {
     }
 
     fn test(&mut self, at: At<'_>, tests: &Tests) {
-        let Tests { command, like, is_narrow, passed, has_failed, summary, facts, at: ended } = tests;
-        let has_mended = *passed == Some(true) && self.mend_tests(at, like);
+        let Tests { command, like, passed, has_failed, summary, facts, at: ended } = tests;
+        if *passed == Some(true) {
+            self.mend_tests(at, like);
+        }
         self.brief.tests.push(TestRun {
             command: command.clone(),
             passed: *passed,
@@ -336,10 +275,6 @@ impl Going {
             facts: facts.clone(),
             at: *ended,
             entry: at.entry,
-            lane: at.lane.cloned(),
-            place: at.place,
-            is_narrow: *is_narrow,
-            has_mended,
         });
         if *has_failed {
             let facts = summary.as_ref().unwrap_or(facts);
@@ -359,8 +294,8 @@ impl Going {
         }
     }
 
-    /// Tests passed: the same ones, or more of them, failed before. Answers whether any did.
-    fn mend_tests(&mut self, at: At<'_>, passed: &str) -> bool {
+    /// Tests passed: the same ones, or more of them, failed before.
+    fn mend_tests(&mut self, at: At<'_>, passed: &str) {
         let from = (at.lane.cloned(), Like::Test(passed.to_owned()));
         let failed = self.unmended.range(from..).map_while(|((of, like), _)| {
             let Like::Test(tests) = like else { return None };
@@ -371,7 +306,6 @@ impl Going {
         for like in &mended {
             self.mend(at, like);
         }
-        !mended.is_empty()
     }
 
     fn fail(&mut self, at: At<'_>, (what, facts, word): (String, &str, &'static str), like: Like) {

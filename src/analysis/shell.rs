@@ -15,13 +15,6 @@ const RUNNERS: [&[&str]; 9] = [
     &["rtk"],
 ];
 
-/// Programs that change nothing.
-const READERS: [&str; 33] = [
-    "ls", "cat", "head", "tail", "grep", "rg", "wc", "pwd", "echo", "cd", "which", "type", "sleep", "jq",
-    "sort", "uniq", "cut", "tr", "stat", "file", "du", "df", "ps", "date", "whoami", "diff", "tree", "less",
-    "printf", "true", "false", "test", "[",
-];
-
 /// What a simple command does, if it is one of those that a reader asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Does {
@@ -31,8 +24,6 @@ pub(crate) enum Does {
     Commit,
     /// Pushes.
     Push,
-    /// Compiles or examines, and says what is wrong.
-    Check,
     /// Changes files, packages, branches or services in another way.
     Change,
 }
@@ -224,9 +215,6 @@ pub(crate) fn does(simple: &str) -> Option<Does> {
     if is_test(name, first, second, rest) {
         return Some(Does::Test);
     }
-    if is_check(name, first, second) {
-        return Some(Does::Check);
-    }
     let changes = match name {
         "git" => match first {
             "commit" => return Some(Does::Commit),
@@ -284,46 +272,6 @@ fn plain_words<'a>(name: &str, rest: &[&'a str]) -> Vec<&'a str> {
         }
     }
     plain
-}
-
-/// Whether a test command runs some of the tests only, as far as its words say.
-pub(crate) fn is_narrow(simple: &str) -> bool {
-    let Some((name, rest)) = program(simple) else { return false };
-    let narrows = |word: &&str| {
-        let name = word.split_once('=').map_or(*word, |(name, _)| name);
-        matches!(
-            name,
-            "-run"
-                | "-k"
-                | "-t"
-                | "-m"
-                | "--filter"
-                | "--testPathPattern"
-                | "--testNamePattern"
-                | "--grep"
-                | "-g"
-                | "-p"
-                | "--package"
-                | "--lib"
-                | "--test"
-                | "--doc"
-                | "--only"
-                | "--workspace"
-                | "-w"
-                | "-F"
-        )
-    };
-    let plain = plain_words(name, &rest);
-    let is_place = |word: &&str| {
-        matches!(
-            word.trim_end_matches('/'),
-            "." | "./..." | "..." | "tests" | "test" | "spec" | "run" | "--" | "t"
-        ) || word.starts_with("test:")
-            || *word == "nextest"
-            || word.chars().all(|c| c.is_ascii_digit())
-            || word.contains('>')
-    };
-    rest.iter().any(narrows) || plain.iter().any(|word| !is_place(word))
 }
 
 /// The word that says what git is to do: before it, some options have values of their own.
@@ -398,44 +346,6 @@ fn prepares(simple: &str) -> bool {
     matches!(simple.split_whitespace().next(), Some("cd" | "pushd" | "export" | "set" | "echo" | "sleep"))
 }
 
-/// Whether a simple command only looks at things, as far as its name says.
-pub(crate) fn only_reads(simple: &str) -> bool {
-    if simple.replace("2>&1", "").replace(">/dev/null", "").replace("> /dev/null", "").contains('>') {
-        return false;
-    }
-    let Some((name, rest)) = program(simple) else { return true };
-    match name {
-        "git" => matches!(
-            git_command(&rest),
-            Some(
-                "status" | "diff" | "log" | "show" | "branch" | "fetch" | "blame" | "rev-parse" | "ls-files"
-            )
-        ),
-        "gh" => rest.iter().any(|word| matches!(*word, "view" | "list" | "checks" | "status")),
-        "sed" | "perl" => !rest.iter().any(|word| word.starts_with("-i") || *word == "-pi"),
-        "find" => !rest.iter().any(|word| matches!(*word, "-delete" | "-exec" | "-execdir" | "-fprint")),
-        name => READERS.contains(&name),
-    }
-}
-
-fn is_check(name: &str, first: &str, second: &str) -> bool {
-    let is_word = |word: &str| {
-        let word = word.split([':', '-']).next().unwrap_or(word);
-        matches!(word, "build" | "check" | "lint" | "typecheck" | "types" | "tsc" | "vet" | "clippy")
-    };
-    match name {
-        "cargo" | "go" | "dotnet" | "swift" | "zig" | "gradle" | "gradlew" => is_word(first),
-        "mix" => matches!(first, "compile" | "credo" | "dialyzer"),
-        "npm" | "pnpm" | "yarn" | "bun" => is_word(first) || (first == "run" && is_word(second)),
-        "make" | "just" | "mise" | "task" | "turbo" | "nx" => {
-            is_word(first) || (first == "run" && is_word(second))
-        }
-        "ruff" => first == "check",
-        "tsc" | "eslint" | "mypy" | "pyright" | "pylint" | "flake8" | "golangci-lint" | "shellcheck" => true,
-        _ => false,
-    }
-}
-
 /// Scripts that are called for the tests they run.
 fn is_test_script(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -445,7 +355,7 @@ fn is_test_script(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Does, Join, does, end_of, is_narrow, simple_commands, steps_within};
+    use super::{Does, Join, does, end_of, simple_commands, steps_within};
 
     #[test]
     fn commands_are_cut_where_a_shell_cuts_them() {
@@ -486,8 +396,8 @@ mod tests {
             ("git log --grep commit", None),
             ("git status", None),
             ("git stash list", None),
-            ("cargo build", Some(Does::Check)),
-            ("npm run typecheck", Some(Does::Check)),
+            ("cargo build", None),
+            ("npm run typecheck", None),
             ("cargo test --no-run", None),
             ("pytest --version", None),
             ("echo git commit", None),
@@ -533,23 +443,5 @@ mod tests {
             ("true", Join::Or),
         ];
         assert_eq!(joins, expected);
-    }
-
-    #[test]
-    fn some_tests_are_not_all() {
-        for (command, is_some) in [
-            ("cargo test", false),
-            ("cargo test --locked watch", true),
-            ("mix test test/a_test.exs", true),
-            ("mix test --seed 0", false),
-            ("go test ./...", false),
-            ("go test -run X ./...", true),
-            ("pnpm --filter a test", true),
-            ("mise run test:unit", false),
-            ("npm test 2>&1", false),
-            ("./run_tests.sh", false),
-        ] {
-            assert_eq!(is_narrow(command), is_some, "{command}");
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! `tv brief`: what a session came to, as text, as JSON (schema `tv.brief/1`) or as Markdown for a pull request.
+//! `tv brief`: what a session came to, as text, as JSON (schema `tv.brief/2`) or as Markdown for a pull request.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use super::spent::CostFigures;
 use super::{json, show};
 use crate::analysis::brief::rows::{self, BriefRow, Section, Sources, Times, word_of};
 use crate::analysis::brief::{
-    Brief, Change, Claim as Claimed, Failure, QUOTED, TestRun, beginning, last_answer, prompts, quoted,
+    Brief, Change, Failure, QUOTED, TestRun, beginning, last_answer, prompts, quoted,
 };
 use crate::analysis::context::window::Windows;
 use crate::analysis::derived::Memo;
@@ -93,7 +93,6 @@ struct Gathered {
     loops: Memo<Loops>,
     windows: Memo<Windows>,
     answer: Option<(EntryId, String)>,
-    claims: Vec<Claimed>,
 }
 
 impl Gathered {
@@ -104,13 +103,12 @@ impl Gathered {
         let answer = last_answer(transcript).and_then(|id| {
             Some((id, quoted(transcript.get(id)?, QUOTED, &mut |block| contents.whole(block))))
         });
-        let claims = answer.as_ref().map(|(_, text)| brief.claims(text)).unwrap_or_default();
-        Self { brief, loops: Memo::of(transcript), windows: Memo::of(transcript), answer, claims }
+        Self { brief, loops: Memo::of(transcript), windows: Memo::of(transcript), answer }
     }
 
     fn sources<'a>(&'a self, reading: &'a Reading) -> Sources<'a> {
-        let Self { brief, loops, windows, claims, .. } = self;
-        Sources { transcript: &reading.transcript, brief, account: &reading.account, loops, windows, claims }
+        let Self { brief, loops, windows, .. } = self;
+        Sources { transcript: &reading.transcript, brief, account: &reading.account, loops, windows }
     }
 
     fn write_text(&self, reading: &Reading, out: &mut dyn Write) -> io::Result<()> {
@@ -143,9 +141,7 @@ impl Gathered {
         writeln!(out, "## {}", plain(title))?;
         let sources = self.sources(reading);
         // What an agent did in vain is of no use to who reads its change.
-        for section in
-            Section::ALL.into_iter().filter(|section| !matches!(section, Section::Waste | Section::Claims))
-        {
+        for section in Section::ALL.into_iter().filter(|section| *section != Section::Waste) {
             for (number, row) in sources.rows(section).iter().enumerate() {
                 if number == 0 {
                     writeln!(out, "\n### {}\n", capitalised(section.word()))?;
@@ -170,13 +166,8 @@ impl Gathered {
         let mut quotes = Quotes { left: QUOTED_IN_ALL };
         let done = done_of(brief, &key, &mut quotes);
         let loop_of = |run: &Run| Some(said(run.first()?.0, loop_words(run, "x")));
-        let claims = self.claims.iter().map(|claim| Claim {
-            text: claim.text.clone(),
-            verdict: claim.verdict.word(),
-            by: claim.by.map(key),
-        });
         let mut figures = BriefFigures {
-            schema: "tv.brief/1",
+            schema: "tv.brief/2",
             path: reading.target.path.display().to_string(),
             title: transcript.meta().title().map(ToString::to_string),
             asked: Vec::new(),
@@ -205,7 +196,6 @@ impl Gathered {
                 cache_misses,
                 cache_usd,
             },
-            claims: claims.collect(),
             last_answer: self.answer.as_ref().map(|(entry, text)| said(*entry, text.clone())),
         };
         let Reading { transcript, pager, .. } = reading;
@@ -253,7 +243,6 @@ struct BriefFigures {
     cost: CostFigures,
     time: Time,
     waste: Waste,
-    claims: Vec<Claim>,
     last_answer: Option<Said>,
 }
 
@@ -330,13 +319,6 @@ struct Waste {
     branches: usize,
     cache_misses: usize,
     cache_usd: f64,
-}
-
-#[derive(Debug, Serialize)]
-struct Claim {
-    text: String,
-    verdict: &'static str,
-    by: Option<String>,
 }
 
 fn file(path: &str, change: &Change, key: String) -> File {

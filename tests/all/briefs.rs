@@ -68,10 +68,6 @@ impl Session {
         self.said("z", json!([{"type": "text", "text": answer}]));
         brief_of("s.jsonl", &(self.lines.join("\n") + "\n"))
     }
-
-    fn claims(&mut self, answer: &str) -> Vec<(String, String)> {
-        claims_of(&self.brief(answer))
-    }
 }
 
 /// The brief of a file with this name and text.
@@ -85,13 +81,13 @@ fn brief_of(name: &str, text: &str) -> Value {
         .unwrap_or_else(|_| panic!("no brief: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// A thread of Codex with these items, which says at last what is claimed.
-fn codex(items: &[Value], claim: &str) -> Value {
+/// A thread of Codex with these items, and a last answer.
+fn codex(items: &[Value], answer: &str) -> Value {
     let meta = json!({"id": "019fa8f6-0000-7000-8000-0000000000b7", "timestamp": "2026-11-20T10:00:01.000Z",
         "cwd": "/w", "originator": "codex_cli_rs", "cli_version": "0.146.0", "source": "cli"});
     let user = json!({"type": "user_message", "message": "do it", "images": []});
     let said = json!({"type": "message", "role": "assistant", "phase": "final_answer",
-        "content": [{"type": "output_text", "text": claim}]});
+        "content": [{"type": "output_text", "text": answer}]});
     let mut lines = vec![("session_meta", &meta), ("event_msg", &user)];
     lines.extend(items.iter().map(|item| ("response_item", item)));
     lines.push(("response_item", &said));
@@ -122,12 +118,6 @@ fn codex_script(id: &str, code: &str, outputs: &[&str]) -> [Value; 2] {
     ]
 }
 
-fn claims_of(brief: &Value) -> Vec<(String, String)> {
-    let word = |value: &Value| value.as_str().unwrap().to_owned();
-    let claims = brief["claims"].as_array().unwrap().iter();
-    claims.map(|claim| (word(&claim["verdict"]), word(&claim["text"]))).collect()
-}
-
 fn failed_of(brief: &Value) -> Vec<(&str, bool)> {
     let failed = brief["failed"].as_array().unwrap().iter();
     failed.map(|one| (one["what"].as_str().unwrap(), one["mended"].is_string())).collect()
@@ -139,10 +129,6 @@ fn ends_of(brief: &Value) -> Vec<Option<bool>> {
 
 fn commands_of(brief: &Value) -> Vec<&str> {
     brief["done"]["commands"].as_array().unwrap().iter().map(|one| one["text"].as_str().unwrap()).collect()
-}
-
-fn verdicts(claims: &[(&str, &str)]) -> Vec<(String, String)> {
-    claims.iter().map(|(verdict, text)| ((*verdict).to_owned(), (*text).to_owned())).collect()
 }
 
 #[test]
@@ -174,12 +160,6 @@ fn a_brief_of_known_calls_is_true() {
     );
     assert_eq!(ends_of(&brief), [Some(false), Some(true)], "the pipe ended well both times");
     assert_eq!(failed_of(&brief), [("run cargo test", true), ("edit a.rs", true), ("run ls nowhere", false)]);
-    let expected = [
-        ("proven", "All tests pass."),
-        ("proven", "It is committed."),
-        ("unproven", "It is committed and pushed."),
-    ];
-    assert_eq!(claims_of(&brief), verdicts(&expected));
 }
 
 #[test]
@@ -254,73 +234,6 @@ fn commands_are_those_that_ran_and_ended_well() {
         .map(|one| one["hash"].as_str().unwrap())
         .collect();
     assert_eq!(commits, ["2b3c4d5"], "the first was amended");
-    assert_eq!(brief["claims"], json!([]), "a push before the last commit says nothing of that");
-}
-
-#[test]
-fn a_claim_is_contradicted_only_by_what_cannot_be_otherwise() {
-    let failed = "test result: FAILED. 1 passed; 2 failed";
-    let claim = "All tests pass.";
-    let mut plain = Session::new();
-    assert_eq!(plain.run("cargo test", failed).claims(claim), verdicts(&[("contradicted", claim)]));
-    let mut edited = Session::new();
-    assert_eq!(edited.run("cargo test", failed).edit("a", "b").claims(claim), [], "changed after it");
-    let mut same = Session::new();
-    assert_eq!(same.run("git stash; cargo test; git stash pop", failed).claims(claim), [], "changed with it");
-    let mut other = Session::new();
-    assert_eq!(other.run("cargo test", failed).run("./ci.sh test", "fine").claims(claim), [], "another run");
-    let mut without = Session::new();
-    assert_eq!(without.fails("cargo test", "Exit code 101\nerror: no such command").claims(claim), []);
-    let mut some = Session::new();
-    assert_eq!(some.run("cargo test watch", "test result: ok. 1 passed").claims(claim), [], "one of them");
-    let mut none = Session::new();
-    assert_eq!(none.edit("a", "b").claims(claim), verdicts(&[("unproven", claim)]));
-
-    let rejected = "! [rejected] main -> main\nerror: failed to push some refs to 'a'";
-    let mut pushed = Session::new();
-    let found = pushed.fails("git push", rejected).claims("Pushed to origin.");
-    assert_eq!(found, verdicts(&[("contradicted", "Pushed to origin.")]));
-    let mut again = Session::new();
-    assert_eq!(again.fails("git push", rejected).run("./release.sh", "sent").claims("Pushed to origin."), []);
-}
-
-#[test]
-fn claims_are_proven_by_what_does_them() {
-    let mut session = Session::new();
-    session
-        .run("cargo test", "test result: FAILED. 1 passed; 2 failed")
-        .edit("a", "b")
-        .call("Write", json!({"file_path": "/w/src/new.rs", "content": "x\n"}), "File created", false)
-        .run("cargo build", "Finished")
-        .run("cargo test", "test result: ok. 3 passed");
-    let answer = "✅ Created `src/new.rs` and **updated** a table.\n\
-        Fixed the failing tests. The build has no errors. Updated [a](a.rs).\n\
-        Created `a.rs` and `src/new.rs`. If the build has no errors, all is well.\n\
-        ```\nAll tests pass.\n```\n> All tests pass.\nTests pass everywhere. \"All tests pass\" is what it says.\n\
-        Created:\n- `src/new.rs`: the new one\n- `docs/`: a folder";
-    let expected = [
-        ("proven", "✅ Created `src/new.rs` and updated a table."),
-        ("proven", "Fixed the failing tests."),
-        ("proven", "The build has no errors."),
-        ("proven", "Updated [a](a.rs)."),
-        ("proven", "Created `src/new.rs`: the new one"),
-    ];
-    assert_eq!(session.claims(answer), verdicts(&expected));
-
-    let write = |error: bool| {
-        let mut session = Session::new();
-        let input = json!({"file_path": "/w/b.md", "content": "x"});
-        session.call("Write", input, if error { "Permission denied" } else { "File created" }, error);
-        session
-    };
-    let claim = "Created `b.md`.";
-    assert_eq!(write(false).claims(claim), verdicts(&[("proven", claim)]));
-    assert_eq!(write(true).claims(claim), verdicts(&[("contradicted", claim)]));
-    assert_eq!(write(true).run("echo x > b.md", "").claims(claim), [], "the command may have done it");
-    assert_eq!(
-        write(false).claims("Created `c.md`. Fixed it."),
-        verdicts(&[("unproven", "Created `c.md`.")])
-    );
 }
 
 #[test]
@@ -383,19 +296,19 @@ fn what_was_stopped_proves_nothing() {
         .is_interrupted("npm install left-pad", "added 1 package");
     let brief = session.brief("All tests pass.");
     assert_eq!(ends_of(&brief), [None, None], "a summary of some tests is not that of all");
-    assert_eq!((commands_of(&brief), claims_of(&brief)), (vec![], vec![]));
+    assert_eq!(commands_of(&brief), Vec::<&str>::new());
     let facts: Vec<&Value> = brief["failed"].as_array().unwrap().iter().map(|one| &one["facts"]).collect();
     assert_eq!(facts, ["interrupted"; 3]);
 }
 
 #[test]
 fn a_command_that_goes_on_ends_where_its_end_is_told() {
-    let claim = "All tests pass.";
+    let answer = "All tests pass.";
     let running =
         "Chunk ID: ab\nWall time: 1.0 seconds\nProcess running with session ID 42\nOutput:\n   Compiling x\n";
     let begun = codex_call("c1", "exec_command", &json!({"cmd": "cargo test"}), running);
-    let brief = codex(&begun, claim);
-    assert_eq!((ends_of(&brief), claims_of(&brief)), (vec![None], vec![]), "it never ended");
+    let brief = codex(&begun, answer);
+    assert_eq!(ends_of(&brief), [None], "it never ended");
 
     let poll = json!({"session_id": 42, "chars": ""});
     let still = codex_call("c2", "write_stdin", &poll, running);
@@ -406,54 +319,49 @@ fn a_command_that_goes_on_ends_where_its_end_is_told() {
         codex_call("c3", "write_stdin", &poll, &output)
     };
     let failed = end(101, "test result: FAILED. 3 passed; 1 failed; 0 ignored");
-    let brief = codex(&[begun.clone(), still.clone(), failed].concat(), claim);
+    let brief = codex(&[begun.clone(), still.clone(), failed].concat(), answer);
     assert_eq!(ends_of(&brief), [Some(false)]);
     assert_eq!(failed_of(&brief), [("run cargo test", false)], "its end is no failure of its own");
-    assert_eq!(claims_of(&brief), verdicts(&[("contradicted", claim)]));
 
     let passed = end(0, "test result: ok. 4 passed; 0 failed; 0 ignored");
-    let brief = codex(&[begun, still, passed].concat(), claim);
-    assert_eq!((ends_of(&brief), claims_of(&brief)), (vec![Some(true)], verdicts(&[("proven", claim)])));
+    let brief = codex(&[begun, still, passed].concat(), answer);
+    assert_eq!(ends_of(&brief), [Some(true)]);
 
     let push = json!({"cmd": "git commit -am x && git push"});
     let begun = codex_call("c1", "exec_command", &push, running);
     let brief = codex(&[begun, end(1, "error: failed to push some refs")].concat(), "It is pushed.");
     assert_eq!(commands_of(&brief), Vec::<&str>::new());
-    assert_eq!(claims_of(&brief), verdicts(&[("contradicted", "It is pushed.")]));
 }
 
 #[test]
 fn a_script_is_as_good_as_what_it_ran() {
-    let claim = "All tests pass.";
+    let answer = "All tests pass.";
     let code = "const r = await tools.exec_command({cmd:`cargo test`}); text(r.output)";
     let begun = codex_script("x1", code, &["Script running with cell ID 7\nWall time 10 seconds\nOutput:\n"]);
     let output = "Script completed\nWall time 3 seconds\nOutput:\ntest result: FAILED. 1 passed; 2 failed";
     let ended = codex_call("w1", "wait", &json!({"cell_id": "7"}), output);
-    let brief = codex(&[begun, ended].concat(), claim);
-    assert_eq!(
-        (ends_of(&brief), claims_of(&brief)),
-        (vec![Some(false)], verdicts(&[("contradicted", claim)]))
-    );
+    let brief = codex(&[begun, ended].concat(), answer);
+    assert_eq!(ends_of(&brief), [Some(false)]);
 
     let head = "Script completed\nWall time 0.5 seconds\nOutput:\n";
     let exit = "Exit code: 101\nWall time: 1 seconds\nOutput:\nerror: could not compile";
-    let brief = codex(&codex_script("x1", code, &[head, exit]), claim);
-    assert_eq!((ends_of(&brief), claims_of(&brief)), (vec![None], vec![]));
+    let brief = codex(&codex_script("x1", code, &[head, exit]), answer);
+    assert_eq!(ends_of(&brief), [None]);
     assert_eq!(brief["failed"][0]["facts"], "exit 101");
-    let brief = codex(&codex_script("x1", code, &[head, "error: could not compile"]), claim);
-    assert_eq!((ends_of(&brief), claims_of(&brief)), (vec![None], vec![]), "no code is recorded");
+    let brief = codex(&codex_script("x1", code, &[head, "error: could not compile"]), answer);
+    assert_eq!(ends_of(&brief), [None], "no code is recorded");
 }
 
 #[test]
 fn what_has_no_exit_code_has_only_its_summary() {
-    let claim = "All tests pass.";
+    let answer = "All tests pass.";
     let openai = |output: &str| {
         let call = json!({"id": "c1", "type": "function",
             "function": {"name": "bash", "arguments": json!({"command": "npm test"}).to_string()}});
         json!([{"role": "user", "content": "run the tests"},
             {"role": "assistant", "content": null, "tool_calls": [call]},
             {"role": "tool", "tool_call_id": "c1", "content": output},
-            {"role": "assistant", "content": claim}])
+            {"role": "assistant", "content": answer}])
     };
     let anthropic = |is_error: Option<bool>| {
         let mut result =
@@ -463,7 +371,7 @@ fn what_has_no_exit_code_has_only_its_summary() {
         }
         let call = json!({"type": "tool_use", "id": "c1", "name": "bash", "input": {"command": "pytest"}});
         json!([{"role": "user", "content": "run the tests"}, {"role": "assistant", "content": [call]},
-            {"role": "user", "content": [result]}, {"role": "assistant", "content": claim}])
+            {"role": "user", "content": [result]}, {"role": "assistant", "content": answer}])
     };
     for (session, passed) in [
         (openai("  3 passing (20ms)\n  1 failing\n\n  1) adds:"), Some(false)),
@@ -474,12 +382,6 @@ fn what_has_no_exit_code_has_only_its_summary() {
     ] {
         let brief = brief_of("session.json", &session.to_string());
         assert_eq!(ends_of(&brief), [passed], "{session}");
-        let verdict = match passed {
-            Some(true) => verdicts(&[("proven", claim)]),
-            Some(false) => verdicts(&[("contradicted", claim)]),
-            None => vec![],
-        };
-        assert_eq!(claims_of(&brief), verdict, "{session}");
     }
 }
 

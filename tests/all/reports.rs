@@ -106,7 +106,7 @@ fn a_brief_says_what_a_session_came_to() {
         insta::assert_snapshot!(format!("brief-markdown-{name}"), written(&["brief", "--markdown"], session));
         let brief: Value = serde_json::from_str(&written(&["brief", "--json"], session)).unwrap();
         let stats: Value = serde_json::from_str(&written(&["stats", "--json"], session)).unwrap();
-        assert_eq!(brief["schema"], "tv.brief/1");
+        assert_eq!(brief["schema"], "tv.brief/2");
         assert_eq!(brief["cost"], stats["cost"], "{name}");
         assert_eq!(brief["asked"].as_array().unwrap().len(), stats["turns"], "{name}");
         assert_eq!(brief["waste"]["branches"], stats["branches"], "{name}");

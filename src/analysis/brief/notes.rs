@@ -7,7 +7,7 @@ use super::outputs::{commits_of, end_of_push, end_of_tests, shows_failures, stil
 use crate::analysis::calls::likeness_of;
 use crate::analysis::files::paths::normal;
 use crate::analysis::shell::{
-    self, Does, Join, SimpleCommand, bare, does, end_of, is_conditional, is_narrow, only_reads, steps_within,
+    self, Does, Join, SimpleCommand, bare, does, end_of, is_conditional, steps_within,
 };
 use crate::model::body::Body;
 use crate::model::change;
@@ -25,16 +25,10 @@ pub(super) enum Note {
     /// Git named a commit.
     Commit(Box<Committed>),
     /// A command that changes something ended well.
-    Command { text: String, does: Does },
-    /// A push ended badly, as its output says.
-    PushFailed,
+    Command(String),
     /// Tests ran.
     Test(Box<Tests>),
-    /// A compiler or a linter ran, and whether it ended well, if that is known.
-    Check(Option<bool>),
-    /// A call may have done these things without showing it.
-    May(May),
-    /// The model answered, without a call.
+    /// The model went on, and nothing else is said of that.
     Answered,
     /// Something ended well, so that what failed and is like it is mended.
     Done(Like),
@@ -65,30 +59,6 @@ impl What {
     }
 }
 
-/// What a call may have done, besides what is known of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct May {
-    pub(super) test: bool,
-    pub(super) write: bool,
-    pub(super) commit: bool,
-    pub(super) push: bool,
-    /// It ran a command, whatever that did.
-    pub(super) run: bool,
-}
-
-impl May {
-    /// What either may have done.
-    pub(super) fn or(self, other: Self) -> Self {
-        Self {
-            test: self.test || other.test,
-            write: self.write || other.write,
-            commit: self.commit || other.commit,
-            push: self.push || other.push,
-            run: self.run || other.run,
-        }
-    }
-}
-
 /// A commit, as git names it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Committed {
@@ -113,8 +83,6 @@ pub(super) struct Tests {
     pub(super) command: String,
     /// What the same tests are known by: where they ran, and the command.
     pub(super) like: String,
-    /// They are some of the tests.
-    pub(super) is_narrow: bool,
     pub(super) passed: Option<bool>,
     /// They failed, or at least the command did.
     pub(super) has_failed: bool,
@@ -162,7 +130,7 @@ pub(super) fn notes_of(entry: &Entry, whole: Whole<'_>) -> (Vec<Note>, bool) {
             _ => {}
         }
     }
-    let says = |block: &Block| matches!(&block.kind, BlockKind::Text(_));
+    let says = |block: &Block| matches!(&block.kind, BlockKind::Text(_) | BlockKind::Call(_));
     if noted.notes.is_empty() && is_answer && entry.blocks.iter().any(says) {
         noted.notes.push(Note::Answered);
     }
@@ -185,20 +153,8 @@ impl Noted {
         }
         let has_ended_badly = matches!(call.state, ToolState::Failed(_) | ToolState::Stopped(_));
         let has_run = is_done || has_ended_badly || matches!(call.state, ToolState::Acknowledged(_));
-        if has_run && call.kind == ToolKind::Run {
-            if self.run(call) {
-                return;
-            }
-        } else if has_run && may_do_anything(call) {
-            let name = call.name.to_lowercase();
-            let may = May {
-                test: true,
-                write: true,
-                commit: name.contains("commit") || call.kind == ToolKind::Delegate,
-                push: name.contains("push") || call.kind == ToolKind::Delegate,
-                run: true,
-            };
-            self.notes.push(Note::May(may));
+        if has_run && call.kind == ToolKind::Run && self.run(call) {
+            return;
         }
         let mut paths = paths_of(call).into_iter();
         let like = match call.kind {
@@ -256,7 +212,6 @@ impl Noted {
         let is_away = |body: &Body| body.is_away();
         self.is_away |= is_away(&call.input);
         self.is_away |= is_judged_by_output && result.is_some_and(|result| is_away(&result.body));
-        self.notes.push(Note::May(may_of(&command, &steps)));
         // Without an exit code nobody knows how it ended.
         let is_judged = !result.is_some_and(|result| is_done && result.body.flags.unjudged);
         if is_running {
@@ -278,20 +233,16 @@ impl Noted {
             match shown(step) {
                 Some(Does::Commit) if !has_named && end() == Some(true) => {
                     has_committed = true;
-                    self.notes.push(Note::Command { text, does: Does::Commit });
+                    self.notes.push(Note::Command(text));
                 }
                 Some(Does::Push) => match end_of_push(&output).or_else(|| end().filter(|is_well| *is_well)) {
-                    Some(true) => self.notes.push(Note::Command { text, does: Does::Push }),
+                    Some(true) => self.notes.push(Note::Command(text)),
                     Some(false) => push_failed = true,
                     None => {}
                 },
-                Some(Does::Change) if is_done => self.notes.push(Note::Command { text, does: Does::Change }),
-                Some(Does::Check) => self.notes.push(Note::Check(end())),
+                Some(Does::Change) if is_done => self.notes.push(Note::Command(text)),
                 _ => {}
             }
-        }
-        if push_failed {
-            self.notes.push(Note::PushFailed);
         }
         if push_failed && is_done {
             // What stands behind it ended well.
@@ -331,7 +282,6 @@ impl Noted {
         let folder = steps.iter().map(of).rfind(|text| text.starts_with("cd ")).unwrap_or_default();
         let tests = Tests {
             like: format!("{folder}; {command}"),
-            is_narrow: tests.iter().any(|(_, step)| is_narrow(step.text)),
             command,
             passed,
             has_failed: passed == Some(false) || !is_done,
@@ -350,11 +300,6 @@ fn is_running(call: &ToolCall, facts: &str, output: &str) -> bool {
         Some(work) => work.completed().is_none(),
         None => still_runs(facts, output),
     }
-}
-
-/// Whether a call may wait for a running command, or write to one.
-fn is_wait(call: &ToolCall) -> bool {
-    matches!(call.name.as_str(), "write_stdin" | "wait")
 }
 
 /// Words of a command in a row, without where its errors go.
@@ -381,32 +326,6 @@ fn is_own_exit(facts: &str) -> bool {
     let code =
         facts.split_once("exit ").and_then(|(_, rest)| rest.split(|c: char| !c.is_ascii_digit()).next());
     code.and_then(|code| code.parse::<u32>().ok()).is_some_and(|code| code < 124 && code != 0)
-}
-
-/// Calls that may change anything anywhere without a word of it.
-fn may_do_anything(call: &ToolCall) -> bool {
-    match call.kind {
-        // Whoever waits for a command does nothing.
-        ToolKind::Other => !is_wait(call),
-        // What a sub-agent did stands in its lane.
-        ToolKind::Delegate => call.lane.is_none(),
-        _ => false,
-    }
-}
-
-fn may_of(command: &str, steps: &[SimpleCommand<'_>]) -> May {
-    let unknown = || steps.iter().filter(|step| does(step.text).is_none() && !only_reads(step.text));
-    let says = |words: &[&str]| unknown().any(|step| words.iter().any(|word| step.text.contains(word)));
-    let is_conditional = steps.iter().any(is_conditional);
-    let conditional = |what| is_conditional && steps.iter().any(|step| does(step.text) == Some(what));
-    May {
-        test: says(&["test", "check", "spec", "ci", "verify"]) || command.contains("test"),
-        write: steps.iter().any(|step| !only_reads(step.text)),
-        commit: says(&["commit", "release", "version", "publish", "merge", "jj ", "gt ", "sl "])
-            || conditional(Does::Commit),
-        push: says(&["push", "release", "publish", "deploy", "sync", "ship"]) || conditional(Does::Push),
-        run: true,
-    }
 }
 
 /// The files that a call is on, as it names them; one without a name if it names none.

@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{Brief, Change, Claim, Failure, Open, TestRun, as_is, last_answer, prompts, quoted};
+use super::{Brief, Change, Failure, Open, TestRun, as_is, prompts, quoted};
 use crate::analysis::account::{Account, Sums};
-use crate::analysis::brief::claims::Verdict;
 use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::context::cache_breaks::CacheBreak;
 use crate::analysis::context::window::Windows;
@@ -41,13 +40,11 @@ pub(crate) enum Section {
     Cost,
     /// What led nowhere.
     Waste,
-    /// What the last answer claims.
-    Claims,
 }
 
 impl Section {
     /// All of them, in order.
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Asked,
         Self::Files,
         Self::Commits,
@@ -57,7 +54,6 @@ impl Section {
         Self::Open,
         Self::Cost,
         Self::Waste,
-        Self::Claims,
     ];
 
     /// What stands before its row with this number, from 0: turns are known by their numbers.
@@ -77,7 +73,6 @@ impl Section {
             Self::Open => "open",
             Self::Cost => "cost",
             Self::Waste => "waste",
-            Self::Claims => "claims",
         }
     }
 }
@@ -133,8 +128,6 @@ pub(crate) struct Sources<'a> {
     pub(crate) loops: &'a Loops,
     /// What the cache missed.
     pub(crate) windows: &'a Windows,
-    /// What the last answer claims.
-    pub(crate) claims: &'a [Claim],
 }
 
 impl Sources<'_> {
@@ -183,10 +176,6 @@ impl Sources<'_> {
             Section::Open => self.open(&brief.open),
             Section::Cost => vec![self.cost()],
             Section::Waste => self.waste(),
-            Section::Claims => {
-                let answer = last_answer(self.transcript);
-                self.claims.iter().map(|one| claim(one, answer)).collect()
-            }
         }
     }
 
@@ -373,17 +362,6 @@ fn failed(failure: &Failure) -> BriefRow {
     let facts = if facts.is_empty() { String::new() } else { format!("  {}", line(facts)) };
     let end = format!("{times}{facts}{state}{end}");
     BriefRow { text: line(what), end, tone, entry: Some(*entry), ..BriefRow::default() }
-}
-
-/// A claim leads to what shows it, or to where it was made.
-fn claim(claim: &Claim, answer: Option<EntryId>) -> BriefRow {
-    let tone = match claim.verdict {
-        Verdict::Proven => Tone::Good,
-        Verdict::Unproven => Tone::Plain,
-        Verdict::Contradicted => Tone::Bad,
-    };
-    let text = format!("{:<12} {}", claim.verdict.word(), line(&claim.text));
-    BriefRow { text, tone, entry: claim.by.or(answer), ..BriefRow::default() }
 }
 
 /// The first line of a text, in so much room as a row has.

@@ -89,14 +89,12 @@ impl Brief {
         }
         let answer = last_answer(scene.transcript).and_then(|id| Some((id, scene.transcript.get(id)?)));
         let said = answer.map(|(id, entry)| (id, quoted(entry, QUOTED, &mut as_is)));
-        let claims = said.as_ref().map(|(_, text)| scene.indexes.brief.claims(text)).unwrap_or_default();
         let sources = Sources {
             transcript: scene.transcript,
             brief: &scene.indexes.brief,
             account: &scene.indexes.account,
             loops: &scene.indexes.loops,
             windows: &scene.indexes.windows,
-            claims: &claims,
         };
         let section = |section: Section| {
             let most = if self.opened.contains(&section) { usize::MAX } else { scene.height };
