@@ -126,9 +126,9 @@ impl<'a> Ending<'a> {
         self.delivered().or(self.all.first().copied())
     }
 
-    /// What a record of this key tells of it.
+    /// What a record of this key tells of it. What the model got by asking stands with the call that asked.
     pub(crate) fn by(&self, key: &Key) -> Option<&'a Update> {
-        self.all.iter().copied().find(|update| update.by == *key)
+        self.all.iter().copied().find(|update| update.by == *key && update.carrier != Carrier::Poll)
     }
 }
 
