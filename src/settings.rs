@@ -267,7 +267,7 @@ impl Reading<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::{Settings, ViewSettings, parse};
     use crate::app::alarms::Ring;
     use crate::app::input::action::{Action, Kind, Way};
     use crate::app::input::keymap::Preset;
@@ -331,6 +331,8 @@ mod tests {
             ("my-model", [500_000, 2_000_000, 500_000, 500_000, 500_000])
         );
         assert_eq!(prices.window, Some(200_000));
+        let searched = parse("[prices.a]\ninput = 1\noutput = 2\nsearch = 10\n");
+        assert_eq!(searched.prices.first().map(|(_, prices)| prices.search), Some(10_000_000));
         let wrong = parse("[prices.a]\ninput = 1\n[prices.b]\ninput = 1\noutput = -1\n[prices.c]\ntea = 1\n");
         assert!(wrong.prices.is_empty());
         assert_eq!(
@@ -359,6 +361,43 @@ mod tests {
         let broken = parse("level = 2\nascii = \n");
         assert_eq!(broken.view.level, Some(2));
         assert!(broken.complaints.first().is_some_and(|what| what.starts_with("2:")), "{broken:?}");
+    }
+
+    #[test]
+    fn each_switch_is_one_of_its_own() {
+        let told = |settings: &Settings| {
+            let Settings { ascii, mouse, clean, redact, state, view, .. } = settings;
+            let ViewSettings { thinking, intents, utc, outline, inspector, strip, hints, .. } = view;
+            let ViewSettings { asof, marks, wrap, lanes, rulers, .. } = view;
+            let first = [ascii, mouse, clean, redact, state, thinking, intents, utc, outline];
+            let others = [inspector, strip, hints, asof, marks, wrap, lanes, rulers];
+            first.into_iter().chain(others).copied().collect::<Vec<Option<bool>>>()
+        };
+        let first = ["ascii", "mouse", "clean", "redact", "state", "thinking", "intents", "utc", "outline"];
+        let others = ["inspector", "strip", "hints", "asof", "marks", "wrap", "lanes", "rulers"];
+        let names: Vec<&str> = first.into_iter().chain(others).collect();
+        for (number, name) in names.iter().enumerate() {
+            for value in [true, false] {
+                let mut expected = vec![None; names.len()];
+                expected[number] = Some(value);
+                assert_eq!(told(&parse(&format!("{name} = {value}\n"))), expected, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn so_many_complaints_and_sequences_are_enough() {
+        let keys = vec!["\"x\""; 20].join(", ");
+        let settings = parse(&format!("[keys]\nnext = [{keys}]\npreset = \"emacs\"\n"));
+        assert_eq!(settings.keys.first().map(|(_, keys)| keys.len()), Some(16));
+        assert_eq!(
+            settings.complaints.iter().map(|what| what.split_once(": ").unwrap().1).collect::<Vec<_>>(),
+            ["an action has at most 16 sequences of keys", "a preset is default, less or vim"]
+        );
+        let many: String = (0..20).map(|number| format!("warp{number} = 1\n")).collect();
+        let complaints = parse(&many).complaints;
+        assert_eq!(complaints.len(), 16);
+        assert!(complaints.last().is_some_and(|what| what == "16:1: nothing is called warp15 (and 4 more)"));
     }
 
     #[test]

@@ -389,7 +389,7 @@ fn code(text: &str) -> String {
 mod tests {
     use std::path::PathBuf;
 
-    use super::{Gathered, QUOTED, QUOTED_IN_ALL, code, plain};
+    use super::{Gathered, QUOTED, QUOTED_IN_ALL, ROWS, code, plain};
     use crate::ingest::Target;
     use crate::model::edit::Batch;
     use crate::model::entry::{BlockKind, Piece, Role};
@@ -427,6 +427,17 @@ mod tests {
         let many = asked(1_000, 10_000);
         assert!(many.concat().len() < QUOTED_IN_ALL + 400 * many.len());
         assert!(many.last().is_some_and(|text| text.starts_with("xxx") && text.contains("more left out")));
+    }
+
+    #[test]
+    fn rows_beyond_so_many_are_counted() {
+        for (more, told) in [(0, None), (3, Some("\n          + 3 more\n"))] {
+            let mut reading = prompts(ROWS + more, 4);
+            let mut out = Vec::new();
+            Gathered::of(&mut reading).write_text(&reading, &mut out).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            assert!(told.map_or_else(|| !text.contains("more"), |told| text.contains(told)), "{text}");
+        }
     }
 
     #[test]

@@ -284,3 +284,49 @@ fn or_more(is_partial: bool) -> &'static str {
 fn plural(n: u64, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{CostFigures, PartFigures, UsageFigures, cost_line, from_to, part_cells, tokens_of};
+    use crate::model::timestamp::Timestamp;
+
+    fn part(entries: u64, usd: f64, is_partial: bool) -> PartFigures {
+        let (input, cache) = (Some(1_000), Some(0));
+        let usage = UsageFigures {
+            input,
+            output: Some(entries),
+            output_is_partial: is_partial,
+            cache_read: cache,
+            cache_write: cache,
+            reasoning: None,
+            requests: 1,
+        };
+        let (usd, source, unpriced_models) = (Some(usd), "recorded", Vec::new());
+        let cost = CostFigures { usd, source, estimated_usd: None, unpriced_models, is_partial };
+        PartFigures { entries, turns: 1, calls: 2, failed: entries % 2, usage, cost }
+    }
+
+    #[test]
+    fn what_all_of_it_comes_to_stands_beside_its_own_where_that_is_more() {
+        let (own, all) = (part(3, 0.5, false), part(4, 1.5, false));
+        assert_eq!(
+            part_cells(&own, &all),
+            ["3 of 4", "1", "2 (1 failed) of 2", "$0.50 recorded of $1.50 recorded"]
+        );
+        assert_eq!(part_cells(&own, &own), ["3", "1", "2 (1 failed)", "$0.50 recorded"]);
+        let part = part(3, 0.5, true);
+        assert_eq!(cost_line(&part.cost), "$0.50 recorded or more");
+        assert!(tokens_of(&part.usage).ends_with("3 out or more"), "{}", tokens_of(&part.usage));
+    }
+
+    #[test]
+    fn the_day_stands_once_if_it_is_one() {
+        let at = |text: &str| Timestamp::parse(text).unwrap();
+        let started = at("2026-01-29T20:57:03Z");
+        assert_eq!(from_to(started, at("2026-01-29T21:46:10Z")), "Thu 29 Jan 2026 20:57:03 to 21:46:10 UTC");
+        assert_eq!(
+            from_to(started, at("2026-01-30T00:10:00Z")),
+            "Thu 29 Jan 2026 20:57:03 to Fri 30 Jan 2026 00:10:00 UTC"
+        );
+    }
+}

@@ -265,6 +265,8 @@ mod tests {
         let widths = Arrangement { outline: Some(40), inspector: None, intents: None };
         let habits = Habits { searches: vec!["x".to_owned()], filters: vec!["err \"a\"".to_owned()], widths };
         assert_eq!(habits_of(&habits_text(&habits)), Ok(habits));
+        let lines = "{\"schema\": \"tv.reader/1\", \"searches\": [\"x\", \"  \", \"\"]}";
+        assert_eq!(habits_of(lines).map(|habits| habits.searches), Ok(vec!["x".to_owned()]));
     }
 
     #[test]
@@ -302,6 +304,9 @@ mod tests {
         let both = mine.onto(&before, theirs);
         assert_eq!(both.marks, marks(&[('a', "e4", 0), ('b', "e5", 0), ('c', "e3", 0), ('d', "e6", 0)]));
         assert_eq!(both.seen, seen);
+        let later = Some(Seen { key: Text::from("e8"), at: Timestamp(2) });
+        let [mine, theirs] = [later.clone(), seen].map(|seen| Memory { marks: marks(&[]), seen });
+        assert_eq!(mine.onto(&before, theirs).seen, later, "this one looked last");
         let mut history = History::of(vec!["old".to_owned()]);
         history.keep("new");
         let widths = |outline, inspector| Arrangement { outline, inspector, intents: None };

@@ -198,6 +198,22 @@ mod tests {
     }
 
     #[test]
+    fn each_word_of_a_style_counts() {
+        for (word, modifier) in [
+            ("bold", Modifier::BOLD),
+            ("dim", Modifier::DIM),
+            ("italic", Modifier::ITALIC),
+            ("underlined", Modifier::UNDERLINED),
+            ("reversed", Modifier::REVERSED),
+        ] {
+            let mut theme = parse("mine", &format!("[roles]\nuser = \"{word} #ff0000 on #0000ff\"\n")).theme;
+            let style = theme.role_mut("user").copied().unwrap();
+            assert_eq!(style.add_modifier, modifier, "{word}");
+            assert_eq!((style.fg, style.bg), (Some(Color::Rgb(255, 0, 0)), Some(Color::Rgb(0, 0, 255))));
+        }
+    }
+
+    #[test]
     fn what_is_not_understood_is_a_complaint() {
         let file =
             parse("mine", "light = true\nglow = 1\n[roles]\nuser = \"bold\"\nbot = \"red\"\ndim = \"#1\"\n");

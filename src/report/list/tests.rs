@@ -1,8 +1,11 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Options, write};
+use super::{Options, Table, write};
 use crate::ingest::find::{Environment, Search};
+use crate::model::figures;
+use crate::model::found::{Found, Place};
+use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
 use crate::report::rows::Paper;
@@ -79,4 +82,26 @@ fn a_session_counts_to_the_project_in_which_it_began() {
     fs::write(project.join("5d0c1c52-7f4e-4a39.jsonl"), lines.join("\n") + "\n").unwrap();
     let table = written(&options(folder.path(), 160));
     assert!(table.contains(" /w/mill "), "{table}");
+}
+
+#[test]
+fn a_session_that_runs_has_its_age_and_others_their_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = options(folder.path(), 120);
+    let now = Timestamp(4_000_000_000_000);
+    let at = Timestamp(now.0 - 300_000);
+    let table = Table::new(&options, now);
+    let place = || Place { path: folder.path().join("a.jsonl"), session: None };
+    let line = |found: Found| table.line(&Found { modified: Some(at), ..found });
+    let found = |live| Found { live, ..Found::new(place(), "pi", Text::from("a")) };
+    assert!(line(found(Some(true))).starts_with(&format!("● {:>10}  ", figures::age(300_000))));
+    for live in [Some(false), None] {
+        assert!(line(found(live)).starts_with(&format!("  {:>10}  ", at.day_or_minute(now))));
+    }
+    // What cannot be read has one, too.
+    let row = line(Found::unreadable(place().path, "pi", Text::from("no permission")));
+    assert!(
+        row.starts_with(&format!("  {:>10}  pi ", at.day_or_minute(now))) && row.contains("no permission"),
+        "{row}"
+    );
 }

@@ -418,3 +418,73 @@ fn a_large_entry_is_not_judged_with_each_of_its_results_and_judged_in_the_end() 
     let facts = indexes.account.path(None).work.facts;
     assert_eq!((facts.calls, facts.open), (CALLS, CALLS - RESULTS));
 }
+
+/// Lines that are appended one by one, a frame for each.
+const LINES: u32 = 96;
+
+/// Steps that they take of the account, of joining results and of the lint, in a session with so many sub-agents, of
+/// which each has been heard of.
+fn steps_of_lines(lanes: u32) -> [u64; 3] {
+    let (mut transcript, mut indexes) = (Transcript::new(), Indexes::default());
+    let mut number = 0;
+    let needs = Needs { findings: true, ..Needs::default() };
+    let mut take = |is_seen: bool, fill: &dyn Fn(&mut Batch)| {
+        let mut out = Batch::default();
+        number += 1;
+        out.begin_record(Origin { file: FileId(0), at: u64::from(number) * 100, len: 99, line: number });
+        fill(&mut out);
+        let touched = transcript.apply(out);
+        indexes.note(&transcript, &touched);
+        indexes.watch(&transcript, Needs::default());
+        transcript.settle();
+        if is_seen {
+            indexes.follow(&transcript, needs, true);
+        }
+        let steps = [indexes.account.work(), transcript.work(), indexes.findings.work() as u64];
+        (steps, indexes.is_behind())
+    };
+    let named = |kind: char, number: u32| Text::clean(&format!("{kind}{number}"));
+    let asks = |out: &mut Batch, (key, call): (Text, Text), lane: Option<Text>| {
+        let mut entry = out.new_entry(key, Role::Assistant, Some(at(1)));
+        entry.lane = lane;
+        let call = samples::call(out, &call);
+        entry.blocks.push(Batch::block(Piece(1), BlockKind::Call(Box::new(call))));
+        out.entry(entry);
+    };
+    let answers = |out: &mut Batch, number: u32| {
+        let result = samples::result(out, &named('r', number), Some(at(2)));
+        out.push(Edit::Result { call: named('b', number), result: Box::new(result), lane: None });
+    };
+    for lane in 0..lanes {
+        take(false, &|out| {
+            asks(out, (named('m', lane), named('t', lane)), None);
+            let (name, call) = (named('l', lane), Some(named('t', lane)));
+            out.meta(MetaEdit::Lane { name, label: None, call });
+            asks(out, (named('a', lane), named('b', lane)), Some(named('l', lane)));
+            answers(out, lane);
+        });
+    }
+    let before = loop {
+        let (steps, is_behind) = take(true, &|_| {});
+        if !is_behind {
+            break steps;
+        }
+    };
+    for line in 0..LINES {
+        let (lane, new) = (line * 31 % lanes, lanes + line);
+        take(true, &|out| asks(out, (named('a', new), named('b', new)), Some(named('l', lane))));
+        take(true, &|out| answers(out, new));
+    }
+    let (after, _) = take(true, &|_| {});
+    [0, 1, 2].map(|one| after[one] - before[one])
+}
+
+#[test]
+fn a_line_costs_the_same_however_many_sub_agents_there_are() {
+    let (few, many) = (steps_of_lines(100), steps_of_lines(800));
+    for (number, name) in ["account", "joining", "lint"].into_iter().enumerate() {
+        let (few, many) = (few[number], many[number]);
+        assert!(few >= u64::from(LINES), "{name}: {few} steps: it counts something");
+        assert!(many <= few + few / 4, "{name}: {few} steps with 100 sub-agents, {many} with 800");
+    }
+}
