@@ -367,14 +367,14 @@ mod tests {
     fn each_switch_is_one_of_its_own() {
         let told = |settings: &Settings| {
             let Settings { ascii, mouse, clean, redact, state, view, .. } = settings;
-            let ViewSettings { thinking, intents, utc, outline, inspector, strip, hints, .. } = view;
+            let ViewSettings { thinking, intents, utc, outline, inspector, hints, .. } = view;
             let ViewSettings { asof, marks, wrap, lanes, rulers, .. } = view;
             let first = [ascii, mouse, clean, redact, state, thinking, intents, utc, outline];
-            let others = [inspector, strip, hints, asof, marks, wrap, lanes, rulers];
+            let others = [inspector, hints, asof, marks, wrap, lanes, rulers];
             first.into_iter().chain(others).copied().collect::<Vec<Option<bool>>>()
         };
         let first = ["ascii", "mouse", "clean", "redact", "state", "thinking", "intents", "utc", "outline"];
-        let others = ["inspector", "strip", "hints", "asof", "marks", "wrap", "lanes", "rulers"];
+        let others = ["inspector", "hints", "asof", "marks", "wrap", "lanes", "rulers"];
         let names: Vec<&str> = first.into_iter().chain(others).collect();
         for (number, name) in names.iter().enumerate() {
             for value in [true, false] {
