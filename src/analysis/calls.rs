@@ -78,6 +78,8 @@ pub struct Known {
     /// Size of the result, in bytes.
     bytes: u64,
     starts_agent: bool,
+    /// Whether work went on after its result.
+    is_detached: bool,
     span: Option<(i64, i64)>,
 }
 
@@ -92,6 +94,8 @@ pub struct Calls {
     tools: Tools,
     /// Calls that start sub-agents.
     delegates: Vec<Place>,
+    /// Calls whose work went on after their results.
+    detached: Vec<Place>,
     alike: HashMap<u64, Vec<usize>>,
     /// When calls began and ended, in the order of their beginnings.
     spans: Vec<(i64, usize, i64)>,
@@ -117,6 +121,9 @@ impl Derived for Calls {
                 calls.all.push(place);
                 calls.alike.entry(one.likeness).or_default().push(number);
                 calls.tools.add(place, one);
+                if one.is_detached {
+                    calls.detached.push(place);
+                }
                 if one.starts_agent {
                     calls.delegates.push(place);
                 }
@@ -229,13 +236,23 @@ fn known_of(entry: &Entry, before: &[Known]) -> impl Iterator<Item = Known> {
             took: call.took(entry.said(call)),
             outcome: Outcome::of(&call.state),
             bytes: call.state.result().map_or(0, |result| u64::from(result.body.bytes)),
+            is_detached: call.state.work().is_some(),
             starts_agent: call.kind == ToolKind::Delegate || call.lane.is_some(),
-            span: span_of(call, entry.said(call)).map(|(from, to)| (from.0, to.0)),
+            span: life_of(call, entry.said(call)).map(|(from, to)| (from.0, to.0)),
         })
     })
 }
 
-/// From when to when a call ran, as far as its times say.
+/// From when to when a call ran, with the work that went on after its result, as far as its times say.
+pub(crate) fn life_of(call: &ToolCall, said: Option<Timestamp>) -> Option<(Timestamp, Timestamp)> {
+    if call.state.work().is_none() {
+        return span_of(call, said);
+    }
+    let span = call.started.or(said).zip(call.state.result()?.ended());
+    span.filter(|(from, to)| from <= to)
+}
+
+/// From when to when a call ran until its result came, as far as its times say.
 pub(crate) fn span_of(call: &ToolCall, said: Option<Timestamp>) -> Option<(Timestamp, Timestamp)> {
     let took = call.took(said)?;
     let ended = call.state.result()?.at;

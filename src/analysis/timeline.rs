@@ -2,7 +2,7 @@
 //! of it decided when a turn ended.
 //!
 //! What time was spent on is the account's judgement ([`super::account`]); calls run from and to when
-//! [`super::calls::span_of`] says. Nothing is judged here a second time.
+//! [`super::calls::life_of`] says. Nothing is judged here a second time.
 //!
 //! Invariant: spans of a row neither overlap nor run backwards; a span has one row. A question costs a search in sorted
 //! spans.
@@ -129,7 +129,7 @@ impl Derived for Timeline {
             if let Some(times) = fact {
                 // As long as nobody knows the turns, results may come.
                 let is_awaited = || !transcript.knows_turns() || awaited.has(transcript, id);
-                timeline.add_entry(id, lane, times, is_awaited, &mut spans);
+                timeline.add_entry(id, lane, times, (is_awaited, awaited.has_ended()), &mut spans);
             }
         }
         for (lane, time) in account.spans() {
@@ -170,14 +170,16 @@ impl Timeline {
         id: EntryId,
         lane: usize,
         times: &EntryTimes,
-        is_awaited: impl FnOnce() -> bool,
+        (is_awaited, has_ended): (impl FnOnce() -> bool, bool),
         spans: &mut Spans,
     ) {
         self.untimed += times.untimed;
         let is_open = times.calls.iter().any(|called| called.span.ending == Ending::Open);
         let is_left = is_open && !is_awaited();
+        // The session goes on without what it began in the background.
+        let is_left = |span: &Span| if span.is_detached { has_ended } else { is_left };
         for Called { span, key, starts } in &times.calls {
-            let span = Span { lane, ..span.clone() }.left(is_left);
+            let span = Span { lane, ..span.clone() }.left(is_left(span));
             let started = starts.clone().or_else(|| self.lanes.started_by(*key).cloned());
             let started =
                 started.map(|name| self.lanes.number(Some(&name))).filter(|started| *started != lane);
@@ -190,7 +192,7 @@ impl Timeline {
                 self.starts.insert(span.id, started);
                 self.lanes.get_mut(started).into_iter().for_each(|one| one.caller = Some((lane, span.id)));
             }
-            if span.ending == Ending::Open {
+            if span.ending == Ending::Open && !span.is_detached {
                 self.lanes.get_mut(lane).into_iter().for_each(|one| one.open.push(span.id));
             }
             self.by_call.push(span.id);

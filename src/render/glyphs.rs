@@ -140,6 +140,8 @@ pub(crate) struct TimeGlyphs {
     pub(crate) model_beside: &'static str,
     /// A sub-agent runs, and nothing more is known.
     pub(crate) caller: &'static str,
+    /// The model was told that work in the background had ended.
+    pub(crate) delivery: &'static str,
     /// A human is waited for.
     pub(crate) human: &'static str,
     /// Nobody came back for long.
@@ -204,6 +206,7 @@ impl Glyphs {
             beside: "░",
             model_beside: "▒",
             caller: "─",
+            delivery: "◆",
             human: "·",
             idle: "╌",
             retry: "!",
@@ -257,6 +260,7 @@ impl Glyphs {
             beside: "-",
             model_beside: "%",
             caller: "_",
+            delivery: "*",
             human: ".",
             idle: ",",
             retry: "!",

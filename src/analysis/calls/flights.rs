@@ -4,7 +4,7 @@
 //! A result stands under its call, so what is shown here is what was said or asked meanwhile. That is known
 //! by the order of records, where call and result have records of their own in one file, else by times.
 //! A call that was never answered is in flight until the next prompt; one that started a sub-agent is as
-//! long as that works.
+//! long as that works, and one whose work goes on after its result until that has ended.
 //!
 //! Invariant: a call has the lowest column that is free when it is made, and keeps it; so what is appended
 //! changes no column.

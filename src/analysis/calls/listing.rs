@@ -34,6 +34,11 @@ impl Calls {
         tools
     }
 
+    /// Calls whose work went on after their results, in the order of the file.
+    pub(crate) fn detached(&self) -> &[Place] {
+        &self.detached
+    }
+
     /// Calls that start sub-agents, in the order of the file.
     pub(crate) fn delegates(&self) -> impl Iterator<Item = Place> {
         self.delegates.iter().copied()

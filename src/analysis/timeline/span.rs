@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::ends::End;
 use crate::analysis::account::{Class, TimeSpan};
 use crate::analysis::activity::IDLE_AFTER_MS;
-use crate::analysis::calls::{Place, span_of};
+use crate::analysis::calls::{Place, life_of};
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
@@ -68,6 +68,12 @@ pub struct Span {
     pub(crate) to_is_bound: bool,
     /// The lane whose entry it is.
     pub(crate) lane: usize,
+    /// When the model was told that work in the background had ended, if that was later.
+    pub(crate) reported: Option<Timestamp>,
+    /// When a result came after which the work went on: who called did not wait any longer.
+    pub(crate) acknowledged: Option<Timestamp>,
+    /// Whether work went on after the result.
+    pub(crate) is_detached: bool,
 }
 
 impl Span {
@@ -100,7 +106,9 @@ impl Span {
     }
 
     pub(super) fn end_key(&self) -> Option<End> {
-        let to = self.to.filter(|to| self.is_work() && self.id.from <= *to)?;
+        // Who called waited no longer than until the result.
+        let to = if self.is_detached { self.acknowledged } else { self.to };
+        let to = to.filter(|to| self.is_work() && self.id.from <= *to)?;
         Some(End::new(self.lane, to, self.id))
     }
 }
@@ -132,11 +140,13 @@ fn span_of_call(
     call: &ToolCall,
     is_stamped_at_once: bool,
 ) -> Option<Span> {
-    let span = span_of(call, entry.said(call));
+    let span = life_of(call, entry.said(call));
     let (from, to) = match span {
         Some((from, to)) => (from, Some(to)),
         None => (call.started.or(entry.at)?, None),
     };
+    let work = call.state.work();
+    let reported = work.and_then(|work| work.delivered()?.at).filter(|at| to.is_some_and(|to| to < *at));
     let ending = match &call.state {
         ToolState::Done(_) => Ending::Done,
         ToolState::Failed(_) => Ending::Failed,
@@ -156,6 +166,9 @@ fn span_of_call(
         from_is_bound: call.started.is_none() && !is_measured,
         to_is_bound: to.is_some() && !is_measured && is_stamped_at_once,
         lane: 0,
+        reported,
+        acknowledged: work.and_then(|_| call.state.result()?.at),
+        is_detached: work.is_some(),
     })
 }
 
@@ -170,5 +183,8 @@ pub(super) fn span_of_time(time: &TimeSpan, lane: usize) -> Span {
         from_is_bound: false,
         to_is_bound: false,
         lane,
+        reported: None,
+        acknowledged: None,
+        is_detached: false,
     }
 }

@@ -11,6 +11,7 @@ use crate::model::record::Origin;
 use crate::model::samples;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::work::{About, Carrier, End, Update, Work};
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, Verdict};
 use crate::model::transcript::Transcript;
 use crate::model::usage::Usage;
@@ -269,6 +270,41 @@ fn a_sub_agent_in_the_background_that_outlasts_everything_decides_the_end() {
     fixture.results(&[("x", 90)]).prompt("q", 200).say("o", None, 210, &[]);
     assert_eq!(fixture.path(1), ["model 0", "t 2", "x 5"]);
     assert_eq!(fixture.path(205), ["model 200"]);
+}
+
+#[test]
+fn a_call_lasts_until_its_work_has_ended_and_is_waited_for_until_its_result() {
+    let mut fixture = Fixture::default();
+    fixture.prompt("p", 0).say("m", None, 2, &[("a", "bash", Some(2)), ("b", "bash", Some(2))]);
+    fixture.feed(|out| {
+        for call in ["a", "b"] {
+            let work = Some(Box::new(Work::begun(Text::from(call))));
+            let result = ToolResult { work, ..samples::result(out, &format!("r{call}"), Some(at(3))) };
+            out.push(Edit::Result { call: Text::from(call), result: Box::new(result), lane: None });
+        }
+    });
+    fixture.say("n", None, 10, &[]).say("o", None, 20, &[]);
+    let spans = |fixture: &Fixture| -> Vec<(Ending, Option<i64>, Option<i64>)> {
+        let all = fixture.timeline.by_call.iter().map(|id| fixture.timeline.get(*id).unwrap().0);
+        all.map(|span| (span.ending, span.to.map(Fixture::seconds), span.reported.map(Fixture::seconds)))
+            .collect()
+    };
+    assert_eq!(spans(&fixture), [(Ending::Open, None, None); 2], "the session goes on without them");
+    assert_eq!(fixture.timeline.open(0).count(), 0, "nobody waits for them");
+    fixture.feed(|out| {
+        for (by, carrier, time) in [("q", Carrier::Queue, 60), ("n", Carrier::Notice, 90)] {
+            let end = End::by_word(Some("completed"), Some(2));
+            let update = Update { by: Text::from(by), at: Some(at(time)), carrier, end };
+            let about = About { call: Some(Text::from("a")), handle: None };
+            out.push(Edit::Update { about, update, lane: None });
+        }
+    });
+    assert_eq!(spans(&fixture), [(Ending::Failed, Some(60), Some(90)), (Ending::Open, None, None)]);
+    assert_eq!(
+        fixture.path(1),
+        ["model 0", "b 2", "model 3", "model 10"],
+        "they decide no more than their results"
+    );
 }
 
 #[test]

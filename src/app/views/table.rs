@@ -69,9 +69,10 @@ pub struct Table {
 }
 
 impl Table {
-    /// Divides so many columns of the screen.
+    /// Divides so many columns of the screen. A column of no width is not shown.
     pub(crate) fn fit(columns: &'static [Column], width: usize) -> Self {
-        let mut shown: Vec<usize> = (0..columns.len()).collect();
+        let has_width = |place: &usize| columns.get(*place).is_some_and(|one| one.width != Width::Fixed(0));
+        let mut shown: Vec<usize> = (0..columns.len()).filter(has_width).collect();
         let needed = |shown: &[usize]| {
             let least = shown.iter().filter_map(|place| columns.get(*place)).map(|one| one.width.least() + 1);
             least.sum::<usize>().saturating_sub(1)

@@ -84,8 +84,15 @@ pub(super) fn read(transcript: &Transcript, entry: &Entry, out: &mut Out<'_, Ite
             let key = transcript.print_of(&call.key).short();
             out.push(Item { call: key, is_started: call.started.is_some(), ..made });
             if let Some(result) = call.state.result() {
-                let record = (result.body.from.file, result.body.from.at);
-                out.push(item(Kind::Result, record, block, result.at));
+                let own = (result.body.from.file, result.body.from.at);
+                match &result.work {
+                    None => out.push(item(Kind::Result, own, block, result.at)),
+                    // The record of the result only says that it began: when its work ended is known by time alone.
+                    Some(_) if result.ended().is_some() => {
+                        out.push(item(Kind::Result, (file, record), block, result.ended()));
+                    }
+                    Some(_) => {}
+                }
             }
         } else if let Some(said) = out.last_mut().filter(is_same) {
             said.block = block;

@@ -11,7 +11,8 @@ use crate::model::record::{FileId, Origin};
 use crate::model::samples;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::ToolCall;
+use crate::model::tool::work::{About, Carrier, End, Update, Work};
+use crate::model::tool::{ToolCall, ToolResult};
 use crate::model::transcript::{Touched, Transcript};
 
 /// A session that grows record by record; each has a second of its own.
@@ -188,6 +189,33 @@ fn calls_of_one_message_run_side_by_side() {
     ends.sort();
     let ends: String = ends.into_iter().map(|(_, name)| name).collect();
     assert_eq!(ends, "bac", "in the order of their results");
+}
+
+#[test]
+fn a_call_is_in_flight_until_its_work_has_ended() {
+    let mut fixture = Fixture::default();
+    fixture.prompt("p");
+    fixture.calls(&["a"]);
+    let at = Some(fixture.next());
+    fixture.feed(|out| {
+        let work = Some(Box::new(Work::begun(Text::from("w"))));
+        let result = ToolResult { work, ..samples::result(out, "ra", at) };
+        out.push(Edit::Result { call: Text::from("a"), result: Box::new(result), lane: None });
+    });
+    fixture.text("x");
+    fixture.calls(&["b"]);
+    fixture.result("b");
+    assert_eq!(fixture.picture(), ["p", "a a", "x a", "b ab"], "as long as nothing tells its end");
+    fixture.text("y");
+    fixture.text("z");
+    let ended = Some(fixture.transcript.get(fixture.transcript.find("z").unwrap()).unwrap().at.unwrap());
+    fixture.feed(|out| {
+        let end = End::by_word(Some("completed"), Some(1));
+        let update = Update { by: Text::from("n"), at: ended, carrier: Carrier::Notice, end };
+        let about = About { call: Some(Text::from("a")), handle: None };
+        out.push(Edit::Update { about, update, lane: None });
+    });
+    assert_eq!(fixture.picture(), ["p", "a a", "x a", "b ab", "y a", "z"]);
 }
 
 #[test]

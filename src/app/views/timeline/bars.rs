@@ -23,6 +23,8 @@ const LABELLED: usize = 10;
 enum Mark {
     #[default]
     None,
+    /// The model was told here that work in the background had ended.
+    Delivery,
     /// There is no result.
     Lost,
     Running,
@@ -131,6 +133,9 @@ impl Painter<'_> {
             let mark = if column == last { self.mark(span) } else { Mark::None };
             cells.put(column, Cell { is_short, mark, ..cell });
         }
+        if let Some(column) = span.reported.map(|at| self.axis.column(at)).filter(|column| *column > last) {
+            cells.put(column, Cell { is_short: true, mark: Mark::Delivery, ms: 0, ..cell });
+        }
     }
 
     /// Of many spans in a column one stands for all.
@@ -190,7 +195,9 @@ impl Painter<'_> {
                 continue;
             };
             let run = cells.0.iter().skip(column);
-            let length = run.take_while(|one| one.is_some_and(|one| one.id == cell.id)).count().max(1);
+            let is_delivery = |one: &Cell| one.mark == Mark::Delivery;
+            let is_same = |one: &Cell| one.id == cell.id && is_delivery(one) == is_delivery(&cell);
+            let length = run.take_while(|one| one.as_ref().is_some_and(is_same)).count().max(1);
             let follows = column.checked_sub(1).and_then(|before| cells.0.get(before)).copied().flatten();
             let is_joint = cell.id.call().is_some()
                 && follows.is_some_and(|before| self.glyph(&before) == self.glyph(&cell));
@@ -250,6 +257,7 @@ impl Painter<'_> {
         let (glyphs, theme) = (self.scene.theme.glyphs(), self.scene.theme);
         match mark {
             Mark::None => None,
+            Mark::Delivery => Some((glyphs.time.delivery, theme.accent)),
             Mark::Lost => Some((glyphs.outcome.lost, theme.warn)),
             Mark::Running => Some((glyphs.time.goes_on, theme.warn)),
             Mark::Failed => Some((glyphs.outcome.failed, theme.bad)),

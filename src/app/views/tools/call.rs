@@ -2,6 +2,7 @@
 
 use ratatui::style::Style;
 
+use crate::analysis::calls::lifecycle::Lifecycle;
 use crate::analysis::calls::{Outcome, Place, call_at};
 use crate::analysis::lint::{Finding, Severity};
 use crate::app::views::page::PageScene;
@@ -65,6 +66,12 @@ impl<'a> PlacedCall<'a> {
     /// How long it took.
     pub(crate) fn took(&self) -> Option<Took> {
         self.call.took(self.entry.said(self.call))
+    }
+
+    /// Its course, with the work that went on after its result.
+    pub(crate) fn life(&self, scene: &PageScene<'a>) -> Lifecycle<'a> {
+        let of = (self.place.entry, &self.entry.key);
+        Lifecycle::of(scene.transcript, of, self.call, !scene.is_at_work)
     }
 
     /// Size of its result, or of what it has put out so far, in bytes.

@@ -6,6 +6,7 @@ use ratatui::text::Span;
 use super::call::{PlacedCall, Status, took_words};
 use super::order::Sort;
 use crate::analysis::calls::Place;
+use crate::analysis::calls::lifecycle::LATE_MS;
 use crate::app::views::checks::of_severity;
 use crate::app::views::page::PageScene;
 use crate::app::views::table::{Column, Order, Table};
@@ -20,15 +21,21 @@ const TOOL: usize = 2;
 const ARGUMENT: usize = 3;
 const STATUS: usize = 4;
 pub(crate) const TOOK: usize = 5;
-const SIZE: usize = 6;
-const TOKENS: usize = 7;
-const FOUND: usize = 8;
-const LANE: usize = 9;
+const LATE: usize = 6;
+const SIZE: usize = 7;
+const TOKENS: usize = 8;
+const FOUND: usize = 9;
+const LANE: usize = 10;
 
 /// Columns that are sorted with the greatest on top.
-pub(crate) const FALLING: [usize; 4] = [TOOK, SIZE, TOKENS, FOUND];
+pub(crate) const FALLING: [usize; 5] = [TOOK, LATE, SIZE, TOKENS, FOUND];
 
-const fn columns(number: usize, tool: usize, argument: usize, status: usize, lane: usize) -> [Column; 10] {
+const fn columns(
+    (number, tool, argument): (usize, usize, usize),
+    status: usize,
+    late: usize,
+    lane: usize,
+) -> [Column; 11] {
     [
         Column::figures("#", number, 8),
         Column::words("time", 8, 5),
@@ -36,36 +43,42 @@ const fn columns(number: usize, tool: usize, argument: usize, status: usize, lan
         Column::rest("argument", argument),
         Column::words(if status > SIGN { "status" } else { "" }, status, 10),
         Column::figures("took", 8, 7),
+        Column::figures("told", late, 6),
         Column::figures("size", 7, 4),
         Column::figures("tokens", 6, 3),
-        Column::figures("found", 5, 6),
+        Column::figures("found", 5, 5),
         Column::words("lane", lane, 2),
     ]
 }
 
 /// A status without words.
 const SIGN: usize = 1;
-const NARROW: &[Column] = &columns(5, 9, 24, SIGN, 10);
-const MIDDLE: &[Column] = &columns(5, 10, 48, 11, 12);
-const WIDE: &[Column] = &columns(6, 22, 48, 11, 22);
+/// How long until the model was told is a column where anything went on in the background.
+const LATE_WIDTH: usize = 7;
+const NARROW: [&[Column]; 2] =
+    [&columns((5, 9, 24), SIGN, 0, 10), &columns((5, 9, 24), SIGN, LATE_WIDTH, 10)];
+const MIDDLE: [&[Column]; 2] = [&columns((5, 10, 48), 11, 0, 12), &columns((5, 10, 48), 11, LATE_WIDTH, 12)];
+const WIDE: [&[Column]; 2] = [&columns((6, 22, 48), 11, 0, 22), &columns((6, 22, 48), 11, LATE_WIDTH, 22)];
 /// Rows with so many columns of the screen have room for words, and for long names.
 const MIDDLE_FROM: usize = 95;
 const WIDE_FROM: usize = 150;
 
 /// The columns for a screen; without sub-agents all is of one lane.
 pub(crate) fn columns_of(scene: &PageScene<'_>) -> &'static [Column] {
-    let all = match scene.columns() {
+    let [without, with] = match scene.columns() {
         WIDE_FROM.. => WIDE,
         MIDDLE_FROM.. => MIDDLE,
         _ => NARROW,
     };
+    let all = if scene.indexes.calls.detached().is_empty() { without } else { with };
     let shown = if scene.transcript.lanes().is_empty() { LANE } else { LANE + 1 };
     all.get(..shown).unwrap_or(all)
 }
 
 /// What a column holds.
 pub(crate) fn title(column: usize) -> &'static str {
-    MIDDLE.get(column).map_or("", |column| column.title)
+    let [_, all] = MIDDLE;
+    all.get(column).map_or("", |column| column.title)
 }
 
 /// Calls of the session, or of one tool, as far as the filter shows them; in the order of the file.
@@ -95,6 +108,7 @@ pub(crate) fn sorted(scene: &PageScene<'_>, places: Vec<Place>, sort: Sort) -> V
             match column {
                 TIME => placed.made_at().map(|at| at.0),
                 TOOK => placed.took().map(|took| figure(took.ms)),
+                LATE => placed.life(scene).delay().map(figure),
                 SIZE => placed.bytes().map(figure),
                 TOKENS => placed.usage().map(|usage| figure(usage.total())),
                 _ => None,
@@ -129,6 +143,7 @@ pub(crate) fn cells(
         Span::styled(argument_in(&placed, scene, table.width_of(ARGUMENT).unwrap_or(0)), argument),
         Span::styled(status, style),
         Span::styled(took(&placed, scene), plain),
+        late(&placed, scene, plain),
         Span::styled(placed.bytes().map(figures::bytes).unwrap_or_default(), plain),
         Span::styled(
             placed.usage().map(|usage| figures::tokens(usage.total())).unwrap_or_default(),
@@ -168,6 +183,17 @@ fn status(placed: &PlacedCall<'_>, scene: &PageScene<'_>, has_words: bool) -> (S
         _ => status.word().to_owned(),
     };
     (format!("{sign} {words}"), style)
+}
+
+/// How long after its end the model was told of work in the background, if that was later.
+fn late(placed: &PlacedCall<'_>, scene: &PageScene<'_>, plain: Style) -> Span<'static> {
+    let life = placed.life(scene);
+    match life.delay() {
+        Some(ms) if ms > LATE_MS => Span::styled(figures::duration(ms), scene.theme.warn),
+        Some(ms) => Span::styled(figures::duration(ms), plain),
+        None if life.is_undelivered => Span::styled("never", scene.theme.warn),
+        None => Span::default(),
+    }
 }
 
 /// How long a call took, or has been running.
