@@ -61,6 +61,15 @@ pub(crate) fn unread(why: &[Text]) -> Option<String> {
 /// and that its sub-agents work on while it waits: `◔ waiting 3:10, 2 sub-agents at work`.
 /// Nothing if nobody knows.
 pub(crate) fn activity(activity: &Activity, now: Timestamp, ascii: bool) -> String {
+    format!("{}{}", doing(activity, now, ascii), agents_at_work(activity.agents()))
+}
+
+/// The same with how much goes on in the background: `◔ waiting 3:10 · 2 running`.
+pub(crate) fn activity_beside(activity: &Activity, running: usize, now: Timestamp, ascii: bool) -> String {
+    joined([Some(doing(activity, now, ascii)), Some(format!("{running} running"))], ascii)
+}
+
+fn doing(activity: &Activity, now: Timestamp, ascii: bool) -> String {
     let (running, waiting, ended, broken) =
         if ascii { ("*", "?", "o", "x") } else { ("●", "◔", "○", "✗") };
     let (sign, words) = match activity {
@@ -74,7 +83,7 @@ pub(crate) fn activity(activity: &Activity, now: Timestamp, ascii: bool) -> Stri
         Activity::Unknown => return String::new(),
     };
     let time = activity.since().map(|since| format!(" {}", elapsed(now.since(since)))).unwrap_or_default();
-    format!("{sign} {words}{time}{}", agents_at_work(activity.agents()))
+    format!("{sign} {words}{time}")
 }
 
 /// What is said behind the state of an agent whose sub-agents work on: `, 2 sub-agents at work`.

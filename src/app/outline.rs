@@ -23,9 +23,11 @@ use super::text::as_of::Then;
 use super::text::branches;
 use super::text::viewport::Focus;
 use crate::analysis::account::Account;
+use crate::analysis::calls::Place;
 use crate::analysis::derived::Memo;
 use crate::analysis::files::Files;
 use crate::model::entry::EntryId;
+use crate::model::timestamp::Timestamp;
 use crate::model::transcript::{Touched, Transcript};
 use crate::render::glyphs::Glyphs;
 
@@ -67,6 +69,8 @@ pub struct Outline {
     added_up: u64,
     /// State of the checks and of the files that rows were made of.
     judged: (u64, u64),
+    /// What went on in the background when rows were found.
+    running: Vec<Place>,
     tops: [usize; PARTS],
     cursor: Option<Cursor>,
     /// What the pane shows.
@@ -83,6 +87,10 @@ pub(crate) struct Wanted<'a> {
     pub(crate) then: Option<&'a Then>,
     /// Its files.
     pub(crate) files: &'a Memo<Files>,
+    /// Calls whose work in the background goes on.
+    pub(crate) running: &'a [Place],
+    /// It is now.
+    pub(crate) now: Timestamp,
     /// The focused entry.
     pub(crate) focused: Option<EntryId>,
     /// The turn of the focused item.
@@ -163,7 +171,7 @@ impl Outline {
                 SectionKind::Turns | SectionKind::Sessions | SectionKind::Branches => {
                     all.iter().position(is_current)
                 }
-                SectionKind::Checks | SectionKind::Files | SectionKind::Agents => None,
+                SectionKind::Running | SectionKind::Checks | SectionKind::Files | SectionKind::Agents => None,
             });
             let top = scrolled(top, held, lines, all.len());
             let in_sight = all.iter().skip(top).take(lines);
@@ -196,10 +204,14 @@ impl Outline {
             self.judged = generation;
             self.look_again();
         }
+        if self.running != wanted.running {
+            self.running = wanted.running.to_vec();
+            self.look_again();
+        }
         if let Some(keys) = self.keys.take() {
             return keys;
         }
-        let keys = Keys::new(wanted.transcript, wanted.checks, wanted.files);
+        let keys = Keys::new(wanted.transcript, wanted.checks, wanted.files, wanted.running);
         if let Some(cursor) = &mut self.cursor {
             let was = self.before.of(cursor.part).get(cursor.place);
             let now = was.and_then(|was| keys.of(cursor.part).iter().position(|key| key == was));
@@ -236,6 +248,9 @@ impl Outline {
     fn row_at_cursor(&mut self, wanted: &Wanted<'_>, key: &Key) -> OutlineRow {
         let row = self.row(wanted, key);
         let is_open = matches!(key, Key::Turn(turn) if wanted.transcript.is_newest_turn(Some(*turn)));
+        if let Key::Work(place) = key {
+            return row::with_clock(row, wanted.transcript, *place, wanted.now);
+        }
         match wanted.then {
             Some(then) => row::as_of(row, wanted.transcript, wanted.account, then, key),
             None if is_open && wanted.goes_on_ms > 0 => row::going_on(row, wanted.goes_on_ms),
@@ -276,6 +291,7 @@ impl Outline {
                 let lane = transcript.lanes().get(*lane)?;
                 Some(row::of_lane(transcript, wanted.account, lane, *is_last))
             }
+            Key::Work(place) => row::of_work(transcript, *place),
             Key::Compaction(id) => row::of_compaction(transcript, *id, compacted, arrow),
             Key::Branch(number) => {
                 let branch = transcript.branches().list.get(number.checked_sub(1)?)?;
@@ -360,6 +376,7 @@ impl Outline {
                 let block = notes::block_of(transcript.get(*entry)?, notes::is_compaction);
                 Some(Focus { entry: *entry, block })
             }
+            Key::Work(place) => Some(Focus { entry: place.entry, block: place.block }),
             Key::Branch(number) => branches::head_of(transcript, *number),
             Key::Check(number) => scene.checks.list().get(*number)?.target(transcript),
             Key::File(path) => {

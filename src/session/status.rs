@@ -2,6 +2,8 @@
 
 use crate::analysis::account::Account;
 use crate::analysis::activity::{self, Activity, LastWrite};
+use crate::analysis::calls::Place;
+use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::context::{self, ContextUse};
 use crate::analysis::phrases;
 use crate::model::timestamp::Timestamp;
@@ -12,6 +14,8 @@ use crate::model::transcript::Transcript;
 pub struct Status {
     /// What the agent is doing.
     pub activity: Activity,
+    /// Calls whose work in the background goes on.
+    pub(crate) running: Vec<Place>,
     /// How full the context is.
     pub(crate) context: Option<ContextUse>,
     /// The session's cost, ready to print.
@@ -26,7 +30,8 @@ pub struct Status {
 impl Default for Status {
     fn default() -> Self {
         let activity = Activity::Unknown;
-        Self { activity, context: None, cost: String::new(), judged: None, is_stale: true }
+        let cost = String::new();
+        Self { activity, running: Vec::new(), context: None, cost, judged: None, is_stale: true }
     }
 }
 
@@ -46,6 +51,8 @@ impl Status {
         if self.is_stale || self.judged != Some(seen) {
             self.judged = Some(seen);
             self.activity = activity::judge(transcript, last_write, now);
+            let is_at_work = self.activity.goes_on(now);
+            self.running = if is_at_work { Awaited::of(transcript).works(transcript) } else { Vec::new() };
         }
         let is_stale = std::mem::take(&mut self.is_stale);
         if is_stale {

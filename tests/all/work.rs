@@ -93,6 +93,10 @@ fn what_goes_on_has_a_clock_until_it_ends() {
     clock(&mut stage, 70);
     assert!(stage.picture().contains("running 1:09"), "{}", stage.picture());
     assert!(stage.app.reader.ticks(), "its clock goes on");
+    let picture = stage.picture();
+    assert!(picture.contains("waiting 1:07 · 1 running") && picture.contains("RUNNING"), "{picture}");
+    let listed = picture.lines().find(|line| line.contains("bash cargo test")).unwrap();
+    assert!(listed.contains("1:09"), "{picture}");
     stage.add(told("q", 80, "w1", Carrier::Queue, 1));
     clock(&mut stage, 85);
     let picture = stage.picture();
@@ -114,4 +118,20 @@ fn what_goes_on_has_a_clock_until_it_ends() {
     ]);
     stage.feed(Feed::CaughtUp);
     assert!(stage.picture().contains("no end recorded"), "{}", stage.picture());
+}
+
+#[test]
+fn the_table_of_calls_says_how_much_later_the_model_was_told() {
+    let path = fixture("claude-code/background.jsonl");
+    let mut stage = Stage::open(&path, (120, 40), Theme::dark());
+    stage.press("3");
+    let picture = stage.picture();
+    let row = |words: &str| picture.lines().find(|line| line.contains(words)).unwrap().to_owned();
+    assert!(picture.contains("told"), "{picture}");
+    assert!(
+        row("make dredge").contains("exit 3") && row("make dredge").contains("4m58s   7m00s"),
+        "{picture}"
+    );
+    assert!(row("make lamps").contains("never"), "{picture}");
+    assert!(row("make wreck").contains("no end"), "{picture}");
 }

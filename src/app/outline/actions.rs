@@ -24,6 +24,8 @@ impl SidePane for Outline {
         self.bring_up_to_date(&Wanted {
             transcript: &scene.session.transcript,
             files: &scene.session.indexes.files,
+            running: &scene.session.status.running,
+            now: scene.screen.now,
             focused: text.view.focus.map(|focus| focus.entry),
             turn: text.focused_turn(scene.session),
             height: usize::from(frame.outline.height),

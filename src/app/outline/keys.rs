@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use super::row::{Key, PARTS, SectionKind};
+use crate::analysis::calls::Place;
 use crate::analysis::files::{File, Files};
 use crate::app::checks::Checks;
 use crate::model::meta::LaneFacts;
@@ -17,7 +18,7 @@ pub struct Keys {
 
 impl Keys {
     /// Finds all rows of a session.
-    pub(crate) fn new(transcript: &Transcript, checks: &Checks, files: &Files) -> Self {
+    pub(crate) fn new(transcript: &Transcript, checks: &Checks, files: &Files, running: &[Place]) -> Self {
         let left = transcript.branches().list.iter().filter(|branch| !branch.is_active);
         let (sessions, agents) = (0..)
             .zip(transcript.lanes())
@@ -28,6 +29,7 @@ impl Keys {
         Self {
             parts: [
                 turns(transcript, checks),
+                running.iter().copied().map(Key::Work).collect(),
                 of_lanes(sessions),
                 left.map(|branch| Key::Branch(branch.number)).collect(),
                 (0..checks.list().len()).map(Key::Check).collect(),

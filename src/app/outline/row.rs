@@ -2,7 +2,7 @@
 
 use crate::analysis::account::{Account, Figures};
 use crate::analysis::agents::has_failed_in_the_end;
-use crate::analysis::calls::Place;
+use crate::analysis::calls::{Place, call_at};
 use crate::analysis::files::File;
 use crate::analysis::money::cost::{self, Cost};
 use crate::analysis::phrases;
@@ -16,7 +16,7 @@ use crate::model::branches::{Branch, Why};
 use crate::model::entry::{BlockKind, Break, Entry, EntryId};
 use crate::model::figures;
 use crate::model::meta::LaneFacts;
-use crate::model::text::Text;
+use crate::model::text::{Text, without_sgr};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolState;
 use crate::model::totals::Totals;
@@ -24,13 +24,15 @@ use crate::model::transcript::Transcript;
 use crate::model::turn::{Turn, TurnFacts};
 
 /// How many parts the pane has.
-pub(crate) const PARTS: usize = 6;
+pub(crate) const PARTS: usize = 7;
 
 /// The parts of the pane, from top to bottom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SectionKind {
     /// Turns with their sub-agents and compactions.
     Turns,
+    /// What goes on in the background.
+    Running,
     /// Sessions that are read as one.
     Sessions,
     /// Branches that the session left.
@@ -46,12 +48,13 @@ pub enum SectionKind {
 impl SectionKind {
     /// All parts in their order.
     pub(crate) const ALL: [Self; PARTS] =
-        [Self::Turns, Self::Sessions, Self::Branches, Self::Checks, Self::Files, Self::Agents];
+        [Self::Turns, Self::Running, Self::Sessions, Self::Branches, Self::Checks, Self::Files, Self::Agents];
 
     /// The heading, and what stands above the figures at the right.
     pub(crate) fn heading(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Self::Turns => ("TURNS", &["$", "t"]),
+            Self::Running => ("RUNNING", &["t"]),
             Self::Sessions => ("SESSIONS", &["$", "t"]),
             Self::Branches => ("BRANCHES", &["$", "left"]),
             Self::Checks => ("CHECKS", &[]),
@@ -68,6 +71,8 @@ pub(crate) enum Key {
     Turn(usize),
     /// The sub-agent of this number, under its turn; whether it is the last one there.
     Lane(usize, bool),
+    /// The call whose work goes on in the background.
+    Work(Place),
     /// A compaction.
     Compaction(EntryId),
     /// The branch of this number, from 1.
@@ -224,6 +229,30 @@ pub(crate) fn as_of(
         is_dim: row.is_dim || is_to_come,
         ..row
     }
+}
+
+/// What goes on in the background.
+pub(crate) fn of_work(transcript: &Transcript, place: Place) -> Option<OutlineRow> {
+    let call = call_at(transcript.get(place.entry)?, place.block)?;
+    let intent = call.intent().map(|intent| without_sgr(intent).into_owned());
+    let about = intent.unwrap_or_else(|| call.about(transcript.meta().root.as_deref()));
+    let title = format!("{} {}", without_sgr(&call.name).to_lowercase(), about);
+    Some(OutlineRow { sign: Sign::Open(place), title, ..OutlineRow::default() })
+}
+
+/// The row of what goes on in the background, with its clock.
+pub(crate) fn with_clock(
+    row: OutlineRow,
+    transcript: &Transcript,
+    place: Place,
+    now: Timestamp,
+) -> OutlineRow {
+    let since = transcript.get(place.entry).and_then(|entry| {
+        let call = call_at(entry, place.block)?;
+        call.started.or(entry.at)
+    });
+    let clock = since.map(|since| figures::elapsed(now.since(since))).unwrap_or_default();
+    OutlineRow { figures: vec![clock], ..row }
 }
 
 /// A compaction with what it left of the context.

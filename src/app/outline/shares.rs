@@ -67,13 +67,13 @@ mod tests {
 
     #[test]
     fn sections_share_the_pane() {
-        assert_eq!(shares(20, [40, 0, 0, 0, 0, 0]), [19, 0, 0, 0, 0, 0]);
-        assert_eq!(shares(37, [14, 0, 2, 4, 3, 0]), [14, 0, 2, 4, 3, 0]);
-        let [turns, _, branches, checks, files, agents] = shares(37, [400, 0, 30, 6, 90, 12]);
+        assert_eq!(shares(20, [40, 0, 0, 0, 0, 0, 0]), [19, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(shares(37, [14, 0, 0, 2, 4, 3, 0]), [14, 0, 0, 2, 4, 3, 0]);
+        let [turns, _, _, branches, checks, files, agents] = shares(37, [400, 0, 0, 30, 6, 90, 12]);
         assert_eq!(turns + branches + checks + files + agents + 9, 37);
         assert!(turns >= 14 && branches >= 3 && checks >= 3 && files >= 3 && agents >= 3);
-        assert_eq!(shares(8, [400, 0, 30, 6, 90, 12]), [3, 0, 2, 0, 0, 0]);
-        assert_eq!(shares(0, [4, 0, 0, 0, 0, 0]), [0; 6]);
+        assert_eq!(shares(8, [400, 0, 0, 30, 6, 90, 12]), [3, 0, 0, 2, 0, 0, 0]);
+        assert_eq!(shares(0, [4, 0, 0, 0, 0, 0, 0]), [0; 7]);
     }
 
     #[test]
