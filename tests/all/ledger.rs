@@ -291,3 +291,25 @@ fn sorts_go_by_what_they_say() {
         assert_eq!(names(&stage)[0], first, "{sort:?}");
     }
 }
+
+#[test]
+fn the_head_of_the_figure_that_is_sorted_by_stands_out() {
+    let mut stage = shown((120, 40));
+    let theme = Theme::dark();
+    for (sort, head) in [(Sort::Requests, "requests"), (Sort::Output, "output"), (Sort::Cost, "cost")] {
+        for _ in 0..6 {
+            if stage.app.ledger.sort != sort {
+                stage.press(">");
+            }
+        }
+        assert_eq!(stage.app.ledger.sort, sort);
+        let buffer = stage.buffer();
+        for other in ["requests", "output", "cost"] {
+            let y = (1..40).find(|y| stage.line(*y).contains("requests  ")).unwrap();
+            let at = stage.line(y).find(other).unwrap();
+            let x = u16::try_from(stage.line(y)[..at].chars().count()).unwrap();
+            let style = if other == head { theme.accent } else { theme.dim };
+            assert_eq!(Some(buffer[(x, y)].fg), style.fg, "{other} by {head}: {}", stage.line(y));
+        }
+    }
+}

@@ -6,14 +6,15 @@ use ratatui::layout::Rect;
 use tv::app::layout::Frame;
 use tv::app::panes::{Pane, Panes};
 use tv::app::text::viewport::focus_of;
-use tv::model::edit::{Edit, MetaEdit};
+use tv::model::edit::{Edit, Feed, MetaEdit};
 use tv::model::entry::Role;
 use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
 use tv::model::tool::{ToolKind, Verdict};
 use tv::model::transcript::Touched;
 use tv::render::theme::Theme;
 
-use crate::made::{calls, in_lane, lane, prompt, result_at, says};
+use crate::made::{START, calls, in_lane, lane, prompt, result_at, says};
 use crate::stage::{Stage, demo, fixture};
 
 fn stage(columns: u16, lines: u16) -> Stage {
@@ -366,4 +367,61 @@ fn the_heading_counts_turns_and_not_what_hangs_on_them() {
     assert!(in_sight < section.rows.len() && in_sight > 1, "{}", stage.picture());
     let heading = format!("TURNS {in_sight} of {turns}");
     assert!(stage.picture().contains(&heading), "{heading}\n{}", stage.picture());
+}
+
+#[test]
+fn the_mark_of_the_focus_is_quiet_while_another_pane_has_the_keys() {
+    let mut stage = stage(120, 40);
+    stage.press("g");
+    let mark = |stage: &Stage| {
+        let (line, area) = (stage.line_of_focus().unwrap(), stage.app.reader.frame().transcript);
+        let cell = &stage.buffer()[(area.x, area.y + u16::try_from(line).unwrap())];
+        (cell.symbol().to_owned(), Some(cell.fg))
+    };
+    let theme = Theme::dark();
+    assert_eq!(mark(&stage), ("▶".to_owned(), theme.focus.fg), "{}", stage.picture());
+    stage.press("tab");
+    assert_eq!(mark(&stage), ("▶".to_owned(), theme.dim.fg), "{}", stage.picture());
+}
+
+#[test]
+fn a_sub_agent_that_nobody_waits_for_does_not_look_at_work() {
+    let mut stage = Stage::made((120, 40));
+    stage.app.reader.screen.now = Timestamp(START + 5_000);
+    stage.add([
+        prompt("p", "go"),
+        calls("t", 1, "task", ToolKind::Delegate, "look around"),
+        lane("mate", "t"),
+        in_lane(says("m", 2, Role::Assistant, "it is dark"), "mate"),
+    ]);
+    stage.feed(Feed::CaughtUp);
+    stage.wait(50);
+    let outline = |stage: &Stage| {
+        let width = usize::from(stage.app.reader.frame().outline.width);
+        (1..38).map(|y| stage.line(y).chars().take(width).collect::<String>()).collect::<Vec<_>>().join("\n")
+    };
+    assert!(outline(&stage).contains('●'), "{}", stage.picture());
+    stage.wait(200 * 3_600_000);
+    let left = outline(&stage);
+    assert!(!left.contains('●') && left.contains('╌'), "{left}");
+}
+
+#[test]
+fn the_chosen_row_of_the_outline_gives_its_figures_for_its_title() {
+    let mut stage = stage(120, 40);
+    stage.press("g tab");
+    assert_eq!(stage.app.reader.focused(), Pane::Outline);
+    let frame = stage.app.reader.frame();
+    let section = &stage.app.reader.outline.sections[0];
+    let y = frame.outline.y + 1 + u16::try_from(section.cursor.unwrap()).unwrap();
+    let row = |stage: &Stage| {
+        let row: String = stage.line(y).chars().take(usize::from(frame.outline.width)).collect();
+        row.trim_end_matches(['│', ' ']).to_owned()
+    };
+    let chosen = row(&stage);
+    stage.press("j");
+    let other = row(&stage);
+    let figure = other.split_whitespace().last().unwrap();
+    assert!(figure.contains(|c: char| c.is_ascii_digit()), "{other}");
+    assert!(!chosen.ends_with(figure), "{chosen} and {other}");
 }

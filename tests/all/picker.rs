@@ -362,6 +362,12 @@ fn sessions_whose_text_has_it_stand_below_those_that_fit() {
     see_all(&mut stage, [found("w", "Melt the tallow", 9_999)]);
     assert_eq!(rows(&stage), ["w", "lost", "a5cd40eb-0001"], "the first fits by its title");
     assert!(stage.picture().contains("1 of 6, 2 by text…"), "{}", stage.picture());
+    let (buffer, line) = (stage.buffer(), |y: u16| stage.line(y));
+    let y = (0..20).find(|y| line(*y).contains("no tallow")).unwrap();
+    let at = line(y).find("no tallow").unwrap();
+    let x = u16::try_from(line(y)[..at].chars().count()).unwrap();
+    let [before, within] = [x, x + 3].map(|x| buffer[(x, y)].style());
+    assert_ne!(before, within, "what was sought stands out: {}", line(y));
     stage.happen(Event::TextsSearched { generation: number, is_all: true, failures: 1 });
     stage.arrange();
     assert!(stage.picture().contains("1 of 6, 2 by text, 1 not read"));

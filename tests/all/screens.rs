@@ -5,8 +5,11 @@ use std::path::Path;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Style};
 use tv::formats::{DEFINITIONS, registry};
+use tv::model::edit::{Feed, LinkState};
+use tv::model::entry::Role;
 use tv::render::theme::{ROLES, Theme};
 
+use crate::made::says;
 use crate::stage::{Stage, demo, fixture};
 
 /// Of each format the session that shows most, and the keys that bring most of it into a small window:
@@ -239,4 +242,25 @@ fn no_size_is_too_small() {
             }
         }
     }
+}
+
+/// What is over is not followed, and what was not understood is counted where the reader looks.
+#[test]
+fn the_status_says_that_nothing_comes_any_more_and_what_was_not_understood() {
+    let mut stage = Stage::made((120, 24));
+    stage.add([says("p", 0, Role::User, "go")]);
+    stage.feed(Feed::CaughtUp);
+    stage.arrange();
+    assert!(stage.status().starts_with(" FOLLOW"), "{}", stage.status());
+    stage.feed(Feed::Link(LinkState::Closed));
+    stage.arrange();
+    assert!(stage.status().starts_with(" CLOSED"), "{}", stage.status());
+    assert!(stage.status().contains("0 bad ·"), "{}", stage.status());
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.jsonl");
+    let line = r#"{"type":"assistant","uuid":"e1","sessionId":"s","message":{"id":"m1","role":"assistant",
+        "content":[{"type":"text","text":"so"},{"type":"next-year","content":[{"type":"tool_use","id":"t1","name":"Zap","input":{}}]}]}}"#;
+    std::fs::write(&path, line.replace('\n', "") + "\n").unwrap();
+    let stage = Stage::open(&path, (120, 24), Theme::dark());
+    assert!(stage.status().contains("0 bad, 1 unknown"), "{}", stage.status());
 }

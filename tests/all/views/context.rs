@@ -238,6 +238,7 @@ fn what_the_model_no_longer_saw_is_dimmed_on_demand() {
     assert_eq!(lost(&stage), ["u1", "a1", "a2", "a3", "u2", "a4"], "what was kept is not");
     assert!(stage.status().contains("as of cursor") || stage.status().contains("did not see"));
     let dimmed = stage.picture();
+    assert!(dimmed.lines().filter(|line| line.contains("│╌")).count() >= 6, "colour is not all: {dimmed}");
     let moved = before.lines().zip(dimmed.lines()).filter(|(one, other)| **one != other.replace('╌', " "));
     let moved: Vec<_> = moved.map(|(_, line)| line.to_owned()).collect();
     let [header, status] = moved.as_slice() else { panic!("only the header and the status line: {moved:?}") };
