@@ -65,8 +65,13 @@ pub(crate) fn fate(
     }
     let entries = || lane.into_iter().flat_map(|lane| &lane.entries).filter_map(|id| transcript.get(*id));
     if !entries().any(has_worked) {
-        let is_coming = is_awaited && call.is_some_and(|call| call.state.is_open());
-        return if is_coming { Fate::Running } else { Fate::Missing };
+        let goes_on = |call: &ToolCall| matches!(call.state, ToolState::Acknowledged(_));
+        let is_coming = is_awaited && call.is_some_and(|call| call.state.is_open() || goes_on(call));
+        return match call {
+            _ if is_coming => Fate::Running,
+            Some(call) if lane.is_none() && goes_on(call) => Fate::Unknown,
+            _ => Fate::Missing,
+        };
     }
     let goes_on = || {
         let waits =

@@ -97,6 +97,12 @@ fn what_goes_on_has_a_clock_until_it_ends() {
     assert!(picture.contains("waiting 1:07 · 1 running") && picture.contains("RUNNING"), "{picture}");
     let listed = picture.lines().find(|line| line.contains("bash cargo test")).unwrap();
     assert!(listed.contains("1:09"), "{picture}");
+    stage.press("6");
+    clock(&mut stage, 70);
+    let picture = stage.picture();
+    let listed = picture.lines().find(|line| line.contains("bash  cargo test")).unwrap_or_default();
+    assert!(listed.contains("running") && listed.contains("1:09"), "{picture}");
+    stage.press("esc");
     stage.add(told("q", 80, "w1", Carrier::Queue, 1));
     clock(&mut stage, 85);
     let picture = stage.picture();

@@ -133,7 +133,7 @@ impl Tree {
                 }
                 Node::Lane(name) if is_session(scene.transcript, name) => whole.sessions += 1,
                 Node::Lane(_) | Node::Call(_) => whole.agents += 1,
-                Node::Turn(_) | Node::Active => continue,
+                Node::Turn(_) | Node::Active | Node::Work(_) => continue,
             }
             let facts = self.facts(scene, &node);
             whole.facts.join(&facts);
@@ -156,7 +156,7 @@ impl Tree {
                 let whole = self.whole(scene, &node);
                 foot::of_lane(scene, name, &whole)
             }
-            Node::Active | Node::Turn(_) | Node::Call(_) => {
+            Node::Active | Node::Turn(_) | Node::Call(_) | Node::Work(_) => {
                 let own = self.facts(scene, &node);
                 let whole = self.whole(scene, &node);
                 foot::of_whole(scene, &node, &own, &whole)
@@ -232,7 +232,7 @@ fn facts_of(scene: &PageScene<'_>, node: &Node) -> PathFacts {
             };
             PathFacts { entries, turns: 1, work: account.turn(transcript, turn) }
         }
-        Node::Call(_) => PathFacts::default(),
+        Node::Call(_) | Node::Work(_) => PathFacts::default(),
     }
 }
 
@@ -252,7 +252,7 @@ fn start(transcript: &Transcript, node: &Node) -> Option<Focus> {
             head_of(transcript, *number).or_else(first)
         }
         Node::Lane(name) => start_of_lane(transcript, transcript.lane(name)?),
-        Node::Call(place) => Some(*place),
+        Node::Call(place) | Node::Work(place) => Some(*place),
     }
 }
 
@@ -339,7 +339,8 @@ impl Page for Tree {
             let lane = scene.transcript.lane_of_call(&placed.call.key);
             lane.map_or(Some(Node::Call(focus)), |lane| Some(Node::Lane(lane.name.clone())))
         });
-        let called = called.filter(|node| self.nodes.twig(node).is_some());
+        let is_here = |node: &Node| self.nodes.twig(node).is_some();
+        let called = called.filter(is_here).or_else(|| Some(Node::Work(focus)).filter(is_here));
         let mut node = Some(called.unwrap_or_else(|| holder(scene.transcript, focus.entry)));
         while let Some(at) = node {
             if self.choose_node(&at) {
@@ -354,7 +355,7 @@ impl Page for Tree {
         let before = self.rows.keys().iter().rposition(|node| match node {
             Node::Turn(prompt) => transcript.place_of(*prompt) <= own,
             Node::Active => true,
-            Node::Branch(_) | Node::Lane(_) | Node::Call(_) => false,
+            Node::Branch(_) | Node::Lane(_) | Node::Call(_) | Node::Work(_) => false,
         });
         self.rows.choose(before.unwrap_or(0));
     }

@@ -281,6 +281,18 @@ pub(crate) fn of_whole(
                 line(scene, vec![labelled(scene, "asked", &headline)]),
             ]
         }
+        Node::Work(place) => {
+            let call = call_of(scene, *place);
+            let root = scene.transcript.meta().root.as_deref();
+            let headline = call.map(|call| call.about(root)).unwrap_or_default();
+            let number = scene.indexes.calls.number(*place).unwrap_or(0);
+            let runs = call.is_some_and(|call| scene.runs(place.entry, call));
+            let words = if runs { "it goes on in the background" } else { "nothing tells how it ended" };
+            vec![
+                line(scene, vec![text(format!("#{number}: {words}"))]),
+                line(scene, vec![labelled(scene, "asked", &headline)]),
+            ]
+        }
         Node::Branch(_) | Node::Lane(_) => Vec::new(),
     }
 }

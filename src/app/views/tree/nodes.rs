@@ -11,6 +11,7 @@ use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
+use crate::model::tool::ToolState;
 use crate::model::transcript::Transcript;
 
 /// A node, whatever stands above it.
@@ -26,6 +27,8 @@ pub(crate) enum Node {
     Lane(Name),
     /// A call that starts a sub-agent of which nothing is known.
     Call(Place),
+    /// A call of which nothing tells how its work in the background ended.
+    Work(Place),
 }
 
 /// A node in its place.
@@ -221,6 +224,14 @@ fn agents(transcript: &Transcript, calls: &Calls) -> Vec<Hung> {
         if call.is_some_and(|call| call.key.is_empty() || !known.contains(&call.key)) {
             let on = holder(transcript, place.entry);
             hung.push(Hung { node: Node::Call(place), on, place: (order(place.entry), place.block) });
+        }
+    }
+    let delegates: HashSet<Place> = calls.delegates().collect();
+    for place in calls.detached().iter().copied().filter(|place| !delegates.contains(place)) {
+        let call = transcript.get(place.entry).and_then(|entry| call_at(entry, place.block));
+        if call.is_some_and(|call| matches!(call.state, ToolState::Acknowledged(_))) {
+            let on = holder(transcript, place.entry);
+            hung.push(Hung { node: Node::Work(place), on, place: (order(place.entry), place.block) });
         }
     }
     hung

@@ -125,6 +125,10 @@ fn took(scene: &PageScene<'_>, node: &Node, facts: &PathFacts) -> String {
     let own = facts.work.took_ms().filter(|ms| *ms > 0).map(figures::duration);
     let of_call = || {
         let place = match node {
+            Node::Work(place) => {
+                let placed = PlacedCall::at(scene, *place).filter(|one| scene.runs(place.entry, one.call))?;
+                return Some(figures::elapsed(scene.now.since(placed.made_at()?)));
+            }
             Node::Call(place) => *place,
             Node::Lane(name) => caller(scene.transcript, scene.transcript.lane(name)?)?,
             Node::Active | Node::Turn(_) | Node::Branch(_) => return None,
@@ -210,23 +214,25 @@ fn words(scene: &PageScene<'_>, node: &Node) -> Words {
                 is_dim: false,
             }
         }
-        Node::Call(place) => match transcript.get(place.entry).zip(call_of(scene, *place)) {
-            Some((entry, call)) => Words {
-                title: format!(
-                    "{}  {}",
-                    wrap::head(&call.name, 40),
-                    call.about(transcript.meta().root.as_deref())
-                ),
-                fate: fate_label(
-                    fate(transcript, None, Some(call), scene.runs(place.entry, call)),
-                    Some(call),
-                    theme,
-                ),
-                at: call.started.or(entry.at),
-                is_dim: true,
-            },
-            None => Words { title: String::new(), fate: none, at: None, is_dim: true },
-        },
+        Node::Call(place) | Node::Work(place) => {
+            match transcript.get(place.entry).zip(call_of(scene, *place)) {
+                Some((entry, call)) => Words {
+                    title: format!(
+                        "{}  {}",
+                        wrap::head(&call.name, 40),
+                        call.about(transcript.meta().root.as_deref())
+                    ),
+                    fate: fate_label(
+                        fate(transcript, None, Some(call), scene.runs(place.entry, call)),
+                        Some(call),
+                        theme,
+                    ),
+                    at: call.started.or(entry.at),
+                    is_dim: true,
+                },
+                None => Words { title: String::new(), fate: none, at: None, is_dim: true },
+            }
+        }
     }
 }
 

@@ -69,6 +69,7 @@ fn words(nodes: &Nodes) -> Vec<String> {
         Node::Branch(number) => format!("branch {number}"),
         Node::Lane(name) => name.to_string(),
         Node::Call(_) => "call".to_owned(),
+        Node::Work(_) => "work".to_owned(),
     };
     nodes.twigs.iter().map(|twig| format!("{}{}", "  ".repeat(twig.depth), word(&twig.node))).collect()
 }
