@@ -78,9 +78,9 @@ impl PageSums {
             let mut time = Sums::default();
             for page in track.pages() {
                 time.join(&page.time());
-                sums.delegated += page.parts.iter().map(|part| part.figures.facts.delegated).sum::<u32>();
+                sums.delegated += page.parts.iter().map(|part| part.facts.delegated).sum::<u32>();
                 if let [part] = &*page.parts {
-                    sums.whole.entry((number, part.prompt)).or_default().join(&part.figures);
+                    part.add_to(sums.whole.entry((number, part.prompt)).or_default());
                 }
             }
             sums.times.push(time);
@@ -107,8 +107,8 @@ impl PageSums {
 fn path(track: &Track<Books>) -> PathFacts {
     let mut facts = PathFacts::default();
     for part in track.pages().flat_map(|page| &page.parts) {
-        facts.entries += part.entries - part.copies;
-        facts.work.join(&part.figures);
+        facts.entries += (part.entries - part.copies) as usize;
+        part.add_to(&mut facts.work);
     }
     facts
 }
@@ -314,10 +314,10 @@ fn add_times<'a>(figures: &mut Figures, pages: impl Iterator<Item = &'a Sheet>, 
     for page in pages {
         for part in page.parts.iter().filter(|part| part.prompt == prompt) {
             if page.parts.len() > 1 {
-                figures.join(&part.figures);
+                part.add_to(figures);
             }
-            started = started.or(part.figures.facts.started);
-            ended = ended.max(part.figures.facts.ended);
+            started = started.or(part.facts.started);
+            ended = ended.max(part.facts.ended);
         }
     }
     figures.facts.started = started;

@@ -339,7 +339,15 @@ pub(crate) fn nanos(usd: f64) -> i64 {
 
 /// Sums by scope and model.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Totals {
+pub struct Totals(Option<Box<Scopes>>);
+
+/// There are none where nothing was spent: a session may have a million turns in which nothing was.
+static NOTHING: Scopes =
+    Scopes { requests: ByModel::NONE, runs: ByModel::NONE, fallback: ByModel::NONE, open: ByModel::NONE };
+
+/// Sums of each scope.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Scopes {
     requests: ByModel,
     runs: ByModel,
     fallback: ByModel,
@@ -353,6 +361,8 @@ pub struct Totals {
 struct ByModel(Vec<(Name, Spent)>);
 
 impl ByModel {
+    const NONE: Self = Self(Vec::new());
+
     #[expect(clippy::indexing_slicing, reason = "the place was found or made the line before")]
     fn of(&mut self, model: &Name) -> &mut Spent {
         let place = match self.0.binary_search_by(|(name, _)| name.cmp(model)) {
@@ -382,6 +392,10 @@ impl ByModel {
 }
 
 impl Totals {
+    fn scopes(&self) -> &Scopes {
+        self.0.as_deref().unwrap_or(&NOTHING)
+    }
+
     /// Adds a usage record.
     pub fn add(&mut self, usage: &Usage, model: Option<&Name>) {
         self.of(usage.scope, model).count(Sign::Plus, usage);
@@ -400,24 +414,31 @@ impl Totals {
     /// Takes other sums away that were joined before; nothing is left of models that nothing was spent on.
     pub(crate) fn leave(&mut self, other: &Self) {
         self.change(Sign::Minus, other);
-        for sums in [&mut self.requests, &mut self.runs, &mut self.fallback, &mut self.open] {
+        let Some(own) = &mut self.0 else { return };
+        for sums in [&mut own.requests, &mut own.runs, &mut own.fallback, &mut own.open] {
             sums.0.retain(|(_, spent)| *spent != Spent::default());
+        }
+        if **own == NOTHING {
+            self.0 = None;
         }
     }
 
     fn change(&mut self, sign: Sign, other: &Self) {
-        self.requests.change(sign, &other.requests);
-        self.runs.change(sign, &other.runs);
-        self.fallback.change(sign, &other.fallback);
-        self.open.change(sign, &other.open);
+        let Some(other) = &other.0 else { return };
+        let own = self.0.get_or_insert_default();
+        own.requests.change(sign, &other.requests);
+        own.runs.change(sign, &other.runs);
+        own.fallback.change(sign, &other.fallback);
+        own.open.change(sign, &other.open);
     }
 
     fn of(&mut self, scope: Scope, model: Option<&Name>) -> &mut Spent {
+        let own = self.0.get_or_insert_default();
         let map = match scope {
-            Scope::Request | Scope::Extra => &mut self.requests,
-            Scope::Run | Scope::Total => &mut self.runs,
-            Scope::Fallback => &mut self.fallback,
-            Scope::Open => &mut self.open,
+            Scope::Request | Scope::Extra => &mut own.requests,
+            Scope::Run | Scope::Total => &mut own.runs,
+            Scope::Fallback => &mut own.fallback,
+            Scope::Open => &mut own.open,
         };
         match model {
             Some(model) => map.of(model),
@@ -430,30 +451,34 @@ impl Totals {
     /// model.
     pub fn by_model(&self) -> Cow<'_, [(Name, Spent)]> {
         let has_tokens = |map: &ByModel| map.values().any(|s| s.input.recorded > 0 || s.output.recorded > 0);
-        if has_tokens(&self.runs) {
-            let mut runs = self.runs.clone();
+        if has_tokens(&self.scopes().runs) {
+            let mut runs = self.scopes().runs.clone();
             if self.is_open() {
-                runs.change(Sign::Plus, &self.open);
+                runs.change(Sign::Plus, &self.scopes().open);
             }
             for (model, run) in &mut runs.0 {
-                if let Some(requests) = self.requests.get(model).filter(|_| run.so_far > 0) {
+                if let Some(requests) = self.scopes().requests.get(model).filter(|_| run.so_far > 0) {
                     run.reach(requests);
                 }
             }
             return Cow::Owned(runs.0);
         }
-        let source = if has_tokens(&self.requests) { &self.requests } else { &self.fallback };
+        let source = if has_tokens(&self.scopes().requests) {
+            &self.scopes().requests
+        } else {
+            &self.scopes().fallback
+        };
         Cow::Borrowed(&source.0)
     }
 
     /// What was spent, by model, of a run that has not ended while others have.
     pub(crate) fn open_by_model(&self) -> &[(Name, Spent)] {
-        &self.open.0
+        &self.scopes().open.0
     }
 
     /// Whether something was spent behind the last run that ended.
     fn is_open(&self) -> bool {
-        self.open.values().any(|spent| *spent != Spent::default())
+        self.scopes().open.values().any(|spent| *spent != Spent::default())
     }
 
     /// Whether what the agent recorded as the cost of whole runs is the cost of all that was spent.
@@ -473,22 +498,24 @@ impl Totals {
 
     /// Whether there are requests, or what was spent beside them.
     pub(crate) fn has_requests(&self) -> bool {
-        self.requests.values().any(|spent| *spent != Spent::default())
+        self.scopes().requests.values().any(|spent| *spent != Spent::default())
     }
 
     /// How many requests there are.
     pub(crate) fn requests(&self) -> u64 {
-        self.requests.values().map(|spent| spent.requests).sum()
+        self.scopes().requests.values().map(|spent| spent.requests).sum()
     }
 
     /// Whether the agent tells what all came to so far.
     pub(crate) fn is_so_far(&self) -> bool {
-        self.runs.values().any(|spent| spent.so_far > 0)
+        self.scopes().runs.values().any(|spent| spent.so_far > 0)
     }
 
     /// Takes away what the runs of others sum up, as far as their requests stand here: so many of so many.
     pub(crate) fn leave_runs(&mut self, others: &Self, share: (u64, u64)) {
-        for (own, others) in [(&mut self.runs, &others.runs), (&mut self.fallback, &others.fallback)] {
+        let Some(others) = &others.0 else { return };
+        let sums = self.0.get_or_insert_default();
+        for (own, others) in [(&mut sums.runs, &others.runs), (&mut sums.fallback, &others.fallback)] {
             for (model, spent) in &others.0 {
                 own.of(model).leave(spent, share);
             }
@@ -497,34 +524,35 @@ impl Totals {
 
     /// Leaves out what runs sum up, if the requests say as much by themselves.
     pub(crate) fn drop_runs_of_requests(&mut self) {
+        let Some(own) = &mut self.0 else { return };
         let tokens = |spent: &Spent| {
             [spent.input, spent.output, spent.cache_read, spent.cache_write].map(|sum| sum.total)
         };
         let is_said = |(model, run): &(Name, Spent)| {
-            let said = self.requests.0.iter().find(|(name, _)| name == model);
+            let said = own.requests.0.iter().find(|(name, _)| name == model);
             let said = said.map(|(_, spent)| tokens(spent)).unwrap_or_default();
             tokens(run).iter().zip(said).all(|(run, said)| *run <= said)
         };
-        if self.runs.0.iter().chain(&self.fallback.0).all(is_said) {
-            (self.runs, self.fallback) = (ByModel::default(), ByModel::default());
+        if own.runs.0.iter().chain(&own.fallback.0).all(is_said) {
+            (own.runs, own.fallback) = (ByModel::NONE, ByModel::NONE);
         }
     }
 
     /// Whether the agent sums up whole runs.
     pub(crate) fn has_runs(&self) -> bool {
-        let runs = [&self.runs, &self.fallback];
+        let runs = [&self.scopes().runs, &self.scopes().fallback];
         runs.into_iter().flat_map(ByModel::values).any(|spent| *spent != Spent::default())
     }
 
     /// What runs count on a model.
     pub(crate) fn run_of(&self, model: &Name) -> Option<&Spent> {
-        self.runs.get(model)
+        self.scopes().runs.get(model)
     }
 
     /// All tokens by model, to be priced: those of the requests, which tell most, and what runs count beyond them.
     pub(crate) fn to_price(&self) -> Vec<(Name, ToPrice)> {
         let mut all: Vec<(Name, ToPrice)> = Vec::new();
-        for (model, spent) in &self.requests.0 {
+        for (model, spent) in &self.scopes().requests.0 {
             all.push((model.clone(), spent.to_price()));
         }
         for (model, spent) in self.by_model().iter() {
@@ -540,13 +568,14 @@ impl Totals {
 
     /// Whether the prompts of many requests are recorded as one sum: beside the requests, or of whole runs.
     pub(crate) fn tells_prompts_as_sum(&self) -> bool {
-        let mut runs = self.runs.values().chain(self.fallback.values());
-        runs.any(|spent| spent.input.recorded > 0) || self.requests.values().any(|spent| spent.of_prompts > 0)
+        let mut runs = self.scopes().runs.values().chain(self.scopes().fallback.values());
+        runs.any(|spent| spent.input.recorded > 0)
+            || self.scopes().requests.values().any(|spent| spent.of_prompts > 0)
     }
 
     /// Whether more was paid for whole runs than their agent told.
     pub(crate) fn lacks_run_cost(&self) -> bool {
-        self.runs.values().chain(self.fallback.values()).any(|spent| spent.lacking > 0)
+        self.scopes().runs.values().chain(self.scopes().fallback.values()).any(|spent| spent.lacking > 0)
     }
 
     /// Cost of whole runs as the agent recorded it, in USD, if it did.
@@ -556,7 +585,7 @@ impl Totals {
 
     /// The same in nano-dollars.
     pub(crate) fn run_nanos(&self) -> Option<i64> {
-        let runs = || self.runs.values().chain(self.fallback.values());
+        let runs = || self.scopes().runs.values().chain(self.scopes().fallback.values());
         let sum = || runs().map(|spent| spent.recorded_nanos).fold(0, i64::saturating_add);
         runs().any(|spent| spent.priced > 0).then(sum)
     }

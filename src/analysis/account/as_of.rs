@@ -124,7 +124,7 @@ impl Account {
             let ids = track.ids_of(number);
             let own = number * PAGE..number * PAGE + ids.len();
             if range.start <= own.start && own.end <= range.end {
-                page.parts.iter().for_each(|part| figures.join(&part.figures));
+                page.parts.iter().for_each(|part| part.add_to(&mut figures));
                 continue;
             }
             let inside = own.zip(ids).filter(|(place, _)| range.contains(place));
@@ -143,7 +143,7 @@ fn later(transcript: &Transcript, track: &Track<Books>, at: Timestamp) -> usize 
     let is_later =
         |id: &EntryId| transcript.get(*id).and_then(|entry| entry.at).is_some_and(|then| then > at);
     for (number, page) in track.pages().enumerate() {
-        if page.parts.iter().all(|part| part.figures.facts.ended.is_none_or(|ended| ended <= at)) {
+        if page.parts.iter().all(|part| part.facts.ended.is_none_or(|ended| ended <= at)) {
             continue;
         }
         if let Some(place) = track.ids_of(number).iter().position(is_later) {

@@ -24,14 +24,6 @@ impl Figures {
         self.facts.join(&other.facts);
     }
 
-    /// Adds what came later.
-    pub(crate) fn join(&mut self, later: &Self) {
-        self.facts.join(&later.facts);
-        self.time.join(&later.time);
-        self.lacks_agents |= later.lacks_agents;
-        self.has_prompts |= later.has_prompts;
-    }
-
     /// Takes away what was joined before, but for the times of its beginning and its end.
     fn leave(&mut self, other: &Self) {
         self.facts.leave(&other.facts);

@@ -34,25 +34,39 @@ pub(crate) struct TurnPart {
     /// The prompt of the turn; none before the first one, and in lanes of sub-agents.
     pub(crate) prompt: Option<EntryId>,
     /// How many there are.
-    pub(crate) entries: usize,
+    pub(crate) entries: u32,
     /// How many of them are copies.
-    pub(crate) copies: usize,
+    pub(crate) copies: u32,
     /// What happened.
-    pub(crate) figures: Figures,
+    pub(crate) facts: TurnFacts,
+    /// Whose time it was, if it took any: a session may have a million prompts of a word.
+    time: Option<Box<Sums>>,
+}
+
+impl TurnPart {
+    fn of(prompt: Option<EntryId>) -> Self {
+        Self { prompt, ..Self::default() }
+    }
+
+    /// Adds it to what came before.
+    pub(crate) fn add_to(&self, figures: &mut Figures) {
+        figures.facts.join(&self.facts);
+        self.time.iter().for_each(|time| figures.time.join(time));
+    }
 }
 
 impl Sheet {
     /// What happened.
     pub(crate) fn facts(&self) -> TurnFacts {
         let mut facts = TurnFacts::default();
-        self.parts.iter().for_each(|part| facts.join(&part.figures.facts));
+        self.parts.iter().for_each(|part| facts.join(&part.facts));
         facts
     }
 
     /// Whose time it was.
     pub(crate) fn time(&self) -> Sums {
         let mut sums = self.pauses;
-        self.parts.iter().for_each(|part| sums.join(&part.figures.time));
+        self.parts.iter().flat_map(|part| &part.time).for_each(|time| sums.join(time));
         sums
     }
 }
@@ -71,29 +85,31 @@ impl Fold for Books {
     fn judge(transcript: &Transcript, page: &Page<'_>, carry: &mut Carry) -> Sheet {
         let mut sheet = Sheet::default();
         let (mut spans, mut parts) = (Vec::new(), Vec::new());
-        let mut part = TurnPart { prompt: carry.prompt, ..TurnPart::default() };
+        let mut part = TurnPart::of(carry.prompt);
         for (place, id) in page.ids().iter().enumerate() {
             let Some(entry) = transcript.get(*id) else { continue };
             let is_prompt = entry.marks.prompt && transcript.is_spoken_to(entry.lane.as_ref());
             if is_prompt {
                 carry.prompt = Some(*id);
-                let before =
-                    std::mem::replace(&mut part, TurnPart { prompt: carry.prompt, ..TurnPart::default() });
+                let before = std::mem::replace(&mut part, TurnPart::of(carry.prompt));
                 parts.extend(Some(before).filter(|before| before.entries > 0));
             }
             part.entries += 1;
-            part.copies += usize::from(entry.marks.copy);
-            part.figures.facts.add(entry);
+            part.copies += u32::from(entry.marks.copy);
+            part.facts.add(entry);
             let said = sweep(transcript, &mut carry.time, *id, entry, &mut |span| {
                 let is_pause = is_prompt && span.block.is_none();
-                let sums = if is_pause { &mut sheet.pauses } else { &mut part.figures.time };
-                sums.spend(span.class, span.ms());
+                if is_pause {
+                    sheet.pauses.spend(span.class, span.ms());
+                } else if span.ms() > 0 {
+                    part.time.get_or_insert_default().spend(span.class, span.ms());
+                }
                 let (from, to) = sheet.reach.unwrap_or((span.from, span.to));
                 sheet.reach = Some((from.min(span.from), to.max(span.to)));
                 spans.push(span);
             });
             if let Some(said) = said {
-                said.add_to(&mut part.figures.time);
+                said.add_to(part.time.get_or_insert_default());
                 sheet.said.push((place, said));
             }
         }
