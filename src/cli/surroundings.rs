@@ -211,9 +211,13 @@ fn strays() -> Vec<String> {
     FOLDERS.iter().filter_map(|name| Some(sentence(*name, stray(name)?))).collect()
 }
 
-/// The time zone that `$TZ` names, or that of the system. The system's own reading of `$TZ` would read any file.
+/// The time zone that `$TZ` names, or that of the system. The system's own reading of `$TZ` would read any file, and to
+/// find the system's zone by its name all folders of zones are listed.
 fn zone() -> Result<Zone, String> {
-    let Some(named) = std::env::var_os("TZ") else { return Ok(Zone::system()) };
+    let Some(named) = std::env::var_os("TZ") else {
+        let local = zone_file(Path::new("/etc/localtime")).and_then(|bytes| Zone::of_file(&bytes));
+        return Ok(local.unwrap_or_else(Zone::system));
+    };
     let text = named.to_string_lossy();
     let name = text.strip_prefix(':').unwrap_or(&text);
     if name.is_empty() {
