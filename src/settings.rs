@@ -51,6 +51,8 @@ pub struct Settings {
     pub(crate) keys: Vec<(Action, Vec<Vec<Press>>)>,
     /// Prices of models by name, which go before those of the table.
     pub(crate) prices: Vec<(String, Prices)>,
+    /// So many minutes after its end the end of work in the background is told late.
+    pub(crate) late: Option<u32>,
     /// What could not be understood: `line:column: what`.
     pub complaints: Vec<String>,
 }
@@ -148,6 +150,10 @@ impl Reading<'_> {
                 let means = value.get_ref().as_str().and_then(|word| word.parse().ok());
                 self.settings.notify =
                     self.wanted(means, value, "an alarm is told by bell, osc, both or off");
+            }
+            "late" => {
+                let minutes = value.get_ref().as_integer().and_then(|number| number.as_str().parse().ok());
+                self.settings.late = self.wanted(minutes, value, "late is a number of minutes");
             }
             "keys" => match value.get_ref().as_table() {
                 Some(keys) => self.take_keys(keys),

@@ -2,7 +2,7 @@
 
 use super::account::{Account, Figures};
 use super::activity::Activity;
-use super::calls::lifecycle::{LATE_MS, Part, Report};
+use super::calls::lifecycle::{Part, Report, late_ms};
 use super::money::cost::{self, Cost};
 use crate::model::branches::{Branch, Why};
 use crate::model::entry::{BlockKind, Entry, EntryId};

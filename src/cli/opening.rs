@@ -1,6 +1,7 @@
 //! What the viewer is opened with: the session, the reader's settings, the surroundings.
 
 use super::{DEFAULT_LEVEL, LookArgs, Surroundings, watch};
+use crate::analysis::calls::lifecycle;
 use crate::analysis::money::prices;
 use crate::app::copying::clipboard::Copying;
 use crate::app::input::keymap::Keymap;
@@ -128,6 +129,9 @@ pub fn take_settings(surroundings: &Surroundings) -> Vec<String> {
     };
     let settings = settings::parse(text);
     prices::install(settings.prices);
+    if let Some(minutes) = settings.late {
+        lifecycle::install_late(u64::from(minutes) * 60_000);
+    }
     wrong.extend(settings.complaints.into_iter().map(|what| format!("{}:{what}", path.display())));
     let themes = surroundings.settings_folder.as_ref().map(|folder| folder.join("themes"));
     let theme = settings.theme.filter(|name| name != "auto");

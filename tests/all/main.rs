@@ -30,6 +30,7 @@ mod demo;
 mod details;
 mod detect;
 mod dump;
+mod ends;
 mod evaluations;
 mod faults;
 mod find;

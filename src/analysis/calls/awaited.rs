@@ -79,6 +79,11 @@ impl Awaited {
         }
     }
 
+    /// Whether another turn began after an entry, or the session has ended: what was to be told until then is told.
+    pub(crate) fn is_behind(&self, transcript: &Transcript, id: EntryId) -> bool {
+        self.has_ended || !self.is_in_turn(transcript, id)
+    }
+
     /// The word for a call's state in JSON outputs: a call without a result that none will come for is lost.
     pub(crate) fn word(&self, transcript: &Transcript, id: EntryId, call: &ToolCall) -> &'static str {
         if call.state.is_open() && !self.has(transcript, id) { "lost" } else { call.state.word() }

@@ -4,8 +4,11 @@
 //! told of it is another question than whether it is recorded: what is put into a queue and taken out again was told to
 //! nobody.
 
+use std::sync::OnceLock;
+
 use super::{Place, call_at};
 use crate::model::body::Key;
+use crate::model::entry::sender::SenderKind;
 use crate::model::entry::{Entry, EntryId, Role};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -13,8 +16,20 @@ use crate::model::tool::work::{Carrier, End, Update, Work};
 use crate::model::tool::{ToolCall, ToolResult};
 use crate::model::transcript::Transcript;
 
+/// What is told later than so many ms after the end is late, if the reader's settings say nothing else.
+const USUALLY_LATE_MS: u64 = 5 * 60 * 1000;
+static LATE_MS: OnceLock<u64> = OnceLock::new();
+
 /// What is told later than so many ms after the end is late.
-pub(crate) const LATE_MS: u64 = 5 * 60 * 1000;
+pub(crate) fn late_ms() -> u64 {
+    *LATE_MS.get().unwrap_or(&USUALLY_LATE_MS)
+}
+
+/// Sets how many ms that are. To be called once, before anything is judged; later calls change nothing.
+pub(crate) fn install_late(ms: u64) {
+    // A second call would judge one session by two limits.
+    let _ = LATE_MS.set(ms);
+}
 
 /// The life of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -73,10 +88,19 @@ impl<'a> Lifecycle<'a> {
             }
         }
         life.is_running = life.is_detached && life.completed.is_none() && !is_over;
-        let went_on =
-            |end: Completed<'_>| is_over || end.at.is_some_and(|at| is_answered_after(transcript, id, at));
+        let is_queued = result.work.as_ref().is_some_and(|work| work.is_queued());
+        let is_past = |at: Timestamp| {
+            is_answered_after(transcript, id, at) || is_queued && said_since(transcript, id, at).is_some()
+        };
+        let went_on = |end: Completed<'_>| is_over || end.at.is_some_and(is_past);
         life.is_undelivered = life.delivered.is_none() && life.completed.is_some_and(went_on);
         life
+    }
+
+    /// What was said in its lane after its end, where the model should have been told of that.
+    pub(crate) fn left_out_by(&self, transcript: &Transcript, id: EntryId) -> Option<EntryId> {
+        let entry = said_since(transcript, id, self.completed?.at?)?;
+        transcript.find(&entry.key)
     }
 
     /// The first answer in the lane of the call after the model was told, and its time.
@@ -160,6 +184,15 @@ fn is_answered_after(transcript: &Transcript, id: EntryId, time: Timestamp) -> b
         Some(is_behind && transcript.get(newest)?.at? >= time)
     };
     by_newest() == Some(true) || answer_after(transcript, id, time).is_some()
+}
+
+/// What was put into the conversation in the lane of a call after a time, to which no answer came so far: a prompt, or a
+/// notice of other work. What waited to be told at that time was left out then.
+fn said_since(transcript: &Transcript, id: EntryId, time: Timestamp) -> Option<&Entry> {
+    let since = transcript.lane_backwards(transcript.lane_at(id)).take(FAR);
+    let mut since = since.take_while(|entry| entry.at.is_none_or(|at| at > time));
+    let is_notice = |entry: &Entry| entry.from.as_ref().is_some_and(|from| from.kind == SenderKind::Task);
+    since.find(|entry| entry.at.is_some() && (entry.marks.prompt || is_notice(entry)))
 }
 
 /// What is farther behind a call is not looked through for the answer that saw its end.

@@ -52,7 +52,7 @@ pub(super) fn consequence(finding: &Finding) -> String {
 }
 
 /// Rules that no provider knows.
-const CONSEQUENCES: [(&str, &str); 11] = [
+const CONSEQUENCES: [(&str, &str); 16] = [
     (pairs::INTERRUPTED_CALL.id, "the agent leaves it out of the next request, or answers it itself"),
     (
         ids::ID_IS_NAME.id,
@@ -74,9 +74,26 @@ const CONSEQUENCES: [(&str, &str); 11] = [
     (results::BROKEN_ARGUMENTS.id, "the tool ran on a part of what the model meant, or refused it"),
     (
         work::UNDELIVERED.id,
-        "the model still takes it for running: it waits, asks in vain, or never looks at what came out",
+        "the model still takes it for running: it waits, asks in vain, or never looks at what came out; tell it, or have it look",
     ),
     (work::LATE.id, "nothing is lost; until then the model took it for running"),
+    (
+        work::MISROUTED.id,
+        "the model reads the end of one task as that of another; have it look at the output of both",
+    ),
+    (
+        work::EARLY.id,
+        "the model goes on from an end that was none, or the other one; have it look at the output of the task",
+    ),
+    (
+        work::NO_END.id,
+        "whether it went well is not known, and what it still changes nobody sees; look whether it runs, and at its output",
+    ),
+    (work::UNPOLLED.id, "the model never learns how the command ended; have it ask, or look whether it runs"),
+    (
+        work::ORPHAN.id,
+        "the model is told of a task that it did not begin; the call may stand in another session, or in a file that is missing",
+    ),
     (stops::STOP_WITHOUT_CALL.id, "nothing is left to run: the agent stops, or asks the model again"),
     (
         stops::CALL_WITHOUT_STOP.id,

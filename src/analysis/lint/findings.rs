@@ -67,7 +67,7 @@ pub struct Findings {
     watched: HashMap<EntryId, BTreeSet<EntryId>>,
     /// By entry: what its judgement looked at.
     looks_at: HashMap<EntryId, BTreeSet<EntryId>>,
-    /// Results that stand alone, by the id of the call that they name.
+    /// Results that stand alone and ends that are told, by the id of the call that they name.
     strays: HashMap<Key, BTreeSet<EntryId>>,
     frame: Frame,
     /// Where the entries stand that shortened the history.
@@ -292,6 +292,9 @@ impl Findings {
             {
                 self.strays.entry(stray.call.clone()).or_default().insert(id);
             }
+        }
+        for call in transcript.odd_notices(&entry.key).iter().filter_map(|about| about.call.as_ref()) {
+            self.strays.entry(call.clone()).or_default().insert(id);
         }
         let mut scene = Scene {
             transcript,

@@ -59,12 +59,14 @@ pub(crate) struct Scene<'a> {
 }
 
 /// What may come of which a judgement depends, besides another turn and the end of the session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Wait {
     /// The next answer of the model in the lane, or the next compaction.
     Answer,
     /// The next entry in the lane.
     Next,
+    /// The next entry in the lane of a sub-agent.
+    NextIn(Name),
     /// A record that is missing.
     Record(Print),
 }

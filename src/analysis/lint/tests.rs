@@ -12,7 +12,7 @@ use crate::model::record::{FileId, Origin};
 use crate::model::samples;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::{About, Carrier, End, Update, Work};
+use crate::model::tool::work::{About, Carrier, End, Ends, Update, Work};
 use crate::model::tool::{ToolCall, ToolResult, ToolState};
 use crate::model::transcript::Transcript;
 
@@ -118,7 +118,7 @@ fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
             }
         }
         Step::Begin { key: number, call } => {
-            let work = Some(Box::new(Work::begun(key(*number))));
+            let work = Some(Box::new(Work::begun(key(*number), Ends::Told)));
             let result = ToolResult { work, ..done(&mut out, key(*number), "it runs") };
             out.push(Edit::Result { call: id(*call), result: Box::new(result), lane: None });
         }

@@ -43,6 +43,7 @@ impl Waiting {
             let waiting = match wait {
                 Wait::Answer => self.answer.entry(lane.cloned()).or_default(),
                 Wait::Next => self.next.entry(lane.cloned()).or_default(),
+                Wait::NextIn(other) => self.next.entry(Some(other.clone())).or_default(),
                 Wait::Record(record) => self.record.entry(*record).or_default(),
             };
             waiting.insert(id);

@@ -1,16 +1,26 @@
-//! Work that goes on after the result of its call: ends that nobody told the model, or told it late.
+//! Work that goes on after the result of its call: ends that nobody told the model, or told it late, ends that are told
+//! of other work or too early, and ends that nobody told at all.
 //!
-//! That an end was not told is said only where a record has it and an answer came after it: then it is not on its way.
+//! Each rule needs records that say so. That an end was not told is said only where a record has it and the lane went
+//! on after it: then it is not on its way. That no end is there is said only of agents whose format records how such work
+//! ends (`ends` in `assets/formats`).
+
+use std::collections::BTreeSet;
 
 use super::scene::{Asked, Scene, Wait, named};
 use super::{Finding, Group, Rule};
-use crate::analysis::calls::lifecycle::{LATE_MS, Lifecycle};
+use crate::analysis::calls::lifecycle::{Lifecycle, late_ms};
+use crate::model::body::Key;
 use crate::model::edit::Severity;
+use crate::model::entry::{EntryId, Role};
 use crate::model::figures;
-use crate::model::tool::work::{Carrier, Work};
+use crate::model::text::Name;
+use crate::model::tool::Verdict;
+use crate::model::tool::work::{About, Ends, Update, Work};
 
 /// The rules of this file.
-pub(super) const GROUP: Group = Group { rules: &[&UNDELIVERED, &LATE], judge };
+pub(super) const GROUP: Group =
+    Group { rules: &[&UNDELIVERED, &LATE, &MISROUTED, &EARLY, &NO_END, &UNPOLLED, &ORPHAN], judge };
 
 pub(super) static UNDELIVERED: Rule = Rule {
     id: "undelivered-completion",
@@ -20,8 +30,38 @@ pub(super) static UNDELIVERED: Rule = Rule {
 pub(super) static LATE: Rule = Rule {
     id: "late-completion",
     severity: Severity::Note,
-    what: "work in the background whose end was told to the model more than five minutes later",
+    what: "work in the background whose end was told to the model more than five minutes later, or than `late` in the settings says",
 };
+pub(super) static MISROUTED: Rule = Rule {
+    id: "misrouted-completion",
+    severity: Severity::Error,
+    what: "the end of work in the background that is told with the id of one call and the task of another",
+};
+pub(super) static EARLY: Rule = Rule {
+    id: "early-completion",
+    severity: Severity::Error,
+    what: "work in the background that went on after its end was told, or ended twice in different ways",
+};
+pub(super) static NO_END: Rule = Rule {
+    id: "no-completion",
+    severity: Severity::Warning,
+    what: "work in the background of which nothing tells how it ended",
+};
+pub(super) static UNPOLLED: Rule = Rule {
+    id: "unpolled-session",
+    severity: Severity::Warning,
+    what: "a command that goes on and was never asked how it stands",
+};
+pub(super) static ORPHAN: Rule = Rule {
+    id: "orphan-completion",
+    severity: Severity::Warning,
+    what: "the end of work in the background whose call is not in the session",
+};
+
+/// What a sub-agent recorded so many ms after its end may have been on its way.
+const ON_ITS_WAY_MS: i64 = 10 * 1000;
+/// So many of its last entries are looked at.
+const LAST: usize = 64;
 
 fn judge(scene: &mut Scene<'_>) {
     for asked in scene.calls() {
@@ -29,23 +69,170 @@ fn judge(scene: &mut Scene<'_>) {
             judge_call(scene, asked, work);
         }
     }
+    let transcript = scene.transcript;
+    for about in transcript.odd_notices(&scene.entry.key) {
+        judge_notice(scene, about);
+    }
 }
 
 fn judge_call(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work) {
     let life = Lifecycle::of(scene.transcript, (scene.id, &scene.entry.key), asked.call, false);
-    let name = format!("{} as {}", named(asked.call), work.handle);
-    if life.is_undelivered {
-        let found = scene.found(&UNDELIVERED, asked.block, &asked.call.key, asked.call.input.from);
-        // Where no agent promises to tell the model, that is how it works.
-        let is_promised = work.updates.iter().any(|update| update.carrier == Carrier::Queue);
-        let severity = if is_promised { found.severity } else { Severity::Note };
-        let message = format!("{name} ended, and the model was never told");
-        scene.findings.push(Finding { severity, message, ..found });
-    } else if let Some(delay) = life.delay().filter(|delay| *delay > LATE_MS) {
-        let late = figures::duration(delay);
-        scene.add_call(&LATE, asked, format!("{name} ended, and the model was told {late} later"));
-    }
-    if life.completed.is_some() && life.delivered.is_none() && !life.is_undelivered {
+    let name = name_of(asked, work);
+    let is_over = scene.frame.awaited.has_ended();
+    if life.delivered.is_none() {
+        // It may come, or the session may end.
         scene.wait_for(Wait::Next);
     }
+    if life.is_undelivered || life.completed.is_some() && life.delivered.is_none() && is_over {
+        if let Some(id) = life.left_out_by(scene.transcript, scene.id) {
+            scene.looked_at(id);
+        }
+        // Where no agent promises to tell the model, that is how it works.
+        let severity = if work.is_queued() { UNDELIVERED.severity } else { Severity::Note };
+        let by = life.completed.map(|end| end.by);
+        add(scene, &UNDELIVERED, asked, severity, by, format!("{name} ended, and the model was never told"));
+    } else if let Some(delay) = life.delay().filter(|delay| *delay > late_ms()) {
+        let late = figures::duration(delay);
+        let by = life.delivered.map(|(_, by)| by);
+        add(
+            scene,
+            &LATE,
+            asked,
+            LATE.severity,
+            by,
+            format!("{name} ended, and the model was told {late} later"),
+        );
+    }
+    if life.completed.is_none() {
+        unended(scene, asked, work, &name);
+    } else {
+        early(scene, asked, work, &name);
+    }
+}
+
+/// Work of which no end is recorded.
+fn unended(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work, name: &str) {
+    let awaited = scene.frame.awaited;
+    if work.ends == Ends::Unrecorded || !awaited.is_behind(scene.transcript, scene.id) {
+        return;
+    }
+    let asked_last = work.polls().last();
+    if work.ends == Ends::Asked && asked_last.is_none() {
+        let message = format!("{name} goes on, and the model never asked how it stands");
+        return add(scene, &UNPOLLED, asked, UNPOLLED.severity, None, message);
+    }
+    // What serves goes on for long: as long as the session does, it may do so.
+    let severity = if awaited.has_ended() { NO_END.severity } else { Severity::Note };
+    let message = match asked_last {
+        Some(_) => format!("{name} went on when the model asked last, and nothing tells how it ended"),
+        None => format!("{name} began, and nothing tells how it ended"),
+    };
+    add(scene, &NO_END, asked, severity, asked_last.map(|poll| &poll.by), message);
+}
+
+/// Work that was told to have ended too early.
+fn early(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work, name: &str) {
+    if let Some((first, later)) = work.contradiction() {
+        let message = match later.end {
+            Some(end) => format!("{name} ended {}, and then {}", word(first), word_of(end.verdict, end.exit)),
+            None => format!("{name} ended {}, and went on after that", word(first)),
+        };
+        return add(scene, &EARLY, asked, EARLY.severity, Some(&later.by), message);
+    }
+    let Some(lane) = &asked.call.lane else { return };
+    scene.wait_for(Wait::NextIn(lane.clone()));
+    let Some((end, first)) = work.completed() else { return };
+    let Some(at) = end.at.filter(|_| matches!(end.verdict, Verdict::Done | Verdict::Failed)) else { return };
+    if let Some(later) = goes_on_after(scene, lane, at.0) {
+        let message = format!("{name} ended {}, and its sub-agent went on after that", word(first));
+        let found = scene.found(&EARLY, asked.block, &asked.call.key, asked.call.input.from);
+        scene.findings.push(Finding { message, others: vec![later], ..found });
+    }
+}
+
+/// The first answer of a sub-agent after its end, if nobody spoke to it in between.
+fn goes_on_after(scene: &mut Scene<'_>, lane: &Name, end: i64) -> Option<EntryId> {
+    let transcript = scene.transcript;
+    let mut first = None;
+    for entry in transcript.lane_backwards(Some(lane)).take(LAST) {
+        let id = transcript.find(&entry.key)?;
+        scene.looked_at(id);
+        if entry.at?.0 <= end {
+            let late = first.filter(|(_, role, at)| *role == Role::Assistant && *at > end + ON_ITS_WAY_MS);
+            return late.map(|(id, ..)| id);
+        }
+        first = Some((id, entry.role, entry.at?.0));
+    }
+    None
+}
+
+/// A notice that names a call, but not plainly its work.
+fn judge_notice(scene: &mut Scene<'_>, about: &About) {
+    let Some(call) = &about.call else { return };
+    let other = about.handle.as_ref().and_then(|handle| scene.transcript.beginner(handle));
+    if let Some((id, _)) = other {
+        scene.looked_at(id);
+    }
+    let caller = scene.nearest_caller(call);
+    let place = scene.entry.origin;
+    match (caller, other, &about.handle) {
+        (None, None, _) => {
+            let found = scene.found(&ORPHAN, 0, call, place);
+            let message = format!("work of {call} ended, and no call of the session has this id");
+            scene.findings.push(Finding { message, ..found });
+        }
+        (Some(caller), Some((id, key)), Some(handle)) if key != call && has_work(scene, caller, call) => {
+            let found = scene.found(&MISROUTED, 0, call, place);
+            let message = format!("the end of {handle}, which {key} began, is told as that of {call}");
+            let others = BTreeSet::from([caller, id]).into_iter().collect();
+            scene.findings.push(Finding { message, others, ..found });
+        }
+        _ => {}
+    }
+}
+
+/// Whether a call of this id began work.
+fn has_work(scene: &Scene<'_>, entry: EntryId, call: &Key) -> bool {
+    let entry = scene.transcript.get(entry);
+    entry.is_some_and(|entry| entry.calls().any(|own| own.key == *call && own.state.work().is_some()))
+}
+
+/// Adds a finding about a call; `by` tells the other end.
+fn add(
+    scene: &mut Scene<'_>,
+    rule: &'static Rule,
+    asked: Asked<'_>,
+    severity: Severity,
+    by: Option<&Key>,
+    message: String,
+) {
+    let other = by.and_then(|by| scene.transcript.find(by)).filter(|other| *other != scene.id);
+    if let Some(other) = other {
+        scene.looked_at(other);
+    }
+    let found = scene.found(rule, asked.block, &asked.call.key, asked.call.input.from);
+    let severity = severity.min(found.severity);
+    scene.findings.push(Finding { severity, message, others: other.into_iter().collect(), ..found });
+}
+
+fn name_of(asked: Asked<'_>, work: &Work) -> String {
+    match work.handle.is_blank() {
+        true => named(asked.call),
+        false => format!("{} as {}", named(asked.call), work.handle),
+    }
+}
+
+/// How a record says that work ended.
+fn word(update: &Update) -> String {
+    update.end.map(|end| word_of(end.verdict, end.exit)).unwrap_or_default()
+}
+
+fn word_of(verdict: Verdict, exit: Option<i64>) -> String {
+    let word = match verdict {
+        Verdict::Done => "well",
+        Verdict::Failed => "with an error",
+        Verdict::Refused => "refused",
+        Verdict::Stopped => "stopped",
+    };
+    exit.map_or_else(|| word.to_owned(), |code| format!("{word} (exit {code})"))
 }

@@ -3,11 +3,12 @@
 
 use super::stored;
 use super::voice::background;
+use crate::formats::definition::head;
 use crate::formats::json::Json;
 use crate::model::edit::Batch;
 use crate::model::figures::{bytes, count};
 use crate::model::text::Text;
-use crate::model::tool::work::Work;
+use crate::model::tool::work::Ends;
 use crate::model::tool::{ToolResult, Verdict};
 
 /// How the text of a result begins that the user did not wait for.
@@ -27,7 +28,11 @@ pub(crate) fn enrich(result: &mut ToolResult, text: &str, details: &Json<'_>, ou
     }
     result.duration_ms = duration(details);
     if result.verdict == Verdict::Done {
-        result.work = background::begun(text, details).map(Work::begun).map(Box::new);
+        result.work = background::begun(text, details).map(|id| head::work(out.format, id));
+        if let Some(work) = result.work.as_mut().filter(|_| background::is_monitor(details)) {
+            // What it sees is told, but not always that its time is over.
+            work.ends = Ends::Unrecorded;
+        }
     }
     let is_failed = result.verdict == Verdict::Failed;
     if details.get("interrupted").is_true() || (is_failed && text.trim_start().starts_with(INTERRUPTED)) {

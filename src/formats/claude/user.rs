@@ -61,8 +61,8 @@ pub(crate) struct Returned {
     file: Option<String>,
     /// Whether the call goes on: what came back is no end.
     goes_on: bool,
-    /// What it tells of the work of another call.
-    polled: Option<(About, Option<End>)>,
+    /// What it tells of the work of another call, and to whom.
+    polled: Option<(About, Option<End>, Carrier)>,
 }
 
 /// The blocks of a user message, one after the other.
@@ -390,9 +390,9 @@ fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut
 /// Gives a call its result, or what it has put out so far.
 fn end_call(line: &Line<'_>, returned: Returned, session: &mut Session, out: &mut Batch) {
     let Returned { call, mut result, file, goes_on, polled } = returned;
-    if let Some(polled) = polled {
+    if let Some((about, end, carrier)) = polled {
         let record = (line.id.clone(), line.at);
-        background::emit(polled, record, Carrier::Poll, line.lane.as_ref(), out);
+        background::emit((about, end), record, carrier, line.lane.as_ref(), out);
     }
     if goes_on {
         out.push(Edit::State { call, state: ToolState::Streaming(Box::new(result.body)) });

@@ -3,13 +3,14 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use crate::formats::definition::head;
 use crate::formats::waiting::Waiting;
 use crate::model::body::{Body, Image, Key};
 use crate::model::edit::{Batch, Edit};
 use crate::model::fingerprint::ByKey;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::{Carrier, End, Update, Work};
+use crate::model::tool::work::{Carrier, End, Ends, Update, Work};
 use crate::model::tool::{ToolKind, ToolResult, ToolState, Verdict};
 
 /// How a word begins that says under which name a command goes on.
@@ -148,7 +149,7 @@ impl Deeds {
         let Some(process) = self.polls.remove(call) else {
             // Numbers are used again: the last call that was told one is meant.
             if let Some(process) = goes_on {
-                outcome.work = Some(Work { handle: Text::clean(&process), updates: Vec::new() });
+                outcome.work = Some(*head::work("codex", Text::clean(&process)));
                 self.running.insert(process, call.clone());
             }
             return (outcome, None);
@@ -157,7 +158,7 @@ impl Deeds {
         let has_ended = outcome.exit.is_some() || is_script && goes_on.is_none();
         let end = has_ended.then_some(End { verdict: outcome.verdict, exit: outcome.exit, at: None });
         let update = Update { by: call.clone(), at: outcome.at, carrier: Carrier::Poll, end };
-        let work = Work { handle: Text::clean(&process), updates: vec![update] };
+        let work = Work { updates: vec![update], ..Work::begun(Text::clean(&process), Ends::default()) };
         // What says nothing of the call but that the model asked.
         let asked =
             Outcome { work: Some(work), ..Outcome::text(Body { bytes: 0, ..outcome.body.clone() }, None) };

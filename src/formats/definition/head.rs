@@ -7,6 +7,8 @@ use std::sync::LazyLock;
 use super::kinds::{self, Kinds};
 use super::read::{self, Head, Overlay};
 use crate::formats::{CHOICE, DEFINITIONS};
+use crate::model::body::Key;
+use crate::model::tool::work::{Ends, Work};
 
 /// A head that is read when it is first asked for.
 struct Entry {
@@ -99,4 +101,17 @@ mod tests {
             assert!(entry.text.contains(&format!("name  = \"{}\"", entry.name)), "{}", entry.name);
         }
     }
+}
+
+/// The work that a result of this format says it began.
+pub(crate) fn work(format: &str, handle: Key) -> Box<Work> {
+    Box::new(Work::begun(handle, ends_of(format)))
+}
+
+/// Whether a format records how work ends that goes on after the result of its call.
+fn ends_of(format: &str) -> Ends {
+    let mut own = CHOICE.get().into_iter().flat_map(|choice| &choice.own);
+    let own = own.find(|known| known.name == format).map(|known| known.ends);
+    let defined = || DEFINITIONS.iter().find(|known| known.name == format).map(|known| known.ends);
+    own.or_else(|| of(format).map(|head| head.ends)).or_else(defined).unwrap_or_default()
 }

@@ -60,6 +60,7 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
     let name = name(reader, &mut table);
     let agent = table.string(reader, "agent").map(|(agent, _)| leak(agent));
     let omits = table.string(reader, "omits").map_or("", |(omits, _)| leak(omits));
+    let ends = places::ends(reader, &mut table).unwrap_or_default();
     let shapes = shapes(reader, &mut table);
     let store = database::store(reader, &mut table);
     let is_database = shapes.contains(&Shape::Rows);
@@ -107,6 +108,7 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
         name,
         agent: agent.unwrap_or(name),
         omits,
+        ends,
         file,
         shapes,
         store,

@@ -13,6 +13,7 @@ use crate::model::entry::Role;
 use crate::model::entry::sender::SenderKind;
 use crate::model::record::Shape;
 use crate::model::text::Name;
+use crate::model::tool::work::Ends;
 use crate::model::usage::Scope;
 
 /// A format that is a table of rules.
@@ -24,6 +25,8 @@ pub struct Definition {
     pub agent: &'static str,
     /// What the agent does not record.
     pub(super) omits: &'static str,
+    /// Whether it records how work ends that goes on after the result of its call.
+    pub(super) ends: Ends,
     /// The file that it was read from; `None` if it came with the program.
     pub file: Option<PathBuf>,
     /// How sessions lie on disk.
@@ -512,6 +515,8 @@ pub(super) struct ResultRule {
     pub(super) acknowledges: Option<Flag>,
     /// The id of that work.
     pub(super) handle: Option<Path>,
+    /// Whether it is recorded how such work ends, if that is another thing than what holds for the format.
+    pub(super) ends: Option<Ends>,
 }
 
 /// How work ended that went on after the result of its call, or that it goes on.

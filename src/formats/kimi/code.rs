@@ -10,6 +10,7 @@ use super::agent::{Agent, piece};
 use super::content::{block, blocks, images, is_named, output_of, said, text_of};
 use super::places;
 use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
+use crate::formats::definition::head;
 use crate::formats::json::Json;
 use crate::formats::roots::{Beside, Named, folder_name};
 use crate::formats::turns::Turns;
@@ -20,7 +21,7 @@ use crate::model::figures::count;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::{About, Carrier, End, Update, Work};
+use crate::model::tool::work::{About, Carrier, End, Ends, Update, Work};
 use crate::model::tool::{ToolResult, Verdict as Ending};
 use crate::model::usage::Usage;
 
@@ -327,7 +328,7 @@ impl Wire {
             facts: Text::default(),
             at,
             duration_ms: None,
-            work: work_of(&output),
+            work: work_of(&output, out),
         };
         out.push(Edit::Result { call, result: Box::new(result), lane: self.agent.lane.clone() });
         if is_known { Fate::Merged } else { Fate::Shown }
@@ -403,11 +404,15 @@ impl Wire {
 }
 
 /// The work that goes on after a result, which names it above all else.
-fn work_of(output: &str) -> Option<Box<Work>> {
+fn work_of(output: &str, out: &Batch) -> Option<Box<Work>> {
     let field = |name: &str| output.lines().take(WORK_LINES).find_map(|line| line.strip_prefix(name));
     let handle = field("task_id: ")?.trim();
     let goes_on = field("status: ")?.trim() == "running" && field("automatic_notification: ").is_some();
-    (goes_on && !handle.is_empty()).then(|| Box::new(Work::begun(Text::clean(handle))))
+    let mut work = (goes_on && !handle.is_empty()).then(|| head::work(out.format, Text::clean(handle)))?;
+    if field("automatic_notification: ")?.trim() == "false" {
+        work.ends = Ends::Asked;
+    }
+    Some(work)
 }
 
 /// In so many lines a result says which work it began.

@@ -115,8 +115,18 @@ fn system_lines(text: &str) -> Option<usize> {
 }
 
 fn is_event(text: &str) -> bool {
-    let rest = EVENTS.iter().find_map(|begin| text.strip_prefix(begin));
-    rest.is_some_and(|rest| rest.trim_start().starts_with('['))
+    of_event(text).is_some()
+}
+
+/// What stands behind the first mark of an event, which has its time.
+fn of_event(text: &str) -> Option<&str> {
+    let rest = EVENTS.iter().find_map(|begin| text.strip_prefix(begin))?;
+    Some(rest.trim_start()).filter(|rest| rest.starts_with('['))
+}
+
+/// What a line tells of an event, behind its time.
+pub(super) fn event(line: &str) -> Option<&str> {
+    Some(of_event(line)?.split_once("] ")?.1)
 }
 
 /// `[Sun 2026-03-08 22:03 GMT+9]`, `[Telegram Ann id:7 2026-03-08 22:03]`, `[cron:<id> name]`.

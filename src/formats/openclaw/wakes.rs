@@ -5,8 +5,10 @@
 //!
 //! Invariant: a text is the gateway's only by how it begins, so that whoever writes about a heartbeat is a human.
 
+use super::envelope;
 use crate::model::entry::sender::{Sender, SenderKind};
 use crate::model::text::Text;
+use crate::model::tool::work::End;
 
 /// How texts of the gateway begin, and what wakes the model with them.
 const TEXTS: [(&str, SenderKind, &str); 17] = [
@@ -102,11 +104,30 @@ fn marked(line: &str) -> Option<Sender> {
 
 /// `exec failed (q7w2, signal SIGTERM) :: killed`
 fn is_end_of_command(line: &str) -> bool {
-    let line = line.to_ascii_lowercase();
-    let ends = ["exec completed (", "exec failed (", "exec finished ("];
-    let Some(rest) = ends.iter().find_map(|end| line.strip_prefix(end)) else { return false };
-    let inside = rest.split(')').next().unwrap_or_default();
-    ["code ", "signal "].iter().any(|how| inside.contains(how))
+    end_of_command(line).is_some()
+}
+
+/// What such a line tells: the beginning of the name of the session of a command, and how it ended.
+fn end_of_command(line: &str) -> Option<(&str, End)> {
+    let line = line.trim_start();
+    let rest = line.get(..5).filter(|begin| begin.eq_ignore_ascii_case("exec ")).and(line.get(5..))?;
+    let (word, rest) = rest.split_once(" (")?;
+    let (inside, _) = rest.split_once(')')?;
+    let (name, how) = inside.rsplit_once(", ")?;
+    let is_word = ["completed", "failed", "finished"].iter().any(|known| word.eq_ignore_ascii_case(known));
+    let end = match (how.strip_prefix("code "), how.strip_prefix("signal ")) {
+        (Some(code), _) => End::by_word(Some(word), code.trim().parse().ok()),
+        (None, Some(_)) => End::by_word(Some("killed"), None),
+        (None, None) => None,
+    };
+    Some((name, end?)).filter(|_| is_word)
+}
+
+/// The ends of commands that a message tells: as its first line, or as events of the system above a prompt.
+pub(crate) fn ends_of_commands(text: &str) -> Vec<(&str, End)> {
+    let of_event = |line| envelope::event(line).and_then(end_of_command);
+    let first = text.lines().next().and_then(end_of_command);
+    first.into_iter().chain(text.lines().filter_map(of_event)).collect()
 }
 
 fn named(kind: SenderKind, name: &str) -> Sender {
@@ -115,8 +136,9 @@ fn named(kind: SenderKind, name: &str) -> Sender {
 
 #[cfg(test)]
 mod tests {
-    use super::{of_events, sender};
+    use super::{ends_of_commands, of_events, sender};
     use crate::model::entry::sender::SenderKind;
+    use crate::model::tool::Verdict;
 
     #[test]
     fn what_wakes_the_model_is_known_by_its_beginning() {
@@ -159,5 +181,23 @@ mod tests {
     fn events_are_told_by_their_words() {
         assert_eq!(of_events("System: [2026-01-31] Exec failed (a, code 1)").kind, SenderKind::Task);
         assert_eq!(of_events("System: [2026-01-31] WhatsApp connected").kind, SenderKind::Runtime);
+    }
+
+    #[test]
+    fn ends_of_commands_are_told_in_lines() {
+        let told = |text| -> Vec<(String, Verdict, Option<i64>)> {
+            let ends = ends_of_commands(text).into_iter();
+            ends.map(|(name, end)| (name.to_owned(), end.verdict, end.exit)).collect()
+        };
+        let events = "System: [2026-03-06 12:00:00 UTC] Exec failed (quiet-nu, signal SIGKILL) :: a (b, code 1)\n\
+                      System: [2026-03-06 12:00:01 UTC] Exec completed (good-cla, code 0) :: done\n\
+                      System: [2026-03-06 12:00:02 UTC] WhatsApp connected\n\nand now?";
+        let expected = [
+            ("quiet-nu".to_owned(), Verdict::Stopped, None),
+            ("good-cla".to_owned(), Verdict::Done, Some(0)),
+        ];
+        assert_eq!(told(events), expected);
+        assert_eq!(told("exec finished (tide, code 2)"), [("tide".to_owned(), Verdict::Failed, Some(2))]);
+        assert_eq!(told("why?\nExec failed (tide, code 2)"), [], "somebody quotes it");
     }
 }

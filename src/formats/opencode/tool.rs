@@ -6,15 +6,16 @@ use std::borrow::Cow;
 
 use super::blocks::image;
 use super::framing;
+use crate::formats::definition::head;
 use crate::formats::json::Json;
 use crate::formats::tools;
-use crate::model::body::{Body, Key};
+use crate::model::body::Body;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Raw};
 use crate::model::tally::unknown::Judged;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::{About, End, Work};
+use crate::model::tool::work::{About, End, Ends, Work};
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict, ended};
 
 /// The call, and what it has put out so far while it runs. `name` is a name for its result.
@@ -101,16 +102,18 @@ fn result(json: &Json<'_>, state: &Json<'_>, name: &str, out: &mut Batch) -> Too
         facts: facts(json, state),
         at: end,
         duration_ms: start.zip(end).map(|(start, end): (Timestamp, Timestamp)| end.since(start)),
-        work: handle(metadata).map(Work::begun).map(Box::new),
+        work: work(metadata, out),
     }
 }
 
-/// The id of the work that goes on after a call.
-fn handle(metadata: &Json<'_>) -> Option<Key> {
+/// The work that goes on after a call. Only of shells, which are of version 2, it is sure that their ends are recorded.
+fn work(metadata: &Json<'_>, out: &Batch) -> Option<Box<Work>> {
     let goes_on = metadata.get("status").str() == Some("running") || metadata.get("background").is_true();
     let names = ["shellID", "jobId", "sessionID", "sessionId"];
     let id = names.iter().find_map(|name| metadata.get(name).filled()).filter(|_| goes_on)?;
-    Some(Text::clean(id))
+    let work = head::work(out.format, Text::clean(id));
+    let ends = if metadata.get("shellID").filled().is_some() { work.ends } else { Ends::Unrecorded };
+    Some(Box::new(Work { ends, ..*work }))
 }
 
 /// What a row of the program tells of work that went on after the result of its call.

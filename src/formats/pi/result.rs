@@ -8,12 +8,13 @@ use std::borrow::Cow;
 use super::diff;
 use super::image::image;
 use crate::formats::attached::joined;
+use crate::formats::definition::head;
 use crate::formats::json::Json;
 use crate::model::body::{Failure, Image, Key};
 use crate::model::edit::{Batch, Edit};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::{About, Carrier, End, Update, Work};
+use crate::model::tool::work::{About, Carrier, End, Update};
 use crate::model::tool::{ToolResult, Verdict};
 
 /// The id of a call as results name it: OpenAI's `call_…|fc_…` may lose its second half.
@@ -55,7 +56,7 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
         facts: facts(details, &text),
         at,
         duration_ms: details.get("durationMs").count(),
-        work: session.filter(|_| goes_on).map(Work::begun).map(Box::new),
+        work: session.filter(|_| goes_on).map(|id| head::work(out.format, id)),
     }
 }
 

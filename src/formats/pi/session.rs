@@ -9,10 +9,11 @@ use super::entry;
 use super::event::Events;
 use super::message::{self, Line, ReadPrompt};
 use super::retries::Retries;
-use super::usage;
+use super::{block, usage};
 use crate::formats::decoder::{Decoder, Format, Input, show_raw};
 use crate::formats::fields::{self, Fields};
 use crate::formats::json::Json;
+use crate::formats::openclaw::wakes;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
@@ -22,6 +23,7 @@ use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
+use crate::model::tool::work::{About, Carrier, Update};
 use crate::model::usage::Scope;
 
 /// Characters of a title that the user gave.
@@ -39,9 +41,16 @@ pub(crate) struct SessionDecoder {
     copies: Copies,
     /// What the last answer said.
     said: Option<Piece>,
+    /// The sessions of commands that went on after the results of their calls, the newest last.
+    commands: Vec<Key>,
     /// How many lines without an id the record that is being decoded has had.
     nameless: (Key, u32),
 }
+
+/// So many commands that go on are remembered.
+const COMMANDS: usize = 64;
+/// So many letters of the name of its session stand for a command.
+const SHORTENED: usize = 8;
 
 /// What distinguishes two lines with one id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,6 +81,7 @@ impl SessionDecoder {
             seen: ByKey::default(),
             copies: Copies::default(),
             said: None,
+            commands: Vec::new(),
             head: None,
             nameless: (Key::default(), 0),
         }
@@ -305,14 +315,38 @@ impl SessionDecoder {
                     entry.marks.quiet |= entry.marks.copy && said.is_some() && said == self.said;
                     self.said = said.filter(|_| !entry.marks.copy).or(self.said);
                 }
+                self.tell_ends(&line, message, out);
                 message::title(&entry, out);
                 out.edits.extend(self.retries.fold(&mut entry));
                 entry::shown(*entry, out)
             }
             result @ Decoded::Result { .. } => {
+                if let Decoded::Result { result, .. } = &result
+                    && let Some(work) = &result.work
+                {
+                    self.commands.push(work.handle.clone());
+                    self.commands.drain(..self.commands.len().saturating_sub(COMMANDS));
+                }
                 emit_result(&line, result, out);
                 Fate::Merged
             }
+        }
+    }
+
+    /// What a message tells of commands that went on. It names them by the beginnings of their sessions.
+    fn tell_ends(&self, line: &Line, message: &Json<'_>, out: &mut Batch) {
+        if self.commands.is_empty() || message.get("role").str() != Some("user") {
+            return;
+        }
+        let texts = message.get("content").blocks().iter().filter_map(block::text_of);
+        for (name, end) in texts.flat_map(wakes::ends_of_commands) {
+            let is_it =
+                |known: &&Key| known.as_str() == name || name.len() >= SHORTENED && known.starts_with(name);
+            let Some(handle) = self.commands.iter().rev().find(is_it) else { continue };
+            let about = About { call: None, handle: Some(handle.clone()) };
+            let by = line.key.clone();
+            let update = Update { by, at: line.at, carrier: Carrier::Notice, end: Some(end) };
+            out.push(Edit::Update { about, update, lane: line.lane.clone() });
         }
     }
 

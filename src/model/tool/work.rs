@@ -16,8 +16,22 @@ const MOST_UPDATES: usize = 1_000;
 pub struct Work {
     /// The agent's id of the work; empty if it gave none.
     pub handle: Key,
+    /// Whether the agent records how such work ends.
+    pub ends: Ends,
     /// What was told of it, in the order of the records.
     pub updates: Vec<Update>,
+}
+
+/// Whether an agent records how work ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ends {
+    /// It does not, or not always: that no end is there says nothing.
+    #[default]
+    Unrecorded,
+    /// In what it answers when the model asks.
+    Asked,
+    /// Always: it tells the model without being asked.
+    Told,
 }
 
 /// What one record tells of work.
@@ -132,7 +146,20 @@ impl<'a> Ending<'a> {
     }
 }
 
+impl Update {
+    /// Whether it tells that work that had ended was taken up again.
+    fn takes_up(&self) -> bool {
+        self.end.is_none() && self.carrier == Carrier::Record
+    }
+}
+
 impl End {
+    /// Whether another end cannot be told of the same work.
+    fn is_other(self, other: Self) -> bool {
+        let codes = self.exit.zip(other.exit);
+        self.verdict != other.verdict || codes.is_some_and(|(one, other)| one != other)
+    }
+
     /// How work ended, by the word of the agent for how it stands and the exit code of a command; without a word it
     /// ended. Nothing if it goes on.
     pub(crate) fn by_word(word: Option<&str>, exit: Option<i64>) -> Option<Self> {
@@ -151,17 +178,22 @@ impl End {
 
 impl Work {
     /// What a result says that began work of this id.
-    pub(crate) fn begun(handle: Key) -> Self {
-        Self { handle, updates: Vec::new() }
+    pub(crate) fn begun(handle: Key, ends: Ends) -> Self {
+        Self { handle, ends, updates: Vec::new() }
     }
 
-    /// The ends that are told of it, each with what tells it. What was taken up again ends anew: then another end is
-    /// told, or one is put into the queue after the model had notice of the one before.
+    /// The ends that are told of it, each with what tells it. What was taken up again ends anew: a record says so, another
+    /// end is told, or one is put into the queue after the model had notice of the one before.
     pub fn endings(&self) -> Vec<Ending<'_>> {
         let mut endings: Vec<Ending<'_>> = Vec::new();
+        let mut is_again = false;
         for update in &self.updates {
-            let Some(end) = update.end else { continue };
-            match endings.last_mut().filter(|ending| ending.is_end_of(end, update)) {
+            let Some(end) = update.end else {
+                is_again |= update.takes_up();
+                continue;
+            };
+            let is_new = std::mem::take(&mut is_again);
+            match endings.last_mut().filter(|ending| !is_new && ending.is_end_of(end, update)) {
                 Some(ending) => ending.all.push(update),
                 None => endings.push(Ending { verdict: end.verdict, all: vec![update] }),
             }
@@ -174,9 +206,37 @@ impl Work {
         self.endings().pop()?.first()
     }
 
+    /// Two records of which one cannot be right: it ended, and then it went on or ended otherwise, though nothing tells
+    /// that it was taken up again.
+    pub(crate) fn contradiction(&self) -> Option<(&Update, &Update)> {
+        let mut told: Vec<&Update> = self.updates.iter().filter(|update| update.at.is_some()).collect();
+        told.sort_by_key(|update| update.at);
+        let mut ended: Option<(&Update, End)> = None;
+        for update in told {
+            match (update.end, ended) {
+                (None, _) if update.takes_up() => ended = None,
+                (None, Some((first, _))) if update.carrier == Carrier::Poll && update.at > first.at => {
+                    return Some((first, update));
+                }
+                // What the model stopped may have ended by itself before that.
+                (Some(_), Some((first, before)))
+                    if first.carrier == Carrier::Poll && before.verdict == Verdict::Stopped => {}
+                (Some(end), Some((first, before))) if before.is_other(end) => return Some((first, update)),
+                (Some(end), None) => ended = Some((update, end)),
+                _ => {}
+            }
+        }
+        None
+    }
+
     /// What first told the model of the end.
     pub fn delivered(&self) -> Option<&Update> {
         self.endings().pop()?.delivered()
+    }
+
+    /// Whether its end was put into the queue of what is told to the model.
+    pub(crate) fn is_queued(&self) -> bool {
+        self.updates.iter().any(|update| update.carrier == Carrier::Queue && update.end.is_some())
     }
 
     /// When the model asked how it stands.

@@ -9,7 +9,7 @@ use crate::model::body::Key;
 use crate::model::entry::{Block, Entry, EntryId, Role};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::{About, Carrier, Update, Work};
+use crate::model::tool::work::{About, Carrier, Ends, Update, Work};
 use crate::model::tool::{ToolCall, ToolState};
 
 /// An id that was given to more works than these stands for the newest of them.
@@ -24,6 +24,11 @@ pub(super) struct Works {
     early: HashMap<Key, Vec<Early>>,
     /// The calls of whose work entries and results tell, by their keys.
     reports: HashMap<Key, Vec<Begun>>,
+    /// By the key of a record that tells the model of an end: of what, if that is not plainly the work of the call that it
+    /// names.
+    odd: HashMap<Key, Vec<About>>,
+    /// The records among them by the ids of work that they name.
+    odd_by_handle: HashMap<Key, Vec<Key>>,
 }
 
 /// A call that began work.
@@ -51,6 +56,7 @@ impl Transcript {
         touched: &mut Touched,
     ) {
         let of_call = about.call.as_ref().and_then(|call| self.began(call, lane.as_ref()));
+        self.note_odd(&about, &update, of_call.as_ref(), touched);
         let of_work = || self.newest_work(about.handle.as_ref()?, lane.as_ref(), update.carrier);
         if let Some(begun) = of_call.or_else(of_work) {
             return self.take_in(&begun, update, touched);
@@ -58,6 +64,37 @@ impl Transcript {
         if let Some(id) = about.call.or(about.handle) {
             self.works.early.entry(id).or_default().push(Early { lane, update });
         }
+    }
+
+    /// Of what a record of this key tells that names a call, if that is not plainly the work of this call.
+    pub(crate) fn odd_notices(&self, by: &Key) -> &[About] {
+        self.works.odd.get(by).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The newest call that began work of this id, and its entry.
+    pub(crate) fn beginner(&self, handle: &Key) -> Option<(EntryId, &Key)> {
+        let newest = self.works.by_handle.get(handle)?.last()?;
+        Some((newest.entry, &newest.call))
+    }
+
+    fn note_odd(&mut self, about: &About, update: &Update, of_call: Option<&Begun>, touched: &mut Touched) {
+        let is_told = update.carrier == Carrier::Notice && update.end.is_some();
+        let is_own = |begun: &Begun| {
+            let handle = self.work_of(begun).map(|work| &work.handle);
+            about.handle.is_none() || about.handle.as_ref() == handle
+        };
+        if about.call.is_none() || !is_told || of_call.is_some_and(is_own) {
+            return;
+        }
+        let odd = self.works.odd.entry(update.by.clone()).or_default();
+        if odd.contains(about) {
+            return;
+        }
+        odd.push(about.clone());
+        if let Some(handle) = &about.handle {
+            self.works.odd_by_handle.entry(handle.clone()).or_default().push(update.by.clone());
+        }
+        touched.changed.extend(self.find(&update.by));
     }
 
     /// Notes the work that calls of an entry began, each with its id, and gives them what was told of it before.
@@ -74,6 +111,8 @@ impl Transcript {
             }
             let work = self.work_of(&begun).map(|work| work.updates.clone()).unwrap_or_default();
             work.iter().for_each(|update| self.note_report(&update.by, &begun));
+            let odd = self.works.odd_by_handle.get(&handle).into_iter().flatten();
+            touched.changed.extend(odd.filter_map(|by| self.find(by)));
             let at = self.call_of(&begun).and_then(|call| call.state.result()?.at);
             for key in [&begun.call, &handle] {
                 let Some(early) = self.works.early.get_mut(key) else { continue };
@@ -153,8 +192,10 @@ impl Transcript {
             work => work.is_some_and(|work| work.completed().is_none()),
         };
         let found = own().find(is_waited_for);
+        // Where ends are always told, ids of work are not given again.
+        let is_told = |begun: &&Begun| self.work_of(begun).is_some_and(|work| work.ends == Ends::Told);
         if carrier == Carrier::Poll {
-            return found.cloned();
+            return found.or_else(|| own().find(is_told)).cloned();
         }
         let is_only = || all.iter().all(|begun| Some(&begun.lane) == all.first().map(|first| &first.lane));
         found.or_else(|| own().next()).or_else(|| all.last().filter(|_| is_only())).cloned()

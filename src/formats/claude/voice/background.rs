@@ -23,11 +23,15 @@ pub(crate) fn begun(text: &str, details: &Json<'_>) -> Option<Key> {
     if details.get("isAsync").is_true() || matches!(status, "async_launched" | "remote_launched") {
         return named("taskId").or_else(|| named("agentId")).or_else(|| said(text));
     }
-    // A monitor tells of what it sees until its time is over.
-    if details.has("taskId") && (details.has("timeoutMs") || details.has("persistent")) {
+    if is_monitor(details) {
         return named("taskId");
     }
     said(text)
+}
+
+/// Whether a result begins a monitor, which tells of what it sees until its time is over.
+pub(crate) fn is_monitor(details: &Json<'_>) -> bool {
+    details.has("taskId") && (details.has("timeoutMs") || details.has("persistent"))
 }
 
 /// The same by the text of the result, which is all that streams and old files have.
@@ -76,11 +80,15 @@ fn notice(text: &str) -> Option<(About, End)> {
     Some((about, end)).filter(|(about, _)| *about != About::default())
 }
 
-/// What a result tells of the work of another call: `TaskOutput` looks at a task, `TaskStop` ends one.
-pub(crate) fn polled(text: &str, details: &Json<'_>) -> Option<(About, Option<End>)> {
+/// What a result tells of the work of another call, and to whom: `TaskOutput` looks at a task, `TaskStop` ends one, and a
+/// message to a sub-agent that has ended takes it up again.
+pub(crate) fn polled(text: &str, details: &Json<'_>) -> Option<(About, Option<End>, Carrier)> {
+    if let Some(agent) = details.get("resumedAgentId").filled() {
+        return Some((About { call: None, handle: Some(Text::clean(agent)) }, None, Carrier::Record));
+    }
     if let Some(rest) = text.trim_start().strip_prefix("Successfully stopped task: ") {
         let handle = rest.split_whitespace().next().map(Text::clean);
-        return Some((About { call: None, handle }, End::by_word(Some("stopped"), None)));
+        return Some((About { call: None, handle }, End::by_word(Some("stopped"), None), Carrier::Poll));
     }
     let task = details.get("task");
     let field = |name: &str| element(text, name);
@@ -90,7 +98,7 @@ pub(crate) fn polled(text: &str, details: &Json<'_>) -> Option<(About, Option<En
     let exit = task.get("exitCode").int();
     let exit = exit.or_else(|| field("exit_code")?.parse().ok());
     let end = End::by_word(Some(status), exit);
-    Some((About { call: None, handle: Some(Text::clean(handle)) }, end))
+    Some((About { call: None, handle: Some(Text::clean(handle)) }, end, Carrier::Poll))
 }
 
 /// Emits what a record says of work.

@@ -9,6 +9,7 @@ use super::{kinds, leak, no_toml, places};
 use crate::formats::definition::kinds::Kinds;
 use crate::formats::definition::mistakes::{Lines, Mistake};
 use crate::formats::roots::Root;
+use crate::model::tool::work::Ends;
 
 /// What is known of a format besides how it is read.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub struct Head {
     pub(crate) agent: &'static str,
     /// What the agent does not record.
     pub(crate) omits: &'static str,
+    /// Whether it records how work ends that goes on after the result of its call.
+    pub(crate) ends: Ends,
     /// Where sessions lie.
     pub(crate) roots: &'static [Root],
     /// Kinds that need no code.
@@ -57,6 +60,7 @@ pub fn head(text: &str) -> Result<Head, Vec<Mistake>> {
     let (name, agent) = (word(&mut reader, "name"), word(&mut reader, "agent"));
     let omits = word(&mut reader, "omits").unwrap_or("");
     let kinds_of = word(&mut reader, "kinds_of");
+    let ends = places::ends(&mut reader, &mut table).unwrap_or_default();
     let roots = places::roots(&mut reader, &mut table, false);
     let kinds = kinds::kinds(&mut reader, &mut table);
     table.finish(&mut reader);
@@ -66,7 +70,7 @@ pub fn head(text: &str) -> Result<Head, Vec<Mistake>> {
     let mistakes = reader.finish();
     match name {
         Some(name) if mistakes.is_empty() => {
-            Ok(Head { agent: agent.unwrap_or(name), omits, roots, kinds, kinds_of })
+            Ok(Head { agent: agent.unwrap_or(name), omits, ends, roots, kinds, kinds_of })
         }
         _ => Err(mistakes),
     }

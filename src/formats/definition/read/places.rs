@@ -3,6 +3,7 @@
 use super::leak;
 use super::table::{Fields, Reader};
 use crate::formats::roots::{Holds, Root};
+use crate::model::tool::work::Ends;
 
 /// `~/.agent/*/log.jsonl`, or `${AGENT_HOME:-~/.agent}/*/log.jsonl`: literal folders, then a pattern. Of a format with
 /// databases all that is not named `.json`, `.jsonl` or `.txt` is one.
@@ -124,4 +125,19 @@ mod tests {
         assert!(root("/etc/*.jsonl", false).is_none() && root("${A}/x", false).is_none());
         assert_eq!(root("~/.a/a.db", true).unwrap().holds, [Holds::Databases("a.db")]);
     }
+}
+
+/// Whether an agent records how work ends that goes on after the result of its call: `ends = "told"`.
+pub(super) fn ends(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<Ends> {
+    let (word, span) = table.string(reader, "ends")?;
+    let known = match word {
+        "told" => Some(Ends::Told),
+        "asked" => Some(Ends::Asked),
+        "unrecorded" => Some(Ends::Unrecorded),
+        _ => None,
+    };
+    if known.is_none() {
+        reader.mistake(span, format!("`{word}` is not known; `ends` is told, asked or unrecorded"));
+    }
+    known
 }

@@ -5,7 +5,7 @@ use toml::de::DeValue;
 
 use super::table::{Fields, Reader};
 use super::when::{flag, path, tests};
-use super::{journal, leak};
+use super::{journal, leak, places};
 use crate::formats::definition::path::Path;
 use crate::formats::definition::rule::{
     Again, BlockRule, COUNTS, CallId, CallRule, EndRule, EntryRule, FromRule, Kind, LaneRule, MARKS,
@@ -342,6 +342,7 @@ fn result(reader: &mut Reader<'_>, mut table: Fields<'_>, is_apart: bool) -> Res
         unrecorded: table.bool(reader, "unrecorded").unwrap_or(false),
         acknowledges: flag(reader, &mut table, "acknowledges"),
         handle: table.path(reader, "handle"),
+        ends: places::ends(reader, &mut table),
     };
     table.finish(reader);
     rule

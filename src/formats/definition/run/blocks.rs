@@ -3,6 +3,7 @@
 use super::work::LOOK;
 use super::{Head, OPEN, Run, line};
 use crate::formats::anthropic::{self, Content};
+use crate::formats::definition::head;
 use crate::formats::definition::path::{Path, Scope};
 use crate::formats::definition::rule::{BlockRule, CallId, CallRule, Flag, ResultRule, What};
 use crate::formats::inline;
@@ -318,15 +319,17 @@ fn of_rule(rule: &ResultRule, key: Key, scope: Scope<'_>, out: &mut Batch) -> To
             .unwrap_or_default(),
         at: rule.at.as_ref().and_then(|path| path.moment(scope)),
         duration_ms: took,
-        work: work(rule, scope),
+        work: work(rule, scope, out),
     }
 }
 
 /// The work that goes on after a result.
-fn work(rule: &ResultRule, scope: Scope<'_>) -> Option<Box<Work>> {
+fn work(rule: &ResultRule, scope: Scope<'_>, out: &Batch) -> Option<Box<Work>> {
     let handle = rule.handle.as_ref().and_then(|path| path.word(scope)).filter(|handle| !handle.is_blank());
     let acknowledges = rule.acknowledges.as_ref().map_or(handle.is_some(), |flag| flag.holds(scope));
-    acknowledges.then(|| Box::new(Work::begun(handle.unwrap_or_default())))
+    let mut work = acknowledges.then(|| head::work(out.format, handle.unwrap_or_default()))?;
+    work.ends = rule.ends.unwrap_or(work.ends);
+    Some(work)
 }
 
 /// An image by its data or its address.
