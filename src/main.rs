@@ -67,7 +67,7 @@ fn run(config: &Config, charset: Charset) -> anyhow::Result<ExitCode> {
             return runtime::view(view);
         }
         Config::Show(options) | Config::Print(options) => show::write(options, now, &mut out)?,
-        Config::Brief(options) => brief::write(options, &mut out)?,
+        Config::Brief(options) => brief::write(options, now(), &mut out)?,
         Config::Stats(options) => stats::write(options, now(), &mut out)?,
         Config::Check(options) => check::write(options, &mut out)?,
         Config::Rules(form) => check::write_rules(*form, &mut out)?,

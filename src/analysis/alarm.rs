@@ -7,10 +7,11 @@
 use std::collections::HashSet;
 
 use super::activity::{Activity, Wish};
+use super::background;
 use super::calls::Place;
 use super::calls::lookup::Lookup;
 use super::context::ContextUse;
-use super::expression::judge::Judge;
+use super::expression::judge::{Judge, is_called};
 use super::expression::{Expr, Fill, State, Term};
 use super::loops::{self, Run};
 use super::money::cost::Cost;
@@ -69,6 +70,8 @@ struct Alternative {
     held: bool,
     /// Items for which it holds.
     items: HashSet<Place>,
+    /// The call with an id that was waited for, if that had ended before.
+    ended: Option<Place>,
 }
 
 impl Alarm {
@@ -83,6 +86,7 @@ impl Alarm {
             has_entry_facts: expr.terms().iter().any(|term| !matches!(term, Term::State(_))),
             held: false,
             items: HashSet::new(),
+            ended: None,
             expr,
         };
         Self { expr, alternatives: alternatives.into_iter().map(alternative).collect() }
@@ -102,6 +106,7 @@ impl Alarm {
                 let all = status.transcript.order().iter();
                 alternative.items = all.flat_map(|id| alternative.matching(status, *id)).collect();
             }
+            alternative.ended = if counts_states { alternative.ended(status) } else { None };
         }
     }
 
@@ -138,7 +143,21 @@ impl Alternative {
         blocks.filter(holds).map(|block| Place { entry: id, block }).collect()
     }
 
+    /// The call that is waited for by its id, if it has ended.
+    fn ended(&self, status: &Status<'_>) -> Option<Place> {
+        let Expr::Term(Term::Done(id)) = &self.expr else { return None };
+        let is_it = |place: &&Place| {
+            let entry = status.transcript.get(place.entry);
+            let call = entry.and_then(|entry| entry.blocks.get(place.block)?.call());
+            call.is_some_and(|call| is_called(call, id))
+        };
+        self.items.iter().find(is_it).copied()
+    }
+
     fn look(&mut self, status: &Status<'_>, touched: &[EntryId]) -> Option<Rung> {
+        if let Some(place) = self.ended.take() {
+            return Some(self.of_item(status, place));
+        }
         let holds = self.holds(status, None);
         let held = std::mem::replace(&mut self.held, holds);
         let news = if self.has_entry_facts { self.news(status, touched) } else { None };
@@ -194,6 +213,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) same: Option<u64>,
     /// Whether a call or a result has lost its other half since the last look.
     pub(crate) has_orphan: bool,
+    /// How many calls and sub-agents go on in the background.
+    pub(crate) running: usize,
 }
 
 impl Facts<'_> {
@@ -223,6 +244,7 @@ impl Facts<'_> {
                 })
             }
             State::Same(compare, bound) => self.same.is_some_and(|count| compare.holds(count, bound)),
+            State::Running(compare, bound) => compare.holds(self.running as u64, bound),
         }
     }
 }
@@ -240,6 +262,7 @@ impl Status<'_> {
             context: self.context,
             same: self.run.map(|run| run.count() as u64),
             has_orphan: self.orphan.is_some(),
+            running: background::running(self.transcript, self.activity),
         }
     }
 
@@ -268,6 +291,10 @@ impl Status<'_> {
             }
             (State::Context(..), _) => self.context.map(context_words).unwrap_or_default(),
             (State::Same(..), _) => self.run.map(|run| self.run_words(run)).unwrap_or_default(),
+            (State::Running(..), _) => match background::running(self.transcript, self.activity) {
+                0 => "nothing runs in the background".to_owned(),
+                running => format!("{running} running in the background"),
+            },
             (other, _) => other.to_string(),
         }
     }

@@ -254,9 +254,13 @@ pub(crate) fn life_of(call: &ToolCall, said: Option<Timestamp>) -> Option<(Times
 
 /// From when to when a call ran until its result came, as far as its times say.
 pub(crate) fn span_of(call: &ToolCall, said: Option<Timestamp>) -> Option<(Timestamp, Timestamp)> {
+    let result = call.state.result()?;
+    let (started, ended) = (call.started.or(said), result.at);
+    if result.work.is_some() {
+        // What goes on after that is in the background.
+        return started.zip(ended).filter(|(from, to)| from <= to);
+    }
     let took = call.took(said)?;
-    let ended = call.state.result()?.at;
-    let started = call.started.or(said);
     let ms = i64::try_from(took.ms).ok()?;
     match (started, ended) {
         (Some(from), Some(to)) if from <= to => Some((from, to)),

@@ -35,6 +35,8 @@ pub enum Term {
     Cost(Compare, f64),
     /// Of an entry that took so many tokens.
     Tokens(Compare, u64),
+    /// A call of this tool or with this id that came to its end, that of its work in the background included.
+    Done(String),
     /// A call that took so many milliseconds.
     Took(Compare, u64),
     /// At this time or later.
@@ -92,6 +94,8 @@ pub enum State {
     Context(Compare, Fill),
     /// The newest call asked for the same as so many before it, itself included.
     Same(Compare, u64),
+    /// So many calls and sub-agents go on in the background.
+    Running(Compare, u64),
 }
 
 /// How full the context is.
@@ -130,6 +134,8 @@ pub enum Compare {
     Less,
     /// `<=`
     AtMost,
+    /// `=`
+    Equal,
 }
 
 /// A point in time.
@@ -201,6 +207,7 @@ impl Compare {
             Self::AtLeast => value >= bound,
             Self::Less => value < bound,
             Self::AtMost => value <= bound,
+            Self::Equal => value == bound,
         }
     }
 }

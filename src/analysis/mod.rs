@@ -5,6 +5,7 @@ pub mod activity;
 pub mod agents;
 pub mod alarm;
 pub mod anomalies;
+pub(crate) mod background;
 pub mod brief;
 pub mod calls;
 pub(crate) mod compare;

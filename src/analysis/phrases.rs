@@ -61,15 +61,24 @@ pub(crate) fn unread(why: &[Text]) -> Option<String> {
 /// and that its sub-agents work on while it waits: `◔ waiting 3:10, 2 sub-agents at work`.
 /// Nothing if nobody knows.
 pub(crate) fn activity(activity: &Activity, now: Timestamp, ascii: bool) -> String {
-    format!("{}{}", doing(activity, now, ascii), agents_at_work(activity.agents()))
+    format!("{}{}", doing(activity, "", now, ascii), agents_at_work(activity.agents()))
 }
 
 /// The same with how much goes on in the background: `◔ waiting 3:10 · 2 running`.
 pub(crate) fn activity_beside(activity: &Activity, running: usize, now: Timestamp, ascii: bool) -> String {
-    joined([Some(doing(activity, now, ascii)), Some(format!("{running} running"))], ascii)
+    joined([Some(doing(activity, "", now, ascii)), Some(format!("{running} running"))], ascii)
 }
 
-fn doing(activity: &Activity, now: Timestamp, ascii: bool) -> String {
+/// The same in short, on the wall: `◔ waiting ▶2 3:10`.
+pub(crate) fn activity_in_short(activity: &Activity, running: usize, now: Timestamp, ascii: bool) -> String {
+    if running == 0 {
+        return self::activity(activity, now, ascii);
+    }
+    let beside = format!(" {}{running}", if ascii { ">" } else { "▶" });
+    doing(activity, &beside, now, ascii)
+}
+
+fn doing(activity: &Activity, beside: &str, now: Timestamp, ascii: bool) -> String {
     let (running, waiting, ended, broken) =
         if ascii { ("*", "?", "o", "x") } else { ("●", "◔", "○", "✗") };
     let (sign, words) = match activity {
@@ -83,7 +92,7 @@ fn doing(activity: &Activity, now: Timestamp, ascii: bool) -> String {
         Activity::Unknown => return String::new(),
     };
     let time = activity.since().map(|since| format!(" {}", elapsed(now.since(since)))).unwrap_or_default();
-    format!("{sign} {words}{time}")
+    format!("{sign} {words}{beside}{time}")
 }
 
 /// What is said behind the state of an agent whose sub-agents work on: `, 2 sub-agents at work`.
@@ -209,14 +218,14 @@ pub(crate) fn end(report: &Report<'_>, root: Option<&str>, is_by_intent: bool) -
     let call = report.call;
     let about = call.intent().filter(|_| is_by_intent);
     let about = about.map_or_else(|| call.about(root), |intent| without_sgr(intent).into_owned());
-    let (late_ms, how) = match report.part {
+    let (delay_ms, how) = match report.part {
         Part::First(ms) => (ms.filter(|ms| *ms >= 1_000), None),
         Part::Again => (None, Some("told again")),
         Part::Queued => (None, Some("in the queue")),
         Part::Noted => (None, Some("noted by the program")),
         Part::Missed => (None, Some("never told to the model")),
     };
-    let late = late_ms.map(|ms| format!("told {} later", duration(ms)));
+    let late = delay_ms.map(|ms| format!("told {} later", duration(ms)));
     let facts = [report.ran.map(|ms| format!("ran {}", duration(ms))), late, how.map(str::to_owned)];
     EndLine {
         tool: without_sgr(&call.name).to_lowercase(),
@@ -232,7 +241,7 @@ pub(crate) fn end(report: &Report<'_>, root: Option<&str>, is_by_intent: bool) -
         verdict: report.end.verdict,
         exit: report.end.exit.filter(|code| *code != 0).map(|code| format!("exit {code}")),
         facts: facts.into_iter().flatten().collect(),
-        is_missed: report.part == Part::Missed || late_ms.is_some_and(|ms| ms > LATE_MS),
+        is_missed: report.part == Part::Missed || delay_ms.is_some_and(|ms| ms > late_ms()),
     }
 }
 

@@ -136,7 +136,7 @@ impl Derived for Timeline {
             let lane = timeline.lanes.number(lane);
             // Calls are read from their entries.
             if time.block.is_none() {
-                let is_leisure = matches!(time.class, Class::Human | Class::Idle);
+                let is_leisure = matches!(time.class, Class::Human | Class::Background | Class::Idle);
                 let what = if is_leisure { What::Human } else { What::Model };
                 spans.add(span_of_time(time, lane), lane, what);
             }

@@ -3,8 +3,8 @@
 //! session (`fleet::row`).
 //!
 //! A session **needs** somebody when it asked for a permission or an answer, when it stopped in the middle of its work
-//! or cannot be read, when it is stuck (in a loop, or silent for too long), and when it has answered and waits for the
-//! next prompt; after an hour nobody is expected any more. Those that need somebody come first, in that order, then
+//! or cannot be read, when it is stuck (in a loop, or silent for too long), when work in the
+//! background ended and nobody told the model for five minutes, and when it has answered and waits for the next prompt; after an hour nobody is expected any more. Those that need somebody come first, in that order, then
 //! those that work, then the rest, of which those come first that were left in the middle of their work.
 //!
 //! Invariant: a row speaks of times and never of ages, so that it is the same until something happens.
@@ -21,6 +21,9 @@ use crate::analysis::money::cost::Cost;
 use crate::model::found::{Found, Place};
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
+
+/// For so long an end may be on its way to the model.
+const UNDELIVERED_MS: u64 = 5 * 60 * 1000;
 
 /// Columns of a state, its sign included.
 const STATE: usize = 16;
@@ -103,6 +106,10 @@ pub struct Flags {
     pub quiet_since: Option<Timestamp>,
     /// Whether that is longer than anybody expects.
     pub is_silent: bool,
+    /// How many calls and sub-agents go on in the background.
+    pub running: usize,
+    /// Since when the end of such work waits to be told to the model.
+    pub undelivered_since: Option<Timestamp>,
 }
 
 /// What a session needs somebody for, the most urgent first; and what it does if it needs nobody.
@@ -116,6 +123,8 @@ pub enum Need {
     Error,
     /// It repeats itself, or was not heard of for too long.
     Stuck,
+    /// To say what to do next: work in the background ended some time ago, and the model was not told.
+    Undelivered,
     /// To say what to do next.
     Prompt,
     /// Nothing: it works.
@@ -195,11 +204,13 @@ impl Need {
         heard: Option<Timestamp>,
         now: Timestamp,
     ) -> Self {
+        let is_late = flags.undelivered_since.is_some_and(|since| now.since(since) >= UNDELIVERED_MS);
         match activity {
             _ if is_unreadable => Self::Error,
             Activity::Waiting { wish: Wish::Permission, .. } => Self::Permission,
             Activity::Waiting { wish: Wish::Question, .. } => Self::Answer,
             Activity::Unclean if is_expected(heard, now) => Self::Error,
+            Activity::Waiting { wish: Wish::Prompt, .. } if is_late => Self::Undelivered,
             // Its sub-agents come back to it before anybody has to.
             Activity::Waiting { wish: Wish::Prompt, agents: 1.., .. } => Self::Works,
             Activity::Waiting { wish: Wish::Prompt, .. } => Self::Prompt,
@@ -222,6 +233,7 @@ impl Need {
             Self::Answer => Some("answer"),
             Self::Error => Some("error"),
             Self::Stuck => Some("stuck"),
+            Self::Undelivered => Some("undelivered"),
             Self::Prompt => Some("prompt"),
             Self::Works | Self::Rests => None,
         }
@@ -347,6 +359,7 @@ impl SessionRow {
             context: self.context,
             same: self.flags.same.as_ref().map(|(count, _)| *count as u64),
             has_orphan: false,
+            running: self.flags.running,
         }
     }
 

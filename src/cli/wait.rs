@@ -12,7 +12,7 @@ use crate::report::wait::Options;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 States that already hold are an answer at once: waiting, idle, ended, unclean, model, tool, retry, loop, \
-silent>90s, cost>2, ctx>80%, same-call>=3. Of errors (err, orphan) and of entries (tool:bash, role:user, \
+silent>90s, cost>2, ctx>80%, same-call>=3, running=0, done:ID. Of errors (err, orphan) and of entries (tool:bash, done:bash, role:user, \
 \"text\", /regex/ …) only new ones are. Join them with and, or, not and parentheses.
 
 Exit code: 0 it came about, with a line that says why; 1 the session ended without it, or the time is over; \

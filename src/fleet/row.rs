@@ -1,6 +1,7 @@
 //! How a session stands, read from the session.
 
 use crate::analysis::activity::{self, Activity};
+use crate::analysis::background;
 use crate::analysis::money::cost::{Cost, Money};
 use crate::analysis::money::spending::EntrySpending;
 use crate::analysis::wall::{Call, Flags, Head, Need, Said, SessionRow, Voice};
@@ -54,6 +55,8 @@ pub(super) fn of(
         is_loop: session.current_loop().is_some(),
         quiet_since: quiet.map(|ms| Timestamp(now.0.saturating_sub_unsigned(ms))),
         is_silent: session.long_silence(now).is_some(),
+        running: background::running(&session.transcript, &session.status.activity),
+        undelivered_since: background::undelivered_since(&session.transcript),
     };
     let known = SessionRow::found(found, session.file.problem().map(|problem| Text::clean(&problem)));
     let activity = session.status.activity.clone();

@@ -186,6 +186,11 @@ impl ToolState {
         self.result().is_some_and(|result| result.body.flags.unrecorded)
     }
 
+    /// Whether the call came to its end, that of the work that it began included.
+    pub(crate) fn has_ended(&self) -> bool {
+        matches!(self, Self::Done(_) | Self::Failed(_) | Self::Refused(_) | Self::Stopped(_))
+    }
+
     /// Whether a result may still come.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self, Self::Pending | Self::Running | Self::Streaming(_))

@@ -70,10 +70,10 @@ pub struct Options {
 }
 
 /// Writes the briefs of all sessions that can be opened.
-pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     let mut is_first = true;
     let missed = reading::each(&options.targets, &options.folders, show::is_large, |mut reading| {
-        let gathered = Gathered::of(&mut reading);
+        let gathered = Gathered::of(&mut reading, now);
         if options.form != Form::Json && !std::mem::take(&mut is_first) {
             writeln!(out)?;
         }
@@ -93,22 +93,26 @@ struct Gathered {
     loops: Memo<Loops>,
     windows: Memo<Windows>,
     answer: Option<(EntryId, String)>,
+    /// Whether nothing will come of the session any more.
+    is_over: bool,
 }
 
 impl Gathered {
-    fn of(reading: &mut Reading) -> Self {
+    fn of(reading: &mut Reading, now: Timestamp) -> Self {
+        let is_over = !reading.activity(now).goes_on(now);
         let Reading { transcript, pager, .. } = reading;
         let mut contents = Contents::of(pager.as_mut());
         let brief = Brief::with_bodies(transcript, &mut |block| contents.whole(block));
         let answer = last_answer(transcript).and_then(|id| {
             Some((id, quoted(transcript.get(id)?, QUOTED, &mut |block| contents.whole(block))))
         });
-        Self { brief, loops: Memo::of(transcript), windows: Memo::of(transcript), answer }
+        Self { brief, loops: Memo::of(transcript), windows: Memo::of(transcript), answer, is_over }
     }
 
     fn sources<'a>(&'a self, reading: &'a Reading) -> Sources<'a> {
-        let Self { brief, loops, windows, .. } = self;
-        Sources { transcript: &reading.transcript, brief, account: &reading.account, loops, windows }
+        let Self { brief, loops, windows, is_over, .. } = self;
+        let (transcript, account, is_over) = (&reading.transcript, &reading.account, *is_over);
+        Sources { transcript, brief, account, loops, windows, is_over }
     }
 
     fn write_text(&self, reading: &Reading, out: &mut dyn Write) -> io::Result<()> {
@@ -176,10 +180,9 @@ impl Gathered {
             open: brief
                 .open
                 .iter()
-                .map(|open| Open {
-                    what: open.what.clone(),
-                    state: word_of(transcript, open),
-                    key: key(open.entry),
+                .filter_map(|open| {
+                    let state = word_of(transcript, open, self.is_over)?;
+                    Some(Open { what: open.what.clone(), state, key: key(open.entry) })
                 })
                 .collect(),
             cost: (&reading.account.cost(transcript)).into(),
@@ -413,7 +416,7 @@ mod tests {
     fn what_is_quoted_in_all_is_bounded_and_says_what_is_left_out() {
         let asked = |count, bytes| {
             let mut reading = prompts(count, bytes);
-            let gathered = Gathered::of(&mut reading);
+            let gathered = Gathered::of(&mut reading, super::Timestamp(0));
             gathered.figures(&mut reading).asked.into_iter().map(|said| said.text).collect::<Vec<_>>()
         };
         let few = asked(3, 10_000);
@@ -434,7 +437,7 @@ mod tests {
         for (more, told) in [(0, None), (3, Some("\n          + 3 more\n"))] {
             let mut reading = prompts(ROWS + more, 4);
             let mut out = Vec::new();
-            Gathered::of(&mut reading).write_text(&reading, &mut out).unwrap();
+            Gathered::of(&mut reading, super::Timestamp(0)).write_text(&reading, &mut out).unwrap();
             let text = String::from_utf8(out).unwrap();
             assert!(told.map_or_else(|| !text.contains("more"), |told| text.contains(told)), "{text}");
         }

@@ -10,6 +10,7 @@ use super::reading::{self, Reading};
 use super::spent::{CostFigures, UsageFigures};
 use super::turns::{self, OverheadFigures, TurnFigures};
 use crate::analysis::activity::Wish;
+use crate::analysis::background;
 use crate::analysis::calls::pairing;
 use crate::analysis::calls::pairing::PairingCounts;
 use crate::ingest::find;
@@ -89,6 +90,8 @@ pub(crate) struct SessionFigures {
     pub(crate) waiting_for: Option<&'static str>,
     /// How many sub-agents are still at work while it waits.
     pub(crate) agents_at_work: usize,
+    /// How many calls and sub-agents go on in the background.
+    pub(crate) running: usize,
     /// Facts that only some agents record, by name.
     pub(crate) facts: BTreeMap<&'static str, String>,
 }
@@ -280,6 +283,7 @@ fn session(reading: &Reading, span: Span, now: Timestamp) -> SessionFigures {
         state: activity.word(),
         waiting_for: activity.wish().map(Wish::word),
         agents_at_work: activity.agents(),
+        running: background::running(transcript, &activity),
         facts: meta.facts.iter().map(|(name, value)| (*name, value.to_string())).collect(),
     }
 }

@@ -97,6 +97,7 @@ struct SessionFigures<'a> {
     state: &'static str,
     waiting_for: Option<&'static str>,
     agents_at_work: usize,
+    running: usize,
 }
 
 #[derive(Serialize)]
@@ -244,6 +245,7 @@ fn line(row: &SessionRow) -> Line<'_> {
             state: row.activity.word(),
             waiting_for: row.activity.wish().map(Wish::word),
             agents_at_work: row.activity.agents(),
+            running: row.flags.running,
         },
         needs: row.need.word(),
         since: row.since().map(Timestamp::to_rfc3339),
@@ -271,7 +273,7 @@ fn write_table(paper: Paper, rows: &[SessionRow], now: Timestamp, out: &mut dyn 
     let head = columns.iter().map(|(column, width)| (column.title().to_owned(), *column, *width, dim));
     writeln!(out, "{}", line_of(paper, Span::raw(" "), head))?;
     for row in rows {
-        let mark = if row.need <= Need::Stuck { "!" } else { " " };
+        let mark = if row.need <= Need::Undelivered { "!" } else { " " };
         let cells = columns.iter().map(|(column, width)| {
             let style = if *column == Column::State { state_style(row) } else { style(*column) };
             (row.cell(*column, now, paper.ascii), *column, *width, style)

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::reading::Reading;
 use super::spent::{CostFigures, UsageFigures};
-use crate::analysis::account::Figures;
+use crate::analysis::account::{Class, Figures};
 use crate::analysis::money::cost;
 use crate::model::timestamp::Timestamp;
 use crate::model::totals::{Sum, Totals};
@@ -28,6 +28,8 @@ pub(crate) struct TurnFigures {
     pub(crate) work_ms: Option<u64>,
     /// Time of the human, in ms.
     pub(crate) waiting_ms: Option<u64>,
+    /// Time in which only work in the background went on.
+    pub(crate) background_ms: Option<u64>,
     /// Time that is neither, as far as is known, in ms.
     pub(crate) unknown_ms: Option<u64>,
     /// Tool calls.
@@ -73,7 +75,11 @@ pub fn list(reading: &Reading) -> (Vec<TurnFigures>, Totals) {
             span_ms: figures.span_ms(),
             work_ms: figures.work_ms(),
             waiting_ms: figures.work_ms().map(|_| time.waiting()),
-            unknown_ms: is_timed.then(|| time.total() - time.work() - time.waiting()),
+            background_ms: figures.work_ms().map(|_| time.of(Class::Background)),
+            unknown_ms: is_timed.then(|| {
+                let known = time.work() + time.waiting() + time.of(Class::Background);
+                time.total().saturating_sub(known)
+            }),
             calls: facts.calls,
             failed: facts.failed,
             open: facts.open,

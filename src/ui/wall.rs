@@ -249,7 +249,7 @@ fn head_of_group(
 fn row_of(screen: &Screen, columns: &[(Column, usize)], row: &SessionRow, is_chosen: bool) -> Line<'static> {
     let theme = &screen.theme;
     let mark = if theme.ascii { ">" } else { "▌" };
-    let needs = if row.need <= Need::Stuck { "!" } else { " " };
+    let needs = if row.need <= Need::Undelivered { "!" } else { " " };
     let marks =
         vec![Span::styled(if is_chosen { mark } else { " " }, theme.focus), Span::styled(needs, theme.warn)];
     let cells = columns.iter().map(|(column, width)| {

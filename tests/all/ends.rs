@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use tv::analysis::lint::Findings;
-use tv::ingest::Target;
+use tv::ingest::{self, Target};
 use tv::model::body::Key;
 use tv::model::entry::Role;
 use tv::model::timestamp::Timestamp;
@@ -16,6 +16,10 @@ use tv::model::transcript::Transcript;
 
 use crate::corpus::corpora;
 use crate::fixtures::read;
+
+/// The formats whose agents have such work, and the sessions of the lint.
+const FORMATS: [&str; 8] =
+    ["claude-code", "claude-stream-json", "codex", "copilot-cli", "hermes", "kimi-code", "lint", "openclaw"];
 
 /// A session of lines with work that went on after the result of its call.
 struct Sample {
@@ -31,8 +35,10 @@ impl Sample {
     fn of(path: &Path) -> Option<Self> {
         let is_lines = path.extension().is_some_and(|end| end == "jsonl");
         let text = fs::read_to_string(path).ok().filter(|text| is_lines && text.len() < 8 << 20)?;
+        let target = Target { path: path.to_owned(), session: None };
+        ingest::sessions(&target).ok().filter(|ids| !ids.is_empty())?;
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        let transcript = read(&Target { path: path.to_owned(), session: None }).transcript;
+        let transcript = read(&target).transcript;
         let mut line_of = HashMap::new();
         let mut works = Vec::new();
         for entry in transcript.entries().filter(|entry| !entry.marks.copy && entry.lane.is_none()) {
@@ -107,7 +113,7 @@ fn told_otherwise(line: &str, update: &Update) -> String {
 fn what_is_wrong_with_ends_is_found_by_its_rule() {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for corpus in corpora() {
-        for path in corpus.files() {
+        for path in corpus.of(&FORMATS) {
             let Some(sample) = Sample::of(&path) else { continue };
             let mut check = |what: &'static str, lines: &[String], rules: &[&str]| {
                 let found = Sample::found(&path, lines);
@@ -149,8 +155,10 @@ fn what_is_wrong_with_ends_is_found_by_its_rule() {
                     told.iter().all(|(line, _)| sample.lines[line - 1].contains(call.as_str()))
                 };
                 let own_notice = told.iter().any(|(_, update)| update.carrier == Carrier::Notice);
+                let is_wrong = || Sample::found(&path, &sample.lines).contains(&"misrouted-completion");
                 if let Some((other, others)) = other
                     && own_notice
+                    && !is_wrong()
                     && names(&told, call)
                     && names(&others, other)
                 {
@@ -169,5 +177,44 @@ fn what_is_wrong_with_ends_is_found_by_its_rule() {
     }
     for what in ["deliveries", "carriers", "another outcome", "two ids"] {
         assert!(counts.get(what).copied().unwrap_or_default() > 0, "none of: {what}");
+    }
+}
+
+fn told_by(arguments: &[&str]) -> (Option<i32>, serde_json::Value) {
+    let path = crate::fixtures::root().join("claude-code/background.jsonl");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_tv"));
+    let output = command.args(arguments).arg(path).stdin(std::process::Stdio::null()).output().unwrap();
+    (output.status.code(), serde_json::from_slice(&output.stdout).unwrap_or_default())
+}
+
+#[test]
+fn time_of_work_in_the_background_is_neither_work_nor_the_humans() {
+    let (_, stats) = told_by(&["stats", "--json"]);
+    let turn = &stats["turn_list"][0];
+    assert_eq!((&turn["background_ms"], &turn["waiting_ms"]), (&308_000.into(), &0.into()), "{turn}");
+    assert_eq!(stats["session"]["running"], 0, "nobody writes the file");
+}
+
+#[test]
+fn the_brief_lists_work_that_nobody_told_the_end_of() {
+    let (_, brief) = told_by(&["brief", "--json"]);
+    let states: Vec<&str> =
+        brief["open"].as_array().unwrap().iter().filter_map(|open| open["state"].as_str()).collect();
+    assert_eq!(states, ["undelivered", "unknown"]);
+    let failed = brief["failed"].as_array().unwrap();
+    assert!(failed.iter().any(|failed| failed["facts"].as_str().unwrap().contains("exit 3")), "{failed:?}");
+}
+
+#[test]
+fn calls_are_waited_for_by_their_ids_and_those_of_their_work() {
+    for (until, code) in [
+        ("done:toolu_01Dredge", 0),
+        ("done:b1dredge1", 0),
+        ("running=0", 0),
+        ("running>0", 1),
+        ("done:b4wreck44", 1),
+    ] {
+        let (found, _) = told_by(&["wait", "--timeout", "1s", "--until", until]);
+        assert_eq!(found, Some(code), "{until}");
     }
 }

@@ -16,7 +16,7 @@ use crate::stage::{Stage, fixture};
 fn begun(call: &str, seconds: i64, handle: &str) -> Edit {
     match result_at(call, seconds, "it goes on", Verdict::Done) {
         Edit::Result { call, mut result, lane } => {
-            result.work = Some(Box::new(Work { handle: Text::from(handle), updates: Vec::new() }));
+            result.work = Some(Box::new(Work { handle: Text::from(handle), ..Work::default() }));
             Edit::Result { call, result, lane }
         }
         other => other,

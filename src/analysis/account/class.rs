@@ -14,6 +14,8 @@ pub enum Class {
     Tool,
     /// A human was waited for: the next prompt, an answer, a permission.
     Human,
+    /// Nothing but work in the background went on.
+    Background,
     /// A request had failed, and was made again.
     Retry,
     /// Nobody came back for long.
@@ -24,8 +26,8 @@ pub enum Class {
 
 impl Class {
     /// All of them, in the order in which they are shown.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Model, Self::Tool, Self::Human, Self::Retry, Self::Idle, Self::Unknown];
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Model, Self::Tool, Self::Human, Self::Background, Self::Retry, Self::Idle, Self::Unknown];
 
     /// Its place among all of them.
     fn place(self) -> Option<usize> {
@@ -43,6 +45,7 @@ impl Class {
             Self::Model => "model",
             Self::Tool => "tools",
             Self::Human => "waiting",
+            Self::Background => "background",
             Self::Retry => "retry",
             Self::Idle => "idle",
             Self::Unknown => "unknown",
@@ -99,9 +102,9 @@ impl TimeSpan {
 /// Time by class, in ms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
-    spent: [u64; 6],
+    spent: [u64; Class::ALL.len()],
     /// What was of another class than the entries tell, as the agent says of a whole turn.
-    moved: [i64; 6],
+    moved: [i64; Class::ALL.len()],
 }
 
 impl Sums {

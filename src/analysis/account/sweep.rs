@@ -8,7 +8,7 @@ use crate::model::entry::sender::SenderKind;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role, Stop};
 use crate::model::meta::LaneFacts;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{Clocked, ToolCall, ToolKind};
+use crate::model::tool::{Clocked, ToolCall, ToolKind, ToolResult};
 use crate::model::transcript::Transcript;
 
 /// Records that are older than the one before by no more than this, in ms, were overtaken by it. A clock
@@ -32,6 +32,8 @@ pub(crate) struct Carry {
     called: u64,
     /// … and how much that of those which somebody did.
     measured: u64,
+    /// When the last of the work ends that goes on after the results of its calls.
+    background: Option<Timestamp>,
 }
 
 /// Who spoke last.
@@ -217,6 +219,8 @@ fn calls(
         BlockKind::Call(call) => Some((block, call)),
         _ => None,
     }) {
+        let work = call.state.result().filter(|result| result.work.is_some());
+        carry.background = carry.background.max(work.and_then(ToolResult::ended));
         if let Some((from, to)) = span_of(call, entry.said(call)) {
             open.push(Open { from, to, block, call });
             continue;
@@ -479,6 +483,11 @@ impl Emitter<'_> {
             }
             return;
         }
+        if matches!(self.carry.after, After::Answer | After::Done)
+            && matches!(sign, Sign::Prompt | Sign::Note)
+        {
+            self.up_to_background(at);
+        }
         let Some(class) = class_of(self.carry, sign, at) else { return };
         // Until a machine woke the model up nobody was asked for anything.
         let is_wake = sign == Sign::Note
@@ -488,6 +497,15 @@ impl Emitter<'_> {
         let is_said = class == Class::Model && sign == Sign::Answer;
         let ended = entry.ended.filter(|ended| is_said && ended.since(at) <= IDLE_AFTER_MS);
         self.up_to(ended.unwrap_or(at), class, None);
+    }
+
+    /// As long as something goes on in the background that the model is told of, nobody else has to do anything.
+    fn up_to_background(&mut self, at: Timestamp) {
+        let Carry { background, until, is_blurred, .. } = *self.carry;
+        if let Some(end) = background.filter(|end| until.is_some_and(|until| until < *end)) {
+            self.up_to(end.min(at), Class::Background, None);
+            self.carry.is_blurred = is_blurred;
+        }
     }
 
     /// Up to here nothing ran: what the human was waited for is theirs, and the rest is told by `rest`.

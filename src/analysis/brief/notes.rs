@@ -15,6 +15,7 @@ use crate::model::entry::{Block, BlockKind, Break, Entry, Role};
 use crate::model::path::{BETWEEN, listed};
 use crate::model::text::{Text, without_sgr};
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::work::Work;
 use crate::model::tool::{ToolCall, ToolKind, ToolState, is_textual};
 
 /// What a block says.
@@ -34,7 +35,7 @@ pub(super) enum Note {
     Done(Like),
     /// Something failed.
     Failed(Box<Failed>),
-    /// A call of the block with this number has no result.
+    /// A call of the block with this number has no result or no end, or nobody told the model of its end.
     Open(usize, Box<What>),
 }
 
@@ -162,6 +163,10 @@ impl Noted {
             ToolKind::Run => like_of_command(call),
             _ => Like::Call(likeness_of(call)),
         };
+        let is_undelivered = |work: &Work| work.completed().is_some() && work.delivered().is_none();
+        if call.state.work().is_some_and(is_undelivered) {
+            self.notes.push(Note::Open(number, Box::new(what.clone())));
+        }
         match &call.state {
             ToolState::Done(_) => {
                 let others = paths.filter(|_| is_file).map(Like::File);

@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use super::{Brief, Change, Failure, Open, TestRun, as_is, prompts, quoted};
 use crate::analysis::account::{Account, Sums};
 use crate::analysis::calls::awaited::Awaited;
+use crate::analysis::calls::lifecycle::Lifecycle;
 use crate::analysis::context::cache_breaks::CacheBreak;
 use crate::analysis::context::window::Windows;
 use crate::analysis::loops::{Loops, loop_words};
 use crate::analysis::phrases;
-use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::model::entry::{Block, Entry, EntryId};
 use crate::model::figures::{count, duration};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -128,6 +129,8 @@ pub(crate) struct Sources<'a> {
     pub(crate) loops: &'a Loops,
     /// What the cache missed.
     pub(crate) windows: &'a Windows,
+    /// Whether nothing will come of the session any more.
+    pub(crate) is_over: bool,
 }
 
 impl Sources<'_> {
@@ -187,11 +190,17 @@ impl Sources<'_> {
 
     fn open(&self, open: &[Open]) -> Vec<BriefRow> {
         let row = |call: &Open| {
-            let is_lost = word_of(self.transcript, call) == "lost";
-            let end = if is_lost { "never got a result" } else { "has no result yet" };
-            BriefRow { end: format!(" · {end}"), ..BriefRow::of(line(&call.what), Some(call.entry)) }
+            let end = match word_of(self.transcript, call, self.is_over)? {
+                "lost" => "never got a result",
+                "running" => "goes on in the background",
+                "unknown" => "nothing tells how it ended",
+                "undelivered" => "ended, and the model was never told",
+                _ => "has no result yet",
+            };
+            let row = BriefRow::of(line(&call.what), Some(call.entry));
+            Some(BriefRow { end: format!(" · {end}"), ..row })
         };
-        grouped(open.iter().map(row))
+        grouped(open.iter().filter_map(row))
     }
 
     fn cost(&self) -> BriefRow {
@@ -309,14 +318,20 @@ impl Times {
     }
 }
 
-/// `pending`, or `lost` if no result will come.
-pub(crate) fn word_of(transcript: &Transcript, open: &Open) -> &'static str {
-    let entry = transcript.get(open.entry);
-    let call = entry.and_then(|entry| entry.blocks.get(open.block)).and_then(|block| match &block.kind {
-        BlockKind::Call(call) => Some(call),
-        _ => None,
-    });
-    call.map_or("lost", |call| Awaited::of(transcript).word(transcript, open.entry, call))
+/// `pending`, or `lost` if no result will come; of work in the background `running`, `unknown` if nothing tells how it
+/// ended, and `undelivered` if the model was not told that it ended. Nothing if that is on its way.
+pub(crate) fn word_of(transcript: &Transcript, open: &Open, is_over: bool) -> Option<&'static str> {
+    let Some(entry) = transcript.get(open.entry) else { return Some("lost") };
+    let Some(call) = entry.blocks.get(open.block).and_then(Block::call) else { return Some("lost") };
+    if call.state.work().is_none() {
+        return Some(Awaited::of(transcript).word(transcript, open.entry, call));
+    }
+    let life = Lifecycle::of(transcript, (open.entry, &entry.key), call, is_over);
+    match life.completed {
+        None if life.is_running => Some("running"),
+        None => Some("unknown"),
+        Some(_) => life.is_undelivered.then_some("undelivered"),
+    }
 }
 
 fn file(path: &str, change: &Change) -> BriefRow {

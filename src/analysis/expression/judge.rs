@@ -203,6 +203,8 @@ fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> 
     match term {
         Term::Error => block.kind.is_error(),
         Term::Tool(name) => call_of(block).is_some_and(|call| is_tool(call, name)),
+        Term::Done(what) => call_of(block)
+            .is_some_and(|call| call.state.has_ended() && (is_tool(call, what) || is_called(call, what))),
         Term::Cost(compare, bound) => {
             let usd = usage.and_then(|usage| cost::of_request(usage, entry.model.as_ref()).usd);
             usd.is_some_and(|usd| compare.holds(usd, *bound))
@@ -277,6 +279,11 @@ fn is_on_file(call: &ToolCall, wanted: &str, transcript: &Transcript, entry: &En
 }
 
 /// Whether a call is of this tool: by its whole name, or by what it does.
+/// Whether a call, or the work that it began, has this id.
+pub(crate) fn is_called(call: &ToolCall, id: &str) -> bool {
+    call.key.as_str() == id || call.state.work().is_some_and(|work| work.handle.as_str() == id)
+}
+
 fn is_tool(call: &ToolCall, wanted: &str) -> bool {
     let matches = |name: &str| match wanted.contains('*') {
         true => is_like(name, wanted),

@@ -223,7 +223,8 @@ impl Reader {
 
     fn fact(&mut self) -> Result<Term, Mistake> {
         let word = self.word();
-        let Some((name, _)) = word.split_once([':', '<', '>']) else {
+        let equals = || word.strip_prefix("running=").map(|figure| ("running", figure));
+        let Some((name, _)) = word.split_once([':', '<', '>']).or_else(equals) else {
             return self.bare(word);
         };
         let start = self.at;
@@ -237,18 +238,25 @@ impl Reader {
                 Err(of_blocks(start, name))
             }
             ("cost" | "tok" | "dur", Some('<' | '>')) => self.figure(name),
-            ("silent" | "ctx" | "same-call", Some('<' | '>')) if self.knows_states() => self.figure(name),
-            ("silent" | "ctx" | "same-call", Some('<' | '>')) => Err(of_session(start, name)),
+            ("silent" | "ctx" | "same-call", Some('<' | '>')) | ("running", Some('<' | '>' | '='))
+                if self.knows_states() =>
+            {
+                self.figure(name)
+            }
+            ("silent" | "ctx" | "same-call" | "running", Some('<' | '>' | '=')) => {
+                Err(of_session(start, name))
+            }
             ("since", Some(':')) => self.time().map(Term::Since),
             ("before", Some(':')) => self.time().map(Term::Before),
             ("role", Some(':')) => self.speaker().map(Term::Role),
             ("tool", Some(':')) => self.value().map(Term::Tool),
+            ("done", Some(':')) => self.value().map(Term::Done),
             ("lane", Some(':')) => self.value().map(Term::Lane),
             ("session", Some(':')) => self.value().map(Term::Session),
             ("id", Some(':')) => self.value().map(Term::Id),
             ("file", Some(':')) => self.value().map(Term::File),
             ("model", Some(':')) => self.value().map(Term::Model),
-            ("cost" | "tok" | "dur" | "silent" | "ctx" | "same-call", _) => {
+            ("cost" | "tok" | "dur" | "silent" | "ctx" | "same-call" | "running", _) => {
                 Err(self.mistake(format!("< or > and a figure follow {name}")))
             }
             _ if is_misspelt(name, &word) => {
@@ -266,11 +274,14 @@ impl Reader {
         let state = STATES.iter().find(|(name, _)| *name == word).map(|(_, state)| *state);
         let term = match (word.as_str(), state) {
             ("err" | "error", _) => Term::Error,
-            (name @ ("silent" | "ctx" | "same-call" | "cost" | "tok" | "dur"), _) if self.is_alarm => {
+            (name @ ("silent" | "ctx" | "same-call" | "running" | "cost" | "tok" | "dur"), _)
+                if self.is_alarm =>
+            {
                 let example = match name {
                     "silent" => "silent>90s",
                     "ctx" => "ctx>80%",
                     "same-call" => "same-call>=3",
+                    "running" => "running=0",
                     "cost" => "cost>2",
                     "tok" => "tok>5k",
                     _ => "dur>10s",
@@ -331,6 +342,7 @@ impl Reader {
             (">=", _) => (Compare::AtLeast, 2),
             ("<=", _) => (Compare::AtMost, 2),
             (_, Some('>')) => (Compare::More, 1),
+            (_, Some('=')) => (Compare::Equal, 1),
             _ => (Compare::Less, 1),
         };
         self.at += length;
@@ -339,6 +351,7 @@ impl Reader {
             "cost" if self.knows_states() => usd(&typed).map(|usd| Term::State(State::Spent(compare, usd))),
             "silent" => amount(&typed, TIMES).map(|ms| Term::State(State::Silent(compare, ms))),
             "same-call" => typed.parse().ok().map(|n| Term::State(State::Same(compare, n))),
+            "running" => typed.parse().ok().map(|n| Term::State(State::Running(compare, n))),
             "ctx" => fill(&typed).map(|fill| Term::State(State::Context(compare, fill))),
             "cost" => usd(&typed).map(|usd| Term::Cost(compare, usd)),
             "tok" => amount(&typed, TOKENS).map(|n| Term::Tokens(compare, n)),
@@ -348,7 +361,7 @@ impl Reader {
             "cost" => self.mistake("an amount in USD such as .1 is missing here"),
             "tok" => self.mistake("a number such as 5k is missing here"),
             "ctx" => self.mistake("a share such as 80% or a number such as 150k is missing here"),
-            "same-call" => self.mistake("a number such as 3 is missing here"),
+            "same-call" | "running" => self.mistake("a number such as 3 is missing here"),
             _ => self.mistake("a duration such as 10s is missing here"),
         })?;
         self.at += typed.chars().count();

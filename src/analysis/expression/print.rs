@@ -12,6 +12,7 @@ impl fmt::Display for Compare {
             Self::AtLeast => ">=",
             Self::Less => "<",
             Self::AtMost => "<=",
+            Self::Equal => "=",
         })
     }
 }
@@ -60,6 +61,7 @@ impl fmt::Display for Term {
         match self {
             Self::Error => f.write_str("err"),
             Self::Tool(name) => write!(f, "tool:{}", value(name)),
+            Self::Done(what) => write!(f, "done:{}", value(what)),
             Self::Cost(compare, usd) => write!(f, "cost{compare}{usd}"),
             Self::Tokens(compare, n) => write!(f, "tok{compare}{}", rounded(*n, TOKENS)),
             Self::Took(compare, ms) => write!(f, "dur{compare}{}", rounded(*ms, TIMES)),
@@ -98,6 +100,7 @@ impl fmt::Display for State {
                 return write!(f, "ctx{compare}{}", rounded(*n, TOKENS));
             }
             Self::Same(Compare::AtLeast, LOOP) => "loop",
+            Self::Running(compare, n) => return write!(f, "running{compare}{n}"),
             Self::Same(compare, n) => return write!(f, "same-call{compare}{n}"),
         })
     }

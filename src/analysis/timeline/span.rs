@@ -95,7 +95,7 @@ impl Span {
     pub(super) fn is_work(&self) -> bool {
         match self.class {
             Class::Model | Class::Tool | Class::Retry => true,
-            Class::Human | Class::Idle => self.id.block.is_some(),
+            Class::Human | Class::Background | Class::Idle => self.id.block.is_some(),
             Class::Unknown => self.end(None).since(self.id.from) <= IDLE_AFTER_MS,
         }
     }

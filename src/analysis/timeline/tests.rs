@@ -11,7 +11,7 @@ use crate::model::record::Origin;
 use crate::model::samples;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::{About, Carrier, End, Update, Work};
+use crate::model::tool::work::{About, Carrier, End, Ends, Update, Work};
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, Verdict};
 use crate::model::transcript::Transcript;
 use crate::model::usage::Usage;
@@ -278,7 +278,7 @@ fn a_call_lasts_until_its_work_has_ended_and_is_waited_for_until_its_result() {
     fixture.prompt("p", 0).say("m", None, 2, &[("a", "bash", Some(2)), ("b", "bash", Some(2))]);
     fixture.feed(|out| {
         for call in ["a", "b"] {
-            let work = Some(Box::new(Work::begun(Text::from(call))));
+            let work = Some(Box::new(Work::begun(Text::from(call), Ends::Told)));
             let result = ToolResult { work, ..samples::result(out, &format!("r{call}"), Some(at(3))) };
             out.push(Edit::Result { call: Text::from(call), result: Box::new(result), lane: None });
         }

@@ -127,7 +127,7 @@ impl SessionRow {
     pub fn state(&self, now: Timestamp, ascii: bool) -> String {
         match &self.problem {
             Some(problem) => format!("{} {problem}", if ascii { "x" } else { "✗" }),
-            None => phrases::activity(&self.activity, now, ascii),
+            None => phrases::activity_in_short(&self.activity, self.flags.running, now, ascii),
         }
     }
 

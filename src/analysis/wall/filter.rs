@@ -65,6 +65,7 @@ impl Filter {
             }
             // Facts of blocks are not read here.
             Term::Cost(..)
+            | Term::Done(_)
             | Term::Tokens(..)
             | Term::Took(..)
             | Term::Role(_)

@@ -52,7 +52,7 @@ pub(crate) fn between(
 fn word(class: Class) -> &'static str {
     match class {
         Class::Human => "you",
-        Class::Model | Class::Tool | Class::Retry | Class::Idle | Class::Unknown => class.word(),
+        _ => class.word(),
     }
 }
 

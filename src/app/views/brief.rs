@@ -61,6 +61,7 @@ struct Made {
     width: usize,
     height: usize,
     is_whole: bool,
+    is_over: bool,
 }
 
 impl Default for Brief {
@@ -77,12 +78,14 @@ impl Default for Brief {
 
 impl Brief {
     fn refresh(&mut self, scene: &PageScene<'_>) {
+        let is_over = !scene.activity.goes_on(scene.now);
         let made = Made {
             indexes: scene.indexes.generation,
             brief: scene.indexes.brief.generation(),
             width: scene.width,
             height: scene.height,
             is_whole: scene.is_whole,
+            is_over,
         };
         if self.made.replace(made) == Some(made) {
             return;
@@ -95,6 +98,7 @@ impl Brief {
             account: &scene.indexes.account,
             loops: &scene.indexes.loops,
             windows: &scene.indexes.windows,
+            is_over,
         };
         let section = |section: Section| {
             let most = if self.opened.contains(&section) { usize::MAX } else { scene.height };

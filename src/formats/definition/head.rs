@@ -111,7 +111,7 @@ pub(crate) fn work(format: &str, handle: Key) -> Box<Work> {
 /// Whether a format records how work ends that goes on after the result of its call.
 fn ends_of(format: &str) -> Ends {
     let mut own = CHOICE.get().into_iter().flat_map(|choice| &choice.own);
-    let own = own.find(|known| known.name == format).map(|known| known.ends);
-    let defined = || DEFINITIONS.iter().find(|known| known.name == format).map(|known| known.ends);
+    let own = own.find(|known| known.name == format).map(|known| known.recorded.ends);
+    let defined = || DEFINITIONS.iter().find(|known| known.name == format).map(|known| known.recorded.ends);
     own.or_else(|| of(format).map(|head| head.ends)).or_else(defined).unwrap_or_default()
 }

@@ -72,7 +72,7 @@ impl Format for &'static Definition {
     }
 
     fn omits(&self) -> &'static str {
-        self.omits
+        self.recorded.omits
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {

@@ -21,7 +21,7 @@ use super::chat::Chat;
 use super::kinds::{FACTS, Fact};
 use super::mistakes::{Lines, Mistake};
 use super::rule::{
-    Around, Definition, Detect, FactRule, Folders, Kind, Mark, MarkKind, Needs, Numbered, Rule,
+    Around, Definition, Detect, FactRule, Folders, Kind, Mark, MarkKind, Needs, Numbered, Recorded, Rule,
 };
 use crate::formats::fields;
 use crate::model::record::Shape;
@@ -107,8 +107,7 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
     Some(Definition {
         name,
         agent: agent.unwrap_or(name),
-        omits,
-        ends,
+        recorded: Recorded { omits, ends },
         file,
         shapes,
         store,

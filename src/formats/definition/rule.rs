@@ -23,10 +23,8 @@ pub struct Definition {
     pub name: &'static str,
     /// The agent, for people.
     pub agent: &'static str,
-    /// What the agent does not record.
-    pub(super) omits: &'static str,
-    /// Whether it records how work ends that goes on after the result of its call.
-    pub(super) ends: Ends,
+    /// What the agent records.
+    pub(super) recorded: Recorded,
     /// The file that it was read from; `None` if it came with the program.
     pub file: Option<PathBuf>,
     /// How sessions lie on disk.
@@ -61,6 +59,16 @@ pub struct Definition {
     /// How records change a state of which rules read parts.
     pub(super) journal: Option<Journal>,
 }
+
+/// What an agent records.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    /// What it does not record.
+    pub(super) omits: &'static str,
+    /// Whether it records how work ends that goes on after the result of its call.
+    pub(super) ends: Ends,
+}
+
 /// What lies beside a session.
 #[derive(Debug)]
 pub(super) struct Around {

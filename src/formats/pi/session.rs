@@ -315,7 +315,7 @@ impl SessionDecoder {
                     entry.marks.quiet |= entry.marks.copy && said.is_some() && said == self.said;
                     self.said = said.filter(|_| !entry.marks.copy).or(self.said);
                 }
-                self.tell_ends(&line, message, out);
+                self.note_ends(&line, message, out);
                 message::title(&entry, out);
                 out.edits.extend(self.retries.fold(&mut entry));
                 entry::shown(*entry, out)
@@ -334,7 +334,7 @@ impl SessionDecoder {
     }
 
     /// What a message tells of commands that went on. It names them by the beginnings of their sessions.
-    fn tell_ends(&self, line: &Line, message: &Json<'_>, out: &mut Batch) {
+    fn note_ends(&self, line: &Line, message: &Json<'_>, out: &mut Batch) {
         if self.commands.is_empty() || message.get("role").str() != Some("user") {
             return;
         }

@@ -24,6 +24,8 @@ pub(super) struct Works {
     early: HashMap<Key, Vec<Early>>,
     /// The calls of whose work entries and results tell, by their keys.
     reports: HashMap<Key, Vec<Begun>>,
+    /// All calls that began work, in the order in which their results came.
+    all: Vec<Begun>,
     /// By the key of a record that tells the model of an end: of what, if that is not plainly the work of the call that it
     /// names.
     odd: HashMap<Key, Vec<About>>,
@@ -66,6 +68,11 @@ impl Transcript {
         }
     }
 
+    /// Calls that began work which went on after their results, with their entries.
+    pub(crate) fn works(&self) -> impl DoubleEndedIterator<Item = (EntryId, &ToolCall)> {
+        self.works.all.iter().filter_map(|begun| Some((begun.entry, self.call_of(begun)?)))
+    }
+
     /// Of what a record of this key tells that names a call, if that is not plainly the work of this call.
     pub(crate) fn odd_notices(&self, by: &Key) -> &[About] {
         self.works.odd.get(by).map(Vec::as_slice).unwrap_or_default()
@@ -105,6 +112,9 @@ impl Transcript {
                 continue;
             }
             let known = self.works.by_handle.entry(handle.clone()).or_default();
+            if !self.works.all.contains(&begun) {
+                self.works.all.push(begun.clone());
+            }
             if !handle.is_empty() && !known.contains(&begun) {
                 known.push(begun.clone());
                 known.drain(..known.len().saturating_sub(GIVEN_AGAIN));

@@ -11,7 +11,7 @@ use crate::model::record::{FileId, Origin};
 use crate::model::samples;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::{About, Carrier, End, Update, Work};
+use crate::model::tool::work::{About, Carrier, End, Ends, Update, Work};
 use crate::model::tool::{ToolCall, ToolResult};
 use crate::model::transcript::{Touched, Transcript};
 
@@ -198,7 +198,7 @@ fn a_call_is_in_flight_until_its_work_has_ended() {
     fixture.calls(&["a"]);
     let at = Some(fixture.next());
     fixture.feed(|out| {
-        let work = Some(Box::new(Work::begun(Text::from("w"))));
+        let work = Some(Box::new(Work::begun(Text::from("w"), Ends::Told)));
         let result = ToolResult { work, ..samples::result(out, "ra", at) };
         out.push(Edit::Result { call: Text::from("a"), result: Box::new(result), lane: None });
     });

@@ -74,6 +74,8 @@ fn alarms_know_facts_of_the_session() {
     assert_eq!(alarm("ctx>80%"), State::Context(Compare::More, Fill::Percent(80)));
     assert_eq!(alarm("ctx>=150k"), State::Context(Compare::AtLeast, Fill::Tokens(150_000)));
     assert_eq!(alarm("same-call>=3"), alarm("loop"));
+    assert_eq!(alarm("running=0"), State::Running(Compare::Equal, 0));
+    assert_eq!(alarm("running>=2"), State::Running(Compare::AtLeast, 2));
     assert_eq!(parse_alarm("error"), Ok(Expr::Term(Term::Error)));
     assert_eq!(parse_alarm("model:opus"), Ok(Expr::Term(Term::Model("opus".into()))));
     assert_eq!(parse_alarm("tool:bash -err"), parse_alarm("tool:bash and not err"));
@@ -168,6 +170,7 @@ fn terms() -> impl Strategy<Value = Term> {
     prop_oneof![
         sample::select(vec![Term::Error]),
         words().prop_map(Term::Tool),
+        words().prop_map(Term::Done),
         (compare(), 0.0..1e6).prop_map(|(compare, usd)| Term::Cost(compare, usd)),
         (compare(), any::<u32>()).prop_map(|(compare, n)| Term::Tokens(compare, u64::from(n) * 500)),
         (compare(), any::<u32>()).prop_map(|(compare, n)| Term::Took(compare, u64::from(n) * 100)),
@@ -196,6 +199,8 @@ fn states() -> impl Strategy<Value = Term> {
         (compare(), any::<u32>())
             .prop_map(|(compare, n)| State::Context(compare, Fill::Tokens(u64::from(n) * 500))),
         (compare(), any::<u64>()).prop_map(|(compare, n)| State::Same(compare, n)),
+        (compare(), any::<u64>()).prop_map(|(compare, n)| State::Running(compare, n)),
+        any::<u64>().prop_map(|n| State::Running(Compare::Equal, n)),
     ];
     state.prop_map(Term::State)
 }

@@ -273,7 +273,7 @@ impl Painter<'_> {
             Class::Human => time.human,
             Class::Idle => time.idle,
             Class::Retry => time.retry,
-            Class::Unknown => time.unknown,
+            Class::Background | Class::Unknown => time.unknown,
             Class::Tool if cell.is_short && cell.is_on_path => time.short_path,
             Class::Model | Class::Tool if cell.is_short => time.short,
             Class::Model if cell.is_on_path => glyphs.chart.full,
@@ -321,7 +321,7 @@ pub(crate) fn class_style(scene: &PageScene<'_>, class: Class, is_on_path: bool,
         Class::Tool if is_on_path => theme.tool.add_modifier(Modifier::BOLD),
         Class::Tool => theme.tool,
         Class::Retry => theme.warn,
-        Class::Human | Class::Idle | Class::Unknown => theme.dim,
+        Class::Human | Class::Background | Class::Idle | Class::Unknown => theme.dim,
     }
 }
 

@@ -182,6 +182,7 @@ impl Captions<'_> {
                 Class::Model => "the model answers",
                 Class::Human => "waiting for you",
                 Class::Retry => "the request is made again",
+                Class::Background => "only work in the background goes on",
                 Class::Idle => "idle: nobody came back for long",
                 Class::Tool | Class::Unknown => "the file does not tell whose time this is",
             };

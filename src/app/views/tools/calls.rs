@@ -6,7 +6,7 @@ use ratatui::text::Span;
 use super::call::{PlacedCall, Status, took_words};
 use super::order::Sort;
 use crate::analysis::calls::Place;
-use crate::analysis::calls::lifecycle::LATE_MS;
+use crate::analysis::calls::lifecycle::late_ms;
 use crate::app::views::checks::of_severity;
 use crate::app::views::page::PageScene;
 use crate::app::views::table::{Column, Order, Table};
@@ -189,7 +189,7 @@ fn status(placed: &PlacedCall<'_>, scene: &PageScene<'_>, has_words: bool) -> (S
 fn late(placed: &PlacedCall<'_>, scene: &PageScene<'_>, plain: Style) -> Span<'static> {
     let life = placed.life(scene);
     match life.delay() {
-        Some(ms) if ms > LATE_MS => Span::styled(figures::duration(ms), scene.theme.warn),
+        Some(ms) if ms > late_ms() => Span::styled(figures::duration(ms), scene.theme.warn),
         Some(ms) => Span::styled(figures::duration(ms), plain),
         None if life.is_undelivered => Span::styled("never", scene.theme.warn),
         None => Span::default(),

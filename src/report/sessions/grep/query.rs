@@ -87,6 +87,7 @@ fn is_local(term: &Term) -> bool {
         Term::Tool(_) | Term::Role(_) | Term::File(_) => true,
         Term::Since(when) | Term::Before(when) => matches!(when, When::Timestamp(_)),
         Term::Error
+        | Term::Done(_)
         | Term::Cost(..)
         | Term::Tokens(..)
         | Term::Took(..)

@@ -1,0 +1,43 @@
+//! Work in the background as a whole: how much of it goes on, and since when an end waits to be told.
+
+use super::activity::Activity;
+use super::calls::lifecycle::Lifecycle;
+use crate::model::entry::EntryId;
+use crate::model::timestamp::Timestamp;
+use crate::model::tool::ToolCall;
+use crate::model::transcript::Transcript;
+
+/// How many calls and sub-agents go on in the background while a session does this. Of one that nobody writes none does.
+pub(crate) fn running(transcript: &Transcript, activity: &Activity) -> usize {
+    let is_alive = activity.is_work() || matches!(activity, Activity::Waiting { .. });
+    if !is_alive {
+        return 0;
+    }
+    let (mut calls, mut agents) = (0, 0);
+    for (id, call) in works(transcript) {
+        let goes_on = call.state.work().is_some_and(|work| work.completed().is_none());
+        if goes_on && !transcript.branches().abandoned.contains(&id) {
+            calls += 1;
+            agents += usize::from(call.lane.is_some());
+        }
+    }
+    // Of sub-agents whose calls are counted nothing more is counted.
+    calls + activity.agents().saturating_sub(agents)
+}
+
+/// Since when an end waits to be told to the model, the oldest of those that nobody told.
+pub(crate) fn undelivered_since(transcript: &Transcript) -> Option<Timestamp> {
+    let undelivered = works(transcript).filter(|(id, _)| transcript.is_spoken_to(transcript.lane_at(*id)));
+    let ends = undelivered.filter_map(|(id, call)| {
+        let entry = transcript.get(id)?;
+        let life = Lifecycle::of(transcript, (id, &entry.key), call, false);
+        life.completed?.at.filter(|_| life.delivered.is_none())
+    });
+    ends.min()
+}
+
+/// Copies are told where they come from.
+fn works(transcript: &Transcript) -> impl Iterator<Item = (EntryId, &ToolCall)> {
+    let is_own = |id: EntryId| transcript.marks(id).is_some_and(|marks| !marks.copy);
+    transcript.works().filter(move |(id, _)| is_own(*id))
+}
