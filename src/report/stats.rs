@@ -287,8 +287,13 @@ fn plural(n: u64, one: &str, many: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{CostFigures, PartFigures, UsageFigures, cost_line, from_to, part_cells, tokens_of};
+    use std::collections::BTreeMap;
+
+    use super::{CostFigures, PartFigures, RecordFigures, UsageFigures};
+    use super::{cost_line, from_to, part_cells, records_line, tokens_of};
+    use crate::model::tally::unknown::Judged;
     use crate::model::timestamp::Timestamp;
+    use crate::report::figures::ByteFigures;
 
     fn part(entries: u64, usd: f64, is_partial: bool) -> PartFigures {
         let (input, cache) = (Some(1_000), Some(0));
@@ -304,6 +309,34 @@ mod tests {
         let (usd, source, unpriced_models) = (Some(usd), "recorded", Vec::new());
         let cost = CostFigures { usd, source, estimated_usd: None, unpriced_models, is_partial };
         PartFigures { entries, turns: 1, calls: 2, failed: entries % 2, usage, cost }
+    }
+
+    #[test]
+    fn kinds_that_are_not_understood_are_counted_and_others_are_not() {
+        let line = |judged: &[(&str, Judged)]| {
+            let (shown, merged, passed, faulty) = (5, 2, 1, 1);
+            let passed_reasons = BTreeMap::new();
+            let bytes = ByteFigures { total: 0, shown, merged, passed, faulty, passed_reasons };
+            records_line(&RecordFigures {
+                total: 9,
+                shown,
+                merged,
+                passed,
+                faulty,
+                bytes,
+                passed_reasons: BTreeMap::new(),
+                unknown: BTreeMap::new(),
+                unknown_judged: judged.iter().map(|(kind, how)| ((*kind).to_owned(), how.word())).collect(),
+                faults: Vec::new(),
+            })
+        };
+        let all = "9: 5 shown, 2 merged, 1 passed, 1 faulty";
+        assert_eq!(line(&[("a", Judged::Trace)]), all);
+        assert_eq!(line(&[("a", Judged::Loud)]), format!("{all}, 1 kind not understood"));
+        assert_eq!(
+            line(&[("a", Judged::Loud), ("b", Judged::Loud)]),
+            format!("{all}, 2 kinds not understood")
+        );
     }
 
     #[test]

@@ -76,6 +76,8 @@ fn sample(mut theme: Theme, paper: Paper, out: &mut dyn Write) -> io::Result<()>
 
 #[cfg(test)]
 mod tests {
+    use ratatui::style::Color;
+
     use super::{Listed, Options, write};
     use crate::render::colour::Depth;
     use crate::render::theme::{ROLES, Theme};
@@ -94,6 +96,21 @@ mod tests {
         let mut out = Vec::new();
         write(&options, &mut out).unwrap();
         String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn samples_have_no_more_colours_than_the_terminal() {
+        let mut theme = Theme::dark();
+        theme.role_mut("user").into_iter().for_each(|style| style.fg = Some(Color::Rgb(255, 0, 0)));
+        let of = |depth| {
+            let listed = Listed { name: "mine".to_owned(), from: String::new(), theme: Ok(theme.clone()) };
+            let paper = Paper { width: 60, colour: true, ascii: false };
+            let mut out = Vec::new();
+            write(&Options { themes: vec![listed], depth, paper }, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert!(of(Depth::True).contains("38;2;255;0;0"));
+        assert!(!of(Depth::Sixteen).contains("38;2;"));
     }
 
     #[test]

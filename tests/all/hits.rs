@@ -53,6 +53,18 @@ fn the_current_hit_stands_out() {
 }
 
 #[test]
+fn a_hit_stands_out_over_all_of_its_styles() {
+    let mut stage = Stage::made((80, 24));
+    stage.add([prompt("p1", "count"), answer("a1", "a her**ri**ng in the net")]);
+    stage.press("g");
+    search(&mut stage, "her.*ng in");
+    for rest in ["herring", "erring", "rring", "ring", "ing", "ng in", "g in", "in the"] {
+        assert_eq!(marked(&stage, rest), [(true, true)], "{rest}: {}", stage.picture());
+    }
+    assert_eq!(marked(&stage, "the net"), [(true, false)]);
+}
+
+#[test]
 fn the_status_counts_hits() {
     let mut stage = session();
     search(&mut stage, "herring");
