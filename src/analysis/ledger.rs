@@ -33,6 +33,7 @@ use crate::model::limit::Limit;
 use crate::model::request::Request;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
+use crate::model::usage::Usage;
 
 /// A session and what it spent.
 #[derive(Clone, Debug)]
@@ -49,8 +50,8 @@ pub struct Spender {
     pub spent: Vec<Spent>,
     /// What it tells of limits.
     pub limits: Vec<Limit>,
-    /// What it tells that it had cost after answers: nano-dollars by model.
-    pub sums_so_far: Vec<(Key, Vec<(Name, i64)>)>,
+    /// What it tells that it had cost after answers, by model.
+    pub sums_so_far: Vec<(Key, Vec<(Name, Usage)>)>,
     /// The time of its newest record, if something of what was spent has none of its own.
     pub newest: Option<Timestamp>,
     /// Whether its agent recorded what all of it cost.
@@ -246,7 +247,7 @@ impl Ledger {
         let counts_runs = spender.spent.iter().any(|spent| spent.is_run);
         let mut new = Vec::with_capacity(spender.spent.len());
         let (mut beyond, mut own) = (Vec::new(), Vec::new());
-        let mut costs_after: HashMap<Key, Vec<(Name, i64)>> = spender.sums_so_far.into_iter().collect();
+        let mut sums_after: HashMap<Key, Vec<(Name, Usage)>> = spender.sums_so_far.into_iter().collect();
         let mut sums = Vec::new();
         for spent in spender.spent {
             let identity = identity(&spent, &spender.id);
@@ -256,8 +257,8 @@ impl Ledger {
                 beyond.extend(known.is_none().then_some(place));
             } else if counts_runs {
                 own.push((place, spent.amount));
-                let costs = spent.key.as_ref().and_then(|key| costs_after.remove(key));
-                sums.extend(costs.map(|costs| (own.len(), costs)));
+                let recorded = spent.key.as_ref().and_then(|key| sums_after.remove(key));
+                sums.extend(recorded.map(|recorded| (own.len(), recorded)));
             }
             if known.is_some() {
                 let is_own = self.spent.get(place).is_some_and(|(of, _)| spender.has_files && *of == session);

@@ -128,7 +128,7 @@ impl Emitted {
                 self.text(compaction);
                 self.text(first);
             }
-            MetaEdit::SumSoFar { after, costs: _ } => self.text(after),
+            MetaEdit::SumSoFar { after, sums: _ } => self.text(after),
             MetaEdit::LinkedTree | MetaEdit::Live(_) | MetaEdit::Running(_) => {}
         }
     }

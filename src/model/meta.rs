@@ -11,6 +11,7 @@ use super::entry::EntryId;
 use super::limit::Limit;
 use super::text::{Name, Text};
 use super::timestamp::Timestamp;
+use super::usage::Usage;
 
 /// A fact about the session. Later ones win.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,8 +86,8 @@ pub enum MetaEdit {
     SumSoFar {
         /// Key of the answer.
         after: Key,
-        /// In nano-dollars, by model.
-        costs: Vec<(Name, i64)>,
+        /// By model; what is of no model has no name.
+        sums: Vec<(Name, Usage)>,
     },
     /// A fact without a field of its own.
     Fact {
@@ -127,8 +128,8 @@ pub struct Meta {
     pub running: Option<Running>,
     /// What is used up of limits, the newest of each span.
     pub(crate) limits: Vec<Limit>,
-    /// What the session had cost after answers, as the agent says: nano-dollars by model.
-    pub(crate) sums_so_far: Vec<(Key, Vec<(Name, i64)>)>,
+    /// What the session had cost after answers, as the agent says, by model.
+    pub(crate) sums_so_far: Vec<(Key, Vec<(Name, Usage)>)>,
 }
 
 impl Meta {
@@ -178,9 +179,9 @@ impl Meta {
             | MetaEdit::Kept { .. } => {}
             MetaEdit::Live(live) => self.live = live,
             MetaEdit::Running(running) => self.running = running,
-            MetaEdit::SumSoFar { after, costs } => {
+            MetaEdit::SumSoFar { after, sums } => {
                 self.sums_so_far.pop_if(|(last, _)| *last == after);
-                self.sums_so_far.push((after, costs));
+                self.sums_so_far.push((after, sums));
             }
             MetaEdit::Fact { name, value } => {
                 if value.is_blank() {
@@ -254,7 +255,7 @@ pub struct LaneFacts {
 }
 
 /// How many of the requests of an older session stand in another one, too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Share {
     /// The number of the older one.
     pub(crate) session: usize,
@@ -262,6 +263,8 @@ pub struct Share {
     pub(crate) requests: u64,
     /// Of how many.
     pub(crate) of: u64,
+    /// What the older one had cost by then, as far as sums say, by model.
+    pub(crate) sums: Vec<(Name, Usage)>,
 }
 
 impl LaneFacts {

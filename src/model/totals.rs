@@ -1,9 +1,12 @@
 //! Running sums of usage, kept for each model so that prices can be applied to sums.
 
+pub(crate) mod so_far;
+
 use std::borrow::Cow;
 
 use super::text::Name;
 use super::usage::{Scope, Usage};
+use so_far::Sums;
 
 /// No request takes more tokens, or costs more dollars either way. What says so is damaged, and would fill
 /// a sum to the brim: from a full one nothing can be taken back.
@@ -264,8 +267,8 @@ impl Spent {
         all
     }
 
-    /// Takes a share of the tokens and the cost of another sum away.
-    fn leave(&mut self, other: &Self, share: Share) {
+    /// Takes the tokens and the cost of another sum away.
+    fn leave(&mut self, other: &Self) {
         let sums = [
             (&mut self.input, other.input),
             (&mut self.output, other.output),
@@ -275,16 +278,14 @@ impl Spent {
             (&mut self.reasoning, other.reasoning),
         ];
         for (own, other) in sums {
-            Sign::Minus.change(&mut own.total, part(other.total, share));
+            Sign::Minus.change(&mut own.total, other.total);
         }
-        let nanos = part(other.recorded_nanos.unsigned_abs(), share);
-        let nanos = i64::try_from(nanos).unwrap_or(i64::MAX).saturating_mul(other.recorded_nanos.signum());
-        Sign::Minus.money(&mut self.recorded_nanos, nanos);
+        Sign::Minus.money(&mut self.recorded_nanos, other.recorded_nanos);
         for (own, other) in [(&mut self.unpriced, &other.unpriced), (&mut self.expected, &other.expected)] {
             for (class, tokens) in &other.classes {
-                own.add(Sign::Minus, class, &tokens.map(|count| part(count, share)));
+                own.add(Sign::Minus, class, tokens);
             }
-            Sign::Minus.change(&mut own.searches, part(other.searches, share));
+            Sign::Minus.change(&mut own.searches, other.searches);
         }
     }
 
@@ -292,14 +293,6 @@ impl Spent {
     pub(crate) fn join(&mut self, other: &Self) {
         self.change(Sign::Plus, other);
     }
-}
-
-/// So many of so many.
-type Share = (u64, u64);
-
-fn part(sum: u64, (some, all): Share) -> u64 {
-    let part = u128::from(sum) * u128::from(some) / u128::from(all.max(1));
-    u64::try_from(part).unwrap_or(u64::MAX)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -511,14 +504,11 @@ impl Totals {
         self.scopes().runs.values().any(|spent| spent.so_far > 0)
     }
 
-    /// Takes away what the runs of others sum up, as far as their requests stand here: so many of so many.
-    pub(crate) fn leave_runs(&mut self, others: &Self, share: (u64, u64)) {
-        let Some(others) = &others.0 else { return };
-        let sums = self.0.get_or_insert_default();
-        for (own, others) in [(&mut sums.runs, &others.runs), (&mut sums.fallback, &others.fallback)] {
-            for (model, spent) in &others.0 {
-                own.of(model).leave(spent, share);
-            }
+    /// Takes away what runs of others had summed up; what is of no model is no run's.
+    pub(crate) fn leave_runs(&mut self, sums: &Sums) {
+        for (model, usage) in sums {
+            let scope = if model.is_empty() { Scope::Fallback } else { Scope::Total };
+            self.of(scope, Some(model)).leave(&Spent::of(&Usage { scope: Scope::Total, ..usage.clone() }));
         }
     }
 

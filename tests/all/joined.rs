@@ -527,8 +527,14 @@ fn what_an_agent_tells_of_its_cost_so_far_counts_once_in_forks_and_copies() {
     is(&[&fork, &copy], 1.5, 2900);
     is(&[&copy, &parent, &fork], 1.5, 2900);
     is(&[&bare, &fork], 1.5, 2900);
-    // Two of the three requests that the parent has told of by now.
-    is(&[&later, &fork], 1.5 + 1.5 / 3.0, 2900 + 1490 - 333 - 660);
+    // As much of what either has told by now as the first two requests take of those on their model, whichever is less. Of
+    // tokens besides those of the requests it is the same.
+    let of = |n: u32, other: u32| price_of(n) / (price_of(n) + price_of(other));
+    let (opus, haiku) = (of(2, 4), f64::min(0.75 * of(1, 9), 0.5 * of(1, 3)));
+    let tokens =
+        |all: i64, n: i64, other: i64, share: f64| 10 + n + ((all - 20 - n - other) as f64 * share) as i64;
+    let common = tokens(1000, 2, 4, of(2, 4)) + tokens(990, 1, 9, of(1, 9));
+    is(&[&later, &fork], 1.5 + 1.5 - opus - haiku, 2900 + 1490 - common);
     // What the parent spent since the fork is in no sum, and is estimated.
     let went_on = place("went-on.jsonl", claude("one", None, 5, &[1, 2, 9]));
     let alone = place("alone.jsonl", claude("alone", None, 5, &[9]));
@@ -544,6 +550,11 @@ fn what_an_agent_tells_of_its_cost_so_far_counts_once_in_forks_and_copies() {
         usd > 1.0 && usd < 1.1 && input == 1400 + 13 + 14,
         "what the fork spent is estimated: {usd} {input}"
     );
+}
+
+/// How much a request costs beside others.
+fn price_of(n: u32) -> f64 {
+    f64::from(20 * (10 + n) + 100 * (100 + n) + 2 * 1_000 * n + 25 * 7)
 }
 
 /// Forks of a session that tells no sum itself: each sum has in it what was before the fork, also what sub-agents did
@@ -570,11 +581,17 @@ fn what_forks_of_one_session_have_in_common_counts_once() {
         near(joined_sum(paths), expected);
         near(ledger_sum(paths), expected);
     };
-    // Two of the four requests that the first one has are the other's, too.
+    // Of each model one request of two is the other's, too: at most so much of both that it is no more than of either.
+    let shared = |n: u32, own: u32| price_of(n) / (price_of(n) + price_of(own));
+    let common = |own: u32| shared(1, own) + shared(2, own + 1);
+    let left = |all: f64, common: f64| (all - common, ((all - common) * 400.0) as i64);
     for paths in [vec![&two, &three], vec![&bare, &two, &three], vec![&three, &bare, &two]] {
-        both(&paths.iter().map(|path| path.as_path()).collect::<Vec<_>>(), (3.0, 1200));
+        both(&paths.iter().map(|path| path.as_path()).collect::<Vec<_>>(), left(4.0, common(5)));
     }
-    both(&[&four, &bare, &two, &three], (4.0, 1600));
+    let of_four = joined_sum(&[&four, &bare, &two, &three]);
+    near(ledger_sum(&[&four, &bare, &two, &three]), of_four);
+    let (most, least) = (6.0 - 2.0 * common(7), 6.0 - 2.0 * common(3));
+    assert!(least < of_four.0 && of_four.0 < most, "{of_four:?}");
     // A sub-agent that ended before the fork, and one that went on behind it.
     write(
         dir.path(),
@@ -582,7 +599,7 @@ fn what_forks_of_one_session_have_in_common_counts_once() {
         &[claude("one", Some("a1"), 5, &[1, 2]).replace("KlMnOp", "KlMnXx")],
     );
     both(&[&bare, &two], (2.0, 800));
-    both(&[&two, &bare, &three], (3.0, 1200));
+    both(&[&two, &bare, &three], left(4.0, common(5)));
     write(
         dir.path(),
         "one/subagents/agent-a2.jsonl",
@@ -687,4 +704,70 @@ fn what_is_appended_to_either_comes_and_a_lost_file_keeps_nothing_from_the_other
     };
     append(&two, &says("c", "b3", "10:00:04"));
     assert_eq!(joined.texts(), ["a1", "b1", "b2", "a2", "b3"]);
+}
+
+/// Whatever an agent charges for its requests and for helpers that stand nowhere, and whenever it tells of that.
+#[test]
+fn a_fork_costs_what_its_own_requests_do() {
+    let opus = "claude-opus-4-6";
+    // What a request took, and what it cost by this price of a token of input.
+    let tokens = |n: u64| [10 + n, 100 + n * n * 40, 1_000 * n, 7 + 3_000 * (n % 3)];
+    let cost = |ns: &[u64], price: f64| {
+        let terms = ns.iter().flat_map(|n| tokens(*n)).zip([1.0, 5.0, 0.1, 1.25].into_iter().cycle());
+        terms.map(|(count, times)| count as f64 * times * price).sum::<f64>()
+    };
+    let session = |id: &str, from: Option<&str>, copied: &[u64], own: &[u64], told: &[u64], price: f64| {
+        let mut lines = Vec::new();
+        let mut made: Vec<u64> = Vec::new();
+        for n in copied.iter().chain(own) {
+            let [input, output, read, written] = tokens(*n);
+            let mut line = serde_json::json!({"type": "assistant", "requestId": format!("req_{n:026}"),
+                "uuid": format!("a-{n}"), "parentUuid": null, "isSidechain": false, "sessionId": id,
+                "timestamp": format!("2026-01-05T10:{n:02}:00.000Z"),
+                "message": {"id": format!("msg_{n:026}"), "type": "message", "role": "assistant", "model": opus,
+                    "stop_reason": "end_turn", "content": [{"type": "text", "text": format!("{n}")}],
+                    "usage": {"input_tokens": input, "output_tokens": output, "cache_read_input_tokens": read,
+                        "cache_creation_input_tokens": written}}});
+            if let Some(from) = from.filter(|_| copied.contains(n)) {
+                line["forkedFrom"] = serde_json::json!({"sessionId": from, "messageUuid": format!("a-{n}")});
+            }
+            made.push(*n);
+            lines.push(line.to_string());
+            if told.contains(n) && !copied.contains(n) {
+                let sum = |at: usize| made.iter().map(|n| tokens(*n)[at]).sum::<u64>();
+                lines.push(
+                    serde_json::json!({"type": "cost-state", "sessionId": id, "hasUnknownModelCost": false,
+                        "totalCostUSD": cost(&made, price), "modelUsage": {opus: {"inputTokens": sum(0),
+                            "outputTokens": sum(1), "cacheReadInputTokens": sum(2),
+                            "cacheCreationInputTokens": sum(3), "costUSD": cost(&made, price)}}})
+                    .to_string(),
+                );
+            }
+        }
+        lines.iter().map(|line| line.clone() + "\n").collect::<String>()
+    };
+    let list = 5e-6;
+    let dir = tempfile::tempdir().unwrap();
+    for (case, (price, told)) in [list, list * 0.7, list * 2.0]
+        .into_iter()
+        .flat_map(|price| {
+            [vec![1, 2, 3, 4, 5, 6], vec![4, 6], vec![1, 4, 6], vec![2, 6]].map(|told| (price, told))
+        })
+        .enumerate()
+    {
+        let place = |name: &str, text: String| write(dir.path(), &format!("{case}/{name}.jsonl"), &[text]);
+        let parent = place("one", session("one", None, &[], &[1, 2, 3, 4], &told, price));
+        let fork = place("two", session("two", Some("one"), &[1, 2], &[5, 6], &told, price));
+        let all = [1, 2, 3, 4, 5, 6];
+        // What is told last is what it cost; what came after that is estimated.
+        let since: &[u64] = if told.contains(&4) { &[] } else { &[3, 4] };
+        let expected = cost(&all, price) + cost(since, list) - cost(since, price);
+        let input = all.iter().map(|n| tokens(*n)[0]).sum::<u64>() as i64;
+        for paths in [[&*parent, &*fork], [&*fork, &*parent]] {
+            for (way, (usd, tokens)) in [("joined", joined_sum(&paths)), ("ledger", ledger_sum(&paths))] {
+                assert!((usd - expected).abs() < 1e-6, "{way} {price} {told:?}: {usd}, not {expected}");
+                assert_eq!(tokens, input, "{way} {price} {told:?}");
+            }
+        }
+    }
 }

@@ -5,8 +5,8 @@
 //! no request says, and counts.
 //!
 //! A session that goes on from another one, as a fork does, has copies of its requests, and what it counts beyond its
-//! requests has in it what the other one does. That is the other one's: what that had cost after the last answer that both
-//! have, if it says so, else in so far as it has the same requests.
+//! requests has in it what the other one does. That is the other one's: what that had cost by then, as far as sums say so,
+//! else in so far as it has the same requests.
 //!
 //! Invariant: what requests come to and what is left of the run's total are together what the run counts, if it counts
 //! as much as they do; of sessions of which each goes on from the one before, what the last one counts.
@@ -16,9 +16,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Ledger, Spent};
 use crate::analysis::money::cost::{Money, PICOS_IN_NANO};
+use crate::analysis::money::prices;
 use crate::analysis::money::spending::amount::Amount;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
+use crate::model::totals::nanos;
+use crate::model::totals::so_far::{self, Later, Step};
+use crate::model::usage::{Scope, Usage};
 
 /// A session that counts runs.
 #[derive(Debug)]
@@ -31,8 +35,8 @@ pub(super) struct Run {
     pub(super) beyond: Vec<usize>,
     /// The places of its requests, and what it says of them itself.
     pub(super) own: Vec<(usize, Amount)>,
-    /// What it says that it had cost after so many of these: nano-dollars by model.
-    pub(super) sums: Vec<(usize, Vec<(Name, i64)>)>,
+    /// What it says that it had cost after so many of these, by model.
+    pub(super) sums: Vec<(usize, Vec<(Name, Usage)>)>,
 }
 
 /// Whether two runs are of one session, how many requests both have, and of how many the earlier one: that which has most
@@ -40,14 +44,37 @@ pub(super) struct Run {
 type Share = (bool, usize, Reverse<usize>);
 
 impl Run {
-    /// What it says that it had cost after the last of these requests, and how many it had made by then.
-    fn cost_after(&self, shared: &HashSet<usize>) -> Option<(usize, &[(Name, i64)])> {
-        let is_shared = |number: &usize| {
-            let last = number.checked_sub(1).and_then(|last| self.own.get(last));
-            last.is_some_and(|(place, _)| shared.contains(place))
+    /// How many requests it had made when a later one went on from it, and what it had cost by then, by the sums that both
+    /// tell.
+    fn sums_by(&self, later: &Self, ledger: &Ledger) -> Option<(usize, Vec<(Name, Usage)>)> {
+        let places = |run: &Self| run.own.iter().map(|(place, _)| *place).collect::<HashSet<_>>();
+        let [own, its] = [places(self), places(later)];
+        let made = 1 + self.own.iter().rposition(|(place, _)| its.contains(place))?;
+        let before = self.sums.iter().rfind(|(number, _)| *number <= made);
+        let begin = before.map_or(0, |(number, _)| *number);
+        let step = |(place, amount): &(usize, Amount), is_before| {
+            let [input, output, _, cache_read, written, long] =
+                amount.tokens().map(|tokens| u64::try_from(tokens.total).unwrap_or(0));
+            let (_, spent) = ledger.spent.get(*place)?;
+            let tokens = [input, output, cache_read, written.saturating_sub(long), long];
+            Some(Step { model: spent.model.clone(), tokens, is_before })
         };
-        let last = self.sums.iter().rev().find(|(number, _)| is_shared(number))?;
-        Some((last.0, &last.1))
+        let mut recorded: Vec<Later<'_>> = Vec::new();
+        if let Some((end, after)) = self.sums.iter().find(|(number, _)| *number > made) {
+            let steps = self.own.iter().enumerate().take(*end).skip(begin);
+            recorded.push((after, steps.filter_map(|(number, one)| step(one, number < made)).collect()));
+        }
+        // What both have made, and what the later one has, is in the sums of that.
+        let known = self.own.get(..begin).unwrap_or_default();
+        let known: HashSet<usize> = known.iter().map(|(place, _)| *place).collect();
+        let last = later.own.iter().rposition(|(place, _)| own.contains(place))?;
+        if let Some((end, after)) = later.sums.iter().find(|(number, _)| *number > last) {
+            let steps = later.own.iter().take(*end).filter(|(place, _)| !known.contains(place));
+            recorded.push((after, steps.filter_map(|one| step(one, own.contains(&one.0))).collect()));
+        }
+        let before = before.map(|(_, sums)| sums.as_slice());
+        let is_recorded = before.is_some() || !recorded.is_empty();
+        is_recorded.then(|| (made, so_far::by_then(before, &recorded)))
     }
 
     /// What a later one has of it, if anything.
@@ -116,7 +143,11 @@ impl Ledger {
             Some((charge.model.clone(), charge.amount.has_tokens()))
         };
         let shared: HashSet<usize> = run.own.iter().map(|(place, _)| *place).collect();
-        let sums = earlier.cost_after(&shared).filter(|_| !is_copy);
+        let sums = earlier.sums_by(run, self).filter(|_| !is_copy);
+        let made = |number: usize, model: &Name| {
+            let requests = earlier.own.iter().take(number).filter(|(place, _)| self.is_of(*place, model));
+            requests.map(|(place, amount)| (shared.contains(place), *amount)).collect::<Vec<_>>()
+        };
         // What tokens cost that no request has is known with these.
         let mut of_tokens: HashMap<Name, i128> = HashMap::new();
         let mut beyond: Vec<&usize> = earlier.beyond.iter().collect();
@@ -126,17 +157,24 @@ impl Ledger {
             let same = run.beyond.iter().find(|place| kind(place) == kind(its));
             let Some(amount) = same.and_then(|place| left.get_mut(place)) else { continue };
             let Some((model, has_tokens)) = kind(its) else { continue };
+            let recorded = sums.as_ref().map(|(number, sums)| {
+                let usage = sums.iter().find(|(name, _)| *name == model).map(|(_, usage)| usage.clone());
+                (made(*number, &model), usage.unwrap_or_default())
+            });
             if has_tokens {
+                if let (Some((made, usage)), Some(whole)) = (recorded, whole.get(its)) {
+                    let tokens = Usage { scope: Scope::Total, cost: None, ..usage };
+                    let mut by_then = Amount::of(&tokens, prices::of_model(&model));
+                    made.iter().for_each(|(_, amount)| by_then.minus(amount));
+                    counted = whole.common(&by_then);
+                }
                 *of_tokens.entry(model).or_default() += counted.money.picos();
             } else {
-                let known = sums.map(|(number, costs)| {
-                    let nanos = costs.iter().find(|(name, _)| *name == model).map_or(0, |(_, nanos)| *nanos);
-                    let requests =
-                        earlier.own.iter().take(number).filter(|(place, _)| shared.contains(place));
-                    let of_model = requests.filter(|(place, _)| self.is_of(*place, &model));
-                    let estimated: i128 = of_model.map(|(_, amount)| amount.money.estimated).sum();
+                let known = recorded.map(|(made, usage)| {
+                    let shared = made.iter().filter(|(is_shared, _)| *is_shared);
+                    let estimated: i128 = shared.map(|(_, amount)| amount.money.estimated).sum();
                     let of_tokens = of_tokens.get(&model).copied().unwrap_or_default();
-                    i128::from(nanos) * PICOS_IN_NANO - estimated - of_tokens
+                    i128::from(nanos(usage.cost.unwrap_or(0.0))) * PICOS_IN_NANO - estimated - of_tokens
                 });
                 // No session has cost less than nothing.
                 let most = || counted.money.picos().min(amount.money.picos().max(0));

@@ -16,7 +16,6 @@ use crate::model::entry::Entry;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
-use crate::model::totals::nanos;
 use crate::model::usage::{Scope, Usage};
 
 /// What was spent, and what the agent says of it.
@@ -101,10 +100,9 @@ impl Bill {
         let lacks_cost = lacks_cost && !totals.models.iter().any(|(_, usage)| usage.lacks_cost);
         let rest = totals.rest();
         if let Some(after) = self.last.clone() {
-            let costs = totals.models.iter().filter_map(|(name, usage)| Some((name.clone(), usage.cost?)));
-            let costs = costs.chain(rest.map(|rest| (Name::default(), rest)));
-            let costs = costs.map(|(name, usd)| (name, nanos(usd))).collect();
-            out.meta(MetaEdit::SumSoFar { after, costs });
+            let rest = rest.map(|cost| (Name::default(), Usage { cost: Some(cost), ..Usage::default() }));
+            let sums = totals.models.iter().cloned().chain(rest).collect();
+            out.meta(MetaEdit::SumSoFar { after, sums });
         }
         let names = totals.models.iter().map(|(name, _)| name.clone()).collect();
         for gone in self.models.replace(names).unwrap_or_default() {

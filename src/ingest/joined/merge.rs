@@ -20,6 +20,8 @@ use crate::model::request::Request;
 use crate::model::tally::Tally;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
+use crate::model::totals::Tokens;
+use crate::model::totals::so_far::{self, Later, Step, Sums};
 use crate::model::usage::{Scope, Usage};
 
 /// Edits of a batch.
@@ -41,7 +43,7 @@ struct Part {
     format: &'static str,
     /// Its id.
     id: Option<Text>,
-    /// Its titles and folders; nothing else is taken in.
+    /// Its titles and folders, and what it had cost when; nothing else is taken in.
     meta: Meta,
     tally: Tally,
     /// What it said before all of them were read.
@@ -58,7 +60,7 @@ struct Part {
     /// Its entries, and their pieces.
     known: HashMap<Key, Vec<Piece>>,
     /// Its requests by its entries.
-    own: HashMap<Key, Request>,
+    own: HashMap<Key, Own>,
     /// The number of another one that tells of the same requests.
     same: Option<u32>,
     /// What it has of older ones with other ids.
@@ -66,6 +68,16 @@ struct Part {
     sum: Sum,
     /// Those of before, while they are replaced.
     former: HashMap<Key, Vec<Piece>>,
+}
+
+/// A request of a session.
+struct Own {
+    request: Request,
+    /// How many it had made before.
+    number: usize,
+    at: Option<Timestamp>,
+    model: Name,
+    tokens: Tokens,
 }
 
 /// What is known of sums of a session.
@@ -194,7 +206,7 @@ impl Merge {
     fn note_shares(&mut self, order: &[usize]) {
         let mut having: HashMap<&Request, Vec<usize>> = HashMap::new();
         for (number, part) in order.iter().filter_map(|number| Some((*number, self.parts.get(*number)?))) {
-            part.own.values().for_each(|request| having.entry(request).or_default().push(number));
+            part.own.values().for_each(|own| having.entry(&own.request).or_default().push(number));
         }
         let mut counts: BTreeMap<(usize, usize), u64> = BTreeMap::new();
         for numbers in having.values() {
@@ -205,9 +217,14 @@ impl Merge {
         }
         for ((later, session), requests) in counts {
             let Some(other) = self.parts.get(session) else { continue };
-            let (id, of) = (other.id.clone(), other.own.len() as u64);
-            if let Some(part) = self.parts.get_mut(later).filter(|part| part.id.is_none() || part.id != id) {
-                part.shares.push(Share { session, requests, of });
+            let of = other.own.len() as u64;
+            let Some(part) = self.parts.get(later).filter(|part| part.id.is_none() || part.id != other.id)
+            else {
+                continue;
+            };
+            let sums = other.sums_by(part);
+            if let Some(part) = self.parts.get_mut(later) {
+                part.shares.push(Share { session, requests, of, sums });
             }
         }
     }
@@ -220,7 +237,7 @@ impl Merge {
         let summed = self.parts.iter().filter(|part| part.sum.is_own);
         let forks = summed
             .flat_map(|fork| fork.shares.iter().filter(has_none).map(move |share| (share.session, fork)));
-        let shared = forks.map(|(origin, fork)| (origin, fork.own.values().cloned().collect::<HashSet<_>>()));
+        let shared = forks.map(|(origin, fork)| (origin, fork.requests().cloned().collect::<HashSet<_>>()));
         for (origin, shared) in shared.collect::<Vec<_>>() {
             if let Some(origin) = self.parts.get_mut(origin) {
                 origin.sum.of_fork.get_or_insert_default().extend(shared);
@@ -308,6 +325,61 @@ impl Part {
         }
     }
 
+    fn requests(&self) -> impl Iterator<Item = &Request> {
+        self.own.values().map(|own| &own.request)
+    }
+
+    /// Its requests by time.
+    fn by_time(&self) -> Vec<(&Key, &Own)> {
+        let mut own: Vec<_> = self.own.iter().collect();
+        own.sort_by_key(|(_, own)| own.number);
+        let mut clock = None;
+        let timed = own.into_iter().map(|one| {
+            clock = one.1.at.or(clock);
+            (clock, one)
+        });
+        let mut timed: Vec<_> = timed.collect();
+        timed.sort_by_key(|(at, _)| *at);
+        timed.into_iter().map(|(_, one)| one).collect()
+    }
+
+    /// What it says that it had cost, after which of these requests.
+    fn sums_after(&self, own: &[(&Key, &Own)]) -> Vec<(usize, &Sums)> {
+        let places: HashMap<&Key, usize> =
+            own.iter().zip(0..).map(|((key, _), place)| (*key, place)).collect();
+        let sums = self.meta.sums_so_far.iter();
+        sums.filter_map(|(after, sums)| Some((*places.get(after)?, sums.as_slice()))).collect()
+    }
+
+    /// What it had cost when another session went on from it, by the sums that both tell.
+    fn sums_by(&self, fork: &Self) -> Vec<(Name, Usage)> {
+        let forked: HashSet<&Request> = fork.requests().collect();
+        let own = self.by_time();
+        let Some(last) = own.iter().rposition(|(_, own)| forked.contains(&own.request)) else {
+            return Vec::new();
+        };
+        let sums = self.sums_after(&own);
+        let before = sums.iter().rfind(|(place, _)| *place <= last);
+        let begin = before.map_or(0, |(place, _)| place + 1);
+        let step = |own: &Own, is_before| Step { model: own.model.clone(), tokens: own.tokens, is_before };
+        let mut later: Vec<Later<'_>> = Vec::new();
+        if let Some((end, after)) = sums.iter().find(|(place, _)| *place > last) {
+            let steps = own.iter().enumerate().take(end + 1).skip(begin);
+            later.push((after, steps.map(|(place, (_, own))| step(own, place <= last)).collect()));
+        }
+        // What both have made, and what the fork has, is in the fork's sums.
+        let known: HashSet<&Request> = own.iter().take(begin).map(|(_, own)| &own.request).collect();
+        let both: HashSet<&Request> = self.requests().collect();
+        let its = fork.by_time();
+        let forked = its.iter().rposition(|(_, own)| both.contains(&own.request)).unwrap_or_default();
+        let sums = fork.sums_after(&its);
+        if let Some((end, after)) = sums.iter().find(|(place, _)| *place >= forked) {
+            let steps = its.iter().take(end + 1).filter(|(_, own)| !known.contains(&own.request));
+            later.push((after, steps.map(|(_, own)| step(own, both.contains(&own.request))).collect()));
+        }
+        so_far::by_then(before.map(|(_, sums)| *sums), &later)
+    }
+
     /// Tells of what is to be taken in, and is in no fork's sum, that it is in none.
     fn open_beyond_forks(&mut self) {
         let Some(forked) = &self.sum.of_fork else { return };
@@ -318,8 +390,11 @@ impl Part {
             let closed = self.sum.open.drain(..).map(|of| Edit::Usage { of, usage: usage(), model: None });
             return self.waiting.extend(closed.map(|edit| (None, edit)));
         }
-        let names: HashMap<Key, (&Key, bool)> =
-            self.own.iter().map(|(key, own)| (self.seat.key(key), (key, forked.contains(own)))).collect();
+        let names: HashMap<Key, (&Key, bool)> = self
+            .own
+            .iter()
+            .map(|(key, own)| (self.seat.key(key), (key, forked.contains(&own.request))))
+            .collect();
         let spent = self.waiting.iter().filter_map(|(at, edit)| match edit {
             Edit::Entry(entry) => Some((at, &entry.key, entry.usage.as_ref()?, entry.model.as_ref())),
             Edit::Usage { of, usage, model } => Some((at, of, usage, model.as_ref())),
@@ -384,7 +459,10 @@ impl Part {
     }
 
     fn add(&mut self, edit: Edit, requests: &mut Requests) {
-        if let Edit::Meta(fact @ (MetaEdit::Id(_) | MetaEdit::Title { .. } | MetaEdit::Cwd(_))) = edit {
+        if let Edit::Meta(
+            fact @ (MetaEdit::Id(_) | MetaEdit::Title { .. } | MetaEdit::Cwd(_) | MetaEdit::SumSoFar { .. }),
+        ) = edit
+        {
             self.meta.take(fact);
             return;
         }
@@ -429,7 +507,7 @@ impl Part {
             }
             Edit::Usage { of, usage, model } => (of, usage, model.as_ref()),
             Edit::Complete { of, usage } => {
-                return self.own.get(of).is_none_or(|request| requests.complete(&self.seat, request, usage));
+                return self.own.get(of).is_none_or(|own| requests.complete(&self.seat, &own.request, usage));
             }
             _ => return true,
         };
@@ -437,8 +515,8 @@ impl Part {
         let session = self.id.as_ref().unwrap_or(&self.name);
         let prompt = [usage.input, usage.cache_read, usage.cache_write];
         let prompt = prompt.map(|tokens| i64::try_from(tokens.unwrap_or(0)).unwrap_or(i64::MAX));
+        let at = if let Edit::Entry(entry) = edit { entry.at } else { self.last };
         let request = if usage.scope.is_of_requests() {
-            let at = if let Edit::Entry(entry) = edit { entry.at } else { self.last };
             Request::new(Some(key), at, prompt, session)
         } else if matches!(usage.scope, Scope::Total | Scope::Open) {
             // Of a sum that grows the newest counts, whichever copy of the session tells it, and what came after it.
@@ -449,7 +527,10 @@ impl Part {
             Request::within(session, Text::clean(&format!("run:{output}")), None, prompt)
         };
         if usage.scope.is_of_requests() {
-            self.own.insert(key.clone(), request.clone());
+            let number = self.own.get(key).map_or(self.own.len(), |known| known.number);
+            let (request, tokens) = (request.clone(), so_far::tokens(usage));
+            let own = Own { request, number, at, model: model.cloned().unwrap_or_default(), tokens };
+            self.own.insert(key.clone(), own);
         }
         let owner = requests.owner(&self.seat, request, key, usage, model);
         if owner != self.seat.number && usage.scope.is_of_requests() {

@@ -3,8 +3,8 @@
 //!
 //! Two files may tell of the same session, as the output of a run and what its agent kept of it. Where all requests of the
 //! run were told by another file, or the run's tells of none, they are one part; and so are copies of a session whose agent
-//! tells what all of it came to so far. What a session goes on from is in its own sum: as far as it has the requests of
-//! that, that sum is the other one's, or its requests are one part with it. Of two that go on from the same, the sum of one
+//! tells what all of it came to so far. What a session goes on from is in its own sum: what that had cost by then is the
+//! other one's, or its requests are one part with it. Of two that go on from the same, the sum of one
 //! leaves what both have to the other.
 //!
 //! Invariant: each record of usage is in one part.
@@ -76,8 +76,8 @@ impl Transcript {
             let mut totals = Totals::default();
             sessions.iter().filter_map(|session| spent.get(*session)).for_each(|own| totals.join(own));
             for share in sessions.iter().filter_map(|session| counted(*session)) {
-                if let Some(other) = spent.get(share.session).filter(|_| totals.is_so_far()) {
-                    totals.leave_runs(other, (share.requests, share.of));
+                if totals.is_so_far() {
+                    totals.leave_runs(&share.sums);
                 }
             }
             if sessions.len() > 1 {
