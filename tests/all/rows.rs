@@ -12,7 +12,9 @@ use tv::formats::tables::{Listing, Queries, Table, Tables};
 use tv::ingest::{Target, WatchMode, open, sessions};
 use tv::model::edit::LinkState;
 use tv::model::entry::{BlockKind, Entry};
+use tv::model::timestamp::Timestamp;
 use tv::model::transcript::Transcript;
+use tv::report::reading;
 
 use crate::corpus::{Corpus, files, real};
 use crate::databases::{Elsewhere, Writer, event, listing, tables_of, write};
@@ -209,6 +211,53 @@ fn rows_that_a_defined_database_takes_back_are_gone() {
         followed.until("the copy once", |f| said(f) == ["message 1", "message 2", "message 4"]);
         followed.end();
     }
+}
+
+/// Each row of a session says what that one spent: a sub-agent that no call names stands in its time with its own.
+#[test]
+fn sub_agents_of_a_defined_database_have_what_they_spent() {
+    let (home, writer) = Home::with_tables_of(&root().join("hermes/state.sql"));
+    let session = |id: &str, parent: &str, at: u32, usd: f64| {
+        writer.run(&format!(
+            "INSERT INTO sessions (id, source, model, parent_session_id, started_at, ended_at) \
+             VALUES ('{id}', 'subagent', 'm', {parent}, 1792490400.0 + {at}, 1792490400.0 + {at} + 5); \
+             INSERT INTO session_model_usage (session_id, model, input_tokens, output_tokens, estimated_cost_usd) \
+             VALUES ('{id}', 'm', {at}, 7, {usd})"
+        ));
+    };
+    session("top", "NULL", 0, 0.5);
+    session("early", "'top'", 12, 0.0625);
+    session("late", "'top'", 32, 0.125);
+    for (of, role, text, at) in [
+        ("top", "user", "one", 10),
+        ("top", "assistant", "first", 20),
+        ("top", "user", "two", 30),
+        ("top", "assistant", "second", 40),
+        ("early", "user", "look", 12),
+        ("early", "assistant", "seen", 14),
+        ("late", "user", "look again", 32),
+        ("late", "assistant", "seen again", 34),
+    ] {
+        writer.run(&format!(
+            "INSERT INTO messages (session_id, role, content, timestamp) \
+             VALUES ('{of}', '{role}', '{text}', 1792490400.0 + {at})"
+        ));
+    }
+    let reading = reading::read(&home.session("top"), false).unwrap();
+    let figures =
+        serde_json::to_value(tv::report::figures::of(&reading, Timestamp(1_792_500_000_000))).unwrap();
+    let list = |name: &str| figures[name].as_array().unwrap().clone();
+    let lanes: Vec<_> = list("lane_list")
+        .iter()
+        .map(|lane| (lane["name"].clone(), lane["cost"]["usd"].clone(), lane["usage"]["input"].clone()))
+        .collect();
+    assert_eq!(
+        serde_json::to_value(lanes).unwrap(),
+        serde_json::json!([["early", 0.0625, 12], ["late", 0.125, 32]])
+    );
+    let turns: Vec<_> = list("turn_list").iter().map(|turn| turn["cost"]["usd"].clone()).collect();
+    assert_eq!(serde_json::to_value(turns).unwrap(), serde_json::json!([0.0625, 0.125]));
+    assert_eq!(figures["overhead"]["cost"]["usd"], 0.5, "what the session itself spent is of no turn");
 }
 
 #[test]

@@ -341,7 +341,10 @@ impl Run {
         let of_session = self.model().filter(|_| self.kind_of(site) != Kind::Companion);
         let of_entry = (&head.key, fields.role.is_some());
         let whose = (self.whose(site, &head), of_session.clone());
+        let from = out.edits.len();
         let usage = self.counting.usage(&rule.usages, (scope, &self.runs), of_entry, whose, out);
+        // What was spent beside an entry was spent by whom that is of.
+        let beside = out.edits.split_off(from);
         let is_entry = !blocks.is_empty() || usage.is_some();
         self.runs.is_used |= is_entry;
         if is_entry {
@@ -361,6 +364,7 @@ impl Run {
             out.entry(entry);
             is_shown = true;
         }
+        out.edits.extend(beside);
         out.edits.extend(results);
         match (is_shown, rule.skip) {
             (true, _) => Fate::Shown,
