@@ -231,7 +231,28 @@ pub enum Clocked {
     Bound,
 }
 
+/// Tools of all agents that look after the work of other calls, or write to it.
+const FOLLOW_UPS: [&str; 12] = [
+    "wait",
+    "write_stdin",
+    "TaskOutput",
+    "BashOutput",
+    "AgentOutputTool",
+    "process",
+    "read_bash",
+    "read_powershell",
+    "write_bash",
+    "write_powershell",
+    "command_status",
+    "manage_task",
+];
+
 impl ToolCall {
+    /// Whether it looks after the work of another call, or writes to it: an end that its result tells is the end of that.
+    pub(crate) fn follows_up(&self) -> bool {
+        FOLLOW_UPS.contains(&self.name.as_str())
+    }
+
     /// What it is about, on one line; files are named from a folder on.
     pub(crate) fn about(&self, root: Option<&str>) -> String {
         let line = self.headline.trim().lines().next().unwrap_or_default();

@@ -90,7 +90,10 @@ fn unmarked(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
     let result = given.result;
     let flags = result.body.flags;
     let kind = given.call.map_or(ToolKind::Other, |call| call.kind);
+    // That the work of another call failed is what it was to tell: it did not fail itself.
+    let tells = given.call.is_some_and(|call| call.follows_up()) && flags.failure != Some(Failure::Tool);
     let is_silent_failure = match (result.verdict, flags.failure) {
+        _ if tells => false,
         (Verdict::Failed, _) if flags.unmarked => true,
         (Verdict::Done, Some(failure)) => says_so_itself(failure, kind),
         _ => false,
