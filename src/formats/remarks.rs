@@ -26,11 +26,12 @@ pub(crate) fn remarks(overlay: &Overlay, format: &dyn Format, known: &Kinds) -> 
         } else {
             continue;
         };
-        remarks.push(format!("{}:{}: {what}", place.line, place.column));
+        remarks.push(format!(":{}:{}: warning: {what}", place.line, place.column));
     }
     for root in overlay.roots {
         if format.roots().contains(root) {
-            remarks.push(format!("`~/{}` is a place of {} without this file", root.home, overlay.extends));
+            let what = format!("`~/{}` is a place of {} without this file", root.home, overlay.extends);
+            remarks.push(format!(": warning: {what}"));
         }
     }
     remarks

@@ -132,7 +132,7 @@ pub(crate) fn judge(path: &Path, text: &str) -> Result<(&'static str, Vec<String
     let overlay = overlay_of(path, text, &own)?;
     let format = named(overlay.extends);
     let remarks = format.map(|format| remarks::remarks(&overlay, format, head::own_kinds(overlay.extends)));
-    let placed = |remark| format!("{}:{remark}", path.display());
+    let placed = |remark| format!("{}{remark}", path.display());
     Ok((overlay.extends, remarks.unwrap_or_default().into_iter().map(placed).collect()))
 }
 

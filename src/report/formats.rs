@@ -89,13 +89,19 @@ fn check(
             Err(failure) => failures.push(failure),
         }
     }
-    writeln!(out, "{name}: no mistakes")?;
+    let is_odd = readings.iter().any(|(reading, _)| is_odd(reading));
+    let warnings = match remarks.len() {
+        0 => String::new(),
+        1 => ", 1 warning".to_owned(),
+        several => format!(", {several} warnings"),
+    };
+    let unread = if is_odd { ", but not all of the samples can be read by it" } else { "" };
+    writeln!(out, "{name}: no mistakes{warnings}{unread}")?;
     for remark in remarks {
         writeln!(out, "{}", Text::clean(remark))?;
     }
-    let mut is_odd = !remarks.is_empty();
     if readings.is_empty() {
-        return Ok(if failures.is_empty() && is_odd { Outcome::Found } else { Outcome::of(failures) });
+        return Ok(Outcome::of(failures));
     }
     let rules = defined::rules(name);
     if !rules.is_empty() {
@@ -113,18 +119,28 @@ fn check(
         .filter_map(|test| test.split(' ').next())
         .collect();
     for (reading, coverage) in &readings {
-        is_odd |= sample(reading, coverage, &tested, out)?;
+        sample(reading, coverage, &tested, out)?;
     }
     Ok(if failures.is_empty() && is_odd { Outcome::Found } else { Outcome::of(failures) })
 }
 
-/// What became of a sample; whether a record of it was taken by no rule, or broken, or no result found its call.
+/// Whether a record of a sample was taken by no rule, or broken, or no result found its call.
+fn is_odd(reading: &Reading) -> bool {
+    let tally = reading.transcript.tally();
+    !tally.unknown.is_empty() || tally.faulty > 0 || is_apart(&pairing::count(&reading.transcript, true))
+}
+
+fn is_apart(counts: &pairing::PairingCounts) -> bool {
+    counts.calls > 0 && counts.results > 0 && counts.paired == 0
+}
+
+/// What became of a sample.
 fn sample(
     reading: &Reading,
     coverage: &Coverage,
     tested: &HashSet<&str>,
     out: &mut dyn Write,
-) -> io::Result<bool> {
+) -> io::Result<()> {
     let transcript = &reading.transcript;
     let tally = transcript.tally();
     writeln!(out, "\n{}:", reading::shown(&reading.target.path))?;
@@ -140,8 +156,7 @@ fn sample(
         transcript.turns().len()
     )?;
     writeln!(out, "  {} calls, {} with their results", counts.calls, counts.paired)?;
-    let is_apart = counts.calls > 0 && counts.results > 0 && counts.paired == 0;
-    if is_apart {
+    if is_apart(&counts) {
         writeln!(
             out,
             "  no result names a call that is there: `call` and `result` of the definition give other ids"
@@ -172,5 +187,5 @@ fn sample(
             writeln!(out, "  {strings:>8}  {path}")?;
         }
     }
-    Ok(is_apart || !tally.unknown.is_empty() || tally.faulty > 0)
+    Ok(())
 }

@@ -177,9 +177,18 @@ fn what_of_an_overlay_changes_nothing_is_told() {
         fs::write(&file, text).unwrap();
         let check = run(folder.path(), &["formats", "check", file.to_str().unwrap()]);
         let told: Vec<&str> = check.lines().skip(1).collect();
-        assert!(check.contains(": no mistakes") && told.len() == remarks.len(), "{text}{check}");
+        let warnings = if remarks.len() == 1 { "1 warning" } else { "2 warnings" };
+        assert!(check.contains(&format!(": no mistakes, {warnings}\n")), "{text}{check}");
+        assert_eq!(told.len(), remarks.len(), "{text}{check}");
+        let mut command = Command::new(TV);
+        command.args(["formats", "check", file.to_str().unwrap()]).env("XDG_CONFIG_HOME", folder.path());
+        let status = command.output().unwrap().status;
+        assert_eq!(status.code(), Some(0), "a warning is no mistake: {text}{check}");
         for ((place, what), told) in remarks.iter().zip(told) {
-            assert!(told.contains(place) && told.contains(what), "{text}{check}");
+            assert!(
+                told.contains(place) && told.contains("warning: ") && told.contains(what),
+                "{text}{check}"
+            );
         }
     }
 }
