@@ -127,6 +127,9 @@ struct Args {
     /// Write nothing but ASCII
     #[arg(long, global = true)]
     ascii: bool,
+    /// Of a folder or a database take the newest session alone
+    #[arg(long, global = true)]
+    newest: bool,
     /// Mask keys, tokens and passwords of known shapes; a report says on standard error how many
     #[arg(long, global = true)]
     redact: bool,
@@ -321,7 +324,8 @@ impl Config {
         let mut command = command();
         let matches = command.try_get_matches_from_mut(arguments)?;
         let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
-        let surroundings = Surroundings { wants_ascii: args.ascii, ..surroundings };
+        let typed = surroundings::Typed { ascii: args.ascii, newest: args.newest };
+        let surroundings = Surroundings { typed, ..surroundings };
         let first = args.sessions.first();
         if let Some(slip) = first.and_then(|word| slip(word, &command, &surroundings.environment)) {
             return Err(Args::command().error(ErrorKind::InvalidSubcommand, slip));
@@ -348,8 +352,8 @@ impl Config {
         look: &LookArgs,
         surroundings: Surroundings,
     ) -> Result<Self, OpenError> {
-        let (target, entry) = with_entry(session, &surroundings.environment)?;
-        let others = others.iter().map(|other| named(other, &surroundings.environment));
+        let (target, entry) = with_entry(session, &surroundings)?;
+        let others = others.iter().map(|other| named(other, &surroundings));
         let joined = others.collect::<Result<Vec<_>, _>>()?;
         if surroundings.can_view() {
             let view = view_of(target, &joined, look, surroundings);
@@ -363,7 +367,7 @@ impl Config {
 
     fn of_command(command: Command, surroundings: Surroundings) -> Result<Self, clap::Error> {
         Ok(match command {
-            Command::Show(args) => match with_entry(&args.session, &surroundings.environment) {
+            Command::Show(args) => match with_entry(&args.session, &surroundings) {
                 Ok(named) => Self::Show(show_options(named, &args, &surroundings)),
                 Err(refusal) => Self::Refuse(refusal),
             },
@@ -387,7 +391,7 @@ impl Config {
                 let (form, least) = (args.form(), args.least());
                 Self::Check(report::check::Options { targets, folders, form, least })
             }
-            Command::Wait(args) => match session(&args.session, &surroundings.environment) {
+            Command::Wait(args) => match session(&args.session, &surroundings) {
                 Ok(target) => {
                     let mode = watch(args.poll);
                     Self::Wait(args.options(target, mode))
@@ -429,7 +433,7 @@ impl Config {
 impl Config {
     fn doctor(args: DoctorArgs, surroundings: &Surroundings) -> Self {
         let (DoctorArgs { session: name, json, strict }, environment) = (args, &surroundings.environment);
-        match name.map(|name| session(&name, environment)) {
+        match name.map(|name| session(&name, surroundings)) {
             Some(Ok(target)) => {
                 let folders = strict.folders(surroundings);
                 Self::Doctor(doctor::Options { target, folders, json })

@@ -105,7 +105,7 @@ pub(super) fn options(
         Some(FormatsCommand::Check { definition, samples }) => {
             let text = read(&definition).map_err(OpenError)?;
             let samples: Result<Vec<Target>, OpenError> =
-                samples.iter().map(|sample| named(sample, &surroundings.environment)).collect();
+                samples.iter().map(|sample| named(sample, &surroundings)).collect();
             Options::Check { definition: defined::judge(&definition, &text), samples: samples? }
         }
     })

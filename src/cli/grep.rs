@@ -117,7 +117,7 @@ pub(super) fn search(named: &[OsString], agent: Option<String>, surroundings: &S
 
 /// A session, or a place with some, that was named.
 fn place(argument: &OsString, surroundings: &Surroundings) -> Result<Target, OpenError> {
-    let target = session(argument, &surroundings.environment)?;
+    let target = session(argument, surroundings)?;
     if target.is_stdin() {
         let what = "standard input has one session; `tv -` views it";
         return Err(OpenError(what.to_owned()));

@@ -5,12 +5,34 @@ use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
 
-use crate::ingest::find::{self, Environment};
+use super::surroundings::Surroundings;
+use crate::ingest::find::{self, Environment, Search};
 use crate::ingest::{self, OpenError, Target};
+use crate::model::timestamp::Timestamp;
 use crate::report::reading;
 
 /// What an argument names: something at a path, else a session by its id.
-pub(super) fn named(argument: &OsString, environment: &Environment) -> Result<Target, OpenError> {
+pub(super) fn named(argument: &OsString, surroundings: &Surroundings) -> Result<Target, OpenError> {
+    let target = at(argument, &surroundings.environment)?;
+    if surroundings.typed.newest { newest(target, &surroundings.environment) } else { Ok(target) }
+}
+
+/// The newest session of a folder or a database that is named as a whole; anything else is what it is.
+fn newest(target: Target, environment: &Environment) -> Result<Target, OpenError> {
+    let is_whole = target.session.is_none() && !target.is_stdin();
+    let has_several = target.path.is_dir() || (target.path.is_file() && ingest::is_database(&target.path));
+    if !is_whole || !has_several {
+        return Ok(target);
+    }
+    let search = Search::among(environment.clone(), [Ok(target.clone())], None);
+    // Which sessions run is no matter here, so there is no time.
+    let mut found =
+        find::sessions(&search, Timestamp(0)).flatten().filter(|found| found.unreadable.is_none());
+    // A folder may be one session, which no agent put there.
+    Ok(found.next().map_or(target, |found| Target::of(found.place())))
+}
+
+fn at(argument: &OsString, environment: &Environment) -> Result<Target, OpenError> {
     // What is not UTF-8 can only be a path.
     let Some(argument) = argument.to_str() else {
         return Ok(Target { path: PathBuf::from(argument), session: None });
@@ -26,9 +48,9 @@ pub(super) fn named(argument: &OsString, environment: &Environment) -> Result<Ta
 /// session that has no such name the end may be an entry's.
 pub(super) fn with_entry(
     argument: &OsString,
-    environment: &Environment,
+    surroundings: &Surroundings,
 ) -> Result<(Target, Option<String>), OpenError> {
-    let whole = named(argument, environment);
+    let whole = named(argument, surroundings);
     let session = whole.as_ref().ok().and_then(|target| target.session.clone());
     if let (Ok(target), Some(entry)) = (&whole, &session)
         && target.path.is_file()
@@ -46,7 +68,7 @@ pub(super) fn with_entry(
         heads.iter().any(|head| head.id == name || head.key.as_deref() == Some(name))
     };
     let is_there = |target: &Target| target.is_stdin() || target.path.symlink_metadata().is_ok();
-    match (whole, named(&head.into(), environment)) {
+    match (whole, named(&head.into(), surroundings)) {
         (Ok(whole), Ok(inner))
             if is_there(&whole) && inner.session.is_some() && is_session(&inner) && !is_session(&whole) =>
         {
@@ -59,8 +81,8 @@ pub(super) fn with_entry(
 }
 
 /// The session that an argument names. It must have the entry that is named with it, if one is.
-pub(super) fn session(argument: &OsString, environment: &Environment) -> Result<Target, OpenError> {
-    let (target, entry) = with_entry(argument, environment)?;
+pub(super) fn session(argument: &OsString, surroundings: &Surroundings) -> Result<Target, OpenError> {
+    let (target, entry) = with_entry(argument, surroundings)?;
     if let Some(entry) = entry {
         reading::read(&target, true)?.find(&entry)?;
     }

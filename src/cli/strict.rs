@@ -27,7 +27,7 @@ impl StrictArgs {
         names: &[OsString],
         surroundings: &Surroundings,
     ) -> (Vec<Result<Target, OpenError>>, Folders) {
-        let targets = names.iter().map(|name| session(name, &surroundings.environment));
+        let targets = names.iter().map(|name| session(name, surroundings));
         (targets.collect(), self.folders(surroundings))
     }
 }

@@ -29,8 +29,8 @@ pub struct Surroundings {
     pub term: Option<String>,
     /// The locale for characters: `$LC_ALL`, else `$LC_CTYPE`, else `$LANG`.
     pub locale: Option<String>,
-    /// `--ascii` was typed, although that is not read here.
-    pub wants_ascii: bool,
+    /// What was typed that holds for all commands, although that is not read here.
+    pub typed: Typed,
     /// `$TV_TEST_PANIC`.
     pub test_panic: Option<String>,
     /// Columns of the terminal that the output goes to; `None` if it goes elsewhere.
@@ -55,6 +55,15 @@ pub struct Surroundings {
     pub passed_over: Vec<String>,
     /// Where agents keep their sessions: `$HOME`, and the variables that move them.
     pub environment: Environment,
+}
+
+/// Options of all commands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Typed {
+    /// Nothing but ASCII may be written.
+    pub ascii: bool,
+    /// Of a folder or a database the newest session is meant.
+    pub newest: bool,
 }
 
 impl Surroundings {
@@ -84,7 +93,7 @@ impl Surroundings {
             colorfgbg: variable("COLORFGBG"),
             term: variable("TERM"),
             locale: variable("LC_ALL").or_else(|| variable("LC_CTYPE")).or_else(|| variable("LANG")),
-            wants_ascii: false,
+            typed: Typed::default(),
             test_panic: variable("TV_TEST_PANIC"),
             columns: columns(),
             colorterm: variable("COLORTERM"),
@@ -101,7 +110,7 @@ impl Surroundings {
     /// Whether nothing but ASCII may be written: it was asked for, or the locale names a character set in which other
     /// bytes mean something else. No locale at all says nothing.
     pub(crate) fn is_ascii(&self) -> bool {
-        self.wants_ascii
+        self.typed.ascii
             || self.locale.as_deref().is_some_and(|locale| {
                 let locale = locale.to_ascii_lowercase();
                 !locale.contains("utf-8") && !locale.contains("utf8")

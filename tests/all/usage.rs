@@ -495,6 +495,51 @@ fn a_file_that_another_one_stands_for_counts_only_there() {
     assert_eq!(requests(&home, &["roo"]), 1);
 }
 
+#[test]
+fn newest_takes_one_session_of_a_folder_or_a_database_whatever_the_command() {
+    let home = Home(tempfile::tempdir().unwrap());
+    home.write("logs/old.jsonl", &claude("old", None, 5, &[1, 2]));
+    home.write("logs/new.jsonl", &claude("new", None, 6, &[3]));
+    home.write("logs/mid.jsonl", &claude("mid", None, 4, &[4]));
+    crate::databases::write(
+        &crate::fixtures::root().join("hermes/state.sql"),
+        &home.0.path().join("state.db"),
+    );
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
+        command.env_clear().args(arguments).env("HOME", home.0.path()).stdin(Stdio::null());
+        String::from_utf8(command.current_dir(home.0.path()).output().unwrap().stdout).unwrap()
+    };
+    let few = ["check", "doctor", "stats", "wait"];
+    for command in [
+        &["list", "--json"][..],
+        &["stats", "--json"],
+        &["brief", "--json"],
+        &["doctor", "--json"],
+        &["show", "--json"],
+        &["check", "--json", "--severity", "note"],
+        &["usage", "--json", "--by", "session"],
+        &["grep", "--json", "Go"],
+        &["top", "--once", "--json", "--since", "90000d"],
+        &["wait", "--until", "idle"],
+    ] {
+        for (place, newest, others) in
+            [("logs", "new", ["old", "mid"]), ("state.db", "cc0003", ["aa0001", "dd0004"])]
+        {
+            let out = run(&[command, &["--newest", place]].concat());
+            let has =
+                |name: &str| out.contains(&format!("{name}\"")) || out.contains(&format!("{name}.jsonl"));
+            assert!(!others.iter().any(|other| has(other)), "{command:?} {place}: {out}");
+            let is_silent =
+                few.contains(&command[0]) || place == "state.db" && ["brief", "grep"].contains(&command[0]);
+            assert!(is_silent || has(newest), "{command:?} {place}: {out}");
+        }
+    }
+    // A file is what it is.
+    assert!(run(&["stats", "--json", "--newest", "logs/old.jsonl"]).contains("old.jsonl"));
+    assert_eq!(run(&["stats", "--json", "logs"]).lines().count(), 3);
+}
+
 /// Sets when a file was written last.
 fn age(home: &Home, name: &str, day: u64) {
     let at = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_767_225_600 + (day - 1) * 86_400);
