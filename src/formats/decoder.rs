@@ -197,6 +197,11 @@ pub trait Format: Sync {
         Vec::new()
     }
 
+    /// Whether sessions lie in files, and a database has less of the same: it counts only where the file is gone.
+    fn has_index(&self) -> bool {
+        false
+    }
+
     /// A file of lines beside a database in which one of its sessions may stand, too: some of its lines are rows.
     fn lines_of(&self, database: &Path, session: &str) -> Option<Pattern> {
         let _ = (database, session);

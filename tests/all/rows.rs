@@ -760,6 +760,7 @@ fn no_query_asks_for_credentials_and_each_runs_on_the_tables_it_was_made_for() {
         "otel-genai/agent-traces.sql",
         "hermes/state.sql",
         "devin/devin.sql",
+        "copilot-cli/session-store.sql",
     ]
     .map(|sql| root().join(sql));
     for sql in [openclaw(), opencode()].into_iter().chain(defined) {

@@ -495,6 +495,43 @@ fn a_file_that_another_one_stands_for_counts_only_there() {
     assert_eq!(requests(&home, &["roo"]), 1);
 }
 
+/// An index of sessions has less than their files: it stands for those that are gone.
+#[test]
+fn a_session_of_which_only_the_index_knows_is_one_and_any_other_is_its_file() {
+    let home = Home(tempfile::tempdir().unwrap());
+    let database = home.0.path().join(".copilot/session-store.db");
+    fs::create_dir_all(database.parent().unwrap()).unwrap();
+    crate::databases::write(&crate::fixtures::root().join("copilot-cli/session-store.sql"), &database);
+    let kept = "9b1d0004-2222-4333-8444-555566667777";
+    let gone = "5e7a0001-1c2d-4e3f-8a9b-0c1d2e3f4a5b";
+    rusqlite::Connection::open(&database)
+        .unwrap()
+        .execute_batch(&format!(
+            "INSERT INTO sessions VALUES ('{kept}', '/home/ada/mill', NULL, NULL, NULL, 'A title of the index', \
+             '2026-09-14T07:30:00Z', '2026-09-14T07:30:25Z'); \
+             INSERT INTO turns (session_id, turn_index, user_message, assistant_response, timestamp) \
+             VALUES ('{kept}', 0, 'Grind the corn.', 'flour', '2026-09-14T07:30:25Z'); \
+             INSERT INTO assistant_usage_events (session_id, model, input_tokens, output_tokens, total_nano_aiu) \
+             VALUES ('{kept}', 'gpt-5.2', 1000, 40, 700000000)"
+        ))
+        .unwrap();
+    let file = include_str!("../fixtures/copilot-cli/permission.jsonl");
+    home.write(&format!(".copilot/session-state/{kept}/events.jsonl"), file);
+    let rows = |by: &str| home.rows(&["--by", by]);
+    let sessions: BTreeMap<String, (f64, u64)> = rows("session")
+        .iter()
+        .map(|row| {
+            let (usd, requests) = (row["cost"]["usd"].as_f64().unwrap(), row["requests"].as_u64().unwrap());
+            (row["session"].as_str().unwrap().to_owned(), ((usd * 1e6).round() / 1e6, requests))
+        })
+        .collect();
+    assert_eq!(sessions, BTreeMap::from([(gone.to_owned(), (0.015, 2)), (kept.to_owned(), (0.007, 1))]));
+    let titles = listed(&home);
+    assert_eq!(titles.len(), 2, "{titles:?}");
+    fs::remove_dir_all(home.0.path().join(".copilot/session-state")).unwrap();
+    assert_eq!(listed(&home).len(), 2, "its index knows it still");
+}
+
 #[test]
 fn newest_takes_one_session_of_a_folder_or_a_database_whatever_the_command() {
     let home = Home(tempfile::tempdir().unwrap());

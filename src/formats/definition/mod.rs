@@ -134,6 +134,10 @@ impl Format for &'static Definition {
         store::queries(self.store.as_ref()?, self.agent, tables)
     }
 
+    fn has_index(&self) -> bool {
+        self.store.as_ref().is_some_and(|store| matches!(store, rule::Store::Rows(rows) if rows.index))
+    }
+
     fn roots(&self) -> &'static [Root] {
         self.roots
     }

@@ -239,6 +239,8 @@ pub(super) struct RowStore {
     pub(super) changed: Option<&'static str>,
     /// Which rows the agent has taken back; none if this is empty.
     pub(super) undone: Vec<ColumnTest>,
+    /// Whether the records of sessions lie in files, and rows are of use only where those are gone.
+    pub(super) index: bool,
     /// Tables with columns that must be there, too.
     pub(super) has: Vec<(&'static str, &'static str)>,
     /// Tables whose rows belong to a row of another one.
@@ -570,6 +572,8 @@ pub(super) struct MarkRule {
     pub(super) before: Option<Path>,
     pub(super) after: Option<Path>,
     pub(super) trigger: Option<Path>,
+    /// The call that waits for the answer: what it does later is one.
+    pub(super) of: Option<Path>,
 }
 
 /// What a line across the transcript says.

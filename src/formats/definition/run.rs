@@ -322,13 +322,15 @@ impl Run {
         self.states(rule, scope, out);
         self.ends(rule, &head, scope, out);
         let is_again = rule.again == Again::Replace;
+        let at = head.at;
         let mut piece = if is_again { Piece(0) } else { Piece::of(&own_key(site, out)) };
         let mut blocks: Vec<BlockKind> = Vec::new();
         if let Some(mark) = &rule.mark {
             blocks.extend(line(mark, scope, out));
             if self.definition.needs.answers {
+                let call = mark.of.as_ref().and_then(|path| self.runs.id(path, scope));
                 let waiting = self.waiting.entry(head.lane.clone()).or_default();
-                waiting.questions.settle(mark.kind, &mut blocks, (&mut head, &mut piece));
+                waiting.questions.settle((mark.kind, call), &mut blocks, (&mut head, &mut piece));
             }
         }
         let mut results = Vec::new();
@@ -366,6 +368,9 @@ impl Run {
         }
         out.edits.extend(beside);
         out.edits.extend(results);
+        if self.definition.needs.answers {
+            self.answer_by_calls(edits, at, out);
+        }
         match (is_shown, rule.skip) {
             (true, _) => Fate::Shown,
             _ if out.edits.len() > edits => Fate::Merged,

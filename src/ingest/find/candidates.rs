@@ -523,14 +523,20 @@ fn leave_out_other_names(candidates: &mut Vec<Candidate>) {
 }
 
 /// What a database took over stays beside it: files of sessions that are rows now are old copies, or are read with the
-/// rows, which are then as new as they.
+/// rows, which are then as new as they. Of an index of sessions the rows are left out whose files are there.
 fn leave_out_copies(candidates: &mut Vec<Candidate>) {
     let name = |candidate: &Candidate| (candidate.format.map(Format::name), candidate.id.clone());
     let rows: HashSet<_> = candidates.iter().filter(|candidate| candidate.row.is_some()).map(name).collect();
     if rows.is_empty() {
         return;
     }
+    let has_index = |candidate: &Candidate| candidate.format.is_some_and(Format::has_index);
+    let files = candidates.iter().filter(|candidate| candidate.row.is_none() && has_index(candidate));
+    let files: HashSet<_> = files.map(name).collect();
     let is_copy = |candidate: &mut Candidate| {
+        if has_index(candidate) {
+            return candidate.row.is_some() && files.contains(&name(candidate));
+        }
         let is_file = candidate.row.is_none() && !candidate.is_archive && !candidate.is_asked;
         is_file && rows.contains(&name(candidate))
     };

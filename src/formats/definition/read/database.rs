@@ -26,6 +26,7 @@ pub(super) fn store(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<S
     if session.is_empty() {
         session.push("session_id");
     }
+    let index = inner.bool(reader, "index").unwrap_or(false);
     let has = inner.strings(reader, "has");
     let has = has.into_iter().filter_map(|column| column_of(reader, column)).collect();
     let with = inner.tables(reader, "with").into_iter().filter_map(|table| joined(reader, table)).collect();
@@ -52,6 +53,7 @@ pub(super) fn store(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<S
         session,
         changed,
         undone,
+        index,
         has,
         with,
     })))

@@ -398,6 +398,7 @@ fn mark(reader: &mut Reader<'_>, mut table: Fields<'_>, name: &'static str) -> O
         before: table.path(reader, "before"),
         after: table.path(reader, "after"),
         trigger: table.path(reader, "trigger"),
+        of: table.path(reader, "of"),
     };
     table.finish(reader);
     Some(rule)

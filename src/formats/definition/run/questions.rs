@@ -1,10 +1,11 @@
 //! What a session waits for its user to answer: the answer takes the place of the question.
 
-use super::Head;
+use super::{Head, Run};
 use crate::formats::definition::rule::MarkKind;
 use crate::model::body::Key;
-use crate::model::entry::{BlockKind, Break, Piece};
-use crate::model::text::Text;
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{BlockKind, Break, Piece, Role};
+use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 
 /// Questions of a lane that nobody has answered yet, in the order in which they were asked.
@@ -16,13 +17,15 @@ struct Question {
     piece: Piece,
     at: Option<Timestamp>,
     what: Text,
+    /// The call that waits for the answer.
+    call: Option<Key>,
 }
 
 impl Questions {
     /// Notes a question. An answer becomes the line of the one that it names by its key, or else of the last one.
     pub(super) fn settle(
         &mut self,
-        kind: MarkKind,
+        (kind, call): (MarkKind, Option<Key>),
         blocks: &mut [BlockKind],
         (head, piece): (&mut Head, &mut Piece),
     ) {
@@ -30,17 +33,55 @@ impl Questions {
             (MarkKind::Waiting | MarkKind::Permission, [BlockKind::Break(Break::Waiting(what))]) => {
                 self.0.retain(|question| question.key != head.key);
                 let (key, what) = (head.key.clone(), what.clone());
-                self.0.push(Question { key, piece: *piece, at: head.at, what });
+                self.0.push(Question { key, piece: *piece, at: head.at, what, call });
             }
             (MarkKind::Answered, [BlockKind::Break(Break::Setting(answer))]) => {
                 let named = self.0.iter().position(|question| question.key == head.key);
                 let Some(index) = named.or(self.0.len().checked_sub(1)) else { return };
-                let Question { key, piece: of_question, at, what } = self.0.remove(index);
+                let Question { key, piece: of_question, at, what, call: _ } = self.0.remove(index);
                 *answer = Text::clean(&format!("{what}: {answer}"));
                 head.answered = head.at.filter(|_| at.is_some());
                 (head.key, head.at, *piece) = (key, at, of_question);
             }
             _ => {}
+        }
+    }
+
+    /// What was asked for calls that went on is answered, though nothing says how.
+    pub(super) fn settle_by(
+        &mut self,
+        calls: &[Key],
+        lane: Option<&Name>,
+        at: Option<Timestamp>,
+        out: &mut Batch,
+    ) {
+        let went_on =
+            |question: &mut Question| question.call.as_ref().is_some_and(|call| calls.contains(call));
+        for question in self.0.extract_if(.., went_on) {
+            let mut entry = out.new_entry(question.key, Role::Harness, question.at);
+            entry.lane = lane.cloned();
+            entry.ended = at.filter(|_| question.at.is_some());
+            let answered = Text::clean(&format!("{}: answered", question.what));
+            entry.blocks.push(Batch::block(question.piece, BlockKind::Break(Break::Setting(answered))));
+            out.entry(entry);
+        }
+    }
+}
+
+impl Run {
+    /// What was made of a record tells of calls that they went on: what was asked before them is answered.
+    pub(super) fn answer_by_calls(&mut self, from: usize, at: Option<Timestamp>, out: &mut Batch) {
+        let made = out.edits.get(from..).unwrap_or_default().iter();
+        let calls: Vec<Key> = made
+            .filter_map(|edit| match edit {
+                Edit::Result { call, .. } | Edit::State { call, .. } => Some(call.clone()),
+                _ => None,
+            })
+            .collect();
+        if !calls.is_empty() {
+            for (lane, waiting) in &mut self.waiting {
+                waiting.questions.settle_by(&calls, lane.as_ref(), at, out);
+            }
         }
     }
 }
