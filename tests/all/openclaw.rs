@@ -86,6 +86,31 @@ fn sessions_of_sub_agents_are_lanes_of_their_calls() {
     assert_eq!(transcript.tally().faulty, 0);
 }
 
+/// A link to the session, to its folder, or to that of its agent leads to its sub-agents, too: those of its own agent lie
+/// beside it, those of another one beside that.
+#[test]
+fn sub_agents_are_found_behind_links() {
+    let (dir, sessions) = agent();
+    let elsewhere = dir.path().join("elsewhere");
+    fs::create_dir_all(&elsewhere).unwrap();
+    let link = |to: &Path, name: &str| {
+        let link = elsewhere.join(name);
+        std::os::unix::fs::symlink(to, &link).unwrap();
+        link
+    };
+    let own = sessions.join("spawner.jsonl");
+    let paths = [
+        own.clone(),
+        link(&own, "one.jsonl"),
+        link(&sessions, "folder").join("spawner.jsonl"),
+        link(sessions.parent().unwrap(), "agent").join("sessions/spawner.jsonl"),
+        link(dir.path(), "home").join("agents/main/sessions/spawner.jsonl"),
+    ];
+    let words = paths.map(|path| said(&in_lane(&read(&path).transcript, WINDOWS)));
+    assert!(words[0].len() > 1, "{words:?}");
+    assert!(words.iter().all(|said| *said == words[0]), "{words:?}");
+}
+
 #[test]
 fn the_index_says_what_a_session_is() {
     let meta = read(&fixture("spawner.jsonl")).transcript.meta().clone();

@@ -535,9 +535,9 @@ fn a_session_of_which_only_the_index_knows_is_one_and_any_other_is_its_file() {
 #[test]
 fn newest_takes_one_session_of_a_folder_or_a_database_whatever_the_command() {
     let home = Home(tempfile::tempdir().unwrap());
-    home.write("logs/old.jsonl", &claude("old", None, 5, &[1, 2]));
-    home.write("logs/new.jsonl", &claude("new", None, 6, &[3]));
-    home.write("logs/mid.jsonl", &claude("mid", None, 4, &[4]));
+    home.write("logs/elder.jsonl", &claude("elder", None, 5, &[1, 2]));
+    home.write("logs/newborn.jsonl", &claude("newborn", None, 6, &[3]));
+    home.write("logs/midway.jsonl", &claude("midway", None, 4, &[4]));
     crate::databases::write(
         &crate::fixtures::root().join("hermes/state.sql"),
         &home.0.path().join("state.db"),
@@ -561,7 +561,7 @@ fn newest_takes_one_session_of_a_folder_or_a_database_whatever_the_command() {
         &["wait", "--until", "idle"],
     ] {
         for (place, newest, others) in
-            [("logs", "new", ["old", "mid"]), ("state.db", "cc0003", ["aa0001", "dd0004"])]
+            [("logs", "newborn", ["elder", "midway"]), ("state.db", "cc0003", ["aa0001", "dd0004"])]
         {
             let out = run(&[command, &["--newest", place]].concat());
             let has =
@@ -573,7 +573,7 @@ fn newest_takes_one_session_of_a_folder_or_a_database_whatever_the_command() {
         }
     }
     // A file is what it is.
-    assert!(run(&["stats", "--json", "--newest", "logs/old.jsonl"]).contains("old.jsonl"));
+    assert!(run(&["stats", "--json", "--newest", "logs/elder.jsonl"]).contains("elder.jsonl"));
     assert_eq!(run(&["stats", "--json", "logs"]).lines().count(), 3);
 }
 
