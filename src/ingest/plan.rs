@@ -126,20 +126,18 @@ impl Plan {
         self.as_named(self.format.companions(&from_root(&self.path)))
     }
 
-    /// Files that a decoder asked for. What is not beside a link lies beside the file that it leads to.
+    /// Files that a decoder asked for, beside a link and beside the file that it leads to.
     pub(crate) fn follow_up(&self, wanted: &str) -> Vec<Pattern> {
         let path = from_root(&self.path);
         let mut patterns = self.as_named(self.format.follow_up(&path, wanted));
-        if patterns.is_empty() || !files_of(&patterns).is_empty() {
-            return patterns;
-        }
-        let Some(real) = path.canonicalize().ok().filter(|real| *real != path) else { return patterns };
-        let place =
-            |pattern: &Path| Some((pattern.parent()?.canonicalize().ok()?, pattern.file_name()?.to_owned()));
-        let known: Vec<_> = patterns.iter().filter_map(|Pattern(pattern)| place(pattern)).collect();
+        let real = path.canonicalize().ok().filter(|real| *real != path && !patterns.is_empty());
+        let Some(real) = real else { return patterns };
+        let place = |Pattern(pattern): &Pattern| {
+            Some((pattern.parent()?.canonicalize().ok()?, pattern.file_name()?.to_owned()))
+        };
+        let known: Vec<_> = patterns.iter().filter_map(place).collect();
         let others = self.format.follow_up(&real, wanted).into_iter();
-        patterns
-            .extend(others.filter(|Pattern(pattern)| place(pattern).is_none_or(|at| !known.contains(&at))));
+        patterns.extend(others.filter(|other| place(other).is_some_and(|at| !known.contains(&at))));
         patterns
     }
 
