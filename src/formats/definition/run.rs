@@ -322,7 +322,7 @@ impl Run {
         self.states(rule, scope, out);
         self.ends(rule, &head, scope, out);
         let is_again = rule.again == Again::Replace;
-        let at = head.at;
+        let (at, lane) = (head.at, head.lane.clone());
         let mut piece = if is_again { Piece(0) } else { Piece::of(&own_key(site, out)) };
         let mut blocks: Vec<BlockKind> = Vec::new();
         if let Some(mark) = &rule.mark {
@@ -369,7 +369,7 @@ impl Run {
         out.edits.extend(beside);
         out.edits.extend(results);
         if self.definition.needs.answers {
-            self.answer_by_calls(edits, at, out);
+            self.answer_by_calls(edits, (at, &lane), out);
         }
         match (is_shown, rule.skip) {
             (true, _) => Fate::Shown,

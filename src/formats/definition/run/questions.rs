@@ -19,6 +19,7 @@ struct Question {
     what: Text,
     /// The call that waits for the answer.
     call: Option<Key>,
+    is_permission: bool,
 }
 
 impl Questions {
@@ -33,12 +34,13 @@ impl Questions {
             (MarkKind::Waiting | MarkKind::Permission, [BlockKind::Break(Break::Waiting(what))]) => {
                 self.0.retain(|question| question.key != head.key);
                 let (key, what) = (head.key.clone(), what.clone());
-                self.0.push(Question { key, piece: *piece, at: head.at, what, call });
+                let is_permission = kind == MarkKind::Permission;
+                self.0.push(Question { key, piece: *piece, at: head.at, what, call, is_permission });
             }
             (MarkKind::Answered, [BlockKind::Break(Break::Setting(answer))]) => {
                 let named = self.0.iter().position(|question| question.key == head.key);
                 let Some(index) = named.or(self.0.len().checked_sub(1)) else { return };
-                let Question { key, piece: of_question, at, what, call: _ } = self.0.remove(index);
+                let Question { key, piece: of_question, at, what, .. } = self.0.remove(index);
                 *answer = Text::clean(&format!("{what}: {answer}"));
                 head.answered = head.at.filter(|_| at.is_some());
                 (head.key, head.at, *piece) = (key, at, of_question);
@@ -47,16 +49,19 @@ impl Questions {
         }
     }
 
-    /// What was asked for calls that went on is answered, though nothing says how.
-    pub(super) fn settle_by(
+    /// What was asked for calls that went on is answered, though nothing says how. A permission that names no call is for
+    /// those of its lane.
+    fn settle_by(
         &mut self,
-        calls: &[Key],
+        (calls, is_own): (&[Key], bool),
         lane: Option<&Name>,
         at: Option<Timestamp>,
         out: &mut Batch,
     ) {
-        let went_on =
-            |question: &mut Question| question.call.as_ref().is_some_and(|call| calls.contains(call));
+        let went_on = |question: &mut Question| match &question.call {
+            Some(call) => calls.contains(call),
+            None => is_own && question.is_permission,
+        };
         for question in self.0.extract_if(.., went_on) {
             let mut entry = out.new_entry(question.key, Role::Harness, question.at);
             entry.lane = lane.cloned();
@@ -70,7 +75,12 @@ impl Questions {
 
 impl Run {
     /// What was made of a record tells of calls that they went on: what was asked before them is answered.
-    pub(super) fn answer_by_calls(&mut self, from: usize, at: Option<Timestamp>, out: &mut Batch) {
+    pub(super) fn answer_by_calls(
+        &mut self,
+        from: usize,
+        (at, own): (Option<Timestamp>, &Option<Name>),
+        out: &mut Batch,
+    ) {
         let made = out.edits.get(from..).unwrap_or_default().iter();
         let calls: Vec<Key> = made
             .filter_map(|edit| match edit {
@@ -80,7 +90,7 @@ impl Run {
             .collect();
         if !calls.is_empty() {
             for (lane, waiting) in &mut self.waiting {
-                waiting.questions.settle_by(&calls, lane.as_ref(), at, out);
+                waiting.questions.settle_by((&calls, lane == own), lane.as_ref(), at, out);
             }
         }
     }
