@@ -561,7 +561,7 @@ fn newest_takes_one_session_of_a_folder_or_a_database_whatever_the_command() {
         &["wait", "--until", "idle"],
     ] {
         for (place, newest, others) in
-            [("logs", "newborn", ["elder", "midway"]), ("state.db", "cc0003", ["aa0001", "dd0004"])]
+            [("logs", "newborn", ["elder", "midway"]), ("state.db", "cc0003", ["dd0004", "ee0005"])]
         {
             let out = run(&[command, &["--newest", place]].concat());
             let has =
