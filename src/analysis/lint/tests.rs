@@ -118,7 +118,7 @@ fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
             }
         }
         Step::Begin { key: number, call } => {
-            let work = Some(Box::new(Work::begun(key(*number), Ends::Told)));
+            let work = Some(Box::new(Work::begun(key(*number), Ends::Announced)));
             let result = ToolResult { work, ..done(&mut out, key(*number), "it runs") };
             out.push(Edit::Result { call: id(*call), result: Box::new(result), lane: None });
         }

@@ -278,7 +278,7 @@ fn a_call_lasts_until_its_work_has_ended_and_is_waited_for_until_its_result() {
     fixture.prompt("p", 0).say("m", None, 2, &[("a", "bash", Some(2)), ("b", "bash", Some(2))]);
     fixture.feed(|out| {
         for call in ["a", "b"] {
-            let work = Some(Box::new(Work::begun(Text::from(call), Ends::Told)));
+            let work = Some(Box::new(Work::begun(Text::from(call), Ends::Announced)));
             let result = ToolResult { work, ..samples::result(out, &format!("r{call}"), Some(at(3))) };
             out.push(Edit::Result { call: Text::from(call), result: Box::new(result), lane: None });
         }

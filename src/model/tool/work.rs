@@ -31,7 +31,7 @@ pub enum Ends {
     /// In what it answers when the model asks.
     Asked,
     /// Always: it tells the model without being asked.
-    Told,
+    Announced,
 }
 
 /// What one record tells of work.
@@ -209,10 +209,10 @@ impl Work {
     /// Two records of which one cannot be right: it ended, and then it went on or ended otherwise, though nothing tells
     /// that it was taken up again.
     pub(crate) fn contradiction(&self) -> Option<(&Update, &Update)> {
-        let mut told: Vec<&Update> = self.updates.iter().filter(|update| update.at.is_some()).collect();
-        told.sort_by_key(|update| update.at);
+        let mut records: Vec<&Update> = self.updates.iter().filter(|update| update.at.is_some()).collect();
+        records.sort_by_key(|update| update.at);
         let mut ended: Option<(&Update, End)> = None;
-        for update in told {
+        for update in records {
             match (update.end, ended) {
                 (None, _) if update.takes_up() => ended = None,
                 (None, Some((first, _))) if update.carrier == Carrier::Poll && update.at > first.at => {

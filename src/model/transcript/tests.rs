@@ -473,7 +473,7 @@ fn what_is_told_of_work_finds_its_call_in_any_order() {
             out.entry(asked);
         },
         &|out| {
-            let work = Some(Box::new(Work::begun(Text::from("w1"), Ends::Told)));
+            let work = Some(Box::new(Work::begun(Text::from("w1"), Ends::Announced)));
             let result = ToolResult { work, ..samples::result(out, "r1", Some(Timestamp(1))) };
             out.push(Edit::Result { call: Text::from("c1"), result: Box::new(result), lane: None });
         },
@@ -512,7 +512,7 @@ fn what_is_told_of_work_finds_its_call_in_any_order() {
 
 #[test]
 fn work_that_is_taken_up_again_ends_anew() {
-    let mut work = Work::begun(Text::from("w1"), Ends::Told);
+    let mut work = Work::begun(Text::from("w1"), Ends::Announced);
     let mut hear = |by: &str, at: i64, carrier: Carrier| {
         let end = End::by_word(None, None);
         work.take_in(Update { by: by.into(), at: Some(Timestamp(at)), carrier, end });
@@ -540,7 +540,7 @@ fn a_result_that_says_again_that_work_goes_on_is_a_poll_in_any_order() {
         out.entry(asked);
     };
     let answered = |out: &mut Batch, key: &str| {
-        let work = Some(Box::new(Work::begun(Text::from("w1"), Ends::Told)));
+        let work = Some(Box::new(Work::begun(Text::from("w1"), Ends::Announced)));
         let result = ToolResult { work, ..samples::result(out, &format!("r{key}"), Some(Timestamp(1))) };
         out.push(Edit::Result { call: Text::from(key), result: Box::new(result), lane: None });
     };
@@ -580,7 +580,7 @@ fn a_result_that_says_again_that_work_goes_on_is_a_poll_in_any_order() {
 
 #[test]
 fn what_is_told_of_work_again_and_again_is_kept_within_bounds() {
-    let mut work = Work::begun(Text::from("w1"), Ends::Told);
+    let mut work = Work::begun(Text::from("w1"), Ends::Announced);
     let mut hear = |by: usize, exit: Option<i64>| {
         let end = exit.and_then(|exit| End::by_word(None, Some(exit)));
         work.take_in(Update { by: Text::clean(&by.to_string()), at: None, carrier: Carrier::Poll, end })

@@ -85,12 +85,12 @@ impl Transcript {
     }
 
     fn note_odd(&mut self, about: &About, update: &Update, of_call: Option<&Begun>, touched: &mut Touched) {
-        let is_told = update.carrier == Carrier::Notice && update.end.is_some();
+        let is_notice = update.carrier == Carrier::Notice && update.end.is_some();
         let is_own = |begun: &Begun| {
             let handle = self.work_of(begun).map(|work| &work.handle);
             about.handle.is_none() || about.handle.as_ref() == handle
         };
-        if about.call.is_none() || !is_told || of_call.is_some_and(is_own) {
+        if about.call.is_none() || !is_notice || of_call.is_some_and(is_own) {
             return;
         }
         let odd = self.works.odd.entry(update.by.clone()).or_default();
@@ -203,9 +203,10 @@ impl Transcript {
         };
         let found = own().find(is_waited_for);
         // Where ends are always told, ids of work are not given again.
-        let is_told = |begun: &&Begun| self.work_of(begun).is_some_and(|work| work.ends == Ends::Told);
+        let is_announced =
+            |begun: &&Begun| self.work_of(begun).is_some_and(|work| work.ends == Ends::Announced);
         if carrier == Carrier::Poll {
-            return found.or_else(|| own().find(is_told)).cloned();
+            return found.or_else(|| own().find(is_announced)).cloned();
         }
         let is_only = || all.iter().all(|begun| Some(&begun.lane) == all.first().map(|first| &first.lane));
         found.or_else(|| own().next()).or_else(|| all.last().filter(|_| is_only())).cloned()

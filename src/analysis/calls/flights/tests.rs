@@ -198,7 +198,7 @@ fn a_call_is_in_flight_until_its_work_has_ended() {
     fixture.calls(&["a"]);
     let at = Some(fixture.next());
     fixture.feed(|out| {
-        let work = Some(Box::new(Work::begun(Text::from("w"), Ends::Told)));
+        let work = Some(Box::new(Work::begun(Text::from("w"), Ends::Announced)));
         let result = ToolResult { work, ..samples::result(out, "ra", at) };
         out.push(Edit::Result { call: Text::from("a"), result: Box::new(result), lane: None });
     });

@@ -131,7 +131,7 @@ mod tests {
 pub(super) fn ends(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<Ends> {
     let (word, span) = table.string(reader, "ends")?;
     let known = match word {
-        "told" => Some(Ends::Told),
+        "told" => Some(Ends::Announced),
         "asked" => Some(Ends::Asked),
         "unrecorded" => Some(Ends::Unrecorded),
         _ => None,
