@@ -14,22 +14,22 @@ use crate::report::reading;
 /// What an argument names: something at a path, else a session by its id.
 pub(super) fn named(argument: &OsString, surroundings: &Surroundings) -> Result<Target, OpenError> {
     let target = at(argument, &surroundings.environment)?;
-    if surroundings.typed.newest { newest(target, &surroundings.environment) } else { Ok(target) }
+    Ok(if surroundings.typed.newest { newest(target, &surroundings.environment) } else { target })
 }
 
 /// The newest session of a folder or a database that is named as a whole; anything else is what it is.
-fn newest(target: Target, environment: &Environment) -> Result<Target, OpenError> {
+fn newest(target: Target, environment: &Environment) -> Target {
     let is_whole = target.session.is_none() && !target.is_stdin();
     let has_several = target.path.is_dir() || (target.path.is_file() && ingest::is_database(&target.path));
     if !is_whole || !has_several {
-        return Ok(target);
+        return target;
     }
     let search = Search::among(environment.clone(), [Ok(target.clone())], None);
     // Which sessions run is no matter here, so there is no time.
     let mut found =
         find::sessions(&search, Timestamp(0)).flatten().filter(|found| found.unreadable.is_none());
     // A folder may be one session, which no agent put there.
-    Ok(found.next().map_or(target, |found| Target::of(found.place())))
+    found.next().map_or(target, |found| Target::of(found.place()))
 }
 
 fn at(argument: &OsString, environment: &Environment) -> Result<Target, OpenError> {

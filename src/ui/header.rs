@@ -223,15 +223,13 @@ fn state_words(reader: &Reader, day: Option<Timestamp>, is_wide: bool) -> String
         },
         activity => {
             let archived = reader.session.transcript.meta().fact("archived");
-            match archived.filter(|_| *activity == Activity::Ended) {
-                Some(how) => format!("{ended} archived: {how}"),
-                None => {
-                    let (now, ascii) = (reader.screen.now, reader.screen.theme.ascii);
-                    match running(reader) {
-                        0 => phrases::activity(activity, now, ascii),
-                        running => phrases::activity_beside(activity, running, now, ascii),
-                    }
-                }
+            if let Some(how) = archived.filter(|_| *activity == Activity::Ended) {
+                return format!("{ended} archived: {how}");
+            }
+            let (now, ascii) = (reader.screen.now, reader.screen.theme.ascii);
+            match running(reader) {
+                0 => phrases::activity(activity, now, ascii),
+                running => phrases::activity_beside(activity, running, now, ascii),
             }
         }
     }

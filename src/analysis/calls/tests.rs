@@ -99,9 +99,9 @@ fn one_call_after_the_other_does_not_overlap() {
     fixture.feed(|out| {
         let calls = [("a", "bash", "x", Some(0)), ("b", "bash", "y", Some(10)), ("c", "bash", "z", Some(20))];
         message(out, "m", Some(0), &calls);
-        [("a", 10), ("b", 20), ("c", 30)]
-            .into_iter()
-            .for_each(|(call, at)| result(out, call, Some(at), Verdict::Done));
+        for (call, at) in [("a", 10), ("b", 20), ("c", 30)] {
+            result(out, call, Some(at), Verdict::Done);
+        }
     });
     for block in 0..3 {
         assert!(fixture.calls.overlaps(fixture.place("m", block), 10).calls.is_empty(), "{block}");
@@ -114,9 +114,9 @@ fn calls_that_are_recorded_late_overlap_by_their_times() {
     fixture.feed(|out| {
         message(out, "m", Some(50), &[("second", "bash", "x", Some(50))]);
         message(out, "n", Some(60), &[("third", "bash", "y", Some(60)), ("first", "bash", "z", Some(0))]);
-        [("first", 100), ("second", 90), ("third", 70)]
-            .into_iter()
-            .for_each(|(call, at)| result(out, call, Some(at), Verdict::Done));
+        for (call, at) in [("first", 100), ("second", 90), ("third", 70)] {
+            result(out, call, Some(at), Verdict::Done);
+        }
     });
     let overlaps = |key, block| fixture.keys(&fixture.calls.overlaps(fixture.place(key, block), 10).calls);
     assert_eq!(overlaps("n", 0), ["second", "first"], "the latest first");

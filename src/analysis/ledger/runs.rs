@@ -165,7 +165,9 @@ impl Ledger {
                 if let (Some((made, usage)), Some(whole)) = (recorded, whole.get(its)) {
                     let tokens = Usage { scope: Scope::Total, cost: None, ..usage };
                     let mut by_then = Amount::of(&tokens, prices::of_model(&model));
-                    made.iter().for_each(|(_, amount)| by_then.minus(amount));
+                    for (_, amount) in &made {
+                        by_then.minus(amount);
+                    }
                     counted = whole.common(&by_then);
                 }
                 *of_tokens.entry(model).or_default() += counted.money.picos();

@@ -5,7 +5,7 @@ use super::scene::{Asked, Given, Scene, named, named_result};
 use super::{Finding, Group, Rule};
 use crate::model::body::Failure;
 use crate::model::edit::Severity;
-use crate::model::tool::{ToolKind, Verdict};
+use crate::model::tool::{ToolCall, ToolKind, Verdict};
 
 /// The rules of this file.
 pub(super) const GROUP: Group =
@@ -91,7 +91,7 @@ fn unmarked(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
     let flags = result.body.flags;
     let kind = given.call.map_or(ToolKind::Other, |call| call.kind);
     // That the work of another call failed is what it was to tell: it did not fail itself.
-    let tells = given.call.is_some_and(|call| call.follows_up()) && flags.failure != Some(Failure::Tool);
+    let tells = given.call.is_some_and(ToolCall::follows_up) && flags.failure != Some(Failure::Tool);
     let is_silent_failure = match (result.verdict, flags.failure) {
         _ if tells => false,
         (Verdict::Failed, _) if flags.unmarked => true,

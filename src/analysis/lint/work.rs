@@ -185,7 +185,7 @@ fn judge_notice(scene: &mut Scene<'_>, about: &About) {
             let found = scene.found(&MISROUTED, 0, call, place);
             let message = format!("the end of {handle}, which {key} began, is told as that of {call}");
             let others = BTreeSet::from([caller, id]).into_iter().collect();
-            scene.findings.push(Finding { message, others, ..found });
+            scene.findings.push(Finding { others, message, ..found });
         }
         _ => {}
     }
@@ -216,10 +216,8 @@ fn add(
 }
 
 fn name_of(asked: Asked<'_>, work: &Work) -> String {
-    match work.handle.is_blank() {
-        true => named(asked.call),
-        false => format!("{} as {}", named(asked.call), work.handle),
-    }
+    let name = named(asked.call);
+    if work.handle.is_blank() { name } else { format!("{name} as {}", work.handle) }
 }
 
 /// How a record says that work ended.

@@ -114,10 +114,8 @@ fn word(kind: Kind) -> &'static str {
 /// The next station of a call whose work goes on after its result, of those that are shown; behind the last the call.
 fn along_a_call(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> Option<Focus> {
     let transcript = &scene.session.transcript;
-    let here = Place { entry: focus.entry, block: focus.block };
-    lifecycle::subjects(transcript, here).into_iter().find_map(|call| {
+    lifecycle::subjects(transcript, focus).into_iter().find_map(|call| {
         let stations = lifecycle::stations(transcript, call).into_iter();
-        let stations = stations.map(|Place { entry, block }| Focus { entry, block });
         let shown: Vec<Focus> = stations.filter(|focus| has_rows(text, scene, focus.entry)).collect();
         let is_here = |other: &Focus| other.block == 0 && other.entry == focus.entry;
         let at = shown.iter().position(|other| *other == focus).or_else(|| shown.iter().rposition(is_here));

@@ -28,7 +28,7 @@ pub(crate) fn enrich(result: &mut ToolResult, text: &str, details: &Json<'_>, ou
     }
     result.duration_ms = duration(details);
     if result.verdict == Verdict::Done {
-        result.work = background::begun(text, details).map(|id| head::work(out.format, id));
+        result.work = background::begun(text, details).map(|id| Box::new(head::work(out.format, id)));
         if let Some(work) = result.work.as_mut().filter(|_| background::is_monitor(details)) {
             // What it sees is told, but not always that its time is over.
             work.ends = Ends::Unrecorded;

@@ -149,7 +149,7 @@ impl Deeds {
         let Some(process) = self.polls.remove(call) else {
             // Numbers are used again: the last call that was told one is meant.
             if let Some(process) = goes_on {
-                outcome.work = Some(*head::work("codex", Text::clean(&process)));
+                outcome.work = Some(head::work("codex", Text::clean(&process)));
                 self.running.insert(process, call.clone());
             }
             return (outcome, None);

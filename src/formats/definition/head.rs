@@ -90,6 +90,19 @@ pub(crate) fn own_kinds(format: &str) -> &'static Kinds {
     own.or_else(|| of(format).map(|head| &head.kinds)).or_else(defined).unwrap_or(&kinds::NONE)
 }
 
+/// The work that a result of this format says it began.
+pub(crate) fn work(format: &str, handle: Key) -> Work {
+    Work::begun(handle, ends_of(format))
+}
+
+/// Whether a format records how work ends that goes on after the result of its call.
+fn ends_of(format: &str) -> Ends {
+    let mut own = CHOICE.get().into_iter().flat_map(|choice| &choice.own);
+    let own = own.find(|known| known.name == format).map(|known| known.recorded.ends);
+    let defined = || DEFINITIONS.iter().find(|known| known.name == format).map(|known| known.recorded.ends);
+    own.or_else(|| of(format).map(|head| head.ends)).or_else(defined).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{HEADS, read};
@@ -101,17 +114,4 @@ mod tests {
             assert!(entry.text.contains(&format!("name  = \"{}\"", entry.name)), "{}", entry.name);
         }
     }
-}
-
-/// The work that a result of this format says it began.
-pub(crate) fn work(format: &str, handle: Key) -> Box<Work> {
-    Box::new(Work::begun(handle, ends_of(format)))
-}
-
-/// Whether a format records how work ends that goes on after the result of its call.
-fn ends_of(format: &str) -> Ends {
-    let mut own = CHOICE.get().into_iter().flat_map(|choice| &choice.own);
-    let own = own.find(|known| known.name == format).map(|known| known.recorded.ends);
-    let defined = || DEFINITIONS.iter().find(|known| known.name == format).map(|known| known.recorded.ends);
-    own.or_else(|| of(format).map(|head| head.ends)).or_else(defined).unwrap_or_default()
 }

@@ -353,17 +353,7 @@ impl Run {
             let blocks = blocks.into_iter().map(|kind| Batch::block(piece, kind)).collect();
             let mut entry = self.entry(fields, head, blocks, site, out);
             entry.usage = usage.map(Box::new);
-            entry.mark_by_asides();
-            // Nobody says what a sub-agent runs on: on what its session does, as far as is known.
-            if entry.usage.is_some() && entry.role == Role::Assistant {
-                entry.model = entry.model.take().or(of_session);
-            }
-            self.spend(&entry, out);
-            self.keep(&entry);
-            if let Some(tool) = self.definition.needs.starter {
-                self.files.note_starters(tool, &entry);
-            }
-            out.entry(entry);
+            self.add(entry, of_session, out);
             is_shown = true;
         }
         out.edits.extend(beside);
@@ -377,6 +367,20 @@ impl Run {
             (false, Some(why)) => Fate::Passed(why),
             (false, None) => Fate::Passed("nothing in it to show"),
         }
+    }
+
+    /// Adds an entry. Nobody says what a sub-agent runs on: on what its session does, as far as is known.
+    fn add(&mut self, mut entry: Entry, of_session: Option<Name>, out: &mut Batch) {
+        entry.mark_by_asides();
+        if entry.usage.is_some() && entry.role == Role::Assistant {
+            entry.model = entry.model.take().or(of_session);
+        }
+        self.spend(&entry, out);
+        self.keep(&entry);
+        if let Some(tool) = self.definition.needs.starter {
+            self.files.note_starters(tool, &entry);
+        }
+        out.entry(entry);
     }
 
     /// What a record says of how calls stand.

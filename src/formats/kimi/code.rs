@@ -412,7 +412,7 @@ fn work_of(output: &str, out: &Batch) -> Option<Box<Work>> {
     if field("automatic_notification: ")?.trim() == "false" {
         work.ends = Ends::Asked;
     }
-    Some(work)
+    Some(Box::new(work))
 }
 
 /// In so many lines a result says which work it began.

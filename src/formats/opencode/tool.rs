@@ -113,7 +113,7 @@ fn work(metadata: &Json<'_>, out: &Batch) -> Option<Box<Work>> {
     let id = names.iter().find_map(|name| metadata.get(name).filled()).filter(|_| goes_on)?;
     let work = head::work(out.format, Text::clean(id));
     let ends = if metadata.get("shellID").filled().is_some() { work.ends } else { Ends::Unrecorded };
-    Some(Box::new(Work { ends, ..*work }))
+    Some(Box::new(Work { ends, ..work }))
 }
 
 /// What a row of the program tells of work that went on after the result of its call.

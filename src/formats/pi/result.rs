@@ -56,7 +56,7 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
         facts: facts(details, &text),
         at,
         duration_ms: details.get("durationMs").count(),
-        work: session.filter(|_| goes_on).map(|id| head::work(out.format, id)),
+        work: session.filter(|_| goes_on).map(|id| Box::new(head::work(out.format, id))),
     }
 }
 

@@ -120,7 +120,9 @@ impl Transcript {
                 known.drain(..known.len().saturating_sub(GIVEN_AGAIN));
             }
             let work = self.work_of(&begun).map(|work| work.updates.clone()).unwrap_or_default();
-            work.iter().for_each(|update| self.note_report(&update.by, &begun));
+            for update in &work {
+                self.note_report(&update.by, &begun);
+            }
             let odd = self.works.odd_by_handle.get(&handle).into_iter().flatten();
             touched.changed.extend(odd.filter_map(|by| self.find(by)));
             let at = self.call_of(&begun).and_then(|call| call.state.result()?.at);

@@ -214,26 +214,26 @@ fn words(scene: &PageScene<'_>, node: &Node) -> Words {
                 is_dim: false,
             }
         }
-        Node::Call(place) | Node::Work(place) => {
-            match transcript.get(place.entry).zip(call_of(scene, *place)) {
-                Some((entry, call)) => Words {
-                    title: format!(
-                        "{}  {}",
-                        wrap::head(&call.name, 40),
-                        call.about(transcript.meta().root.as_deref())
-                    ),
-                    fate: fate_label(
-                        fate(transcript, None, Some(call), scene.runs(place.entry, call)),
-                        Some(call),
-                        theme,
-                    ),
-                    at: call.started.or(entry.at),
-                    is_dim: true,
-                },
-                None => Words { title: String::new(), fate: none, at: None, is_dim: true },
-            }
-        }
+        Node::Call(place) | Node::Work(place) => words_of_call(scene, *place).unwrap_or_else(|| Words {
+            title: String::new(),
+            fate: none,
+            at: None,
+            is_dim: true,
+        }),
     }
+}
+
+fn words_of_call(scene: &PageScene<'_>, place: Place) -> Option<Words> {
+    let transcript = scene.transcript;
+    let (entry, call) = transcript.get(place.entry).zip(call_of(scene, place))?;
+    let about = call.about(transcript.meta().root.as_deref());
+    let fate = fate(transcript, None, Some(call), scene.runs(place.entry, call));
+    Some(Words {
+        title: format!("{}  {about}", wrap::head(&call.name, 40)),
+        fate: fate_label(fate, Some(call), scene.theme),
+        at: call.started.or(entry.at),
+        is_dim: true,
+    })
 }
 
 /// Why a branch was left, in a word.

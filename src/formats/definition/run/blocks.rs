@@ -329,7 +329,7 @@ fn work(rule: &ResultRule, scope: Scope<'_>, out: &Batch) -> Option<Box<Work>> {
     let acknowledges = rule.acknowledges.as_ref().map_or(handle.is_some(), |flag| flag.holds(scope));
     let mut work = acknowledges.then(|| head::work(out.format, handle.unwrap_or_default()))?;
     work.ends = rule.ends.unwrap_or(work.ends);
-    Some(work)
+    Some(Box::new(work))
 }
 
 /// An image by its data or its address.
