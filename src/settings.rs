@@ -400,7 +400,8 @@ mod tests {
             settings.complaints.iter().map(|what| what.split_once(": ").unwrap().1).collect::<Vec<_>>(),
             ["an action has at most 16 sequences of keys", "a preset is default, less or vim"]
         );
-        let many: String = (0..20).map(|number| format!("warp{number} = 1\n")).collect();
+        let many: String =
+            (0..20).flat_map(|number| ["warp".to_owned(), number.to_string(), " = 1\n".to_owned()]).collect();
         let complaints = parse(&many).complaints;
         assert_eq!(complaints.len(), 16);
         assert!(complaints.last().is_some_and(|what| what == "16:1: nothing is called warp15 (and 4 more)"));

@@ -70,7 +70,7 @@ impl Sample {
     fn found(path: &Path, lines: &[String]) -> Vec<&'static str> {
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join(path.file_name().unwrap());
-        fs::write(&copy, lines.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+        fs::write(&copy, lines.join("\n") + "\n").unwrap();
         let transcript: Transcript = read(&Target { path: copy, session: None }).transcript;
         Findings::of(&transcript).iter().map(|found| found.rule.id).collect()
     }
@@ -162,14 +162,9 @@ fn what_is_wrong_with_ends_is_found_by_its_rule() {
                     && names(&told, call)
                     && names(&others, other)
                 {
-                    let mut lines = sample.lines.clone();
-                    for (line, from, to) in told
-                        .iter()
-                        .map(|(line, _)| (line, call, other))
-                        .chain(others.iter().map(|(line, _)| (line, other, call)))
-                    {
-                        lines[line - 1] = lines[line - 1].replace(from.as_str(), to.as_str());
-                    }
+                    let own = told.iter().map(|(line, _)| (line - 1, call, other));
+                    let swapped = own.chain(others.iter().map(|(line, _)| (line - 1, other, call)));
+                    let lines = swapped.fold(sample.lines.clone(), with_other_name);
                     check("two ids", &lines, &["misrouted-completion"]);
                 }
             }
@@ -217,4 +212,10 @@ fn calls_are_waited_for_by_their_ids_and_those_of_their_work() {
         let (found, _) = told_by(&["wait", "--timeout", "1s", "--until", until]);
         assert_eq!(found, Some(code), "{until}");
     }
+}
+
+/// The lines with another name in one of them.
+fn with_other_name(mut lines: Vec<String>, (at, from, to): (usize, &Key, &Key)) -> Vec<String> {
+    lines[at] = lines[at].replace(from.as_str(), to.as_str());
+    lines
 }

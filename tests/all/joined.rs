@@ -531,6 +531,7 @@ fn what_an_agent_tells_of_its_cost_so_far_counts_once_in_forks_and_copies() {
     // tokens besides those of the requests it is the same.
     let of = |n: u32, other: u32| price_of(n) / (price_of(n) + price_of(other));
     let (opus, haiku) = (of(2, 4), f64::min(0.75 * of(1, 9), 0.5 * of(1, 3)));
+    #[expect(clippy::cast_possible_truncation, reason = "these are whole tokens")]
     let tokens =
         |all: i64, n: i64, other: i64, share: f64| 10 + n + ((all - 20 - n - other) as f64 * share) as i64;
     let common = tokens(1000, 2, 4, of(2, 4)) + tokens(990, 1, 9, of(1, 9));
@@ -584,6 +585,7 @@ fn what_forks_of_one_session_have_in_common_counts_once() {
     // Of each model one request of two is the other's, too: at most so much of both that it is no more than of either.
     let shared = |n: u32, own: u32| price_of(n) / (price_of(n) + price_of(own));
     let common = |own: u32| shared(1, own) + shared(2, own + 1);
+    #[expect(clippy::cast_possible_truncation, reason = "these are whole tokens")]
     let left = |all: f64, common: f64| (all - common, ((all - common) * 400.0) as i64);
     for paths in [vec![&two, &three], vec![&bare, &two, &three], vec![&three, &bare, &two]] {
         both(&paths.iter().map(|path| path.as_path()).collect::<Vec<_>>(), left(4.0, common(5)));
@@ -762,7 +764,7 @@ fn a_fork_costs_what_its_own_requests_do() {
         // What is told last is what it cost; what came after that is estimated.
         let since: &[u64] = if told.contains(&4) { &[] } else { &[3, 4] };
         let expected = cost(&all, price) + cost(since, list) - cost(since, price);
-        let input = all.iter().map(|n| tokens(*n)[0]).sum::<u64>() as i64;
+        let input = all.iter().map(|n| tokens(*n)[0]).sum::<u64>().cast_signed();
         for paths in [[&*parent, &*fork], [&*fork, &*parent]] {
             for (way, (usd, tokens)) in [("joined", joined_sum(&paths)), ("ledger", ledger_sum(&paths))] {
                 assert!((usd - expected).abs() < 1e-6, "{way} {price} {told:?}: {usd}, not {expected}");

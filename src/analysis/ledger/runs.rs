@@ -164,11 +164,8 @@ impl Ledger {
             if has_tokens {
                 if let (Some((made, usage)), Some(whole)) = (recorded, whole.get(its)) {
                     let tokens = Usage { scope: Scope::Total, cost: None, ..usage };
-                    let mut by_then = Amount::of(&tokens, prices::of_model(&model));
-                    for (_, amount) in &made {
-                        by_then.minus(amount);
-                    }
-                    counted = whole.common(&by_then);
+                    let of_sum = Amount::of(&tokens, prices::of_model(&model));
+                    counted = whole.common(&without(of_sum, &made));
                 }
                 *of_tokens.entry(model).or_default() += counted.money.picos();
             } else {
@@ -280,4 +277,12 @@ fn beyond(charge: &Spent, said: &Amount, others: &mut Amount) -> Amount {
         return amount;
     }
     Amount { money: Money::default(), ..amount }
+}
+
+/// What is left of a sum without some requests.
+fn without(mut sum: Amount, made: &[(bool, Amount)]) -> Amount {
+    for (_, amount) in made {
+        sum.minus(amount);
+    }
+    sum
 }

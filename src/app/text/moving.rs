@@ -5,7 +5,7 @@ use super::goto::has_rows;
 use super::landmarks::Nearest;
 use super::viewport::{Focus, Motion, focus_of};
 use super::{branches, landmarks};
-use crate::analysis::calls::{Place, lifecycle};
+use crate::analysis::calls::lifecycle;
 use crate::app::effect::Effect;
 use crate::app::input::action::{Kind, Way};
 use crate::app::scene::Scene;

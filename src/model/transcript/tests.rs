@@ -479,7 +479,7 @@ fn what_is_told_of_work_finds_its_call_in_any_order() {
         },
         &|out| report(out, About { call: Some(Text::from("c1")), handle: None }, "queue", Carrier::Queue, 3),
         &|out| {
-            report(out, About { call: None, handle: Some(Text::from("w1")) }, "notice", Carrier::Notice, 3)
+            report(out, About { call: None, handle: Some(Text::from("w1")) }, "notice", Carrier::Notice, 3);
         },
     ];
     let orders = [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [4, 2, 5, 3, 1, 0], [1, 3, 5, 2, 0, 4]];

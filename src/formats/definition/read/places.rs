@@ -105,6 +105,21 @@ fn root(text: &str, is_database: bool) -> Option<Root> {
     })
 }
 
+/// Whether an agent records how work ends that goes on after the result of its call: `ends = "told"`.
+pub(super) fn ends(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<Ends> {
+    let (word, span) = table.string(reader, "ends")?;
+    let known = match word {
+        "told" => Some(Ends::Announced),
+        "asked" => Some(Ends::Asked),
+        "unrecorded" => Some(Ends::Unrecorded),
+        _ => None,
+    };
+    if known.is_none() {
+        reader.mistake(span, format!("`{word}` is not known; `ends` is told, asked or unrecorded"));
+    }
+    known
+}
+
 #[cfg(test)]
 mod tests {
     use super::root;
@@ -125,19 +140,4 @@ mod tests {
         assert!(root("/etc/*.jsonl", false).is_none() && root("${A}/x", false).is_none());
         assert_eq!(root("~/.a/a.db", true).unwrap().holds, [Holds::Databases("a.db")]);
     }
-}
-
-/// Whether an agent records how work ends that goes on after the result of its call: `ends = "told"`.
-pub(super) fn ends(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<Ends> {
-    let (word, span) = table.string(reader, "ends")?;
-    let known = match word {
-        "told" => Some(Ends::Announced),
-        "asked" => Some(Ends::Asked),
-        "unrecorded" => Some(Ends::Unrecorded),
-        _ => None,
-    };
-    if known.is_none() {
-        reader.mistake(span, format!("`{word}` is not known; `ends` is told, asked or unrecorded"));
-    }
-    known
 }
