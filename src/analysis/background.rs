@@ -7,22 +7,29 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
 
-/// How many calls and sub-agents go on in the background while a session does this. Of one that nobody writes none does.
-pub(crate) fn running(transcript: &Transcript, activity: &Activity) -> usize {
+/// The calls whose work goes on while a session does this, in the order of the file. Of one that nobody writes none does.
+pub(crate) fn calls<'t>(transcript: &'t Transcript, activity: &Activity) -> Vec<(EntryId, &'t ToolCall)> {
     let is_alive = activity.is_work() || matches!(activity, Activity::Waiting { .. });
     if !is_alive {
-        return 0;
+        return Vec::new();
     }
-    let (mut calls, mut agents) = (0, 0);
-    for (id, call) in works(transcript) {
-        let goes_on = call.state.work().is_some_and(|work| work.completed().is_none());
-        if goes_on && !transcript.branches().abandoned.contains(&id) {
-            calls += 1;
-            agents += usize::from(call.lane.is_some());
-        }
-    }
+    let goes_on = |(id, call): &(EntryId, &ToolCall)| {
+        let has_no_end = call.state.work().is_some_and(|work| work.completed().is_none());
+        has_no_end && !transcript.branches().abandoned.contains(id)
+    };
+    let mut calls: Vec<_> = works(transcript).filter(goes_on).collect();
+    calls.sort_by_key(|(id, call)| (transcript.place_of(*id), call.started));
+    calls
+}
+
+/// How many calls and sub-agents go on in the background while a session does this.
+pub(crate) fn running(transcript: &Transcript, activity: &Activity) -> usize {
+    let calls = calls(transcript, activity);
+    let begins_agent =
+        |(id, call): &&(EntryId, &ToolCall)| transcript.lanes_begun(*id, &call.key).next().is_some();
     // Of sub-agents whose calls are counted nothing more is counted.
-    calls + activity.agents().saturating_sub(agents)
+    let agents = calls.iter().filter(begins_agent).count();
+    calls.len() + activity.agents().saturating_sub(agents)
 }
 
 /// Since when an end waits to be told to the model, the oldest of those that nobody told.

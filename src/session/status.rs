@@ -2,11 +2,13 @@
 
 use crate::analysis::account::Account;
 use crate::analysis::activity::{self, Activity, LastWrite};
+use crate::analysis::background;
 use crate::analysis::calls::Place;
-use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::context::{self, ContextUse};
 use crate::analysis::phrases;
+use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
 
 /// How a session stands, as of the last [`Status::refresh`].
@@ -16,6 +18,8 @@ pub struct Status {
     pub activity: Activity,
     /// Calls whose work in the background goes on.
     pub(crate) running: Vec<Place>,
+    /// How many of them and of the sub-agents beside them go on; none if no call does.
+    pub(crate) in_background: usize,
     /// How full the context is.
     pub(crate) context: Option<ContextUse>,
     /// The session's cost, ready to print.
@@ -31,7 +35,15 @@ impl Default for Status {
     fn default() -> Self {
         let activity = Activity::Unknown;
         let cost = String::new();
-        Self { activity, running: Vec::new(), context: None, cost, judged: None, is_stale: true }
+        Self {
+            activity,
+            running: Vec::new(),
+            in_background: 0,
+            context: None,
+            cost,
+            judged: None,
+            is_stale: true,
+        }
     }
 }
 
@@ -52,7 +64,11 @@ impl Status {
             self.judged = Some(seen);
             self.activity = activity::judge(transcript, last_write, now);
             let is_at_work = self.activity.goes_on(now);
-            self.running = if is_at_work { Awaited::of(transcript).works(transcript) } else { Vec::new() };
+            let calls = if is_at_work { background::calls(transcript, &self.activity) } else { Vec::new() };
+            self.running =
+                calls.into_iter().filter_map(|(id, call)| place_of(transcript, id, call)).collect();
+            self.in_background =
+                if self.running.is_empty() { 0 } else { background::running(transcript, &self.activity) };
         }
         let is_stale = std::mem::take(&mut self.is_stale);
         if is_stale {
@@ -73,4 +89,10 @@ impl Status {
 fn unknown_price(transcript: &Transcript) -> String {
     let is_spent = transcript.totals().sum().output.total > 0;
     if is_spent { "$?".to_owned() } else { String::new() }
+}
+
+fn place_of(transcript: &Transcript, entry: EntryId, call: &ToolCall) -> Option<Place> {
+    let mut blocks = transcript.get(entry)?.blocks.iter();
+    let block = blocks.position(|block| block.call().is_some_and(|own| own.key == call.key))?;
+    Some(Place { entry, block })
 }

@@ -6,7 +6,6 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::analysis::activity::Activity;
-use crate::analysis::calls::{Place, call_at};
 use crate::analysis::phrases;
 use crate::app::reader::Reader;
 use crate::model::edit::LinkState;
@@ -192,22 +191,6 @@ fn state_style(reader: &Reader) -> Style {
     }
 }
 
-/// How much goes on in the background, if any command does: a sub-agent may have a call that goes on, or none.
-fn running(reader: &Reader) -> usize {
-    let transcript = &reader.session.transcript;
-    let works = &reader.session.status.running;
-    let starts_agent = |place: &&Place| {
-        let call = transcript.get(place.entry).and_then(|entry| call_at(entry, place.block));
-        call.is_some_and(|call| transcript.lanes_begun(place.entry, &call.key).next().is_some())
-    };
-    let agents = works.iter().filter(starts_agent).count();
-    if works.is_empty() {
-        0
-    } else {
-        works.len() - agents + agents.max(reader.session.status.activity.agents())
-    }
-}
-
 /// What the agent does, with the time it has been doing so. Colour never says it alone. Of the day beside it is said
 /// only what differs.
 fn state_words(reader: &Reader, day: Option<Timestamp>, is_wide: bool) -> String {
@@ -227,7 +210,7 @@ fn state_words(reader: &Reader, day: Option<Timestamp>, is_wide: bool) -> String
                 return format!("{ended} archived: {how}");
             }
             let (now, ascii) = (reader.screen.now, reader.screen.theme.ascii);
-            match running(reader) {
+            match reader.session.status.in_background {
                 0 => phrases::activity(activity, now, ascii),
                 running => phrases::activity_beside(activity, running, now, ascii),
             }

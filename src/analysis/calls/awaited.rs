@@ -4,7 +4,6 @@
 //! not ended, as long as the history was not shortened since and nobody interrupted the work. The model was asked again after all others; what
 //! lies on a branch that the session left is asked of nobody.
 
-use super::Place;
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
@@ -50,19 +49,6 @@ impl Awaited {
             ToolState::Acknowledged(_) => !self.has_ended,
             _ => call.state.is_open() && self.has(transcript, id),
         }
-    }
-
-    /// Calls of a session that is at work whose work in the background goes on.
-    pub(crate) fn works(&self, transcript: &Transcript) -> Vec<Place> {
-        if self.has_ended {
-            return Vec::new();
-        }
-        let place = |(entry, call): (EntryId, &ToolCall)| {
-            let mut blocks = transcript.get(entry)?.blocks.iter();
-            let block = blocks.position(|block| block.call().is_some_and(|own| own.key == call.key))?;
-            Some(Place { entry, block })
-        };
-        transcript.works_without_end().into_iter().filter_map(place).collect()
     }
 
     /// Sub-agents may have files of their own, which stand behind all else: time says more of them.

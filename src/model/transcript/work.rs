@@ -10,7 +10,7 @@ use crate::model::entry::{Block, Entry, EntryId, Role};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::work::{About, Carrier, Ends, Update, Work};
-use crate::model::tool::{ToolCall, ToolState};
+use crate::model::tool::ToolCall;
 
 /// An id that was given to more works than these stands for the newest of them.
 const GIVEN_AGAIN: usize = 64;
@@ -253,16 +253,6 @@ impl Transcript {
         for key in before.into_iter().chain(now).chain([by]) {
             self.mark_report(&key, touched);
         }
-    }
-
-    /// Calls whose work goes on as far as is known, in the order of the file.
-    pub(crate) fn works_without_end(&self) -> Vec<(EntryId, &ToolCall)> {
-        let all = self.works.by_handle.values().flatten();
-        let calls = all.filter_map(|begun| Some((begun.entry, self.call_of(begun)?)));
-        let mut open: Vec<_> =
-            calls.filter(|(_, call)| matches!(call.state, ToolState::Acknowledged(_))).collect();
-        open.sort_by_key(|(entry, call)| (self.place_of(*entry), call.started));
-        open
     }
 
     fn note_report(&mut self, by: &Key, begun: &Begun) {
