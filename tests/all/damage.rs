@@ -220,6 +220,8 @@ fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str
             let marks: [&[u8]; 2] = [b"<task-notification>", b"retrieval_status"];
             marks.iter().any(|mark| memchr::memmem::find(bytes, mark).is_some())
         }
+        // So does a line of the machine's before what the human said.
+        "openclaw" => memchr::memmem::find(bytes, b"] Exec ").is_some(),
         // Events of version 2 make a message step by step.
         "opencode" => memchr::memmem::find(bytes, b"\"aggregate_id\"").is_some(),
         // A journal names elements by their numbers, and puts one thing in the place of another.

@@ -285,8 +285,10 @@ fn edited_rows_come_in_their_place_and_count_once() {
         followed.until("all edits", |f| said(&f.whole) == expected);
         assert_eq!(followed.whole.tally().records(), 1 + 2 * 2499);
         assert_eq!(followed.whole.tally().faulty, 0);
-        // Neither its time nor its size shows this one.
+        // Neither its time nor its size shows this one: it is found because another one is news.
         writer.run("UPDATE part SET data = replace(data, 'part 7', 'trap 7') WHERE id = 'prt_00000007'");
+        writer.part("ses_1", 8, 8, "edit of 8", 20_000);
+        expected[7] = "edit of 8".to_owned();
         expected[6] = expected[6].replace("part 7", "trap 7");
         followed.until("the silent edit", |f| said(&f.whole) == expected);
         writer.run("DELETE FROM part WHERE message_id = 'msg_00002499'; DELETE FROM message WHERE id = 'msg_00002499'");
