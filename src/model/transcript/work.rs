@@ -2,15 +2,15 @@
 //!
 //! Invariant: what a record tells belongs to one call, that of the id which it names, in its own lane before any other.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::{Touched, Transcript};
 use crate::model::body::Key;
 use crate::model::entry::{Block, Entry, EntryId, Role};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::{About, Carrier, Ends, Update, Work};
 use crate::model::tool::ToolCall;
+use crate::model::tool::work::{About, Carrier, Ends, Update, Work};
 
 /// An id that was given to more works than these stands for the newest of them.
 const GIVEN_AGAIN: usize = 64;
@@ -24,8 +24,8 @@ pub(super) struct Works {
     early: HashMap<Key, Vec<Early>>,
     /// The calls of whose work entries and results tell, by their keys.
     reports: HashMap<Key, Vec<Begun>>,
-    /// All calls that began work, in the order in which their results came.
-    all: Vec<Begun>,
+    /// All calls that began work, with their entries.
+    all: BTreeSet<(EntryId, Key)>,
     /// By the key of a record that tells the model of an end: of what, if that is not plainly the work of the call that it
     /// names.
     odd: HashMap<Key, Vec<About>>,
@@ -70,7 +70,8 @@ impl Transcript {
 
     /// Calls that began work which went on after their results, with their entries.
     pub(crate) fn works(&self) -> impl DoubleEndedIterator<Item = (EntryId, &ToolCall)> {
-        self.works.all.iter().filter_map(|begun| Some((begun.entry, self.call_of(begun)?)))
+        let begun = |(entry, call): &(EntryId, Key)| Begun { lane: None, entry: *entry, call: call.clone() };
+        self.works.all.iter().filter_map(move |all| Some((all.0, self.call_of(&begun(all))?)))
     }
 
     /// Of what a record of this key tells that names a call, if that is not plainly the work of this call.
@@ -112,9 +113,7 @@ impl Transcript {
                 continue;
             }
             let known = self.works.by_handle.entry(handle.clone()).or_default();
-            if !self.works.all.contains(&begun) {
-                self.works.all.push(begun.clone());
-            }
+            self.works.all.insert((id, begun.call.clone()));
             if !handle.is_empty() && !known.contains(&begun) {
                 known.push(begun.clone());
                 known.drain(..known.len().saturating_sub(GIVEN_AGAIN));
