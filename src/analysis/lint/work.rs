@@ -169,7 +169,9 @@ fn goes_on_after(scene: &mut Scene<'_>, lane: &Name, end: i64) -> Option<EntryId
 /// A notice that names a call, but not plainly its work.
 fn judge_notice(scene: &mut Scene<'_>, about: &About) {
     let Some(call) = &about.call else { return };
-    let other = about.handle.as_ref().and_then(|handle| scene.transcript.beginner(handle));
+    let transcript = scene.transcript;
+    let mut beginners = about.handle.iter().flat_map(|handle| transcript.beginners(handle));
+    let (other, is_only) = (beginners.next(), beginners.next().is_none());
     if let Some((id, _)) = other {
         scene.looked_at(id);
     }
@@ -181,7 +183,9 @@ fn judge_notice(scene: &mut Scene<'_>, about: &About) {
             let message = format!("work of {call} ended, and no call of the session has this id");
             scene.findings.push(Finding { message, ..found });
         }
-        (Some(caller), Some((id, key)), Some(handle)) if key != call && has_work(scene, caller, call) => {
+        (Some(caller), Some((id, key)), Some(handle))
+            if is_only && key != call && has_work(scene, caller, call) =>
+        {
             let found = scene.found(&MISROUTED, 0, call, place);
             let message = format!("the end of {handle}, which {key} began, is told as that of {call}");
             let others = BTreeSet::from([caller, id]).into_iter().collect();

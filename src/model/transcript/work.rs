@@ -79,10 +79,13 @@ impl Transcript {
         self.works.odd.get(by).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The newest call that began work of this id, and its entry.
-    pub(crate) fn beginner(&self, handle: &Key) -> Option<(EntryId, &Key)> {
-        let newest = self.works.by_handle.get(handle)?.last()?;
-        Some((newest.entry, &newest.call))
+    /// The calls that began work of this id, the newest of them, with their entries.
+    pub(crate) fn beginners<'t>(
+        &'t self,
+        handle: &Key,
+    ) -> impl Iterator<Item = (EntryId, &'t Key)> + use<'t> {
+        let begun = self.works.by_handle.get(handle).into_iter().flatten();
+        begun.map(|begun| (begun.entry, &begun.call))
     }
 
     fn note_odd(&mut self, about: &About, update: &Update, of_call: Option<&Begun>, touched: &mut Touched) {
@@ -122,8 +125,7 @@ impl Transcript {
             for update in &work {
                 self.note_report(&update.by, &begun);
             }
-            let odd = self.works.odd_by_handle.get(&handle).into_iter().flatten();
-            touched.changed.extend(odd.filter_map(|by| self.find(by)));
+            self.beginners_changed(&handle, touched);
             let at = self.call_of(&begun).and_then(|call| call.state.result()?.at);
             for key in [&begun.call, &handle] {
                 let Some(early) = self.works.early.get_mut(key) else { continue };
@@ -157,6 +159,7 @@ impl Transcript {
         if let Some(known) = self.works.by_handle.get_mut(handle) {
             known.retain(|known| known != poll);
         }
+        self.beginners_changed(handle, touched);
         self.works.polls.insert((poll.entry, poll.call.clone()));
         if let Some((work, by, at)) = self.end_work(poll) {
             let asked = Update { by, at, carrier: Carrier::Poll, end: None };
@@ -166,6 +169,14 @@ impl Transcript {
             self.changed(poll, touched);
         }
         is_poll
+    }
+
+    /// What is said of notices about work of an id depends on who began it, and on no more than whether that is one call.
+    fn beginners_changed(&self, handle: &Key, touched: &mut Touched) {
+        if self.beginners(handle).nth(2).is_none() {
+            let odd = self.works.odd_by_handle.get(handle).into_iter().flatten();
+            touched.changed.extend(odd.filter_map(|by| self.find(by)));
+        }
     }
 
     fn end_work(&mut self, begun: &Begun) -> Option<(Box<Work>, Key, Option<Timestamp>)> {
