@@ -224,10 +224,14 @@ impl Wire {
             out.push(Edit::Update { about, update, lane: self.agent.lane.clone() });
         }
         match message.get("role").str_or_empty() {
-            "user" if self.prompted.take_if(|print| *print == Piece::of(&words)).is_some() => {
+            "user"
+                if is_asked(origin)
+                    && self.prompted.take_if(|print| *print == Piece::of(&words)).is_some() =>
+            {
                 let mut entry = self.agent.entry(out.origin_key(), Role::Harness, at, out);
-                let others = content.blocks().iter().filter(|part| !is_named(part));
-                entry.blocks = others.filter_map(|part| block(part, Piece(0), out)).collect();
+                // Read alone it is the prompt: what is known of it takes its slots here, too.
+                let mut other = |part| block(part, Piece(0), out).filter(|_| !is_named(part));
+                entry.blocks = content.blocks().iter().filter_map(&mut other).collect();
                 if entry.blocks.is_empty() {
                     return Fate::Merged;
                 }

@@ -34,6 +34,26 @@ fn a_prompt_and_its_message_are_one() {
 }
 
 #[test]
+fn a_copy_of_a_prompt_has_the_slots_that_it_has_when_it_is_read_alone() {
+    let strange = r#""text":"go"},{"type":"hologram","light":"green"}"#;
+    let copy = APPENDED.replace(r#""text":"go"}"#, strange);
+    let other = APPENDED.replace(r#""kind":"user""#, r#""kind":"moon""#).replace(r#""text":"go"}"#, strange);
+    for copy in [copy, other] {
+        let slots = |lines: &[&str]| {
+            let transcript = transcript(&[(Place::Line, lines)]);
+            let unknown = |entry: &Entry| {
+                let mut blocks = entry.blocks.iter();
+                let aside = blocks.find(|block| matches!(block.kind, BlockKind::Aside(..)))?;
+                aside.kind.bodies().first().map(|body| body.slot)
+            };
+            transcript.entries().find_map(unknown)
+        };
+        let alone = slots(&[&copy]);
+        assert_eq!((alone, slots(&[PROMPT, &copy])), (Some(1), alone), "{copy}");
+    }
+}
+
+#[test]
 fn usage_is_counted_by_its_own_records() {
     let begin = r#"{"type":"context.append_loop_event","event":{"type":"step.begin","uuid":"s"},"time":1790000000001}"#;
     let part = r#"{"type":"context.append_loop_event","event":{"type":"content.part","part":{"type":"text","text":"hi"}},"time":1790000000002}"#;
