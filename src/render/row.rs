@@ -13,8 +13,8 @@ use super::source::{Of, Source};
 use super::theme::Theme;
 use super::wrap::{self, Frame, Piece};
 use crate::model::body::{Body, Key};
-use crate::model::entry::Entry;
 use crate::model::entry::details::Details;
+use crate::model::entry::{Entry, Marks};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::work::EndLine;
@@ -45,6 +45,11 @@ impl Level {
             Self::Full => 4,
             Self::Raw => 5,
         }
+    }
+
+    /// Whether an entry with these marks is bookkeeping that has no row at this level.
+    pub(crate) fn hides(self, marks: Marks) -> bool {
+        self < Self::Full && marks.is_hidden()
     }
 
     /// The level with this number; numbers beyond the ends give the ends.

@@ -1,13 +1,12 @@
 //! To a place that was typed: the number of an entry, a line of the file, a share of the way, a time.
 
 use super::TextPane;
-use super::moving::jump;
+use super::moving::{has_rows, jump};
 use super::viewport::Focus;
 use crate::app::input::command::Place;
 use crate::app::scene::Scene;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::record::FileId;
-use crate::render::row::Level;
 
 /// Goes to a place, or says why not.
 pub(crate) fn go_to(text: &mut TextPane, scene: &mut Scene<'_>, place: Place) {
@@ -47,7 +46,7 @@ fn at_line(text: &TextPane, scene: &Scene<'_>, line: u32) -> Option<Focus> {
     // Entries need not stand in the order of the lines.
     for id in text.sequence.order().iter().copied() {
         let Some(entry) = passing.get(id).filter(|entry| entry.origin.file == FileId(0)) else { continue };
-        if entry.marks.is_hidden() && text.level < Level::Full {
+        if text.level.hides(entry.marks) {
             continue;
         }
         let begins = entry.origin.line;
@@ -88,10 +87,4 @@ fn first(text: &TextPane, scene: &Scene<'_>, holds: impl Fn(&Entry) -> bool) -> 
     let is_meant =
         |id: &EntryId| has_rows(text, scene, *id) && scene.session.transcript.get(*id).is_some_and(&holds);
     text.sequence.order().iter().copied().find(is_meant)
-}
-
-/// Whether an entry can be seen: bookkeeping has rows at the full levels only.
-pub(super) fn has_rows(text: &TextPane, scene: &Scene<'_>, id: EntryId) -> bool {
-    let is_trace = scene.session.transcript.get(id).is_none_or(|entry| entry.marks.is_hidden());
-    text.sequence.place_of(id).is_some() && (!is_trace || text.level >= Level::Full)
 }

@@ -1,7 +1,6 @@
 //! Motions: from item to item, to landmarks and back, and following.
 
 use super::find::search;
-use super::goto::has_rows;
 use super::landmarks::Nearest;
 use super::viewport::{Focus, Motion, focus_of};
 use super::{branches, landmarks};
@@ -12,7 +11,7 @@ use crate::app::scene::Scene;
 use crate::app::text::TextPane;
 use crate::app::text::folds::reach;
 use crate::model::body::Key;
-use crate::model::entry::{BlockKind, StrayResult};
+use crate::model::entry::{BlockKind, EntryId, StrayResult};
 use crate::render::row::Level;
 
 /// Asks for a motion; the next arrangement carries it out.
@@ -49,6 +48,12 @@ pub(crate) fn seek_on(text: &mut TextPane, scene: &mut Scene<'_>, kind: Kind, wa
 pub fn jump(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
     text.remember_place(scene.session);
     go(text, scene, focus);
+}
+
+/// Whether an entry can be seen.
+pub(super) fn has_rows(text: &TextPane, scene: &Scene<'_>, id: EntryId) -> bool {
+    let marks = scene.session.transcript.marks(id);
+    text.sequence.place_of(id).is_some() && marks.is_some_and(|marks| !text.level.hides(marks))
 }
 
 /// Goes to an item. The focus is set at once, so that several jumps before a frame add up.

@@ -22,7 +22,7 @@ pub fn open(text: &str) -> Prompt<'_> {
     let mut rest = text.trim();
     while let Some(end) = head(rest) {
         let part = rest.get(..end).unwrap_or("").trim();
-        events = events.or_else(|| is_event(part).then(|| wakes::of_events(part)));
+        events = events.or_else(|| wakes::is_event(part).then(|| wakes::of_events(part)));
         match facts_of(part) {
             Some(recorded) => facts.extend(recorded),
             None => parts.push(part),
@@ -104,29 +104,11 @@ fn metadata(text: &str) -> Option<usize> {
     Some(fence + 3 + close + "\n```".len())
 }
 
-/// How lines begin that tell of events since the last prompt.
-const EVENTS: [&str; 2] = ["System:", "System (untrusted):"];
-
 /// Events since the last prompt: `System: [2026-01-31 19:25:33 GMT+8] Exec failed …`. Each of their lines begins so, and
 /// the first one has the time; before 2026 further lines of an event did not. A blank line ends them.
 fn system_lines(text: &str) -> Option<usize> {
     let lines = text.split_inclusive('\n').take_while(|line| !line.trim().is_empty());
-    is_event(text).then(|| lines.map(str::len).sum())
-}
-
-fn is_event(text: &str) -> bool {
-    of_event(text).is_some()
-}
-
-/// What stands behind the first mark of an event, which has its time.
-fn of_event(text: &str) -> Option<&str> {
-    let rest = EVENTS.iter().find_map(|begin| text.strip_prefix(begin))?;
-    Some(rest.trim_start()).filter(|rest| rest.starts_with('['))
-}
-
-/// What a line tells of an event, behind its time.
-pub(super) fn event(line: &str) -> Option<&str> {
-    Some(of_event(line)?.split_once("] ")?.1)
+    wakes::is_event(text).then(|| lines.map(str::len).sum())
 }
 
 /// `[Sun 2026-03-08 22:03 GMT+9]`, `[Telegram Ann id:7 2026-03-08 22:03]`, `[cron:<id> name]`.

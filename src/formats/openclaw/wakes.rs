@@ -5,7 +5,6 @@
 //!
 //! Invariant: a text is the gateway's only by how it begins, so that whoever writes about a heartbeat is a human.
 
-use super::envelope;
 use crate::model::entry::sender::{Sender, SenderKind};
 use crate::model::text::Text;
 use crate::model::tool::work::End;
@@ -61,6 +60,25 @@ pub(crate) fn sender(said: &str) -> Option<Sender> {
     };
     let ended = || is_end_of_command(first).then(|| named(SenderKind::Task, "exec"));
     marked(first).or_else(known).or_else(announced).or_else(ended)
+}
+
+/// How lines begin that tell of events since the last prompt.
+const EVENTS: [&str; 2] = ["System:", "System (untrusted):"];
+
+/// Whether a text begins with an event of the system.
+pub(super) fn is_event(text: &str) -> bool {
+    of_event(text).is_some()
+}
+
+/// What stands behind the first mark of an event, which has its time.
+fn of_event(text: &str) -> Option<&str> {
+    let rest = EVENTS.iter().find_map(|begin| text.strip_prefix(begin))?;
+    Some(rest.trim_start()).filter(|rest| rest.starts_with('['))
+}
+
+/// What a line tells of an event, behind its time.
+fn event(line: &str) -> Option<&str> {
+    Some(of_event(line)?.split_once("] ")?.1)
 }
 
 /// Who writes events of the system above a prompt, if nothing is said below them.
@@ -125,7 +143,7 @@ fn end_of_command(line: &str) -> Option<(&str, End)> {
 
 /// The ends of commands that a message tells: as its first line, or as events of the system above a prompt.
 pub(crate) fn ends_of_commands(text: &str) -> Vec<(&str, End)> {
-    let of_event = |line| envelope::event(line).and_then(end_of_command);
+    let of_event = |line| event(line).and_then(end_of_command);
     let first = text.lines().next().and_then(end_of_command);
     first.into_iter().chain(text.lines().filter_map(of_event)).collect()
 }

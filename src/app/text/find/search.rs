@@ -12,9 +12,8 @@ use crate::app::mode::Mode;
 use crate::app::scene::{Ask, Scene};
 use crate::app::text::TextPane;
 use crate::app::text::viewport::{Focus, Motion};
-use crate::model::entry::{Entry, EntryId};
+use crate::model::entry::EntryId;
 use crate::model::transcript::Touched;
-use crate::render::row::Level;
 use crate::session::search::progress::Hit;
 use crate::session::search::{Search, Seek, hits_of};
 
@@ -227,8 +226,9 @@ pub fn found(
         return Vec::new();
     };
     let level = text.level;
-    let is_shown =
-        |hit: &Hit| scene.session.transcript.get(hit.focus.entry).is_some_and(|entry| has_rows(entry, level));
+    let is_shown = |hit: &Hit| {
+        scene.session.transcript.get(hit.focus.entry).is_some_and(|entry| !level.hides(entry.marks))
+    };
     for hits in search.progress.take(number, hits) {
         search.add(&scene.session.transcript, hits.into_iter().filter(is_shown).collect());
     }
@@ -242,11 +242,6 @@ pub fn narrow(text: &mut TextPane) {
         search.narrow(|focus| filter.is_none_or(|filter| filter.shows(focus)));
         text.stale.spine = true;
     }
-}
-
-/// Bookkeeping is searched only where it is shown; prompts alone are a way to read, not all there is.
-fn has_rows(entry: &Entry, level: Level) -> bool {
-    !entry.marks.is_hidden() || level >= Level::Full
 }
 
 /// To the hit that is sought, as soon as it is sure which one that is.
@@ -307,7 +302,8 @@ fn search_new(text: &mut TextPane, scene: &Scene<'_>, ids: &[EntryId]) {
     let Some(search) = &mut text.find.search else { return };
     let mut hits = Vec::new();
     for id in ids {
-        let entry = scene.session.transcript.get(*id).filter(|entry| has_rows(entry, text.level));
+        // Bookkeeping is searched only where it is shown; prompts alone are a way to read, not all there is.
+        let entry = scene.session.transcript.get(*id).filter(|entry| !text.level.hides(entry.marks));
         let Some(entry) = entry else { continue };
         let blocks = texts::of_entry(entry);
         hits.extend(hits_of(&search.pattern, search.scope, (*id, &blocks), &mut |_, _| None));
