@@ -8,7 +8,7 @@ use std::ops::Range;
 use ratatui::buffer::CellWidth;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use unicode_segmentation::UnicodeSegmentation;
+use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns between tab stops; less of them where tabs indent, and the content alone says how deep.
@@ -277,6 +277,15 @@ impl Flat {
             styles.push((text.len(), span.style));
         }
         let is_ascii = is_ascii && text.is_ascii();
+        if !is_ascii {
+            // A grapheme that began in one span and ends in the next is of the first: parts of it would be wider.
+            for (end, _) in &mut styles {
+                let mut cursor = GraphemeCursor::new(*end, text.len(), true);
+                if cursor.is_boundary(&text, 0) == Ok(false) {
+                    *end = cursor.next_boundary(&text, 0).ok().flatten().unwrap_or(text.len());
+                }
+            }
+        }
         Self { text, styles, is_ascii }
     }
 

@@ -75,6 +75,16 @@ fn what_joins_to_something_wide_fits_all_the_same() {
 }
 
 #[test]
+fn what_joins_over_two_spans_is_of_the_first() {
+    let spans = [Span::raw("a👨\u{200d}"), Span::raw("👩b"), Span::raw("c")];
+    for line in [wrap(&spans, &Frame::of(5)).swap_remove(0), Line::from(fit(&spans, 5, "…"))] {
+        let parts: Vec<&str> = line.iter().map(|span| span.content.as_ref()).collect();
+        assert_eq!(parts, ["a👨\u{200d}👩", "b", "c"]);
+        assert_eq!(line.iter().map(|span| width_of(&span.content)).sum::<usize>(), 5);
+    }
+}
+
+#[test]
 fn a_word_that_moves_to_a_narrower_row_is_broken_there() {
     let lines: Vec<String> =
         wrap(&[Span::raw("a bcdefghij k")], &Frame::hanging(11, 4)).iter().map(Line::to_string).collect();
