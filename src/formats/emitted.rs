@@ -108,7 +108,10 @@ impl Emitted {
             | MetaEdit::Model(text)
             | MetaEdit::Helper(text) => self.phrase(text),
             MetaEdit::Fact { value, .. } => self.phrase(value),
-            MetaEdit::Moved { from, to } => [from, to].into_iter().for_each(|text| self.phrase(text)),
+            MetaEdit::Moved { from, to } => {
+                self.phrase(from);
+                self.phrase(to);
+            }
             MetaEdit::Window(tokens) => self.count(Some(*tokens)),
             MetaEdit::Session { name, label, root, same: _, shares: _ } => {
                 [name, label].into_iter().chain(root).for_each(|text| self.phrase(text));

@@ -407,7 +407,6 @@ fn a_session_is_called_the_same_in_lists_and_in_its_header() {
 
 /// A title that was given far from both ends.
 #[test]
-#[expect(clippy::too_many_lines, reason = "one list of sessions")]
 fn a_title_in_the_middle_of_a_long_session_is_that_of_its_header() {
     let home = tempfile::tempdir().unwrap();
     let claude = |n: usize, text: &str| {

@@ -91,7 +91,6 @@ struct Emitter {
 
 impl Emitter {
     /// The edits of one more thing.
-    #[expect(clippy::too_many_lines, reason = "an arm for each kind of edit")]
     fn emit(&mut self, happening: &Happening) -> Vec<Edit> {
         let seconds = i64::try_from(self.edits.len()).unwrap() * 7;
         let number = self.edits.len();

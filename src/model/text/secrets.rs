@@ -215,7 +215,6 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::too_many_lines, reason = "one list of shapes")]
     fn every_shape_is_found_and_only_its_beginning_stays() {
         for shape in SHAPES {
             Regex::new(&pattern(shape.pattern)).unwrap();

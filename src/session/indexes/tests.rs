@@ -165,7 +165,6 @@ const ALL: Needs = Needs {
 };
 
 /// What each index of the list answers. A new one must be asked here, too.
-#[expect(clippy::too_many_lines, reason = "one list of questions, some for each index")]
 fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, String)> {
     let Indexes {
         account,
