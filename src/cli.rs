@@ -324,8 +324,14 @@ impl Config {
         let mut command = command();
         let matches = command.try_get_matches_from_mut(arguments)?;
         let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
-        let typed = surroundings::Typed { ascii: args.ascii, newest: args.newest };
-        let surroundings = Surroundings { typed, ..surroundings };
+        let typed = surroundings::Typed {
+            ascii: args.ascii,
+            newest: args.newest,
+        };
+        let surroundings = Surroundings {
+            typed,
+            ..surroundings
+        };
         let first = args.sessions.first();
         if let Some(slip) = first.and_then(|word| slip(word, &command, &surroundings.environment)) {
             return Err(Args::command().error(ErrorKind::InvalidSubcommand, slip));
@@ -333,13 +339,17 @@ impl Config {
         match (args.command, args.sessions.split_first()) {
             (Some(command), _) => Self::of_command(command, surroundings),
             (None, Some((session, others))) => {
-                Ok(Self::of_sessions(session, others, &args.look, surroundings).unwrap_or_else(Self::Refuse))
+                Ok(Self::of_sessions(session, others, &args.look, surroundings)
+                    .unwrap_or_else(Self::Refuse))
             }
-            (None, None) if surroundings.can_view() => {
-                Ok(Self::View(Box::new(view(Start::Picker, &args.look, surroundings))))
-            }
+            (None, None) if surroundings.can_view() => Ok(Self::View(Box::new(view(
+                Start::Picker,
+                &args.look,
+                surroundings,
+            )))),
             (None, None) => {
-                let what = "name a session to view, see which there are with `tv list`, or try `tv demo`";
+                let what =
+                    "name a session to view, see which there are with `tv list`, or try `tv demo`";
                 Err(Args::command().error(ErrorKind::MissingRequiredArgument, what))
             }
         }
@@ -362,7 +372,11 @@ impl Config {
         if joined.is_empty() && ingest::is_choice(&target) {
             return Ok(Self::List(choices(target, surroundings)));
         }
-        Ok(Self::Print(printer::Options { joined, entry, ..show_instead(target, look, &surroundings) }))
+        Ok(Self::Print(printer::Options {
+            joined,
+            entry,
+            ..show_instead(target, look, &surroundings)
+        }))
     }
 
     fn of_command(command: Command, surroundings: Surroundings) -> Result<Self, clap::Error> {
@@ -371,25 +385,47 @@ impl Config {
                 Ok(named) => Self::Show(show_options(named, &args, &surroundings)),
                 Err(refusal) => Self::Refuse(refusal),
             },
-            Command::Brief { sessions, json, markdown, strict } => {
+            Command::Brief {
+                sessions,
+                json,
+                markdown,
+                strict,
+            } => {
                 let (targets, folders) = strict.named(&sessions, &surroundings);
                 let form = match (json, markdown) {
                     (true, _) => brief::Form::Json,
                     (false, true) => brief::Form::Markdown,
                     (false, false) => brief::Form::Text,
                 };
-                Self::Brief(brief::Options { targets, folders, form })
+                Self::Brief(brief::Options {
+                    targets,
+                    folders,
+                    form,
+                })
             }
-            Command::Stats { sessions, json, strict } => {
+            Command::Stats {
+                sessions,
+                json,
+                strict,
+            } => {
                 let (targets, folders) = strict.named(&sessions, &surroundings);
-                Self::Stats(stats::Options { targets, folders, json })
+                Self::Stats(stats::Options {
+                    targets,
+                    folders,
+                    json,
+                })
             }
             Command::Doctor(args) => Self::doctor(args, &surroundings),
             Command::Check(args) if args.rules => Self::Rules(args.form()),
             Command::Check(args) => {
                 let (targets, folders) = args.strict.named(&args.sessions, &surroundings);
                 let (form, least) = (args.form(), args.least());
-                Self::Check(report::check::Options { targets, folders, form, least })
+                Self::Check(report::check::Options {
+                    targets,
+                    folders,
+                    form,
+                    least,
+                })
             }
             Command::Wait(args) => match session(&args.session, &surroundings) {
                 Ok(target) => {
@@ -406,9 +442,11 @@ impl Config {
             Command::Top(args) => Self::top(args, surroundings),
             Command::Grep(args) => Self::Grep(Box::new(args.options(surroundings))),
             Command::Usage(args) => Self::Usage(Box::new(args.options(&surroundings))),
-            Command::Demo { speed, look } if surroundings.can_view() => {
-                Self::View(Box::new(view(Start::Demo(DemoSpeed(speed)), &look, surroundings)))
-            }
+            Command::Demo { speed, look } if surroundings.can_view() => Self::View(Box::new(view(
+                Start::Demo(DemoSpeed(speed)),
+                &look,
+                surroundings,
+            ))),
             Command::Demo { .. } => {
                 let what = "the demo needs a terminal to draw on";
                 return Err(Args::command().error(ErrorKind::InvalidValue, what));
@@ -416,9 +454,15 @@ impl Config {
             Command::Completions { shell } => Self::Completions(shell),
             Command::Man { topic } => Self::Man(pages::manual(self::command(), topic.as_deref())?),
             Command::Help { topic } => {
-                let width = surroundings.columns.is_none().then_some(manual::PLAIN_WIDTH);
+                let width = surroundings
+                    .columns
+                    .is_none()
+                    .then_some(manual::PLAIN_WIDTH);
                 let paper = paper(width, ColorChoice::Auto, &surroundings);
-                Self::Help(manual::Options { page: pages::help(self::command(), topic.as_deref())?, paper })
+                Self::Help(manual::Options {
+                    page: pages::help(self::command(), topic.as_deref())?,
+                    paper,
+                })
             }
             Command::Keys => Self::Keys(read_settings(&surroundings).1),
             Command::Themes { color } => Self::Themes(themes::Options {
@@ -432,16 +476,34 @@ impl Config {
 
 impl Config {
     fn doctor(args: DoctorArgs, surroundings: &Surroundings) -> Self {
-        let (DoctorArgs { session: name, json, strict }, environment) = (args, &surroundings.environment);
+        let (
+            DoctorArgs {
+                session: name,
+                json,
+                strict,
+            },
+            environment,
+        ) = (args, &surroundings.environment);
         match name.map(|name| session(&name, surroundings)) {
             Some(Ok(target)) => {
                 let folders = strict.folders(surroundings);
-                Self::Doctor(doctor::Options { target, folders, json })
+                Self::Doctor(doctor::Options {
+                    target,
+                    folders,
+                    json,
+                })
             }
             Some(Err(refusal)) => Self::Refuse(refusal),
             None => {
-                let search = Search { environment: environment.clone(), ..Search::default() };
-                Self::Health(Box::new(doctor::health::Options { search, json, strict: strict.strict }))
+                let search = Search {
+                    environment: environment.clone(),
+                    ..Search::default()
+                };
+                Self::Health(Box::new(doctor::health::Options {
+                    search,
+                    json,
+                    strict: strict.strict,
+                }))
             }
         }
     }
@@ -452,9 +514,13 @@ fn command() -> clap::Command {
     let command = Args::command();
     let names = pages::names(&command);
     let naming = |asking: clap::Command| {
-        asking.mut_arg("topic", |topic| topic.value_parser(PossibleValuesParser::new(names.clone())))
+        asking.mut_arg("topic", |topic| {
+            topic.value_parser(PossibleValuesParser::new(names.clone()))
+        })
     };
-    command.mut_subcommand("help", naming).mut_subcommand("man", naming)
+    command
+        .mut_subcommand("help", naming)
+        .mut_subcommand("man", naming)
 }
 
 /// The completion script for a shell.
@@ -476,7 +542,11 @@ fn choices(target: Target, surroundings: Surroundings) -> list::Options {
 
 /// The viewer's arguments, when there is no screen to view on.
 fn show_instead(target: Target, look: &LookArgs, surroundings: &Surroundings) -> printer::Options {
-    let color = if look.theme.as_deref() == Some("mono") { ColorChoice::Never } else { ColorChoice::Auto };
+    let color = if look.theme.as_deref() == Some("mono") {
+        ColorChoice::Never
+    } else {
+        ColorChoice::Auto
+    };
     printer::Options {
         target,
         joined: Vec::new(),
@@ -533,11 +603,19 @@ fn paper(width: Option<u16>, color: ColorChoice, surroundings: &Surroundings) ->
         ColorChoice::Auto => surroundings.columns.is_some() && !surroundings.no_color && !is_dumb,
     };
     let columns = surroundings.columns.map(|columns| columns.max(MIN_WIDTH));
-    Paper { width: width.or(columns).unwrap_or(PAPER_WIDTH), colour, ascii: surroundings.is_ascii() }
+    Paper {
+        width: width.or(columns).unwrap_or(PAPER_WIDTH),
+        colour,
+        ascii: surroundings.is_ascii(),
+    }
 }
 
 fn watch(poll: bool) -> WatchMode {
-    if poll { WatchMode::Poll } else { WatchMode::Native }
+    if poll {
+        WatchMode::Poll
+    } else {
+        WatchMode::Native
+    }
 }
 
 fn branch(argument: &str) -> Result<printer::Choice, String> {
@@ -551,7 +629,11 @@ fn branch(argument: &str) -> Result<printer::Choice, String> {
 
 fn speed(argument: &str) -> Result<f64, String> {
     let speed: f64 = argument.parse().map_err(|error| format!("{error}"))?;
-    if speed.is_finite() && speed > 0.0 { Ok(speed) } else { Err("must be greater than 0".to_owned()) }
+    if speed.is_finite() && speed > 0.0 {
+        Ok(speed)
+    } else {
+        Err("must be greater than 0".to_owned())
+    }
 }
 
 #[cfg(test)]

@@ -53,17 +53,26 @@ impl Demo {
     }
 
     fn replay(steps: Vec<Step>, speed: f64) -> io::Result<Self> {
-        let file = tempfile::Builder::new().prefix("tv-demo-").suffix(".jsonl").tempfile()?;
+        let file = tempfile::Builder::new()
+            .prefix("tv-demo-")
+            .suffix(".jsonl")
+            .tempfile()?;
         let mut out = file.as_file().try_clone()?;
         for step in steps.iter().take(LINES_AT_ONCE) {
             writeln!(out, "{}", step.line)?;
         }
         let (stop, stopped) = bounded(0);
-        let writer = thread::Builder::new().name("demo".to_owned()).spawn(move || {
-            // A full disk ends the replay; what was written stays readable.
-            drop(write_rest(&mut out, &steps, speed, &stopped));
-        })?;
-        Ok(Self { file, stop: Some(stop), writer: Some(writer) })
+        let writer = thread::Builder::new()
+            .name("demo".to_owned())
+            .spawn(move || {
+                // A full disk ends the replay; what was written stays readable.
+                drop(write_rest(&mut out, &steps, speed, &stopped));
+            })?;
+        Ok(Self {
+            file,
+            stop: Some(stop),
+            writer: Some(writer),
+        })
     }
 }
 
@@ -89,7 +98,10 @@ fn steps() -> Vec<Step> {
         let at = stamp(line).and_then(Timestamp::parse);
         let gap = before.zip(at).map_or(0, |(before, at)| at.since(before));
         before = at.or(before);
-        steps.push(Step { pause: (gap as f64 / 1000.0 / PACE).min(LONGEST_PAUSE), line: line.to_owned() });
+        steps.push(Step {
+            pause: (gap as f64 / 1000.0 / PACE).min(LONGEST_PAUSE),
+            line: line.to_owned(),
+        });
     }
     steps
 }
@@ -134,7 +146,12 @@ impl From<io::Error> for Ended {
     }
 }
 
-fn write_rest(out: &mut File, steps: &[Step], speed: f64, stopped: &Receiver<()>) -> Result<(), Ended> {
+fn write_rest(
+    out: &mut File,
+    steps: &[Step],
+    speed: f64,
+    stopped: &Receiver<()>,
+) -> Result<(), Ended> {
     for (number, step) in steps.iter().enumerate().skip(LINES_AT_ONCE) {
         wait(at_speed(step.pause, speed), stopped)?;
         let mut rest = step.line.as_str();
@@ -163,7 +180,11 @@ mod tests {
 
     #[test]
     fn a_replay_takes_about_a_minute() {
-        let seconds: f64 = steps().iter().skip(LINES_AT_ONCE).map(|step| step.pause).sum();
+        let seconds: f64 = steps()
+            .iter()
+            .skip(LINES_AT_ONCE)
+            .map(|step| step.pause)
+            .sum();
         assert!((50.0..75.0).contains(&seconds), "{seconds} s");
     }
 

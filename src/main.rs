@@ -38,10 +38,17 @@ fn main() -> ExitCode {
     }
     let mut surroundings = Surroundings::read();
     let charset = charset(std::env::args_os(), &surroundings);
-    let defined = define(std::env::args_os(), std::mem::take(&mut surroundings.definitions));
+    let defined = define(
+        std::env::args_os(),
+        std::mem::take(&mut surroundings.definitions),
+    );
     surroundings.zone.clone().install();
-    surroundings.passed_over.extend(take_settings(&surroundings));
-    surroundings.passed_over.extend(defined.as_ref().ok().into_iter().flatten().cloned());
+    surroundings
+        .passed_over
+        .extend(take_settings(&surroundings));
+    surroundings
+        .passed_over
+        .extend(defined.as_ref().ok().into_iter().flatten().cloned());
     for sentence in &surroundings.passed_over {
         say(sentence, charset);
     }
@@ -53,7 +60,11 @@ fn main() -> ExitCode {
         Ok(config) => run(&config, charset).unwrap_or_else(|error| end(&error, charset)),
         Err(wrong) => {
             // If even this cannot be printed, the exit code still says so.
-            let _ = if wrong.use_stderr() { refuse(&wrong, charset) } else { wrong.print() };
+            let _ = if wrong.use_stderr() {
+                refuse(&wrong, charset)
+            } else {
+                wrong.print()
+            };
             ExitCode::from(u8::try_from(wrong.exit_code()).unwrap_or(FAILED))
         }
     }
@@ -73,7 +84,9 @@ fn run(config: &Config, charset: Charset) -> anyhow::Result<ExitCode> {
         Config::Rules(form) => check::write_rules(*form, &mut out)?,
         Config::Wait(options) => wait::write(options, now, &mut out)?,
         Config::Doctor(options) => doctor::write(options, now(), &mut out)?,
-        Config::Health(options) => doctor::health::write(options, now(), &mut progress(), &mut out)?,
+        Config::Health(options) => {
+            doctor::health::write(options, now(), &mut progress(), &mut out)?
+        }
         Config::Formats(options) => formats::write(options, &mut out)?,
         Config::List(options) => list::write(options, now(), &mut out)?,
         Config::Top(options) => top::write(options, now, &mut out)?,
@@ -114,7 +127,11 @@ fn progress() -> impl FnMut(usize, usize) {
             return;
         }
         written = Some(Instant::now());
-        let words = if done < all { format!("reading {done} of {all} sessions") } else { String::new() };
+        let words = if done < all {
+            format!("reading {done} of {all} sessions")
+        } else {
+            String::new()
+        };
         // The report itself does not depend on it.
         let _ = write!(io::stderr(), "\r{words:<40}\r");
     }
@@ -163,16 +180,29 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 
 /// What is wrong with the arguments. It quotes them, and names of files are strings from outside.
 fn refuse(wrong: &clap::Error, charset: Charset) -> io::Result<()> {
-    write!(io::stderr(), "{}", charset.text(&Text::clean(&wrong.render().to_string())))
+    write!(
+        io::stderr(),
+        "{}",
+        charset.text(&Text::clean(&wrong.render().to_string()))
+    )
 }
 
 /// Paths and messages of the system are strings from outside: they are cleaned before they are shown.
 fn say(sentence: &str, charset: Charset) {
-    let _ = writeln!(io::stderr(), "tv: {}", charset.text(&on_one_line(&Text::clean(sentence))));
+    let _ = writeln!(
+        io::stderr(),
+        "tv: {}",
+        charset.text(&on_one_line(&Text::clean(sentence)))
+    );
 }
 
 fn now() -> Timestamp {
-    #[expect(clippy::disallowed_methods, reason = "the clock is read here and handed down")]
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the clock is read here and handed down"
+    )]
+    let since_epoch = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     Timestamp(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
 }

@@ -91,7 +91,11 @@ pub(crate) struct ViewSettings {
 /// Reads the text of a settings file.
 pub fn parse(text: &str) -> Settings {
     let (table, errors) = DeTable::parse_recoverable(text);
-    let mut reading = Reading { text, settings: Settings::default(), complaints: Vec::new() };
+    let mut reading = Reading {
+        text,
+        settings: Settings::default(),
+        complaints: Vec::new(),
+    };
     for error in errors {
         reading.complain(error.span().map_or(0, |span| span.start), error.message());
     }
@@ -139,7 +143,8 @@ impl Reading<'_> {
             "wrap" => self.settings.view.wrap = self.switch(value),
             "gutter" => {
                 let numbers = value.get_ref().as_str().and_then(Numbers::named);
-                self.settings.view.gutter = self.wanted(numbers, value, "a gutter is none, lines or bytes");
+                self.settings.view.gutter =
+                    self.wanted(numbers, value, "a gutter is none, lines or bytes");
             }
             "lanes" => self.settings.view.lanes = self.switch(value),
             "rulers" => self.settings.view.rulers = self.switch(value),
@@ -152,7 +157,10 @@ impl Reading<'_> {
                     self.wanted(means, value, "an alarm is told by bell, osc, both or off");
             }
             "late" => {
-                let minutes = value.get_ref().as_integer().and_then(|number| number.as_str().parse().ok());
+                let minutes = value
+                    .get_ref()
+                    .as_integer()
+                    .and_then(|number| number.as_str().parse().ok());
                 self.settings.late = self.wanted(minutes, value, "late is a number of minutes");
             }
             "keys" => match value.get_ref().as_table() {
@@ -189,13 +197,19 @@ impl Reading<'_> {
     /// Expressions, each of them with a command behind a bar or without.
     fn take_watches(&mut self, value: &Spanned<DeValue<'_>>) {
         let Some(wishes) = value.get_ref().as_array() else {
-            return self.complain(value.span().start, "watch is a list: [\"waiting\", \"err\"]");
+            return self.complain(
+                value.span().start,
+                "watch is a list: [\"waiting\", \"err\"]",
+            );
         };
         for wish in wishes {
             match wish.get_ref().as_str().map(str::parse::<Wish>) {
                 Some(Ok(wish)) => self.settings.watch.push(wish),
                 Some(Err(wrong)) => {
-                    self.complain(wish.span().start, &format!("at {}: {}", wrong.at + 1, wrong.what));
+                    self.complain(
+                        wish.span().start,
+                        &format!("at {}: {}", wrong.at + 1, wrong.what),
+                    );
                 }
                 None => self.complain(wish.span().start, "a string is wanted here"),
             }
@@ -209,7 +223,10 @@ impl Reading<'_> {
             _ => vec![value],
         };
         if let Some(name) = names.get(SEQUENCES) {
-            self.complain(name.span().start, "an action has at most 16 sequences of keys");
+            self.complain(
+                name.span().start,
+                "an action has at most 16 sequences of keys",
+            );
         }
         let mut sequences = Vec::new();
         for name in names.into_iter().take(SEQUENCES) {
@@ -227,16 +244,32 @@ impl Reading<'_> {
     }
 
     fn switch(&mut self, value: &Spanned<DeValue<'_>>) -> Option<bool> {
-        self.wanted(value.get_ref().as_bool(), value, "true or false is wanted here")
+        self.wanted(
+            value.get_ref().as_bool(),
+            value,
+            "true or false is wanted here",
+        )
     }
 
     fn level(&mut self, value: &Spanned<DeValue<'_>>) -> Option<u8> {
-        let level = value.get_ref().as_integer().and_then(|number| number.as_str().parse().ok());
-        self.wanted(level.filter(|level| (1..=5).contains(level)), value, "a level is 1 to 5")
+        let level = value
+            .get_ref()
+            .as_integer()
+            .and_then(|number| number.as_str().parse().ok());
+        self.wanted(
+            level.filter(|level| (1..=5).contains(level)),
+            value,
+            "a level is 1 to 5",
+        )
     }
 
     fn images(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Choice> {
-        match value.get_ref().as_str().unwrap_or_default().parse::<Choice>() {
+        match value
+            .get_ref()
+            .as_str()
+            .unwrap_or_default()
+            .parse::<Choice>()
+        {
             Ok(choice) => Some(choice),
             Err(why) => {
                 self.complain(value.span().start, &why);
@@ -254,12 +287,19 @@ impl Reading<'_> {
             } else {
                 String::new()
             };
-            self.settings.complaints.push(format!("{}: {what}{more}", place_of(self.text, *at)));
+            self.settings
+                .complaints
+                .push(format!("{}: {what}{more}", place_of(self.text, *at)));
         }
         self.settings
     }
 
-    fn wanted<T>(&mut self, found: Option<T>, value: &Spanned<DeValue<'_>>, what: &str) -> Option<T> {
+    fn wanted<T>(
+        &mut self,
+        found: Option<T>,
+        value: &Spanned<DeValue<'_>>,
+        what: &str,
+    ) -> Option<T> {
         if found.is_none() {
             self.complain(value.span().start, what);
         }
@@ -302,21 +342,33 @@ mod tests {
     #[test]
     fn the_example_of_the_manual_is_right() {
         let page = include_str!("../assets/manual/settings.md");
-        let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+        let example = page
+            .split("```toml\n")
+            .nth(1)
+            .and_then(|rest| rest.split("```").next())
+            .unwrap();
         let settings = parse(example);
         assert_eq!(settings.complaints, Vec::<String>::new());
-        assert!(settings.theme.is_some() && settings.keys.len() >= 2, "{settings:?}");
+        assert!(
+            settings.theme.is_some() && settings.keys.len() >= 2,
+            "{settings:?}"
+        );
     }
 
     #[test]
     fn what_is_watched_is_read() {
-        let settings = parse("watch = [\"waiting\", \"err | true\", \"wating\", 3]\nnotify = \"bell\"\n");
+        let settings =
+            parse("watch = [\"waiting\", \"err | true\", \"wating\", 3]\nnotify = \"bell\"\n");
         let watched: Vec<String> = settings.watch.iter().map(ToString::to_string).collect();
         assert_eq!(watched, ["waiting", "err | true"]);
         assert_eq!(settings.notify, Some(Ring::Bell));
         let complaints = settings.complaints;
         assert_eq!(complaints.len(), 2, "{complaints:?}");
-        assert!(complaints.first().is_some_and(|what| what.contains("no fact is called wating")));
+        assert!(
+            complaints
+                .first()
+                .is_some_and(|what| what.contains("no fact is called wating"))
+        );
         let wrong = parse("watch = \"waiting\"\nnotify = \"loud\"\n");
         assert_eq!(
             wrong.complaints,
@@ -338,8 +390,13 @@ mod tests {
         );
         assert_eq!(prices.window, Some(200_000));
         let searched = parse("[prices.a]\ninput = 1\noutput = 2\nsearch = 10\n");
-        assert_eq!(searched.prices.first().map(|(_, prices)| prices.search), Some(10_000_000));
-        let wrong = parse("[prices.a]\ninput = 1\n[prices.b]\ninput = 1\noutput = -1\n[prices.c]\ntea = 1\n");
+        assert_eq!(
+            searched.prices.first().map(|(_, prices)| prices.search),
+            Some(10_000_000)
+        );
+        let wrong = parse(
+            "[prices.a]\ninput = 1\n[prices.b]\ninput = 1\noutput = -1\n[prices.c]\ntea = 1\n",
+        );
         assert!(wrong.prices.is_empty());
         assert_eq!(
             wrong.complaints,
@@ -353,7 +410,8 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_a_complaint_with_its_place_and_the_rest_counts() {
-        let settings = parse("level = 9\nwarp = 1\nascii = true\n[keys]\nfly = \"x\"\nnext = \"nokey!\"\n");
+        let settings =
+            parse("level = 9\nwarp = 1\nascii = true\n[keys]\nfly = \"x\"\nnext = \"nokey!\"\n");
         assert_eq!(settings.ascii, Some(true));
         assert_eq!(
             settings.complaints,
@@ -366,27 +424,76 @@ mod tests {
         );
         let broken = parse("level = 2\nascii = \n");
         assert_eq!(broken.view.level, Some(2));
-        assert!(broken.complaints.first().is_some_and(|what| what.starts_with("2:")), "{broken:?}");
+        assert!(
+            broken
+                .complaints
+                .first()
+                .is_some_and(|what| what.starts_with("2:")),
+            "{broken:?}"
+        );
     }
 
     #[test]
     fn each_switch_is_one_of_its_own() {
         let told = |settings: &Settings| {
-            let Settings { ascii, mouse, clean, redact, state, view, .. } = settings;
-            let ViewSettings { thinking, intents, utc, outline, inspector, hints, .. } = view;
-            let ViewSettings { asof, marks, wrap, lanes, rulers, .. } = view;
-            let first = [ascii, mouse, clean, redact, state, thinking, intents, utc, outline];
+            let Settings {
+                ascii,
+                mouse,
+                clean,
+                redact,
+                state,
+                view,
+                ..
+            } = settings;
+            let ViewSettings {
+                thinking,
+                intents,
+                utc,
+                outline,
+                inspector,
+                hints,
+                ..
+            } = view;
+            let ViewSettings {
+                asof,
+                marks,
+                wrap,
+                lanes,
+                rulers,
+                ..
+            } = view;
+            let first = [
+                ascii, mouse, clean, redact, state, thinking, intents, utc, outline,
+            ];
             let others = [inspector, hints, asof, marks, wrap, lanes, rulers];
-            first.into_iter().chain(others).copied().collect::<Vec<Option<bool>>>()
+            first
+                .into_iter()
+                .chain(others)
+                .copied()
+                .collect::<Vec<Option<bool>>>()
         };
-        let first = ["ascii", "mouse", "clean", "redact", "state", "thinking", "intents", "utc", "outline"];
-        let others = ["inspector", "hints", "asof", "marks", "wrap", "lanes", "rulers"];
+        let first = [
+            "ascii", "mouse", "clean", "redact", "state", "thinking", "intents", "utc", "outline",
+        ];
+        let others = [
+            "inspector",
+            "hints",
+            "asof",
+            "marks",
+            "wrap",
+            "lanes",
+            "rulers",
+        ];
         let names: Vec<&str> = first.into_iter().chain(others).collect();
         for (number, name) in names.iter().enumerate() {
             for value in [true, false] {
                 let mut expected = vec![None; names.len()];
                 expected[number] = Some(value);
-                assert_eq!(told(&parse(&format!("{name} = {value}\n"))), expected, "{name}");
+                assert_eq!(
+                    told(&parse(&format!("{name} = {value}\n"))),
+                    expected,
+                    "{name}"
+                );
             }
         }
     }
@@ -397,20 +504,36 @@ mod tests {
         let settings = parse(&format!("[keys]\nnext = [{keys}]\npreset = \"emacs\"\n"));
         assert_eq!(settings.keys.first().map(|(_, keys)| keys.len()), Some(16));
         assert_eq!(
-            settings.complaints.iter().map(|what| what.split_once(": ").unwrap().1).collect::<Vec<_>>(),
-            ["an action has at most 16 sequences of keys", "a preset is default, less or vim"]
+            settings
+                .complaints
+                .iter()
+                .map(|what| what.split_once(": ").unwrap().1)
+                .collect::<Vec<_>>(),
+            [
+                "an action has at most 16 sequences of keys",
+                "a preset is default, less or vim"
+            ]
         );
-        let many: String =
-            (0..20).flat_map(|number| ["warp".to_owned(), number.to_string(), " = 1\n".to_owned()]).collect();
+        let many: String = (0..20)
+            .flat_map(|number| ["warp".to_owned(), number.to_string(), " = 1\n".to_owned()])
+            .collect();
         let complaints = parse(&many).complaints;
         assert_eq!(complaints.len(), 16);
-        assert!(complaints.last().is_some_and(|what| what == "16:1: nothing is called warp15 (and 4 more)"));
+        assert!(
+            complaints
+                .last()
+                .is_some_and(|what| what == "16:1: nothing is called warp15 (and 4 more)")
+        );
     }
 
     #[test]
     fn a_level_is_one_of_five() {
         for (typed, level) in [("0", None), ("1", Some(1)), ("5", Some(5)), ("6", None)] {
-            assert_eq!(parse(&format!("level = {typed}\n")).view.level, level, "{typed}");
+            assert_eq!(
+                parse(&format!("level = {typed}\n")).view.level,
+                level,
+                "{typed}"
+            );
         }
     }
 }

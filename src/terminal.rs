@@ -111,14 +111,27 @@ pub(crate) fn put_right() {
 pub fn take() -> io::Result<()> {
     enable_raw_mode()?;
     TAKEN.store(true, Ordering::SeqCst);
-    execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide)?;
-    if MOUSE.load(Ordering::SeqCst) { report_mouse(true) } else { Ok(()) }
+    execute!(
+        io::stdout(),
+        EnterAlternateScreen,
+        EnableBracketedPaste,
+        Hide
+    )?;
+    if MOUSE.load(Ordering::SeqCst) {
+        report_mouse(true)
+    } else {
+        Ok(())
+    }
 }
 
 /// Has the terminal report the mouse or not, now if it is in our hands, and whenever it comes back.
 pub(crate) fn set_mouse(is_on: bool) -> io::Result<()> {
     MOUSE.store(is_on, Ordering::SeqCst);
-    if TAKEN.load(Ordering::SeqCst) { report_mouse(is_on) } else { Ok(()) }
+    if TAKEN.load(Ordering::SeqCst) {
+        report_mouse(is_on)
+    } else {
+        Ok(())
+    }
 }
 
 fn report_mouse(is_on: bool) -> io::Result<()> {
@@ -137,8 +150,13 @@ pub(crate) fn give_back() {
         if MOUSE.load(Ordering::SeqCst) {
             let _ = report_mouse(false);
         }
-        let _ =
-            execute!(io::stdout(), EndSynchronizedUpdate, DisableBracketedPaste, Show, LeaveAlternateScreen);
+        let _ = execute!(
+            io::stdout(),
+            EndSynchronizedUpdate,
+            DisableBracketedPaste,
+            Show,
+            LeaveAlternateScreen
+        );
         let _ = disable_raw_mode();
         restore_modes();
     }
@@ -156,12 +174,16 @@ impl Screen {
     pub fn new(charset: Charset) -> io::Result<Self> {
         let out = Outlet::new(io::stdout(), charset, Form::Text);
         let backend = CrosstermBackend::new(BufWriter::with_capacity(FRAME_BYTES, out));
-        Ok(Self { terminal: Terminal::new(backend)? })
+        Ok(Self {
+            terminal: Terminal::new(backend)?,
+        })
     }
 
     /// Columns and lines.
     pub(crate) fn size(&self) -> (u16, u16) {
-        self.terminal.size().map_or((80, 24), |size| (size.width, size.height))
+        self.terminal
+            .size()
+            .map_or((80, 24), |size| (size.width, size.height))
     }
 
     /// Paints a frame; only what changed is written, in one piece with what goes before it, and what the
@@ -183,7 +205,10 @@ impl Screen {
     /// Pixels of a cell, across and down, if the terminal knows its size in pixels.
     pub(crate) fn cell() -> Option<(u16, u16)> {
         let size = rustix::termios::tcgetwinsize(stdout()).ok()?;
-        let cell = (size.ws_xpixel.checked_div(size.ws_col)?, size.ws_ypixel.checked_div(size.ws_row)?);
+        let cell = (
+            size.ws_xpixel.checked_div(size.ws_col)?,
+            size.ws_ypixel.checked_div(size.ws_row)?,
+        );
         Some(cell).filter(|(width, height)| *width > 0 && *height > 0)
     }
 
@@ -191,7 +216,12 @@ impl Screen {
     pub(crate) fn forget(&mut self) -> io::Result<()> {
         // Not `clear`: that asks the terminal where the cursor is, and some never answer.
         let (width, height) = self.size();
-        self.terminal.resize(Rect { x: 0, y: 0, width, height })
+        self.terminal.resize(Rect {
+            x: 0,
+            y: 0,
+            width,
+            height,
+        })
     }
 
     /// Writes a sequence to the terminal; if it answers, the answer comes among the keys.

@@ -78,7 +78,11 @@ impl PageSums {
             let mut time = Sums::default();
             for page in track.pages() {
                 time.join(&page.time());
-                sums.delegated += page.parts.iter().map(|part| part.facts.delegated).sum::<u32>();
+                sums.delegated += page
+                    .parts
+                    .iter()
+                    .map(|part| part.facts.delegated)
+                    .sum::<u32>();
                 if let [part] = &*page.parts {
                     part.add_to(sums.whole.entry((number, part.prompt)).or_default());
                 }
@@ -92,7 +96,9 @@ impl PageSums {
 
     /// What a sub-agent did by itself.
     fn lane(&self, lanes: &Lanes<Books>, name: &Name) -> Figures {
-        let Some((number, track)) = lanes.track_of(Some(name)) else { return Figures::default() };
+        let Some((number, track)) = lanes.track_of(Some(name)) else {
+            return Figures::default();
+        };
         let last = track.pages().last().and_then(|page| page.parts.last());
         if last.is_some_and(|part| part.prompt.is_some()) {
             return path(track).work;
@@ -145,7 +151,9 @@ impl Account {
         for id in transcript.portion(self.lanes.read(), most) {
             self.lanes.add(transcript, *id);
             // How long a call was at work is told by its sub-agent, whose file may come later.
-            let lane = transcript.lane_at(*id).and_then(|name| transcript.lane(name));
+            let lane = transcript
+                .lane_at(*id)
+                .and_then(|name| transcript.lane(name));
             if let Some(caller) = lane.and_then(|lane| transcript.caller(lane)) {
                 // A call that stands in another lane by now is told as a change of its own.
                 let _ = self.lanes.change(transcript, caller);
@@ -190,13 +198,19 @@ impl Account {
 
     /// Whether all of a turn was taken in. Lanes may stand anywhere.
     pub(crate) fn knows(&self, transcript: &Transcript, turn: usize) -> bool {
-        let end = transcript.turns().get(turn + 1).filter(|_| transcript.lanes().is_empty());
-        self.lanes.is_read_to(end.map_or(transcript.order().len(), |next| next.first))
+        let end = transcript
+            .turns()
+            .get(turn + 1)
+            .filter(|_| transcript.lanes().is_empty());
+        self.lanes
+            .is_read_to(end.map_or(transcript.order().len(), |next| next.first))
     }
 
     /// What a turn came to, with the lanes that belong to it.
     pub fn turn(&self, transcript: &Transcript, number: usize) -> Figures {
-        let Some(turn) = transcript.turns().get(number) else { return Figures::default() };
+        let Some(turn) = transcript.turns().get(number) else {
+            return Figures::default();
+        };
         let homes = &self.sums.homes;
         let end = transcript.turn_after(number).map(|next| next.prompt);
         let mut figures = self.main_part(turn.prompt, end);
@@ -213,7 +227,11 @@ impl Account {
 
     /// What the session cost.
     pub fn cost(&self, transcript: &Transcript) -> Cost {
-        let parts: Vec<Cost> = transcript.parts().iter().map(|part| cost::of(&part.totals)).collect();
+        let parts: Vec<Cost> = transcript
+            .parts()
+            .iter()
+            .map(|part| cost::of(&part.totals))
+            .collect();
         let cost = Cost::sum(&parts).unwrap_or_else(|| cost::of(transcript.totals()));
         cost.lacking(self.lacks_agents(transcript))
     }
@@ -222,15 +240,29 @@ impl Account {
     pub(crate) fn lacks_agents(&self, transcript: &Transcript) -> bool {
         // What an agent says of a whole run has its sub-agents in it.
         self.sums.delegated > self.sums.homes.all_callers()
-            && transcript.parts().iter().any(|part| part.totals.run_cost().is_none())
+            && transcript
+                .parts()
+                .iter()
+                .any(|part| part.totals.run_cost().is_none())
     }
 
     /// What the main lane did in a turn.
     fn main_part(&self, prompt: EntryId, end: Option<EntryId>) -> Figures {
-        let Some((number, first)) = self.lanes.place_of(prompt) else { return Figures::default() };
-        let Some(track) = self.lanes.tracks().get(number) else { return Figures::default() };
-        let end = end.and_then(|end| self.lanes.place_of(end)).map_or(track.ids().len(), |(_, place)| place);
-        let mut figures = self.sums.whole.get(&(number, Some(prompt))).cloned().unwrap_or_default();
+        let Some((number, first)) = self.lanes.place_of(prompt) else {
+            return Figures::default();
+        };
+        let Some(track) = self.lanes.tracks().get(number) else {
+            return Figures::default();
+        };
+        let end = end
+            .and_then(|end| self.lanes.place_of(end))
+            .map_or(track.ids().len(), |(_, place)| place);
+        let mut figures = self
+            .sums
+            .whole
+            .get(&(number, Some(prompt)))
+            .cloned()
+            .unwrap_or_default();
         let pages = (first / PAGE..end.div_ceil(PAGE)).filter_map(|page| track.page(page));
         add_times(&mut figures, pages, Some(prompt));
         figures
@@ -265,14 +297,19 @@ impl Account {
         let mut passing = transcript.passing();
         let mut rest = ids;
         while let Some((id, others)) = rest.split_first() {
-            let Some(left) = most.checked_sub(1) else { break };
+            let Some(left) = most.checked_sub(1) else {
+                break;
+            };
             *most = left;
             if let Some((page, len)) = self.page_at_front(rest) {
                 facts.join(&page.facts());
                 rest = rest.get(len..).unwrap_or_default();
                 continue;
             }
-            passing.get(*id).into_iter().for_each(|entry| facts.add(entry));
+            passing
+                .get(*id)
+                .into_iter()
+                .for_each(|entry| facts.add(entry));
             rest = others;
         }
         ids.len() - rest.len()
@@ -281,7 +318,11 @@ impl Account {
     /// The page whose entries these begin with, and how many they are.
     fn page_at_front(&self, ids: &[EntryId]) -> Option<(&Sheet, usize)> {
         let (number, place) = self.lanes.place_of(*ids.first()?)?;
-        let track = self.lanes.tracks().get(number).filter(|_| place.is_multiple_of(PAGE))?;
+        let track = self
+            .lanes
+            .tracks()
+            .get(number)
+            .filter(|_| place.is_multiple_of(PAGE))?;
         let own = track.ids_of(place / PAGE);
         let page = track.page(place / PAGE).filter(|_| ids.starts_with(own))?;
         Some((page, own.len()))
@@ -290,12 +331,18 @@ impl Account {
     /// All time of a lane; `None` is the main one. That of the main one has the time between turns, too.
     pub(crate) fn time(&self, lane: Option<&Name>) -> Sums {
         let number = self.lanes.track_of(lane).map(|(number, _)| number);
-        number.and_then(|number| self.sums.times.get(number)).copied().unwrap_or_default()
+        number
+            .and_then(|number| self.sums.times.get(number))
+            .copied()
+            .unwrap_or_default()
     }
 
     /// The turn that an entry belongs to; none if it is overhead.
     pub fn turn_of(&self, transcript: &Transcript, id: EntryId) -> Option<usize> {
-        match transcript.lane_at(id).filter(|lane| !transcript.is_spoken_to(Some(lane))) {
+        match transcript
+            .lane_at(id)
+            .filter(|lane| !transcript.is_spoken_to(Some(lane)))
+        {
             Some(lane) => self.turn_of_lane(transcript, lane),
             None => transcript.turn_at(transcript.place_of(id)?),
         }
@@ -309,7 +356,11 @@ impl Account {
 }
 
 /// Adds what pages say of a part, where they hold others too, and from when to when it reached.
-fn add_times<'a>(figures: &mut Figures, pages: impl Iterator<Item = &'a Sheet>, prompt: Option<EntryId>) {
+fn add_times<'a>(
+    figures: &mut Figures,
+    pages: impl Iterator<Item = &'a Sheet>,
+    prompt: Option<EntryId>,
+) {
     let (mut started, mut ended) = (None, None);
     for page in pages {
         for part in page.parts.iter().filter(|part| part.prompt == prompt) {

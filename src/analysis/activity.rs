@@ -89,8 +89,14 @@ impl Wish {
         if words == NEXT_PROMPT {
             return Self::Prompt;
         }
-        let is_permission = ["permission", "allow", "approv"].iter().any(|word| words.contains(word));
-        if is_permission { Self::Permission } else { Self::Question }
+        let is_permission = ["permission", "allow", "approv"]
+            .iter()
+            .any(|word| words.contains(word));
+        if is_permission {
+            Self::Permission
+        } else {
+            Self::Question
+        }
     }
 }
 
@@ -153,9 +159,14 @@ impl Activity {
     /// Which of several sessions says how they stand: first who asks for something, then who works, then who has answered.
     fn rank(&self) -> u8 {
         match self {
-            Self::Waiting { wish: Wish::Permission | Wish::Question, .. } => 0,
+            Self::Waiting {
+                wish: Wish::Permission | Wish::Question,
+                ..
+            } => 0,
             Self::Tool { .. } | Self::Model { .. } | Self::Retry { .. } => 1,
-            Self::Waiting { wish: Wish::Prompt, .. } => 2,
+            Self::Waiting {
+                wish: Wish::Prompt, ..
+            } => 2,
             Self::Unclean => 3,
             Self::Idle { .. } => 4,
             Self::Ended => 5,
@@ -165,7 +176,10 @@ impl Activity {
 
     /// Whether something is expected to be written without anybody's doing.
     pub(crate) fn is_work(&self) -> bool {
-        matches!(self, Self::Tool { .. } | Self::Model { .. } | Self::Retry { .. })
+        matches!(
+            self,
+            Self::Tool { .. } | Self::Model { .. } | Self::Retry { .. }
+        )
     }
 }
 
@@ -222,7 +236,12 @@ pub fn judge(transcript: &Transcript, last_write: Option<LastWrite>, now: Timest
 /// Of several sessions that are read as one the lane of the one whose state is that of all, and this state.
 pub(crate) fn foremost(transcript: &Transcript, now: Timestamp) -> Option<(&Name, Activity)> {
     let sessions = transcript.lanes().iter().filter(|lane| lane.is_session);
-    let states = sessions.map(|lane| (&lane.name, judge_lane(transcript, Some(&lane.name), None, now)));
+    let states = sessions.map(|lane| {
+        (
+            &lane.name,
+            judge_lane(transcript, Some(&lane.name), None, now),
+        )
+    });
     states.min_by_key(|(_, state)| (state.rank(), Reverse(state.since())))
 }
 
@@ -236,7 +255,11 @@ fn judge_lane(
     if transcript.has_lane_ended(lane) || (lane.is_none() && transcript.has_ended()) {
         let last = transcript.lane_backwards(lane).find_map(Entry::last_word);
         let has_failed = matches!(last, Some(BlockKind::Break(Break::Error(_))));
-        return if has_failed { Activity::Unclean } else { Activity::Ended };
+        return if has_failed {
+            Activity::Unclean
+        } else {
+            Activity::Ended
+        };
     }
     let guess = guess(transcript, lane, last_write, now);
     match transcript.meta().running.filter(|_| lane.is_none()) {
@@ -247,7 +270,12 @@ fn judge_lane(
 
 /// What the agent itself says of the process that has the session open goes before what its records let guess, but for
 /// the details.
-fn by_process(running: Running, guess: Activity, transcript: &Transcript, now: Timestamp) -> Activity {
+fn by_process(
+    running: Running,
+    guess: Activity,
+    transcript: &Transcript,
+    now: Timestamp,
+) -> Activity {
     let open = open_call_in(transcript, None);
     let waiting = |since: Option<Timestamp>, wish, what: Text| Activity::Waiting {
         since,
@@ -255,17 +283,42 @@ fn by_process(running: Running, guess: Activity, transcript: &Transcript, now: T
         what,
         agents: agents_at_work(transcript, None, now),
     };
-    let since = running.since.max(transcript.main_lane_backwards().next().and_then(Entry::last_time));
+    let since = running.since.max(
+        transcript
+            .main_lane_backwards()
+            .next()
+            .and_then(Entry::last_time),
+    );
     match (running.status, &guess) {
-        (RunStatus::Busy, Activity::Tool { .. } | Activity::Model { .. } | Activity::Retry { .. })
-        | (RunStatus::Waiting, Activity::Waiting { wish: Wish::Permission | Wish::Question, .. })
-        | (RunStatus::Idle, Activity::Waiting { wish: Wish::Prompt, .. } | Activity::Idle { .. }) => guess,
+        (
+            RunStatus::Busy,
+            Activity::Tool { .. } | Activity::Model { .. } | Activity::Retry { .. },
+        )
+        | (
+            RunStatus::Waiting,
+            Activity::Waiting {
+                wish: Wish::Permission | Wish::Question,
+                ..
+            },
+        )
+        | (
+            RunStatus::Idle,
+            Activity::Waiting {
+                wish: Wish::Prompt, ..
+            }
+            | Activity::Idle { .. },
+        ) => guess,
         (RunStatus::Busy, _) => match open {
-            Some((call, since)) => Activity::Tool { name: call.name.clone(), since },
+            Some((call, since)) => Activity::Tool {
+                name: call.name.clone(),
+                since,
+            },
             None => Activity::Model { since },
         },
         (RunStatus::Waiting, _) => match open {
-            Some((call, _)) if asks(call) => waiting(running.since, Wish::Question, call.headline.clone()),
+            Some((call, _)) if asks(call) => {
+                waiting(running.since, Wish::Question, call.headline.clone())
+            }
             Some((call, _)) => {
                 let what = Text::clean(&format!("permission for {}", call.name));
                 waiting(running.since, Wish::Permission, what)
@@ -284,7 +337,9 @@ fn guess(
     now: Timestamp,
 ) -> Activity {
     let tail = |is_such: fn(&Entry) -> bool| {
-        let entries = transcript.lane_backwards(lane).filter(|entry| is_such(entry));
+        let entries = transcript
+            .lane_backwards(lane)
+            .filter(|entry| is_such(entry));
         let mut words = entries.map(|entry| (entry, entry.last_word()));
         words.find(|(entry, word)| word.is_some() || is_last_answer(entry))
     };
@@ -296,14 +351,21 @@ fn guess(
     let silence = Silence {
         ms: last_seen(last_write, last_time, entry.marks.open).map(|seen| now.since(seen)),
         is_running: transcript.meta().live == Some(true),
-        written: last_write.filter(|write| write.is_seen).map(|write| write.at),
+        written: last_write
+            .filter(|write| write.is_seen)
+            .map(|write| write.at),
     };
     let open = open_call_in(transcript, lane);
     // Before an open call: what it waits for is what the user was asked.
     if let Some((since, wish, what)) = asked(entry, block, open) {
         return if silence.is_within(IDLE_AFTER_MS * 24) {
             let agents = agents_at_work(transcript, lane, now);
-            Activity::Waiting { since, wish, what: what.clone(), agents }
+            Activity::Waiting {
+                since,
+                wish,
+                what: what.clone(),
+                agents,
+            }
         } else {
             Activity::Idle { since }
         };
@@ -332,7 +394,11 @@ struct Silence {
 impl Silence {
     /// Whether it has lasted no longer than that. A program that died leaves its mark of a running session behind.
     fn is_within(self, patience: u64) -> bool {
-        let patience = if self.is_running { MARK_PATIENCE_MS } else { patience };
+        let patience = if self.is_running {
+            MARK_PATIENCE_MS
+        } else {
+            patience
+        };
         self.ms.map_or(self.is_running, |ms| ms <= patience)
     }
 
@@ -358,38 +424,71 @@ fn asked<'t>(
 }
 
 /// Judges a call that has no result.
-fn judge_call(call: &ToolCall, since: Option<Timestamp>, last: &Entry, silence: Silence) -> Activity {
+fn judge_call(
+    call: &ToolCall,
+    since: Option<Timestamp>,
+    last: &Entry,
+    silence: Silence,
+) -> Activity {
     if last.marks.open && call.state == ToolState::Pending && silence.is_within(MODEL_PATIENCE_MS) {
         // Its arguments are still being written.
-        Activity::Model { since: silence.since(last.last_time(), IDLE_AFTER_MS) }
+        Activity::Model {
+            since: silence.since(last.last_time(), IDLE_AFTER_MS),
+        }
     } else if silence.is_within(TOOL_PATIENCE_MS) {
-        Activity::Tool { name: call.name.clone(), since: silence.since(since, MARK_PATIENCE_MS) }
+        Activity::Tool {
+            name: call.name.clone(),
+            since: silence.since(since, MARK_PATIENCE_MS),
+        }
     } else {
         Activity::Unclean
     }
 }
 
 /// Judges from the last block, where no call is open.
-fn judge_end(entry: &Entry, block: &BlockKind, silence: Silence, agents: impl Fn() -> usize) -> Activity {
+fn judge_end(
+    entry: &Entry,
+    block: &BlockKind,
+    silence: Silence,
+    agents: impl Fn() -> usize,
+) -> Activity {
     let since = silence.since(entry.last_time(), IDLE_AFTER_MS);
     let working = || {
         let is_work = silence.is_within(MODEL_PATIENCE_MS);
-        if is_work { Activity::Model { since } } else { Activity::Unclean }
+        if is_work {
+            Activity::Model { since }
+        } else {
+            Activity::Unclean
+        }
     };
     let is_retried = |error: &Text| {
-        let is_expected = entry.marks.retried || entry.marks.open || (silence.is_running && passes(error));
-        let patience = if is_expected { MODEL_PATIENCE_MS } else { RETRY_PATIENCE_MS };
+        let is_expected =
+            entry.marks.retried || entry.marks.open || (silence.is_running && passes(error));
+        let patience = if is_expected {
+            MODEL_PATIENCE_MS
+        } else {
+            RETRY_PATIENCE_MS
+        };
         (is_expected || passes(error)) && silence.is_within(patience)
     };
     let goes_on = |body: &Body| {
-        let patience = if announces(body) { ANNOUNCED_MS } else { SETTLED_MS };
+        let patience = if announces(body) {
+            ANNOUNCED_MS
+        } else {
+            SETTLED_MS
+        };
         let is_open = entry.stop == Stop::Unrecorded && entry.role == Role::Assistant;
         is_open && silence.ms.is_some_and(|ms| ms < patience)
     };
     match block {
-        BlockKind::Break(Break::Error(why)) if is_retried(why) => Activity::Retry { since, why: why.clone() },
+        BlockKind::Break(Break::Error(why)) if is_retried(why) => Activity::Retry {
+            since,
+            why: why.clone(),
+        },
         BlockKind::Break(Break::Error(_)) if entry.marks.retried => Activity::Unclean,
-        BlockKind::Call(_) | BlockKind::Result(_) | BlockKind::Thinking(_) if !is_last_answer(entry) => {
+        BlockKind::Call(_) | BlockKind::Result(_) | BlockKind::Thinking(_)
+            if !is_last_answer(entry) =>
+        {
             working()
         }
         _ if entry.marks.open || entry.from.is_some() => working(),
@@ -406,7 +505,12 @@ fn awaits_prompt(entry: &Entry, silence: Silence, agents: &dyn Fn() -> usize) ->
     if agents == 0 && silence.ms.is_some_and(|ms| ms > IDLE_AFTER_MS) {
         return Activity::Idle { since };
     }
-    Activity::Waiting { since, wish: Wish::Prompt, what: Text::clean(NEXT_PROMPT), agents }
+    Activity::Waiting {
+        since,
+        wish: Wish::Prompt,
+        what: Text::clean(NEXT_PROMPT),
+        agents,
+    }
 }
 
 /// Whether the provider said that the model had said all, even if that was nothing.
@@ -422,16 +526,24 @@ fn last_seen(
     last_time: Option<Timestamp>,
     is_open: bool,
 ) -> Option<Timestamp> {
-    let is_late = |write: Timestamp| last_time.is_some_and(|last| write.since(last) > IDLE_AFTER_MS);
+    let is_late =
+        |write: Timestamp| last_time.is_some_and(|last| write.since(last) > IDLE_AFTER_MS);
     let is_copy = |write: &LastWrite| !write.is_seen && !is_open && is_late(write.at);
-    last_write.filter(|write| !is_copy(write)).map(|write| write.at).max(last_time)
+    last_write
+        .filter(|write| !is_copy(write))
+        .map(|write| write.at)
+        .max(last_time)
 }
 
 /// When sub-agents were heard of last that open calls of the last answer have started, and those that these did.
 fn last_of_agents(transcript: &Transcript, lane: Option<&Name>) -> Option<Timestamp> {
-    let started = last_answer(transcript, lane)?.calls().filter(|call| call.state.is_open());
+    let started = last_answer(transcript, lane)?
+        .calls()
+        .filter(|call| call.state.is_open());
     let lanes = started.flat_map(|call| transcript.lanes_of_call(&call.key));
-    let ends = lanes.flat_map(|lane| transcript.with_nested(lane)).filter_map(|lane| lane.entries.last());
+    let ends = lanes
+        .flat_map(|lane| transcript.with_nested(lane))
+        .filter_map(|lane| lane.entries.last());
     ends.filter_map(|id| transcript.get(*id)?.last_time()).max()
 }
 
@@ -441,20 +553,35 @@ fn agents_at_work(transcript: &Transcript, lane: Option<&Name>, now: Timestamp) 
     if !transcript.is_spoken_to(lane) {
         return 0;
     }
-    let session = lane.and_then(|lane| transcript.session_of_lane(lane)).map(|(session, _)| session);
+    let session = lane
+        .and_then(|lane| transcript.session_of_lane(lane))
+        .map(|(session, _)| session);
     let may_work = |agent: &&LaneFacts| {
-        let is_recent = agent.heard.is_some_and(|heard| now.since(heard) <= TOOL_PATIENCE_MS);
+        let is_recent = agent
+            .heard
+            .is_some_and(|heard| now.since(heard) <= TOOL_PATIENCE_MS);
         is_recent && !agent.is_session && !agent.is_helper
     };
     let is_at_work = |agent: &&LaneFacts| {
-        let own = transcript.session_of_lane(&agent.name).map(|(session, _)| session);
+        let own = transcript
+            .session_of_lane(&agent.name)
+            .map(|(session, _)| session);
         let caller = transcript.caller(agent).and_then(|id| transcript.get(id));
-        let call = caller.and_then(|entry| entry.calls().find(|call| Some(&call.key) == agent.call.as_ref()));
+        let call = caller.and_then(|entry| {
+            entry
+                .calls()
+                .find(|call| Some(&call.key) == agent.call.as_ref())
+        });
         own == session
             && agents::fate(transcript, Some(agent), call, true) == Fate::Running
             && judge_lane(transcript, Some(&agent.name), None, now).is_work()
     };
-    transcript.lanes().iter().filter(may_work).filter(is_at_work).count()
+    transcript
+        .lanes()
+        .iter()
+        .filter(may_work)
+        .filter(is_at_work)
+        .count()
 }
 
 /// Whether an entry is the user's own doing, which asks nothing of the model: a command in the shell, or one that the
@@ -467,7 +594,8 @@ fn is_aside(entry: &Entry) -> bool {
 
 /// Whether a text ends with a colon; of one that is on disk nobody knows.
 fn announces(body: &Body) -> bool {
-    body.text().is_some_and(|text| text.trim_end().ends_with([':', '：']))
+    body.text()
+        .is_some_and(|text| text.trim_end().ends_with([':', '：']))
 }
 
 /// Whether an error is one that goes away by itself: too many requests, an overloaded provider, a
@@ -501,9 +629,15 @@ pub(crate) fn silence(
     if !activity.is_work() && *activity != Activity::Unclean || transcript.has_ended() {
         return None;
     }
-    let last_time = transcript.main_lane_backwards().next().and_then(Entry::last_time);
+    let last_time = transcript
+        .main_lane_backwards()
+        .next()
+        .and_then(Entry::last_time);
     let last_time = last_time.max(last_of_agents(transcript, None));
-    last_write.map(|write| write.at).max(last_time).map(|seen| now.since(seen))
+    last_write
+        .map(|write| write.at)
+        .max(last_time)
+        .map(|seen| now.since(seen))
 }
 
 /// The newest open call of the last answer, and since when it runs. Calls of earlier answers are not
@@ -519,15 +653,23 @@ fn open_call_in<'t>(
 ) -> Option<(&'t ToolCall, Option<Timestamp>)> {
     let answer = last_answer(transcript, lane)?;
     let is_asked = |call: &&ToolCall| !answer.marks.open || call.state != ToolState::Pending;
-    let call = answer.calls().filter(|call| call.state.is_open()).filter(is_asked).last()?;
+    let call = answer
+        .calls()
+        .filter(|call| call.state.is_open())
+        .filter(is_asked)
+        .last()?;
     Some((call, call.started.or(answer.at)))
 }
 
 /// The last answer of the newest turn.
 fn last_answer<'t>(transcript: &'t Transcript, lane: Option<&'t Name>) -> Option<&'t Entry> {
     let stops = |entry: &Entry| entry.marks.prompt || Boundary::of(entry) == Boundary::Cut;
-    let newest_turn = transcript.lane_backwards(lane).take_while(|entry| !stops(entry));
-    newest_turn.into_iter().find(|entry| entry.role == Role::Assistant)
+    let newest_turn = transcript
+        .lane_backwards(lane)
+        .take_while(|entry| !stops(entry));
+    newest_turn
+        .into_iter()
+        .find(|entry| entry.role == Role::Assistant)
 }
 
 #[cfg(test)]

@@ -63,10 +63,15 @@ pub(crate) fn fate(
         Some(ToolState::Stopped(_) | ToolState::Lost) => return Fate::Interrupted,
         _ => {}
     }
-    let entries = || lane.into_iter().flat_map(|lane| &lane.entries).filter_map(|id| transcript.get(*id));
+    let entries = || {
+        lane.into_iter()
+            .flat_map(|lane| &lane.entries)
+            .filter_map(|id| transcript.get(*id))
+    };
     if !entries().any(has_worked) {
         let goes_on = |call: &ToolCall| matches!(call.state, ToolState::Acknowledged(_));
-        let is_coming = is_awaited && call.is_some_and(|call| call.state.is_open() || goes_on(call));
+        let is_coming =
+            is_awaited && call.is_some_and(|call| call.state.is_open() || goes_on(call));
         return match call {
             _ if is_coming => Fate::Running,
             Some(call) if lane.is_none() && goes_on(call) => Fate::Unknown,
@@ -74,8 +79,13 @@ pub(crate) fn fate(
         };
     }
     let goes_on = || {
-        let waits =
-            || entries().rev().take(1).flat_map(Entry::calls).any(|call| call.state.is_open() && asks(call));
+        let waits = || {
+            entries()
+                .rev()
+                .take(1)
+                .flat_map(Entry::calls)
+                .any(|call| call.state.is_open() && asks(call))
+        };
         match is_awaited {
             true if waits() => Fate::Waiting,
             true => Fate::Running,
@@ -94,7 +104,11 @@ pub(crate) fn fate(
                 .zip(result.at)
                 .is_some_and(|(last, answered)| last.since(answered) > BEHIND_MS);
             // A call that only starts its sub-agent is answered at once.
-            if is_behind && !is_over && !last.is_some_and(is_end) { goes_on() } else { Fate::Done }
+            if is_behind && !is_over && !last.is_some_and(is_end) {
+                goes_on()
+            } else {
+                Fate::Done
+            }
         }
         Some(state) if !state.is_unrecorded() => goes_on(),
         _ if is_over || last.is_some_and(is_end) => Fate::Done,
@@ -111,7 +125,11 @@ fn has_worked(entry: &Entry) -> bool {
 /// Whether the last that the agent program says of a sub-agent is that it failed, however its call ended: that may have
 /// started several.
 pub(crate) fn has_failed_in_the_end(transcript: &Transcript, lane: &LaneFacts) -> bool {
-    lane.entries.iter().rev().find_map(|id| transcript.get(*id)).is_some_and(has_failed)
+    lane.entries
+        .iter()
+        .rev()
+        .find_map(|id| transcript.get(*id))
+        .is_some_and(has_failed)
 }
 
 /// Whether an entry is the word of the agent program that a sub-agent failed.
@@ -122,7 +140,10 @@ fn has_failed(entry: &Entry) -> bool {
 
 /// Whether an entry says that the work came to its end.
 fn has_ended(entry: &Entry) -> bool {
-    entry.blocks.iter().any(|block| matches!(block.kind, BlockKind::Break(Break::Ended(_))))
+    entry
+        .blocks
+        .iter()
+        .any(|block| matches!(block.kind, BlockKind::Break(Break::Ended(_))))
 }
 
 /// Whether nothing is to be expected after an entry.

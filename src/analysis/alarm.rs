@@ -83,18 +83,27 @@ impl Alarm {
         };
         let alternative = |expr: Expr| Alternative {
             judge: Judge::new(&expr, last),
-            has_entry_facts: expr.terms().iter().any(|term| !matches!(term, Term::State(_))),
+            has_entry_facts: expr
+                .terms()
+                .iter()
+                .any(|term| !matches!(term, Term::State(_))),
             held: false,
             items: HashSet::new(),
             ended: None,
             expr,
         };
-        Self { expr, alternatives: alternatives.into_iter().map(alternative).collect() }
+        Self {
+            expr,
+            alternatives: alternatives.into_iter().map(alternative).collect(),
+        }
     }
 
     /// Whether it asks for this.
     pub(crate) fn asks_for(&self, is_it: impl Fn(&State) -> bool) -> bool {
-        self.expr.terms().iter().any(|term| matches!(term, Term::State(state) if is_it(state)))
+        self.expr
+            .terms()
+            .iter()
+            .any(|term| matches!(term, Term::State(state) if is_it(state)))
     }
 
     /// What there is now rings no alarm; facts of the session do if `counts_states`.
@@ -104,9 +113,15 @@ impl Alarm {
             alternative.items.clear();
             if alternative.has_entry_facts {
                 let all = status.transcript.order().iter();
-                alternative.items = all.flat_map(|id| alternative.matching(status, *id)).collect();
+                alternative.items = all
+                    .flat_map(|id| alternative.matching(status, *id))
+                    .collect();
             }
-            alternative.ended = if counts_states { alternative.ended(status) } else { None };
+            alternative.ended = if counts_states {
+                alternative.ended(status)
+            } else {
+                None
+            };
         }
     }
 
@@ -131,7 +146,8 @@ impl Alarm {
 
 impl Alternative {
     fn holds(&self, status: &Status<'_>, place: Option<(&Entry, usize)>) -> bool {
-        self.judge.holds(status.transcript, place, &|state| status.holds(state))
+        self.judge
+            .holds(status.transcript, place, &|state| status.holds(state))
     }
 
     fn matching(&self, status: &Status<'_>, id: EntryId) -> Vec<Place> {
@@ -140,12 +156,17 @@ impl Alternative {
         };
         let blocks = 0..entry.blocks.len();
         let holds = |block: &usize| self.holds(status, Some((entry, *block)));
-        blocks.filter(holds).map(|block| Place { entry: id, block }).collect()
+        blocks
+            .filter(holds)
+            .map(|block| Place { entry: id, block })
+            .collect()
     }
 
     /// The call that is waited for by its id, if it has ended.
     fn ended(&self, status: &Status<'_>) -> Option<Place> {
-        let Expr::Term(Term::Done(id)) = &self.expr else { return None };
+        let Expr::Term(Term::Done(id)) = &self.expr else {
+            return None;
+        };
         let is_it = |place: &&Place| {
             let entry = status.transcript.get(place.entry);
             let call = entry.and_then(|entry| entry.blocks.get(place.block)?.call());
@@ -160,7 +181,11 @@ impl Alternative {
         }
         let holds = self.holds(status, None);
         let held = std::mem::replace(&mut self.held, holds);
-        let news = if self.has_entry_facts { self.news(status, touched) } else { None };
+        let news = if self.has_entry_facts {
+            self.news(status, touched)
+        } else {
+            None
+        };
         if holds {
             return (!held).then(|| self.of_session(status));
         }
@@ -172,8 +197,12 @@ impl Alternative {
         let mut first = None;
         for id in touched {
             let matching = self.matching(status, *id);
-            self.items.retain(|place| place.entry != *id || matching.contains(place));
-            let news: Vec<Place> = matching.into_iter().filter(|place| self.items.insert(*place)).collect();
+            self.items
+                .retain(|place| place.entry != *id || matching.contains(place));
+            let news: Vec<Place> = matching
+                .into_iter()
+                .filter(|place| self.items.insert(*place))
+                .collect();
             first = first.or(news.first().copied());
         }
         first
@@ -186,15 +215,27 @@ impl Alternative {
         });
         let states: Vec<State> = states.collect();
         let words: Vec<String> = states.iter().map(|state| status.words(*state)).collect();
-        let words = if words.is_empty() { self.expr.to_string() } else { words.join(", ") };
+        let words = if words.is_empty() {
+            self.expr.to_string()
+        } else {
+            words.join(", ")
+        };
         let at = states.iter().find_map(|state| status.place_of(*state));
-        Rung { words, at: at.or_else(|| status.last()) }
+        Rung {
+            words,
+            at: at.or_else(|| status.last()),
+        }
     }
 
     fn of_item(&self, status: &Status<'_>, place: Place) -> Rung {
         let entry = status.transcript.get(place.entry);
-        let words = entry.map(|entry| words_of(entry, place.block)).unwrap_or_default();
-        Rung { words: format!("{}: {words}", self.expr), at: Some(place) }
+        let words = entry
+            .map(|entry| words_of(entry, place.block))
+            .unwrap_or_default();
+        Rung {
+            words: format!("{}: {words}", self.expr),
+            at: Some(place),
+        }
     }
 }
 
@@ -231,19 +272,25 @@ impl Facts<'_> {
             State::Tool => matches!(self.activity, Activity::Tool { .. }),
             State::Retry => matches!(self.activity, Activity::Retry { .. }),
             State::Orphan => self.has_orphan,
-            State::Silent(compare, bound) => self.silence.is_some_and(|ms| compare.holds(ms, bound)),
-            State::Spent(compare, bound) => self.usd.is_some_and(|usd| compare.holds(usd, bound)),
-            State::Context(compare, Fill::Tokens(bound)) => {
-                self.context.is_some_and(|context| compare.holds(context.tokens, bound))
+            State::Silent(compare, bound) => {
+                self.silence.is_some_and(|ms| compare.holds(ms, bound))
             }
+            State::Spent(compare, bound) => self.usd.is_some_and(|usd| compare.holds(usd, bound)),
+            State::Context(compare, Fill::Tokens(bound)) => self
+                .context
+                .is_some_and(|context| compare.holds(context.tokens, bound)),
             State::Context(compare, Fill::Percent(bound)) => {
-                let window = |context: ContextUse| Some((context.tokens, context.window.filter(|n| *n > 0)?));
+                let window = |context: ContextUse| {
+                    Some((context.tokens, context.window.filter(|n| *n > 0)?))
+                };
                 let fill = self.context.and_then(window);
                 fill.is_some_and(|(tokens, window)| {
                     compare.holds(tokens as f64 * 100.0 / window as f64, bound as f64)
                 })
             }
-            State::Same(compare, bound) => self.same.is_some_and(|count| compare.holds(count, bound)),
+            State::Same(compare, bound) => {
+                self.same.is_some_and(|count| compare.holds(count, bound))
+            }
             State::Running(compare, bound) => compare.holds(self.running as u64, bound),
         }
     }
@@ -272,23 +319,33 @@ impl Status<'_> {
             (State::Waiting | State::Idle, Activity::Idle { since: Some(since) }) => {
                 format!("idle since {}", since.minute())
             }
-            (State::Waiting, Activity::Waiting { wish: Wish::Prompt, .. }) => {
-                "waits for the next prompt".to_owned()
+            (
+                State::Waiting,
+                Activity::Waiting {
+                    wish: Wish::Prompt, ..
+                },
+            ) => "waits for the next prompt".to_owned(),
+            (State::Waiting, Activity::Waiting { what, .. }) => {
+                format!("waits for you: {}", short(what))
             }
-            (State::Waiting, Activity::Waiting { what, .. }) => format!("waits for you: {}", short(what)),
-            (State::Ended | State::Unclean, Activity::Unclean) => "stopped in the middle of work".to_owned(),
+            (State::Ended | State::Unclean, Activity::Unclean) => {
+                "stopped in the middle of work".to_owned()
+            }
             (State::Ended, _) => "ended".to_owned(),
             (State::Model, _) => "the model answers".to_owned(),
             (State::Tool, Activity::Tool { name, .. }) => format!("{name} runs"),
             (State::Retry, Activity::Retry { why, .. }) => format!("tries again: {}", short(why)),
-            (State::Orphan, _) => self.orphan.map(|(_, words)| words.to_owned()).unwrap_or_default(),
+            (State::Orphan, _) => self
+                .orphan
+                .map(|(_, words)| words.to_owned())
+                .unwrap_or_default(),
             (State::Silent(..), _) => {
                 let silence = self.silence.unwrap_or_default();
                 format!("silent for {}", figures::duration(silence))
             }
-            (State::Spent(..), _) => {
-                phrases::cost(self.cost).map(|cost| format!("cost {cost}")).unwrap_or_default()
-            }
+            (State::Spent(..), _) => phrases::cost(self.cost)
+                .map(|cost| format!("cost {cost}"))
+                .unwrap_or_default(),
             (State::Context(..), _) => self.context.map(context_words).unwrap_or_default(),
             (State::Same(..), _) => self.run.map(|run| self.run_words(run)).unwrap_or_default(),
             (State::Running(..), _) => match background::running(self.transcript, self.activity) {
@@ -301,8 +358,13 @@ impl Status<'_> {
 
     fn run_words(&self, run: &Run) -> String {
         let last = run.last();
-        let call = last.and_then(|place| Some(words_of(self.transcript.get(place.entry)?, place.block)));
-        format!("{}: {}", loops::loop_words(run, "×"), call.unwrap_or_default())
+        let call =
+            last.and_then(|place| Some(words_of(self.transcript.get(place.entry)?, place.block)));
+        format!(
+            "{}: {}",
+            loops::loop_words(run, "×"),
+            call.unwrap_or_default()
+        )
     }
 
     fn place_of(&self, state: State) -> Option<Place> {
@@ -316,8 +378,12 @@ impl Status<'_> {
     fn last(&self) -> Option<Place> {
         let order = self.transcript.order().iter().rev();
         let mut shown = order.filter_map(|id| Some((*id, self.transcript.get(*id)?)));
-        let (entry, last) = shown.find(|(_, entry)| !entry.marks.trace && !entry.blocks.is_empty())?;
-        Some(Place { entry, block: last.blocks.len().saturating_sub(1) })
+        let (entry, last) =
+            shown.find(|(_, entry)| !entry.marks.trace && !entry.blocks.is_empty())?;
+        Some(Place {
+            entry,
+            block: last.blocks.len().saturating_sub(1),
+        })
     }
 }
 
@@ -326,7 +392,10 @@ fn context_words(context: ContextUse) -> String {
     match context.window.filter(|window| *window > 0) {
         Some(window) => {
             let percent = context.tokens.saturating_mul(100) / window;
-            format!("context {percent}%, {tokens} of {}", figures::tokens(window))
+            format!(
+                "context {percent}%, {tokens} of {}",
+                figures::tokens(window)
+            )
         }
         None => format!("context {tokens}"),
     }
@@ -334,15 +403,25 @@ fn context_words(context: ContextUse) -> String {
 
 /// What an item is, on one line.
 fn words_of(entry: &Entry, block: usize) -> String {
-    let Some(block) = entry.blocks.get(block) else { return String::new() };
+    let Some(block) = entry.blocks.get(block) else {
+        return String::new();
+    };
     let words = match &block.kind {
         BlockKind::Call(call) => {
-            let facts = call.state.result().map(|result| result.facts.as_str()).unwrap_or_default();
+            let facts = call
+                .state
+                .result()
+                .map(|result| result.facts.as_str())
+                .unwrap_or_default();
             let gap = if facts.is_empty() { "" } else { ", " };
-            return format!("{} {}{gap}{facts}", call.name, short(&call.headline)).trim().to_owned();
+            return format!("{} {}{gap}{facts}", call.name, short(&call.headline))
+                .trim()
+                .to_owned();
         }
         BlockKind::Text(body) | BlockKind::Thinking(body) => body.stub.to_string(),
-        BlockKind::Result(stray) => format!("a result without its call: {}", stray.result.body.stub),
+        BlockKind::Result(stray) => {
+            format!("a result without its call: {}", stray.result.body.stub)
+        }
         BlockKind::Image(_) => "an image".to_owned(),
         BlockKind::Break(what) => what.words().to_string(),
         BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => raw.title.to_string(),

@@ -58,7 +58,12 @@ impl Found {
     fn see(&mut self, what: &'static str, place: Origin) {
         match self.0.iter_mut().find(|anomaly| anomaly.what == what) {
             Some(anomaly) => anomaly.count += 1,
-            None => self.0.push(Anomaly { what, note: String::new(), count: 1, first: place }),
+            None => self.0.push(Anomaly {
+                what,
+                note: String::new(),
+                count: 1,
+                first: place,
+            }),
         }
     }
 
@@ -78,8 +83,11 @@ pub(crate) fn of_links(transcript: &Transcript) -> Option<Links> {
     let mut links = Links::default();
     let mut found = Found::default();
     let print = |key: &Key| transcript.print_of(key);
-    let parents: HashSet<Print> =
-        transcript.entries().filter_map(|entry| entry.parent.as_ref()).map(print).collect();
+    let parents: HashSet<Print> = transcript
+        .entries()
+        .filter_map(|entry| entry.parent.as_ref())
+        .map(print)
+        .collect();
     let mut missing: HashSet<Print> = HashSet::new();
     let mut walked = HashMap::new();
     for entry in transcript.entries() {
@@ -103,7 +111,11 @@ pub(crate) fn of_links(transcript: &Transcript) -> Option<Links> {
 }
 
 /// Walks up until something is known; `walked` says of each key whether it lies on a circle.
-fn leads_in_a_circle(key: Print, transcript: &Transcript, walked: &mut HashMap<Print, bool>) -> bool {
+fn leads_in_a_circle(
+    key: Print,
+    transcript: &Transcript,
+    walked: &mut HashMap<Print, bool>,
+) -> bool {
     let mut path: Vec<Print> = Vec::new();
     let mut on_path: HashMap<Print, usize> = HashMap::new();
     let mut at = Some(key);
@@ -129,7 +141,9 @@ pub(crate) fn of_pairing(transcript: &Transcript) -> Vec<Anomaly> {
     let mut found = Found::default();
     let mut calls: HashMap<&Key, u32> = HashMap::new();
     for id in transcript.order() {
-        let Some(entry) = transcript.get(*id) else { continue };
+        let Some(entry) = transcript.get(*id) else {
+            continue;
+        };
         let may_go_on = awaited.has(transcript, *id);
         for call in entry.calls() {
             see_call(call, entry, may_go_on, &mut found);
@@ -142,9 +156,15 @@ pub(crate) fn of_pairing(transcript: &Transcript) -> Vec<Anomaly> {
             }
         }
         for block in &entry.blocks {
-            let BlockKind::Result(stray) = &block.kind else { continue };
+            let BlockKind::Result(stray) = &block.kind else {
+                continue;
+            };
             let has_call = stray.duplicate || !transcript.entries_with_call(&stray.call).is_empty();
-            let what = if has_call { "further results of a call" } else { "results without a call" };
+            let what = if has_call {
+                "further results of a call"
+            } else {
+                "results without a call"
+            };
             found.see(what, entry.origin);
         }
     }
@@ -157,12 +177,17 @@ fn see_call(call: &ToolCall, entry: &Entry, may_go_on: bool, found: &mut Found) 
     }
     match &call.state {
         ToolState::Lost => found.see("calls that were interrupted", entry.origin),
-        state if state.is_open() && may_go_on => found.see("calls whose result may still come", entry.origin),
+        state if state.is_open() && may_go_on => {
+            found.see("calls whose result may still come", entry.origin);
+        }
         state if state.is_open() => found.see("calls without a result", entry.origin),
         state => {
             let ended = state.result().and_then(|result| result.at);
             let started = call.started.or(entry.at);
-            if ended.zip(started).is_some_and(|(ended, started)| ended < started) {
+            if ended
+                .zip(started)
+                .is_some_and(|(ended, started)| ended < started)
+            {
                 found.see("results that are older than their calls", entry.origin);
             }
         }
@@ -186,12 +211,17 @@ pub(crate) fn of_times(transcript: &Transcript) -> Times {
             times.first = Some(times.first.map_or(at, |first| first.min(at)));
             times.last = Some(times.last.map_or(at, |last| last.max(at)));
         }
-        if let Some(before) = before.insert(entry.lane.as_ref(), at).filter(|before| *before > at) {
+        if let Some(before) = before
+            .insert(entry.lane.as_ref(), at)
+            .filter(|before| *before > at)
+        {
             farthest = farthest.max(before.since(at));
             found.see(BACKWARDS, entry.origin);
         }
     }
-    found.note(BACKWARDS, || format!("by {} at most", figures::duration(farthest)));
+    found.note(BACKWARDS, || {
+        format!("by {} at most", figures::duration(farthest))
+    });
     times.anomalies = found.0;
     times
 }

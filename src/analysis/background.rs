@@ -8,13 +8,19 @@ use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
 
 /// The calls whose work goes on while a session does this, in the order of the file. Of one that nobody writes none does.
-pub(crate) fn calls<'t>(transcript: &'t Transcript, activity: &Activity) -> Vec<(EntryId, &'t ToolCall)> {
+pub(crate) fn calls<'t>(
+    transcript: &'t Transcript,
+    activity: &Activity,
+) -> Vec<(EntryId, &'t ToolCall)> {
     let is_alive = activity.is_work() || matches!(activity, Activity::Waiting { .. });
     if !is_alive {
         return Vec::new();
     }
     let goes_on = |(id, call): &(EntryId, &ToolCall)| {
-        let has_no_end = call.state.work().is_some_and(|work| work.completed().is_none());
+        let has_no_end = call
+            .state
+            .work()
+            .is_some_and(|work| work.completed().is_none());
         has_no_end && !transcript.branches().abandoned.contains(id)
     };
     let mut calls: Vec<_> = works(transcript).filter(goes_on).collect();
@@ -25,8 +31,9 @@ pub(crate) fn calls<'t>(transcript: &'t Transcript, activity: &Activity) -> Vec<
 /// How many calls and sub-agents go on in the background while a session does this.
 pub(crate) fn running(transcript: &Transcript, activity: &Activity) -> usize {
     let calls = calls(transcript, activity);
-    let begins_agent =
-        |(id, call): &&(EntryId, &ToolCall)| transcript.lanes_begun(*id, &call.key).next().is_some();
+    let begins_agent = |(id, call): &&(EntryId, &ToolCall)| {
+        transcript.lanes_begun(*id, &call.key).next().is_some()
+    };
     // Of sub-agents whose calls are counted nothing more is counted.
     let agents = calls.iter().filter(begins_agent).count();
     calls.len() + activity.agents().saturating_sub(agents)
@@ -34,7 +41,8 @@ pub(crate) fn running(transcript: &Transcript, activity: &Activity) -> usize {
 
 /// Since when an end waits to be told to the model, the oldest of those that nobody told.
 pub(crate) fn undelivered_since(transcript: &Transcript) -> Option<Timestamp> {
-    let undelivered = works(transcript).filter(|(id, _)| transcript.is_spoken_to(transcript.lane_at(*id)));
+    let undelivered =
+        works(transcript).filter(|(id, _)| transcript.is_spoken_to(transcript.lane_at(*id)));
     let ends = undelivered.filter_map(|(id, call)| {
         let entry = transcript.get(id)?;
         let life = Lifecycle::of(transcript, (id, &entry.key), call, false);

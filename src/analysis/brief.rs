@@ -161,14 +161,27 @@ impl Derived for Brief {
     type Row = EntryNotes;
     type Reads = ();
 
-    fn rows(transcript: &Transcript, id: EntryId, _before: &[EntryNotes], out: &mut Out<'_, EntryNotes>) {
-        let notes = transcript.get(id).map(|entry| EntryNotes::by(entry, &mut as_is));
-        notes.filter(|notes| *notes != EntryNotes::default()).into_iter().for_each(|row| out.push(row));
+    fn rows(
+        transcript: &Transcript,
+        id: EntryId,
+        _before: &[EntryNotes],
+        out: &mut Out<'_, EntryNotes>,
+    ) {
+        let notes = transcript
+            .get(id)
+            .map(|entry| EntryNotes::by(entry, &mut as_is));
+        notes
+            .filter(|notes| *notes != EntryNotes::default())
+            .into_iter()
+            .for_each(|row| out.push(row));
     }
 
     fn of(transcript: &Transcript, facts: &Facts<EntryNotes>, _reads: &()) -> Self {
         let entries = facts.in_order(transcript);
-        Self::of_all(transcript, entries.filter_map(|(_, id, rows)| Some((id, rows.first()?))))
+        Self::of_all(
+            transcript,
+            entries.filter_map(|(_, id, rows)| Some((id, rows.first()?))),
+        )
     }
 }
 
@@ -178,7 +191,10 @@ impl EntryNotes {
             return Self::default();
         }
         let (notes, is_away) = notes::notes_of(entry, whole);
-        Self { notes: notes.into(), is_away }
+        Self {
+            notes: notes.into(),
+            is_away,
+        }
     }
 }
 
@@ -194,13 +210,19 @@ impl Brief {
         transcript: &Transcript,
         entries: impl Iterator<Item = (EntryId, impl Borrow<EntryNotes>)>,
     ) -> Self {
-        let mut going = Going { root: transcript.meta().root.clone(), ..Going::default() };
+        let mut going = Going {
+            root: transcript.meta().root.clone(),
+            ..Going::default()
+        };
         for (entry, notes) in entries {
             let EntryNotes { notes, is_away } = notes.borrow();
             if *is_away {
                 going.brief.away.insert(entry);
             }
-            let at = At { entry, lane: transcript.lane_at(entry) };
+            let at = At {
+                entry,
+                lane: transcript.lane_at(entry),
+            };
             notes.iter().for_each(|note| going.add(at, note));
         }
         going.brief
@@ -216,16 +238,27 @@ impl Going {
         match note {
             Note::Change(change) => self.change(entry, change),
             Note::Commit(commit) => {
-                let notes::Committed { hash, subject, is_amended } = &**commit;
+                let notes::Committed {
+                    hash,
+                    subject,
+                    is_amended,
+                } = &**commit;
                 let commits = &mut self.brief.commits;
                 if *is_amended && let Some(replaced) = commits.pop() {
                     self.hashes.remove(&replaced.hash);
                 }
                 if self.hashes.insert(hash.clone()) {
-                    commits.push(Commit { hash: hash.clone(), subject: subject.clone(), entry });
+                    commits.push(Commit {
+                        hash: hash.clone(),
+                        subject: subject.clone(),
+                        entry,
+                    });
                 }
             }
-            Note::Command(text) => self.brief.commands.push(Command { text: text.clone(), entry }),
+            Note::Command(text) => self.brief.commands.push(Command {
+                text: text.clone(),
+                entry,
+            }),
             Note::Test(tests) => self.test(at, tests),
             Note::Done(like) => {
                 let like = self.within_root(like);
@@ -233,13 +266,25 @@ impl Going {
             }
             Note::Answered => {}
             Note::Failed(failed) => {
-                let notes::Failed { what, facts, word, like } = &**failed;
-                let (what, like) = (what.words(self.root.as_deref()), self.within_root(like).into_owned());
+                let notes::Failed {
+                    what,
+                    facts,
+                    word,
+                    like,
+                } = &**failed;
+                let (what, like) = (
+                    what.words(self.root.as_deref()),
+                    self.within_root(like).into_owned(),
+                );
                 self.fail(at, (what, facts, word), like);
             }
             Note::Open(block, what) => {
                 let what = what.words(self.root.as_deref());
-                self.brief.open.push(Open { what, entry, block: *block });
+                self.brief.open.push(Open {
+                    what,
+                    entry,
+                    block: *block,
+                });
             }
         }
     }
@@ -253,18 +298,38 @@ impl Going {
     }
 
     fn change(&mut self, entry: EntryId, change: &FileChange) {
-        let FileChange { path, is_edit, lines } = change;
-        let new = || Change { edits: 0, writes: 0, lines: Some((0, 0)), last: entry };
+        let FileChange {
+            path,
+            is_edit,
+            lines,
+        } = change;
+        let new = || Change {
+            edits: 0,
+            writes: 0,
+            lines: Some((0, 0)),
+            last: entry,
+        };
         let path = normal(path, self.root.as_deref());
         let known = self.brief.files.entry(path).or_insert_with(new);
         known.edits += usize::from(*is_edit);
         known.writes += usize::from(!is_edit);
-        known.lines = known.lines.zip(*lines).map(|(all, own)| (all.0 + own.0, all.1 + own.1));
+        known.lines = known
+            .lines
+            .zip(*lines)
+            .map(|(all, own)| (all.0 + own.0, all.1 + own.1));
         known.last = entry;
     }
 
     fn test(&mut self, at: At<'_>, tests: &Tests) {
-        let Tests { command, like, passed, has_failed, summary, facts, at: ended } = tests;
+        let Tests {
+            command,
+            like,
+            passed,
+            has_failed,
+            summary,
+            facts,
+            at: ended,
+        } = tests;
         if *passed == Some(true) {
             self.mend_tests(at, like);
         }
@@ -278,7 +343,11 @@ impl Going {
         });
         if *has_failed {
             let facts = summary.as_ref().unwrap_or(facts);
-            self.fail(at, (format!("run {command}"), facts, "failed"), Like::Test(like.clone()));
+            self.fail(
+                at,
+                (format!("run {command}"), facts, "failed"),
+                Like::Test(like.clone()),
+            );
         }
     }
 
@@ -286,7 +355,10 @@ impl Going {
         if self.unmended.is_empty() {
             return;
         }
-        let mended = self.unmended.remove(&(at.lane.cloned(), like.clone())).unwrap_or_default();
+        let mended = self
+            .unmended
+            .remove(&(at.lane.cloned(), like.clone()))
+            .unwrap_or_default();
         for number in mended.into_values() {
             if let Some(failure) = self.brief.failed.get_mut(number) {
                 failure.mended = Some(at.entry);
@@ -299,7 +371,12 @@ impl Going {
         let from = (at.lane.cloned(), Like::Test(passed.to_owned()));
         let failed = self.unmended.range(from..).map_while(|((of, like), _)| {
             let Like::Test(tests) = like else { return None };
-            Some((like, tests.strip_prefix(passed).filter(|_| of.as_ref() == at.lane)?))
+            Some((
+                like,
+                tests
+                    .strip_prefix(passed)
+                    .filter(|_| of.as_ref() == at.lane)?,
+            ))
         });
         let mended = failed.filter(|(_, rest)| rest.is_empty() || rest.starts_with(' '));
         let mended: Vec<Like> = mended.map(|(like, _)| like.clone()).collect();
@@ -309,8 +386,14 @@ impl Going {
     }
 
     fn fail(&mut self, at: At<'_>, (what, facts, word): (String, &str, &'static str), like: Like) {
-        let numbers = self.unmended.entry((at.lane.cloned(), like.clone())).or_default();
-        if let Some(known) = numbers.get(&what).and_then(|number| self.brief.failed.get_mut(*number)) {
+        let numbers = self
+            .unmended
+            .entry((at.lane.cloned(), like.clone()))
+            .or_default();
+        if let Some(known) = numbers
+            .get(&what)
+            .and_then(|number| self.brief.failed.get_mut(*number))
+        {
             known.times += 1;
             known.entry = at.entry;
             facts.clone_into(&mut known.facts);
@@ -333,7 +416,10 @@ impl Going {
 
 /// The prompts of a session, with what they say as far as that is in memory.
 pub(crate) fn prompts(transcript: &Transcript) -> impl Iterator<Item = (EntryId, &Entry)> {
-    transcript.turns().iter().filter_map(|turn| Some((turn.prompt, transcript.get(turn.prompt)?)))
+    transcript
+        .turns()
+        .iter()
+        .filter_map(|turn| Some((turn.prompt, transcript.get(turn.prompt)?)))
 }
 
 /// The last answer of the main lane that says something; of several sessions the last one of all their agents.
@@ -358,13 +444,17 @@ pub(crate) fn quoted(entry: &Entry, most: usize, whole: Whole<'_>) -> String {
     let mut said = String::new();
     let mut rest = 0;
     for block in &entry.blocks {
-        let BlockKind::Text(body) = &block.kind else { continue };
+        let BlockKind::Text(body) = &block.kind else {
+            continue;
+        };
         if said.len() >= most {
             rest += u64::from(body.bytes);
             continue;
         }
         let block = whole(block);
-        let BlockKind::Text(body) = &block.kind else { continue };
+        let BlockKind::Text(body) = &block.kind else {
+            continue;
+        };
         let text = without_sgr(body.text_or_stub());
         let text = text.trim();
         if text.is_empty() {
@@ -389,7 +479,10 @@ pub(crate) fn beginning(text: &str, most: usize) -> String {
 fn with_rest(begin: String, rest: u64) -> String {
     match rest {
         0 => begin,
-        rest => format!("{begin}\n[{} more left out; `tv show` has all]", bytes(rest)),
+        rest => format!(
+            "{begin}\n[{} more left out; `tv show` has all]",
+            bytes(rest)
+        ),
     }
 }
 

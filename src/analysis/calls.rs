@@ -109,15 +109,29 @@ impl Derived for Calls {
 
     fn rows(transcript: &Transcript, id: EntryId, before: &[Known], out: &mut Out<'_, Known>) {
         let entry = transcript.get(id).into_iter();
-        entry.flat_map(|entry| known_of(entry, before)).for_each(|known| out.push(known));
+        entry
+            .flat_map(|entry| known_of(entry, before))
+            .for_each(|known| out.push(known));
     }
 
     fn of(transcript: &Transcript, facts: &Facts<Known>, _reads: &()) -> Self {
-        let mut calls = Self { facts: facts.clone(), ..Self::default() };
-        for (_, id, known) in facts.in_order(transcript).filter(|(.., known)| !known.is_empty()) {
+        let mut calls = Self {
+            facts: facts.clone(),
+            ..Self::default()
+        };
+        for (_, id, known) in facts
+            .in_order(transcript)
+            .filter(|(.., known)| !known.is_empty())
+        {
             calls.firsts.insert(id, calls.all.len());
             for one in known {
-                let (number, place) = (calls.all.len(), Place { entry: id, block: one.block });
+                let (number, place) = (
+                    calls.all.len(),
+                    Place {
+                        entry: id,
+                        block: one.block,
+                    },
+                );
                 calls.all.push(place);
                 calls.alike.entry(one.likeness).or_default().push(number);
                 calls.tools.add(place, one);
@@ -143,7 +157,9 @@ impl Calls {
     /// The number of a call, and what is known of it.
     fn known(&self, place: Place) -> Option<(usize, &Known)> {
         let (first, calls) = (self.firsts.get(&place.entry)?, self.facts.get(place.entry));
-        let at = calls.binary_search_by_key(&place.block, |known| known.block).ok()?;
+        let at = calls
+            .binary_search_by_key(&place.block, |known| known.block)
+            .ok()?;
         Some((first + at, calls.get(at)?))
     }
 
@@ -162,7 +178,9 @@ impl Calls {
     /// Calls that ran while this one did; at most `most`.
     pub(crate) fn overlaps(&self, place: Place, most: usize) -> Overlaps {
         let mut found = Overlaps::default();
-        let Some((own, (from, to))) = self.known(place).and_then(|(own, known)| Some((own, known.span?)))
+        let Some((own, (from, to))) = self
+            .known(place)
+            .and_then(|(own, known)| Some((own, known.span?)))
         else {
             return found;
         };
@@ -190,14 +208,30 @@ impl Calls {
     /// `most` are looked at.
     pub(crate) fn earlier(&self, place: Place, most: usize) -> Earlier {
         let mut found = Earlier::default();
-        let Some((own, known)) = self.known(place) else { return found };
-        let alike = self.alike.get(&known.likeness).map(Vec::as_slice).unwrap_or_default();
-        let before = alike.get(..alike.partition_point(|number| *number < own)).unwrap_or_default();
-        let before = before.iter().rev().filter_map(|number| self.all.get(*number));
+        let Some((own, known)) = self.known(place) else {
+            return found;
+        };
+        let alike = self
+            .alike
+            .get(&known.likeness)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let before = alike
+            .get(..alike.partition_point(|number| *number < own))
+            .unwrap_or_default();
+        let before = before
+            .iter()
+            .rev()
+            .filter_map(|number| self.all.get(*number));
         found.is_cut = before.clone().nth(most).is_some();
         for other in before.take(most) {
-            match (known.print, self.known(*other).and_then(|(_, known)| known.print)) {
-                (Some(print), Some(other_print)) if print == other_print => found.calls.push(*other),
+            match (
+                known.print,
+                self.known(*other).and_then(|(_, known)| known.print),
+            ) {
+                (Some(print), Some(other_print)) if print == other_print => {
+                    found.calls.push(*other);
+                }
                 (Some(_), Some(_)) => {}
                 (None, _) | (_, None) => found.unread.push(other.entry),
             }
@@ -220,13 +254,25 @@ pub(crate) fn call_at(entry: &Entry, block: usize) -> Option<&ToolCall> {
 /// The calls of an entry. `before` is what was known of them.
 fn known_of(entry: &Entry, before: &[Known]) -> impl Iterator<Item = Known> {
     // A copy of an entry is no call of its own.
-    let blocks = entry.blocks.iter().enumerate().filter(|_| !entry.marks.copy);
+    let blocks = entry
+        .blocks
+        .iter()
+        .enumerate()
+        .filter(|_| !entry.marks.copy);
     blocks.filter_map(|(block, kind)| {
-        let BlockKind::Call(call) = &kind.kind else { return None };
+        let BlockKind::Call(call) = &kind.kind else {
+            return None;
+        };
         let likeness = likeness_of(call);
         let read = || {
-            let known = before.get(before.binary_search_by_key(&block, |known| known.block).ok()?)?;
-            Some(known).filter(|known| known.likeness == likeness)?.print
+            let known = before.get(
+                before
+                    .binary_search_by_key(&block, |known| known.block)
+                    .ok()?,
+            )?;
+            Some(known)
+                .filter(|known| known.likeness == likeness)?
+                .print
         };
         Some(Known {
             block,
@@ -235,7 +281,10 @@ fn known_of(entry: &Entry, before: &[Known]) -> impl Iterator<Item = Known> {
             print: print_of(&call.input).or_else(read),
             took: call.took(entry.said(call)),
             outcome: Outcome::of(&call.state),
-            bytes: call.state.result().map_or(0, |result| u64::from(result.body.bytes)),
+            bytes: call
+                .state
+                .result()
+                .map_or(0, |result| u64::from(result.body.bytes)),
             is_detached: call.state.work().is_some(),
             starts_agent: call.kind == ToolKind::Delegate || call.lane.is_some(),
             span: life_of(call, entry.said(call)).map(|(from, to)| (from.0, to.0)),
@@ -267,7 +316,9 @@ pub(crate) fn span_of(call: &ToolCall, said: Option<Timestamp>) -> Option<(Times
         (Some(from), None) if took.by == Clocked::Measured => {
             Some((from, Timestamp(from.0.checked_add(ms)?)))
         }
-        (_, Some(to)) if took.by == Clocked::Measured => Some((Timestamp(to.0.checked_sub(ms)?), to)),
+        (_, Some(to)) if took.by == Clocked::Measured => {
+            Some((Timestamp(to.0.checked_sub(ms)?), to))
+        }
         _ => None,
     }
 }
@@ -276,7 +327,13 @@ pub(crate) fn span_of(call: &ToolCall, said: Option<Timestamp>) -> Option<(Times
 /// arguments.
 pub(crate) fn likeness_of(call: &ToolCall) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (&call.name, &call.input.stub, call.input.bytes, call.input.lines).hash(&mut hasher);
+    (
+        &call.name,
+        &call.input.stub,
+        call.input.bytes,
+        call.input.lines,
+    )
+        .hash(&mut hasher);
     hasher.finish()
 }
 

@@ -57,15 +57,23 @@ impl Sides {
     /// Compares them, as the session stands now.
     pub(crate) fn compare(&self, transcript: &Transcript) -> Compared {
         let abandoned = &transcript.branches().abandoned;
-        let since = self.common.and_then(|id| transcript.place_of(id)).map_or(0, |place| place + 1);
+        let since = self
+            .common
+            .and_then(|id| transcript.place_of(id))
+            .map_or(0, |place| place + 1);
         let after = transcript.order().get(since..).unwrap_or_default();
         let active: Vec<EntryId> = after
             .iter()
             .copied()
             .filter(|id| !abandoned.contains(id) && !self.seen.contains(id))
-            .filter(|id| transcript.get(*id).is_some_and(|entry| entry.lane.is_none()))
+            .filter(|id| {
+                transcript
+                    .get(*id)
+                    .is_some_and(|entry| entry.lane.is_none())
+            })
             .collect();
-        let facts = |ids: &[EntryId]| PathFacts::of(ids.iter().filter_map(|id| transcript.get(*id)));
+        let facts =
+            |ids: &[EntryId]| PathFacts::of(ids.iter().filter_map(|id| transcript.get(*id)));
         let mut ours = steps(transcript, &self.own);
         let mut theirs = steps(transcript, &active);
         let mut same = 0;
@@ -75,7 +83,12 @@ impl Sides {
                 (our, their) => break [our, their].map(|step| step.map(|step| step.place)),
             }
         };
-        Compared { branch: facts(&self.own), active: facts(&active), same, differs }
+        Compared {
+            branch: facts(&self.own),
+            active: facts(&active),
+            same,
+            differs,
+        }
     }
 }
 
@@ -92,27 +105,47 @@ fn common(transcript: &Transcript, branch: &Branch) -> Option<EntryId> {
     None
 }
 
-fn steps<'a>(transcript: &'a Transcript, ids: &'a [EntryId]) -> impl Iterator<Item = ComparedStep> + 'a {
-    let entries = ids.iter().filter_map(|id| Some((*id, transcript.get(*id)?)));
-    entries.filter(|(_, entry)| !entry.marks.copy).flat_map(|(id, entry)| {
-        let steps = entry.blocks.iter().enumerate().filter_map(move |(block, one)| {
-            let likeness = match &one.kind {
-                BlockKind::Text(body) if entry.marks.prompt && is_first_text(entry, block) => {
-                    let mut hasher = DefaultHasher::new();
-                    (&body.stub, body.bytes, body.lines).hash(&mut hasher);
-                    hasher.finish()
-                }
-                BlockKind::Call(call) => likeness_of(call),
-                _ => return None,
-            };
-            Some(ComparedStep { place: Place { entry: id, block }, likeness })
-        });
-        steps.collect::<Vec<_>>()
-    })
+fn steps<'a>(
+    transcript: &'a Transcript,
+    ids: &'a [EntryId],
+) -> impl Iterator<Item = ComparedStep> + 'a {
+    let entries = ids
+        .iter()
+        .filter_map(|id| Some((*id, transcript.get(*id)?)));
+    entries
+        .filter(|(_, entry)| !entry.marks.copy)
+        .flat_map(|(id, entry)| {
+            let steps = entry
+                .blocks
+                .iter()
+                .enumerate()
+                .filter_map(move |(block, one)| {
+                    let likeness = match &one.kind {
+                        BlockKind::Text(body)
+                            if entry.marks.prompt && is_first_text(entry, block) =>
+                        {
+                            let mut hasher = DefaultHasher::new();
+                            (&body.stub, body.bytes, body.lines).hash(&mut hasher);
+                            hasher.finish()
+                        }
+                        BlockKind::Call(call) => likeness_of(call),
+                        _ => return None,
+                    };
+                    Some(ComparedStep {
+                        place: Place { entry: id, block },
+                        likeness,
+                    })
+                });
+            steps.collect::<Vec<_>>()
+        })
 }
 
 fn is_first_text(entry: &Entry, block: usize) -> bool {
-    entry.blocks.iter().position(|one| matches!(one.kind, BlockKind::Text(_))) == Some(block)
+    entry
+        .blocks
+        .iter()
+        .position(|one| matches!(one.kind, BlockKind::Text(_)))
+        == Some(block)
 }
 
 #[cfg(test)]

@@ -26,7 +26,10 @@ pub struct ContextUse {
 pub fn of(transcript: &Transcript) -> Option<ContextUse> {
     let (request, usage) = transcript.last_request()?;
     let tokens = compacted_to(transcript).unwrap_or_else(|| usage.seen().context());
-    Some(ContextUse { tokens, window: window_at(transcript, request, tokens) })
+    Some(ContextUse {
+        tokens,
+        window: window_at(transcript, request, tokens),
+    })
 }
 
 /// The context when an entry was recorded, in the lane of that; nothing if no request near before it records usage.
@@ -40,7 +43,10 @@ pub(crate) fn at(transcript: &Transcript, id: EntryId) -> Option<ContextUse> {
     let request = transcript.get(request?)?;
     let left = left_by(entry).or_else(|| left_by(transcript.get(compaction?)?));
     let tokens = left.or_else(|| Some(request.usage.as_ref()?.seen().context()))?;
-    Some(ContextUse { tokens, window: window_at(transcript, request, tokens) })
+    Some(ContextUse {
+        tokens,
+        window: window_at(transcript, request, tokens),
+    })
 }
 
 /// The size of the window that a request had, recorded or known from the model's name.
@@ -49,7 +55,10 @@ pub(crate) fn window_at(transcript: &Transcript, request: &Entry, tokens: u64) -
 }
 
 /// The window of a session in requests to a model: the recorded one, else that of the model.
-pub(crate) fn window_of_session(transcript: &Transcript, model: Option<&Name>) -> Option<ModelWindow> {
+pub(crate) fn window_of_session(
+    transcript: &Transcript,
+    model: Option<&Name>,
+) -> Option<ModelWindow> {
     let meta = transcript.meta();
     let recorded = meta.window.map(ModelWindow::Recorded);
     recorded.or_else(|| ModelWindow::of(model.or(meta.model.as_ref())?))
@@ -63,12 +72,25 @@ pub(crate) fn before(
     most: usize,
 ) -> (Option<EntryId>, Option<EntryId>) {
     let order = transcript.order().get(..place).unwrap_or_default();
-    let lane = transcript.order().get(place).and_then(|id| transcript.get(*id)).map(|entry| &entry.lane);
+    let lane = transcript
+        .order()
+        .get(place)
+        .and_then(|id| transcript.get(*id))
+        .map(|entry| &entry.lane);
     let mut compaction = None;
     for id in order.iter().rev().take(most) {
-        let Some(entry) = transcript.get(*id).filter(|entry| Some(&entry.lane) == lane) else { continue };
-        let is_compaction =
-            |block: &Block| matches!(block.kind, BlockKind::Break(Break::Compaction { partial: false, .. }));
+        let Some(entry) = transcript
+            .get(*id)
+            .filter(|entry| Some(&entry.lane) == lane)
+        else {
+            continue;
+        };
+        let is_compaction = |block: &Block| {
+            matches!(
+                block.kind,
+                BlockKind::Break(Break::Compaction { partial: false, .. })
+            )
+        };
         if entry.blocks.iter().any(is_compaction) {
             compaction = compaction.or(Some(*id));
         }
@@ -81,8 +103,15 @@ pub(crate) fn before(
 
 /// The tokens that a compaction left, if no request followed it.
 fn compacted_to(transcript: &Transcript) -> Option<u64> {
-    let main_lane = transcript.order().iter().rev().filter_map(|id| transcript.get(*id));
-    main_lane.filter(|entry| entry.lane.is_none()).take_while(|entry| !is_request(entry)).find_map(left_by)
+    let main_lane = transcript
+        .order()
+        .iter()
+        .rev()
+        .filter_map(|id| transcript.get(*id));
+    main_lane
+        .filter(|entry| entry.lane.is_none())
+        .take_while(|entry| !is_request(entry))
+        .find_map(left_by)
 }
 
 /// The tokens that the compaction of an entry left.
@@ -95,7 +124,10 @@ fn left_by(entry: &Entry) -> Option<u64> {
 
 /// Whether an entry is a request that records its prompt.
 pub(crate) fn is_request(entry: &Entry) -> bool {
-    entry.usage.as_ref().is_some_and(|usage| usage.scope == Scope::Request && usage.prompt() > 0)
+    entry
+        .usage
+        .as_ref()
+        .is_some_and(|usage| usage.scope == Scope::Request && usage.prompt() > 0)
 }
 
 /// Windows by the beginning of the model's name; the first that fits counts. They are those that agents
@@ -134,10 +166,16 @@ pub(crate) enum ModelWindow {
 impl ModelWindow {
     fn of(name: &str) -> Option<Self> {
         let model = models::canonical(name);
-        let family = WINDOWS.iter().find(|(family, _)| model.starts_with(family)).map(|(_, window)| *window);
+        let family = WINDOWS
+            .iter()
+            .find(|(family, _)| model.starts_with(family))
+            .map(|(_, window)| *window);
         let window = family.or_else(|| prices::of_model(name)?.window)?;
         let long = model.starts_with("claude").then_some(CLAUDE_LONG);
-        Some(Self::OfModel(long.filter(|_| name.contains("[1m]")).unwrap_or(window), long))
+        Some(Self::OfModel(
+            long.filter(|_| name.contains("[1m]")).unwrap_or(window),
+            long,
+        ))
     }
 
     /// The window that so many tokens were in; none if they prove the table wrong.
@@ -160,9 +198,18 @@ mod tests {
 
     #[test]
     fn windows_are_known_by_family_or_not_at_all() {
-        assert_eq!(window_of_model("claude-sonnet-4-5-20250929", 10), Some(200_000));
-        assert_eq!(window_of_model("claude-sonnet-4-5[1m]", 10), Some(1_000_000));
-        assert_eq!(window_of_model("claude-sonnet-4-5", 300_000), Some(1_000_000));
+        assert_eq!(
+            window_of_model("claude-sonnet-4-5-20250929", 10),
+            Some(200_000)
+        );
+        assert_eq!(
+            window_of_model("claude-sonnet-4-5[1m]", 10),
+            Some(1_000_000)
+        );
+        assert_eq!(
+            window_of_model("claude-sonnet-4-5", 300_000),
+            Some(1_000_000)
+        );
         assert_eq!(window_of_model("openai/gpt-5-codex", 10), Some(400_000));
         assert_eq!(window_of_model("gemini-2.5-pro", 10), Some(1_048_576));
         assert_eq!(window_of_model("glm-5", 10), Some(200_000));

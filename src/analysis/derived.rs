@@ -30,7 +30,12 @@ pub trait Derived: Default + PartialEq {
 
     /// The rows of an entry as it is now. `before` are those that were known: they have what bodies told that are on
     /// disk by now.
-    fn rows(transcript: &Transcript, id: EntryId, before: &[Self::Row], out: &mut Out<'_, Self::Row>);
+    fn rows(
+        transcript: &Transcript,
+        id: EntryId,
+        before: &[Self::Row],
+        out: &mut Out<'_, Self::Row>,
+    );
 
     /// The value of all facts. To look at the entries themselves would unpack all of them: of the transcript only the
     /// order, lanes, turns and what is known of the session as a whole is for this function.
@@ -127,26 +132,39 @@ impl<D: Derived> Memo<D> {
     /// changed. Says whether that was all, also by the value that this one reads. Before all is read it computes only when
     /// twice as many facts are known as the last time: all of it together costs no more than twice the last time, and
     /// nobody looks at nothing meanwhile.
-    pub(crate) fn follow_with(&mut self, transcript: &Transcript, reads: &D::Reads, most: usize) -> bool {
+    pub(crate) fn follow_with(
+        &mut self,
+        transcript: &Transcript,
+        reads: &D::Reads,
+        most: usize,
+    ) -> bool {
         let is_all = self.read(transcript, most) && reads.is_complete();
         self.is_current &= self.seen == reads.generation();
         if !self.is_current && (is_all || self.facts.len() >= 2 * self.computed) {
             let value = D::of(transcript, &self.facts, reads);
             self.generation += u64::from(value != self.value);
             self.value = value;
-            (self.is_current, self.computed, self.seen) = (true, self.facts.len(), reads.generation());
+            (self.is_current, self.computed, self.seen) =
+                (true, self.facts.len(), reads.generation());
         }
         is_all
     }
 
     /// Reads facts while entries come and nobody looks. Says whether that was all.
-    pub(crate) fn watch(&mut self, transcript: &Transcript, _reads: &D::Reads, most: usize) -> bool {
+    pub(crate) fn watch(
+        &mut self,
+        transcript: &Transcript,
+        _reads: &D::Reads,
+        most: usize,
+    ) -> bool {
         self.read(transcript, most)
     }
 
     fn read(&mut self, transcript: &Transcript, most: usize) -> bool {
         for id in transcript.ids_from(self.facts.len(), most) {
-            let has_rows = self.facts.add(|before, out| D::rows(transcript, id, before, out));
+            let has_rows = self
+                .facts
+                .add(|before, out| D::rows(transcript, id, before, out));
             self.is_current &= D::IS_OF_ROWS && !has_rows;
         }
         self.facts.len() >= transcript.ids()
@@ -163,7 +181,9 @@ impl<D: Derived> Memo<D> {
 
     /// An entry has changed, or its bodies were read again; takes effect with [`Memo::follow_with`].
     pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) {
-        let is_other = self.facts.change(id, |before, out| D::rows(transcript, id, before, out));
+        let is_other = self
+            .facts
+            .change(id, |before, out| D::rows(transcript, id, before, out));
         self.is_current &= !is_other;
     }
 

@@ -213,7 +213,17 @@ impl Compare {
 }
 
 /// Units of time in ms, the largest first.
-pub(crate) const TIMES: &[(&str, u64)] =
-    &[("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
+pub(crate) const TIMES: &[(&str, u64)] = &[
+    ("d", 86_400_000),
+    ("h", 3_600_000),
+    ("m", 60_000),
+    ("s", 1_000),
+    ("ms", 1),
+];
 /// Units of tokens, the largest first.
-pub(crate) const TOKENS: &[(&str, u64)] = &[("G", 1_000_000_000), ("M", 1_000_000), ("k", 1_000), ("", 1)];
+pub(crate) const TOKENS: &[(&str, u64)] = &[
+    ("G", 1_000_000_000),
+    ("M", 1_000_000),
+    ("k", 1_000),
+    ("", 1),
+];

@@ -41,14 +41,25 @@ impl Derived for Files {
     }
 
     fn of(transcript: &Transcript, facts: &Facts<Row>, _reads: &()) -> Self {
-        let mut found =
-            Found { transcript, facts, numbers: HashMap::new(), by_path: HashMap::new(), list: Vec::new() };
+        let mut found = Found {
+            transcript,
+            facts,
+            numbers: HashMap::new(),
+            by_path: HashMap::new(),
+            list: Vec::new(),
+        };
         let mut named: Vec<(Place, usize)> = Vec::new();
-        for (_, id, rows) in facts.in_order(transcript).filter(|(.., rows)| !rows.is_empty()) {
+        for (_, id, rows) in facts
+            .in_order(transcript)
+            .filter(|(.., rows)| !rows.is_empty())
+        {
             let mut before = None;
             for (at, row) in rows.iter().enumerate() {
                 let Row::Use(used) = row else { continue };
-                let place = Place { entry: id, block: used.block as usize };
+                let place = Place {
+                    entry: id,
+                    block: used.block as usize,
+                };
                 let number = found.number(id, used.path);
                 let again = Some((place, number, used.op));
                 if before == again {
@@ -63,13 +74,27 @@ impl Derived for Files {
                 named.push((place, number));
             }
         }
-        let files = found.list.into_iter().map(|(path, uses)| (path, File::of(uses)));
+        let files = found
+            .list
+            .into_iter()
+            .map(|(path, uses)| (path, File::of(uses)));
         let files: Vec<(Text, File)> = files.collect();
         named.retain(|(_, number)| files.get(*number).is_some_and(|(_, file)| file.is_listed));
         named.dedup_by_key(|(place, _)| *place);
-        let path = |number: usize| files.get(number).map(|(path, _)| path.clone()).unwrap_or_default();
-        let of_call = named.into_iter().map(|(place, number)| (place, path(number))).collect();
-        Self { of_call, by_path: files.into_iter().collect() }
+        let path = |number: usize| {
+            files
+                .get(number)
+                .map(|(path, _)| path.clone())
+                .unwrap_or_default()
+        };
+        let of_call = named
+            .into_iter()
+            .map(|(place, number)| (place, path(number)))
+            .collect();
+        Self {
+            of_call,
+            by_path: files.into_iter().collect(),
+        }
     }
 }
 
@@ -97,8 +122,9 @@ impl Found<'_> {
             return *number;
         }
         // Of sessions that began in different folders, each has its own.
-        let folder =
-            session.and_then(|(_, session)| session.root.as_ref()).filter(|folder| root != Some(*folder));
+        let folder = session
+            .and_then(|(_, session)| session.root.as_ref())
+            .filter(|folder| root != Some(*folder));
         let named = self.facts.name(path);
         let path = paths::seen_from(&named, folder.map(Text::as_str), root.map(Text::as_str));
         let number = self.by_path.get(&*path).copied().unwrap_or_else(|| {
@@ -125,7 +151,10 @@ impl Files {
 
     /// The first listed file that a call used.
     pub(crate) fn of_call(&self, place: Place) -> Option<&Text> {
-        let at = self.of_call.binary_search_by_key(&place, |(place, _)| *place).ok()?;
+        let at = self
+            .of_call
+            .binary_search_by_key(&place, |(place, _)| *place)
+            .ok()?;
         self.of_call.get(at).map(|(_, path)| path)
     }
 }

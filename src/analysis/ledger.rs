@@ -109,7 +109,10 @@ impl By {
 
     /// Its word.
     pub fn word(self) -> &'static str {
-        Self::ALL.iter().find(|(by, _)| *by == self).map_or("", |(_, word)| word)
+        Self::ALL
+            .iter()
+            .find(|(by, _)| *by == self)
+            .map_or("", |(_, word)| word)
     }
 
     /// Whether it is a span of time.
@@ -122,7 +125,9 @@ impl By {
         match self {
             Self::Week => at.calendar_week(),
             Self::Month => at.calendar_month(),
-            Self::Day | Self::Project | Self::Agent | Self::Model | Self::Session => at.calendar_day(),
+            Self::Day | Self::Project | Self::Agent | Self::Model | Self::Session => {
+                at.calendar_day()
+            }
         }
     }
 }
@@ -196,7 +201,11 @@ impl Row {
     /// What it cost.
     pub fn cost(&self) -> Cost {
         let unpriced_models = self.unpriced.iter().cloned().collect();
-        Cost { unpriced_models, ..self.amount.money.cost() }.lacking(self.lacks_agents)
+        Cost {
+            unpriced_models,
+            ..self.amount.money.cost()
+        }
+        .lacking(self.lacks_agents)
     }
 
     fn add(&mut self, session: usize, spent: &Spent) {
@@ -212,7 +221,11 @@ impl Row {
 impl Ledger {
     /// Nothing was spent so far. Only what was spent in this time counts.
     pub fn new(time: Range<Option<Timestamp>>) -> Self {
-        Self { since: time.start, until: time.end, ..Self::default() }
+        Self {
+            since: time.start,
+            until: time.end,
+            ..Self::default()
+        }
     }
 
     /// How many requests stood in more than one session.
@@ -227,7 +240,9 @@ impl Ledger {
 
     /// What agents tell of their limits.
     pub fn limits(&self) -> impl Iterator<Item = (&'static str, Limit)> {
-        self.limits.iter().flat_map(|(agent, limits)| limits.iter().map(|limit| (*agent, *limit)))
+        self.limits
+            .iter()
+            .flat_map(|(agent, limits)| limits.iter().map(|limit| (*agent, *limit)))
     }
 
     /// Adds what a session spent and no session before it.
@@ -247,7 +262,8 @@ impl Ledger {
         let counts_runs = spender.spent.iter().any(|spent| spent.is_run);
         let mut new = Vec::with_capacity(spender.spent.len());
         let (mut beyond, mut own) = (Vec::new(), Vec::new());
-        let mut sums_after: HashMap<Key, Vec<(Name, Usage)>> = spender.sums_so_far.into_iter().collect();
+        let mut sums_after: HashMap<Key, Vec<(Name, Usage)>> =
+            spender.sums_so_far.into_iter().collect();
         let mut sums = Vec::new();
         for spent in spender.spent {
             let identity = identity(&spent, &spender.id);
@@ -261,10 +277,17 @@ impl Ledger {
                 sums.extend(recorded.map(|recorded| (own.len(), recorded)));
             }
             if known.is_some() {
-                let is_own = self.spent.get(place).is_some_and(|(of, _)| spender.has_files && *of == session);
+                let is_own = self
+                    .spent
+                    .get(place)
+                    .is_some_and(|(of, _)| spender.has_files && *of == session);
                 self.copies += if is_own { 0 } else { spent.amount.requests };
-                let is_before = |one: usize, other: usize| self.precedence(one) < self.precedence(other);
-                let said_first = self.spent.get(place).filter(|(known, _)| !is_before(session, *known));
+                let is_before =
+                    |one: usize, other: usize| self.precedence(one) < self.precedence(other);
+                let said_first = self
+                    .spent
+                    .get(place)
+                    .filter(|(known, _)| !is_before(session, *known));
                 let owner = said_first.map_or(session, |(known, _)| *known);
                 self.covered.remove(&session);
                 if let Some((of, known)) = self.spent.get_mut(place) {
@@ -279,7 +302,13 @@ impl Ledger {
         }
         self.known.extend(new);
         if !beyond.is_empty() {
-            self.runs.push(Run { number: session, session: spender.id, beyond, own, sums });
+            self.runs.push(Run {
+                number: session,
+                session: spender.id,
+                beyond,
+                own,
+                sums,
+            });
         }
     }
 
@@ -287,8 +316,14 @@ impl Ledger {
     /// written to last says what it is, and the first one when it began.
     fn place_of(&mut self, found: Found, id: &Text, has_files: bool) -> usize {
         let next = self.sessions.len();
-        let place =
-            if has_files { *self.in_files.entry((found.format, id.clone())).or_insert(next) } else { next };
+        let place = if has_files {
+            *self
+                .in_files
+                .entry((found.format, id.clone()))
+                .or_insert(next)
+        } else {
+            next
+        };
         let Some(known) = self.sessions.get_mut(place) else {
             self.sessions.push(found);
             self.newest.push(None);
@@ -317,23 +352,38 @@ impl Ledger {
         let mut total = Row::default();
         let mut calendar = Calendar::default();
         for (session, spent) in self.sums.get_or_init(|| self.sums()) {
-            let Some(found) = self.sessions.get(*session) else { continue };
-            if within.iter().any(|(by, group)| calendar.group(&[*by], found, spent) != *group) {
+            let Some(found) = self.sessions.get(*session) else {
+                continue;
+            };
+            if within
+                .iter()
+                .any(|(by, group)| calendar.group(&[*by], found, spent) != *group)
+            {
                 continue;
             }
             // What is left of an estimate that was recorded to the cent is a mark, and no row.
             let is_mark = spent.is_run && spent.amount.is_nothing();
             let group = calendar.group(by, found, spent);
-            let row = if is_mark { rows.get_mut(&group) } else { Some(rows.entry(group).or_default()) };
+            let row = if is_mark {
+                rows.get_mut(&group)
+            } else {
+                Some(rows.entry(group).or_default())
+            };
             if let Some(row) = row {
                 row.add(*session, spent);
             }
             total.add(*session, spent);
         }
-        let mut rows: Vec<Row> = rows.into_iter().map(|(group, row)| Row { group, ..row }).collect();
+        let mut rows: Vec<Row> = rows
+            .into_iter()
+            .map(|(group, row)| Row { group, ..row })
+            .collect();
         rows.sort_by(|one, other| {
             let picos = |row: &Row| std::cmp::Reverse(row.amount.money.picos());
-            one.group.period.cmp(&other.group.period).then_with(|| picos(one).cmp(&picos(other)))
+            one.group
+                .period
+                .cmp(&other.group.period)
+                .then_with(|| picos(one).cmp(&picos(other)))
         });
         (rows, total)
     }
@@ -356,13 +406,23 @@ impl Ledger {
                 amount.money = amount.money.covered();
             }
             let day = at.map(|at| calendar.period(By::Day, at));
-            let place = *places.entry((*session, day, spent.model.clone())).or_insert(sums.len());
+            let place = *places
+                .entry((*session, day, spent.model.clone()))
+                .or_insert(sums.len());
             if let Some((_, sum)) = sums.get_mut(place) {
                 sum.amount.plus(&amount);
                 sum.lacks_agents |= spent.lacks_agents;
                 sum.is_run &= spent.is_run;
             } else {
-                sums.push((*session, Spent { key: None, at, amount, ..spent.clone() }));
+                sums.push((
+                    *session,
+                    Spent {
+                        key: None,
+                        at,
+                        amount,
+                        ..spent.clone()
+                    },
+                ));
             }
         }
         sums
@@ -374,7 +434,12 @@ impl Ledger {
         if covered.is_empty() {
             return covered;
         }
-        let figures = |amount: &Amount| (amount.tokens().map(|tokens| tokens.total), amount.money.picos());
+        let figures = |amount: &Amount| {
+            (
+                amount.tokens().map(|tokens| tokens.total),
+                amount.money.picos(),
+            )
+        };
         for (place, (session, spent)) in self.spent.iter().enumerate() {
             let is_less = |left: &Amount| figures(left) != figures(&spent.amount);
             let has_part_elsewhere = beyond.get(&place).is_some_and(is_less);
@@ -389,11 +454,15 @@ impl Ledger {
     /// has a time, when it was last written to.
     fn when(&self, session: usize, spent: &Spent) -> Option<Timestamp> {
         let newest = || self.newest.get(session).copied().flatten();
-        spent.at.or_else(newest).or_else(|| self.sessions.get(session)?.modified)
+        spent
+            .at
+            .or_else(newest)
+            .or_else(|| self.sessions.get(session)?.modified)
     }
 
     fn is_of_time(&self, at: Option<Timestamp>) -> bool {
-        self.since.is_none_or(|since| at >= Some(since)) && self.until.is_none_or(|until| at < Some(until))
+        self.since.is_none_or(|since| at >= Some(since))
+            && self.until.is_none_or(|until| at < Some(until))
     }
 }
 
@@ -432,8 +501,11 @@ impl Calendar {
                     group.period = spent.at.map(|at| self.period(*by, at));
                 }
                 By::Project => {
-                    group.project =
-                        found.project.clone().or_else(|| found.cwd.clone()).or_else(|| Some(Text::default()));
+                    group.project = found
+                        .project
+                        .clone()
+                        .or_else(|| found.cwd.clone())
+                        .or_else(|| Some(Text::default()));
                 }
                 By::Agent => group.agent = Some(found.format),
                 By::Model => group.model = Some(spent.model.clone()),
@@ -445,11 +517,23 @@ impl Calendar {
 }
 
 fn identity(spent: &Spent, session: &Text) -> Request {
-    let Amount { input, output, cache_read, cache_write, money, .. } = spent.amount;
+    let Amount {
+        input,
+        output,
+        cache_read,
+        cache_write,
+        money,
+        ..
+    } = spent.amount;
     let prompt = [input.total, cache_read.total, cache_write.total];
     if spent.is_run {
         // It does not grow, and no other one counts the same.
-        let key = Text::clean(&format!("run:{}:{}:{}", spent.model, output.total, money.picos()));
+        let key = Text::clean(&format!(
+            "run:{}:{}:{}",
+            spent.model,
+            output.total,
+            money.picos()
+        ));
         return Request::within(session, key, spent.at, prompt);
     }
     Request::new(spent.key.as_ref(), spent.at, prompt, session)
@@ -466,7 +550,11 @@ mod tests {
     use crate::model::usage::Usage;
 
     fn spent(key: &str, at: Option<i64>, input: u64, output: u64) -> Spent {
-        let usage = Usage { input: Some(input), output: Some(output), ..Usage::default() };
+        let usage = Usage {
+            input: Some(input),
+            output: Some(output),
+            ..Usage::default()
+        };
         let key = (!key.is_empty()).then(|| Text::clean(key));
         Spent {
             key,
@@ -479,7 +567,10 @@ mod tests {
     }
 
     fn spender(id: &str, spent: Vec<Spent>) -> Spender {
-        let place = Place { path: format!("/{id}").into(), session: None };
+        let place = Place {
+            path: format!("/{id}").into(),
+            session: None,
+        };
         let found = Found::new(place, "made", Text::clean(id));
         Spender {
             found,
@@ -503,14 +594,22 @@ mod tests {
         let (rows, total) = ledger.rows(&[By::Session], &[]);
         let all: i64 = rows.iter().map(|row| row.amount.input.total).sum();
         assert_eq!(all, total.amount.input.total);
-        (total.amount.requests, total.amount.input.total, total.amount.output.total, ledger.copies())
+        (
+            total.amount.requests,
+            total.amount.input.total,
+            total.amount.output.total,
+            ledger.copies(),
+        )
     }
 
     #[test]
     fn what_has_no_time_was_spent_by_the_newest_record_of_its_session() {
         for (newest, expected) in [(Some(Timestamp(70)), 0), (None, 1)] {
             let mut ledger = Ledger::new(Some(Timestamp(90))..None);
-            let mut spender = Spender { newest, ..spender("a", vec![spent("", None, 10, 5)]) };
+            let mut spender = Spender {
+                newest,
+                ..spender("a", vec![spent("", None, 10, 5)])
+            };
             spender.found.modified = Some(Timestamp(100));
             ledger.add(spender);
             assert_eq!(ledger.rows(&[By::Day], &[]).1.amount.requests, expected);
@@ -521,18 +620,40 @@ mod tests {
     fn a_cost_that_is_recorded_as_a_whole_has_no_marks_of_estimates() {
         let charges = || {
             let mut one = spent("a1", Some(1), 10, 5);
-            one.amount.money = Money { estimated: 7, estimates: 1, partial: 1, ..Money::default() };
-            let money = Money { recorded: 7, estimated: -7, recordings: 1, ..Money::default() };
-            let amount = Amount { money, ..Amount::default() };
+            one.amount.money = Money {
+                estimated: 7,
+                estimates: 1,
+                partial: 1,
+                ..Money::default()
+            };
+            let money = Money {
+                recorded: 7,
+                estimated: -7,
+                recordings: 1,
+                ..Money::default()
+            };
+            let amount = Amount {
+                money,
+                ..Amount::default()
+            };
             vec![
                 one,
-                Spent { key: None, at: Some(Timestamp(9)), is_run: true, amount, ..spent("", None, 0, 0) },
+                Spent {
+                    key: None,
+                    at: Some(Timestamp(9)),
+                    is_run: true,
+                    amount,
+                    ..spent("", None, 0, 0)
+                },
             ]
         };
         let total = |since: Option<i64>, sessions: &[&str], is_covered| {
             let mut ledger = Ledger::new(since.map(Timestamp)..None);
             for id in sessions {
-                ledger.add(Spender { is_covered, ..spender(id, charges()) });
+                ledger.add(Spender {
+                    is_covered,
+                    ..spender(id, charges())
+                });
             }
             let cost = ledger.rows(&[By::Session], &[]).1.cost();
             (cost.source, cost.is_partial)
@@ -565,8 +686,14 @@ mod tests {
         }
         // Short ids: a fork has the same time and prompt, another session has not.
         let short = |at| vec![spent("a1b2", Some(at), 10, 5)];
-        assert_eq!(sums(vec![("a", short(1)), ("fork", short(1))]), (1, 10, 5, 1));
-        assert_eq!(sums(vec![("a", short(1)), ("other", short(2))]), (2, 20, 10, 0));
+        assert_eq!(
+            sums(vec![("a", short(1)), ("fork", short(1))]),
+            (1, 10, 5, 1)
+        );
+        assert_eq!(
+            sums(vec![("a", short(1)), ("other", short(2))]),
+            (2, 20, 10, 0)
+        );
         // Without ids only the same session is known again.
         let placed = || vec![spent("@0:100", Some(1), 10, 5), spent("", Some(1), 1, 1)];
         assert_eq!(sums(vec![("a", placed()), ("a", placed())]), (2, 11, 6, 2));
@@ -575,7 +702,9 @@ mod tests {
         let mut ledger = Ledger::new(None..None);
         for (sessions, requests) in [(1, 1), (2, 3)] {
             let key = |n: usize| format!("{given}{sessions}{n}");
-            let spent = (0..sessions).map(|n| spent(&key(n), Some(7), 10, 5)).collect();
+            let spent = (0..sessions)
+                .map(|n| spent(&key(n), Some(7), 10, 5))
+                .collect();
             ledger.add(spender(&format!("s{sessions}"), spent));
             for by in By::ALL.map(|(by, _)| by) {
                 let (rows, total) = ledger.rows(&[by], &[]);
@@ -585,7 +714,11 @@ mod tests {
                     (of_rows, total.amount.requests, total.sessions()),
                     (requests, requests, sessions)
                 );
-                assert_eq!(counted, Some(if by == By::Session { 1 } else { sessions }), "{by:?}");
+                assert_eq!(
+                    counted,
+                    Some(if by == By::Session { 1 } else { sessions }),
+                    "{by:?}"
+                );
             }
         }
         // What a session says twice itself are two requests.
@@ -598,20 +731,35 @@ mod tests {
     fn files_of_one_session_are_one() {
         let given = |n: usize| format!("0123456789abcdef-{n}");
         let first = vec![spent(&given(0), Some(7), 10, 5)];
-        let second = vec![spent(&given(0), Some(7), 10, 5), spent(&given(1), Some(9), 20, 6)];
+        let second = vec![
+            spent(&given(0), Some(7), 10, 5),
+            spent(&given(1), Some(9), 20, 6),
+        ];
         let is_one = |has_files: bool| {
             let mut ledger = Ledger::new(None..None);
-            for (title, modified, spent) in [("new", 9, second.clone()), ("old", 8, first.clone())] {
-                let mut spender = Spender { has_files, ..spender("a", spent) };
+            for (title, modified, spent) in [("new", 9, second.clone()), ("old", 8, first.clone())]
+            {
+                let mut spender = Spender {
+                    has_files,
+                    ..spender("a", spent)
+                };
                 spender.found.title = Some(title.into());
                 spender.found.modified = Some(Timestamp(modified));
                 spender.found.started = Some(Timestamp(modified - 8));
                 ledger.add(spender);
             }
             let (rows, total) = ledger.rows(&[By::Session], &[]);
-            let titles: Vec<_> = rows.iter().filter_map(|row| row.group.session.clone()?.1).collect();
+            let titles: Vec<_> = rows
+                .iter()
+                .filter_map(|row| row.group.session.clone()?.1)
+                .collect();
             let title = titles.first().map(ToString::to_string);
-            (total.sessions(), total.amount.requests, ledger.copies(), title)
+            (
+                total.sessions(),
+                total.amount.requests,
+                ledger.copies(),
+                title,
+            )
         };
         assert_eq!(is_one(true), (1, 2, 0, Some("new".to_owned())));
         assert_eq!(is_one(false).2, 1, "a copy in another session");
@@ -620,7 +768,9 @@ mod tests {
     #[test]
     fn questions_are_answered_from_days_and_not_from_requests() {
         let mut ledger = Ledger::new(None..None);
-        let hours = (0..1_000).map(|n| spent(&format!("@{n}"), Some(n * 60_000), 10, 5)).collect();
+        let hours = (0..1_000)
+            .map(|n| spent(&format!("@{n}"), Some(n * 60_000), 10, 5))
+            .collect();
         ledger.add(spender("a", hours));
         let days = ledger.rows(&[By::Day], &[]).0.len();
         assert_eq!(ledger.rows(&[By::Session], &[]).1.amount.requests, 1_000);

@@ -60,8 +60,14 @@ pub struct Group {
 }
 
 /// All rules by group, in the order in which they are listed.
-pub const GROUPS: &[Group] =
-    &[pairs::GROUP, ids::GROUP, results::GROUP, order::GROUP, stops::GROUP, work::GROUP];
+pub const GROUPS: &[Group] = &[
+    pairs::GROUP,
+    ids::GROUP,
+    results::GROUP,
+    order::GROUP,
+    stops::GROUP,
+    work::GROUP,
+];
 
 /// All rules.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {

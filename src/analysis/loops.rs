@@ -44,11 +44,17 @@ impl Derived for Loops {
 
     fn of(transcript: &Transcript, facts: &Facts<Row>, _reads: &()) -> Self {
         let (mut lanes, mut churn) = (Lanes::new(facts), Churn::new(facts));
-        for (_, id, rows) in facts.in_order(transcript).filter(|(.., rows)| !rows.is_empty()) {
+        for (_, id, rows) in facts
+            .in_order(transcript)
+            .filter(|(.., rows)| !rows.is_empty())
+        {
             lanes.add(transcript.lane_at(id), id, rows);
             churn.add(id, rows);
         }
-        let mut loops = Self { undone: churn.undone(), ..Self::default() };
+        let mut loops = Self {
+            undone: churn.undone(),
+            ..Self::default()
+        };
         for lane in lanes.list {
             match (lane.name, lane.current(facts)) {
                 (None, current) => loops.main = current,
@@ -80,20 +86,32 @@ impl Loops {
         let is_over = |name: &Name| {
             let lane = transcript.lane(name);
             let call = lane.and_then(|lane| lane.call.as_ref());
-            let entries = call.map(|call| transcript.entries_with_call(call)).unwrap_or_default();
+            let entries = call
+                .map(|call| transcript.entries_with_call(call))
+                .unwrap_or_default();
             let entries = entries.iter().filter_map(|id| transcript.get(*id));
             let mut calls = entries.flat_map(Entry::calls);
             calls.any(|own| Some(&own.key) == call && own.state.result().is_some())
         };
-        let agents = self.agents.iter().filter(|(name, _)| !is_over(name)).map(|(_, run)| run);
+        let agents = self
+            .agents
+            .iter()
+            .filter(|(name, _)| !is_over(name))
+            .map(|(_, run)| run);
         self.main.iter().chain(agents).max_by_key(|run| run.count())
     }
 
     /// Entries whose calls are at least the third of a loop, or turn an edit back.
     pub(crate) fn entries(&self) -> HashSet<EntryId> {
         let least = usize::try_from(LOOP).unwrap_or(usize::MAX);
-        let of_loops = self.runs.iter().flat_map(|run| run.places().skip(least.saturating_sub(1)));
-        of_loops.chain(self.undone().map(|undone| undone.by)).map(|place| place.entry).collect()
+        let of_loops = self
+            .runs
+            .iter()
+            .flat_map(|run| run.places().skip(least.saturating_sub(1)));
+        of_loops
+            .chain(self.undone().map(|undone| undone.by))
+            .map(|place| place.entry)
+            .collect()
     }
 }
 
@@ -104,7 +122,11 @@ pub(crate) fn loop_words(run: &Run, times: &str) -> String {
         Results::Differ => ", results differ",
         Results::Unknown => "",
     };
-    let like = if run.is_sure() { "" } else { ", as far as their beginnings tell" };
+    let like = if run.is_sure() {
+        ""
+    } else {
+        ", as far as their beginnings tell"
+    };
     format!("loop {times}{} {}{results}{like}", run.count(), run.tool())
 }
 

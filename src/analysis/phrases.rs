@@ -26,7 +26,10 @@ pub(crate) fn sessions(listed: u64, more: usize) -> String {
 
 /// `1 needs you`, `3 need you`.
 pub(crate) fn needing(count: u64, whom: &str) -> String {
-    format!("{count} {} {whom}", if count == 1 { "needs" } else { "need" })
+    format!(
+        "{count} {} {whom}",
+        if count == 1 { "needs" } else { "need" }
+    )
 }
 
 /// Money: `$1.84`, `$0.031`, `$0.0004`.
@@ -54,23 +57,47 @@ pub fn cost(cost: &Cost) -> Option<String> {
 /// Why something cannot be read; of several the first, and how many they are.
 pub(crate) fn unread(why: &[Text]) -> Option<String> {
     let first = why.first()?;
-    Some(if let [_] = why { first.to_string() } else { format!("{} cannot be read: {first}", why.len()) })
+    Some(if let [_] = why {
+        first.to_string()
+    } else {
+        format!("{} cannot be read: {first}", why.len())
+    })
 }
 
 /// What an agent does, with its sign and the time it has been doing so: `● Bash 0:42`, `◔ waiting 3:10`, `○ idle 2h05m`;
 /// and that its sub-agents work on while it waits: `◔ waiting 3:10, 2 sub-agents at work`.
 /// Nothing if nobody knows.
 pub(crate) fn activity(activity: &Activity, now: Timestamp, ascii: bool) -> String {
-    format!("{}{}", doing(activity, "", now, ascii), agents_at_work(activity.agents()))
+    format!(
+        "{}{}",
+        doing(activity, "", now, ascii),
+        agents_at_work(activity.agents())
+    )
 }
 
 /// The same with how much goes on in the background: `◔ waiting 3:10 · 2 running`.
-pub(crate) fn activity_beside(activity: &Activity, running: usize, now: Timestamp, ascii: bool) -> String {
-    joined([Some(doing(activity, "", now, ascii)), Some(format!("{running} running"))], ascii)
+pub(crate) fn activity_beside(
+    activity: &Activity,
+    running: usize,
+    now: Timestamp,
+    ascii: bool,
+) -> String {
+    joined(
+        [
+            Some(doing(activity, "", now, ascii)),
+            Some(format!("{running} running")),
+        ],
+        ascii,
+    )
 }
 
 /// The same in short, on the wall: `◔ waiting ▶2 3:10`.
-pub(crate) fn activity_in_short(activity: &Activity, running: usize, now: Timestamp, ascii: bool) -> String {
+pub(crate) fn activity_in_short(
+    activity: &Activity,
+    running: usize,
+    now: Timestamp,
+    ascii: bool,
+) -> String {
     if running == 0 {
         return self::activity(activity, now, ascii);
     }
@@ -79,8 +106,11 @@ pub(crate) fn activity_in_short(activity: &Activity, running: usize, now: Timest
 }
 
 fn doing(activity: &Activity, beside: &str, now: Timestamp, ascii: bool) -> String {
-    let (running, waiting, ended, broken) =
-        if ascii { ("*", "?", "o", "x") } else { ("●", "◔", "○", "✗") };
+    let (running, waiting, ended, broken) = if ascii {
+        ("*", "?", "o", "x")
+    } else {
+        ("●", "◔", "○", "✗")
+    };
     let (sign, words) = match activity {
         Activity::Tool { name, .. } => (running, name.as_str()),
         Activity::Model { .. } => (running, "model"),
@@ -91,13 +121,20 @@ fn doing(activity: &Activity, beside: &str, now: Timestamp, ascii: bool) -> Stri
         Activity::Unclean => (broken, "unclean end"),
         Activity::Unknown => return String::new(),
     };
-    let time = activity.since().map(|since| format!(" {}", elapsed(now.since(since)))).unwrap_or_default();
+    let time = activity
+        .since()
+        .map(|since| format!(" {}", elapsed(now.since(since))))
+        .unwrap_or_default();
     format!("{sign} {words}{beside}{time}")
 }
 
 /// What is said behind the state of an agent whose sub-agents work on: `, 2 sub-agents at work`.
 pub(crate) fn agents_at_work(agents: usize) -> String {
-    if agents == 0 { String::new() } else { format!(", {} at work", count(agents as u64, "sub-agent")) }
+    if agents == 0 {
+        String::new()
+    } else {
+        format!(", {} at work", count(agents as u64, "sub-agent"))
+    }
 }
 
 /// Model names without the provider and the date.
@@ -105,7 +142,13 @@ pub(crate) fn model(model: &str) -> String {
     let name = model.rsplit('/').next().unwrap_or(model);
     let name = name.strip_prefix("claude-").unwrap_or(name);
     let is_date = |part: &str| part.len() == 8 && part.bytes().all(|b| b.is_ascii_digit());
-    name.split('-').filter(|part| !is_date(part)).collect::<Vec<_>>().join("-").chars().take(24).collect()
+    name.split('-')
+        .filter(|part| !is_date(part))
+        .collect::<Vec<_>>()
+        .join("-")
+        .chars()
+        .take(24)
+        .collect()
 }
 
 /// Facts of a turn: `6 calls 1✗ · 1m52s · $0.21`; of one that has been going on for so many ms since its last sign with the
@@ -121,10 +164,13 @@ pub(crate) fn turn(figures: &Figures, goes_on_ms: u64, ascii: bool) -> String {
     let parts = [
         (!work.is_empty()).then(|| work.join(" ")),
         (errors > 0).then(|| count(u64::from(errors), "error")),
-        figures.took_ms().filter(|ms| *ms > 0).map(|ms| match goes_on_ms {
-            0 => duration(ms),
-            more => elapsed(ms.saturating_add(more)),
-        }),
+        figures
+            .took_ms()
+            .filter(|ms| *ms > 0)
+            .map(|ms| match goes_on_ms {
+                0 => duration(ms),
+                more => elapsed(ms.saturating_add(more)),
+            }),
         cost(&figures.cost()),
     ];
     joined(parts, ascii)
@@ -144,19 +190,41 @@ pub(crate) fn spent(usage: &Usage, model: Option<&Name>, ascii: bool) -> String 
     if usage.is_zero() {
         return String::new();
     }
-    let (up, down) = if ascii { ("in ", "out ") } else { ("↑", "↓") };
+    let (up, down) = if ascii {
+        ("in ", "out ")
+    } else {
+        ("↑", "↓")
+    };
     let prompt = usage.prompt();
     let percent = usage.cache_read.unwrap_or(0).saturating_mul(100) / prompt.max(1);
-    let cached = if percent > 0 { format!(" ({percent}% cached)") } else { String::new() };
+    let cached = if percent > 0 {
+        format!(" ({percent}% cached)")
+    } else {
+        String::new()
+    };
     let least = at_least(usage.is_partial, ascii);
-    let output = usage.output.map(|n| format!(" {down}{least}{}", tokens(n))).unwrap_or_default();
-    let price = cost(&cost::of_request(usage, model)).map(|price| format!("  {price}")).unwrap_or_default();
-    let prompt = if usage.has_prompt() { format!("{up}{}{cached}", tokens(prompt)) } else { String::new() };
+    let output = usage
+        .output
+        .map(|n| format!(" {down}{least}{}", tokens(n)))
+        .unwrap_or_default();
+    let price = cost(&cost::of_request(usage, model))
+        .map(|price| format!("  {price}"))
+        .unwrap_or_default();
+    let prompt = if usage.has_prompt() {
+        format!("{up}{}{cached}", tokens(prompt))
+    } else {
+        String::new()
+    };
     format!("{prompt}{output}{price}").trim_start().to_owned()
 }
 
 /// A sub-agent: what it did and what that cost: `14 calls · $0.09`.
-pub(crate) fn lane(lane: &LaneFacts, transcript: &Transcript, account: &Account, ascii: bool) -> String {
+pub(crate) fn lane(
+    lane: &LaneFacts,
+    transcript: &Transcript,
+    account: &Account,
+    ascii: bool,
+) -> String {
     let figures = account.lane(&lane.name);
     let work = match figures.facts.calls {
         0 if lane.entries.is_empty() => "not here".to_owned(),
@@ -168,7 +236,11 @@ pub(crate) fn lane(lane: &LaneFacts, transcript: &Transcript, account: &Account,
 
 /// How many messages are among entries.
 fn messages(ids: &mut dyn Iterator<Item = &EntryId>, transcript: &Transcript) -> String {
-    match ids.filter_map(|id| transcript.get(*id)).filter(|entry| entry.is_message()).count() {
+    match ids
+        .filter_map(|id| transcript.get(*id))
+        .filter(|entry| entry.is_message())
+        .count()
+    {
         1 => "1 entry".to_owned(),
         number => format!("{number} entries"),
     }
@@ -176,7 +248,11 @@ fn messages(ids: &mut dyn Iterator<Item = &EntryId>, transcript: &Transcript) ->
 
 /// What a sub-agent did last, at most so many things, the newest at the end.
 pub(crate) fn last_signs(lane: &LaneFacts, transcript: &Transcript, most: usize) -> Vec<String> {
-    let flags = lane.entries.iter().rev().filter_map(|id| last_sign(transcript, transcript.get(*id)?));
+    let flags = lane
+        .entries
+        .iter()
+        .rev()
+        .filter_map(|id| last_sign(transcript, transcript.get(*id)?));
     let mut flags: Vec<String> = flags.take(most).collect();
     flags.reverse();
     flags
@@ -197,7 +273,10 @@ pub(crate) fn branch(branch: &Branch, transcript: &Transcript) -> String {
     let ids = || branch.entries.iter().filter(|id| abandoned.contains(id));
     let entries = || ids().filter_map(|id| transcript.get(*id));
     let turns = entries().filter(|entry| entry.marks.prompt).count() as u64;
-    let at = transcript.left_at(branch).map(|at| format!(" at {}", at.minute())).unwrap_or_default();
+    let at = transcript
+        .left_at(branch)
+        .map(|at| format!(" at {}", at.minute()))
+        .unwrap_or_default();
     let parts = [
         Some(messages(&mut ids(), transcript)),
         (turns > 0).then(|| count(turns, "turn")),
@@ -207,7 +286,9 @@ pub(crate) fn branch(branch: &Branch, transcript: &Transcript) -> String {
             Why::Left => format!("left{at}"),
             Why::Undone => "undone".to_owned(),
         }),
-        branch.parent.map(|parent| format!("within branch {parent}")),
+        branch
+            .parent
+            .map(|parent| format!("within branch {parent}")),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     format!("branch {}: {}", branch.number, parts.join(", "))
@@ -217,7 +298,10 @@ pub(crate) fn branch(branch: &Branch, transcript: &Transcript) -> String {
 pub(crate) fn end(report: &Report<'_>, root: Option<&str>, is_by_intent: bool) -> EndLine {
     let call = report.call;
     let about = call.intent().filter(|_| is_by_intent);
-    let about = about.map_or_else(|| call.about(root), |intent| without_sgr(intent).into_owned());
+    let about = about.map_or_else(
+        || call.about(root),
+        |intent| without_sgr(intent).into_owned(),
+    );
     let (delay_ms, how) = match report.part {
         Part::First(ms) => (ms.filter(|ms| *ms >= 1_000), None),
         Part::Again => (None, Some("told again")),
@@ -226,7 +310,11 @@ pub(crate) fn end(report: &Report<'_>, root: Option<&str>, is_by_intent: bool) -
         Part::Missed => (None, Some("never told to the model")),
     };
     let late = delay_ms.map(|ms| format!("told {} later", duration(ms)));
-    let facts = [report.ran.map(|ms| format!("ran {}", duration(ms))), late, how.map(str::to_owned)];
+    let facts = [
+        report.ran.map(|ms| format!("ran {}", duration(ms))),
+        late,
+        how.map(str::to_owned),
+    ];
     EndLine {
         tool: without_sgr(&call.name).to_lowercase(),
         // Arguments say little without the row of their call.
@@ -237,9 +325,17 @@ pub(crate) fn end(report: &Report<'_>, root: Option<&str>, is_by_intent: bool) -
             .filter(|about| !about.starts_with('{'))
             .unwrap_or_default()
             .to_owned(),
-        verb: if report.end.verdict == Verdict::Stopped { "was stopped" } else { "ended" },
+        verb: if report.end.verdict == Verdict::Stopped {
+            "was stopped"
+        } else {
+            "ended"
+        },
         verdict: report.end.verdict,
-        exit: report.end.exit.filter(|code| *code != 0).map(|code| format!("exit {code}")),
+        exit: report
+            .end
+            .exit
+            .filter(|code| *code != 0)
+            .map(|code| format!("exit {code}")),
         facts: facts.into_iter().flatten().collect(),
         is_missed: report.part == Part::Missed || delay_ms.is_some_and(|ms| ms > late_ms()),
     }
@@ -247,25 +343,40 @@ pub(crate) fn end(report: &Report<'_>, root: Option<&str>, is_by_intent: bool) -
 
 fn last_sign(transcript: &Transcript, entry: &Entry) -> Option<String> {
     let root = transcript.meta().root.as_deref();
-    let call = entry.calls().last().map(|call| format!("{} {}", call.name, call.about(root)));
+    let call = entry
+        .calls()
+        .last()
+        .map(|call| format!("{} {}", call.name, call.about(root)));
     call.or_else(|| {
-        entry.blocks.iter().rev().find_map(|block| match &block.kind {
-            BlockKind::Text(body) if !body.stub.is_blank() => Some(unmarked(&body.stub)),
-            _ => None,
-        })
+        entry
+            .blocks
+            .iter()
+            .rev()
+            .find_map(|block| match &block.kind {
+                BlockKind::Text(body) if !body.stub.is_blank() => Some(unmarked(&body.stub)),
+                _ => None,
+            })
     })
 }
 
 /// The beginning of what a model said, without the marks that make it strong or a heading: among figures they are noise.
 fn unmarked(stub: &str) -> String {
     let text = stub.trim_start_matches('#');
-    let text = if text.starts_with(' ') { text.trim_start() } else { stub };
+    let text = if text.starts_with(' ') {
+        text.trim_start()
+    } else {
+        stub
+    };
     text.replace("**", "")
 }
 
 /// Facts in a row: `14 calls · $0.09`.
 pub(crate) fn joined(parts: impl IntoIterator<Item = Option<String>>, ascii: bool) -> String {
-    let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    let parts: Vec<String> = parts
+        .into_iter()
+        .flatten()
+        .filter(|part| !part.is_empty())
+        .collect();
     parts.join(if ascii { " - " } else { " · " })
 }
 
@@ -280,7 +391,10 @@ pub(crate) fn title_of(entry: &Entry) -> Text {
 
 /// The block that stands for a prompt: its first text, or its first block.
 pub(crate) fn is_headline(entry: &Entry, place: usize) -> bool {
-    let text = entry.blocks.iter().position(|block| matches!(block.kind, BlockKind::Text(_)));
+    let text = entry
+        .blocks
+        .iter()
+        .position(|block| matches!(block.kind, BlockKind::Text(_)));
     text.unwrap_or(0) == place
 }
 
@@ -318,27 +432,52 @@ mod tests {
         let mut transcript = Transcript::new();
         let mut add = |key: &str, parent: &str, cost: f64| {
             let mut batch = Batch::default();
-            let role = if key.starts_with('p') { Role::User } else { Role::Assistant };
+            let role = if key.starts_with('p') {
+                Role::User
+            } else {
+                Role::Assistant
+            };
             let mut entry = batch.new_entry(Key::from(key), role, None);
             entry.parent = Some(Key::from(parent));
             entry.marks.prompt = role == Role::User;
-            entry.usage = Some(Box::new(Usage { input: Some(10), cost: Some(cost), ..Usage::default() }));
+            entry.usage = Some(Box::new(Usage {
+                input: Some(10),
+                cost: Some(cost),
+                ..Usage::default()
+            }));
             let text = batch.prose(key);
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(text)));
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Text(text)));
             batch.entry(entry);
             transcript.apply(batch);
             transcript.settle();
             let branches = &transcript.branches().list;
-            branches.iter().map(|one| branch(one, &transcript)).collect::<Vec<_>>()
+            branches
+                .iter()
+                .map(|one| branch(one, &transcript))
+                .collect::<Vec<_>>()
         };
-        for (key, parent) in [("a", "root"), ("p1", "a"), ("a1", "p1"), ("p2", "a"), ("a2", "p2")] {
+        for (key, parent) in [
+            ("a", "root"),
+            ("p1", "a"),
+            ("a1", "p1"),
+            ("p2", "a"),
+            ("a2", "p2"),
+        ] {
             add(key, parent, 0.25);
         }
         add("p3", "a1", 0.25);
         let all_left = add("p4", "a", 0.25);
-        assert_eq!(all_left[1], "branch 2: 3 entries, 2 turns, $0.75, prompted anew");
+        assert_eq!(
+            all_left[1],
+            "branch 2: 3 entries, 2 turns, $0.75, prompted anew"
+        );
         let gone_back = add("a3", "p3", 0.25);
-        assert_eq!(gone_back[1], "branch 2: 2 entries, 1 turn, $0.50, prompted anew", "p3 is active again");
+        assert_eq!(
+            gone_back[1], "branch 2: 2 entries, 1 turn, $0.50, prompted anew",
+            "p3 is active again"
+        );
     }
 
     #[test]
@@ -348,7 +487,14 @@ mod tests {
         (figures.facts.failed, figures.facts.errors) = (1, 2);
         figures.facts.started = Some(Timestamp(0));
         figures.facts.ended = Some(Timestamp(112_000));
-        figures.facts.totals.add(&Usage { input: Some(1), cost: Some(0.21), ..Usage::default() }, None);
+        figures.facts.totals.add(
+            &Usage {
+                input: Some(1),
+                cost: Some(0.21),
+                ..Usage::default()
+            },
+            None,
+        );
         assert_eq!(turn(&figures, 0, false), "6 calls 1✗ · 1m52s · $0.21");
         assert_eq!(turn(&figures, 0, true), "6 calls 1x - 1m52s - $0.21");
         assert_eq!(turn(&Figures::default(), 0, false), "");
@@ -356,13 +502,27 @@ mod tests {
 
     #[test]
     fn an_answer_says_what_it_took() {
-        let usage =
-            Usage { input: Some(3_400), cache_read: Some(115_000), output: Some(402), ..Usage::default() };
+        let usage = Usage {
+            input: Some(3_400),
+            cache_read: Some(115_000),
+            output: Some(402),
+            ..Usage::default()
+        };
         let model = Text::clean("claude-opus-4-6");
-        assert_eq!(spent(&usage, Some(&model), false), "↑118k (97% cached) ↓402  ~$0.085");
+        assert_eq!(
+            spent(&usage, Some(&model), false),
+            "↑118k (97% cached) ↓402  ~$0.085"
+        );
         assert_eq!(spent(&usage, None, true), "in 118k (97% cached) out 402");
         assert_eq!(spent(&Usage::default(), None, false), "");
-        let of_answer = Usage { output: Some(402), ..Usage::default() };
-        assert_eq!(spent(&of_answer, Some(&model), false), "↓402  ~$0.010+", "nobody says what it was asked");
+        let of_answer = Usage {
+            output: Some(402),
+            ..Usage::default()
+        };
+        assert_eq!(
+            spent(&of_answer, Some(&model), false),
+            "↓402  ~$0.010+",
+            "nobody says what it was asked"
+        );
     }
 }

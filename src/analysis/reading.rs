@@ -24,16 +24,25 @@ impl Displaced {
         let mut displaced = Self::default();
         let mut main: Option<Vec<EntryId>> = None;
         for lane in transcript.lanes().iter().filter(|lane| !is_attached(lane)) {
-            let Some(began) = began_elsewhere(transcript, lane) else { continue };
+            let Some(began) = began_elsewhere(transcript, lane) else {
+                continue;
+            };
             let main = main.get_or_insert_with(|| {
                 let order = transcript.order().iter().copied();
-                order.filter(|id| transcript.lane_at(*id).is_none()).collect()
+                order
+                    .filter(|id| transcript.lane_at(*id).is_none())
+                    .collect()
             });
-            let is_earlier = |id: &EntryId| transcript.get(*id).and_then(|entry| entry.at) <= Some(began);
+            let is_earlier =
+                |id: &EntryId| transcript.get(*id).and_then(|entry| entry.at) <= Some(began);
             let before = main.partition_point(is_earlier).checked_sub(1);
             let before = before.and_then(|place| main.get(place)).copied();
             displaced.lanes.insert(lane.name.clone());
-            displaced.behind.entry(before).or_default().push(lane.name.clone());
+            displaced
+                .behind
+                .entry(before)
+                .or_default()
+                .push(lane.name.clone());
         }
         displaced
     }
@@ -52,10 +61,19 @@ impl Displaced {
 /// The lane of a helper that an entry is the head of. A helper serves the session and no call started it, so its head
 /// stands for all of it while it is folded.
 pub(crate) fn helper_headed_by(transcript: &Transcript, id: EntryId) -> Option<&LaneFacts> {
-    let lane = transcript.lane(transcript.lane_at(id)?).filter(|lane| lane.is_helper)?;
-    let is_shown =
-        |id: &&EntryId| transcript.marks(**id).is_some_and(|marks| !marks.is_hidden() && !marks.copy);
-    let head = lane.entries.iter().find(is_shown).or_else(|| lane.entries.first());
+    let lane = transcript
+        .lane(transcript.lane_at(id)?)
+        .filter(|lane| lane.is_helper)?;
+    let is_shown = |id: &&EntryId| {
+        transcript
+            .marks(**id)
+            .is_some_and(|marks| !marks.is_hidden() && !marks.copy)
+    };
+    let head = lane
+        .entries
+        .iter()
+        .find(is_shown)
+        .or_else(|| lane.entries.first());
     (head == Some(&id) && transcript.caller(lane).is_none()).then_some(lane)
 }
 
@@ -83,20 +101,28 @@ pub(crate) fn has_line_between(transcript: &Transcript, above: EntryId, below: E
 /// The runs of traces among entries that stand one below the other.
 pub(crate) fn runs_of_traces(transcript: &Transcript, order: &[EntryId]) -> Vec<Vec<EntryId>> {
     let goes_on = |above: &EntryId, below: &EntryId| {
-        let (Some(one), Some(other)) = (transcript.get(*above), transcript.get(*below)) else { return false };
+        let (Some(one), Some(other)) = (transcript.get(*above), transcript.get(*below)) else {
+            return false;
+        };
         let name = trace_of(one);
         name.is_some()
             && name == trace_of(other)
             && one.lane == other.lane
             && !has_line_between(transcript, *above, *below)
     };
-    let runs = order.chunk_by(goes_on).filter(|run| run.len() >= LEAST_TRACES);
+    let runs = order
+        .chunk_by(goes_on)
+        .filter(|run| run.len() >= LEAST_TRACES);
     runs.map(<[EntryId]>::to_vec).collect()
 }
 
 /// When a lane began, if it has a file of its own.
 fn began_elsewhere(transcript: &Transcript, lane: &LaneFacts) -> Option<Timestamp> {
-    let main = transcript.order().iter().copied().find(|id| transcript.lane_at(*id).is_none());
+    let main = transcript
+        .order()
+        .iter()
+        .copied()
+        .find(|id| transcript.lane_at(*id).is_none());
     let own = transcript.get(*lane.entries.first()?)?.origin.file;
     let of_main = transcript.get(main?)?.origin.file;
     transcript.lane_began(lane).filter(|_| own != of_main)
@@ -110,12 +136,18 @@ pub(crate) fn order(transcript: &Transcript) -> Vec<EntryId> {
     }
     let mut order = Vec::with_capacity(transcript.order().len());
     let lanes = |id: Option<EntryId>, order: &mut Vec<EntryId>| {
-        let lanes = displaced.behind(id).iter().filter_map(|name| transcript.lane(name));
+        let lanes = displaced
+            .behind(id)
+            .iter()
+            .filter_map(|name| transcript.lane(name));
         lanes.for_each(|lane| order.extend(&lane.entries));
     };
     lanes(None, &mut order);
     for id in transcript.order() {
-        if transcript.lane_at(*id).is_none_or(|lane| !displaced.holds(lane)) {
+        if transcript
+            .lane_at(*id)
+            .is_none_or(|lane| !displaced.holds(lane))
+        {
             order.push(*id);
             lanes(Some(*id), &mut order);
         }

@@ -1,7 +1,9 @@
 //! Shell commands, as far as their plain words show what they do.
 
 /// Words that stand before a command and do not change what it is.
-const BEFORE: [&str; 9] = ["sudo", "time", "env", "command", "exec", "then", "do", "!", "("];
+const BEFORE: [&str; 9] = [
+    "sudo", "time", "env", "command", "exec", "then", "do", "!", "(",
+];
 /// Programs that run the command behind them, with the words that belong to them.
 const RUNNERS: [&[&str]; 9] = [
     &["npx"],
@@ -59,7 +61,9 @@ pub(crate) fn steps_within(command: &str) -> Vec<SimpleCommand<'_>> {
 }
 
 fn within(step: SimpleCommand<'_>) -> Vec<SimpleCommand<'_>> {
-    let Some(inner) = given_to_a_shell(step.text) else { return vec![step] };
+    let Some(inner) = given_to_a_shell(step.text) else {
+        return vec![step];
+    };
     let mut inner = steps(inner);
     if let Some(first) = inner.first_mut() {
         first.join = step.join;
@@ -86,14 +90,18 @@ fn steps(command: &str) -> Vec<SimpleCommand<'_>> {
             (None | Some('"'), '<') if last == '<' && here.is_none() => {
                 let before = command.get(start..at).unwrap_or_default();
                 let is_one = !rest.starts_with('<') && !before.ends_with("<<");
-                here =
-                    here_document_end(rest).filter(|_| is_one && (quote.is_none() || before.contains("$(")));
+                here = here_document_end(rest)
+                    .filter(|_| is_one && (quote.is_none() || before.contains("$(")));
             }
             (_, '\n') if here.is_some() => {
                 let length = here.take().map_or(0, |end| here_document(rest, end));
                 resume = at + 1 + length;
                 if quote.is_none() {
-                    steps.extend(command.get(start..at).map(|text| SimpleCommand { text, join }));
+                    steps.extend(
+                        command
+                            .get(start..at)
+                            .map(|text| SimpleCommand { text, join }),
+                    );
                     (join, start) = (Join::Then, resume);
                 }
             }
@@ -110,7 +118,9 @@ fn steps(command: &str) -> Vec<SimpleCommand<'_>> {
                     '&' if is_second => Join::And,
                     '|' if is_second => Join::Or,
                     '|' => Join::Pipe,
-                    '\n' if text.trim().is_empty() && matches!(join, Join::And | Join::Or | Join::Pipe) => {
+                    '\n' if text.trim().is_empty()
+                        && matches!(join, Join::And | Join::Or | Join::Pipe) =>
+                    {
                         join
                     }
                     _ => Join::Then,
@@ -120,7 +130,11 @@ fn steps(command: &str) -> Vec<SimpleCommand<'_>> {
             _ => {}
         }
     }
-    steps.extend(command.get(start..).map(|text| SimpleCommand { text, join }));
+    steps.extend(
+        command
+            .get(start..)
+            .map(|text| SimpleCommand { text, join }),
+    );
     steps.retain(|step| !step.text.trim().is_empty());
     steps
 }
@@ -128,7 +142,9 @@ fn steps(command: &str) -> Vec<SimpleCommand<'_>> {
 /// The word that ends a here-document which begins with what stands behind `<<`.
 fn here_document_end(rest: &str) -> Option<&str> {
     let word = rest.trim_start_matches(['-', ' ', '\'', '"', '\\']);
-    let end = word.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(word.len());
+    let end = word
+        .find(|c: char| !c.is_alphanumeric() && c != '_')
+        .unwrap_or(word.len());
     word.get(..end).filter(|word| !word.is_empty())
 }
 
@@ -153,10 +169,14 @@ fn given_to_a_shell(simple: &str) -> Option<&str> {
         "nix" => &[" -c ", " --command "],
         _ => return None,
     };
-    let (_, inner) = options.iter().find_map(|option| simple.split_once(option))?;
+    let (_, inner) = options
+        .iter()
+        .find_map(|option| simple.split_once(option))?;
     let inner = inner.trim();
     let quote = inner.chars().next().filter(|c| matches!(c, '\'' | '"'));
-    let Some(quote) = quote else { return (name.ends_with("nix")).then_some(inner) };
+    let Some(quote) = quote else {
+        return (name.ends_with("nix")).then_some(inner);
+    };
     let inner = inner.get(1..)?;
     inner.get(..inner.rfind(quote)?)
 }
@@ -175,8 +195,10 @@ fn program(simple: &str) -> Option<(&str, Vec<&str>)> {
         let runner = RUNNERS.iter().find(|runner| words.starts_with(runner));
         words = match (words, runner) {
             (["timeout", rest @ ..], _) => {
-                let is_length = |word: &&&str| word.starts_with(|c: char| c.is_ascii_digit() || c == '-');
-                rest.get(rest.iter().take_while(is_length).count()..).unwrap_or_default()
+                let is_length =
+                    |word: &&&str| word.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+                rest.get(rest.iter().take_while(is_length).count()..)
+                    .unwrap_or_default()
             }
             ([first, rest @ ..], _) if BEFORE.contains(first) || is_setting(first) => rest,
             (words, Some(runner)) => words.get(runner.len()..).unwrap_or_default(),
@@ -210,7 +232,12 @@ pub(crate) fn does(simple: &str) -> Option<Does> {
     let rest = rest.as_slice();
     // Options before the word that says what is to be done.
     let mut plain = plain_words(name, rest).into_iter();
-    let first = if name == "git" { git_command(rest) } else { plain.next() }.unwrap_or_default();
+    let first = if name == "git" {
+        git_command(rest)
+    } else {
+        plain.next()
+    }
+    .unwrap_or_default();
     let second = plain.next().unwrap_or_default();
     if is_test(name, first, second, rest) {
         return Some(Does::Test);
@@ -222,31 +249,58 @@ pub(crate) fn does(simple: &str) -> Option<Does> {
                 return (!rest.contains(&"--dry-run")).then_some(Does::Push);
             }
             "stash" => !rest.contains(&"list") && !rest.contains(&"show"),
-            "merge" | "rebase" | "reset" | "revert" | "cherry-pick" | "clone" | "init" | "am" | "apply"
-            | "rm" | "mv" | "restore" | "checkout" | "switch" | "pull" => true,
+            "merge" | "rebase" | "reset" | "revert" | "cherry-pick" | "clone" | "init" | "am"
+            | "apply" | "rm" | "mv" | "restore" | "checkout" | "switch" | "pull" => true,
             _ => false,
         },
-        "gh" => matches!(second, "create" | "merge" | "close" | "edit" | "comment" | "review" | "delete"),
+        "gh" => matches!(
+            second,
+            "create" | "merge" | "close" | "edit" | "comment" | "review" | "delete"
+        ),
         "npm" | "pnpm" | "yarn" | "bun" => {
             matches!(
                 first,
-                "install" | "i" | "add" | "remove" | "uninstall" | "ci" | "update" | "publish" | "init"
+                "install"
+                    | "i"
+                    | "add"
+                    | "remove"
+                    | "uninstall"
+                    | "ci"
+                    | "update"
+                    | "publish"
+                    | "init"
             )
         }
         "pip" | "pip3" | "brew" | "apt" | "apt-get" | "dnf" | "gem" | "cargo" | "go" | "rustup" => {
             matches!(
                 first,
-                "install" | "uninstall" | "remove" | "add" | "upgrade" | "publish" | "get" | "init" | "new"
+                "install"
+                    | "uninstall"
+                    | "remove"
+                    | "add"
+                    | "upgrade"
+                    | "publish"
+                    | "get"
+                    | "init"
+                    | "new"
             )
         }
-        "uv" | "poetry" => matches!(first, "add" | "remove" | "sync" | "install" | "lock" | "init"),
+        "uv" | "poetry" => matches!(
+            first,
+            "add" | "remove" | "sync" | "install" | "lock" | "init"
+        ),
         "kubectl" | "helm" => {
-            matches!(first, "apply" | "delete" | "create" | "install" | "upgrade" | "scale")
+            matches!(
+                first,
+                "apply" | "delete" | "create" | "install" | "upgrade" | "scale"
+            )
         }
         "terraform" | "tofu" => matches!(first, "apply" | "destroy"),
         "systemctl" => matches!(first, "start" | "stop" | "restart" | "enable" | "disable"),
         "rm" | "mv" | "cp" | "mkdir" | "rmdir" | "ln" | "chmod" | "chown" | "patch" => true,
-        "sed" | "perl" => rest.iter().any(|word| word.starts_with("-i") || *word == "-pi"),
+        "sed" | "perl" => rest
+            .iter()
+            .any(|word| word.starts_with("-i") || *word == "-pi"),
         _ => false,
     };
     changes.then_some(Does::Change)
@@ -256,9 +310,15 @@ pub(crate) fn does(simple: &str) -> Option<Does> {
 fn plain_words<'a>(name: &str, rest: &[&'a str]) -> Vec<&'a str> {
     let is_valued = |word: &str| match name {
         "npm" | "pnpm" | "yarn" | "bun" => {
-            matches!(word, "--filter" | "-F" | "--prefix" | "-C" | "--dir" | "--cwd" | "-w" | "--workspace")
+            matches!(
+                word,
+                "--filter" | "-F" | "--prefix" | "-C" | "--dir" | "--cwd" | "-w" | "--workspace"
+            )
         }
-        "cargo" => matches!(word, "--manifest-path" | "-p" | "--package" | "-Z" | "--config"),
+        "cargo" => matches!(
+            word,
+            "--manifest-path" | "-p" | "--package" | "-Z" | "--config"
+        ),
         "make" | "just" => matches!(word, "-C" | "-f" | "-d" | "--justfile"),
         _ => false,
     };
@@ -289,10 +349,12 @@ fn git_command<'a>(rest: &[&'a str]) -> Option<&'a str> {
 
 fn is_test(name: &str, first: &str, second: &str, rest: &[&str]) -> bool {
     // Lists what there is, and says how it is used.
-    if rest
-        .iter()
-        .any(|word| matches!(*word, "--help" | "--version" | "--collect-only" | "--no-run" | "--list"))
-    {
+    if rest.iter().any(|word| {
+        matches!(
+            *word,
+            "--help" | "--version" | "--collect-only" | "--no-run" | "--list"
+        )
+    }) {
         return false;
     }
     match name {
@@ -302,17 +364,15 @@ fn is_test(name: &str, first: &str, second: &str, rest: &[&str]) -> bool {
                 || first.starts_with("test:")
                 || (first == "run" && second.starts_with("test"))
         }
-        "go" | "dotnet" | "mix" | "deno" | "swift" | "zig" | "mvn" | "gradle" | "gradlew" | "flutter" => {
-            first == "test"
-        }
+        "go" | "dotnet" | "mix" | "deno" | "swift" | "zig" | "mvn" | "gradle" | "gradlew"
+        | "flutter" | "playwright" => first == "test",
         "make" | "just" | "mise" | "task" | "rake" | "hatch" | "pdm" | "nx" | "turbo" | "bazel" => {
             [first, second].iter().any(|word| word.starts_with("test"))
                 || (name == "make" && first == "check")
         }
-        "pytest" | "py.test" | "unittest" | "jest" | "vitest" | "mocha" | "ctest" | "rspec" | "phpunit"
-        | "tox" | "nox" | "bats" | "busted" => true,
+        "pytest" | "py.test" | "unittest" | "jest" | "vitest" | "mocha" | "ctest" | "rspec"
+        | "phpunit" | "tox" | "nox" | "bats" | "busted" => true,
         "node" => rest.contains(&"--test"),
-        "playwright" => first == "test",
         "bash" | "sh" | "python" | "python3" => is_test_script(first),
         name => is_test_script(name),
     }
@@ -323,17 +383,28 @@ pub(crate) fn end_of(steps: &[SimpleCommand<'_>], number: usize, is_well: bool) 
     let behind = steps.get(number + 1..)?;
     if is_well {
         // What `&&` joins went well, all of it.
-        return behind.iter().all(|step| step.join == Join::And).then_some(true);
+        return behind
+            .iter()
+            .all(|step| step.join == Join::And)
+            .then_some(true);
     }
     let mut before = steps.get(..=number)?.iter().rev();
     // What failed may be something that stands before it, so that it never ran.
     let is_first = loop {
         match before.next() {
-            Some(SimpleCommand { join: Join::And, .. }) => {}
-            Some(SimpleCommand { join: Join::Then, .. }) | None => break true,
+            Some(SimpleCommand {
+                join: Join::And, ..
+            }) => {}
+            Some(SimpleCommand {
+                join: Join::Then, ..
+            })
+            | None => break true,
             Some(_) => break false,
         }
-        let is_setting = before.clone().next().is_some_and(|step| prepares(step.text));
+        let is_setting = before
+            .clone()
+            .next()
+            .is_some_and(|step| prepares(step.text));
         if !is_setting {
             break false;
         }
@@ -343,14 +414,21 @@ pub(crate) fn end_of(steps: &[SimpleCommand<'_>], number: usize, is_well: bool) 
 
 /// Whether a command only prepares for what follows.
 fn prepares(simple: &str) -> bool {
-    matches!(simple.split_whitespace().next(), Some("cd" | "pushd" | "export" | "set" | "echo" | "sleep"))
+    matches!(
+        simple.split_whitespace().next(),
+        Some("cd" | "pushd" | "export" | "set" | "echo" | "sleep")
+    )
 }
 
 /// Scripts that are called for the tests they run.
 fn is_test_script(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
-    matches!(ending, "sh" | "py") && matches!(stem, "test" | "tests" | "run_tests" | "run-tests" | "runtests")
+    matches!(ending, "sh" | "py")
+        && matches!(
+            stem,
+            "test" | "tests" | "run_tests" | "run-tests" | "runtests"
+        )
 }
 
 #[cfg(test)]
@@ -359,19 +437,38 @@ mod tests {
 
     #[test]
     fn commands_are_cut_where_a_shell_cuts_them() {
-        assert_eq!(simple_commands("cd a && make; ls | wc -l &"), ["cd a ", " make", " ls ", " wc -l "]);
+        assert_eq!(
+            simple_commands("cd a && make; ls | wc -l &"),
+            ["cd a ", " make", " ls ", " wc -l "]
+        );
         assert_eq!(
             simple_commands("git commit -m \"a; b && c\nd | e\""),
             ["git commit -m \"a; b && c\nd | e\""]
         );
-        assert_eq!(simple_commands("echo 'it''s; \\' ; ls"), ["echo 'it''s; \\' ", " ls"]);
+        assert_eq!(
+            simple_commands("echo 'it''s; \\' ; ls"),
+            ["echo 'it''s; \\' ", " ls"]
+        );
         assert_eq!(simple_commands("make 2>&1 | tail"), ["make 2>&1 ", " tail"]);
         assert_eq!(simple_commands("make &> log; ls"), ["make &> log", " ls"]);
-        assert_eq!(simple_commands("cat > a <<'EOF'\nrm b\nEOF"), ["cat > a <<'EOF'"]);
-        assert_eq!(simple_commands("cat > a << EOF\nit's\nEOF\nls"), ["cat > a << EOF", "ls"]);
+        assert_eq!(
+            simple_commands("cat > a <<'EOF'\nrm b\nEOF"),
+            ["cat > a <<'EOF'"]
+        );
+        assert_eq!(
+            simple_commands("cat > a << EOF\nit's\nEOF\nls"),
+            ["cat > a << EOF", "ls"]
+        );
         let commit = "git commit -m \"$(cat <<'EOF'\nsay \"x\"; rm y\nEOF\n)\" && git push";
-        assert_eq!(simple_commands(commit).last(), Some(&" git push"), "behind the text");
-        assert_eq!(simple_commands("wc <<< 'a; b'; ls"), ["wc <<< 'a; b'", " ls"]);
+        assert_eq!(
+            simple_commands(commit).last(),
+            Some(&" git push"),
+            "behind the text"
+        );
+        assert_eq!(
+            simple_commands("wc <<< 'a; b'; ls"),
+            ["wc <<< 'a; b'", " ls"]
+        );
         assert_eq!(simple_commands("echo \"open; ls"), ["echo \"open; ls"]);
         assert!(simple_commands(" ;; \n").is_empty());
     }
@@ -422,7 +519,10 @@ mod tests {
             ("make || cargo test", Some(true), None),
         ] {
             let steps = steps_within(command);
-            let number = steps.iter().position(|step| does(step.text) == Some(Does::Test)).unwrap();
+            let number = steps
+                .iter()
+                .position(|step| does(step.text) == Some(Does::Test))
+                .unwrap();
             assert_eq!(end_of(&steps, number, true), well, "{command}");
             assert_eq!(end_of(&steps, number, false), badly, "{command}");
         }
@@ -430,11 +530,12 @@ mod tests {
 
     #[test]
     fn what_a_shell_is_given_is_what_runs() {
-        let joins: Vec<(&str, Join)> =
-            steps_within("cd a && nix-shell --run \"pytest -q && pylint .\" 2>&1 | tail -3 || true")
-                .iter()
-                .map(|step| (step.text.trim(), step.join))
-                .collect();
+        let joins: Vec<(&str, Join)> = steps_within(
+            "cd a && nix-shell --run \"pytest -q && pylint .\" 2>&1 | tail -3 || true",
+        )
+        .iter()
+        .map(|step| (step.text.trim(), step.join))
+        .collect();
         let expected = [
             ("cd a", Join::Then),
             ("pytest -q", Join::And),

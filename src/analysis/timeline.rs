@@ -97,46 +97,78 @@ impl Derived for Timeline {
     type Row = EntryTimes;
     type Reads = Account;
 
-    fn rows(transcript: &Transcript, id: EntryId, _before: &[EntryTimes], out: &mut Out<'_, EntryTimes>) {
-        let Some(entry) = transcript.get(id).filter(|entry| !entry.marks.copy) else { return };
+    fn rows(
+        transcript: &Transcript,
+        id: EntryId,
+        _before: &[EntryTimes],
+        out: &mut Out<'_, EntryTimes>,
+    ) {
+        let Some(entry) = transcript.get(id).filter(|entry| !entry.marks.copy) else {
+            return;
+        };
         let (spans, untimed) = spans_of_calls(id, entry);
         let called = |span: Span| {
             let block = usize::try_from(span.id.block?).ok()?;
-            let BlockKind::Call(call) = &entry.blocks.get(block)?.kind else { return None };
-            Some(Called { span, key: transcript.print_of(&call.key), starts: call.lane.clone() })
+            let BlockKind::Call(call) = &entry.blocks.get(block)?.kind else {
+                return None;
+            };
+            Some(Called {
+                span,
+                key: transcript.print_of(&call.key),
+                starts: call.lane.clone(),
+            })
         };
         let calls: Box<[Called]> = spans.into_iter().filter_map(called).collect();
         let usage = entry.usage.as_ref().filter(|_| is_request(entry));
         let request = usage.map(|usage| usage.total());
         let is_of_main = entry.lane.is_none() && (entry.marks.prompt || request.is_some());
-        let main = entry.at.filter(|_| is_of_main).map(|at| (at, entry.marks.prompt, request));
+        let main = entry
+            .at
+            .filter(|_| is_of_main)
+            .map(|at| (at, entry.marks.prompt, request));
         if main.is_some() || !calls.is_empty() || untimed > 0 {
-            out.push(EntryTimes { main, calls, untimed });
+            out.push(EntryTimes {
+                main,
+                calls,
+                untimed,
+            });
         }
     }
 
     fn of(transcript: &Transcript, facts: &Facts<EntryTimes>, account: &Account) -> Self {
-        let mut timeline = Self { lanes: Lanes::of(transcript), ..Self::default() };
+        let mut timeline = Self {
+            lanes: Lanes::of(transcript),
+            ..Self::default()
+        };
         let mut spans = Spans::default();
         let awaited = Awaited::of(transcript);
         for (_, id, rows) in facts.in_order(transcript) {
             let fact = rows.first();
             let name = transcript.lane_at(id);
-            if fact.is_none() && (name.is_none() || transcript.marks(id).is_some_and(|marks| marks.copy)) {
+            if fact.is_none()
+                && (name.is_none() || transcript.marks(id).is_some_and(|marks| marks.copy))
+            {
                 continue;
             }
             let lane = timeline.lanes.number(name);
             if let Some(times) = fact {
                 // As long as nobody knows the turns, results may come.
                 let is_awaited = || !transcript.knows_turns() || awaited.has(transcript, id);
-                timeline.add_entry(id, lane, times, (is_awaited, awaited.has_ended()), &mut spans);
+                timeline.add_entry(
+                    id,
+                    lane,
+                    times,
+                    (is_awaited, awaited.has_ended()),
+                    &mut spans,
+                );
             }
         }
         for (lane, time) in account.spans() {
             let lane = timeline.lanes.number(lane);
             // Calls are read from their entries.
             if time.block.is_none() {
-                let is_leisure = matches!(time.class, Class::Human | Class::Background | Class::Idle);
+                let is_leisure =
+                    matches!(time.class, Class::Human | Class::Background | Class::Idle);
                 let what = if is_leisure { What::Human } else { What::Model };
                 spans.add(span_of_time(time, lane), lane, what);
             }
@@ -156,7 +188,10 @@ struct Spans {
 
 impl Spans {
     fn add(&mut self, span: Span, lane: usize, what: What) {
-        let number = *self.numbers.entry((lane, what.clone())).or_insert(self.groups.len());
+        let number = *self
+            .numbers
+            .entry((lane, what.clone()))
+            .or_insert(self.groups.len());
         match self.groups.get_mut(number) {
             Some((_, spans)) => spans.push(span),
             None => self.groups.push(((lane, what), vec![span])),
@@ -174,15 +209,25 @@ impl Timeline {
         spans: &mut Spans,
     ) {
         self.untimed += times.untimed;
-        let is_open = times.calls.iter().any(|called| called.span.ending == Ending::Open);
+        let is_open = times
+            .calls
+            .iter()
+            .any(|called| called.span.ending == Ending::Open);
         let is_left = is_open && !is_awaited();
         // The session goes on without what it began in the background.
         let is_left = |span: &Span| if span.is_detached { has_ended } else { is_left };
         for Called { span, key, starts } in &times.calls {
-            let span = Span { lane, ..span.clone() }.left(is_left(span));
-            let started = starts.clone().or_else(|| self.lanes.started_by(*key).cloned());
-            let started =
-                started.map(|name| self.lanes.number(Some(&name))).filter(|started| *started != lane);
+            let span = Span {
+                lane,
+                ..span.clone()
+            }
+            .left(is_left(span));
+            let started = starts
+                .clone()
+                .or_else(|| self.lanes.started_by(*key).cloned());
+            let started = started
+                .map(|name| self.lanes.number(Some(&name)))
+                .filter(|started| *started != lane);
             let (shown_in, what) = match (started, span.class, &span.tool) {
                 (Some(started), ..) => (started, What::Caller),
                 (None, Class::Human, _) | (None, _, None) => (lane, What::Human),
@@ -190,23 +235,35 @@ impl Timeline {
             };
             if let Some(started) = started {
                 self.starts.insert(span.id, started);
-                self.lanes.get_mut(started).into_iter().for_each(|one| one.caller = Some((lane, span.id)));
+                self.lanes
+                    .get_mut(started)
+                    .into_iter()
+                    .for_each(|one| one.caller = Some((lane, span.id)));
             }
             if span.ending == Ending::Open && !span.is_detached {
-                self.lanes.get_mut(lane).into_iter().for_each(|one| one.open.push(span.id));
+                self.lanes
+                    .get_mut(lane)
+                    .into_iter()
+                    .for_each(|one| one.open.push(span.id));
             }
             self.by_call.push(span.id);
             spans.add(span, shown_in, what);
         }
         if let Some((at, is_prompt, request)) = times.main {
             self.prompts.extend(is_prompt.then_some((at, id)));
-            self.requests.extend(request.map(|tokens| Request { at, entry: id, tokens }));
+            self.requests.extend(request.map(|tokens| Request {
+                at,
+                entry: id,
+                tokens,
+            }));
         }
     }
 
     /// A lane reaches as far as its spans.
     fn stretch(&mut self, lane: usize, span: &Span) {
-        let Some(lane) = self.lanes.get_mut(lane) else { return };
+        let Some(lane) = self.lanes.get_mut(lane) else {
+            return;
+        };
         let (from, to) = (span.id.from, span.end(None));
         let known = lane.reach.unwrap_or((from, to));
         lane.reach = Some((known.0.min(from), known.1.max(to)));
@@ -226,17 +283,22 @@ impl Timeline {
                 }
             }
             for row in self.rows.add(lane, what, spans) {
-                self.lanes.get_mut(lane).into_iter().for_each(|lane| lane.rows.push(row));
+                self.lanes
+                    .get_mut(lane)
+                    .into_iter()
+                    .for_each(|lane| lane.rows.push(row));
             }
         }
         self.ends = Ends::of(ends);
         self.busy = Busy::of(busy);
         let rows = self.rows.list().iter().enumerate();
-        self.by_time =
-            rows.flat_map(|(number, row)| row.spans().iter().map(move |span| (span.id, number))).collect();
+        self.by_time = rows
+            .flat_map(|(number, row)| row.spans().iter().map(move |span| (span.id, number)))
+            .collect();
         self.by_time.sort_unstable();
         self.prompts.sort_unstable();
-        self.requests.sort_unstable_by_key(|request| (request.at, request.entry));
+        self.requests
+            .sort_unstable_by_key(|request| (request.at, request.entry));
     }
 
     /// Spans that begin before one.

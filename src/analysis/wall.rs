@@ -204,20 +204,42 @@ impl Need {
         heard: Option<Timestamp>,
         now: Timestamp,
     ) -> Self {
-        let is_late = flags.undelivered_since.is_some_and(|since| now.since(since) >= UNDELIVERED_MS);
+        let is_late = flags
+            .undelivered_since
+            .is_some_and(|since| now.since(since) >= UNDELIVERED_MS);
         match activity {
             _ if is_unreadable => Self::Error,
-            Activity::Waiting { wish: Wish::Permission, .. } => Self::Permission,
-            Activity::Waiting { wish: Wish::Question, .. } => Self::Answer,
+            Activity::Waiting {
+                wish: Wish::Permission,
+                ..
+            } => Self::Permission,
+            Activity::Waiting {
+                wish: Wish::Question,
+                ..
+            } => Self::Answer,
             Activity::Unclean if is_expected(heard, now) => Self::Error,
-            Activity::Waiting { wish: Wish::Prompt, .. } if is_late => Self::Undelivered,
+            Activity::Waiting {
+                wish: Wish::Prompt, ..
+            } if is_late => Self::Undelivered,
             // Its sub-agents come back to it before anybody has to.
-            Activity::Waiting { wish: Wish::Prompt, agents: 1.., .. } => Self::Works,
-            Activity::Waiting { wish: Wish::Prompt, .. } => Self::Prompt,
+            Activity::Waiting {
+                wish: Wish::Prompt,
+                agents: 1..,
+                ..
+            } => Self::Works,
+            Activity::Waiting {
+                wish: Wish::Prompt, ..
+            } => Self::Prompt,
             Activity::Tool { .. } | Activity::Model { .. } | Activity::Retry { .. } => {
-                if flags.is_loop || flags.is_silent { Self::Stuck } else { Self::Works }
+                if flags.is_loop || flags.is_silent {
+                    Self::Stuck
+                } else {
+                    Self::Works
+                }
             }
-            Activity::Unclean | Activity::Idle { .. } | Activity::Ended | Activity::Unknown => Self::Rests,
+            Activity::Unclean | Activity::Idle { .. } | Activity::Ended | Activity::Unknown => {
+                Self::Rests
+            }
         }
     }
 
@@ -256,7 +278,11 @@ impl SessionRow {
             started: found.started,
             ended: found.modified,
         };
-        let need = if problem.is_some() { Need::Error } else { Need::Rests };
+        let need = if problem.is_some() {
+            Need::Error
+        } else {
+            Need::Rests
+        };
         Self {
             place: found.place(),
             head,
@@ -282,7 +308,11 @@ impl SessionRow {
     /// What the wish of an agent that waits is, in words.
     pub fn wish(&self) -> Option<&Text> {
         match &self.activity {
-            Activity::Waiting { wish: Wish::Permission | Wish::Question, what, .. } => Some(what),
+            Activity::Waiting {
+                wish: Wish::Permission | Wish::Question,
+                what,
+                ..
+            } => Some(what),
             Activity::Retry { why, .. } => Some(why),
             _ => None,
         }
@@ -291,11 +321,18 @@ impl SessionRow {
     /// What it is called, whatever is known of it.
     pub fn name(&self) -> String {
         let title = self.head.title.as_ref().filter(|title| !title.is_blank());
-        let file = || self.place.path.file_name().map(|name| Text::clean(&name.to_string_lossy()));
+        let file = || {
+            self.place
+                .path
+                .file_name()
+                .map(|name| Text::clean(&name.to_string_lossy()))
+        };
         match (title, file().unwrap_or_default(), &self.problem) {
             (Some(title), ..) => title.to_string(),
             // What is too long for the column of what it does.
-            (None, file, Some(problem)) if problem.chars().count() > STATE => format!("{problem} ({file})"),
+            (None, file, Some(problem)) if problem.chars().count() > STATE => {
+                format!("{problem} ({file})")
+            }
             (None, file, _) => file.to_string(),
         }
     }
@@ -307,8 +344,14 @@ impl SessionRow {
 
     /// That folder by its last name; else its format.
     pub fn project(&self) -> String {
-        let name = |path: &Text| path.rsplit(['/', '\\']).find(|part| !part.is_empty()).map(str::to_owned);
-        self.folder().and_then(name).unwrap_or_else(|| self.head.format.to_owned())
+        let name = |path: &Text| {
+            path.rsplit(['/', '\\'])
+                .find(|part| !part.is_empty())
+                .map(str::to_owned)
+        };
+        self.folder()
+            .and_then(name)
+            .unwrap_or_else(|| self.head.format.to_owned())
     }
 
     /// The format, with the name of the agent in it: `openclaw/main`.
@@ -323,7 +366,11 @@ impl SessionRow {
     pub fn last_line(&self) -> Option<&str> {
         let said = |said: &&Said| matches!(said.voice, Voice::User | Voice::Agent | Voice::Note);
         let last = self.last.iter().rev().find(said)?;
-        last.text.lines().rev().map(str::trim).find(|line| !line.is_empty())
+        last.text
+            .lines()
+            .rev()
+            .map(str::trim)
+            .find(|line| !line.is_empty())
     }
 
     /// Which of two comes first: who needs somebody most, and longest; who works, the newest first; who rests, the one
@@ -336,12 +383,16 @@ impl SessionRow {
             // What was left in the middle of its work is more than what is done, however long that is past; unless nobody
             // knows how long.
             _ => {
-                let is_done = |row: &Self| row.activity != Activity::Unclean || row.head.ended.is_none();
+                let is_done =
+                    |row: &Self| row.activity != Activity::Unclean || row.head.ended.is_none();
                 let ended = newest_first(self.head.ended, other.head.ended);
                 is_done(self).cmp(&is_done(other)).then(ended)
             }
         };
-        self.need.cmp(&other.need).then(within).then_with(|| self.place.path.cmp(&other.place.path))
+        self.need
+            .cmp(&other.need)
+            .then(within)
+            .then_with(|| self.place.path.cmp(&other.place.path))
     }
 
     /// What several have cost, marked as not all where of one that is not known yet.

@@ -86,12 +86,19 @@ pub struct Alarms {
 }
 
 impl Ring {
-    const ALL: [(&'static str, Self); 4] =
-        [("bell", Self::Bell), ("osc", Self::Osc), ("both", Self::Both), ("off", Self::Off)];
+    const ALL: [(&'static str, Self); 4] = [
+        ("bell", Self::Bell),
+        ("osc", Self::Osc),
+        ("both", Self::Both),
+        ("off", Self::Off),
+    ];
 
     /// The word for it.
     pub fn word(self) -> &'static str {
-        Self::ALL.iter().find(|(_, means)| *means == self).map_or("", |(word, _)| word)
+        Self::ALL
+            .iter()
+            .find(|(_, means)| *means == self)
+            .map_or("", |(word, _)| word)
     }
 }
 
@@ -99,7 +106,10 @@ impl FromStr for Ring {
     type Err = String;
 
     fn from_str(typed: &str) -> Result<Self, String> {
-        let means = Self::ALL.iter().find(|(word, _)| *word == typed).map(|(_, means)| *means);
+        let means = Self::ALL
+            .iter()
+            .find(|(word, _)| *word == typed)
+            .map(|(_, means)| *means);
         means.ok_or_else(|| "an alarm is told by bell, osc, both or off".to_owned())
     }
 }
@@ -111,12 +121,17 @@ impl FromStr for Wish {
     fn from_str(typed: &str) -> Result<Self, Mistake> {
         let whole = parse_alarm(typed);
         for (at, _) in typed.match_indices('|').filter(|_| whole.is_err()) {
-            let (left, right) =
-                (typed.get(..at).unwrap_or_default(), typed.get(at + 1..).unwrap_or_default());
+            let (left, right) = (
+                typed.get(..at).unwrap_or_default(),
+                typed.get(at + 1..).unwrap_or_default(),
+            );
             if let (Ok(expr), command) = (parse_alarm(left), right.trim())
                 && !command.is_empty()
             {
-                return Ok(Self { expr, command: Some(command.to_owned()) });
+                return Ok(Self {
+                    expr,
+                    command: Some(command.to_owned()),
+                });
             }
         }
         // A mistake before the bar is the one to be reported.
@@ -124,7 +139,10 @@ impl FromStr for Wish {
             Some((left, _)) if whole.is_err() => parse_alarm(left).and(whole),
             _ => whole,
         }
-        .map(|expr| Self { expr, command: None })
+        .map(|expr| Self {
+            expr,
+            command: None,
+        })
     }
 }
 
@@ -140,14 +158,25 @@ impl std::fmt::Display for Wish {
 impl Alarms {
     /// The alarms that the settings ask for.
     pub fn of(wishes: &[Wish], means: Ring) -> Self {
-        let list = wishes.iter().map(|wish| Watch::new(wish.clone(), None)).collect();
-        Self { means, list, ..Self::default() }
+        let list = wishes
+            .iter()
+            .map(|wish| Watch::new(wish.clone(), None))
+            .collect();
+        Self {
+            means,
+            list,
+            ..Self::default()
+        }
     }
 
     /// The same alarms for the same session, read anew.
     #[must_use]
     pub fn again(self) -> Self {
-        Self { means: self.means, list: self.list, ..Self::default() }
+        Self {
+            means: self.means,
+            list: self.list,
+            ..Self::default()
+        }
     }
 
     /// Whether time alone may make one ring.
@@ -157,7 +186,9 @@ impl Alarms {
 
     /// Whether one waits for what the lint finds.
     pub(crate) fn want_findings(&self) -> bool {
-        self.list.iter().any(|watch| watch.alarm.asks_for(|fact| *fact == Fact::Orphan))
+        self.list
+            .iter()
+            .any(|watch| watch.alarm.asks_for(|fact| *fact == Fact::Orphan))
     }
 
     /// Whether one is set for the same.
@@ -175,13 +206,16 @@ impl Alarms {
         self.touched = lookup.entries(&self.touched);
         self.marks = lookup.entries(&self.marks);
         self.orphans = self.orphans.take().map(|orphans| lookup.blocks(&orphans));
-        self.list.iter_mut().for_each(|watch| watch.alarm.look_up(lookup));
+        self.list
+            .iter_mut()
+            .for_each(|watch| watch.alarm.look_up(lookup));
     }
 
     /// Notes what a batch touched.
     pub fn note(&mut self, touched: &Touched) {
         if !self.list.is_empty() {
-            self.touched.extend(touched.added.iter().chain(&touched.changed));
+            self.touched
+                .extend(touched.added.iter().chain(&touched.changed));
         }
     }
 }
@@ -189,7 +223,12 @@ impl Alarms {
 impl Watch {
     fn new(wish: Wish, last: Option<Timestamp>) -> Self {
         let alarm = Alarm::new(wish.expr.clone(), last);
-        Self { wish, alarm, rung: 0, last: None }
+        Self {
+            wish,
+            alarm,
+            rung: 0,
+            last: None,
+        }
     }
 }
 
@@ -217,7 +256,11 @@ mod tests {
     fn mistakes_are_those_of_the_expression() {
         let mistake = |typed: &str| typed.parse::<Wish>().unwrap_err().what;
         assert!(mistake("wating | true").contains("wating"));
-        assert!(mistake("waiting |").contains('|'), "{}", mistake("waiting |"));
+        assert!(
+            mistake("waiting |").contains('|'),
+            "{}",
+            mistake("waiting |")
+        );
         assert!(mistake("").contains("missing"));
     }
 }

@@ -38,7 +38,10 @@ pub fn arrange(reader: &mut Reader) -> Vec<Effect> {
     let frame = reader.frame();
     let needs = needs(reader, &frame);
     let is_whole = !reader.session.is_part();
-    reader.session.indexes.follow(&reader.session.transcript, needs, is_whole);
+    reader
+        .session
+        .indexes
+        .follow(&reader.session.transcript, needs, is_whole);
     reader.session.transcript.tidy();
     let frame = reader.with_text(|text, scene| arrange_text(text, scene, frame));
     refresh_checks(reader, &frame);
@@ -49,9 +52,16 @@ pub fn arrange(reader: &mut Reader) -> Vec<Effect> {
 
 /// What must be known of the session for what is in sight.
 fn needs(reader: &Reader, frame: &Frame) -> Needs {
-    let watched = Needs { findings: reader.alarms.want_findings(), ..Needs::default() };
+    let watched = Needs {
+        findings: reader.alarms.want_findings(),
+        ..Needs::default()
+    };
     let panes: [&dyn SidePane; 3] = [&reader.outline, &reader.views, &reader.inspector];
-    panes.into_iter().fold(reader.text.needs() | watched, |needs, pane| needs | pane.needs(frame))
+    panes
+        .into_iter()
+        .fold(reader.text.needs() | watched, |needs, pane| {
+            needs | pane.needs(frame)
+        })
 }
 
 /// Fills the window, and what stands right beside its rows. Answers where the parts of the screen are now.
@@ -70,7 +80,10 @@ fn arrange_text(text: &mut TextPane, scene: &mut Scene<'_>, mut frame: Frame) ->
     for line in &text.view.lines {
         let portion = text.sequence.portions().at(line.place);
         if portion.of == 1 {
-            text.heights.set(portion.place, u32::try_from(line.rows.len()).unwrap_or(u32::MAX));
+            text.heights.set(
+                portion.place,
+                u32::try_from(line.rows.len()).unwrap_or(u32::MAX),
+            );
         }
     }
     gutter::make::arrange(text, scene, &frame);
@@ -80,14 +93,26 @@ fn arrange_text(text: &mut TextPane, scene: &mut Scene<'_>, mut frame: Frame) ->
 
 fn refresh_checks(reader: &mut Reader, frame: &Frame) {
     if frame.outline.width > 0 || reader.views.open() == Some(View::Checks) {
-        let Session { transcript, indexes, .. } = &reader.session;
+        let Session {
+            transcript,
+            indexes,
+            ..
+        } = &reader.session;
         let glyphs = reader.screen.theme.glyphs();
-        reader.checks.refresh(transcript, &indexes.findings, &indexes.loops, glyphs);
+        reader
+            .checks
+            .refresh(transcript, &indexes.findings, &indexes.loops, glyphs);
     }
 }
 
 fn arrange_sides(lent: Lent<'_>, scene: &Scene<'_>, frame: &Frame) -> Vec<Effect> {
-    let Lent { text, outline, inspector, views, alarms } = lent;
+    let Lent {
+        text,
+        outline,
+        inspector,
+        views,
+        alarms,
+    } = lent;
     text.stale.spine |= std::mem::take(&mut alarms.has_new_marks);
     arrange_spine(text, scene, &alarms.marks, usize::from(frame.lines()));
     let mut effects: Vec<Effect> = paging::page(text, scene).into_iter().collect();
@@ -105,10 +130,19 @@ fn arrange_spine(text: &mut TextPane, scene: &Scene<'_>, alarms: &HashSet<EntryI
     let generation = loops.generation();
     text.stale.spine |= std::mem::replace(&mut text.spine.loops_seen, generation) != generation;
     if std::mem::take(&mut text.stale.spine) {
-        let hits = text.find.search.iter().flat_map(|search| &search.hits).map(|hit| hit.focus.entry);
+        let hits = text
+            .find
+            .search
+            .iter()
+            .flat_map(|search| &search.hits)
+            .map(|hit| hit.focus.entry);
         let hits = hits.map(|id| (id, spine::Mark::Hit));
-        let marks = marks::entries(text, &scene.session.transcript).map(|id| (id, spine::Mark::Marked));
-        let loops = loops.entries().into_iter().map(|id| (id, spine::Mark::Loop));
+        let marks =
+            marks::entries(text, &scene.session.transcript).map(|id| (id, spine::Mark::Marked));
+        let loops = loops
+            .entries()
+            .into_iter()
+            .map(|id| (id, spine::Mark::Loop));
         let alarms = alarms.iter().map(|id| (*id, spine::Mark::Alarm));
         let marked = hits.chain(marks).chain(loops).chain(alarms).collect();
         text.spine.mark(&text.sequence, marked);

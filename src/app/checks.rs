@@ -98,12 +98,26 @@ impl Check {
     fn counted(kind: Kind, sign: Sign, count: u64, words: Words, at: Option<Target>) -> Self {
         let (one, many, what) = words;
         let name = Cow::Borrowed(if count == 1 { one } else { many });
-        Self { kind, sign, count: Some(count), name, what: what.to_owned(), at }
+        Self {
+            kind,
+            sign,
+            count: Some(count),
+            name,
+            what: what.to_owned(),
+            at,
+        }
     }
 
     /// Something that is named, and not counted.
     fn named(kind: Kind, sign: Sign, (name, what): (&str, &str), at: Option<Target>) -> Self {
-        Self { kind, sign, count: None, name: Cow::Owned(name.to_owned()), what: what.to_owned(), at }
+        Self {
+            kind,
+            sign,
+            count: None,
+            name: Cow::Owned(name.to_owned()),
+            what: what.to_owned(),
+            at,
+        }
     }
 
     /// It in a few words: `6 failures`.
@@ -194,65 +208,127 @@ impl Checks {
 
     /// Compactions of the main lane.
     pub(crate) fn compactions(&self) -> impl Iterator<Item = EntryId> {
-        self.notes.iter().flat_map(|notes| &notes.compactions).copied()
+        self.notes
+            .iter()
+            .flat_map(|notes| &notes.compactions)
+            .copied()
     }
 }
 
 /// What the lint found that is as bad as this, rule by rule; what it only notes is one row.
 fn of_rules(findings: &Findings, severity: Severity) -> Vec<Check> {
-    let found = findings.iter().filter(|finding| finding.severity == severity);
+    let found = findings
+        .iter()
+        .filter(|finding| finding.severity == severity);
     let check = |(sign, one, many): (Sign, &'static str, &'static str), all: &Alike<'_>| {
-        let at = Target::Item(Focus { entry: all.first.entry, block: all.first.block });
-        Check::counted(Kind::Findings(severity), sign, all.count(), (one, many, ""), Some(at))
+        let at = Target::Item(Focus {
+            entry: all.first.entry,
+            block: all.first.block,
+        });
+        Check::counted(
+            Kind::Findings(severity),
+            sign,
+            all.count(),
+            (one, many, ""),
+            Some(at),
+        )
     };
     let sign = match severity {
         Severity::Error => Sign::Bad,
         Severity::Warning => Sign::Warn,
         Severity::Note => {
             let all = Alike::of(found);
-            return all.map(|all| check((Sign::None, "note", "notes"), &all)).into_iter().collect();
+            return all
+                .map(|all| check((Sign::None, "note", "notes"), &all))
+                .into_iter()
+                .collect();
         }
     };
-    alike(found).iter().map(|all| check((sign, all.first.rule.id, all.first.rule.id), all)).collect()
+    alike(found)
+        .iter()
+        .map(|all| check((sign, all.first.rule.id, all.first.rule.id), all))
+        .collect()
 }
 
 /// What is counted of entries and of records.
 fn of_session(transcript: &Transcript, notes: &Notes) -> Vec<Check> {
     let awaited = Awaited::of(transcript);
-    let open: Vec<EntryId> = notes.open.iter().copied().filter(|id| awaited.has(transcript, *id)).collect();
+    let open: Vec<EntryId> = notes
+        .open
+        .iter()
+        .copied()
+        .filter(|id| awaited.has(transcript, *id))
+        .collect();
     let is_open = |block: &Block| matches!(&block.kind, BlockKind::Call(call) if call.state.result().is_none() && !is_textual(&call.key));
     let number = |ids: &[EntryId]| {
         let entries = ids.iter().filter_map(|id| transcript.get(*id));
-        entries.flat_map(|entry| &entry.blocks).filter(|block| is_open(block)).count() as u64
+        entries
+            .flat_map(|entry| &entry.blocks)
+            .filter(|block| is_open(block))
+            .count() as u64
     };
     let at = |id: Option<&EntryId>, holds: &dyn Fn(&Block) -> bool| {
         let entry = *id?;
-        Some(Target::Item(Focus { entry, block: block_of(transcript.get(entry)?, holds) }))
+        Some(Target::Item(Focus {
+            entry,
+            block: block_of(transcript.get(entry)?, holds),
+        }))
     };
     let is_raw = |block: &Block| matches!(block.kind, BlockKind::Raw(_));
     let tally = transcript.tally();
     let first_unknown = tally.loud_kinds().map(|(_, unknown)| unknown.first).min();
     let failed = at(notes.failed.first(), &|block| block.kind.counts_as_error());
     let rows = [
-        (Kind::Broken, Sign::Bad, tally.faulty, BROKEN, at(notes.broken.first(), &is_raw)),
+        (
+            Kind::Broken,
+            Sign::Bad,
+            tally.faulty,
+            BROKEN,
+            at(notes.broken.first(), &is_raw),
+        ),
         (Kind::Failed, Sign::Bad, notes.errors, FAILED, failed),
-        (Kind::Unknown, Sign::Warn, tally.loud(), UNKNOWN, first_unknown.map(Target::Record)),
-        (Kind::Open, Sign::Warn, number(&open), OPEN, at(open.first(), &is_open)),
+        (
+            Kind::Unknown,
+            Sign::Warn,
+            tally.loud(),
+            UNKNOWN,
+            first_unknown.map(Target::Record),
+        ),
+        (
+            Kind::Open,
+            Sign::Warn,
+            number(&open),
+            OPEN,
+            at(open.first(), &is_open),
+        ),
     ];
     let rows = rows.into_iter().filter(|(_, _, number, ..)| *number > 0);
-    rows.map(|(kind, sign, number, words, at)| Check::counted(kind, sign, number, words, at)).collect()
+    rows.map(|(kind, sign, number, words, at)| Check::counted(kind, sign, number, words, at))
+        .collect()
 }
 
 /// One, several, and what that is.
 type Words = (&'static str, &'static str, &'static str);
-const BROKEN: Words = ("broken record", "broken records", "cannot be read, and are shown as they are");
-const FAILED: Words = ("failure", "failures", "calls that failed, and errors of the agent");
+const BROKEN: Words = (
+    "broken record",
+    "broken records",
+    "cannot be read, and are shown as they are",
+);
+const FAILED: Words = (
+    "failure",
+    "failures",
+    "calls that failed, and errors of the agent",
+);
 const UNKNOWN: Words = (
     "unknown record",
     "unknown records",
     "of kinds that tv does not know and that may hold a part of the conversation",
 );
-const OPEN: Words = ("open call", "open calls", "without a result, which may still come");
+const OPEN: Words = (
+    "open call",
+    "open calls",
+    "without a result, which may still come",
+);
 const LOOPS: Words = ("loop more", "loops more", "which began before these");
 const TURNED_BACK: Words = ("edit turned back", "edits turned back", "by a later edit");
 
@@ -264,7 +340,12 @@ fn of_loops(loops: &Loops, glyphs: &Glyphs) -> Vec<Check> {
         let first = run.places().next()?;
         let words = loop_words(run, glyphs.times);
         let words = words.split_once(' ').unwrap_or((&words, ""));
-        Some(Check::named(Kind::Loop(first), Sign::Warn, words, Some(item(first))))
+        Some(Check::named(
+            Kind::Loop(first),
+            Sign::Warn,
+            words,
+            Some(item(first)),
+        ))
     };
     let mut found: Vec<Check> = runs.iter().rev().take(LOOPS_MOST).filter_map(row).collect();
     if runs.len() > LOOPS_MOST {
@@ -275,14 +356,24 @@ fn of_loops(loops: &Loops, glyphs: &Glyphs) -> Vec<Check> {
     let undone: Vec<&Undone> = loops.undone().collect();
     if let Some(first) = undone.first() {
         let at = Some(item(first.by));
-        found.push(Check::counted(Kind::TurnedBack, Sign::Warn, undone.len() as u64, TURNED_BACK, at));
+        found.push(Check::counted(
+            Kind::TurnedBack,
+            Sign::Warn,
+            undone.len() as u64,
+            TURNED_BACK,
+            at,
+        ));
     }
     found
 }
 
 /// How many calls have their result.
 fn of_pairing(notes: &Notes) -> Option<Check> {
-    let sign = if notes.paired == notes.calls { Sign::Good } else { Sign::None };
+    let sign = if notes.paired == notes.calls {
+        Sign::Good
+    } else {
+        Sign::None
+    };
     let words = format!("{}/{} paired", notes.paired, count(notes.calls, "call"));
     (notes.calls > 0).then(|| Check::named(Kind::Paired, sign, (&words, ""), None))
 }
@@ -293,5 +384,10 @@ fn entry_of(transcript: &Transcript, origin: Origin) -> Option<Focus> {
         let of = transcript.get(*id).map(|entry| entry.origin);
         of.is_some_and(|of| of.file == origin.file && of.at >= origin.at)
     };
-    transcript.order().iter().copied().find(is_it).map(|entry| Focus { entry, block: 0 })
+    transcript
+        .order()
+        .iter()
+        .copied()
+        .find(is_it)
+        .map(|entry| Focus { entry, block: 0 })
 }

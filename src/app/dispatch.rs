@@ -42,9 +42,13 @@ pub(crate) fn dispatch(app: &mut App, action: Action, times: usize) -> Vec<Effec
 pub(crate) fn scroll_pop_up(app: &mut App, by: isize) {
     let height = usize::from(app.reader.screen.size.1).saturating_sub(2);
     match &mut app.mode {
-        Mode::Help { top, wanted, below, .. } => {
+        Mode::Help {
+            top, wanted, below, ..
+        } => {
             let lines = help::lines(&app.keys.keymap, wanted.value(), *below).len();
-            *top = top.saturating_add_signed(by).min(lines.saturating_sub(height));
+            *top = top
+                .saturating_add_signed(by)
+                .min(lines.saturating_sub(height));
         }
         Mode::Raw(view) => view.scroll(by, height),
         Mode::Palette(palette) => palette.select(by),
@@ -62,7 +66,10 @@ pub(crate) fn scroll_pop_up(app: &mut App, by: isize) {
 
 /// Carries out what keys asked for.
 pub(crate) fn carry_out(app: &mut App, request: Request) -> Vec<Effect> {
-    let goes_on = matches!(request, Request::Wait | Request::Act(Action::NextHit | Action::PreviousHit, _));
+    let goes_on = matches!(
+        request,
+        Request::Wait | Request::Act(Action::NextHit | Action::PreviousHit, _)
+    );
     if !goes_on {
         app.reader.text.find.sought = None;
     }
@@ -82,11 +89,22 @@ pub(crate) fn carry_out(app: &mut App, request: Request) -> Vec<Effect> {
             dispatch(app, Action::View(view), 1)
         }
         Request::Type(request) => {
-            typing::type_on(&mut app.mode, &mut app.picker, &app.keys.keymap, &mut app.reader.text, request);
+            typing::type_on(
+                &mut app.mode,
+                &mut app.picker,
+                &app.keys.keymap,
+                &mut app.reader.text,
+                request,
+            );
             Vec::new()
         }
         Request::Complete => {
-            typing::complete(&mut app.mode, &mut app.picker, &app.keys.keymap, &mut app.reader.screen);
+            typing::complete(
+                &mut app.mode,
+                &mut app.picker,
+                &app.keys.keymap,
+                &mut app.reader.screen,
+            );
             Vec::new()
         }
         Request::Accept => match typing::accept(app) {
@@ -122,19 +140,34 @@ fn run(app: &mut App, command: Command) -> Vec<Effect> {
         }
         Command::Context => {
             let session = &mut reader.session;
-            while !session.indexes.windows.follow(&session.transcript, usize::MAX) {}
+            while !session
+                .indexes
+                .windows
+                .follow(&session.transcript, usize::MAX)
+            {}
             reader.with_text(as_of::make::list);
         }
         Command::Join(path) => return vec![Effect::Join(path)],
         Command::Help(page) => {
-            let below = if app.mode.is_wall() { Below::Wall } else { Below::Text };
+            let below = if app.mode.is_wall() {
+                Below::Wall
+            } else {
+                Below::Text
+            };
             app.mode = Mode::Raw(help::page(&reader.screen, page, below));
         }
         Command::Watch(wish) => {
-            alarms::actions::watch(&mut reader.alarms, &mut reader.session, &mut reader.screen, wish);
+            alarms::actions::watch(
+                &mut reader.alarms,
+                &mut reader.session,
+                &mut reader.screen,
+                wish,
+            );
         }
         Command::Watched => reader.lend(|lent, scene| alarms::actions::list(lent.alarms, scene)),
-        Command::Unwatch(name) => alarms::actions::unwatch(&mut reader.alarms, &mut reader.screen, &name),
+        Command::Unwatch(name) => {
+            alarms::actions::unwatch(&mut reader.alarms, &mut reader.screen, &name);
+        }
         Command::Forget => {
             let places = &mut reader.text.places;
             places.marks.clear();
@@ -168,10 +201,18 @@ pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
         return effects;
     }
     if let (Mode::Raw(view), Action::Copy(what)) = (&app.mode, action) {
-        return view.copy(what, &mut reader.screen).map(Effect::Copy).into_iter().collect();
+        return view
+            .copy(what, &mut reader.screen)
+            .map(Effect::Copy)
+            .into_iter()
+            .collect();
     }
     if let (Mode::Resume(view), Action::Copy(_)) = (&app.mode, action) {
-        return view.chosen().map(|choice| Effect::Copy(choice.line.clone())).into_iter().collect();
+        return view
+            .chosen()
+            .map(|choice| Effect::Copy(choice.line.clone()))
+            .into_iter()
+            .collect();
     }
     match action {
         Action::Search | Action::NextHit | Action::PreviousHit | Action::Mention(_) => {
@@ -205,11 +246,18 @@ pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
                 Mode::Ledger => Below::Ledger,
                 _ => Below::Text,
             };
-            app.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, below };
+            app.mode = Mode::Help {
+                top: 0,
+                wanted: Input::default(),
+                is_typing: false,
+                below,
+            };
         }
         Action::Resume => match Resuming::of(&reader.session) {
             Ok(view) => {
-                let copy = view.chosen().map(|choice| Effect::Copy(choice.line.clone()));
+                let copy = view
+                    .chosen()
+                    .map(|choice| Effect::Copy(choice.line.clone()));
                 app.mode = Mode::Resume(view);
                 return copy.into_iter().collect();
             }

@@ -74,11 +74,17 @@ impl Inspector {
 
     /// The same item in another transcript of the session.
     pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
-        self.moved = self.moved.and_then(|(focus, due)| Some((lookup.block(focus)?, due)));
+        self.moved = self
+            .moved
+            .and_then(|(focus, due)| Some((lookup.block(focus)?, due)));
         self.focus = self.focus.and_then(|focus| lookup.block(focus));
         self.forget_rows();
         if self.focus.is_none() {
-            *self = Self { tab: self.tab, moved: self.moved, ..Self::default() };
+            *self = Self {
+                tab: self.tab,
+                moved: self.moved,
+                ..Self::default()
+            };
         }
     }
 
@@ -110,10 +116,18 @@ fn seek_item(inspector: &mut Inspector, height: usize) {
         return;
     }
     inspector.seeks_item = false;
-    let is_own = |fact: &Fact| fact.spot.as_ref().is_some_and(|spot| Some(spot.focus) == inspector.focus);
+    let is_own = |fact: &Fact| {
+        fact.spot
+            .as_ref()
+            .is_some_and(|spot| Some(spot.focus) == inspector.focus)
+    };
     if let Some(first) = inspector.rows.iter().position(is_own) {
         inspector.at = first;
-        inspector.top = if first < height { 0 } else { first - height / 4 };
+        inspector.top = if first < height {
+            0
+        } else {
+            first - height / 4
+        };
     }
 }
 

@@ -75,7 +75,9 @@ impl Frame {
     /// Columns of the text, at least 1.
     pub fn text(&self) -> u16 {
         let beside = self.numbers + self.left() + RIGHT;
-        (self.transcript.width + self.spine.width).saturating_sub(beside).max(1)
+        (self.transcript.width + self.spine.width)
+            .saturating_sub(beside)
+            .max(1)
     }
 
     /// Columns between the numbers and the text: focus mark, lane gutter, air.
@@ -91,7 +93,11 @@ impl Frame {
     /// The panes that are in sight, from left to right.
     pub fn panes(&self) -> impl Iterator<Item = Pane> {
         let outline = (self.outline.width > 0).then_some(Pane::Outline);
-        let middle = if self.covers { Pane::View } else { Pane::Transcript };
+        let middle = if self.covers {
+            Pane::View
+        } else {
+            Pane::Transcript
+        };
         let middle = (!self.is_pushed).then_some(middle);
         let inspector = (self.inspector.width > 0).then_some(Pane::Inspector);
         let below = (self.view.width > 0 && !self.covers).then_some(Pane::View);
@@ -104,7 +110,12 @@ fn divide(wishes: &Wishes<'_>) -> Frame {
     let view = wishes.view;
     let (columns, lines) = wishes.screen.size;
     let (x, y) = wishes.screen.at;
-    let mut rest = Rect { x, y, width: columns, height: lines };
+    let mut rest = Rect {
+        x,
+        y,
+        width: columns,
+        height: lines,
+    };
     let header = from_top(&mut rest, lines >= 3);
     let hints = from_bottom(&mut rest, wishes.screen.shows_hints && lines >= 10);
     let status = from_bottom(&mut rest, lines >= 2);
@@ -120,13 +131,27 @@ fn divide(wishes: &Wishes<'_>) -> Frame {
     let pill = from_bottom(&mut rest, wishes.margin.has_pill && lines >= 6);
     let is_pushed = wishes.panes.is_pushed && columns < INSPECTOR_FROM;
     if is_pushed {
-        inspector = Rect { height: rest.height + pill.height, ..rest };
+        inspector = Rect {
+            height: rest.height + pill.height,
+            ..rest
+        };
     }
     let spine_width = rest.width.min(1);
-    let transcript = Rect { width: rest.width - spine_width, ..rest };
-    let spine = Rect { x: transcript.right(), width: spine_width, ..rest };
+    let transcript = Rect {
+        width: rest.width - spine_width,
+        ..rest
+    };
+    let spine = Rect {
+        x: transcript.right(),
+        width: spine_width,
+        ..rest
+    };
     let numbers = wishes.margin.numbers;
-    let numbers = if transcript.width >= numbers + TRANSCRIPT_LEAST { numbers } else { 0 };
+    let numbers = if transcript.width >= numbers + TRANSCRIPT_LEAST {
+        numbers
+    } else {
+        0
+    };
     Frame {
         header,
         numbers,
@@ -184,10 +209,20 @@ fn split_outline(wishes: &Wishes<'_>, is_paging: bool, rest: &mut Rect) -> (Rect
     if !is_shown {
         return (Rect { width: 0, ..*rest }, Rect { width: 0, ..*rest });
     }
-    let width = wishes.panes.outline_width.unwrap_or_else(|| width_of_outline(wishes, rest.width));
+    let width = wishes
+        .panes
+        .outline_width
+        .unwrap_or_else(|| width_of_outline(wishes, rest.width));
     let width = within(width, rest.width);
-    let pane = Rect { width: width - 1, ..*rest };
-    let divider = Rect { x: pane.right(), width: 1, ..*rest };
+    let pane = Rect {
+        width: width - 1,
+        ..*rest
+    };
+    let divider = Rect {
+        x: pane.right(),
+        width: 1,
+        ..*rest
+    };
     rest.x += width;
     rest.width -= width;
     (pane, divider)
@@ -195,20 +230,50 @@ fn split_outline(wishes: &Wishes<'_>, is_paging: bool, rest: &mut Rect) -> (Rect
 
 fn split_inspector(wishes: &Wishes<'_>, columns: u16, rest: &mut Rect) -> (Rect, Rect) {
     if !has_inspector_beside(wishes, columns) {
-        let nowhere = Rect { x: rest.right(), width: 0, ..*rest };
+        let nowhere = Rect {
+            x: rest.right(),
+            width: 0,
+            ..*rest
+        };
         return (nowhere, nowhere);
     }
-    let beside = |text: u16| rest.width.saturating_sub(text + LANES.1 + MARK_AND_AIR + RIGHT);
-    let least = if beside(TEXT_GOOD) >= INSPECTOR_NAMED { INSPECTOR_NAMED } else { INSPECTOR };
-    let width = within(wishes.panes.inspector_width.unwrap_or(beside(TEXT_MOST).max(least)), rest.width);
+    let beside = |text: u16| {
+        rest.width
+            .saturating_sub(text + LANES.1 + MARK_AND_AIR + RIGHT)
+    };
+    let least = if beside(TEXT_GOOD) >= INSPECTOR_NAMED {
+        INSPECTOR_NAMED
+    } else {
+        INSPECTOR
+    };
+    let width = within(
+        wishes
+            .panes
+            .inspector_width
+            .unwrap_or(beside(TEXT_MOST).max(least)),
+        rest.width,
+    );
     rest.width -= width;
-    let divider = Rect { x: rest.right(), width: 1, ..*rest };
-    (Rect { x: divider.right(), width: width - 1, ..*rest }, divider)
+    let divider = Rect {
+        x: rest.right(),
+        width: 1,
+        ..*rest
+    };
+    (
+        Rect {
+            x: divider.right(),
+            width: width - 1,
+            ..*rest
+        },
+        divider,
+    )
 }
 
 /// A width that leaves the transcript its share.
 fn within(width: u16, columns: u16) -> u16 {
-    width.min(columns.saturating_sub(TRANSCRIPT_LEAST)).max(NARROWEST)
+    width
+        .min(columns.saturating_sub(TRANSCRIPT_LEAST))
+        .max(NARROWEST)
 }
 
 fn from_top(rest: &mut Rect, is_shown: bool) -> Rect {
@@ -226,7 +291,11 @@ fn from_bottom(rest: &mut Rect, is_shown: bool) -> Rect {
 fn lines_from_bottom(rest: &mut Rect, lines: u16) -> Rect {
     let height = lines.min(rest.height);
     rest.height -= height;
-    Rect { y: rest.bottom(), height, ..*rest }
+    Rect {
+        y: rest.bottom(),
+        height,
+        ..*rest
+    }
 }
 
 /// All that says where the parts of the screen are.

@@ -148,12 +148,20 @@ impl Outline {
     fn bring_up_to_date(&mut self, wanted: &Wanted<'_>) {
         self.sums.begin_frame();
         let keys = self.refresh(wanted);
-        let given = shares(wanted.height, SectionKind::ALL.map(|part| keys.of(part).len()));
+        let given = shares(
+            wanted.height,
+            SectionKind::ALL.map(|part| keys.of(part).len()),
+        );
         self.place_cursor(wanted, &keys, &given);
         let current = wanted.turn.unwrap_or(0);
-        let branch = wanted.focused.and_then(|id| wanted.transcript.branches().of(id)).map(|one| one.number);
-        let session =
-            wanted.focused.and_then(|id| wanted.transcript.session_of(id)).map(|(number, _)| number);
+        let branch = wanted
+            .focused
+            .and_then(|id| wanted.transcript.branches().of(id))
+            .map(|one| one.number);
+        let session = wanted
+            .focused
+            .and_then(|id| wanted.transcript.session_of(id))
+            .map(|(number, _)| number);
         let is_current = |key: &Key| match key {
             Key::Turn(turn) => *turn == current,
             Key::Branch(number) => Some(*number) == branch,
@@ -166,22 +174,41 @@ impl Outline {
             if lines == 0 {
                 continue;
             }
-            let cursor = self.cursor.filter(|cursor| wanted.has_keys && cursor.part == part);
+            let cursor = self
+                .cursor
+                .filter(|cursor| wanted.has_keys && cursor.part == part);
             let held = cursor.map(|cursor| cursor.place).or_else(|| match part {
                 SectionKind::Turns | SectionKind::Sessions | SectionKind::Branches => {
                     all.iter().position(is_current)
                 }
-                SectionKind::Running | SectionKind::Checks | SectionKind::Files | SectionKind::Agents => None,
+                SectionKind::Running
+                | SectionKind::Checks
+                | SectionKind::Files
+                | SectionKind::Agents => None,
             });
             let top = scrolled(top, held, lines, all.len());
             let in_sight = all.iter().skip(top).take(lines);
             let counted = |key: &&Key| part != SectionKind::Turns || matches!(key, Key::Turn(_));
-            let counts = (in_sight.clone().filter(counted).count(), all.iter().filter(counted).count());
-            let rows = in_sight
-                .map(|key| OutlineRow { is_current: is_current(key), ..self.row_at_cursor(wanted, key) });
+            let counts = (
+                in_sight.clone().filter(counted).count(),
+                all.iter().filter(counted).count(),
+            );
+            let rows = in_sight.map(|key| OutlineRow {
+                is_current: is_current(key),
+                ..self.row_at_cursor(wanted, key)
+            });
             let rows: Vec<OutlineRow> = rows.collect();
             let cursor = cursor.and_then(|cursor| cursor.place.checked_sub(top));
-            sections.push((top, Section { part, total: all.len(), counts, rows, cursor }));
+            sections.push((
+                top,
+                Section {
+                    part,
+                    total: all.len(),
+                    counts,
+                    rows,
+                    cursor,
+                },
+            ));
         }
         for (top, section) in &sections {
             if let Some(kept) = self.tops.get_mut(section.part as usize) {
@@ -211,7 +238,12 @@ impl Outline {
         if let Some(keys) = self.keys.take() {
             return keys;
         }
-        let keys = Keys::new(wanted.transcript, wanted.checks, wanted.files, wanted.running);
+        let keys = Keys::new(
+            wanted.transcript,
+            wanted.checks,
+            wanted.files,
+            wanted.running,
+        );
         if let Some(cursor) = &mut self.cursor {
             let was = self.before.of(cursor.part).get(cursor.place);
             let now = was.and_then(|was| keys.of(cursor.part).iter().position(|key| key == was));
@@ -226,28 +258,41 @@ impl Outline {
             self.cursor = None;
             return;
         }
-        let mut shown = SectionKind::ALL.into_iter().zip(given).filter(|(_, lines)| **lines > 0);
+        let mut shown = SectionKind::ALL
+            .into_iter()
+            .zip(given)
+            .filter(|(_, lines)| **lines > 0);
         let at_turn = || {
             let turn = Key::Turn(wanted.turn.unwrap_or(0));
-            keys.of(SectionKind::Turns).iter().position(|key| *key == turn).unwrap_or(0)
+            keys.of(SectionKind::Turns)
+                .iter()
+                .position(|key| *key == turn)
+                .unwrap_or(0)
         };
         let first = shown.next().map(|(part, _)| part);
-        let is_shown =
-            |part: SectionKind| first == Some(part) || given.get(part as usize).is_some_and(|n| *n > 0);
+        let is_shown = |part: SectionKind| {
+            first == Some(part) || given.get(part as usize).is_some_and(|n| *n > 0)
+        };
         let cursor = self.cursor.filter(|cursor| is_shown(cursor.part));
         self.cursor = match (cursor, first) {
             (Some(cursor), _) => Some(cursor),
-            (None, Some(SectionKind::Turns)) => Some(Cursor { part: SectionKind::Turns, place: at_turn() }),
+            (None, Some(SectionKind::Turns)) => Some(Cursor {
+                part: SectionKind::Turns,
+                place: at_turn(),
+            }),
             (None, first) => first.map(|part| Cursor { part, place: 0 }),
         };
         if let Some(cursor) = &mut self.cursor {
-            cursor.place = cursor.place.min(keys.of(cursor.part).len().saturating_sub(1));
+            cursor.place = cursor
+                .place
+                .min(keys.of(cursor.part).len().saturating_sub(1));
         }
     }
 
     fn row_at_cursor(&mut self, wanted: &Wanted<'_>, key: &Key) -> OutlineRow {
         let row = self.row(wanted, key);
-        let is_open = matches!(key, Key::Turn(turn) if wanted.transcript.is_newest_turn(Some(*turn)));
+        let is_open =
+            matches!(key, Key::Turn(turn) if wanted.transcript.is_newest_turn(Some(*turn)));
         if let Key::Work(place) = key {
             return row::with_clock(row, wanted.transcript, *place, wanted.now);
         }
@@ -284,7 +329,9 @@ impl Outline {
 
     fn make(&mut self, wanted: &Wanted<'_>, key: &Key) -> Option<OutlineRow> {
         let transcript = wanted.transcript;
-        let Glyphs { compacted, arrow, .. } = wanted.glyphs;
+        let Glyphs {
+            compacted, arrow, ..
+        } = wanted.glyphs;
         match key {
             Key::Turn(turn) => row::of_turn(transcript, wanted.account, *turn),
             Key::Lane(lane, is_last) => {
@@ -299,7 +346,11 @@ impl Outline {
             }
             Key::Check(number) => {
                 let check = wanted.checks.list().get(*number)?;
-                Some(OutlineRow { sign: check.sign, title: check.words(), ..OutlineRow::default() })
+                Some(OutlineRow {
+                    sign: check.sign,
+                    title: check.words(),
+                    ..OutlineRow::default()
+                })
             }
             Key::File(path) => Some(row::of_file(path, wanted.files.file(path)?)),
             Key::Agent(number) => {
@@ -315,11 +366,20 @@ impl Outline {
     /// Moves the cursor over the rows of all sections.
     pub(crate) fn step(&mut self, by: isize) {
         let Some(cursor) = self.cursor else { return };
-        let totals = self.sections.iter().map(|section| (section.part, section.total));
+        let totals = self
+            .sections
+            .iter()
+            .map(|section| (section.part, section.total));
         let totals: Vec<(SectionKind, usize)> = totals.collect();
-        let before: usize = totals.iter().filter(|(part, _)| *part < cursor.part).map(|(_, n)| n).sum();
+        let before: usize = totals
+            .iter()
+            .filter(|(part, _)| *part < cursor.part)
+            .map(|(_, n)| n)
+            .sum();
         let all: usize = totals.iter().map(|(_, total)| total).sum();
-        let mut place = (before + cursor.place).saturating_add_signed(by).min(all.saturating_sub(1));
+        let mut place = (before + cursor.place)
+            .saturating_add_signed(by)
+            .min(all.saturating_sub(1));
         for (part, total) in totals {
             if place < total {
                 self.cursor = Some(Cursor { part, place });
@@ -352,10 +412,15 @@ impl Outline {
     pub(crate) fn click(&mut self, line: usize, scene: &Scene<'_>) -> Option<Focus> {
         let mut heading = 0;
         for section in &self.sections {
-            let place = line.checked_sub(heading + 1).filter(|place| *place < section.rows.len());
+            let place = line
+                .checked_sub(heading + 1)
+                .filter(|place| *place < section.rows.len());
             if let Some(place) = place {
                 let top = self.tops.get(section.part as usize).copied().unwrap_or(0);
-                self.cursor = Some(Cursor { part: section.part, place: top + place });
+                self.cursor = Some(Cursor {
+                    part: section.part,
+                    place: top + place,
+                });
                 return self.target(scene);
             }
             heading += section.rows.len() + 2;
@@ -374,14 +439,23 @@ impl Outline {
             }
             Key::Compaction(entry) => {
                 let block = notes::block_of(transcript.get(*entry)?, notes::is_compaction);
-                Some(Focus { entry: *entry, block })
+                Some(Focus {
+                    entry: *entry,
+                    block,
+                })
             }
-            Key::Work(place) => Some(Focus { entry: place.entry, block: place.block }),
+            Key::Work(place) => Some(Focus {
+                entry: place.entry,
+                block: place.block,
+            }),
             Key::Branch(number) => branches::head_of(transcript, *number),
             Key::Check(number) => scene.checks.list().get(*number)?.target(transcript),
             Key::File(path) => {
                 let first = files.file(path)?.uses.first()?.place;
-                Some(Focus { entry: first.entry, block: first.block })
+                Some(Focus {
+                    entry: first.entry,
+                    block: first.block,
+                })
             }
         }
     }

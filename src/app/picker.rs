@@ -127,7 +127,11 @@ impl Picker {
     /// How many fit by their text alone.
     pub fn hits(&self) -> usize {
         // They stand below all others.
-        self.shown.iter().rev().take_while(|shown| matches!(shown, Shown::Hit(_))).count()
+        self.shown
+            .iter()
+            .rev()
+            .take_while(|shown| matches!(shown, Shown::Hit(_)))
+            .count()
     }
 
     /// How far looking through texts is.
@@ -137,7 +141,12 @@ impl Picker {
 
     /// The sessions in sight, and whether each is the chosen one.
     pub fn in_sight(&self, lines: usize) -> impl Iterator<Item = (Row<'_>, bool)> {
-        let rows = self.shown.iter().skip(self.top).take(lines).filter_map(|shown| self.row_of(*shown));
+        let rows = self
+            .shown
+            .iter()
+            .skip(self.top)
+            .take(lines)
+            .filter_map(|shown| self.row_of(*shown));
         rows.map(|row| (row, self.is_chosen(row.found)))
     }
 
@@ -148,12 +157,18 @@ impl Picker {
 
     fn row_of(&self, shown: Shown) -> Option<Row<'_>> {
         match shown {
-            Shown::Session(index) => Some(Row { found: &self.sessions.get(index)?.found, hit: None }),
+            Shown::Session(index) => Some(Row {
+                found: &self.sessions.get(index)?.found,
+                hit: None,
+            }),
             Shown::Hit(index) => {
                 let hit = self.texts.hits.get(index)?;
                 // What the list knows of it is newer.
                 let known = self.known(&hit.found).map(|candidate| &candidate.found);
-                Some(Row { found: known.unwrap_or(&hit.found), hit: Some(hit) })
+                Some(Row {
+                    found: known.unwrap_or(&hit.found),
+                    hit: Some(hit),
+                })
             }
         }
     }
@@ -163,7 +178,9 @@ impl Picker {
     }
 
     fn is_chosen(&self, found: &Found) -> bool {
-        self.chosen.as_ref().is_some_and(|chosen| found.is_at(chosen))
+        self.chosen
+            .as_ref()
+            .is_some_and(|chosen| found.is_at(chosen))
     }
 
     /// Whether not all sessions were matched yet.
@@ -189,7 +206,10 @@ impl Picker {
             Sighting::Complete => {
                 self.is_complete = true;
                 let round = self.round;
-                let gone = self.sessions.iter().filter(|candidate| candidate.round != round);
+                let gone = self
+                    .sessions
+                    .iter()
+                    .filter(|candidate| candidate.round != round);
                 let gone: Vec<Place> = gone.map(|candidate| candidate.found.place()).collect();
                 for place in &gone {
                     self.remove(place);
@@ -201,7 +221,12 @@ impl Picker {
     fn put(&mut self, found: Found) {
         let place = found.place();
         let grist = Grist::of(&found);
-        let mut candidate = Candidate { found, grist, score: None, round: self.round };
+        let mut candidate = Candidate {
+            found,
+            grist,
+            score: None,
+            round: self.round,
+        };
         if let Some(index) = self.by_place.get(&place).copied() {
             if index < self.matched {
                 candidate.score = self.sieve.score(&candidate.grist);
@@ -217,7 +242,9 @@ impl Picker {
 
     fn remove(&mut self, place: &Place) {
         self.texts.remove(place);
-        let Some(index) = self.by_place.remove(place) else { return };
+        let Some(index) = self.by_place.remove(place) else {
+            return;
+        };
         self.sessions.swap_remove(index);
         // The last one has taken its place, matched or not.
         self.matched = self.matched.min(index);
@@ -264,11 +291,19 @@ impl Picker {
         }
         let matched = self.sessions.iter().take(self.matched).enumerate();
         let fitting = matched.filter_map(|(index, candidate)| {
-            Some((Reverse(candidate.score?), Reverse(candidate.found.modified), &candidate.found.path, index))
+            Some((
+                Reverse(candidate.score?),
+                Reverse(candidate.found.modified),
+                &candidate.found.path,
+                index,
+            ))
         });
         let mut fitting: Vec<_> = fitting.collect();
         fitting.sort_unstable();
-        self.shown = fitting.into_iter().map(|(_, _, _, index)| Shown::Session(index)).collect();
+        self.shown = fitting
+            .into_iter()
+            .map(|(_, _, _, index)| Shown::Session(index))
+            .collect();
         let hits = self.hits_alone();
         self.shown.extend(hits);
         if !self.is_at_work() && self.chosen_row().is_none() {
@@ -284,7 +319,10 @@ impl Picker {
         }
         let mut alone = Vec::new();
         for (index, hit) in self.texts.hits.iter().enumerate() {
-            let known = self.by_place.get(&hit.found.place()).and_then(|index| self.sessions.get(*index));
+            let known = self
+                .by_place
+                .get(&hit.found.place())
+                .and_then(|index| self.sessions.get(*index));
             let passes = match known {
                 Some(known) => known.score.is_none() && self.sieve.lets_pass(&known.grist),
                 None => self.sieve.lets_pass(&Grist::of(&hit.found)),
@@ -293,7 +331,10 @@ impl Picker {
             alone.extend(passes.then_some((Reverse(modified), &hit.found.path, index)));
         }
         alone.sort_unstable();
-        alone.into_iter().map(|(_, _, index)| Shown::Hit(index)).collect()
+        alone
+            .into_iter()
+            .map(|(_, _, index)| Shown::Hit(index))
+            .collect()
     }
 
     /// Takes a hit in a text.
@@ -311,7 +352,11 @@ impl Picker {
         let index = self.by_place.get(self.chosen.as_ref()?);
         self.shown.iter().position(|shown| match shown {
             Shown::Session(session) => Some(session) == index,
-            Shown::Hit(hit) => self.texts.hits.get(*hit).is_some_and(|hit| self.is_chosen(&hit.found)),
+            Shown::Hit(hit) => self
+                .texts
+                .hits
+                .get(*hit)
+                .is_some_and(|hit| self.is_chosen(&hit.found)),
         })
     }
 
@@ -322,7 +367,11 @@ impl Picker {
 
     pub(crate) fn move_by(&mut self, by: isize) {
         let last = self.shown.len().saturating_sub(1);
-        let row = self.chosen_row().unwrap_or(0).saturating_add_signed(by).min(last);
+        let row = self
+            .chosen_row()
+            .unwrap_or(0)
+            .saturating_add_signed(by)
+            .min(last);
         self.choose(row);
     }
 
@@ -331,21 +380,34 @@ impl Picker {
         let row = self.chosen_row().unwrap_or(0);
         let lowest = row.saturating_sub(lines.saturating_sub(1));
         self.row = row;
-        self.top = self.top.clamp(lowest, row).min(self.shown.len().saturating_sub(lines));
+        self.top = self
+            .top
+            .clamp(lowest, row)
+            .min(self.shown.len().saturating_sub(lines));
     }
 
     /// What must be asked for, so that the preview can be shown.
     fn ask(&mut self) -> Option<Found> {
         let found = self.chosen()?.found;
-        let known = self.previewed.as_ref().filter(|known| known.place == found.place());
+        let known = self
+            .previewed
+            .as_ref()
+            .filter(|known| known.place == found.place());
         if known.is_some_and(|known| known.modified == found.modified) {
             return None;
         }
         let found = found.clone();
         // Of a session that grows the earlier preview stays until there is a new one.
-        let preview = self.previewed.take().filter(|known| known.place == found.place());
+        let preview = self
+            .previewed
+            .take()
+            .filter(|known| known.place == found.place());
         let preview = preview.and_then(|known| known.preview);
-        self.previewed = Some(Previewed { place: found.place(), modified: found.modified, preview });
+        self.previewed = Some(Previewed {
+            place: found.place(),
+            modified: found.modified,
+            preview,
+        });
         Some(found)
     }
 }

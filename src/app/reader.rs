@@ -101,14 +101,30 @@ impl Reader {
     }
 
     fn wishes(&self) -> Wishes<'_> {
-        let Self { session, screen, panes, views, text, .. } = self;
+        let Self {
+            session,
+            screen,
+            panes,
+            views,
+            text,
+            ..
+        } = self;
         let margin = text.margin(&session.transcript);
-        Wishes { screen, panes, view: views.open(), margin }
+        Wishes {
+            screen,
+            panes,
+            view: views.open(),
+            margin,
+        }
     }
 
     /// Whether a call still runs.
     pub(crate) fn is_running(&self, place: Place) -> bool {
-        let call = self.session.transcript.get(place.entry).and_then(|entry| call_at(entry, place.block));
+        let call = self
+            .session
+            .transcript
+            .get(place.entry)
+            .and_then(|entry| call_at(entry, place.block));
         call.is_some_and(|call| self.session.runs(place.entry, call, self.screen.now))
     }
 
@@ -127,9 +143,36 @@ impl Reader {
 
     /// Lends the panes with what stands around them, and answers what they ask for.
     pub(crate) fn lend<T>(&mut self, work: impl FnOnce(Lent<'_>, &mut Scene<'_>) -> T) -> T {
-        let Self { session, text, checks, outline, inspector, views, alarms, panes, screen, .. } = self;
-        let mut scene = Scene { session, screen, panes, checks, view: views.open(), asks: Vec::new() };
-        let done = work(Lent { text, outline, inspector, views, alarms }, &mut scene);
+        let Self {
+            session,
+            text,
+            checks,
+            outline,
+            inspector,
+            views,
+            alarms,
+            panes,
+            screen,
+            ..
+        } = self;
+        let mut scene = Scene {
+            session,
+            screen,
+            panes,
+            checks,
+            view: views.open(),
+            asks: Vec::new(),
+        };
+        let done = work(
+            Lent {
+                text,
+                outline,
+                inspector,
+                views,
+                alarms,
+            },
+            &mut scene,
+        );
         for ask in scene.asks {
             self.answer(ask);
         }
@@ -174,13 +217,25 @@ impl Reader {
             (Pane::Outline | Pane::View | Pane::Inspector, Action::Unfold) => Action::Expand,
             (_, action) => action,
         };
-        self.act_in(pane, action, times).or_else(|| self.leave(pane, action))
+        self.act_in(pane, action, times)
+            .or_else(|| self.leave(pane, action))
     }
 
     /// What a pane does with an action, if that is its own.
-    pub(crate) fn act_in(&mut self, pane: Pane, action: Action, times: usize) -> Option<Vec<Effect>> {
+    pub(crate) fn act_in(
+        &mut self,
+        pane: Pane,
+        action: Action,
+        times: usize,
+    ) -> Option<Vec<Effect>> {
         self.lend(|lent, scene| {
-            let Lent { text, outline, views, inspector, .. } = lent;
+            let Lent {
+                text,
+                outline,
+                views,
+                inspector,
+                ..
+            } = lent;
             let pane: &mut dyn SidePane = match pane {
                 Pane::Transcript => return None,
                 Pane::Outline => outline,
@@ -194,7 +249,8 @@ impl Reader {
     /// From a pane beside it back to the transcript.
     fn leave(&mut self, pane: Pane, action: Action) -> Option<Vec<Effect>> {
         let is_left = matches!(pane, Pane::Outline | Pane::Inspector);
-        (is_left && matches!(action, Action::Cancel | Action::Quit)).then(|| self.panes.leave(pane))?;
+        (is_left && matches!(action, Action::Cancel | Action::Quit))
+            .then(|| self.panes.leave(pane))?;
         Some(Vec::new())
     }
 
@@ -219,22 +275,37 @@ impl Reader {
             }
             Action::Back | Action::Forward => {
                 let is_back = action == Action::Back;
-                let travel = |text: &mut TextPane, scene: &mut Scene<'_>| marks::travel(text, scene, is_back);
+                let travel = |text: &mut TextPane, scene: &mut Scene<'_>| {
+                    marks::travel(text, scene, is_back);
+                };
                 (0..times.min(1_000)).for_each(|_| self.with_text(travel));
                 Vec::new()
             }
-            Action::Edit => self.focused_origins().first().copied().map(Effect::Edit).into_iter().collect(),
+            Action::Edit => self
+                .focused_origins()
+                .first()
+                .copied()
+                .map(Effect::Edit)
+                .into_iter()
+                .collect(),
             Action::Raw => {
                 let origins = self.focused_origins();
-                (!origins.is_empty()).then_some(Effect::ShowRecords(origins)).into_iter().collect()
+                (!origins.is_empty())
+                    .then_some(Effect::ShowRecords(origins))
+                    .into_iter()
+                    .collect()
             }
             Action::Inspect(tab) => {
-                self.lend(|lent, scene| inspector::actions::choose(lent.inspector, lent.text, scene, tab));
+                self.lend(|lent, scene| {
+                    inspector::actions::choose(lent.inspector, lent.text, scene, tab);
+                });
                 Vec::new()
             }
             Action::Panes(change) => {
                 let (frame, here) = (self.frame(), self.focused());
-                let moved = self.panes.change(&frame, here, &mut self.screen, change, times);
+                let moved = self
+                    .panes
+                    .change(&frame, here, &mut self.screen, change, times);
                 self.fit_divider(moved);
                 Vec::new()
             }
@@ -290,7 +361,12 @@ impl Reader {
 
     /// The digit that opened a view was a count: all is as it was.
     pub(crate) fn take_view_back(&mut self) {
-        if let Some(BeforeView { views, panes, place }) = self.before_view.take() {
+        if let Some(BeforeView {
+            views,
+            panes,
+            place,
+        }) = self.before_view.take()
+        {
             self.panes = panes;
             if let Some((trail, view)) = place {
                 self.text.places.go_by(trail);
@@ -308,6 +384,8 @@ impl Reader {
 
     fn focused_origins(&self) -> Vec<crate::model::record::Origin> {
         let focus = self.text.view.focus;
-        focus.map_or_else(Vec::new, |focus| clipboard::origins_of(&self.session, &[focus]))
+        focus.map_or_else(Vec::new, |focus| {
+            clipboard::origins_of(&self.session, &[focus])
+        })
     }
 }

@@ -79,6 +79,11 @@ impl Scene<'_> {
     }
 
     fn wishes(&self, margin: Margin) -> Wishes<'_> {
-        Wishes { screen: self.screen, panes: self.panes, view: self.view, margin }
+        Wishes {
+            screen: self.screen,
+            panes: self.panes,
+            view: self.view,
+            margin,
+        }
     }
 }

@@ -57,13 +57,20 @@ impl Screen {
 
     /// Shows a message for a few seconds.
     pub fn say(&mut self, text: impl Into<String>) {
-        self.message = Some(Message { text: text.into(), until: Timestamp(self.now.0 + MESSAGE_MS) });
+        self.message = Some(Message {
+            text: text.into(),
+            until: Timestamp(self.now.0 + MESSAGE_MS),
+        });
     }
 
     /// It is now. A message that was there long enough goes away.
     pub fn tick(&mut self, now: Timestamp) {
         self.now = now;
-        if self.message.as_ref().is_some_and(|message| message.until <= now) {
+        if self
+            .message
+            .as_ref()
+            .is_some_and(|message| message.until <= now)
+        {
             self.message = None;
         }
     }

@@ -137,7 +137,10 @@ impl TextPane {
             open_lanes: HashSet::new(),
             attending: Attending::default(),
             level,
-            shows: Shows { thinking: true, intents: true },
+            shows: Shows {
+                thinking: true,
+                intents: true,
+            },
             wrapping: Wrapping::default(),
             gutter: Gutter::default(),
             spine: Spine::default(),
@@ -149,7 +152,13 @@ impl TextPane {
             find: Find::default(),
             places: Places::default(),
             pending_copy: None,
-            stale: Stale { sequence: true, spine: true, look: 0, colours_seen: 0, branches_seen: 0 },
+            stale: Stale {
+                sequence: true,
+                spine: true,
+                look: 0,
+                colours_seen: 0,
+                branches_seen: 0,
+            },
         }
     }
 
@@ -182,12 +191,20 @@ impl TextPane {
     /// What must be known of the session for what stands beside the text.
     pub(crate) fn needs(&self) -> Needs {
         let flights = self.level > Level::Prompts && self.wrapping.lanes;
-        Needs { flights, windows: self.as_of.is_on, ..Needs::default() }
+        Needs {
+            flights,
+            windows: self.as_of.is_on,
+            ..Needs::default()
+        }
     }
 
     /// The turn of the focused item, or the last one.
     pub(crate) fn focused_turn(&self, session: &Session) -> Option<usize> {
-        let Session { transcript, indexes, .. } = session;
+        let Session {
+            transcript,
+            indexes,
+            ..
+        } = session;
         match self.view.focus {
             Some(focus) => indexes.account.turn_of(transcript, focus.entry),
             None => transcript.turns().len().checked_sub(1),
@@ -196,8 +213,19 @@ impl TextPane {
 
     /// What hides items of it.
     pub(crate) fn hiding(&mut self) -> Hiding<'_> {
-        let Self { folds, open_lanes, shows, level, .. } = self;
-        Hiding { folds, lanes: open_lanes, thinking: &mut shows.thinking, level }
+        let Self {
+            folds,
+            open_lanes,
+            shows,
+            level,
+            ..
+        } = self;
+        Hiding {
+            folds,
+            lanes: open_lanes,
+            thinking: &mut shows.thinking,
+            level,
+        }
     }
 
     /// Where the reader is now.
@@ -251,7 +279,11 @@ impl TextPane {
     /// Forgets what is known of records that may be others by now.
     pub(crate) fn forget_details(&mut self, transcript: &Transcript, touched: &Touched) {
         if touched.reordered || !touched.moved.is_empty() {
-            let anew = touched.moved.iter().chain(&touched.added).chain(&touched.changed);
+            let anew = touched
+                .moved
+                .iter()
+                .chain(&touched.added)
+                .chain(&touched.changed);
             let anew: Vec<&Entry> = anew.filter_map(|id| transcript.get(*id)).collect();
             self.details.forget(&anew);
         }
@@ -269,7 +301,17 @@ impl TextPane {
             let before = self.sequence.len();
             let (open_lanes, level, folded) = (&self.open_lanes, self.level, &HashSet::new());
             let runs = &self.folds.runs;
-            if !self.sequence.append(transcript, *id, &Wanted { open_lanes, level, folded, runs, filter }) {
+            if !self.sequence.append(
+                transcript,
+                *id,
+                &Wanted {
+                    open_lanes,
+                    level,
+                    folded,
+                    runs,
+                    filter,
+                },
+            ) {
                 self.stale.sequence = true;
                 return;
             }
@@ -295,7 +337,9 @@ impl TextPane {
         }
         let will_be_shown = |id: EntryId| {
             // What came and was taken back at once is no news.
-            let entry = transcript.get(id).filter(|entry| transcript.find(&entry.key) == Some(id));
+            let entry = transcript
+                .get(id)
+                .filter(|entry| transcript.find(&entry.key) == Some(id));
             let is_shown = |filter: &Filter| entry.is_some() && !filter.blocks(id).is_empty();
             let is_main = entry.is_some_and(|entry| transcript.is_spoken_to(entry.lane.as_ref()));
             filter.map_or(is_main, is_shown)
@@ -315,7 +359,9 @@ impl TextPane {
     fn has_tail_grown(&mut self, transcript: &Transcript) -> bool {
         let size = self.tail_size(transcript);
         let before = std::mem::replace(&mut self.places.tail.last, size);
-        before.zip(size).is_some_and(|((known, before), (id, now))| known == id && before < now)
+        before
+            .zip(size)
+            .is_some_and(|((known, before), (id, now))| known == id && before < now)
     }
 
     /// Looks at the last entry, if it is not known yet how much it holds: another transcript has others.
@@ -329,7 +375,11 @@ impl TextPane {
     fn tail_size(&self, transcript: &Transcript) -> Option<(EntryId, u32)> {
         // A sequence that is to be made anew may be of another transcript.
         let known = self.places.tail.last.map(|(id, _)| id);
-        let id = if self.stale.sequence { known } else { self.sequence.order().last().copied() }?;
+        let id = if self.stale.sequence {
+            known
+        } else {
+            self.sequence.order().last().copied()
+        }?;
         let glance = transcript.glance(id)?;
         Some((id, glance.long.saturating_add(u32::from(glance.blocks))))
     }
@@ -355,7 +405,9 @@ impl TextPane {
 
 /// Rows of an entry, roughly: for the scrollbar only.
 pub(crate) fn rows_of(transcript: &Transcript, id: EntryId, level: Level) -> u32 {
-    let Some(glance) = transcript.glance(id) else { return 1 };
+    let Some(glance) = transcript.glance(id) else {
+        return 1;
+    };
     let blocks = u32::from(glance.blocks);
     let rows = match level {
         Level::Prompts | Level::Outline => blocks,

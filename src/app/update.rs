@@ -154,7 +154,13 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
         }
         Event::Mouse(pointer) if app.mouse.is_on => return point(app, pointer),
         Event::Paste(text) => {
-            typing::paste(&mut app.mode, &mut app.picker, &app.keys.keymap, &mut app.reader, &text);
+            typing::paste(
+                &mut app.mode,
+                &mut app.picker,
+                &app.keys.keymap,
+                &mut app.reader,
+                &text,
+            );
         }
         Event::Resize(columns, lines) => {
             app.reader.screen.size = (columns, lines);
@@ -175,16 +181,35 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
             return app.reader.with_text(clipboard::actions::resume);
         }
         Event::Detailed { is_whole, found } => details::take(&mut app.reader.text, is_whole, found),
-        Event::Searched { generation, number, hits } => {
-            return app.reader.with_text(|text, scene| search::found(text, scene, generation, number, hits));
+        Event::Searched {
+            generation,
+            number,
+            hits,
+        } => {
+            return app
+                .reader
+                .with_text(|text, scene| search::found(text, scene, generation, number, hits));
         }
-        Event::Filtered { generation, percent, matched } => {
-            filter::answered(&mut app.reader.text, generation, percent, matched.as_deref());
+        Event::Filtered {
+            generation,
+            percent,
+            matched,
+        } => {
+            filter::answered(
+                &mut app.reader.text,
+                generation,
+                percent,
+                matched.as_deref(),
+            );
         }
         Event::Seen(sighting) => app.picker.see(sighting),
         Event::Previewed(place, preview) => app.picker.take(&place, preview),
         Event::TextHit(generation, hit) => app.picker.take_hit(generation, *hit),
-        Event::TextsSearched { generation, is_all, failures } => {
+        Event::TextsSearched {
+            generation,
+            is_all,
+            failures,
+        } => {
             app.picker.end_of_texts(generation, is_all, failures);
         }
         Event::News(news) => return wall::actions::take(app, *news),
@@ -194,7 +219,9 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
             app.mode = Mode::Raw(RawView::of_trees(title, &trees, &app.reader.screen));
         }
         Event::Background(is_light) if is_light != app.reader.screen.theme.is_light => {
-            return vec![Effect::Theme(if is_light { "light" } else { "dark" }.to_owned())];
+            return vec![Effect::Theme(
+                if is_light { "light" } else { "dark" }.to_owned(),
+            )];
         }
         // The next arrangement sees that the colours have changed.
         Event::Coloured | Event::Background(_) | Event::Mouse(_) => {}

@@ -85,7 +85,10 @@ impl Views {
 
     /// Which pages are open.
     pub(crate) fn standing(&self) -> Standing {
-        Standing { stack: self.stack.clone(), lanes: self.lanes.clone() }
+        Standing {
+            stack: self.stack.clone(),
+            lanes: self.lanes.clone(),
+        }
     }
 
     /// Forgets the session, but not which pages are open and how the reader wants them.

@@ -7,8 +7,15 @@ use crate::model::text::outlet::{Charset, Form};
 use crate::report;
 
 /// Which characters may be written, by the locale and by what was typed, whether or not that can be understood.
-pub fn charset(arguments: impl IntoIterator<Item = OsString>, surroundings: &Surroundings) -> Charset {
-    if has(arguments, "--ascii") || surroundings.is_ascii() { Charset::Ascii } else { Charset::Unicode }
+pub fn charset(
+    arguments: impl IntoIterator<Item = OsString>,
+    surroundings: &Surroundings,
+) -> Charset {
+    if has(arguments, "--ascii") || surroundings.is_ascii() {
+        Charset::Ascii
+    } else {
+        Charset::Unicode
+    }
 }
 
 /// Whether secrets are to be masked: known before anything is read.
@@ -17,7 +24,10 @@ pub fn redacts(arguments: impl IntoIterator<Item = OsString>) -> bool {
 }
 
 fn has(arguments: impl IntoIterator<Item = OsString>, switch: &str) -> bool {
-    arguments.into_iter().take_while(|typed| typed != "--").any(|typed| typed == switch)
+    arguments
+        .into_iter()
+        .take_while(|typed| typed != "--")
+        .any(|typed| typed == switch)
 }
 
 impl Config {

@@ -15,11 +15,18 @@ pub(super) struct FormatName;
 impl TypedValueParser for FormatName {
     type Value = String;
 
-    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, typed: &OsStr) -> Result<String, Error> {
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        typed: &OsStr,
+    ) -> Result<String, Error> {
         PossibleValuesParser::new(find::formats()).parse_ref(command, arg, typed)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(find::formats().into_iter().map(PossibleValue::new)))
+        Some(Box::new(
+            find::formats().into_iter().map(PossibleValue::new),
+        ))
     }
 }

@@ -39,7 +39,9 @@ pub fn define(
     let asked = asked(arguments);
     let mut only = None;
     if let Some((typed, is_checked)) = asked {
-        let is_file = Path::new(&typed).extension().is_some_and(|extension| extension == "toml");
+        let is_file = Path::new(&typed)
+            .extension()
+            .is_some_and(|extension| extension == "toml");
         only = Some(typed.clone());
         if is_file || is_checked {
             let path = PathBuf::from(&typed);
@@ -57,9 +59,9 @@ pub fn define(
     }
     let complaints = defined::take(own, only.clone());
     match only.filter(|only| !defined::is_known(only)) {
-        Some(only) => {
-            Err(format!("there is no format {only}; `tv formats` lists them, and FILE.toml is a definition"))
-        }
+        Some(only) => Err(format!(
+            "there is no format {only}; `tv formats` lists them, and FILE.toml is a definition"
+        )),
         None => Ok(complaints),
     }
 }
@@ -76,14 +78,20 @@ fn asked(arguments: impl IntoIterator<Item = OsString>) -> Option<(String, bool)
         && formats == "formats"
         && check == "check"
     {
-        return rest.iter().find(|argument| !argument.starts_with('-')).map(|file| (file.clone(), true));
+        return rest
+            .iter()
+            .find(|argument| !argument.starts_with('-'))
+            .map(|file| (file.clone(), true));
     }
     let next = typed.iter().skip(1).map(Some).chain([None]);
-    typed.iter().zip(next).find_map(|(argument, next)| match argument.strip_prefix("--format") {
-        Some("") => next.map(|name| (name.clone(), false)),
-        Some(rest) => rest.strip_prefix('=').map(|name| (name.to_owned(), false)),
-        None => None,
-    })
+    typed
+        .iter()
+        .zip(next)
+        .find_map(|(argument, next)| match argument.strip_prefix("--format") {
+            Some("") => next.map(|name| (name.clone(), false)),
+            Some(rest) => rest.strip_prefix('=').map(|name| (name.to_owned(), false)),
+            None => None,
+        })
 }
 
 fn read(path: &Path) -> Result<String, String> {
@@ -99,14 +107,24 @@ pub(super) fn options(
         None => Options::List(surroundings.environment),
         Some(FormatsCommand::Show { name }) => {
             Options::Show(defined::text_of(&name).ok_or_else(|| {
-                OpenError(format!("there is no format {name} in tv; `tv formats` lists them"))
+                OpenError(format!(
+                    "there is no format {name} in tv; `tv formats` lists them"
+                ))
             })?)
         }
-        Some(FormatsCommand::Check { definition, samples }) => {
+        Some(FormatsCommand::Check {
+            definition,
+            samples,
+        }) => {
             let text = read(&definition).map_err(OpenError)?;
-            let samples: Result<Vec<Target>, OpenError> =
-                samples.iter().map(|sample| named(sample, &surroundings)).collect();
-            Options::Check { definition: defined::judge(&definition, &text), samples: samples? }
+            let samples: Result<Vec<Target>, OpenError> = samples
+                .iter()
+                .map(|sample| named(sample, &surroundings))
+                .collect();
+            Options::Check {
+                definition: defined::judge(&definition, &text),
+                samples: samples?,
+            }
         }
     })
 }

@@ -78,7 +78,11 @@ impl GrepArgs {
             }
         }
         let search = search(&named, self.agent, &surroundings);
-        let form = match (self.json, self.list, self.width.or(surroundings.columns).is_some()) {
+        let form = match (
+            self.json,
+            self.list,
+            self.width.or(surroundings.columns).is_some(),
+        ) {
             (true, ..) => Form::Json,
             (_, true, _) => Form::Sessions,
             (_, _, true) => Form::Headed,
@@ -88,7 +92,11 @@ impl GrepArgs {
             asked: Asked {
                 pattern: self.pattern,
                 is_literal: self.literal,
-                case: if self.ignore_case { Case::Ignored } else { Case::Smart },
+                case: if self.ignore_case {
+                    Case::Ignored
+                } else {
+                    Case::Smart
+                },
                 filter: (!filters.is_empty()).then(|| Expr::all(filters)),
                 since: self.since,
             },
@@ -103,14 +111,20 @@ impl GrepArgs {
 /// The filter that an argument is: it names nothing, and holds facts alone. A word by itself is a slip in a path
 /// rather than text.
 fn facts(argument: &OsString) -> Option<Expr> {
-    let typed = argument.to_str().filter(|typed| Path::new(typed).symlink_metadata().is_err())?;
+    let typed = argument
+        .to_str()
+        .filter(|typed| Path::new(typed).symlink_metadata().is_err())?;
     let expr = parse(typed).ok()?;
     let is_fact = |term: &&Term| !matches!(term, Term::Text(_) | Term::Pattern(_));
     expr.terms().iter().all(is_fact).then_some(expr)
 }
 
 /// Where to look for sessions: in what these name, or in all that agents keep.
-pub(super) fn search(named: &[OsString], agent: Option<String>, surroundings: &Surroundings) -> Search {
+pub(super) fn search(
+    named: &[OsString],
+    agent: Option<String>,
+    surroundings: &Surroundings,
+) -> Search {
     let named = named.iter().map(|argument| place(argument, surroundings));
     Search::among(surroundings.environment.clone(), named, agent)
 }

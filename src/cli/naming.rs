@@ -14,28 +14,39 @@ use crate::report::reading;
 /// What an argument names: something at a path, else a session by its id.
 pub(super) fn named(argument: &OsString, surroundings: &Surroundings) -> Result<Target, OpenError> {
     let target = at(argument, &surroundings.environment)?;
-    Ok(if surroundings.typed.newest { newest(target, &surroundings.environment) } else { target })
+    Ok(if surroundings.typed.newest {
+        newest(target, &surroundings.environment)
+    } else {
+        target
+    })
 }
 
 /// The newest session of a folder or a database that is named as a whole; anything else is what it is.
 fn newest(target: Target, environment: &Environment) -> Target {
     let is_whole = target.session.is_none() && !target.is_stdin();
-    let has_several = target.path.is_dir() || (target.path.is_file() && ingest::is_database(&target.path));
+    let has_several =
+        target.path.is_dir() || (target.path.is_file() && ingest::is_database(&target.path));
     if !is_whole || !has_several {
         return target;
     }
     let search = Search::among(environment.clone(), [Ok(target.clone())], None);
     // Which sessions run is no matter here, so there is no time.
-    let mut found =
-        find::sessions(&search, Timestamp(0)).flatten().filter(|found| found.unreadable.is_none());
+    let mut found = find::sessions(&search, Timestamp(0))
+        .flatten()
+        .filter(|found| found.unreadable.is_none());
     // A folder may be one session, which no agent put there.
-    found.next().map_or(target, |found| Target::of(found.place()))
+    found
+        .next()
+        .map_or(target, |found| Target::of(found.place()))
 }
 
 fn at(argument: &OsString, environment: &Environment) -> Result<Target, OpenError> {
     // What is not UTF-8 can only be a path.
     let Some(argument) = argument.to_str() else {
-        return Ok(Target { path: PathBuf::from(argument), session: None });
+        return Ok(Target {
+            path: PathBuf::from(argument),
+            session: None,
+        });
     };
     let target = Target::parse(argument);
     if target.is_stdin() || target.path.symlink_metadata().is_ok() {
@@ -51,26 +62,46 @@ pub(super) fn with_entry(
     surroundings: &Surroundings,
 ) -> Result<(Target, Option<String>), OpenError> {
     let whole = named(argument, surroundings);
-    let session = whole.as_ref().ok().and_then(|target| target.session.clone());
+    let session = whole
+        .as_ref()
+        .ok()
+        .and_then(|target| target.session.clone());
     if let (Ok(target), Some(entry)) = (&whole, &session)
         && target.path.is_file()
         && !ingest::is_database(&target.path)
     {
-        return Ok((Target { path: target.path.clone(), session: None }, Some(entry.clone())));
+        return Ok((
+            Target {
+                path: target.path.clone(),
+                session: None,
+            },
+            Some(entry.clone()),
+        ));
     }
-    let Some((head, entry)) = argument.to_str().and_then(|argument| argument.rsplit_once('#')) else {
+    let Some((head, entry)) = argument
+        .to_str()
+        .and_then(|argument| argument.rsplit_once('#'))
+    else {
         return whole.map(|target| (target, None));
     };
     let is_session = |target: &Target| {
-        let within = Target { path: target.path.clone(), session: None };
+        let within = Target {
+            path: target.path.clone(),
+            session: None,
+        };
         let name = target.session.as_deref().unwrap_or_default();
         let heads = ingest::sessions(&within).unwrap_or_default();
-        heads.iter().any(|head| head.id == name || head.key.as_deref() == Some(name))
+        heads
+            .iter()
+            .any(|head| head.id == name || head.key.as_deref() == Some(name))
     };
     let is_there = |target: &Target| target.is_stdin() || target.path.symlink_metadata().is_ok();
     match (whole, named(&head.into(), surroundings)) {
         (Ok(whole), Ok(inner))
-            if is_there(&whole) && inner.session.is_some() && is_session(&inner) && !is_session(&whole) =>
+            if is_there(&whole)
+                && inner.session.is_some()
+                && is_session(&inner)
+                && !is_session(&whole) =>
         {
             Ok((inner, Some(entry.to_owned())))
         }
@@ -81,7 +112,10 @@ pub(super) fn with_entry(
 }
 
 /// The session that an argument names. It must have the entry that is named with it, if one is.
-pub(super) fn session(argument: &OsString, surroundings: &Surroundings) -> Result<Target, OpenError> {
+pub(super) fn session(
+    argument: &OsString,
+    surroundings: &Surroundings,
+) -> Result<Target, OpenError> {
     let (target, entry) = with_entry(argument, surroundings)?;
     if let Some(entry) = entry {
         reading::read(&target, true)?.find(&entry)?;
@@ -90,22 +124,40 @@ pub(super) fn session(argument: &OsString, surroundings: &Surroundings) -> Resul
 }
 
 /// What is to be said of a word that names nothing, but is nearly a command.
-pub(super) fn slip(word: &OsStr, commands: &clap::Command, environment: &Environment) -> Option<String> {
-    let word = word.to_str().filter(|word| word.chars().all(|c| c.is_ascii_alphabetic()))?;
+pub(super) fn slip(
+    word: &OsStr,
+    commands: &clap::Command,
+    environment: &Environment,
+) -> Option<String> {
+    let word = word
+        .to_str()
+        .filter(|word| word.chars().all(|c| c.is_ascii_alphabetic()))?;
     let is_command = commands.find_subcommand(word).is_some();
-    let command = if is_command { word.to_owned() } else { similar_command(word, commands)? };
-    let is_session = PathBuf::from(word).symlink_metadata().is_ok() || find::is_name(word, environment);
+    let command = if is_command {
+        word.to_owned()
+    } else {
+        similar_command(word, commands)?
+    };
+    let is_session =
+        PathBuf::from(word).symlink_metadata().is_ok() || find::is_name(word, environment);
     if is_command && !is_session {
-        return Some(format!("options stand behind the command: `tv {command} --…`"));
+        return Some(format!(
+            "options stand behind the command: `tv {command} --…`"
+        ));
     }
-    (!is_session)
-        .then(|| format!("neither a command nor a session is called {word}; did you mean `tv {command}`?"))
+    (!is_session).then(|| {
+        format!("neither a command nor a session is called {word}; did you mean `tv {command}`?")
+    })
 }
 
 /// The command that is nearest to a word.
 fn similar_command(word: &str, commands: &clap::Command) -> Option<String> {
-    let names = commands.get_subcommands().map(|command| clap::Command::new(command.get_name().to_owned()));
-    let asked = clap::Command::new("tv").disable_help_subcommand(true).subcommands(names);
+    let names = commands
+        .get_subcommands()
+        .map(|command| clap::Command::new(command.get_name().to_owned()));
+    let asked = clap::Command::new("tv")
+        .disable_help_subcommand(true)
+        .subcommands(names);
     let refusal = asked.try_get_matches_from(["tv", word]).err()?;
     match refusal.get(ContextKind::SuggestedSubcommand)? {
         ContextValue::Strings(names) => names.first().cloned(),

@@ -9,7 +9,9 @@ use crate::app::text::wrapping::Wrapping;
 use crate::ingest::{self, Target};
 use crate::render::colour::Depth;
 use crate::render::row::Level;
-use crate::runtime::config::{Start, TerminalConfig, ThemeChoice, ViewConfig, ViewDefaults, WallChoice};
+use crate::runtime::config::{
+    Start, TerminalConfig, ThemeChoice, ViewConfig, ViewDefaults, WallChoice,
+};
 use crate::runtime::graphics::Setup;
 use crate::runtime::look;
 use crate::settings::{self, Settings, ViewSettings};
@@ -26,21 +28,56 @@ pub(super) fn view_of(
     let is_folder = target.session.is_none() && target.path.is_dir();
     let is_list = is_choice || is_folder || !others.is_empty();
     let named = [&target].into_iter().chain(others).filter(|_| is_list);
-    let listed = named.map(|target| Target { path: target.path.clone(), session: None }).collect();
-    let start = if is_choice { Start::Picker } else { Start::Session(target) };
-    let joined = if is_choice { Vec::new() } else { others.to_vec() };
-    ViewConfig { listed, joined, ..view(start, look, surroundings) }
+    let listed = named
+        .map(|target| Target {
+            path: target.path.clone(),
+            session: None,
+        })
+        .collect();
+    let start = if is_choice {
+        Start::Picker
+    } else {
+        Start::Session(target)
+    };
+    let joined = if is_choice {
+        Vec::new()
+    } else {
+        others.to_vec()
+    };
+    ViewConfig {
+        listed,
+        joined,
+        ..view(start, look, surroundings)
+    }
 }
 
 pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> ViewConfig {
     let (settings, keymap) = read_settings(&surroundings);
     let more = surroundings.passed_over.len().saturating_sub(1);
-    let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
-    let complaint = surroundings.passed_over.first().map(|first| format!("{first}{more}"));
+    let more = if more > 0 {
+        format!(" (and {more} more)")
+    } else {
+        String::new()
+    };
+    let complaint = surroundings
+        .passed_over
+        .first()
+        .map(|first| format!("{first}{more}"));
     let terminal = terminal(&surroundings, &settings);
-    let state = surroundings.state_folder.clone().filter(|_| settings.state != Some(false));
-    let themes = surroundings.settings_folder.as_ref().map(|folder| folder.join("themes"));
-    let Surroundings { editor, test_panic, environment, .. } = surroundings;
+    let state = surroundings
+        .state_folder
+        .clone()
+        .filter(|_| settings.state != Some(false));
+    let themes = surroundings
+        .settings_folder
+        .as_ref()
+        .map(|folder| folder.join("themes"));
+    let Surroundings {
+        editor,
+        test_panic,
+        environment,
+        ..
+    } = surroundings;
     ViewConfig {
         start,
         listed: Vec::new(),
@@ -113,7 +150,9 @@ fn theme(look: &LookArgs, settings: &Settings) -> ThemeChoice {
     let typed = look.theme.clone().map(ThemeChoice::Named);
     let choice = typed.or_else(|| settings.theme.clone().map(ThemeChoice::Preferred));
     let is_auto = |choice: &ThemeChoice| matches!(choice, ThemeChoice::Named(name) | ThemeChoice::Preferred(name) if name == "auto");
-    choice.filter(|choice| !is_auto(choice)).unwrap_or(ThemeChoice::Auto)
+    choice
+        .filter(|choice| !is_auto(choice))
+        .unwrap_or(ThemeChoice::Auto)
 }
 
 /// Puts the reader's prices in force, and tells what of the settings cannot be used, a sentence each.
@@ -121,7 +160,11 @@ pub fn take_settings(surroundings: &Surroundings) -> Vec<String> {
     let mut wrong = Vec::new();
     if let Some((path, text)) = &surroundings.price_table {
         let mistakes = prices::replace_table(text).unwrap_or_else(|why| vec![why]);
-        wrong.extend(mistakes.into_iter().map(|what| format!("{}:{what}", path.display())));
+        wrong.extend(
+            mistakes
+                .into_iter()
+                .map(|what| format!("{}:{what}", path.display())),
+        );
     }
     let Some((path, text)) = &surroundings.settings else {
         prices::install(Vec::new());
@@ -132,19 +175,35 @@ pub fn take_settings(surroundings: &Surroundings) -> Vec<String> {
     if let Some(minutes) = settings.late {
         lifecycle::install_late(u64::from(minutes) * 60_000);
     }
-    wrong.extend(settings.complaints.into_iter().map(|what| format!("{}:{what}", path.display())));
-    let themes = surroundings.settings_folder.as_ref().map(|folder| folder.join("themes"));
+    wrong.extend(
+        settings
+            .complaints
+            .into_iter()
+            .map(|what| format!("{}:{what}", path.display())),
+    );
+    let themes = surroundings
+        .settings_folder
+        .as_ref()
+        .map(|folder| folder.join("themes"));
     let theme = settings.theme.filter(|name| name != "auto");
-    wrong.extend(theme.and_then(|name| match look::find(&name, themes.as_deref()) {
-        Ok(found) => found.is_none().then(|| format!("{}: {}", path.display(), look::unknown(&name))),
-        Err(why) => Some(why),
+    wrong.extend(theme.and_then(|name| {
+        match look::find(&name, themes.as_deref()) {
+            Ok(found) => found
+                .is_none()
+                .then(|| format!("{}: {}", path.display(), look::unknown(&name))),
+            Err(why) => Some(why),
+        }
     }));
     wrong
 }
 
 /// The settings, and the keys that follow from them.
 pub(super) fn read_settings(surroundings: &Surroundings) -> (Settings, Keymap) {
-    let settings = surroundings.settings.as_ref().map(|(_, text)| settings::parse(text)).unwrap_or_default();
+    let settings = surroundings
+        .settings
+        .as_ref()
+        .map(|(_, text)| settings::parse(text))
+        .unwrap_or_default();
     let (keymap, _) = Keymap::new(settings.preset, &settings.keys);
     (settings, keymap)
 }

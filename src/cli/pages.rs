@@ -15,13 +15,22 @@ pub fn completions(mut command: Command, shell: clap_complete::Shell) -> Vec<u8>
 
 /// What can be asked for help: the topics of the manual, then the commands.
 pub(crate) fn names(command: &Command) -> Vec<PossibleValue> {
-    let topics = PAGES.iter().map(|page| PossibleValue::new(page.topic).help(page.about()));
-    let commands = command.get_subcommands().map(|command| PossibleValue::new(command.get_name().to_owned()));
-    topics.chain(commands.map(|name| name.help("what the command takes"))).collect()
+    let topics = PAGES
+        .iter()
+        .map(|page| PossibleValue::new(page.topic).help(page.about()));
+    let commands = command
+        .get_subcommands()
+        .map(|command| PossibleValue::new(command.get_name().to_owned()));
+    topics
+        .chain(commands.map(|name| name.help("what the command takes")))
+        .collect()
 }
 
 /// The page on a topic; none if there is no topic. The help of a command comes out as an error, as `--help` does.
-pub(crate) fn help(mut command: Command, topic: Option<&str>) -> Result<Option<&'static Page>, clap::Error> {
+pub(crate) fn help(
+    mut command: Command,
+    topic: Option<&str>,
+) -> Result<Option<&'static Page>, clap::Error> {
     let Some(name) = topic else { return Ok(None) };
     let page = manual::find(name);
     if page.is_none() {
@@ -36,7 +45,10 @@ pub(crate) fn manual(mut command: Command, of: Option<&str>) -> Result<Vec<u8>, 
         return Ok(roff::page(page).into_bytes());
     }
     command.build();
-    let wanted = of.and_then(|name| command.find_subcommand(name)).unwrap_or(&command).clone();
+    let wanted = of
+        .and_then(|name| command.find_subcommand(name))
+        .unwrap_or(&command)
+        .clone();
     let mut page = Vec::new();
     clap_mangen::Man::new(wanted).render(&mut page)?;
     if of.is_none() {

@@ -13,8 +13,14 @@ const SECTION: &str = "7";
 pub fn page(page: &Page) -> String {
     let name = name_of(page.topic);
     let mut writer = Writer::default();
-    writer.roff.control("TH", [name.as_str(), SECTION]).control("SH", ["NAME"]);
-    writer.roff.text([roman(format!("{name} - {}", page.about()))]).control("SH", ["DESCRIPTION"]);
+    writer
+        .roff
+        .control("TH", [name.as_str(), SECTION])
+        .control("SH", ["NAME"]);
+    writer
+        .roff
+        .text([roman(format!("{name} - {}", page.about()))])
+        .control("SH", ["DESCRIPTION"]);
     let text = page.text(|topic| format!("{}({SECTION})", name_of(topic)));
     Parser::new_ext(&text, Options::ENABLE_TABLES).for_each(|event| writer.event(event));
     writer.roff.render()
@@ -23,10 +29,12 @@ pub fn page(page: &Page) -> String {
 /// Which topics there are, for the page of the program.
 pub(crate) fn topics() -> String {
     let mut roff = Roff::new();
-    roff.control("SH", ["MANUAL"])
-        .text([roman("`tv man TOPIC` writes these pages, `tv help TOPIC` shows one:")]);
+    roff.control("SH", ["MANUAL"]).text([roman(
+        "`tv man TOPIC` writes these pages, `tv help TOPIC` shows one:",
+    )]);
     for page in PAGES {
-        roff.control("TP", []).text([bold(name_of(page.topic)), roman(format!("({SECTION})"))]);
+        roff.control("TP", [])
+            .text([bold(name_of(page.topic)), roman(format!("({SECTION})"))]);
         roff.text([roman(page.about())]);
     }
     roff.to_roff()
@@ -81,7 +89,10 @@ impl Writer {
             }
             Tag::CodeBlock(_) => {
                 self.flush();
-                self.roff.control("PP", []).control("RS", ["4"]).control("nf", []);
+                self.roff
+                    .control("PP", [])
+                    .control("RS", ["4"])
+                    .control("nf", []);
                 self.is_code = true;
             }
             Tag::Table(_) => self.names.clear(),
@@ -108,7 +119,10 @@ impl Writer {
             }
             TagEnd::TableCell => self.cells.push(std::mem::take(&mut self.line)),
             TagEnd::TableHead => {
-                self.names = std::mem::take(&mut self.cells).iter().map(|cell| words(cell)).collect();
+                self.names = std::mem::take(&mut self.cells)
+                    .iter()
+                    .map(|cell| words(cell))
+                    .collect();
             }
             TagEnd::TableRow => self.row(),
             TagEnd::Paragraph | TagEnd::Item => self.flush(),
@@ -121,12 +135,17 @@ impl Writer {
         let mut cells = std::mem::take(&mut self.cells).into_iter();
         let first = cells.next().unwrap_or_default();
         let has_names = self.names.len() > 2;
-        let rest: Vec<_> =
-            cells.zip(self.names.iter().skip(1)).filter(|(cell, _)| !cell.is_empty()).collect();
-        self.roff.control(if rest.is_empty() { "PP" } else { "TP" }, []).text(first);
+        let rest: Vec<_> = cells
+            .zip(self.names.iter().skip(1))
+            .filter(|(cell, _)| !cell.is_empty())
+            .collect();
+        self.roff
+            .control(if rest.is_empty() { "PP" } else { "TP" }, [])
+            .text(first);
         for (at, (cell, name)) in rest.into_iter().enumerate() {
             self.line.extend((at > 0).then(line_break));
-            self.line.extend((has_names && !name.is_empty()).then(|| italic(format!("{name}: "))));
+            self.line
+                .extend((has_names && !name.is_empty()).then(|| italic(format!("{name}: "))));
             self.line.extend(cell);
         }
         self.flush();

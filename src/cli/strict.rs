@@ -18,7 +18,10 @@ pub(super) struct StrictArgs {
 impl StrictArgs {
     /// What becomes of what else lies in a folder that is named.
     pub(super) fn folders(self, surroundings: &Surroundings) -> Folders {
-        Folders { environment: surroundings.environment.clone(), strict: self.strict }
+        Folders {
+            environment: surroundings.environment.clone(),
+            strict: self.strict,
+        }
     }
 
     /// The sessions that were named, and the same.

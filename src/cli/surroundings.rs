@@ -92,7 +92,9 @@ impl Surroundings {
             editor: variable("VISUAL").or_else(|| variable("EDITOR")),
             colorfgbg: variable("COLORFGBG"),
             term: variable("TERM"),
-            locale: variable("LC_ALL").or_else(|| variable("LC_CTYPE")).or_else(|| variable("LANG")),
+            locale: variable("LC_ALL")
+                .or_else(|| variable("LC_CTYPE"))
+                .or_else(|| variable("LANG")),
             typed: Typed::default(),
             test_panic: variable("TV_TEST_PANIC"),
             columns: columns(),
@@ -120,19 +122,28 @@ impl Surroundings {
     /// How many colours the terminal has, by what it says of itself.
     pub(crate) fn depth(&self) -> Depth {
         let term = self.term.as_deref().unwrap_or_default();
-        if matches!(self.colorterm.as_deref(), Some("truecolor" | "24bit")) || term.ends_with("-direct") {
+        if matches!(self.colorterm.as_deref(), Some("truecolor" | "24bit"))
+            || term.ends_with("-direct")
+        {
             return Depth::True;
         }
-        let has_few =
-            matches!(term, "linux" | "ansi" | "vt100" | "vt220" | "xterm" | "screen" | "rxvt" | "cygwin");
-        if has_few { Depth::Sixteen } else { Depth::Indexed }
+        let has_few = matches!(
+            term,
+            "linux" | "ansi" | "vt100" | "vt220" | "xterm" | "screen" | "rxvt" | "cygwin"
+        );
+        if has_few {
+            Depth::Sixteen
+        } else {
+            Depth::Indexed
+        }
     }
 
     /// Whether the addresses of links may be written to the terminal (OSC 8). Those that do not know it ignore it, but
     /// for a few old ones.
     pub(crate) fn has_links(&self) -> bool {
         let term = self.term.as_deref().unwrap_or("dumb");
-        let is_simple = matches!(term, "linux" | "dumb" | "ansi" | "cygwin") || term.starts_with("vt");
+        let is_simple =
+            matches!(term, "linux" | "dumb" | "ansi" | "cygwin") || term.starts_with("vt");
         !self.no_links && !is_simple && !term.starts_with("screen")
     }
 
@@ -145,20 +156,31 @@ impl Surroundings {
 /// `$XDG_CONFIG_HOME/tv`, on all systems.
 fn settings_folder() -> Option<PathBuf> {
     let home = || folder_variable("HOME").map(|home| home.join(".config"));
-    folder_variable("XDG_CONFIG_HOME").or_else(home).map(|folder| folder.join("tv"))
+    folder_variable("XDG_CONFIG_HOME")
+        .or_else(home)
+        .map(|folder| folder.join("tv"))
 }
 
 /// `$XDG_STATE_HOME/tv`, on all systems.
 fn state_folder() -> Option<PathBuf> {
-    if matches!(variable("TV_STATE").as_deref(), Some("off" | "0" | "no" | "false")) {
+    if matches!(
+        variable("TV_STATE").as_deref(),
+        Some("off" | "0" | "no" | "false")
+    ) {
         return None;
     }
     let home = || folder_variable("HOME").map(|home| home.join(".local/state"));
-    folder_variable("XDG_STATE_HOME").or_else(home).map(|folder| folder.join("tv"))
+    folder_variable("XDG_STATE_HOME")
+        .or_else(home)
+        .map(|folder| folder.join("tv"))
 }
 
 /// A file in the folder of the settings, if it is there and can be read.
-fn file_in(folder: Option<&Path>, name: &str, passed_over: &mut Vec<String>) -> Option<(PathBuf, String)> {
+fn file_in(
+    folder: Option<&Path>,
+    name: &str,
+    passed_over: &mut Vec<String>,
+) -> Option<(PathBuf, String)> {
     text_of(folder?.join(name), passed_over)
 }
 
@@ -172,17 +194,26 @@ fn text_of(path: PathBuf, passed_over: &mut Vec<String>) -> Option<(PathBuf, Str
 
 /// The reader's own definitions of formats, by name.
 fn definitions(folder: Option<&Path>, passed_over: &mut Vec<String>) -> Vec<(PathBuf, String)> {
-    let files = folder.map_or_else(|| Ok(Vec::new()), |folder| settings_file::files(&folder.join("formats")));
+    let files = folder.map_or_else(
+        || Ok(Vec::new()),
+        |folder| settings_file::files(&folder.join("formats")),
+    );
     let files = files.unwrap_or_else(|why| {
         passed_over.push(why);
         Vec::new()
     });
-    files.into_iter().filter_map(|path| text_of(path, passed_over)).collect()
+    files
+        .into_iter()
+        .filter_map(|path| text_of(path, passed_over))
+        .collect()
 }
 
 /// A variable of the environment that is not empty.
 fn variable(name: &str) -> Option<String> {
-    #[expect(clippy::disallowed_methods, reason = "this is the one reader of the environment")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one reader of the environment"
+    )]
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
@@ -196,12 +227,17 @@ fn clipboard() -> Clipboard {
         (false, false) => Between::Nothing,
     };
     let is_remote = has("SSH_CONNECTION") || has("SSH_TTY");
-    Clipboard { between, programs: programs(is_remote, has) }
+    Clipboard {
+        between,
+        programs: programs(is_remote, has),
+    }
 }
 
 /// Paths may hold any bytes.
 fn path_variable(name: &str) -> Option<PathBuf> {
-    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+    std::env::var_os(name)
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from)
 }
 
 /// The folders that the system's own variables name; agents have variables of theirs.
@@ -215,9 +251,16 @@ fn folder_variable(name: &str) -> Option<PathBuf> {
 /// A sentence for each of them that is passed over.
 fn strays() -> Vec<String> {
     let stray = |name: &&str| path_variable(name).filter(|folder| !folder.is_absolute());
-    let sentence =
-        |name, folder: PathBuf| format!("{name} is no absolute path ({}) and is ignored", folder.display());
-    FOLDERS.iter().filter_map(|name| Some(sentence(*name, stray(name)?))).collect()
+    let sentence = |name, folder: PathBuf| {
+        format!(
+            "{name} is no absolute path ({}) and is ignored",
+            folder.display()
+        )
+    };
+    FOLDERS
+        .iter()
+        .filter_map(|name| Some(sentence(*name, stray(name)?)))
+        .collect()
 }
 
 /// The time zone that `$TZ` names, or that of the system. The system's own reading of `$TZ` would read any file, and to
@@ -232,14 +275,18 @@ fn zone() -> Result<Zone, String> {
     if name.is_empty() {
         return Ok(Zone::default());
     }
-    let within = name.rsplit_once("zoneinfo/").map_or(name, |(_, within)| within);
+    let within = name
+        .rsplit_once("zoneinfo/")
+        .map_or(name, |(_, within)| within);
     let zone = Zone::named(within).or_else(|| Zone::of_file(&zone_file(Path::new(name))?));
     zone.ok_or_else(|| format!("TZ names no time zone ({name}); times are told in UTC"))
 }
 
 /// The bytes of a file that may be one of a time zone: none of the current folder.
 fn zone_file(path: &Path) -> Option<Vec<u8>> {
-    path.is_absolute().then(|| settings_file::bytes(path).ok().flatten()).flatten()
+    path.is_absolute()
+        .then(|| settings_file::bytes(path).ok().flatten())
+        .flatten()
 }
 
 fn terminal() -> graphics::Environment {
@@ -259,13 +306,22 @@ fn terminal() -> graphics::Environment {
 
 fn environment() -> Environment {
     let is_stray = |name: &str, value: &Path| FOLDERS.contains(&name) && !value.is_absolute();
-    let named = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, PathBuf::from(value)));
-    let set = std::env::vars_os().filter(|(_, value)| !value.is_empty()).filter_map(named);
+    let named = |(name, value): (OsString, OsString)| {
+        Some((name.into_string().ok()?, PathBuf::from(value)))
+    };
+    let set = std::env::vars_os()
+        .filter(|(_, value)| !value.is_empty())
+        .filter_map(named);
     let set = set.filter(|(name, value)| !is_stray(name, value));
     // Not every program that starts another one keeps this up to date.
-    let here = std::env::current_dir().ok().map(|folder| ("PWD".to_owned(), folder));
+    let here = std::env::current_dir()
+        .ok()
+        .map(|folder| ("PWD".to_owned(), folder));
     let variables = set.filter(|(name, _)| name != "PWD").chain(here).collect();
-    Environment { home: folder_variable("HOME"), variables }
+    Environment {
+        home: folder_variable("HOME"),
+        variables,
+    }
 }
 
 /// Columns of the terminal that stdout is; some terminals do not know their size.

@@ -19,11 +19,17 @@ use crate::render::theme::Theme;
 use crate::runtime::config::{DemoSpeed, Start, ThemeChoice};
 
 fn on_a_terminal() -> Surroundings {
-    Surroundings { columns: Some(120), term: Some("xterm-256color".to_owned()), ..Surroundings::default() }
+    Surroundings {
+        columns: Some(120),
+        term: Some("xterm-256color".to_owned()),
+        ..Surroundings::default()
+    }
 }
 
 fn resolve(line: &str, surroundings: Surroundings) -> Result<Config, clap::Error> {
-    let words = std::iter::once("tv").chain(line.split_whitespace()).map(OsString::from);
+    let words = std::iter::once("tv")
+        .chain(line.split_whitespace())
+        .map(OsString::from);
     Config::resolve(words, surroundings)
 }
 
@@ -35,20 +41,39 @@ fn the_arguments_are_well_formed() {
 #[test]
 fn a_session_is_viewed_on_a_terminal_and_written_elsewhere() {
     let on_terminal = resolve("a.jsonl --level 4 --poll", on_a_terminal()).unwrap();
-    let Config::View(view) = on_terminal else { panic!("{on_terminal:?}") };
-    assert_eq!((view.defaults.level, view.watch), (Level::Full, WatchMode::Poll));
-    let target = Target { path: "a.jsonl".into(), session: None };
+    let Config::View(view) = on_terminal else {
+        panic!("{on_terminal:?}")
+    };
+    assert_eq!(
+        (view.defaults.level, view.watch),
+        (Level::Full, WatchMode::Poll)
+    );
+    let target = Target {
+        path: "a.jsonl".into(),
+        session: None,
+    };
     assert_eq!(view.start, Start::Session(target));
     let elsewhere = resolve("a.jsonl --level 2", Surroundings::default()).unwrap();
-    let Config::Print(show) = elsewhere else { panic!("{elsewhere:?}") };
-    assert_eq!((show.level, show.paper.width, show.paper.colour), (Level::Outline, 100, false));
-    let dumb = Surroundings { term: Some("dumb".to_owned()), ..on_a_terminal() };
+    let Config::Print(show) = elsewhere else {
+        panic!("{elsewhere:?}")
+    };
+    assert_eq!(
+        (show.level, show.paper.width, show.paper.colour),
+        (Level::Outline, 100, false)
+    );
+    let dumb = Surroundings {
+        term: Some("dumb".to_owned()),
+        ..on_a_terminal()
+    };
     assert!(matches!(resolve("a.jsonl", dumb), Ok(Config::Print(show)) if !show.paper.colour));
 }
 
 #[test]
 fn colours_are_for_terminals_unless_asked_for() {
-    let no_color = || Surroundings { no_color: true, ..on_a_terminal() };
+    let no_color = || Surroundings {
+        no_color: true,
+        ..on_a_terminal()
+    };
     for (line, surroundings, expected) in [
         ("show a", on_a_terminal(), true),
         ("show a", no_color(), false),
@@ -57,7 +82,9 @@ fn colours_are_for_terminals_unless_asked_for() {
         ("show a --color never", on_a_terminal(), false),
     ] {
         let config = resolve(line, surroundings).unwrap();
-        let Config::Show(show) = config else { panic!("{config:?}") };
+        let Config::Show(show) = config else {
+            panic!("{config:?}")
+        };
         assert_eq!(show.paper.colour, expected, "{line}");
     }
 }
@@ -72,20 +99,36 @@ fn the_locale_decides_on_glyphs() {
         (Some("de_DE"), true),
         (Some("de_DE.ISO-8859-1"), true),
     ] {
-        let surroundings = Surroundings { locale: locale.map(str::to_owned), ..on_a_terminal() };
+        let surroundings = Surroundings {
+            locale: locale.map(str::to_owned),
+            ..on_a_terminal()
+        };
         let config = resolve("show a", surroundings).unwrap();
-        let Config::Show(show) = config else { panic!("{config:?}") };
+        let Config::Show(show) = config else {
+            panic!("{config:?}")
+        };
         assert_eq!(show.paper.ascii, ascii, "{locale:?}");
     }
 }
 
 #[test]
 fn what_is_listed_comes_from_the_arguments_and_the_environment() {
-    let environment = Environment { home: Some("/home/me".into()), ..Environment::default() };
-    let surroundings = || Surroundings { environment: environment.clone(), ..on_a_terminal() };
+    let environment = Environment {
+        home: Some("/home/me".into()),
+        ..Environment::default()
+    };
+    let surroundings = || Surroundings {
+        environment: environment.clone(),
+        ..on_a_terminal()
+    };
     let config = resolve("list --agent pi --limit 5 src tests", surroundings()).unwrap();
-    let Config::List(list) = config else { panic!("{config:?}") };
-    assert_eq!((list.limit, list.json, list.paper.width), (Some(5), false, 120));
+    let Config::List(list) = config else {
+        panic!("{config:?}")
+    };
+    assert_eq!(
+        (list.limit, list.json, list.paper.width),
+        (Some(5), false, 120)
+    );
     assert_eq!(
         (list.search.paths, list.search.format),
         (vec!["src".into(), "tests".into()], Some("pi".to_owned()))
@@ -101,19 +144,47 @@ fn what_is_listed_comes_from_the_arguments_and_the_environment() {
 #[test]
 fn several_sessions_are_read_as_one_and_the_picker_lists_them() {
     let config = resolve("a.jsonl b.jsonl", on_a_terminal()).unwrap();
-    let Config::View(view) = config else { panic!("{config:?}") };
-    assert_eq!(view.start, Start::Session(Target { path: "a.jsonl".into(), session: None }));
+    let Config::View(view) = config else {
+        panic!("{config:?}")
+    };
+    assert_eq!(
+        view.start,
+        Start::Session(Target {
+            path: "a.jsonl".into(),
+            session: None
+        })
+    );
     assert_eq!(view.listed, ["a.jsonl", "b.jsonl"].map(Target::parse));
-    assert_eq!(view.joined, [Target { path: "b.jsonl".into(), session: None }]);
+    assert_eq!(
+        view.joined,
+        [Target {
+            path: "b.jsonl".into(),
+            session: None
+        }]
+    );
     let one = resolve("a.jsonl", on_a_terminal()).unwrap();
     assert!(matches!(one, Config::View(view) if view.listed.is_empty()));
     // Of a folder the newest session is shown, and all are to choose from.
     let folder = resolve("src", on_a_terminal()).unwrap();
     assert!(matches!(folder, Config::View(view) if view.listed == [Target::parse("src")]));
     let written = resolve("a.jsonl b.jsonl", Surroundings::default()).unwrap();
-    let Config::Print(print) = written else { panic!("{written:?}") };
-    assert_eq!(print.target, Target { path: "a.jsonl".into(), session: None });
-    assert_eq!(print.joined, [Target { path: "b.jsonl".into(), session: None }]);
+    let Config::Print(print) = written else {
+        panic!("{written:?}")
+    };
+    assert_eq!(
+        print.target,
+        Target {
+            path: "a.jsonl".into(),
+            session: None
+        }
+    );
+    assert_eq!(
+        print.joined,
+        [Target {
+            path: "b.jsonl".into(),
+            session: None
+        }]
+    );
 }
 
 #[test]
@@ -121,16 +192,24 @@ fn options_stand_behind_the_command() {
     for line in ["--ascii list", "--format codex list"] {
         let error = resolve(line, Surroundings::default()).unwrap_err();
         let said = error.to_string();
-        assert!(error.exit_code() == 2 && said.contains("behind the command: `tv list --"), "{said}");
+        assert!(
+            error.exit_code() == 2 && said.contains("behind the command: `tv list --"),
+            "{said}"
+        );
     }
 }
 
 #[test]
 fn the_demo_needs_a_terminal_and_a_speed() {
     let demo = resolve("demo --speed 2.5 --theme light", on_a_terminal()).unwrap();
-    let Config::View(view) = demo else { panic!("{demo:?}") };
+    let Config::View(view) = demo else {
+        panic!("{demo:?}")
+    };
     let light = ThemeChoice::Named("light".to_owned());
-    assert_eq!((view.start, view.theme), (Start::Demo(DemoSpeed(2.5)), light));
+    assert_eq!(
+        (view.start, view.theme),
+        (Start::Demo(DemoSpeed(2.5)), light)
+    );
     assert!(resolve("demo --speed 0", on_a_terminal()).is_err());
     assert!(resolve("demo --speed nan", on_a_terminal()).is_err());
     assert!(resolve("demo", Surroundings::default()).is_err());
@@ -139,12 +218,23 @@ fn the_demo_needs_a_terminal_and_a_speed() {
 #[test]
 fn without_a_session_all_are_to_choose_from_on_a_terminal() {
     let config = resolve("--ascii", on_a_terminal()).unwrap();
-    let Config::View(view) = config else { panic!("{config:?}") };
-    assert_eq!((view.start, view.listed, view.terminal.ascii), (Start::Picker, Vec::new(), true));
-    let dumb = Surroundings { term: Some("dumb".to_owned()), ..on_a_terminal() };
+    let Config::View(view) = config else {
+        panic!("{config:?}")
+    };
+    assert_eq!(
+        (view.start, view.listed, view.terminal.ascii),
+        (Start::Picker, Vec::new(), true)
+    );
+    let dumb = Surroundings {
+        term: Some("dumb".to_owned()),
+        ..on_a_terminal()
+    };
     for surroundings in [dumb, Surroundings::default()] {
         let error = resolve("", surroundings).unwrap_err();
-        assert!(error.exit_code() == 2 && error.to_string().contains("tv list"), "{error}");
+        assert!(
+            error.exit_code() == 2 && error.to_string().contains("tv list"),
+            "{error}"
+        );
     }
 }
 
@@ -162,14 +252,24 @@ fn wrong_arguments_are_usage_errors() {
         let error = resolve(line, on_a_terminal()).unwrap_err();
         assert_eq!(error.exit_code(), 2, "{line}");
     }
-    assert_eq!(resolve("--help", on_a_terminal()).unwrap_err().exit_code(), 0);
+    assert_eq!(
+        resolve("--help", on_a_terminal()).unwrap_err().exit_code(),
+        0
+    );
 }
 
 #[test]
 fn completions_know_the_commands_and_the_topics() {
     let script = String::from_utf8(completions(clap_complete::Shell::Bash)).unwrap();
-    assert!(["show", "stats", "doctor", "list", "demo"].iter().all(|command| script.contains(command)));
-    assert!(PAGES.iter().all(|page| script.contains(page.topic)), "{script}");
+    assert!(
+        ["show", "stats", "doctor", "list", "demo"]
+            .iter()
+            .all(|command| script.contains(command))
+    );
+    assert!(
+        PAGES.iter().all(|page| script.contains(page.topic)),
+        "{script}"
+    );
 }
 
 #[test]
@@ -179,53 +279,98 @@ fn help_is_a_page_or_that_of_a_command() {
         other => panic!("{other:?}"),
     };
     let (topic, paper) = help("help finding", on_a_terminal());
-    assert_eq!((topic, paper.width, paper.colour), (Some("finding"), 120, true));
+    assert_eq!(
+        (topic, paper.width, paper.colour),
+        (Some("finding"), 120, true)
+    );
     let (topic, paper) = help("help", Surroundings::default());
     assert_eq!((topic, paper.width, paper.colour), (None, 80, false));
     for command in super::command().get_subcommands() {
         let name = command.get_name();
         // A page with the name of a command tells of the command, too.
         if let Some(page) = PAGES.iter().find(|page| page.topic == name) {
-            assert!(page.text(str::to_owned).contains(&format!("`tv {name}`")), "{name} hides a command");
+            assert!(
+                page.text(str::to_owned).contains(&format!("`tv {name}`")),
+                "{name} hides a command"
+            );
             continue;
         }
         let help = resolve(&format!("help {name}"), on_a_terminal()).unwrap_err();
-        assert!(!help.use_stderr() && help.to_string().contains(&format!("Usage: tv {name}")), "{help}");
+        assert!(
+            !help.use_stderr() && help.to_string().contains(&format!("Usage: tv {name}")),
+            "{help}"
+        );
     }
 }
 
 #[test]
 fn keys_themes_and_manual_pages_are_written() {
-    assert!(matches!(resolve("keys", Surroundings::default()), Ok(Config::Keys(_))));
-    let Ok(Config::Man(page)) = resolve("man", on_a_terminal()) else { panic!("no page") };
+    assert!(matches!(
+        resolve("keys", Surroundings::default()),
+        Ok(Config::Keys(_))
+    ));
+    let Ok(Config::Man(page)) = resolve("man", on_a_terminal()) else {
+        panic!("no page")
+    };
     let page = String::from_utf8(page).unwrap();
-    assert!(page.contains(".TH tv 1") && page.contains("tv\\-show(1)"), "{page}");
-    let Ok(Config::Man(page)) = resolve("man show", on_a_terminal()) else { panic!("no page") };
+    assert!(
+        page.contains(".TH tv 1") && page.contains("tv\\-show(1)"),
+        "{page}"
+    );
+    let Ok(Config::Man(page)) = resolve("man show", on_a_terminal()) else {
+        panic!("no page")
+    };
     let page = String::from_utf8(page).unwrap();
-    assert!(page.contains("\\-\\-width") && page.contains("tv\\-show"), "{page}");
-    assert_eq!(resolve("man fly", on_a_terminal()).unwrap_err().exit_code(), 2);
+    assert!(
+        page.contains("\\-\\-width") && page.contains("tv\\-show"),
+        "{page}"
+    );
+    assert_eq!(
+        resolve("man fly", on_a_terminal()).unwrap_err().exit_code(),
+        2
+    );
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("themes")).unwrap();
     std::fs::write(folder.path().join("themes/mine.toml"), "light = true\n").unwrap();
     std::fs::write(folder.path().join("themes/nord.toml"), "").unwrap();
     let settings_folder = Some(folder.path().to_owned());
-    let config = resolve("themes", Surroundings { settings_folder, ..on_a_terminal() }).unwrap();
-    let Config::Themes(options) = config else { panic!("{config:?}") };
+    let config = resolve(
+        "themes",
+        Surroundings {
+            settings_folder,
+            ..on_a_terminal()
+        },
+    )
+    .unwrap();
+    let Config::Themes(options) = config else {
+        panic!("{config:?}")
+    };
     let used: Vec<&str> = options
         .themes
         .iter()
         .filter(|listed| listed.theme.is_ok())
         .map(|listed| listed.name.as_str())
         .collect();
-    assert!(used.starts_with(&["dark", "light", "mono"]) && used.ends_with(&["mine"]), "{used:?}");
-    assert!(options.themes.last().is_some_and(|listed| listed.theme.is_err()));
+    assert!(
+        used.starts_with(&["dark", "light", "mono"]) && used.ends_with(&["mine"]),
+        "{used:?}"
+    );
+    assert!(
+        options
+            .themes
+            .last()
+            .is_some_and(|listed| listed.theme.is_err())
+    );
     assert!(options.paper.colour);
 }
 
 #[test]
 fn a_slip_in_a_command_is_named_and_a_session_never_taken_for_one() {
     for (line, meant) in [
-        ("shwo a.jsonl", "neither a command nor a session is called shwo; did you mean `tv show`?"),
+        (
+            "shwo a.jsonl",
+            "neither a command nor a session is called shwo; did you mean `tv show`?",
+        ),
         ("stat a.jsonl b.jsonl", "did you mean `tv stats`?"),
         ("lits", "did you mean `tv list`?"),
         ("breif a", "did you mean `tv brief`?"),
@@ -236,11 +381,23 @@ fn a_slip_in_a_command_is_named_and_a_session_never_taken_for_one() {
             assert!(error.to_string().contains(meant), "{line}: {error}");
         }
     }
-    for line in ["a.jsonl", "show.jsonl", "./shwo", "5d0c1c52", "src", "harbour"] {
+    for line in [
+        "a.jsonl",
+        "show.jsonl",
+        "./shwo",
+        "5d0c1c52",
+        "src",
+        "harbour",
+    ] {
         assert!(resolve(line, on_a_terminal()).is_ok(), "{line}");
     }
-    let error = resolve("wait a --until silent", on_a_terminal()).unwrap_err().to_string();
-    assert!(error.contains("silent needs a figure, as in silent>90s"), "{error}");
+    let error = resolve("wait a --until silent", on_a_terminal())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("silent needs a figure, as in silent>90s"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -252,8 +409,12 @@ fn every_switch_of_the_settings_reaches_the_viewer() {
         ("asof", |app| app.reader.text.as_of.is_on),
         ("marks", |app| app.reader.screen.theme.has_marks),
         ("hints", |app| app.reader.screen.shows_hints),
-        ("outline", |app| app.reader.panes.wants_outline == Some(true)),
-        ("inspector", |app| app.reader.panes.wants_inspector == Some(true)),
+        ("outline", |app| {
+            app.reader.panes.wants_outline == Some(true)
+        }),
+        ("inspector", |app| {
+            app.reader.panes.wants_inspector == Some(true)
+        }),
         ("wrap", |app| app.reader.text.wrapping.sideways.is_none()),
         ("lanes", |app| app.reader.text.wrapping.lanes),
         ("rulers", |app| app.reader.text.wrapping.rulers),
@@ -264,9 +425,23 @@ fn every_switch_of_the_settings_reaches_the_viewer() {
     for (name, of_viewer) in switches {
         for is_on in [true, false] {
             let settings = Some(("config.toml".into(), format!("{name} = {is_on}\n")));
-            let config = resolve("a.jsonl", Surroundings { settings, ..on_a_terminal() }).unwrap();
-            let Config::View(view) = config else { panic!("{config:?}") };
-            let mut app = App::new(Theme::dark(), Level::Preview, Arc::new(Colours::never()), Timestamp(0));
+            let config = resolve(
+                "a.jsonl",
+                Surroundings {
+                    settings,
+                    ..on_a_terminal()
+                },
+            )
+            .unwrap();
+            let Config::View(view) = config else {
+                panic!("{config:?}")
+            };
+            let mut app = App::new(
+                Theme::dark(),
+                Level::Preview,
+                Arc::new(Colours::never()),
+                Timestamp(0),
+            );
             view.apply(&mut app);
             assert_eq!(of_viewer(&app), is_on, "{name} = {is_on}");
         }
@@ -281,7 +456,9 @@ fn sums_are_by_one_span_of_time() {
         ("usage --by session,month", vec![By::Month, By::Session]),
     ] {
         let config = resolve(line, on_a_terminal()).unwrap();
-        let Config::Usage(usage) = config else { panic!("{config:?}") };
+        let Config::Usage(usage) = config else {
+            panic!("{config:?}")
+        };
         assert_eq!(usage.by, expected, "{line}");
     }
 }
@@ -289,8 +466,15 @@ fn sums_are_by_one_span_of_time() {
 #[test]
 fn what_stands_behind_two_dashes_is_no_switch() {
     let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
-    for (line, is_switch) in [("grep x --ascii --redact", true), ("grep x -- --ascii --redact", false)] {
+    for (line, is_switch) in [
+        ("grep x --ascii --redact", true),
+        ("grep x -- --ascii --redact", false),
+    ] {
         let charset = charset(words(line), &Surroundings::default());
-        assert_eq!((charset == Charset::Ascii, redacts(words(line))), (is_switch, is_switch), "{line}");
+        assert_eq!(
+            (charset == Charset::Ascii, redacts(words(line))),
+            (is_switch, is_switch),
+            "{line}"
+        );
     }
 }

@@ -58,9 +58,16 @@ impl Config {
             return Self::Refuse(refusal.clone());
         }
         if surroundings.can_view() && !args.once && !args.json {
-            let wall = WallChoice { format: args.agent, recent_ms: args.since };
+            let wall = WallChoice {
+                format: args.agent,
+                recent_ms: args.since,
+            };
             let config = view(Start::Wall, &args.look, surroundings);
-            return Self::View(Box::new(ViewConfig { listed: search.targets(), wall, ..config }));
+            return Self::View(Box::new(ViewConfig {
+                listed: search.targets(),
+                wall,
+                ..config
+            }));
         }
         let form = match (args.json, args.once) {
             (false, _) => Form::Table,

@@ -80,7 +80,11 @@ impl UsageArgs {
             },
             limits: self.limits,
             strict: self.strict.strict,
-            width: self.width.or(surroundings.columns).unwrap_or(PAPER_WIDTH).max(MIN_WIDTH),
+            width: self
+                .width
+                .or(surroundings.columns)
+                .unwrap_or(PAPER_WIDTH)
+                .max(MIN_WIDTH),
             ascii: surroundings.is_ascii(),
         }
     }

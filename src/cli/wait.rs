@@ -37,7 +37,12 @@ pub(super) struct WaitArgs {
 impl WaitArgs {
     /// What to wait for in a session.
     pub(super) fn options(self, target: Target, watch: WatchMode) -> Options {
-        Options { target, until: self.until, timeout: self.timeout, watch }
+        Options {
+            target,
+            until: self.until,
+            timeout: self.timeout,
+            watch,
+        }
     }
 }
 
@@ -46,6 +51,7 @@ fn expression(typed: &str) -> Result<Expr, String> {
 }
 
 fn time(typed: &str) -> Result<Duration, String> {
-    let ms = duration(typed).ok_or_else(|| "a time is written like 90s, 10m or 1h30m".to_owned())?;
+    let ms =
+        duration(typed).ok_or_else(|| "a time is written like 90s, 10m or 1h30m".to_owned())?;
     Ok(Duration::from_millis(ms))
 }

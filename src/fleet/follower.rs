@@ -139,9 +139,13 @@ impl Follower<'_> {
 
     /// Watches for what was asked for last. Whoever asked may count on all that is read from here on.
     fn obey(&mut self) {
-        let Some(alarms) = self.orders.try_iter().last() else { return };
+        let Some(alarms) = self.orders.try_iter().last() else {
+            return;
+        };
         let now = self.now();
-        self.members.iter_mut().for_each(|member| member.set_alarms(&alarms, now));
+        self.members
+            .iter_mut()
+            .for_each(|member| member.set_alarms(&alarms, now));
         self.options.alarms = alarms;
     }
 
@@ -157,7 +161,11 @@ impl Follower<'_> {
 
     fn look_due(&self) -> Option<Instant> {
         let (at, took) = self.looked?;
-        let (pause, share) = if self.wants_look { (SOON, SHARE) } else { (LATER, SHARE_LATER) };
+        let (pause, share) = if self.wants_look {
+            (SOON, SHARE)
+        } else {
+            (LATER, SHARE_LATER)
+        };
         at.checked_add(pause.max(took.saturating_mul(share)))
     }
 
@@ -190,7 +198,11 @@ impl Follower<'_> {
             self.lookout.rest(found.place(), found.modified);
         }
         for found in found {
-            self.members.push(Member::new(found, self.databases.clone(), &self.options.alarms));
+            self.members.push(Member::new(
+                found,
+                self.databases.clone(),
+                &self.options.alarms,
+            ));
         }
         self.name_unreadable(look.unreadable, from)?;
         self.leave_old(from)?;
@@ -204,14 +216,20 @@ impl Follower<'_> {
 
     /// Follows no more what rests for too long, or is one too many.
     fn leave_old(&mut self, from: Timestamp) -> Option<()> {
-        let mut signs: Vec<Option<Timestamp>> = self.members.iter().map(Member::last_sign).collect();
+        let mut signs: Vec<Option<Timestamp>> =
+            self.members.iter().map(Member::last_sign).collect();
         signs.sort_by_key(|at| Reverse(*at));
         let is_full = signs.len() > self.options.most;
-        let last = signs.get(self.options.most.saturating_sub(1)).filter(|_| is_full);
+        let last = signs
+            .get(self.options.most.saturating_sub(1))
+            .filter(|_| is_full);
         let earliest = last.copied().flatten().map_or(from, |at| at.max(from));
         let is_old = |last: Option<Timestamp>| last.is_some_and(|at| at < earliest);
         let mut left: Vec<Place> = Vec::new();
-        for member in self.members.extract_if(.., |member| is_old(member.last_sign())) {
+        for member in self
+            .members
+            .extract_if(.., |member| is_old(member.last_sign()))
+        {
             self.lookout.rest(member.found.place(), member.last_sign());
             left.extend(member.has_row().then(|| member.found.place()));
         }
@@ -226,20 +244,35 @@ impl Follower<'_> {
         let now = self.now();
         let from = Timestamp(now.0.saturating_sub_unsigned(self.options.recent_ms));
         for found in self.lookout.look_beside(from, now) {
-            self.members.push(Member::new(found, self.databases.clone(), &self.options.alarms));
+            self.members.push(Member::new(
+                found,
+                self.databases.clone(),
+                &self.options.alarms,
+            ));
         }
         self.watch();
     }
 
     /// What cannot be read is named, and stands among the sessions until it can be, if it was written to since then.
     fn name_unreadable(&mut self, unreadable: Vec<Found>, from: Timestamp) -> Option<()> {
-        let recent = unreadable.iter().filter(|found| found.modified.is_none_or(|at| at >= from));
-        let rows = recent.map(|found| (found.place(), SessionRow::found(found, None))).collect();
+        let recent = unreadable
+            .iter()
+            .filter(|found| found.modified.is_none_or(|at| at >= from));
+        let rows = recent
+            .map(|found| (found.place(), SessionRow::found(found, None)))
+            .collect();
         let before = std::mem::replace(&mut self.rows_of_unreadable, rows);
-        for place in before.keys().filter(|place| !self.rows_of_unreadable.contains_key(place)) {
+        for place in before
+            .keys()
+            .filter(|place| !self.rows_of_unreadable.contains_key(place))
+        {
             self.say(News::Left(place.clone()))?;
         }
-        for (_, row) in self.rows_of_unreadable.iter().filter(|(place, row)| before.get(place) != Some(row)) {
+        for (_, row) in self
+            .rows_of_unreadable
+            .iter()
+            .filter(|(place, row)| before.get(place) != Some(row))
+        {
             self.say(News::Row(Box::new(row.clone())))?;
         }
         // Nothing says when whoever writes to them is done.
@@ -256,14 +289,23 @@ impl Follower<'_> {
     fn watch(&mut self) -> bool {
         let mut folders: Vec<PathBuf> = Vec::new();
         let mut seen = HashSet::new();
-        let own = self.members.iter().flat_map(Member::folders).collect::<Vec<_>>();
-        let others = self.lookout.places().into_iter().chain(self.lookout.folders().iter().cloned());
+        let own = self
+            .members
+            .iter()
+            .flat_map(Member::folders)
+            .collect::<Vec<_>>();
+        let others = self
+            .lookout
+            .places()
+            .into_iter()
+            .chain(self.lookout.folders().iter().cloned());
         for folder in own.into_iter().chain(others) {
             if seen.insert(folder.clone()) {
                 folders.push(folder);
             }
         }
-        self.watcher.watch(folders.iter().map(PathBuf::as_path), false)
+        self.watcher
+            .watch(folders.iter().map(PathBuf::as_path), false)
     }
 
     // === reading ===
@@ -271,15 +313,22 @@ impl Follower<'_> {
     /// Looks at the files that events named, and at all of them every now and then.
     fn poll(&mut self) {
         let hints = Rc::new(self.watcher.take());
-        let pause = if self.watcher.is_trusted() { CALM } else { BUSY };
+        let pause = if self.watcher.is_trusted() {
+            CALM
+        } else {
+            BUSY
+        };
         let is_all = hints.is_everything() || self.polled.elapsed() >= pause;
         if is_all {
             self.polled = Instant::now();
             self.wants_look |= self.watch();
             self.sweep.begin(self.members.len(), &hints);
         }
-        let named: HashSet<&Path> =
-            hints.paths().flat_map(|path| [Some(&**path), path.parent()]).flatten().collect();
+        let named: HashSet<&Path> = hints
+            .paths()
+            .flat_map(|path| [Some(&**path), path.parent()])
+            .flatten()
+            .collect();
         let (now, clock) = (self.now(), Instant::now());
         let mut own = HashSet::new();
         for member in &mut self.members {
@@ -294,7 +343,8 @@ impl Follower<'_> {
             }
         }
         self.wants_look |= self.is_unknown(&hints, &own);
-        self.sweep.go_on(&mut self.members, (self.outlet, self.inbox), now, SLICE);
+        self.sweep
+            .go_on(&mut self.members, (self.outlet, self.inbox), now, SLICE);
     }
 
     /// Whether an event named something in which a session may have begun, or gone on.
@@ -302,7 +352,8 @@ impl Follower<'_> {
         let mut is_unknown = false;
         for path in hints.paths().filter(|path| !own.contains(*path)) {
             // Of a session that rested for long each write may be the first one; of all else only the first is.
-            is_unknown |= self.lookout.knows(path) || (self.passed.insert(path.clone()) && path.exists());
+            is_unknown |=
+                self.lookout.knows(path) || (self.passed.insert(path.clone()) && path.exists());
         }
         is_unknown
     }
@@ -314,13 +365,18 @@ impl Follower<'_> {
         let mut is_busy = false;
         // What goes on is read before what begins, and the end of each before the whole of any.
         let unread = self.members.iter().position(Member::is_unread);
-        let mut background = unread
-            .or_else(|| self.members.iter().position(|member| !member.is_read() && member.has_more(clock)));
+        let mut background = unread.or_else(|| {
+            self.members
+                .iter()
+                .position(|member| !member.is_read() && member.has_more(clock))
+        });
         for index in 0..self.members.len() {
             // Asked for while the others were read.
             self.obey();
             let is_background = background == Some(index);
-            let Some(member) = self.members.get_mut(index) else { break };
+            let Some(member) = self.members.get_mut(index) else {
+                break;
+            };
             let goes_on = member.is_read() && member.has_more(clock);
             if !(is_background || goes_on) {
                 continue;
@@ -338,7 +394,9 @@ impl Follower<'_> {
     }
 
     fn send(&mut self, index: usize, now: Timestamp, is_tick: bool) -> Option<()> {
-        let Some(member) = self.members.get_mut(index) else { return Some(()) };
+        let Some(member) = self.members.get_mut(index) else {
+            return Some(());
+        };
         let (row, rang) = member.news(now, is_tick);
         if let Some(row) = row {
             self.say(News::Row(Box::new(row)))?;
@@ -357,7 +415,11 @@ impl Follower<'_> {
             self.ticked = Instant::now();
         }
         for index in 0..self.members.len() {
-            let ticks = is_tick && self.members.get(index).is_some_and(|member| member.ticks(now));
+            let ticks = is_tick
+                && self
+                    .members
+                    .get(index)
+                    .is_some_and(|member| member.ticks(now));
             self.send(index, now, ticks)?;
             if let Some(member) = self.members.get_mut(index) {
                 member.come_to_rest(now);
@@ -370,9 +432,15 @@ impl Follower<'_> {
         let now = Instant::now();
         let tick = self.ticked.checked_add(TICK);
         let rest_of_sweep = self.sweep.goes_on().then_some(now);
-        let due = self.members.iter().filter_map(Member::due).chain(self.look_due()).chain(tick);
+        let due = self
+            .members
+            .iter()
+            .filter_map(Member::due)
+            .chain(self.look_due())
+            .chain(tick);
         let due = due.chain(rest_of_sweep).min();
-        self.watcher.wait(due.map(|due| due.saturating_duration_since(now).max(GATHER)));
+        self.watcher
+            .wait(due.map(|due| due.saturating_duration_since(now).max(GATHER)));
         let too_soon = GATHER.saturating_sub(begun.elapsed());
         if !too_soon.is_zero() {
             std::thread::sleep(too_soon);

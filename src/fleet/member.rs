@@ -64,7 +64,10 @@ pub(super) struct Member<'o> {
 /// How far reading it is.
 enum Way<'o> {
     /// Not begun, or given up until then.
-    Closed { again: Option<Instant>, wait: Duration },
+    Closed {
+        again: Option<Instant>,
+        wait: Duration,
+    },
     /// Being read for the first time, or followed.
     Open(Box<Course<'o>>),
     /// Never to be read again: an error in tv.
@@ -77,8 +80,14 @@ impl<'o> Member<'o> {
             found,
             session: Session::default(),
             databases,
-            way: Way::Closed { again: None, wait: RETRY },
-            alarms: alarms.iter().map(|expr| Alarm::new(expr.clone(), None)).collect(),
+            way: Way::Closed {
+                again: None,
+                wait: RETRY,
+            },
+            alarms: alarms
+                .iter()
+                .map(|expr| Alarm::new(expr.clone(), None))
+                .collect(),
             orphans: None,
             busy_since: None,
             has_begun: false,
@@ -143,9 +152,13 @@ impl<'o> Member<'o> {
     /// The folders to be watched.
     pub(super) fn folders(&self) -> Vec<PathBuf> {
         let own = self.found.path.parent().map(Path::to_owned);
-        let Way::Open(course) = &self.way else { return own.into_iter().collect() };
+        let Way::Open(course) = &self.way else {
+            return own.into_iter().collect();
+        };
         let is_folder = |path: &&Path| **path != *self.found.path || self.found.path.is_dir();
-        own.into_iter().chain(course.watched().filter(is_folder).map(Path::to_owned)).collect()
+        own.into_iter()
+            .chain(course.watched().filter(is_folder).map(Path::to_owned))
+            .collect()
     }
 
     /// Opens it, and reads its end.
@@ -174,7 +187,10 @@ impl<'o> Member<'o> {
 
     /// A database is busy, which soon passes. If not, that is worth a word.
     fn put_off(&mut self) {
-        self.way = Way::Closed { again: Instant::now().checked_add(RETRY), wait: RETRY };
+        self.way = Way::Closed {
+            again: Instant::now().checked_add(RETRY),
+            wait: RETRY,
+        };
         if self.busy_since.get_or_insert_with(Instant::now).elapsed() > QUIET {
             let why = io::Error::from(Failure::Busy).to_string();
             self.session.file.link = LinkState::Unreadable(Text::clean(&why));
@@ -188,12 +204,23 @@ impl<'o> Member<'o> {
             Way::Open(_) | Way::Broken => RETRY,
         };
         let again = Instant::now().checked_add(wait);
-        self.way = Way::Closed { again, wait: wait.saturating_mul(2).min(PATIENCE) };
+        self.way = Way::Closed {
+            again,
+            wait: wait.saturating_mul(2).min(PATIENCE),
+        };
     }
 
     /// Reads on for so long.
-    pub(super) fn read(&mut self, outlet: Outlet<'o>, inbox: &Inbox, now: Timestamp, slice: Duration) {
-        let Way::Open(course) = &mut self.way else { return self.begin(outlet, inbox, now) };
+    pub(super) fn read(
+        &mut self,
+        outlet: Outlet<'o>,
+        inbox: &Inbox,
+        now: Timestamp,
+        slice: Duration,
+    ) {
+        let Way::Open(course) = &mut self.way else {
+            return self.begin(outlet, inbox, now);
+        };
         let mut failure = None;
         guarded(outlet, || match course.read(slice) {
             Ok(true) => {}
@@ -202,7 +229,9 @@ impl<'o> Member<'o> {
         });
         self.take(inbox, now);
         self.close(now);
-        let Some(failure) = failure else { return self.busy_since = None };
+        let Some(failure) = failure else {
+            return self.busy_since = None;
+        };
         if failure.kind() == ErrorKind::ResourceBusy {
             return self.put_off();
         }
@@ -212,8 +241,16 @@ impl<'o> Member<'o> {
     }
 
     /// Looks whether its files have changed.
-    pub(super) fn poll(&mut self, outlet: Outlet<'o>, inbox: &Inbox, hints: &Hints, now: Timestamp) {
-        let Way::Open(course) = &mut self.way else { return };
+    pub(super) fn poll(
+        &mut self,
+        outlet: Outlet<'o>,
+        inbox: &Inbox,
+        hints: &Hints,
+        now: Timestamp,
+    ) {
+        let Way::Open(course) = &mut self.way else {
+            return;
+        };
         let mut has_moved = false;
         guarded(outlet, || has_moved = course.poll(hints).is_news);
         self.take(inbox, now);
@@ -234,7 +271,8 @@ impl<'o> Member<'o> {
     /// Lets go of what is not needed until something is written: texts, which lie in the file; what was spent when, which
     /// entries tell. Those are packed. What alarms compare with stays.
     pub(super) fn come_to_rest(&mut self, now: Timestamp) {
-        let may_change = self.is_stale || !self.touched.is_empty() || self.ticks(now) || self.is_live(now);
+        let may_change =
+            self.is_stale || !self.touched.is_empty() || self.ticks(now) || self.is_live(now);
         if self.is_at_rest || may_change || self.row.is_none() || !self.is_read() {
             return;
         }
@@ -269,14 +307,20 @@ impl<'o> Member<'o> {
         match change {
             Change::Touched(touched) => {
                 if !self.alarms.is_empty() {
-                    self.touched.extend(touched.added.into_iter().chain(touched.changed));
+                    self.touched
+                        .extend(touched.added.into_iter().chain(touched.changed));
                 }
             }
             Change::Replaced { before, touched } => {
-                let lookup = Lookup { before: &before, now: &self.session.transcript };
+                let lookup = Lookup {
+                    before: &before,
+                    now: &self.session.transcript,
+                };
                 self.touched = lookup.entries(&self.touched);
                 self.orphans = self.orphans.take().map(|orphans| lookup.blocks(&orphans));
-                self.alarms.iter_mut().for_each(|alarm| alarm.look_up(&lookup));
+                self.alarms
+                    .iter_mut()
+                    .for_each(|alarm| alarm.look_up(&lookup));
                 self.note(Change::Touched(touched));
             }
             // What is there is no news.
@@ -288,7 +332,10 @@ impl<'o> Member<'o> {
     /// Watches for something else, from what is read by now on: what is read next is news already.
     pub(super) fn set_alarms(&mut self, alarms: &[Expr], now: Timestamp) {
         let last = self.row.as_ref().and_then(|row| row.head.ended);
-        self.alarms = alarms.iter().map(|expr| Alarm::new(expr.clone(), last)).collect();
+        self.alarms = alarms
+            .iter()
+            .map(|expr| Alarm::new(expr.clone(), last))
+            .collect();
         self.has_begun = false;
         self.is_at_rest = false;
         self.touched.clear();
@@ -342,7 +389,11 @@ impl<'o> Member<'o> {
     }
 
     /// How it stands, if that is something new; and which alarms rang.
-    pub(super) fn news(&mut self, now: Timestamp, is_tick: bool) -> (Option<SessionRow>, Vec<Rang>) {
+    pub(super) fn news(
+        &mut self,
+        now: Timestamp,
+        is_tick: bool,
+    ) -> (Option<SessionRow>, Vec<Rang>) {
         if !std::mem::take(&mut self.is_stale) && !is_tick {
             return (None, Vec::new());
         }
@@ -367,8 +418,11 @@ impl<'o> Member<'o> {
             return Vec::new();
         }
         let (session, alarms) = (&mut self.session, &mut self.alarms);
-        let lost =
-            if alarms.iter().any(wants_orphans) { session.news_of_orphans(&mut self.orphans) } else { None };
+        let lost = if alarms.iter().any(wants_orphans) {
+            session.news_of_orphans(&mut self.orphans)
+        } else {
+            None
+        };
         let orphan = lost.as_ref().map(|(place, words)| (*place, words.as_str()));
         let mut rung: Vec<(usize, Rung)> = Vec::new();
         session.with_status(now, orphan, |status| {
@@ -376,7 +430,13 @@ impl<'o> Member<'o> {
                 rung.extend(alarm.look(status, &touched).map(|rung| (number, rung)));
             }
         });
-        rung.into_iter().map(|(alarm, rung)| Rang { row: row.clone(), alarm, words: rung.words }).collect()
+        rung.into_iter()
+            .map(|(alarm, rung)| Rang {
+                row: row.clone(),
+                alarm,
+                words: rung.words,
+            })
+            .collect()
     }
 }
 
@@ -422,7 +482,9 @@ mod tests {
         let path = folder.path().join("session.jsonl");
         let header = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/work"}"#;
         let long = "the WORD of old ".repeat(100);
-        let records: String = (0..300).map(|number| record(&format!("e{number:07}"), &long)).collect();
+        let records: String = (0..300)
+            .map(|number| record(&format!("e{number:07}"), &long))
+            .collect();
         let answer = record("a0000001", "Done.").replace(
             r#""role":"user""#,
             r#""role":"assistant","provider":"p","model":"some-model","stopReason":"stop","usage":{"input":10,"output":5,"cacheRead":0,"cacheWrite":0,"cost":{"total":0.5}}"#,
@@ -430,32 +492,57 @@ mod tests {
         fs::write(&path, format!("{header}\n{records}{answer}")).unwrap();
         let ended = Timestamp(1_772_359_200_000);
         let written = SystemTime::UNIX_EPOCH + Duration::from_millis(ended.0.unsigned_abs());
-        OpenOptions::new().append(true).open(&path).unwrap().set_modified(written).unwrap();
+        OpenOptions::new()
+            .append(true)
+            .open(&path)
+            .unwrap()
+            .set_modified(written)
+            .unwrap();
         let now = Timestamp(ended.0 + 3 * 3_600_000);
         let inbox = Inbox::default();
         let outlet = |feed| {
             inbox.borrow_mut().push(feed);
             true
         };
-        let place = Place { path: path.clone(), session: None };
+        let place = Place {
+            path: path.clone(),
+            session: None,
+        };
         let found = Found::new(place, "pi", Text::clean("s1"));
-        let found = Found { modified: Some(ended), ..found };
+        let found = Found {
+            modified: Some(ended),
+            ..found
+        };
         let mut member = Member::new(found, Databases::default(), &[]);
         let (row, _) = read(&mut member, &outlet, &inbox, now);
         let is_let_go = |member: &Member<'_>| {
             let transcript = &member.session.transcript;
-            (transcript.order().len(), transcript.held_bytes(), transcript.open_pages())
+            (
+                transcript.order().len(),
+                transcript.held_bytes(),
+                transcript.open_pages(),
+            )
         };
         assert_eq!(is_let_go(&member), (301, 0, 0));
-        member.set_alarms(&[parse_alarm("\"WORD\"").unwrap(), parse_alarm("cost>0.1").unwrap()], now);
+        member.set_alarms(
+            &[
+                parse_alarm("\"WORD\"").unwrap(),
+                parse_alarm("cost>0.1").unwrap(),
+            ],
+            now,
+        );
         member.come_to_rest(now);
         assert_eq!(is_let_go(&member), (301, 0, 0));
 
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
-        file.write_all(record("f0000001", "the new WORD").as_bytes()).unwrap();
+        file.write_all(record("f0000001", "the new WORD").as_bytes())
+            .unwrap();
         member.poll(&outlet, &inbox, &Hints::everything(), now);
         let (woken, rang) = read(&mut member, &outlet, &inbox, now);
-        let rang: Vec<(usize, String)> = rang.into_iter().map(|rang| (rang.alarm, rang.words)).collect();
+        let rang: Vec<(usize, String)> = rang
+            .into_iter()
+            .map(|rang| (rang.alarm, rang.words))
+            .collect();
         assert_eq!(rang, [(0, "\"WORD\": the new WORD".to_owned())]);
         let (row, woken) = (row.unwrap(), woken.unwrap());
         // What was said before is told as it was, though it is on disk only.
@@ -469,30 +556,48 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("session.jsonl");
         let header = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/work"}"#;
-        fs::write(&path, format!("{header}\n{}", record("e0000001", "the WORD of old"))).unwrap();
+        fs::write(
+            &path,
+            format!("{header}\n{}", record("e0000001", "the WORD of old")),
+        )
+        .unwrap();
         let now = Timestamp(1_772_359_200_000);
         let inbox = Inbox::default();
         let outlet = |feed| {
             inbox.borrow_mut().push(feed);
             true
         };
-        let place = Place { path: path.clone(), session: None };
-        let mut member = Member::new(Found::new(place, "pi", Text::clean("s1")), Databases::default(), &[]);
+        let place = Place {
+            path: path.clone(),
+            session: None,
+        };
+        let mut member = Member::new(
+            Found::new(place, "pi", Text::clean("s1")),
+            Databases::default(),
+            &[],
+        );
         while !member.is_read() {
             member.read(&outlet, &inbox, now, Duration::from_secs(1));
         }
         member.news(now, false);
 
-        let alarms = [parse_alarm("\"WORD\"").unwrap(), parse_alarm("\"old\"").unwrap()];
+        let alarms = [
+            parse_alarm("\"WORD\"").unwrap(),
+            parse_alarm("\"old\"").unwrap(),
+        ];
         member.set_alarms(&alarms, now);
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
-        file.write_all(record("e0000002", "the new WORD").as_bytes()).unwrap();
+        file.write_all(record("e0000002", "the new WORD").as_bytes())
+            .unwrap();
         member.poll(&outlet, &inbox, &Hints::everything(), now);
         while member.has_more(Instant::now()) {
             member.read(&outlet, &inbox, now, Duration::from_secs(1));
         }
         let (_, rang) = member.news(now, false);
-        let rang: Vec<(usize, String)> = rang.into_iter().map(|rang| (rang.alarm, rang.words)).collect();
+        let rang: Vec<(usize, String)> = rang
+            .into_iter()
+            .map(|rang| (rang.alarm, rang.words))
+            .collect();
         assert_eq!(rang, [(0, "\"WORD\": the new WORD".to_owned())]);
     }
 }

@@ -45,7 +45,12 @@ impl Fleet {
         let stop = Arc::new(AtomicBool::new(false));
         let is_stopped = Arc::clone(&stop);
         let handle = thread::spawn(move || Follower::run(options, &send, &orders, &is_stopped));
-        Self { news, alarms, stop, thread: handle.thread().clone() }
+        Self {
+            news,
+            alarms,
+            stop,
+            thread: handle.thread().clone(),
+        }
     }
 
     /// Watches for these, in place of what was watched for before.

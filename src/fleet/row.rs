@@ -27,10 +27,15 @@ const LOOKED_AT: usize = 200;
 
 /// Takes in all that a row tells of.
 pub(super) fn take_stock(session: &mut Session) {
-    let spent = Needs { spending: true, ..Needs::default() };
+    let spent = Needs {
+        spending: true,
+        ..Needs::default()
+    };
     let is_whole = !session.is_part();
     loop {
-        session.indexes.follow(&session.transcript, Needs::default(), is_whole);
+        session
+            .indexes
+            .follow(&session.transcript, Needs::default(), is_whole);
         session.indexes.watch(&session.transcript, spent);
         if !session.indexes.is_behind() {
             return;
@@ -58,20 +63,31 @@ pub(super) fn of(
         running: background::running(&session.transcript, &session.status.activity),
         undelivered_since: background::undelivered_since(&session.transcript),
     };
-    let known = SessionRow::found(found, session.file.problem().map(|problem| Text::clean(&problem)));
+    let known = SessionRow::found(
+        found,
+        session.file.problem().map(|problem| Text::clean(&problem)),
+    );
     let activity = session.status.activity.clone();
     // What stood at the beginning goes on standing there.
-    let started = before.filter(|before| before.is_complete).and_then(|before| before.head.started);
+    let started = before
+        .filter(|before| before.is_complete)
+        .and_then(|before| before.head.started);
     let started = started.or_else(|| first_time(session, is_complete));
-    let ended = before.filter(|before| before.is_complete).and_then(|before| before.head.ended);
-    let head = Head { started, ..head(session, known.head, ended) };
+    let ended = before
+        .filter(|before| before.is_complete)
+        .and_then(|before| before.head.ended);
+    let head = Head {
+        started,
+        ..head(session, known.head, ended)
+    };
     let heard = head.ended.or(found.modified);
     let file = &session.file;
     let need = match file.link {
         // Nobody has to do anything about what was deleted or put aside.
         LinkState::Emptied | LinkState::Gone | LinkState::Archived(_) => Need::Rests,
         _ => {
-            let is_unreadable = file.fault.is_some() || matches!(file.link, LinkState::Unreadable(_));
+            let is_unreadable =
+                file.fault.is_some() || matches!(file.link, LinkState::Unreadable(_));
             Need::of(&activity, &flags, is_unreadable, heard, now)
         }
     };
@@ -80,8 +96,17 @@ pub(super) fn of(
         call: call(session, &activity),
         context: session.status.context,
         cost: is_complete.then(|| session.indexes.account.cost(&session.transcript)),
-        hour: if is_complete { last_hour(session, now) } else { None },
-        last: last(session, before.map(|before| before.last.as_slice()).unwrap_or_default()),
+        hour: if is_complete {
+            last_hour(session, now)
+        } else {
+            None
+        },
+        last: last(
+            session,
+            before
+                .map(|before| before.last.as_slice())
+                .unwrap_or_default(),
+        ),
         head,
         activity,
         flags,
@@ -95,15 +120,28 @@ fn head(session: &Session, found: Head, ended: Option<Timestamp>) -> Head {
     let meta = session.transcript.meta();
     let is_whole = !session.is_part();
     // Of an empty file only its place tells whose it is.
-    let opened = session.file.opened.as_ref().filter(|_| !session.transcript.order().is_empty());
+    let opened = session
+        .file
+        .opened
+        .as_ref()
+        .filter(|_| !session.transcript.order().is_empty());
     Head {
         format: opened.map_or(found.format, |opened| opened.format),
         id: meta.id.clone().or(found.id),
         // The end of a session does not know its first prompt.
-        title: meta.title().filter(|_| is_whole).cloned().or(found.title).or_else(|| meta.title().cloned()),
+        title: meta
+            .title()
+            .filter(|_| is_whole)
+            .cloned()
+            .or(found.title)
+            .or_else(|| meta.title().cloned()),
         agent: meta.agent.clone().or(found.agent),
         cwd: meta.cwd.clone().or(found.cwd),
-        project: meta.project().filter(|_| is_whole).cloned().or(found.project),
+        project: meta
+            .project()
+            .filter(|_| is_whole)
+            .cloned()
+            .or(found.project),
         models: if meta.models.is_empty() && !is_whole {
             found.models
         } else {
@@ -114,7 +152,11 @@ fn head(session: &Session, found: Head, ended: Option<Timestamp>) -> Head {
         ended: last_time(session).or(ended).or_else(|| {
             // Some agents say when they began, and then no more.
             if is_whole {
-                session.transcript.entries().filter_map(Entry::last_time).max()
+                session
+                    .transcript
+                    .entries()
+                    .filter_map(Entry::last_time)
+                    .max()
             } else {
                 found.ended
             }
@@ -130,27 +172,47 @@ fn first_time(session: &Session, is_complete: bool) -> Option<Timestamp> {
     }
     let transcript = &session.transcript;
     let looked_at = if is_complete { usize::MAX } else { NEAR };
-    let first = transcript.order().iter().take(looked_at).filter_map(|id| transcript.get(*id));
-    first.filter(|entry| !entry.is_beside()).filter_map(|entry| entry.times().min()).min()
+    let first = transcript
+        .order()
+        .iter()
+        .take(looked_at)
+        .filter_map(|id| transcript.get(*id));
+    first
+        .filter(|entry| !entry.is_beside())
+        .filter_map(|entry| entry.times().min())
+        .min()
 }
 
 /// The latest time of the last entries: lanes take turns.
 fn last_time(session: &Session) -> Option<Timestamp> {
     let transcript = &session.transcript;
-    let last = transcript.order().iter().rev().take(NEAR).filter_map(|id| transcript.get(*id));
-    last.filter(|entry| !entry.is_beside()).filter_map(Entry::last_time).max()
+    let last = transcript
+        .order()
+        .iter()
+        .rev()
+        .take(NEAR)
+        .filter_map(|id| transcript.get(*id));
+    last.filter(|entry| !entry.is_beside())
+        .filter_map(Entry::last_time)
+        .max()
 }
 
 fn errors(session: &Session) -> u32 {
     let transcript = &session.transcript;
-    let Some(last) = transcript.turns().len().checked_sub(1) else { return 0 };
+    let Some(last) = transcript.turns().len().checked_sub(1) else {
+        return 0;
+    };
     session.indexes.account.turn(transcript, last).facts.errors
 }
 
 fn call(session: &Session, activity: &Activity) -> Option<Call> {
     let is_shown = matches!(activity, Activity::Tool { .. } | Activity::Waiting { .. });
     let (call, since) = activity::open_call(&session.transcript).filter(|_| is_shown)?;
-    Some(Call { name: call.name.clone(), headline: call.headline.clone(), since })
+    Some(Call {
+        name: call.name.clone(),
+        headline: call.headline.clone(),
+        since,
+    })
 }
 
 /// What was spent in the last hour. Runs that are counted as a whole do not say when.
@@ -158,14 +220,23 @@ fn last_hour(session: &Session, now: Timestamp) -> Option<Cost> {
     let from = Timestamp(now.0.saturating_sub_unsigned(HOUR_MS));
     let mut money = Money::default();
     let mut has_times = false;
-    let facts = session.indexes.spending.facts().in_order(&session.transcript);
-    for spent in facts.flat_map(|(.., rows)| rows).filter_map(EntrySpending::spent) {
+    let facts = session
+        .indexes
+        .spending
+        .facts()
+        .in_order(&session.transcript);
+    for spent in facts
+        .flat_map(|(.., rows)| rows)
+        .filter_map(EntrySpending::spent)
+    {
         has_times |= spent.at.is_some();
         if spent.at.is_some_and(|at| at > from) {
             money.plus(&spent.amount().money);
         }
     }
-    has_times.then(|| money.cost()).filter(|cost| cost.usd.is_some())
+    has_times
+        .then(|| money.cost())
+        .filter(|cost| cost.usd.is_some())
 }
 
 /// The last things that were said and done, of which these were known before.
@@ -173,7 +244,13 @@ fn last(session: &Session, mut known: &[Said]) -> Vec<Said> {
     let mut said: Vec<Said> = Vec::new();
     let entries = session.transcript.main_lane_backwards().take(LOOKED_AT);
     for entry in entries.filter(|entry| !entry.marks.trace) {
-        said.extend(entry.blocks.iter().rev().filter_map(|block| words(entry, &block.kind, &mut known)));
+        said.extend(
+            entry
+                .blocks
+                .iter()
+                .rev()
+                .filter_map(|block| words(entry, &block.kind, &mut known)),
+        );
         if said.len() >= LAST {
             break;
         }
@@ -194,7 +271,8 @@ fn words(entry: &Entry, block: &BlockKind, known: &mut &[Said]) -> Option<Said> 
                 Role::Harness => Voice::Note,
             };
             let beginning = body.stub.trim_end_matches('…');
-            let is_it = |said: &Said| said.voice == voice && said.text.trim_start().starts_with(beginning);
+            let is_it =
+                |said: &Said| said.voice == voice && said.text.trim_start().starts_with(beginning);
             if body.is_away()
                 && let Some(at) = known.iter().rposition(is_it)
                 && let Some((said, earlier)) = known.get(..=at).and_then(<[Said]>::split_last)
@@ -202,9 +280,21 @@ fn words(entry: &Entry, block: &BlockKind, known: &mut &[Said]) -> Option<Said> 
                 *known = earlier;
                 return Some(said.clone());
             }
-            (voice, Text::clean(&body.text_or_stub().chars().take(LONGEST).collect::<String>()))
+            (
+                voice,
+                Text::clean(
+                    &body
+                        .text_or_stub()
+                        .chars()
+                        .take(LONGEST)
+                        .collect::<String>(),
+                ),
+            )
         }
-        BlockKind::Call(call) => (voice_of(call), Text::clean(&format!("{} {}", call.name, call.headline))),
+        BlockKind::Call(call) => (
+            voice_of(call),
+            Text::clean(&format!("{} {}", call.name, call.headline)),
+        ),
         BlockKind::Break(
             what @ (Break::Error(_)
             | Break::Waiting(_)

@@ -42,8 +42,14 @@ impl Sweep {
         let begun = Instant::now();
         while self.left > 0 {
             self.left -= 1;
-            self.next = if self.next < members.len() { self.next } else { 0 };
-            let member = members.get_mut(self.next).filter(|member| member.is_at_rest());
+            self.next = if self.next < members.len() {
+                self.next
+            } else {
+                0
+            };
+            let member = members
+                .get_mut(self.next)
+                .filter(|member| member.is_at_rest());
             self.next += 1;
             let Some(member) = member else { continue };
             member.poll(outlet, inbox, &self.hints, now);
@@ -84,8 +90,14 @@ mod tests {
         fs::write(path, format!("{header}\n{}", record(1))).unwrap();
         let file = OpenOptions::new().append(true).open(path).unwrap();
         file.set_modified(std::time::UNIX_EPOCH).unwrap();
-        let place = Place { path: path.to_owned(), session: None };
-        let found = Found { modified: Some(Timestamp(0)), ..Found::new(place, "pi", Text::clean("s1")) };
+        let place = Place {
+            path: path.to_owned(),
+            session: None,
+        };
+        let found = Found {
+            modified: Some(Timestamp(0)),
+            ..Found::new(place, "pi", Text::clean("s1"))
+        };
         let mut member = Member::new(found, Databases::default(), &[]);
         assert!(!member.is_at_rest());
         read(&mut member, outlet, inbox);
@@ -110,18 +122,31 @@ mod tests {
     #[test]
     fn a_sweep_looks_at_few_sessions_in_a_round_and_at_all_in_the_end() {
         let folder = tempfile::tempdir().unwrap();
-        let paths: Vec<_> = (0..5).map(|number| folder.path().join(format!("{number}.jsonl"))).collect();
+        let paths: Vec<_> = (0..5)
+            .map(|number| folder.path().join(format!("{number}.jsonl")))
+            .collect();
         let inbox = Inbox::default();
         let outlet = |feed| {
             inbox.borrow_mut().push(feed);
             true
         };
-        let mut members: Vec<Member<'_>> = paths.iter().map(|path| at_rest(path, &outlet, &inbox)).collect();
+        let mut members: Vec<Member<'_>> = paths
+            .iter()
+            .map(|path| at_rest(path, &outlet, &inbox))
+            .collect();
         for path in &paths {
-            OpenOptions::new().append(true).open(path).unwrap().write_all(record(2).as_bytes()).unwrap();
+            OpenOptions::new()
+                .append(true)
+                .open(path)
+                .unwrap()
+                .write_all(record(2).as_bytes())
+                .unwrap();
         }
         let grown = |members: &[Member<'_>]| -> Vec<bool> {
-            members.iter().map(|member| member.has_more(Instant::now())).collect()
+            members
+                .iter()
+                .map(|member| member.has_more(Instant::now()))
+                .collect()
         };
         let hints = Rc::new(Hints::everything());
         let mut sweep = Sweep::default();
@@ -151,7 +176,10 @@ mod tests {
         let add = |session: &str, number: u32| {
             let event = record(number).trim_end().to_owned();
             connection
-                .execute("INSERT INTO transcript_events VALUES (?1, ?2, ?3)", (session, number, event))
+                .execute(
+                    "INSERT INTO transcript_events VALUES (?1, ?2, ?3)",
+                    (session, number, event),
+                )
                 .unwrap();
         };
         connection
@@ -166,21 +194,39 @@ mod tests {
             inbox.borrow_mut().push(feed);
             true
         };
-        let place = Place { path: path.clone(), session: Some("a".to_owned()) };
-        let found = Found { modified: Some(Timestamp(0)), ..Found::new(place, "openclaw", Text::clean("a")) };
+        let place = Place {
+            path: path.clone(),
+            session: Some("a".to_owned()),
+        };
+        let found = Found {
+            modified: Some(Timestamp(0)),
+            ..Found::new(place, "openclaw", Text::clean("a"))
+        };
         let mut member = Member::new(found, Databases::default(), &[]);
         assert!(read(&mut member, &outlet, &inbox).is_some());
         let named = [path.as_path()].into();
         assert!(member.is_at_rest() && member.due().is_none() && !member.is_named(&named));
-        let open = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
-        let open = open.filter_map(|one| fs::read_link(one.path()).ok()).filter(|one| *one == path).count();
-        assert!(open <= 1, "the writer of this test has it open, and nobody else");
+        let open = fs::read_dir("/proc/self/fd")
+            .into_iter()
+            .flatten()
+            .flatten();
+        let open = open
+            .filter_map(|one| fs::read_link(one.path()).ok())
+            .filter(|one| *one == path)
+            .count();
+        assert!(
+            open <= 1,
+            "the writer of this test has it open, and nobody else"
+        );
 
         add("a", 2);
         let mut members = [member];
         let mut sweep = Sweep::default();
         let begun = Instant::now();
-        while members.iter().all(|member| !member.has_more(Instant::now())) {
+        while members
+            .iter()
+            .all(|member| !member.has_more(Instant::now()))
+        {
             assert!(begun.elapsed() < Duration::from_secs(20));
             sweep.begin(1, &Rc::new(Hints::default()));
             round(&mut sweep, &mut members, &outlet, &inbox);

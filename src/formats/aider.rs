@@ -84,7 +84,11 @@ impl Format for Aider {
         let first = text.lines().find(|line| !line.trim().is_empty())?;
         let is_start = first.strip_prefix(START).is_some_and(is_time);
         is_start.then(|| {
-            Verdict::yes(Confidence::Certain, Shape::Text, "Markdown that begins with a chat of Aider")
+            Verdict::yes(
+                Confidence::Certain,
+                Shape::Text,
+                "Markdown that begins with a chat of Aider",
+            )
         })
     }
 
@@ -94,7 +98,11 @@ impl Format for Aider {
 
     /// The name of its project, for all histories have the same name, or one that somebody gave it.
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
-        if file_name(path).starts_with('.') { Some(Named::id(folder_name(path))) } else { Named::stem(path) }
+        if file_name(path).starts_with('.') {
+            Some(Named::id(folder_name(path)))
+        } else {
+            Named::stem(path)
+        }
     }
 }
 
@@ -137,10 +145,19 @@ impl<'t> Lines<'t> {
             .map(|line| line.trim_start_matches(BOM).trim_end_matches(['\n', '\r']))
             .collect();
         let is_marked = |line: &&&str| is_tools(line) || is_users(line);
-        let is_trimmed = !lines.iter().filter(is_marked).any(|line| line.ends_with("  "));
+        let is_trimmed = !lines
+            .iter()
+            .filter(is_marked)
+            .any(|line| line.ends_with("  "));
         let tells_tokens = lines.iter().any(|line| line.starts_with(TOKENS));
-        let mut found = Self { all: lines, is_trimmed, tells_tokens, has_gaps: false };
-        found.has_gaps = (0..found.all.len()).any(|at| is_users(found.line(at)) && found.gap(at) > 1);
+        let mut found = Self {
+            all: lines,
+            is_trimmed,
+            tells_tokens,
+            has_gaps: false,
+        };
+        found.has_gaps =
+            (0..found.all.len()).any(|at| is_users(found.line(at)) && found.gap(at) > 1);
         found
     }
 
@@ -150,7 +167,12 @@ impl<'t> Lines<'t> {
 
     /// Blank lines right above one.
     fn gap(&self, at: usize) -> usize {
-        self.all.iter().take(at).rev().take_while(|line| line.trim().is_empty()).count()
+        self.all
+            .iter()
+            .take(at)
+            .rev()
+            .take_while(|line| line.trim().is_empty())
+            .count()
     }
 
     /// Who wrote a line; nobody knows of a blank one. `before` wrote what stands above it. With `is_answered` that is a prompt
@@ -164,9 +186,13 @@ impl<'t> Lines<'t> {
             Some(Voice::Start)
         } else if is_users(line) && is_aiders && self.begins_prompt(before, gap, is_answered) {
             Some(Voice::User)
-        } else if is_tools(line) && is_aiders && (!self.is_trimmed || self.is_said(at, before, gap)) {
+        } else if is_tools(line) && is_aiders && (!self.is_trimmed || self.is_said(at, before, gap))
+        {
             Some(Voice::Tool)
-        } else if line.starts_with(TOOL) && gap == 0 && matches!(before, Some(Voice::Tool | Voice::User)) {
+        } else if line.starts_with(TOOL)
+            && gap == 0
+            && matches!(before, Some(Voice::Tool | Voice::User))
+        {
             // The first line of a message of several.
             Some(Voice::Tool)
         } else {
@@ -193,7 +219,11 @@ impl<'t> Lines<'t> {
         }
         let block = || self.all.iter().skip(at).take_while(|line| is_tools(line));
         let is_known = block().any(|line| says(line));
-        let next = self.all.iter().skip(at + block().count()).find(|line| !line.trim().is_empty());
+        let next = self
+            .all
+            .iter()
+            .skip(at + block().count())
+            .find(|line| !line.trim().is_empty());
         let ends_run = next.is_none_or(|line| line.starts_with(START));
         let ends_turn = !self.tells_tokens && next.is_some_and(|line| is_users(line));
         is_known || before == Some(Voice::Model) && (ends_run || ends_turn)
@@ -203,11 +233,15 @@ impl<'t> Lines<'t> {
     /// blanks. Nowhere if it is of one line, or somebody else's line comes before.
     fn message_end(&self, from: usize) -> Option<usize> {
         let behind = from + 1..self.all.len().min(from + 1 + MESSAGE);
-        let mut own =
-            behind.clone().take_while(|at| !is_users(self.line(*at)) && !self.line(*at).starts_with(START));
+        let mut own = behind
+            .clone()
+            .take_while(|at| !is_users(self.line(*at)) && !self.line(*at).starts_with(START));
         if !self.is_trimmed {
             let is_one = self.line(from).ends_with("  ");
-            return own.find(|at| self.line(*at).ends_with("  ")).filter(|_| !is_one).map(|at| at + 1);
+            return own
+                .find(|at| self.line(*at).ends_with("  "))
+                .filter(|_| !is_one)
+                .map(|at| at + 1);
         }
         let ends = |at: &usize, how: &str| self.line(*at).starts_with(how);
         if self.line(from).ends_with(UNMATCHED) {
@@ -223,7 +257,8 @@ impl<'t> Lines<'t> {
 
 /// Whether a line begins like one of the user.
 fn is_users(line: &str) -> bool {
-    line.strip_prefix(USER).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    line.strip_prefix(USER)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
 /// Whether a line begins like one of Aider, also if nothing is said in it.
@@ -233,13 +268,20 @@ fn is_tools(line: &str) -> bool {
 
 /// Whether a line says what Aider often does.
 fn says(line: &str) -> bool {
-    line.strip_prefix(TOOL).is_some_and(|words| SAID.iter().any(|said| words.starts_with(said)))
+    line.strip_prefix(TOOL)
+        .is_some_and(|words| SAID.iter().any(|said| words.starts_with(said)))
 }
 
 /// Who wrote a passage. What the model begins like somebody else has a blank line above it.
 fn author(passage: &str) -> Voice {
-    let first = passage.lines().map(|line| line.trim_start_matches(BOM)).find(|line| !line.trim().is_empty());
-    let is_below_blank = passage.lines().next().is_some_and(|line| line.trim().is_empty());
+    let first = passage
+        .lines()
+        .map(|line| line.trim_start_matches(BOM))
+        .find(|line| !line.trim().is_empty());
+    let is_below_blank = passage
+        .lines()
+        .next()
+        .is_some_and(|line| line.trim().is_empty());
     match first {
         Some(line) if line.strip_prefix(START).is_some_and(is_time) => Voice::Start,
         Some(line) if is_users(line.trim_end()) && !is_below_blank => Voice::User,
@@ -257,13 +299,20 @@ fn passages(text: &str) -> Vec<Range<usize>> {
     let (mut end_of_message, mut is_answered) = (0, false);
     for (number, line) in text.split_inclusive('\n').enumerate() {
         let is_within = number < end_of_message;
-        let now = if is_within { Some(Voice::Tool) } else { lines.voice(number, before, is_answered) };
+        let now = if is_within {
+            Some(Voice::Tool)
+        } else {
+            lines.voice(number, before, is_answered)
+        };
         if now == Some(Voice::Tool) && !is_within {
             end_of_message = lines.message_end(number).unwrap_or(number);
         }
         let is_next = now == Some(Voice::Start) || now == Some(Voice::User) && blank.is_some();
         if now == Some(Voice::User) && (now != before || is_next) {
-            is_answered = !lines.line(number).trim_start_matches([' ', '#']).starts_with(COMMANDS);
+            is_answered = !lines
+                .line(number)
+                .trim_start_matches([' ', '#'])
+                .starts_with(COMMANDS);
         }
         if now.is_some() && before.is_some() && (now != before || is_next) {
             let is_like_another = now == Some(Voice::Model) && author(line) != Voice::Model;
@@ -312,10 +361,16 @@ impl Decoder for AiderDecoder {
 impl AiderDecoder {
     fn start(&mut self, text: &str, out: &mut Batch) -> Fate {
         (self.answer, self.said) = (None, None);
-        let at = text.trim().strip_prefix(START).and_then(Timestamp::parse_local);
+        let at = text
+            .trim()
+            .strip_prefix(START)
+            .and_then(Timestamp::parse_local);
         let mut entry = out.new_entry(out.origin_key(), Role::Harness, at);
         let words = Text::clean(text.trim().trim_start_matches("# "));
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Resumed(words))));
+        entry.blocks.push(Batch::block(
+            Piece(0),
+            BlockKind::Break(Break::Resumed(words)),
+        ));
         out.entry(entry);
         Fate::Shown
     }
@@ -327,13 +382,18 @@ impl AiderDecoder {
             return Fate::Merged;
         }
         if !std::mem::replace(&mut self.has_prompt, true) {
-            out.meta(MetaEdit::Title { rank: 0, title: Text::stub(&words, TITLE_CHARS) });
+            out.meta(MetaEdit::Title {
+                rank: 0,
+                title: Text::stub(&words, TITLE_CHARS),
+            });
         }
         self.answer = None;
         let mut entry = out.new_entry(out.origin_key(), Role::User, None);
         entry.marks.prompt = true;
         let body = out.prose(&words);
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Text(body)));
         out.entry(entry);
         Fate::Shown
     }
@@ -344,7 +404,9 @@ impl AiderDecoder {
         let mut entry = out.new_entry(out.origin_key(), Role::Assistant, None);
         entry.model.clone_from(&self.model);
         let body = out.prose(words);
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Text(body)));
         self.answer = Some(entry.key.clone());
         out.entry(entry);
         Fate::Shown
@@ -353,8 +415,13 @@ impl AiderDecoder {
     fn tool(&mut self, text: &str, out: &mut Batch) -> Fate {
         let words = bare(text, ">");
         for line in words.lines() {
-            let model = line.strip_prefix("Model: ").or_else(|| line.strip_prefix("Main model: "));
-            if let Some(model) = model.and_then(|model| model.split_whitespace().next()).map(Text::clean) {
+            let model = line
+                .strip_prefix("Model: ")
+                .or_else(|| line.strip_prefix("Main model: "));
+            if let Some(model) = model
+                .and_then(|model| model.split_whitespace().next())
+                .map(Text::clean)
+            {
                 out.meta(MetaEdit::Model(model.clone()));
                 self.model = Some(model);
             }
@@ -363,13 +430,22 @@ impl AiderDecoder {
             }
             if let Some(usage) = usage(line) {
                 let of = self.answer.take().unwrap_or_else(|| out.origin_key());
-                out.push(Edit::Usage { of, usage: Box::new(usage), model: self.model.clone() });
+                out.push(Edit::Usage {
+                    of,
+                    usage: Box::new(usage),
+                    model: self.model.clone(),
+                });
             }
         }
         let mut entry = out.new_entry(out.origin_key(), Role::Harness, None);
         let body = out.output(&words);
-        let raw = Raw { title: "aider".into(), body };
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(raw)));
+        let raw = Raw {
+            title: "aider".into(),
+            body,
+        };
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Raw(raw)));
         out.entry(entry);
         Fate::Shown
     }
@@ -396,14 +472,21 @@ fn usage(line: &str) -> Option<Usage> {
     let counts = line.trim_start().strip_prefix("Tokens: ")?;
     let (counts, cost) = counts.split_once(" Cost: ").unwrap_or((counts, ""));
     let of = |name: &str| {
-        let part = counts.split(", ").find_map(|part| part.trim_end_matches('.').strip_suffix(name))?;
+        let part = counts
+            .split(", ")
+            .find_map(|part| part.trim_end_matches('.').strip_suffix(name))?;
         amount(part.trim())
     };
     let (sent, received) = (of("sent")?, of("received")?);
     let (read, written) = (of("cache hit"), of("cache write"));
     let cached = read.unwrap_or(0).saturating_add(written.unwrap_or(0));
-    let cost =
-        cost.strip_prefix('$').and_then(|cost| cost.split_whitespace().next()?.replace(',', "").parse().ok());
+    let cost = cost.strip_prefix('$').and_then(|cost| {
+        cost.split_whitespace()
+            .next()?
+            .replace(',', "")
+            .parse()
+            .ok()
+    });
     Some(Usage {
         input: Some(sent.saturating_sub(cached)),
         output: Some(received),
@@ -436,7 +519,10 @@ mod tests {
     const HISTORY: &str = include_str!("../../tests/fixtures/aider/aider.chat.history.md");
 
     fn read(text: &str) -> Transcript {
-        let parts: Vec<&str> = passages(text).into_iter().filter_map(|range| text.get(range)).collect();
+        let parts: Vec<&str> = passages(text)
+            .into_iter()
+            .filter_map(|range| text.get(range))
+            .collect();
         fed::transcript(&Aider, &[(Place::Passage, &parts)])
     }
 
@@ -464,9 +550,15 @@ mod tests {
     fn headings_and_quotes_of_the_model_are_a_part_of_its_answer() {
         let transcript = read(HISTORY);
         let answers = said(&transcript, Role::Assistant);
-        assert!(answers[0].contains("#### Stones") && answers[0].contains("> a quote"), "{answers:?}");
+        assert!(
+            answers[0].contains("#### Stones") && answers[0].contains("> a quote"),
+            "{answers:?}"
+        );
         let prompts = said(&transcript, Role::User);
-        assert_eq!(prompts, ["How many stones\nhas the mill?", "Oil the wheel", "/exit"]);
+        assert_eq!(
+            prompts,
+            ["How many stones\nhas the mill?", "Oil the wheel", "/exit"]
+        );
     }
 
     #[test]
@@ -474,7 +566,10 @@ mod tests {
         let text = "#### Plan it  \n> Looking.  \n\nOil it.\n\n- left\n- right\n\n> Tokens: 1k sent, 2 received.  \n\n#### Oil it.  \n####   \n#### - left  \n#### - right  \n\nDone.\n\n";
         let transcript = read(text);
         assert_eq!(said(&transcript, Role::User), ["Plan it"]);
-        assert_eq!(said(&transcript, Role::Assistant), ["Oil it.\n\n- left\n- right", "Done."]);
+        assert_eq!(
+            said(&transcript, Role::Assistant),
+            ["Oil it.\n\n- left\n- right", "Done."]
+        );
         assert_eq!(transcript.tally().merged, 1);
     }
 
@@ -483,12 +578,17 @@ mod tests {
         let text = "#### Oil it  \n> Applied.  \n> # 1 block failed to match!\n\n## The block:\n<<<\nold\n>>>\nSend it again.  \n\nHere it is.\n\n##### Details  \n\nNone.\n\n";
         let transcript = read(text);
         assert_eq!(said(&transcript, Role::User), ["Oil it"]);
-        assert_eq!(said(&transcript, Role::Assistant), ["Here it is.\n\n##### Details  \n\nNone."]);
+        assert_eq!(
+            said(&transcript, Role::Assistant),
+            ["Here it is.\n\n##### Details  \n\nNone."]
+        );
     }
 
     /// A history as it is after an editor took the blanks from the ends of its lines.
     fn trimmed(text: &str) -> String {
-        text.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+        text.lines()
+            .map(|line| line.trim_end().to_owned() + "\n")
+            .collect()
     }
 
     #[test]
@@ -509,7 +609,10 @@ mod tests {
                     "\n#### Oil it  \n\nIt says:\n\n> use oil\n> and wait\n\n#### So\n\nI wait.\n\n{tokens}\n#### Go on  \n\nDone.\n\n{tokens}"
                 ),
                 vec!["Oil it", "Go on"],
-                vec!["It says:\n\n> use oil\n> and wait\n\n#### So\n\nI wait.", "Done."],
+                vec![
+                    "It says:\n\n> use oil\n> and wait\n\n#### So\n\nI wait.",
+                    "Done.",
+                ],
             ),
             (
                 format!(
@@ -550,25 +653,38 @@ mod tests {
 
     #[test]
     fn a_history_without_blank_lines_either_reads_what_can_be_known() {
-        let start =
-            "# aider chat started at 2025-08-06 12:06:30\n\n> Aider v0.40\n\n#### Oil it\n#### now\n\n";
+        let start = "# aider chat started at 2025-08-06 12:06:30\n\n> Aider v0.40\n\n#### Oil it\n#### now\n\n";
         for (turns, prompts) in [
-            ("Oiled.\n\n#### And this\n\nDone.\n", vec!["Oil it\nnow", "And this"]),
+            (
+                "Oiled.\n\n#### And this\n\nDone.\n",
+                vec!["Oil it\nnow", "And this"],
+            ),
             (
                 "Oiled.\n\n> Applied edit to wheel\n\n#### And this\n\nDone.\n",
                 vec!["Oil it\nnow", "And this"],
             ),
-            ("Oiled.\n\n#### Details\n\nDone.\n\n> Tokens: 1k sent, 2 received.\n", vec!["Oil it\nnow"]),
+            (
+                "Oiled.\n\n#### Details\n\nDone.\n\n> Tokens: 1k sent, 2 received.\n",
+                vec!["Oil it\nnow"],
+            ),
         ] {
-            assert_eq!(said(&read(&format!("{start}{turns}")), Role::User), prompts, "{turns}");
+            assert_eq!(
+                said(&read(&format!("{start}{turns}")), Role::User),
+                prompts,
+                "{turns}"
+            );
         }
     }
 
     #[test]
     fn tokens_and_cost_are_those_of_the_message() {
-        let usage = |line| usage(line).map(|usage| (usage.input, usage.output, usage.cache_read, usage.cost));
+        let usage = |line| {
+            usage(line).map(|usage| (usage.input, usage.output, usage.cache_read, usage.cost))
+        };
         assert_eq!(
-            usage("Tokens: 9.7k sent, 2.1k cache hit, 85 received. Cost: $0.01 message, $0.03 session."),
+            usage(
+                "Tokens: 9.7k sent, 2.1k cache hit, 85 received. Cost: $0.01 message, $0.03 session."
+            ),
             Some((Some(7600), Some(85), Some(2100), Some(0.01)))
         );
         assert_eq!(
@@ -577,7 +693,8 @@ mod tests {
         );
         assert_eq!(usage("Tokens: many"), None);
         assert_eq!(usage("It says Tokens: 1k sent, 2 received."), None);
-        let dear = usage("Tokens: 1k sent, 2 received. Cost: $1,234.50 message, $2,000.00 session.");
+        let dear =
+            usage("Tokens: 1k sent, 2 received. Cost: $1,234.50 message, $2,000.00 session.");
         assert_eq!(dear.and_then(|(.., cost)| cost), Some(1234.5));
         let transcript = read(HISTORY);
         assert_eq!(transcript.totals().sum().requests, 2);

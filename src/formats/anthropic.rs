@@ -48,7 +48,9 @@ pub(crate) fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Cont
             Some(text) => Content::Part(BlockKind::Text(out.prose(text))),
             None => Content::Part(raw(block, "text", out)),
         },
-        "thinking" => Content::Part(BlockKind::Thinking(out.prose(block.get("thinking").str_or_empty()))),
+        "thinking" => Content::Part(BlockKind::Thinking(
+            out.prose(block.get("thinking").str_or_empty()),
+        )),
         "redacted_thinking" => Content::Part(BlockKind::Thinking(out.prose(""))),
         "image" => Content::Part(BlockKind::Image(image(block, out))),
         // The API names server side and MCP tools by a prefix: `server_tool_use`, `mcp_tool_result`.
@@ -67,9 +69,10 @@ pub(crate) fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Cont
         "mid_conv_system" => Content::Part(words_under("system message", block, out)),
         "compaction" if block.has("content") => Content::Part(words_under("summary", block, out)),
         _ => Content::Part(match attached(block) {
-            Some(Attached { title, text }) => {
-                BlockKind::Raw(Raw { title: Text::stub(&title, 200), body: out.output(&text) })
-            }
+            Some(Attached { title, text }) => BlockKind::Raw(Raw {
+                title: Text::stub(&title, 200),
+                body: out.output(&text),
+            }),
             None => unknown::block(Kind("block.type", kind), block, out),
         }),
     }
@@ -77,9 +80,16 @@ pub(crate) fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Cont
 
 /// The text of a block under a title.
 fn words_under(title: &str, block: &Json<'_>, out: &mut Batch) -> BlockKind {
-    let content = if block.has("content") { block.get("content") } else { block.get("text") };
+    let content = if block.has("content") {
+        block.get("content")
+    } else {
+        block.get("text")
+    };
     let body = out.output(&output_text(content));
-    BlockKind::Raw(Raw { title: Text::clean(title), body })
+    BlockKind::Raw(Raw {
+        title: Text::clean(title),
+        body,
+    })
 }
 
 /// A block without a better form, as a tree.
@@ -115,7 +125,10 @@ pub(crate) fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolR
     let untagged_text = untagged(&text);
     let failure = attached::failure(content);
     let is_error = block.get("is_error").is_true() || failure.is_some();
-    let images = content.items().iter().filter(|item| block_type(item) == "image");
+    let images = content
+        .items()
+        .iter()
+        .filter(|item| block_type(item) == "image");
     ToolResult {
         key: Text::clean(&format!("{}:{}", site.record, site.place)),
         tool: None,
@@ -129,7 +142,9 @@ pub(crate) fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolR
         images: images.map(|item| image(item, out)).collect(),
         body: out.output(untagged_text),
         patch: None,
-        facts: failure.map(|failure| Text::clean(&failure)).unwrap_or_default(),
+        facts: failure
+            .map(|failure| Text::clean(&failure))
+            .unwrap_or_default(),
         at: site.at,
         duration_ms: None,
         work: None,
@@ -139,7 +154,9 @@ pub(crate) fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolR
 /// Claude Code wraps its own complaints in a tag that says nothing to a reader.
 fn untagged(text: &str) -> &str {
     let inner = text.trim().strip_prefix("<tool_use_error>");
-    inner.and_then(|rest| rest.strip_suffix("</tool_use_error>")).unwrap_or(text)
+    inner
+        .and_then(|rest| rest.strip_suffix("</tool_use_error>"))
+        .unwrap_or(text)
 }
 
 /// Whether an error says that the user or a policy did not allow the call.
@@ -159,7 +176,11 @@ fn is_refusal(text: &str) -> bool {
 pub(crate) fn image(block: &Json<'_>, out: &Batch) -> Image {
     let source = block.get("source");
     let data = source.get("data").str().or_else(|| block.get("data").str());
-    let mime = [source.get("media_type"), block.get("mediaType"), block.get("mimeType")];
+    let mime = [
+        source.get("media_type"),
+        block.get("mediaType"),
+        block.get("mimeType"),
+    ];
     let address = [source.get("url"), source.get("file_id"), source.get("path")];
     Image {
         mime: mime.iter().find_map(|name| name.text()).unwrap_or_default(),

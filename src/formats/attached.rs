@@ -31,7 +31,11 @@ impl Attached {
 
 /// The type of a content block: a bare string is text.
 pub(crate) fn block_type<'j>(block: &'j Json<'_>) -> &'j str {
-    if block.str().is_some() { "text" } else { block.get("type").str_or_empty() }
+    if block.str().is_some() {
+        "text"
+    } else {
+        block.get("type").str_or_empty()
+    }
 }
 
 /// The text of a result: its text blocks one below the other, other values as their source.
@@ -39,10 +43,12 @@ pub(crate) fn output_text<'j>(content: &'j Json<'_>) -> Cow<'j, str> {
     match content {
         Json::Null => "".into(),
         Json::Str(text) => Cow::Borrowed(text),
-        Json::Array(items) => joined(items.iter().filter(|item| block_type(item) != "image").map(|item| {
-            let text = item.str().or_else(|| item.get("text").str());
-            text.map_or_else(|| described(item).into(), Cow::Borrowed)
-        })),
+        Json::Array(items) => joined(items.iter().filter(|item| block_type(item) != "image").map(
+            |item| {
+                let text = item.str().or_else(|| item.get("text").str());
+                text.map_or_else(|| described(item).into(), Cow::Borrowed)
+            },
+        )),
         other => described(other).into(),
     }
 }
@@ -73,22 +79,44 @@ pub(crate) fn attached(part: &Json<'_>) -> Option<Attached> {
     Some(match kind {
         "document" => document(part),
         "file" | "input_file" => {
-            let file = if part.get("file").members().is_empty() { part } else { part.get("file") };
-            let data = ["file_data", "data"].iter().find_map(|name| file.get(name).str());
-            let name =
-                ["filename", "name", "file_id", "file_url"].iter().find_map(|name| file.get(name).filled());
+            let file = if part.get("file").members().is_empty() {
+                part
+            } else {
+                part.get("file")
+            };
+            let data = ["file_data", "data"]
+                .iter()
+                .find_map(|name| file.get(name).str());
+            let name = ["filename", "name", "file_id", "file_url"]
+                .iter()
+                .find_map(|name| file.get(name).filled());
             data.map(size_of).or_else(|| name.map(|_| String::new()))?;
-            Attached { title: titled_with("file", name, None, data.map(size_of)), text: String::new() }
+            Attached {
+                title: titled_with("file", name, None, data.map(size_of)),
+                text: String::new(),
+            }
         }
         "audio" | "input_audio" | "video" => {
-            let inner =
-                if part.get("input_audio").members().is_empty() { part } else { part.get("input_audio") };
-            let data = [inner.get("data"), source.get("data")].into_iter().find_map(Json::str);
-            let names = [inner.get("mimeType"), source.get("media_type"), inner.get("format")];
+            let inner = if part.get("input_audio").members().is_empty() {
+                part
+            } else {
+                part.get("input_audio")
+            };
+            let data = [inner.get("data"), source.get("data")]
+                .into_iter()
+                .find_map(Json::str);
+            let names = [
+                inner.get("mimeType"),
+                source.get("media_type"),
+                inner.get("format"),
+            ];
             let mime = names.into_iter().find_map(Json::filled);
             let kind = if kind == "video" { "video" } else { "audio" };
             let address = source.get("url").filled();
-            Attached { title: titled_with(kind, address, mime, data.map(size_of)), text: String::new() }
+            Attached {
+                title: titled_with(kind, address, mime, data.map(size_of)),
+                text: String::new(),
+            }
         }
         "resource_link" => {
             let size = part.get("size").count().map(figures::bytes);
@@ -102,9 +130,16 @@ pub(crate) fn attached(part: &Json<'_>) -> Option<Attached> {
         "resource" if part.get("resource").has("uri") => {
             let inner = part.get("resource");
             let size = inner.get("blob").str().map(size_of);
-            let title =
-                titled_with("resource", inner.get("uri").filled(), inner.get("mimeType").filled(), size);
-            Attached { title, text: inner.get("text").str_or_empty().to_owned() }
+            let title = titled_with(
+                "resource",
+                inner.get("uri").filled(),
+                inner.get("mimeType").filled(),
+                size,
+            );
+            Attached {
+                title,
+                text: inner.get("text").str_or_empty().to_owned(),
+            }
         }
         "container_upload" => Attached {
             title: titled_with("file in the container", word("file_id"), None, None),
@@ -132,7 +167,9 @@ fn document(part: &Json<'_>) -> Attached {
         .filled()
         .or_else(|| part.get("name").filled())
         .or_else(|| source.get("filename").filled());
-    let address = ["url", "file_id", "path"].iter().find_map(|name| source.get(name).filled());
+    let address = ["url", "file_id", "path"]
+        .iter()
+        .find_map(|name| source.get(name).filled());
     let is_text = source.get("type").str() == Some("text");
     let data = source.get("data").str().or_else(|| part.get("data").str());
     let text = match source.get("content") {
@@ -140,14 +177,25 @@ fn document(part: &Json<'_>) -> Attached {
         content => Some(output_text(content).into_owned()),
     };
     let size = data.filter(|_| !is_text).map(size_of);
-    let mime = source.get("media_type").filled().or_else(|| part.get("mimeType").filled());
-    Attached { title: titled_with("document", name.or(address), mime, size), text: text.unwrap_or_default() }
+    let mime = source
+        .get("media_type")
+        .filled()
+        .or_else(|| part.get("mimeType").filled());
+    Attached {
+        title: titled_with("document", name.or(address), mime, size),
+        text: text.unwrap_or_default(),
+    }
 }
 
 /// What a tool on the side of the provider gave back, if it is that.
 fn given_back(content: &Json<'_>, kind: &str) -> Option<Attached> {
     let word = |name: &'static str| content.get(name).filled();
-    let text = |text: String| Some(Attached { title: String::new(), text });
+    let text = |text: String| {
+        Some(Attached {
+            title: String::new(),
+            text,
+        })
+    };
     if let Some(of) = kind.strip_suffix("_error") {
         let code = word("error_code").unwrap_or(of).replace('_', " ");
         let more = word("error_message").or_else(|| word("message"));
@@ -157,26 +205,48 @@ fn given_back(content: &Json<'_>, kind: &str) -> Option<Attached> {
         _ if kind.ends_with("code_execution_result") => {
             let hidden = content.get("encrypted_stdout").str();
             let hidden = hidden.map(|data| format!("encrypted output · {}", size_of(data)));
-            let files = content.get("content").items().iter().filter_map(|file| file.get("file_id").filled());
-            let texts = [word("stdout"), hidden.as_deref(), word("stderr")].into_iter().flatten();
+            let files = content
+                .get("content")
+                .items()
+                .iter()
+                .filter_map(|file| file.get("file_id").filled());
+            let texts = [word("stdout"), hidden.as_deref(), word("stderr")]
+                .into_iter()
+                .flatten();
             text(texts.chain(files).collect::<Vec<_>>().join("\n"))
         }
-        "text_editor_code_execution_view_result" => text(content.get("content").str_or_empty().to_owned()),
+        "text_editor_code_execution_view_result" => {
+            text(content.get("content").str_or_empty().to_owned())
+        }
         "text_editor_code_execution_create_result" => {
             let is_update = content.get("is_file_update").is_true();
             text(if is_update { "updated" } else { "created" }.to_owned())
         }
-        "text_editor_code_execution_str_replace_result" => {
-            text(content.get("lines").items().iter().filter_map(Json::str).collect::<Vec<_>>().join("\n"))
-        }
+        "text_editor_code_execution_str_replace_result" => text(
+            content
+                .get("lines")
+                .items()
+                .iter()
+                .filter_map(Json::str)
+                .collect::<Vec<_>>()
+                .join("\n"),
+        ),
         "web_fetch_result" => {
             let page = attached(content.get("content"));
             let title = titled_with("page", word("url"), None, None);
-            Some(Attached { title, text: page.map(Attached::words).unwrap_or_default() })
+            Some(Attached {
+                title,
+                text: page.map(Attached::words).unwrap_or_default(),
+            })
         }
         "tool_search_tool_search_result" => {
             let tools = content.get("tool_references").items().iter();
-            text(tools.filter_map(|tool| tool.get("tool_name").filled()).collect::<Vec<_>>().join("\n"))
+            text(
+                tools
+                    .filter_map(|tool| tool.get("tool_name").filled())
+                    .collect::<Vec<_>>()
+                    .join("\n"),
+            )
         }
         "advisor_result" => text(output_text(content.get("text")).into_owned()),
         "advisor_redacted_result" => {
@@ -190,7 +260,13 @@ fn given_back(content: &Json<'_>, kind: &str) -> Option<Attached> {
 /// Why a tool on the side of the provider failed, as its result says: such results have no mark of an error.
 pub(crate) fn failure(content: &Json<'_>) -> Option<String> {
     if let Some(of) = block_type(content).strip_suffix("_error") {
-        return Some(content.get("error_code").filled().unwrap_or(of).replace('_', " "));
+        return Some(
+            content
+                .get("error_code")
+                .filled()
+                .unwrap_or(of)
+                .replace('_', " "),
+        );
     }
     let code = content.get("return_code").int().filter(|code| *code != 0)?;
     Some(format!("exit {code}"))
@@ -204,7 +280,10 @@ fn size_of(data: &str) -> String {
 fn titled_with(kind: &str, name: Option<&str>, mime: Option<&str>, size: Option<String>) -> String {
     let named: Cow<'_, str> = name.map_or(kind.into(), |name| format!("{kind} {name}").into());
     let facts = mime.map(str::to_owned).into_iter().chain(size);
-    std::iter::once(named.into_owned()).chain(facts).collect::<Vec<_>>().join(" · ")
+    std::iter::once(named.into_owned())
+        .chain(facts)
+        .collect::<Vec<_>>()
+        .join(" · ")
 }
 
 #[cfg(test)]
@@ -275,9 +354,12 @@ mod tests {
         ] {
             assert_eq!(words(&part).as_deref(), Some(expected), "{part}");
         }
-        for other in
-            [r#"{"type":"text","text":"x"}"#, r#"{"type":"image"}"#, r#"{"type":"resource"}"#, r#"{"a":1}"#]
-        {
+        for other in [
+            r#"{"type":"text","text":"x"}"#,
+            r#"{"type":"image"}"#,
+            r#"{"type":"resource"}"#,
+            r#"{"a":1}"#,
+        ] {
             assert_eq!(words(other), None, "{other}");
         }
     }
@@ -293,11 +375,18 @@ mod tests {
                 r#"{"type":"code_execution_result","stdout":"","stderr":"x","return_code":-1}"#,
                 Some("exit -1"),
             ),
-            (r#"{"type":"code_execution_result","stdout":"","stderr":"x","return_code":0}"#, None),
+            (
+                r#"{"type":"code_execution_result","stdout":"","stderr":"x","return_code":0}"#,
+                None,
+            ),
             (r#""Exit code 3""#, None),
             (r#"[{"type":"text","text":"x"}]"#, None),
         ] {
-            assert_eq!(failure(&read(content).unwrap()).as_deref(), expected, "{content}");
+            assert_eq!(
+                failure(&read(content).unwrap()).as_deref(),
+                expected,
+                "{content}"
+            );
         }
     }
 }

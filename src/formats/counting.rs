@@ -39,9 +39,18 @@ pub(crate) enum Need {
 impl Counting {
     /// Asks of one record after the other, in their order. Of those that are only counted the values of members of
     /// these names are not looked at.
-    fn new(closed: &'static [&'static str], need: impl FnMut(&[u8]) -> Need + Send + 'static) -> Self {
+    fn new(
+        closed: &'static [&'static str],
+        need: impl FnMut(&[u8]) -> Need + Send + 'static,
+    ) -> Self {
         let suffices = |_: &Json<'_>| true;
-        Self { need: Box::new(need), has_begun: false, closed, suffices, lacks_results: true }
+        Self {
+            need: Box::new(need),
+            has_begun: false,
+            closed,
+            suffices,
+            lacks_results: true,
+        }
     }
 
     /// Names of members that are not looked at.
@@ -112,13 +121,19 @@ const LONGEST_COST: usize = 64 << 10;
 pub(crate) fn of_claude(is_of_agent: bool) -> Counting {
     let mut session = Vec::new();
     let mut is_other_session = move |record: &[u8]| {
-        let id = SESSION.find(record).and_then(|at| value_behind(record.get(at..)?));
-        let Some(id) = id.filter(|id| session != *id) else { return false };
+        let id = SESSION
+            .find(record)
+            .and_then(|at| value_behind(record.get(at..)?));
+        let Some(id) = id.filter(|id| session != *id) else {
+            return false;
+        };
         session = id.to_vec();
         true
     };
     let names_agent = move |record: &[u8]| {
-        let Some(at) = AGENT.find(record) else { return false };
+        let Some(at) = AGENT.find(record) else {
+            return false;
+        };
         !is_of_agent || record.get(at + 1..).is_some_and(|rest| AGENT.is_in(rest))
     };
     Counting::new(&["content"], move |record| {
@@ -128,7 +143,11 @@ pub(crate) fn of_claude(is_of_agent: bool) -> Counting {
         } else if !ASSISTANT.is_in(record) {
             let is_of_chain = || !is_of_agent && is_sidechain(record);
             let tells_cost = || !is_of_agent && record.len() < LONGEST_COST && COST.is_in(record);
-            if names_agent(record) || is_of_chain() || tells_cost() { Need::Whole } else { Need::Nothing }
+            if names_agent(record) || is_of_chain() || tells_cost() {
+                Need::Whole
+            } else {
+                Need::Nothing
+            }
         } else if ANSWER.is_in(record) && !OUTCOME.is_in(record) && !starts_agent(record) {
             Need::Account
         } else {
@@ -144,14 +163,21 @@ pub(crate) fn of_pi(suffices: fn(&Json<'_>) -> bool) -> Counting {
         if !record.starts_with(b"{\"type\":\"message\",") {
             Need::Whole
         } else if !RESULT.is_in(record) {
-            if starts_agent(record) { Need::Whole } else { Need::Account }
+            if starts_agent(record) {
+                Need::Whole
+            } else {
+                Need::Account
+            }
         } else if USAGE.is_in(record) || CHILD.is_in(record) {
             Need::Whole
         } else {
             Need::Nothing
         }
     };
-    Counting { suffices, ..Counting::new(&["content"], need) }
+    Counting {
+        suffices,
+        ..Counting::new(&["content"], need)
+    }
 }
 
 /// Codex: all, for whose request tokens are is told by what stands around them; but not what went into tools and came
@@ -180,21 +206,37 @@ pub(crate) fn of_codex() -> Counting {
         "permission_profile",
         "file_system_sandbox_policy",
     ];
-    let need = |record: &[u8]| if AGENT_ID.is_in(record) { Need::Whole } else { Need::Account };
-    Counting { lacks_results: false, ..Counting::new(CLOSED, need) }
+    let need = |record: &[u8]| {
+        if AGENT_ID.is_in(record) {
+            Need::Whole
+        } else {
+            Need::Account
+        }
+    };
+    Counting {
+        lacks_results: false,
+        ..Counting::new(CLOSED, need)
+    }
 }
 
 /// Whether a record of Claude Code is a sub-agent's. The mark stands near its beginning.
 fn is_sidechain(record: &[u8]) -> bool {
     let mark = "\"isSidechain\":true".as_bytes();
-    SIDECHAIN.find(record).and_then(|at| record.get(at..)).is_some_and(|rest| rest.starts_with(mark))
+    SIDECHAIN
+        .find(record)
+        .and_then(|at| record.get(at..))
+        .is_some_and(|rest| rest.starts_with(mark))
 }
 
 /// Whether a record may have a call that starts a sub-agent, whose own records may be elsewhere.
 fn starts_agent(record: &[u8]) -> bool {
-    let names = NAME.each(record).filter_map(|at| value_behind(record.get(at..)?));
+    let names = NAME
+        .each(record)
+        .filter_map(|at| value_behind(record.get(at..)?));
     let names = names.filter_map(|name| str::from_utf8(name).ok()?.rsplit('"').next());
-    names.into_iter().any(|name| kind_of(name) == ToolKind::Delegate)
+    names
+        .into_iter()
+        .any(|name| kind_of(name) == ToolKind::Delegate)
 }
 
 /// What stands between a member's name, with which the text begins, and the end of its value, if that is a string.
@@ -215,23 +257,52 @@ mod tests {
     #[test]
     fn what_may_count_is_needed() {
         let user = |session: &str, more: &str| {
-            format!(r#"{{"type":"user","sessionId":"{session}","content":"Say \"assistant\""{more}}}"#)
+            format!(
+                r#"{{"type":"user","sessionId":"{session}","content":"Say \"assistant\""{more}}}"#
+            )
         };
         let answer = r#"{"sessionId":"a","type":"assistant"}"#;
         let counting = &mut of_claude(false);
         assert_eq!(need(counting, &user("a", "")), Need::Whole, "the first one");
-        assert_eq!(need(counting, &user("a", "")), Need::Whole, "nothing counted yet");
+        assert_eq!(
+            need(counting, &user("a", "")),
+            Need::Whole,
+            "nothing counted yet"
+        );
         assert_eq!(need(counting, answer), Need::Account);
         assert_eq!(need(counting, &user("a", "")), Need::Nothing);
         assert_eq!(need(counting, r#"{"type":"summary"}"#), Need::Nothing);
-        assert_eq!(need(counting, r#"{"type":"cost-state","sessionId":"a"}"#), Need::Whole);
-        assert_eq!(need(counting, &user("b", "")), Need::Whole, "another session");
+        assert_eq!(
+            need(counting, r#"{"type":"cost-state","sessionId":"a"}"#),
+            Need::Whole
+        );
+        assert_eq!(
+            need(counting, &user("b", "")),
+            Need::Whole,
+            "another session"
+        );
         assert_eq!(need(counting, &user("b", "")), Need::Nothing);
-        assert_eq!(need(counting, &user("b", r#","toolUseResult":{"agentId":"1"}"#)), Need::Whole);
-        assert_eq!(need(counting, &user("b", r#","forkedFrom":{}"#)), Need::Whole);
-        assert_eq!(need(counting, &user("b", r#","data":{"role":"assistant"}"#)), Need::Whole);
-        assert_eq!(need(counting, &user("b", r#","isSidechain":true"#)), Need::Whole, "its lane hangs on it");
-        assert_eq!(need(counting, &user("b", r#","isSidechain":true,"agentId":"1""#)), Need::Whole);
+        assert_eq!(
+            need(counting, &user("b", r#","toolUseResult":{"agentId":"1"}"#)),
+            Need::Whole
+        );
+        assert_eq!(
+            need(counting, &user("b", r#","forkedFrom":{}"#)),
+            Need::Whole
+        );
+        assert_eq!(
+            need(counting, &user("b", r#","data":{"role":"assistant"}"#)),
+            Need::Whole
+        );
+        assert_eq!(
+            need(counting, &user("b", r#","isSidechain":true"#)),
+            Need::Whole,
+            "its lane hangs on it"
+        );
+        assert_eq!(
+            need(counting, &user("b", r#","isSidechain":true,"agentId":"1""#)),
+            Need::Whole
+        );
     }
 
     #[test]
@@ -244,13 +315,23 @@ mod tests {
                 r#"{{"type":"message","message":{{"role":"assistant","content":[{{"type":"toolCall","name": "{name}"}}]}}}}"#
             )
         };
-        for (name, expected) in [("Task", Need::Whole), ("subagent", Need::Whole), ("Bash", Need::Account)] {
+        for (name, expected) in [
+            ("Task", Need::Whole),
+            ("subagent", Need::Whole),
+            ("Bash", Need::Account),
+        ] {
             let (counting, of_pi) = (&mut of_claude(false), &mut of_pi(|_| true));
             let answer = r#"{"sessionId":"a","type":"assistant"}"#;
             assert_eq!(need(counting, answer), Need::Whole, "the first one");
             assert_eq!(need(counting, answer), Need::Account);
             assert_eq!(need(counting, &claude(name)), expected, "{name}");
-            assert_eq!(need(of_pi, r#"{"type":"message","message":{"role":"assistant"}}"#), Need::Account);
+            assert_eq!(
+                need(
+                    of_pi,
+                    r#"{"type":"message","message":{"role":"assistant"}}"#
+                ),
+                Need::Account
+            );
             assert_eq!(need(of_pi, &pi(name)), expected, "{name}");
         }
     }
@@ -258,8 +339,14 @@ mod tests {
     #[test]
     fn a_sub_agents_own_records_name_it_once() {
         let counting = &mut of_claude(true);
-        assert_eq!(need(counting, r#"{"type":"assistant","agentId":"1"}"#), Need::Account);
-        assert_eq!(need(counting, r#"{"type":"user","agentId":"1"}"#), Need::Nothing);
+        assert_eq!(
+            need(counting, r#"{"type":"assistant","agentId":"1"}"#),
+            Need::Account
+        );
+        assert_eq!(
+            need(counting, r#"{"type":"user","agentId":"1"}"#),
+            Need::Nothing
+        );
         let outcome = r#"{"type":"user","agentId":"1","toolUseResult":{"agentId":"2"}}"#;
         assert_eq!(need(counting, outcome), Need::Whole);
     }
@@ -267,11 +354,27 @@ mod tests {
     #[test]
     fn plain_results_of_tools_are_not_needed() {
         let counting = &mut of_pi(|_| true);
-        let result = |more: &str| format!(r#"{{"type":"message","message":{{"role":"toolResult"{more}}}}}"#);
-        assert_eq!(need(counting, r#"{"type":"message","message":{"role":"assistant"}}"#), Need::Account);
+        let result =
+            |more: &str| format!(r#"{{"type":"message","message":{{"role":"toolResult"{more}}}}}"#);
+        assert_eq!(
+            need(
+                counting,
+                r#"{"type":"message","message":{"role":"assistant"}}"#
+            ),
+            Need::Account
+        );
         assert_eq!(need(counting, &result("")), Need::Nothing);
         assert_eq!(need(counting, &result(r#","usage":{}"#)), Need::Whole);
-        assert_eq!(need(counting, &result(r#","details":{"childSessionKey":"k"}"#)), Need::Whole);
-        assert_eq!(need(counting, r#"{"type":"turn_end","message":{"role":"toolResult"}}"#), Need::Whole);
+        assert_eq!(
+            need(counting, &result(r#","details":{"childSessionKey":"k"}"#)),
+            Need::Whole
+        );
+        assert_eq!(
+            need(
+                counting,
+                r#"{"type":"turn_end","message":{"role":"toolResult"}}"#
+            ),
+            Need::Whole
+        );
     }
 }

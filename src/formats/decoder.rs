@@ -354,12 +354,20 @@ impl Confidence {
 impl Verdict {
     /// Not this format.
     pub(crate) fn no(reason: &str) -> Self {
-        Self { confidence: Confidence::No, reason: reason.to_owned(), shape: Shape::Lines }
+        Self {
+            confidence: Confidence::No,
+            reason: reason.to_owned(),
+            shape: Shape::Lines,
+        }
     }
 
     /// This format.
     pub(crate) fn yes(confidence: Confidence, shape: Shape, reason: impl Into<String>) -> Self {
-        Self { confidence, reason: reason.into(), shape }
+        Self {
+            confidence,
+            reason: reason.into(),
+            shape,
+        }
     }
 }
 
@@ -492,10 +500,16 @@ impl<A: Around> Decoder for A {
 
 /// Shows a record as a tree under a title: for files of no known format, and known records of an odd shape.
 pub(crate) fn show_raw(input: Input<'_>, title: &str, out: &mut Batch) -> Fate {
-    let mut entry = out.new_entry(out.origin_key(), Role::Harness, input.json.get("timestamp").moment());
+    let mut entry = out.new_entry(
+        out.origin_key(),
+        Role::Harness,
+        input.json.get("timestamp").moment(),
+    );
     let title = Text::clean(title);
     let body = out.tree(&title, input.json.weight(), || input.json.to_tree());
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
+    entry
+        .blocks
+        .push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
     out.entry(entry);
     Fate::Shown
 }
@@ -519,7 +533,10 @@ pub(crate) fn value_of(bytes: &[u8]) -> Option<Json<'_>> {
 }
 
 /// As [`value_of`], in which the values of members of these names are as they are written.
-pub(crate) fn value_without<'a>(bytes: &'a [u8], closed: &'static [&'static str]) -> Option<Json<'a>> {
+pub(crate) fn value_without<'a>(
+    bytes: &'a [u8],
+    closed: &'static [&'static str],
+) -> Option<Json<'a>> {
     json::read_without(trimmed(simdutf8::basic::from_utf8(bytes).ok()?), closed)
 }
 
@@ -537,7 +554,9 @@ fn trimmed(text: &str) -> &str {
 /// of them; blank records are none.
 pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) {
     let masked = masked(record.bytes, place);
-    let record = masked.as_deref().map_or(record, |bytes| Record { bytes, ..record });
+    let record = masked
+        .as_deref()
+        .map_or(record, |bytes| Record { bytes, ..record });
     feed_as_is(decoder, record, place, out);
 }
 
@@ -547,7 +566,10 @@ pub(crate) fn masked(bytes: &[u8], place: Place<'_>) -> Option<Vec<u8>> {
 }
 
 fn feed_as_is(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) {
-    let is_yaml = |path: &Path| path.extension().is_some_and(|extension| extension == "yaml");
+    let is_yaml = |path: &Path| {
+        path.extension()
+            .is_some_and(|extension| extension == "yaml")
+    };
     let value = match place {
         _ if place.is_text() => None,
         Place::File(path) if is_yaml(path) => Some(yaml::facts(&text_of(record.bytes))),
@@ -565,7 +587,15 @@ pub(crate) fn feed_read(
     out: &mut Batch,
 ) {
     match masked(record.bytes, place) {
-        Some(bytes) => feed_as_is(decoder, Record { bytes: &bytes, ..record }, place, out),
+        Some(bytes) => feed_as_is(
+            decoder,
+            Record {
+                bytes: &bytes,
+                ..record
+            },
+            place,
+            out,
+        ),
         None => feed_value(decoder, record, value, place, out),
     }
 }
@@ -580,11 +610,14 @@ fn feed_value(
     if out.format.is_empty() {
         out.format = decoder.format();
     }
-    let Some(value) = value else { return feed_odd(decoder, record, place, out) };
+    let Some(value) = value else {
+        return feed_odd(decoder, record, place, out);
+    };
     out.begin_record(record.origin);
     let fate = decode(decoder, value, place, out);
     if is_counted(fate, place) {
-        out.tally.count(fate, record.origin.file, record.bytes.len() as u64);
+        out.tally
+            .count(fate, record.origin.file, record.bytes.len() as u64);
     }
 }
 
@@ -609,11 +642,34 @@ fn feed_odd(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
     }
     let mut outcomes = if place.is_text() {
         let value = Json::Str(text.as_ref().into());
-        vec![(decoder.decode(Input { json: &value, place }, out), record.bytes.len())]
+        vec![(
+            decoder.decode(
+                Input {
+                    json: &value,
+                    place,
+                },
+                out,
+            ),
+            record.bytes.len(),
+        )]
     } else {
         let at = text.len() - started.len() + ended(started).len() - trimmed.len();
-        let shifts = if was_invalid { shifts(record.bytes) } else { Vec::new() };
-        feed_text(decoder, TextPart { record: record.origin, shifts: &shifts, at, text: trimmed }, place, out)
+        let shifts = if was_invalid {
+            shifts(record.bytes)
+        } else {
+            Vec::new()
+        };
+        feed_text(
+            decoder,
+            TextPart {
+                record: record.origin,
+                shifts: &shifts,
+                at,
+                text: trimmed,
+            },
+            place,
+            out,
+        )
     };
     outcomes.retain(|(fate, _)| is_counted(*fate, place));
     let mut left = record.bytes.len();
@@ -638,7 +694,11 @@ fn feed_text(
         Err(damage) => damage,
     };
     // Values that are whole but cannot be read, such as numbers beyond all bounds, are among them.
-    let values = if text.starts_with(['{', '[']) { json::split(text) } else { Vec::new() };
+    let values = if text.starts_with(['{', '[']) {
+        json::split(text)
+    } else {
+        Vec::new()
+    };
     if values.len() > 1 || damage.trailing && !values.is_empty() {
         return feed_several(decoder, part, values, place, out);
     }
@@ -649,7 +709,10 @@ fn feed_text(
     if let Some(mended) = json::repair::repair(text)
         && let Ok(value) = json::parse(&mended)
     {
-        out.notice(Severity::Warning, &format!("broken text in a string was mended ({})", damage.what));
+        out.notice(
+            Severity::Warning,
+            &format!("broken text in a string was mended ({})", damage.what),
+        );
         return vec![(decode(decoder, &value, place, out), text.len())];
     }
     vec![(show_damaged(text, &damage, out), text.len())]
@@ -673,11 +736,18 @@ fn feed_several(
     let end = ranges.last().map_or(0, |range| range.end);
     ranges.push(end..part.text.len());
     let mut outcomes = Vec::new();
-    for value in ranges.into_iter().map(|range| part.within(range)).filter(|value| !value.text.is_empty()) {
+    for value in ranges
+        .into_iter()
+        .map(|range| part.within(range))
+        .filter(|value| !value.text.is_empty())
+    {
         out.begin_record(value.origin());
         outcomes.extend(feed_text(decoder, value, place, out));
     }
-    out.notice(Severity::Note, &format!("{} JSON values on one line", outcomes.len()));
+    out.notice(
+        Severity::Note,
+        &format!("{} JSON values on one line", outcomes.len()),
+    );
     outcomes
 }
 
@@ -690,7 +760,13 @@ fn show_damaged(text: &str, damage: &Damage, out: &mut Batch) -> Fate {
     };
     let mut entry = out.new_entry(out.origin_key(), Role::Harness, None);
     let body = out.output(text);
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title: Text::clean(&what), body })));
+    entry.blocks.push(Batch::block(
+        Piece(0),
+        BlockKind::Raw(Raw {
+            title: Text::clean(&what),
+            body,
+        }),
+    ));
     out.push(Edit::Entry(Box::new(entry)));
     out.notice(Severity::Error, &what);
     out.tally.note_fault(out.origin(), Text::clean(&what));

@@ -73,14 +73,26 @@ pub(crate) fn is_opaque(text: &str) -> bool {
 
 /// As much of a string as is taken along.
 pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
-    if text.len() <= STRING { text.into() } else { (prefix(text, STRING).to_owned() + "…").into() }
+    if text.len() <= STRING {
+        text.into()
+    } else {
+        (prefix(text, STRING).to_owned() + "…").into()
+    }
 }
 
 /// What is left of a record when all that was emitted is taken out.
 pub fn of(json: &Json<'_>, fields: &Fields, emitted: &Emitted) -> Details {
-    let mut rest = Rest { emitted, fields, left: RECORD, cut: 0 };
+    let mut rest = Rest {
+        emitted,
+        fields,
+        left: RECORD,
+        cut: 0,
+    };
     let tree = rest.of(json, 0);
-    let mut details = Details { cut: rest.cut, ..Details::default() };
+    let mut details = Details {
+        cut: rest.cut,
+        ..Details::default()
+    };
     if let Some(tree) = tree {
         flatten(String::new(), tree, &mut details);
     }
@@ -112,12 +124,16 @@ impl Rest<'_> {
                     .map(|(at, rest)| (Text::clean(&format!("[{at}]")), rest))
                     .collect();
                 if rests.iter().all(|(_, rest)| is_leaf(rest)) && rests.len() <= LIST {
-                    return some(Tree::List(rests.into_iter().map(|(_, rest)| rest).collect()));
+                    return some(Tree::List(
+                        rests.into_iter().map(|(_, rest)| rest).collect(),
+                    ));
                 }
                 some(Tree::Map(rests))
             }
             Json::Object(members) => {
-                let members = members.iter().filter(|(key, _)| !is_used(key, depth == 0, self.fields));
+                let members = members
+                    .iter()
+                    .filter(|(key, _)| !is_used(key, depth == 0, self.fields));
                 let members: Vec<_> = members.collect();
                 let rests = members.into_iter().filter_map(|(key, value)| {
                     Some((Text::clean(&shortened(key)), self.of(value, depth + 1)?))
@@ -161,24 +177,38 @@ fn weight(tree: &Tree) -> usize {
         Tree::Null | Tree::Bool(_) => 4,
         Tree::Number(text) | Tree::Text(text) => text.len(),
         Tree::List(items) => items.iter().map(weight).sum(),
-        Tree::Map(members) => members.iter().map(|(key, value)| key.len() + weight(value)).sum(),
+        Tree::Map(members) => members
+            .iter()
+            .map(|(key, value)| key.len() + weight(value))
+            .sum(),
     }
 }
 
 /// A field for each value; the short ones of one object share one.
 fn flatten(path: String, tree: Tree, out: &mut Details) {
-    let Tree::Map(members) = tree else { return push(path, tree, out) };
-    let is_short = |key: &str, value: &Tree| {
-        !path.is_empty() && is_leaf(value) && !key.starts_with('[') && key.len() + weight(value) <= SHORT
+    let Tree::Map(members) = tree else {
+        return push(path, tree, out);
     };
-    let (short, long): (Vec<_>, Vec<_>) = members.into_iter().partition(|(key, value)| is_short(key, value));
+    let is_short = |key: &str, value: &Tree| {
+        !path.is_empty()
+            && is_leaf(value)
+            && !key.starts_with('[')
+            && key.len() + weight(value) <= SHORT
+    };
+    let (short, long): (Vec<_>, Vec<_>) = members
+        .into_iter()
+        .partition(|(key, value)| is_short(key, value));
     match <[(Text, Tree); 1]>::try_from(short) {
         Ok([(key, value)]) => push(format!("{path}.{key}"), value, out),
         Err(several) if several.is_empty() => {}
         Err(several) => push(path.clone(), Tree::Map(several), out),
     }
     for (key, value) in long {
-        let dot = if path.is_empty() || key.starts_with('[') { "" } else { "." };
+        let dot = if path.is_empty() || key.starts_with('[') {
+            ""
+        } else {
+            "."
+        };
         flatten(format!("{path}{dot}{key}"), value, out);
     }
 }
@@ -201,7 +231,10 @@ pub(crate) struct Detailing {
 impl Detailing {
     /// With nothing found.
     pub(crate) fn new(decoder: Box<dyn Decoder>) -> Self {
-        Self { decoder, found: Details::default() }
+        Self {
+            decoder,
+            found: Details::default(),
+        }
     }
 }
 
@@ -243,7 +276,10 @@ mod tests {
 
     fn details(format: &dyn Format, record: &str) -> Details {
         let mut decoder = Detailing::new(format.decoder());
-        let record = Record { origin: Origin::default(), bytes: record.as_bytes() };
+        let record = Record {
+            origin: Origin::default(),
+            bytes: record.as_bytes(),
+        };
         feed(&mut decoder, record, Place::Line, &mut Batch::default());
         decoder.found
     }
@@ -254,15 +290,23 @@ mod tests {
             &Pi,
             r#"{"type":"message","id":"a1","parentId":"u1","timestamp":"2026-01-02T03:04:05Z","message":{"role":"assistant","content":[{"type":"text","text":"Done."}],"model":"m-1","api":"some-messages","provider":"\u001b[31mp","usage":{"input":7,"output":9,"cost":{"input":0.5,"output":0.25,"total":0.75}},"none":null,"empty":[],"off":false,"stopReason":"stop"}}"#,
         );
-        let expected = [("api", "some-messages"), ("provider", "␛[31mp"), ("stopReason", "stop")]
-            .map(|(key, value)| (Text::from(key), Tree::Text(Text::from(value))));
-        let Some((path, Tree::Map(members))) = found.fields.first() else { panic!("{found:?}") };
+        let expected = [
+            ("api", "some-messages"),
+            ("provider", "␛[31mp"),
+            ("stopReason", "stop"),
+        ]
+        .map(|(key, value)| (Text::from(key), Tree::Text(Text::from(value))));
+        let Some((path, Tree::Map(members))) = found.fields.first() else {
+            panic!("{found:?}")
+        };
         assert_eq!(
             (path.as_str(), members.as_slice()),
             ("message", &expected[..]),
             "no control character passes"
         );
-        let Some((path, Tree::Map(members))) = found.fields.get(1) else { panic!("{found:?}") };
+        let Some((path, Tree::Map(members))) = found.fields.get(1) else {
+            panic!("{found:?}")
+        };
         let parts: Vec<&str> = members.iter().map(|(key, _)| key.as_str()).collect();
         assert_eq!(
             (path.as_str(), parts),
@@ -291,7 +335,9 @@ mod tests {
                 r#"{{"type":"message","id":"a1","message":{{"role":"assistant","content":[],"x":"{long}"}}}}"#
             ),
         );
-        let Some((_, Tree::Text(text))) = found.fields.first() else { panic!("{found:?}") };
+        let Some((_, Tree::Text(text))) = found.fields.first() else {
+            panic!("{found:?}")
+        };
         assert!(text.len() <= STRING + 4 && text.ends_with('…'));
         assert_eq!(found.cut, (long.len() - STRING) as u64);
     }

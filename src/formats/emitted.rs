@@ -72,7 +72,11 @@ impl Emitted {
                 self.text(call);
                 self.state(state);
             }
-            Edit::Update { about, update, lane } => {
+            Edit::Update {
+                about,
+                update,
+                lane,
+            } => {
                 for id in [&about.call, &about.handle].into_iter().flatten() {
                     self.text(id);
                 }
@@ -89,7 +93,9 @@ impl Emitted {
                 self.some(parent.as_ref());
             }
             Edit::Meta(meta) => self.meta(meta),
-            Edit::Retire(key) | Edit::RetirePiece { of: key, .. } | Edit::CopiedWith(key) => self.text(key),
+            Edit::Retire(key) | Edit::RetirePiece { of: key, .. } | Edit::CopiedWith(key) => {
+                self.text(key);
+            }
             Edit::Copied { lane, .. } => self.some(lane.as_ref()),
             Edit::Complete { of, usage } => {
                 self.text(of);
@@ -113,8 +119,17 @@ impl Emitted {
                 self.phrase(to);
             }
             MetaEdit::Window(tokens) => self.count(Some(*tokens)),
-            MetaEdit::Session { name, label, root, same: _, shares: _ } => {
-                [name, label].into_iter().chain(root).for_each(|text| self.phrase(text));
+            MetaEdit::Session {
+                name,
+                label,
+                root,
+                same: _,
+                shares: _,
+            } => {
+                [name, label]
+                    .into_iter()
+                    .chain(root)
+                    .for_each(|text| self.phrase(text));
             }
             MetaEdit::Limit(limit) => {
                 self.count(Some(limit.minutes));
@@ -143,7 +158,10 @@ impl Emitted {
         }
         self.times.extend(entry.at.into_iter().chain(entry.ended));
         entry.usage.iter().for_each(|usage| self.usage(usage));
-        entry.blocks.iter().for_each(|block| self.block(&block.kind));
+        entry
+            .blocks
+            .iter()
+            .for_each(|block| self.block(&block.kind));
     }
 
     fn block(&mut self, block: &BlockKind) {
@@ -181,7 +199,10 @@ impl Emitted {
 
     fn state(&mut self, state: &ToolState) {
         state.live().into_iter().for_each(|body| self.body(body));
-        state.result().into_iter().for_each(|result| self.result(result));
+        state
+            .result()
+            .into_iter()
+            .for_each(|result| self.result(result));
     }
 
     fn result(&mut self, result: &ToolResult) {
@@ -204,9 +225,25 @@ impl Emitted {
 
     fn usage(&mut self, usage: &Usage) {
         let Usage {
-            input, output, cache_read, cache_write, cache_write_1h, reasoning, searches, cost, ..
+            input,
+            output,
+            cache_read,
+            cache_write,
+            cache_write_1h,
+            reasoning,
+            searches,
+            cost,
+            ..
         } = usage;
-        for tokens in [input, output, cache_read, cache_write, cache_write_1h, reasoning, searches] {
+        for tokens in [
+            input,
+            output,
+            cache_read,
+            cache_write,
+            cache_write_1h,
+            reasoning,
+            searches,
+        ] {
             self.count(*tokens);
         }
         self.numbers.extend(cost.map(f64::to_bits));
@@ -239,7 +276,8 @@ impl Emitted {
     }
 
     fn count(&mut self, count: Option<u64>) {
-        self.numbers.extend(count.map(|count| (count as f64).to_bits()));
+        self.numbers
+            .extend(count.map(|count| (count as f64).to_bits()));
     }
 
     /// What a decoder put together.
@@ -286,7 +324,9 @@ impl Emitted {
         if raw.len() < 40 && is_time() {
             return raw.len();
         }
-        let output = raw.contains(['\u{1b}', '\r']).then(|| without_sgr(&Text::output(raw)).into_owned());
+        let output = raw
+            .contains(['\u{1b}', '\r'])
+            .then(|| without_sgr(&Text::output(raw)).into_owned());
         let seen = output.as_deref().unwrap_or(raw);
         if output.is_some() && self.texts.contains(&print(seen)) {
             return raw.len();
@@ -295,7 +335,11 @@ impl Emitted {
             let is_emitted = self.lines.contains(&print(raw)) || self.is_in_a_phrase(raw.trim());
             return if is_emitted { raw.len() } else { 0 };
         }
-        let found = seen.lines().filter(|line| self.has_line(line)).map(|line| line.len() + 1).sum::<usize>();
+        let found = seen
+            .lines()
+            .filter(|line| self.has_line(line))
+            .map(|line| line.len() + 1)
+            .sum::<usize>();
         if found == 0 {
             0
         } else {
@@ -352,7 +396,8 @@ impl Emitted {
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
 }
 
 /// A line without the tags that agents put around texts.
@@ -360,9 +405,15 @@ fn untagged(line: &str) -> Cow<'_, str> {
     if !line.contains('<') {
         return line.into();
     }
-    let without =
-        |part: &str| part.split_once('>').map_or_else(|| part.to_owned(), |(_, rest)| rest.to_owned());
-    line.split('<').map(without).collect::<Vec<_>>().join(" ").into()
+    let without = |part: &str| {
+        part.split_once('>')
+            .map_or_else(|| part.to_owned(), |(_, rest)| rest.to_owned())
+    };
+    line.split('<')
+        .map(without)
+        .collect::<Vec<_>>()
+        .join(" ")
+        .into()
 }
 
 fn words_of(tree: &Tree, all: &mut HashSet<u64>) {
@@ -381,8 +432,12 @@ fn words_of(tree: &Tree, all: &mut HashSet<u64>) {
 
 /// A hash of what is seen of a text: cleaning changes nothing else.
 pub(crate) fn print(text: &str) -> u64 {
-    let seen = text.bytes().filter(|byte| !byte.is_ascii_whitespace() && !byte.is_ascii_control());
-    seen.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    let seen = text
+        .bytes()
+        .filter(|byte| !byte.is_ascii_whitespace() && !byte.is_ascii_control());
+    seen.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 #[cfg(test)]
@@ -395,16 +450,33 @@ mod tests {
 
     fn emitted() -> Emitted {
         let mut out = Batch::default();
-        let mut entry = out.new_entry("u1".into(), Role::Assistant, Timestamp::parse("2026-01-02T03:04:05Z"));
-        entry.usage = Some(Box::new(Usage { output: Some(57), cost: Some(0.25), ..Usage::default() }));
+        let mut entry = out.new_entry(
+            "u1".into(),
+            Role::Assistant,
+            Timestamp::parse("2026-01-02T03:04:05Z"),
+        );
+        entry.usage = Some(Box::new(Usage {
+            output: Some(57),
+            cost: Some(0.25),
+            ..Usage::default()
+        }));
         let prose = out.prose("The first line is read.\nok\nAnd there is a third line in it");
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(prose)));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Text(prose)));
         let words = Break::Setting("mode: plan".into());
-        entry.blocks.push(Batch::block(Piece(1), BlockKind::Break(words)));
+        entry
+            .blocks
+            .push(Batch::block(Piece(1), BlockKind::Break(words)));
         let output = out.output("\u{1b}[31mred\u{1b}[0m and some more words");
-        entry.blocks.push(Batch::block(Piece(2), BlockKind::Text(output)));
+        entry
+            .blocks
+            .push(Batch::block(Piece(2), BlockKind::Text(output)));
         out.entry(entry);
-        out.push(Edit::Meta(MetaEdit::Fact { name: "git branch", value: "main".into() }));
+        out.push(Edit::Meta(MetaEdit::Fact {
+            name: "git branch",
+            value: "main".into(),
+        }));
         Emitted::of(&out.edits, &out.notices)
     }
 
@@ -426,7 +498,9 @@ mod tests {
             assert_eq!(emitted.bytes_of(whole), whole.len(), "{whole}");
         }
         assert!(
-            emitted.has_number(57.0) && emitted.has_number(0.25) && emitted.has_number(1_767_323_045_000.0)
+            emitted.has_number(57.0)
+                && emitted.has_number(0.25)
+                && emitted.has_number(1_767_323_045_000.0)
         );
         assert!(!emitted.has_number(58.0));
     }

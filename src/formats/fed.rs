@@ -6,8 +6,14 @@ use crate::model::record::{FileId, Origin, Record};
 use crate::model::transcript::Transcript;
 
 /// What a format makes of files, each with what its records are. The first one was opened.
-pub(crate) fn transcript<S: AsRef<str>>(format: &dyn Format, files: &[(Place<'_>, &[S])]) -> Transcript {
-    let files: Vec<_> = files.iter().map(|(place, records)| (*place, vec![*records])).collect();
+pub(crate) fn transcript<S: AsRef<str>>(
+    format: &dyn Format,
+    files: &[(Place<'_>, &[S])],
+) -> Transcript {
+    let files: Vec<_> = files
+        .iter()
+        .map(|(place, records)| (*place, vec![*records]))
+        .collect();
     in_portions(format, &files)
 }
 
@@ -25,8 +31,21 @@ pub(crate) fn in_portions<S: AsRef<str>>(
                 decoder.finish(&mut out);
             }
             for record in records.iter().map(AsRef::as_ref) {
-                let origin = Origin { file: FileId(number), at, len: saturating_u32(record.len()), line: 0 };
-                feed(&mut *decoder, Record { origin, bytes: record.as_bytes() }, *place, &mut out);
+                let origin = Origin {
+                    file: FileId(number),
+                    at,
+                    len: saturating_u32(record.len()),
+                    line: 0,
+                };
+                feed(
+                    &mut *decoder,
+                    Record {
+                        origin,
+                        bytes: record.as_bytes(),
+                    },
+                    *place,
+                    &mut out,
+                );
                 at += record.len() as u64 + 1;
             }
         }

@@ -15,7 +15,10 @@ pub struct Fields {
 }
 
 /// Nothing is known, so nothing is unknown.
-pub(crate) const NONE: Fields = Fields { common: &[], types: &[] };
+pub(crate) const NONE: Fields = Fields {
+    common: &[],
+    types: &[],
+};
 
 /// pi's container, with what OpenClaw adds to it.
 pub(crate) const PI: Fields = Fields {
@@ -23,7 +26,15 @@ pub(crate) const PI: Fields = Fields {
     types: &[
         (
             "session",
-            &["version", "cwd", "parentSession", "branchedFrom", "provider", "modelId", "thinkingLevel"],
+            &[
+                "version",
+                "cwd",
+                "parentSession",
+                "branchedFrom",
+                "provider",
+                "modelId",
+                "thinkingLevel",
+            ],
         ),
         ("message", &["message"]),
         ("model_change", &["provider", "modelId", "model", "role"]),
@@ -42,9 +53,15 @@ pub(crate) const PI: Fields = Fields {
                 "retainedTail",
             ],
         ),
-        ("branch_summary", &["fromId", "summary", "details", "fromHook", "usage"]),
+        (
+            "branch_summary",
+            &["fromId", "summary", "details", "fromHook", "usage"],
+        ),
         ("custom", &["customType", "data"]),
-        ("custom_message", &["customType", "content", "display", "details"]),
+        (
+            "custom_message",
+            &["customType", "content", "display", "details"],
+        ),
         ("label", &["targetId", "label"]),
         ("session_info", &["name"]),
     ],
@@ -141,10 +158,19 @@ pub(crate) const CLAUDE: Fields = Fields {
             ],
         ),
         ("progress", &["data", "toolUseID", "parentToolUseID"]),
-        ("file-history-snapshot", &["messageId", "snapshot", "isSnapshotUpdate"]),
+        (
+            "file-history-snapshot",
+            &["messageId", "snapshot", "isSnapshotUpdate"],
+        ),
         (
             "attachment",
-            &["attachment", "rendered", "renderedRole", "renderedInHumanTurn", "renderedBesideToolResult"],
+            &[
+                "attachment",
+                "rendered",
+                "renderedRole",
+                "renderedInHumanTurn",
+                "renderedBesideToolResult",
+            ],
         ),
         (
             "system",
@@ -199,7 +225,16 @@ pub(crate) const CLAUDE: Fields = Fields {
             ],
         ),
         ("summary", &["summary", "leafUuid", "message"]),
-        ("queue-operation", &["operation", "content", "commandUuid", "deliveryId", "reason"]),
+        (
+            "queue-operation",
+            &[
+                "operation",
+                "content",
+                "commandUuid",
+                "deliveryId",
+                "reason",
+            ],
+        ),
         ("last-prompt", &["lastPrompt", "leafUuid"]),
         ("ai-title", &["aiTitle"]),
         ("custom-title", &["customTitle"]),
@@ -211,10 +246,22 @@ pub(crate) const CLAUDE: Fields = Fields {
 
 /// What Claude Code writes to its standard output.
 pub(crate) const CLAUDE_STREAM: Fields = Fields {
-    common: &["type", "uuid", "session_id", "parent_tool_use_id", "timestamp"],
+    common: &[
+        "type",
+        "uuid",
+        "session_id",
+        "parent_tool_use_id",
+        "timestamp",
+    ],
     types: &[
-        ("assistant", &["message", "duration_ms", "error", "request_id"]),
-        ("user", &["message", "isSynthetic", "isReplay", "tool_use_result"]),
+        (
+            "assistant",
+            &["message", "duration_ms", "error", "request_id"],
+        ),
+        (
+            "user",
+            &["message", "isSynthetic", "isReplay", "tool_use_result"],
+        ),
         ("stream_event", &["event"]),
         (
             "result",
@@ -263,8 +310,12 @@ const CODEX_ENVELOPE: &[&str] = &["payload", "metadata"];
 impl Fields {
     /// Notes fields of a record that its type is not known to have.
     pub(crate) fn check(&self, record: &Json<'_>, out: &mut Batch) {
-        let Some(kind) = record.get("type").str() else { return };
-        let Some((kind, own)) = self.types.iter().find(|(known, _)| *known == kind) else { return };
+        let Some(kind) = record.get("type").str() else {
+            return;
+        };
+        let Some((kind, own)) = self.types.iter().find(|(known, _)| *known == kind) else {
+            return;
+        };
         // Records are written in an order of their own, but mostly in the same: the search for a field
         // begins where the one before it was found.
         let known = || self.common.iter().chain(*own);
@@ -300,8 +351,12 @@ mod tests {
         ] {
             CLAUDE.check(&json::parse(record).unwrap(), &mut out);
         }
-        let listed: Vec<(&str, u64)> =
-            out.tally.unknown_fields.iter().map(|(what, (n, _))| (Text::as_str(what), *n)).collect();
+        let listed: Vec<(&str, u64)> = out
+            .tally
+            .unknown_fields
+            .iter()
+            .map(|(what, (n, _))| (Text::as_str(what), *n))
+            .collect();
         assert_eq!(listed, [("user.timesstamp", 2)]);
     }
 }

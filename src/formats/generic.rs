@@ -15,7 +15,9 @@ use crate::model::text::Text;
 /// Names under which programs keep who speaks.
 const ROLES: [&str; 5] = ["role", "author", "sender", "from", "type"];
 /// Names under which programs keep what is said.
-const TEXTS: [&str; 9] = ["content", "text", "message", "msg", "body", "value", "parts", "output", "prompt"];
+const TEXTS: [&str; 9] = [
+    "content", "text", "message", "msg", "body", "value", "parts", "output", "prompt",
+];
 /// Names under which programs keep the time.
 const TIMES: [&str; 10] = [
     "timestamp",
@@ -48,8 +50,13 @@ impl Format for Generic {
         if !probe.children.is_empty() {
             return Verdict::no("a folder of no known agent");
         }
-        let is_document = probe.is_document && (probe.header.is_some() || !probe.elements.is_empty());
-        let shape = if is_document { Shape::Document } else { Shape::Lines };
+        let is_document =
+            probe.is_document && (probe.header.is_some() || !probe.elements.is_empty());
+        let shape = if is_document {
+            Shape::Document
+        } else {
+            Shape::Lines
+        };
         Verdict::yes(Confidence::Maybe, shape, reason(probe))
     }
 
@@ -60,7 +67,11 @@ impl Format for Generic {
 
 /// Why no format matched: what was looked at, and what was found instead of marks.
 fn reason(probe: &Probe<'_>) -> String {
-    let values = if probe.is_document { probe.elements } else { probe.lines };
+    let values = if probe.is_document {
+        probe.elements
+    } else {
+        probe.lines
+    };
     let mut keys: Vec<Text> = Vec::new();
     let header = probe.header.filter(|_| probe.is_document).into_iter();
     for (name, _) in header.chain(values).flat_map(Json::members) {
@@ -72,9 +83,16 @@ fn reason(probe: &Probe<'_>) -> String {
     if keys.is_empty() {
         return "no JSON objects in its beginning".to_owned();
     }
-    let what = if probe.is_document { "elements" } else { "records" };
+    let what = if probe.is_document {
+        "elements"
+    } else {
+        "records"
+    };
     let keys = keys.iter().map(Text::as_str).collect::<Vec<_>>().join(", ");
-    format!("no known agent's marks in the first {} {what}; keys seen: {keys}", values.len())
+    format!(
+        "no known agent's marks in the first {} {what}; keys seen: {keys}",
+        values.len()
+    )
 }
 
 #[derive(Default)]
@@ -96,24 +114,42 @@ impl Decoder for GenericDecoder {
             return plain(text, out);
         }
         let inner = ["message", "data", "payload"].map(|name| json.get(name));
-        let spoken = std::iter::once(json).chain(inner).find(|value| content_of(value).is_some());
+        let spoken = std::iter::once(json)
+            .chain(inner)
+            .find(|value| content_of(value).is_some());
         let Some(spoken) = spoken else {
-            let title = json.get("type").filled().or(json.get("event").filled()).unwrap_or("record");
+            let title = json
+                .get("type")
+                .filled()
+                .or(json.get("event").filled())
+                .unwrap_or("record");
             return show_raw(input, &Text::stub(title, 80), out);
         };
-        let role = role_of(spoken).or_else(|| role_of(json)).unwrap_or(Role::Harness);
+        let role = role_of(spoken)
+            .or_else(|| role_of(json))
+            .unwrap_or(Role::Harness);
         // A dump may keep what it was made of.
         let objects = [json, spoken, json.get("raw")];
-        let at = TIMES.iter().find_map(|name| objects.iter().find_map(|value| value.get(name).moment()));
+        let at = TIMES
+            .iter()
+            .find_map(|name| objects.iter().find_map(|value| value.get(name).moment()));
         let mut entry = out.new_entry(out.origin_key(), role, at);
         entry.marks.prompt = role == Role::User;
-        entry.model = spoken.get("model").text().or_else(|| json.get("model").text());
+        entry.model = spoken
+            .get("model")
+            .text()
+            .or_else(|| json.get("model").text());
         entry.blocks = content(spoken, out);
-        if let (Role::User, false, Some(BlockKind::Text(body))) =
-            (role, self.has_prompt, entry.blocks.first().map(|block| &block.kind))
-        {
+        if let (Role::User, false, Some(BlockKind::Text(body))) = (
+            role,
+            self.has_prompt,
+            entry.blocks.first().map(|block| &block.kind),
+        ) {
             self.has_prompt = true;
-            out.meta(MetaEdit::Title { rank: 0, title: Text::stub(&body.stub, 120) });
+            out.meta(MetaEdit::Title {
+                rank: 0,
+                title: Text::stub(&body.stub, 120),
+            });
         }
         out.entry(entry);
         Fate::Shown
@@ -122,8 +158,11 @@ impl Decoder for GenericDecoder {
 
 /// The frame of a document: its facts as a tree, if it has any.
 fn header(input: Input<'_>, out: &mut Batch) -> Fate {
-    let has_facts =
-        input.json.members().iter().any(|(_, value)| !value.is_null() && *value != Json::Array(vec![]));
+    let has_facts = input
+        .json
+        .members()
+        .iter()
+        .any(|(_, value)| !value.is_null() && *value != Json::Array(vec![]));
     if !has_facts {
         return Fate::Passed("frame of a document");
     }
@@ -139,7 +178,10 @@ fn header(input: Input<'_>, out: &mut Batch) -> Fate {
 
 fn plain(text: &str, out: &mut Batch) -> Fate {
     let mut entry = out.new_entry(out.origin_key(), Role::Harness, None);
-    entry.blocks.push(Batch::block(Piece::default(), BlockKind::Text(out.prose(text))));
+    entry.blocks.push(Batch::block(
+        Piece::default(),
+        BlockKind::Text(out.prose(text)),
+    ));
     out.entry(entry);
     Fate::Shown
 }
@@ -147,11 +189,14 @@ fn plain(text: &str, out: &mut Batch) -> Fate {
 fn role_of(json: &Json<'_>) -> Option<Role> {
     ROLES.iter().find_map(|name| {
         let value = json.get(name);
-        let word = value.str().or(value.get("role").str()).or(value.get("name").str())?;
+        let word = value
+            .str()
+            .or(value.get("role").str())
+            .or(value.get("name").str())?;
         match word.to_lowercase().as_str() {
             "user" | "human" | "customer" | "prompt" | "input" | "user_message" => Some(Role::User),
-            "assistant" | "ai" | "model" | "bot" | "agent" | "gpt" | "chatgpt" | "llm" | "response"
-            | "assistant_message" => Some(Role::Assistant),
+            "assistant" | "ai" | "model" | "bot" | "agent" | "gpt" | "chatgpt" | "llm"
+            | "response" | "assistant_message" => Some(Role::Assistant),
             "system" | "developer" => Some(Role::System),
             _ => None,
         }
@@ -162,17 +207,24 @@ fn role_of(json: &Json<'_>) -> Option<Role> {
 fn content_of<'j, 'a>(json: &'j Json<'a>) -> Option<&'j Json<'a>> {
     TEXTS.iter().find_map(|name| match json.get(name) {
         value @ Json::Str(text) => (!text.trim().is_empty()).then_some(value),
-        value @ Json::Array(items) => {
-            items.iter().any(|item| item.filled().is_some() || item.is_object()).then_some(value)
-        }
+        value @ Json::Array(items) => items
+            .iter()
+            .any(|item| item.filled().is_some() || item.is_object())
+            .then_some(value),
         value @ Json::Object(_) if *name == "content" => content_of(value),
         _ => None,
     })
 }
 
 fn content(json: &Json<'_>, out: &mut Batch) -> Vec<Block> {
-    let Some(content) = content_of(json) else { return Vec::new() };
-    let mut kinds: Vec<BlockKind> = content.blocks().iter().map(|item| block(item, out)).collect();
+    let Some(content) = content_of(json) else {
+        return Vec::new();
+    };
+    let mut kinds: Vec<BlockKind> = content
+        .blocks()
+        .iter()
+        .map(|item| block(item, out))
+        .collect();
     // Calls in the manner of chat completions stand beside the text.
     for name in ["tool_calls", "function_call"] {
         let calls = json.get(name);
@@ -180,7 +232,10 @@ fn content(json: &Json<'_>, out: &mut Batch) -> Vec<Block> {
             kinds.push(tree(name, calls, out));
         }
     }
-    kinds.into_iter().map(|kind| Batch::block(Piece::default(), kind)).collect()
+    kinds
+        .into_iter()
+        .map(|kind| Batch::block(Piece::default(), kind))
+        .collect()
 }
 
 fn block(item: &Json<'_>, out: &mut Batch) -> BlockKind {
@@ -188,18 +243,33 @@ fn block(item: &Json<'_>, out: &mut Batch) -> BlockKind {
         return BlockKind::Text(out.prose(text));
     }
     let kind = item.get("type").str_or_empty();
-    let text = ["text", "content", "thinking"].iter().find_map(|name| item.get(name).filled());
+    let text = ["text", "content", "thinking"]
+        .iter()
+        .find_map(|name| item.get(name).filled());
     match text {
-        Some(text) if matches!(kind, "thinking" | "reasoning") => BlockKind::Thinking(out.prose(text)),
+        Some(text) if matches!(kind, "thinking" | "reasoning") => {
+            BlockKind::Thinking(out.prose(text))
+        }
         Some(text) if matches!(kind, "" | "text" | "input_text" | "output_text") => {
             BlockKind::Text(out.prose(text))
         }
         _ if matches!(kind, "image" | "image_url" | "input_image") => {
-            let url = item.at(&["image_url", "url"]).filled().or(item.get("url").filled());
+            let url = item
+                .at(&["image_url", "url"])
+                .filled()
+                .or(item.get("url").filled());
             let url = url.filter(|url| !url.starts_with("data:"));
-            let mime = item.at(&["source", "media_type"]).text().unwrap_or_default();
+            let mime = item
+                .at(&["source", "media_type"])
+                .text()
+                .unwrap_or_default();
             let source = url.map(Text::clean);
-            BlockKind::Image(Image { mime, bytes: None, source, origin: out.origin() })
+            BlockKind::Image(Image {
+                mime,
+                bytes: None,
+                source,
+                origin: out.origin(),
+            })
         }
         _ => tree(if kind.is_empty() { "part" } else { kind }, item, out),
     }
@@ -226,8 +296,19 @@ mod tests {
         let mut decoder = Generic.decoder();
         let mut out = Batch::default();
         for (at, line) in (0..).zip(lines) {
-            let origin = Origin { at, ..Origin::default() };
-            feed(&mut *decoder, Record { origin, bytes: line.as_bytes() }, Place::Line, &mut out);
+            let origin = Origin {
+                at,
+                ..Origin::default()
+            };
+            feed(
+                &mut *decoder,
+                Record {
+                    origin,
+                    bytes: line.as_bytes(),
+                },
+                Place::Line,
+                &mut out,
+            );
         }
         let mut transcript = Transcript::new();
         transcript.apply(out);
@@ -244,7 +325,10 @@ mod tests {
             r#"{"level":"info","n":3}"#,
             "42",
         ]);
-        let words: Vec<&str> = transcript.entries().map(|entry| entry.role.word()).collect();
+        let words: Vec<&str> = transcript
+            .entries()
+            .map(|entry| entry.role.word())
+            .collect();
         assert_eq!(words, ["user", "assistant", "user", "harness", "harness"]);
         assert_eq!(transcript.turns().len(), 2);
         assert!(transcript.entries().next().unwrap().at.is_some());
@@ -265,6 +349,9 @@ mod tests {
         };
         let verdict = Generic.sniff(&probe);
         assert_eq!(verdict.confidence, Confidence::Maybe);
-        assert_eq!(verdict.reason, "no known agent's marks in the first 1 records; keys seen: level, msg");
+        assert_eq!(
+            verdict.reason,
+            "no known agent's marks in the first 1 records; keys seen: level, msg"
+        );
     }
 }

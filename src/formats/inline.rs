@@ -7,10 +7,16 @@ use crate::model::text::Text;
 /// An image by its address: a data URL, or where it is. Of some it is known that the address is the data itself.
 pub(crate) fn image(address: &str, mime: Text, is_data: bool, out: &Batch) -> Image {
     let inline = address.strip_prefix("data:");
-    let named = inline.and_then(|rest| rest.split([';', ',']).next()).map(Text::clean);
+    let named = inline
+        .and_then(|rest| rest.split([';', ',']).next())
+        .map(Text::clean);
     let (is_data, is_there) = (is_data || inline.is_some(), !address.is_empty());
     Image {
-        mime: if mime.is_blank() { named.unwrap_or_default() } else { mime },
+        mime: if mime.is_blank() {
+            named.unwrap_or_default()
+        } else {
+            mime
+        },
         bytes: (is_data && is_there).then(|| decoded_size(address)),
         source: (!is_data && is_there).then(|| Text::clean(address)),
         origin: out.origin(),
@@ -20,7 +26,11 @@ pub(crate) fn image(address: &str, mime: Text, is_data: bool, out: &Batch) -> Im
 /// Bytes that base64 text stands for, written bare or as a data URL.
 pub(crate) fn decoded_size(data: &str) -> u64 {
     let is_url = data.starts_with("data:");
-    let data = if is_url { data.split_once(',').map_or("", |(_, data)| data) } else { data };
+    let data = if is_url {
+        data.split_once(',').map_or("", |(_, data)| data)
+    } else {
+        data
+    };
     data.trim_end_matches('=').len() as u64 * 3 / 4
 }
 
@@ -30,6 +40,9 @@ mod tests {
 
     #[test]
     fn padding_and_heads_are_no_data() {
-        assert_eq!(["", "aGk=", "aGkh", "data:image/png;base64,aGk="].map(decoded_size), [0, 2, 3, 2]);
+        assert_eq!(
+            ["", "aGk=", "aGkh", "data:image/png;base64,aGk="].map(decoded_size),
+            [0, 2, 3, 2]
+        );
     }
 }

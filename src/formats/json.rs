@@ -58,9 +58,11 @@ impl<'a> Json<'a> {
     /// The member of an object; `Null` if there is none or this is no object.
     pub fn get(&self, name: &str) -> &Self {
         match self {
-            Self::Object(members) => {
-                members.iter().rev().find(|(key, _)| is_named(key, name)).map_or(null(), |(_, v)| v)
-            }
+            Self::Object(members) => members
+                .iter()
+                .rev()
+                .find(|(key, _)| is_named(key, name))
+                .map_or(null(), |(_, v)| v),
             _ => null(),
         }
     }
@@ -105,7 +107,11 @@ impl<'a> Json<'a> {
 
     /// The number as a count: negative ones are 0, fractions are cut.
     pub(crate) fn count(&self) -> Option<u64> {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "float casts saturate"
+        )]
         self.number().map(|n| n.max(0.0) as u64)
     }
 
@@ -152,9 +158,8 @@ impl<'a> Json<'a> {
     /// A time: RFC 3339, seconds or milliseconds.
     pub(crate) fn moment(&self) -> Option<Timestamp> {
         match self {
-            Self::Str(text) => {
-                Timestamp::parse(text).or_else(|| text.parse().ok().and_then(Timestamp::from_number))
-            }
+            Self::Str(text) => Timestamp::parse(text)
+                .or_else(|| text.parse().ok().and_then(Timestamp::from_number)),
             other => other.number().and_then(Timestamp::from_number),
         }
     }
@@ -185,7 +190,10 @@ impl<'a> Json<'a> {
             Self::Deep(source) => Json::Deep(owned(source)),
             Self::Array(items) => Json::Array(items.into_iter().map(Self::into_owned).collect()),
             Self::Object(members) => Json::Object(
-                members.into_iter().map(|(key, value)| (owned(key), value.into_owned())).collect(),
+                members
+                    .into_iter()
+                    .map(|(key, value)| (owned(key), value.into_owned()))
+                    .collect(),
             ),
         }
     }
@@ -193,16 +201,21 @@ impl<'a> Json<'a> {
     /// The value as a tree for the model. What would take many times the room of its source stays text.
     pub fn to_tree(&self) -> Tree {
         match self {
-            Self::Array(_) | Self::Object(_) if self.is_dense() => Tree::Text(Text::clean(&self.to_source())),
+            Self::Array(_) | Self::Object(_) if self.is_dense() => {
+                Tree::Text(Text::clean(&self.to_source()))
+            }
             Self::Null => Tree::Null,
             Self::Bool(flag) => Tree::Bool(*flag),
             Self::Number(n) => Tree::Number(Text::clean(&n.to_string())),
             Self::Integer(n) => Tree::Number(Text::clean(&n.to_string())),
             Self::Str(text) => Tree::Text(Text::clean(text)),
             Self::Array(items) => Tree::List(items.iter().map(Self::to_tree).collect()),
-            Self::Object(members) => {
-                Tree::Map(members.iter().map(|(k, v)| (Text::clean(k), v.to_tree())).collect())
-            }
+            Self::Object(members) => Tree::Map(
+                members
+                    .iter()
+                    .map(|(k, v)| (Text::clean(k), v.to_tree()))
+                    .collect(),
+            ),
             Self::Deep(source) => Tree::Text(Text::clean(source)),
         }
     }
@@ -216,7 +229,12 @@ impl<'a> Json<'a> {
     fn values(&self) -> usize {
         match self {
             Self::Array(items) => 1 + items.iter().map(Self::values).sum::<usize>(),
-            Self::Object(members) => 1 + members.iter().map(|(_, value)| value.values()).sum::<usize>(),
+            Self::Object(members) => {
+                1 + members
+                    .iter()
+                    .map(|(_, value)| value.values())
+                    .sum::<usize>()
+            }
             _ => 1,
         }
     }
@@ -228,7 +246,10 @@ impl<'a> Json<'a> {
             Self::Str(text) => text.len() + 2,
             Self::Array(items) => 2 + items.iter().map(|item| item.weight() + 1).sum::<usize>(),
             Self::Object(members) => {
-                2 + members.iter().map(|(key, value)| key.len() + 4 + value.weight()).sum::<usize>()
+                2 + members
+                    .iter()
+                    .map(|(key, value)| key.len() + 4 + value.weight())
+                    .sum::<usize>()
             }
             Self::Deep(source) => source.len(),
         }

@@ -71,8 +71,11 @@ static DECODERS: &[&dyn Format] = &[
 /// and take the place of those with their names. The definitions that come with the program are read when they are
 /// come to: that takes longer than all else before the first frame.
 pub fn registry() -> impl Iterator<Item = &'static dyn Format> {
-    let data = std::iter::once(()).flat_map(|()| DEFINITIONS.iter().filter(|known| known.file.is_none()));
-    let data = data.map(|known| -> &dyn Format { known }).filter(|format| !is_replaced(*format));
+    let data =
+        std::iter::once(()).flat_map(|()| DEFINITIONS.iter().filter(|known| known.file.is_none()));
+    let data = data
+        .map(|known| -> &dyn Format { known })
+        .filter(|format| !is_replaced(*format));
     own()
         .map(|known| -> &dyn Format { known })
         .chain(decoders())
@@ -83,7 +86,9 @@ pub fn registry() -> impl Iterator<Item = &'static dyn Format> {
 /// The names of all formats, in the same order. No definition is read for them: one that comes with the program has the
 /// name of its file.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    let data = BUILT_IN.iter().filter_map(|(file, _)| file.strip_suffix(".toml"));
+    let data = BUILT_IN
+        .iter()
+        .filter_map(|(file, _)| file.strip_suffix(".toml"));
     let data = data.filter(|name| !own().any(|known| known.name == *name));
     own()
         .map(|known| known.name)
@@ -104,12 +109,18 @@ fn is_replaced(format: &dyn Format) -> bool {
 
 /// The formats with a decoder in Rust that the reader did not replace.
 fn decoders() -> impl Iterator<Item = &'static dyn Format> {
-    DECODERS.iter().copied().filter(|format| !is_replaced(*format))
+    DECODERS
+        .iter()
+        .copied()
+        .filter(|format| !is_replaced(*format))
 }
 
 /// Where an agent keeps sessions, and where else its reader says they lie.
 pub(crate) fn roots(format: &dyn Format) -> impl Iterator<Item = &'static Root> {
-    format.roots().iter().chain(head::overlays(format.name()).flat_map(|overlay| overlay.roots))
+    format
+        .roots()
+        .iter()
+        .chain(head::overlays(format.name()).flat_map(|overlay| overlay.roots))
 }
 
 /// The format with this name.
@@ -119,8 +130,13 @@ pub fn named(name: &str) -> Option<&'static dyn Format> {
 
 /// All definitions: the reader's own, then those that come with the program.
 pub static DEFINITIONS: LazyLock<Vec<&'static Definition>> = LazyLock::new(|| {
-    let built_in = BUILT_IN.iter().filter_map(|(_, text)| read::read(text, None).ok());
-    own().copied().chain(built_in.map(|definition| &*Box::leak(Box::new(definition)))).collect()
+    let built_in = BUILT_IN
+        .iter()
+        .filter_map(|(_, text)| read::read(text, None).ok());
+    own()
+        .copied()
+        .chain(built_in.map(|definition| &*Box::leak(Box::new(definition))))
+        .collect()
 });
 
 /// What the reader chose.
@@ -145,7 +161,11 @@ pub fn choose(choice: Choice) {
 
 /// Whether the program itself has a format with this name.
 pub(crate) fn is_built_in(name: &str) -> bool {
-    let is_data = || BUILT_IN.iter().any(|(file, _)| file.strip_suffix(".toml") == Some(name));
+    let is_data = || {
+        BUILT_IN
+            .iter()
+            .any(|(file, _)| file.strip_suffix(".toml") == Some(name))
+    };
     DECODERS.iter().any(|format| format.name() == name) || is_data()
 }
 
@@ -155,7 +175,10 @@ pub(crate) fn tried() -> impl Iterator<Item = &'static dyn Format> {
 }
 
 fn is_tried(format: &&'static dyn Format) -> bool {
-    CHOICE.get().and_then(|choice| choice.only.as_deref()).is_none_or(|only| format.name() == only)
+    CHOICE
+        .get()
+        .and_then(|choice| choice.only.as_deref())
+        .is_none_or(|only| format.name() == only)
 }
 
 use crate::model::record::Shape;
@@ -194,8 +217,13 @@ pub fn detect(probe: &Probe<'_>, asked: Asked) -> Detection {
             break;
         }
     }
-    let is_provisional = verdicts.iter().any(|(_, verdict)| verdict.confidence == Confidence::NeedMore);
-    let others = verdicts.iter().map(|(format, verdict)| (format.name(), verdict.clone())).collect();
+    let is_provisional = verdicts
+        .iter()
+        .any(|(_, verdict)| verdict.confidence == Confidence::NeedMore);
+    let others = verdicts
+        .iter()
+        .map(|(format, verdict)| (format.name(), verdict.clone()))
+        .collect();
     let first_best = |a: &(usize, (&'static dyn Format, Verdict)),
                       b: &(usize, (&'static dyn Format, Verdict))| {
         a.1.1.confidence.cmp(&b.1.1.confidence).then(b.0.cmp(&a.0))
@@ -211,8 +239,16 @@ pub fn detect(probe: &Probe<'_>, asked: Asked) -> Detection {
     };
     let is_asked_for = CHOICE.get().is_some_and(|choice| choice.only.is_some());
     let is_unknown = verdict.confidence <= Confidence::Maybe && !is_asked_for;
-    let aside = is_unknown.then(|| tried().find_map(|format| format.aside(probe))).flatten();
-    Detection { format, verdict, others, is_provisional, aside }
+    let aside = is_unknown
+        .then(|| tried().find_map(|format| format.aside(probe)))
+        .flatten();
+    Detection {
+        format,
+        verdict,
+        others,
+        is_provisional,
+        aside,
+    }
 }
 
 /// Finds the format of a text that is no JSON, by its beginning.
@@ -221,10 +257,27 @@ pub(crate) fn detect_text(text: &str, asked: Asked) -> Option<Detection> {
     let (format, verdict) = readers.find_map(|format| Some((format, format.sniff_text(text)?)))?;
     let verdict_of = |other: &'static dyn Format| {
         let is_found = other.name() == format.name();
-        (other.name(), if is_found { verdict.clone() } else { Verdict::no("a text that is no JSON") })
+        (
+            other.name(),
+            if is_found {
+                verdict.clone()
+            } else {
+                Verdict::no("a text that is no JSON")
+            },
+        )
     };
-    let others = if asked == Asked::All { tried().map(verdict_of).collect() } else { Vec::new() };
-    Some(Detection { format, verdict, others, is_provisional: false, aside: None })
+    let others = if asked == Asked::All {
+        tried().map(verdict_of).collect()
+    } else {
+        Vec::new()
+    };
+    Some(Detection {
+        format,
+        verdict,
+        others,
+        is_provisional: false,
+        aside: None,
+    })
 }
 
 /// The only format that is tried reads the file, whatever it says of it.
@@ -233,10 +286,21 @@ fn asked_for(verdict: Verdict, probe: &Probe<'_>) -> Verdict {
     if !is_only || verdict.confidence >= Confidence::Maybe || !probe.children.is_empty() {
         return verdict;
     }
-    let shape = if probe.is_document { Shape::Document } else { Shape::Lines };
-    let reason =
-        if verdict.reason.is_empty() { String::new() } else { format!(", though: {}", verdict.reason) };
-    Verdict::yes(Confidence::Maybe, shape, format!("it was asked for{reason}"))
+    let shape = if probe.is_document {
+        Shape::Document
+    } else {
+        Shape::Lines
+    };
+    let reason = if verdict.reason.is_empty() {
+        String::new()
+    } else {
+        format!(", though: {}", verdict.reason)
+    };
+    Verdict::yes(
+        Confidence::Maybe,
+        shape,
+        format!("it was asked for{reason}"),
+    )
 }
 
 /// Finds the format of a database by its tables, and how its sessions are read.
@@ -258,7 +322,16 @@ pub(crate) fn detect_database(tables: &Tables, asked: Asked) -> Option<(Detectio
         }
     }
     let (format, verdict, queries) = found?;
-    Some((Detection { format, verdict, others, is_provisional: false, aside: None }, queries))
+    Some((
+        Detection {
+            format,
+            verdict,
+            others,
+            is_provisional: false,
+            aside: None,
+        },
+        queries,
+    ))
 }
 
 #[cfg(test)]
@@ -269,7 +342,11 @@ mod tests {
     #[test]
     fn a_format_with_a_decoder_has_a_head() {
         for format in super::DECODERS {
-            assert!(super::head::of(format.name()).is_some(), "{}", format.name());
+            assert!(
+                super::head::of(format.name()).is_some(),
+                "{}",
+                format.name()
+            );
         }
     }
 

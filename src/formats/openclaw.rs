@@ -138,16 +138,27 @@ impl Format for Openclaw {
 
 /// Whether a line is a message by itself or wrapped as an entry: such lines may stand among frames.
 fn is_message(line: &Json<'_>) -> bool {
-    turn::is_turn(line) || line.get("role").str().is_some() || line.at(&["message", "role"]).str().is_some()
+    turn::is_turn(line)
+        || line.get("role").str().is_some()
+        || line.at(&["message", "role"]).str().is_some()
 }
 
 fn sniff_container(container: Container, probe: &Probe<'_>) -> Verdict {
     if let Some(mark) = marks::find(probe) {
-        return Verdict::yes(Confidence::Certain, Shape::Lines, format!("pi's container with {mark}"));
+        return Verdict::yes(
+            Confidence::Certain,
+            Shape::Lines,
+            format!("pi's container with {mark}"),
+        );
     }
-    let may_follow = container == Container::Session && probe.lines.len() < LINES_TO_JUDGE && probe.is_whole;
+    let may_follow =
+        container == Container::Session && probe.lines.len() < LINES_TO_JUDGE && probe.is_whole;
     Verdict {
-        confidence: if may_follow { Confidence::NeedMore } else { Confidence::No },
+        confidence: if may_follow {
+            Confidence::NeedMore
+        } else {
+            Confidence::No
+        },
         ..Verdict::no("pi's container without a mark of OpenClaw")
     }
 }
@@ -159,10 +170,24 @@ fn sniff_file_beside(probe: &Probe<'_>) -> Option<Verdict> {
         _ => None,
     })?;
     if index::is_index(root) {
-        return Some(Verdict::yes(Confidence::Certain, Shape::Document, "OpenClaw's index of sessions"));
+        return Some(Verdict::yes(
+            Confidence::Certain,
+            Shape::Document,
+            "OpenClaw's index of sessions",
+        ));
     }
-    let is_lock = is_lock(root) && probe.path.extension().is_some_and(|extension| extension == "lock");
-    is_lock.then(|| Verdict::yes(Confidence::Likely, Shape::Document, "the lock of a running session"))
+    let is_lock = is_lock(root)
+        && probe
+            .path
+            .extension()
+            .is_some_and(|extension| extension == "lock");
+    is_lock.then(|| {
+        Verdict::yes(
+            Confidence::Likely,
+            Shape::Document,
+            "the lock of a running session",
+        )
+    })
 }
 
 fn is_lock(root: &Json<'_>) -> bool {
@@ -181,7 +206,11 @@ struct Facts {
 
 impl Facts {
     fn announce(&mut self, out: &mut Batch) {
-        let name = self.path.as_deref().and_then(FileName::of).filter(|_| !self.is_announced);
+        let name = self
+            .path
+            .as_deref()
+            .and_then(FileName::of)
+            .filter(|_| !self.is_announced);
         self.is_announced = true;
         let Some(name) = name else { return };
         name.session.clone_into(&mut self.id);
@@ -198,8 +227,14 @@ impl Facts {
 
     /// Emits what the index says of this session.
     fn emit_listing(&self, out: &mut Batch) {
-        let live = self.path.as_deref().and_then(FileName::of).map(|name| name.live());
-        let Some(known) = self.index.of_file(&live.unwrap_or_default(), &self.id) else { return };
+        let live = self
+            .path
+            .as_deref()
+            .and_then(FileName::of)
+            .map(|name| name.live());
+        let Some(known) = self.index.of_file(&live.unwrap_or_default(), &self.id) else {
+            return;
+        };
         known.emit(out);
         if let Some(model) = known.model.clone().filter(|_| !self.has_model) {
             out.meta(MetaEdit::Model(model));
@@ -221,7 +256,10 @@ impl OpenclawDecoder {
             session: SessionDecoder::new(envelope::open),
             turns: turn::Turns::default(),
             wire: wire::Wire::default(),
-            facts: Facts { path: path.map(Path::to_owned), ..Facts::default() },
+            facts: Facts {
+                path: path.map(Path::to_owned),
+                ..Facts::default()
+            },
             children: Children::default(),
         }
     }
@@ -246,7 +284,8 @@ impl OpenclawDecoder {
         let json = input.json;
         let is_index = index::is_index(json);
         let is_lock = is_lock(json) && !json.has("type");
-        let is_frame = !is_index && !is_lock && !trajectory::is_record(json) && wire::is_frame(json);
+        let is_frame =
+            !is_index && !is_lock && !trajectory::is_record(json) && wire::is_frame(json);
         if !is_frame {
             self.wire.give_out(out);
         }
@@ -290,9 +329,22 @@ impl Decoder for OpenclawDecoder {
         match input.place {
             Place::File(path) => self.beside(path, input, out),
             Place::CompanionLine(path) => {
-                let id = FileName::of(path).map(|name| name.session).unwrap_or_default();
-                let Self { session, facts, children, .. } = self;
-                children.decode(id, input, &facts.index, |line| answer::is_known(session, line), out)
+                let id = FileName::of(path)
+                    .map(|name| name.session)
+                    .unwrap_or_default();
+                let Self {
+                    session,
+                    facts,
+                    children,
+                    ..
+                } = self;
+                children.decode(
+                    id,
+                    input,
+                    &facts.index,
+                    |line| answer::is_known(session, line),
+                    out,
+                )
             }
             Place::Line
             | Place::Header
@@ -304,7 +356,10 @@ impl Decoder for OpenclawDecoder {
     }
 
     fn lost(&mut self, path: &Path, out: &mut Batch) {
-        if path.extension().is_some_and(|extension| extension == "lock") {
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "lock")
+        {
             out.meta(MetaEdit::Live(None));
         }
     }
@@ -313,7 +368,8 @@ impl Decoder for OpenclawDecoder {
         self.facts.announce(out);
         self.wire.give_out(out);
         self.session.finish(out);
-        self.children.finish(self.facts.path.as_deref().is_some_and(has_neighbours), out);
+        self.children
+            .finish(self.facts.path.as_deref().is_some_and(has_neighbours), out);
     }
 }
 

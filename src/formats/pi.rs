@@ -21,7 +21,9 @@ pub mod usage;
 use std::path::{Path, PathBuf};
 
 use super::counting::{self, Counting};
-use super::decoder::{Confidence, Decoder, Format, Input, Pattern, Place, Probe, TitleMark, Verdict};
+use super::decoder::{
+    Confidence, Decoder, Format, Input, Pattern, Place, Probe, TitleMark, Verdict,
+};
 use super::fields::Fields;
 use super::json::Json;
 use super::openclaw::marks;
@@ -42,8 +44,13 @@ impl Format for Pi {
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         // Late builds of version 4 may write each line as an array of records.
-        let elements = if probe.lines.is_empty() { probe.elements } else { &[] };
-        let harness = (container(elements) == Some(Container::Harness)).then_some(Container::Harness);
+        let elements = if probe.lines.is_empty() {
+            probe.elements
+        } else {
+            &[]
+        };
+        let harness =
+            (container(elements) == Some(Container::Harness)).then_some(Container::Harness);
         let Some(container) = container(probe.lines).or(harness) else {
             return Verdict::no("no session header and no linked messages");
         };
@@ -54,11 +61,16 @@ impl Format for Pi {
             Container::Headless => Confidence::Likely,
             _ => Confidence::Certain,
         };
-        let header = probe.lines.iter().find(|line| line.get("type").str() == Some("session"));
-        let version = header.filter(|_| container == Container::Session).map(|line| {
-            // Early headers carry none.
-            format!(", version {}", line.get("version").count().unwrap_or(1))
-        });
+        let header = probe
+            .lines
+            .iter()
+            .find(|line| line.get("type").str() == Some("session"));
+        let version = header
+            .filter(|_| container == Container::Session)
+            .map(|line| {
+                // Early headers carry none.
+                format!(", version {}", line.get("version").count().unwrap_or(1))
+            });
         Verdict::yes(
             confidence,
             Shape::Lines,
@@ -84,13 +96,19 @@ impl Format for Pi {
 
     fn decoder(&self) -> Box<dyn Decoder> {
         let session = session::SessionDecoder::new(prompt::open);
-        Box::new(Judged::new(PiDecoder { session, runs: runs::Runs::default() }))
+        Box::new(Judged::new(PiDecoder {
+            session,
+            runs: runs::Runs::default(),
+        }))
     }
 
     /// What the extension pi-subagents keeps of its runs, and these of theirs; what Oh My Pi keeps of its agents.
     fn companions(&self, path: &Path) -> Vec<Pattern> {
         let folder = path.with_extension("");
-        vec![Pattern(folder.join("**").join(runs::FILE)), Pattern(folder.join("*.jsonl"))]
+        vec![
+            Pattern(folder.join("**").join(runs::FILE)),
+            Pattern(folder.join("*.jsonl")),
+        ]
     }
 
     fn owner(&self, path: &Path) -> Option<PathBuf> {
@@ -145,12 +163,26 @@ impl Decoder for PiDecoder {
 
 /// pi finds a session by its id, first among those of the folder in which it is started (`pi --help`).
 const RESUMES: &[Resume] = &[
-    Resume { does: "continue", before: &["pi", "--session"], after: &[], back: BACK },
-    Resume { does: "fork", before: &["pi", "--fork"], after: &[], back: BACK },
+    Resume {
+        does: "continue",
+        before: &["pi", "--session"],
+        after: &[],
+        back: BACK,
+    },
+    Resume {
+        does: "fork",
+        before: &["pi", "--fork"],
+        after: &[],
+        back: BACK,
+    },
 ];
 /// Oh My Pi (`omp --help`).
-const OMP_RESUMES: &[Resume] =
-    &[Resume { does: "continue", before: &["omp", "--resume"], after: &[], back: BACK }];
+const OMP_RESUMES: &[Resume] = &[Resume {
+    does: "continue",
+    before: &["omp", "--resume"],
+    after: &[],
+    back: BACK,
+}];
 const BACK: &str = "in pi, /tree goes to any earlier point";
 
 /// The forms of pi's container.
@@ -182,8 +214,11 @@ impl Container {
 pub(crate) fn container(lines: &[Json<'_>]) -> Option<Container> {
     let kind = |line: &Json<'_>| line.get("type").str_or_empty().to_owned();
     let is_event = |line: &Json<'_>| {
-        matches!(kind(line).as_str(), "agent_start" | "turn_start" | "message_start" | "message_update")
-            || (matches!(kind(line).as_str(), "message_end" | "turn_end") && line.get("message").has("role"))
+        matches!(
+            kind(line).as_str(),
+            "agent_start" | "turn_start" | "message_start" | "message_update"
+        ) || (matches!(kind(line).as_str(), "message_end" | "turn_end")
+            && line.get("message").has("role"))
             || (kind(line) == "agent_end" && line.has("messages"))
             || (kind(line).starts_with("tool_execution_") && line.has("toolCallId"))
     };
@@ -196,11 +231,16 @@ pub(crate) fn container(lines: &[Json<'_>]) -> Option<Container> {
     };
     let is_v4 = |line: &Json<'_>| {
         line.get("kind").str() == Some("header")
-            && [line.get("version"), line.get("v")].iter().any(|v| v.int() == Some(4))
+            && [line.get("version"), line.get("v")]
+                .iter()
+                .any(|v| v.int() == Some(4))
     };
     let is_entry = |line: &Json<'_>| {
         let role = line.at(&["message", "role"]).str_or_empty();
-        kind(line) == "message" && line.has("parentId") && !role.is_empty() && !line.has("sessionId")
+        kind(line) == "message"
+            && line.has("parentId")
+            && !role.is_empty()
+            && !line.has("sessionId")
     };
     if lines.iter().any(is_v4) {
         Some(Container::Harness)
@@ -216,9 +256,14 @@ pub(crate) fn container(lines: &[Json<'_>]) -> Option<Container> {
 
 /// Factory Droid links messages with the same fields, under a header and with blocks of its own.
 fn is_of_droid(line: &Json<'_>) -> bool {
-    let is_foreign = |block: &Json<'_>| matches!(block.get("type").str(), Some("tool_use" | "tool_result"));
+    let is_foreign =
+        |block: &Json<'_>| matches!(block.get("type").str(), Some("tool_use" | "tool_result"));
     line.get("type").str() == Some("session_start")
-        || line.at(&["message", "content"]).items().iter().any(is_foreign)
+        || line
+            .at(&["message", "content"])
+            .items()
+            .iter()
+            .any(is_foreign)
 }
 
 #[cfg(test)]

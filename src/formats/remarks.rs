@@ -30,7 +30,10 @@ pub(crate) fn remarks(overlay: &Overlay, format: &dyn Format, known: &Kinds) -> 
     }
     for root in overlay.roots {
         if format.roots().contains(root) {
-            let what = format!("`~/{}` is a place of {} without this file", root.home, overlay.extends);
+            let what = format!(
+                "`~/{}` is a place of {} without this file",
+                root.home, overlay.extends
+            );
             remarks.push(format!(": warning: {what}"));
         }
     }
@@ -40,9 +43,13 @@ pub(crate) fn remarks(overlay: &Overlay, format: &dyn Format, known: &Kinds) -> 
 /// Whether a format reads a kind without looking for its name in a list. Of a class of which it cannot be tried nothing is
 /// said.
 fn is_taken(format: &dyn Format, all: &Kinds, class: &str, name: &str) -> bool {
-    let Some(class) = all.class(class) else { return false };
+    let Some(class) = all.class(class) else {
+        return false;
+    };
     // Of all that begin so one is tried.
-    let name = name.strip_suffix('*').map_or_else(|| name.to_owned(), |beginning| format!("{beginning}x"));
+    let name = name
+        .strip_suffix('*')
+        .map_or_else(|| name.to_owned(), |beginning| format!("{beginning}x"));
     is_looked_up(format, class, MADE_UP) && !is_looked_up(format, class, &name)
 }
 
@@ -52,10 +59,25 @@ fn is_looked_up(format: &dyn Format, class: &Class, name: &str) -> bool {
     let mut out = Batch::default();
     out.is_nameless = true;
     let mut decoder = format.decoder();
-    let origin = Origin { file: FileId(0), at: 0, len: saturating_u32(record.len()), line: 1 };
-    feed(&mut *decoder, Record { origin, bytes: record.as_bytes() }, Place::Line, &mut out);
+    let origin = Origin {
+        file: FileId(0),
+        at: 0,
+        len: saturating_u32(record.len()),
+        line: 1,
+    };
+    feed(
+        &mut *decoder,
+        Record {
+            origin,
+            bytes: record.as_bytes(),
+        },
+        Place::Line,
+        &mut out,
+    );
     decoder.finish(&mut out);
-    out.tally.unknown.contains_key(&Text::stub(&Kind(class.name, name).to_string(), KIND_CHARS))
+    out.tally
+        .unknown
+        .contains_key(&Text::stub(&Kind(class.name, name).to_string(), KIND_CHARS))
 }
 
 #[cfg(test)]
@@ -92,7 +114,10 @@ mod tests {
             ("opencode", "event", "session.idle"),
             ("pi", "role", "toolResult"),
         ] {
-            let decoder = DECODERS.iter().find(|known| known.name() == format).unwrap();
+            let decoder = DECODERS
+                .iter()
+                .find(|known| known.name() == format)
+                .unwrap();
             let class = head::of(format).unwrap().kinds.class(class).unwrap();
             assert!(!is_looked_up(*decoder, class, name), "{format} {name}");
         }

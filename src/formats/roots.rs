@@ -50,7 +50,8 @@ impl Root {
             let value = environment.variables.get(*name)?;
             Some(below_of(&environment.absolute(value), below))
         });
-        let at_home = || Some(environment.home.as_ref()?.join(self.home)).filter(|_| !self.home.is_empty());
+        let at_home =
+            || Some(environment.home.as_ref()?.join(self.home)).filter(|_| !self.home.is_empty());
         moved.or_else(at_home)
     }
 
@@ -70,15 +71,25 @@ impl Holds {
     }
 
     fn below(self) -> &'static str {
-        let (Self::Files(pattern) | Self::Beside(pattern) | Self::Databases(pattern) | Self::Above(pattern)) =
-            self;
+        let (Self::Files(pattern)
+        | Self::Beside(pattern)
+        | Self::Databases(pattern)
+        | Self::Above(pattern)) = self;
         pattern
     }
 
     /// The patterns below a place, and of what lies above it.
     pub(crate) fn patterns(self, place: &Path) -> Vec<PathBuf> {
-        let above = if matches!(self, Self::Above(_)) { usize::MAX } else { 1 };
-        place.ancestors().take(above).map(|folder| self.pattern(folder)).collect()
+        let above = if matches!(self, Self::Above(_)) {
+            usize::MAX
+        } else {
+            1
+        };
+        place
+            .ancestors()
+            .take(above)
+            .map(|folder| self.pattern(folder))
+            .collect()
     }
 }
 
@@ -93,7 +104,10 @@ impl Environment {
 
     /// A path for people: `~` instead of the home directory.
     pub(crate) fn shortened(&self, path: &Path) -> String {
-        let below = self.home.as_ref().and_then(|home| path.strip_prefix(home).ok());
+        let below = self
+            .home
+            .as_ref()
+            .and_then(|home| path.strip_prefix(home).ok());
         below.map_or_else(
             || path.display().to_string(),
             |below| below_of(Path::new("~"), below).display().to_string(),
@@ -109,16 +123,25 @@ pub(crate) fn is_of_agents(folder: &Path, roots: impl Iterator<Item = &'static R
         Some(_) => false,
         None => part == name,
     };
-    let has_it = |path: &str| path.split('/').any(|part| part.starts_with('.') && is_it(part));
+    let has_it = |path: &str| {
+        path.split('/')
+            .any(|part| part.starts_with('.') && is_it(part))
+    };
     roots
-        .flat_map(|root| std::iter::once(root.home).chain(root.holds.iter().map(|holds| holds.below())))
+        .flat_map(|root| {
+            std::iter::once(root.home).chain(root.holds.iter().map(|holds| holds.below()))
+        })
         .any(has_it)
 }
 
 /// Joining with nothing would leave a slash at the end.
 fn below_of(place: &Path, below: impl AsRef<Path>) -> PathBuf {
     let below = below.as_ref();
-    if below.as_os_str().is_empty() { place.to_owned() } else { place.join(below) }
+    if below.as_os_str().is_empty() {
+        place.to_owned()
+    } else {
+        place.join(below)
+    }
 }
 
 /// What the name of a session file says.
@@ -135,19 +158,29 @@ pub struct Named<'p> {
 impl<'p> Named<'p> {
     /// A session that goes on.
     pub(crate) fn id(id: &'p str) -> Self {
-        Self { id, agent: None, is_archive: false }
+        Self {
+            id,
+            agent: None,
+            is_archive: false,
+        }
     }
 
     /// By the file's name up to its first dot.
     pub(crate) fn stem(path: &'p Path) -> Option<Self> {
-        let id = file_name(path).trim_start_matches('.').split('.').next().unwrap_or_default();
+        let id = file_name(path)
+            .trim_start_matches('.')
+            .split('.')
+            .next()
+            .unwrap_or_default();
         (!id.is_empty()).then(|| Self::id(id))
     }
 }
 
 /// The name of a file; empty if it is no text.
 pub(crate) fn file_name(path: &Path) -> &str {
-    path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+    path.file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default()
 }
 
 /// The name of the folder that a file lies in.
@@ -216,31 +249,56 @@ mod tests {
     };
 
     fn place(variables: &[(&'static str, &str)]) -> Option<PathBuf> {
-        let variables: BTreeMap<_, _> =
-            variables.iter().map(|(name, value)| ((*name).to_owned(), PathBuf::from(value))).collect();
-        ROOT.place(&Environment { home: Some("/home/me".into()), variables })
+        let variables: BTreeMap<_, _> = variables
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), PathBuf::from(value)))
+            .collect();
+        ROOT.place(&Environment {
+            home: Some("/home/me".into()),
+            variables,
+        })
     }
 
     #[test]
     fn the_first_variable_that_is_set_moves_a_root() {
         assert_eq!(place(&[]), Some("/home/me/.agent/sessions".into()));
         assert_eq!(place(&[("AGENT_DIR", "/a")]), Some("/a/sessions".into()));
-        assert_eq!(place(&[("AGENT_DIR", "/a"), ("SESSION_DIR", "/s")]), Some("/s".into()));
-        assert_eq!(place(&[("AGENT_DIR", "~/a")]), Some("/home/me/a/sessions".into()));
-        assert_eq!(place(&[("OTHER", "/a")]), Some("/home/me/.agent/sessions".into()));
+        assert_eq!(
+            place(&[("AGENT_DIR", "/a"), ("SESSION_DIR", "/s")]),
+            Some("/s".into())
+        );
+        assert_eq!(
+            place(&[("AGENT_DIR", "~/a")]),
+            Some("/home/me/a/sessions".into())
+        );
+        assert_eq!(
+            place(&[("OTHER", "/a")]),
+            Some("/home/me/.agent/sessions".into())
+        );
         assert_eq!(ROOT.place(&Environment::default()), None);
     }
 
     #[test]
     fn patterns_lie_below_their_place() {
-        let patterns: Vec<PathBuf> = ROOT.holds.iter().map(|holds| holds.pattern(Path::new("/s"))).collect();
+        let patterns: Vec<PathBuf> = ROOT
+            .holds
+            .iter()
+            .map(|holds| holds.pattern(Path::new("/s")))
+            .collect();
         assert_eq!(patterns, [Path::new("/s/*/*.jsonl"), Path::new("/s")]);
     }
 
     #[test]
     fn paths_are_shortened_for_people() {
-        let environment = Environment { home: Some("/home/me".into()), variables: BTreeMap::new() };
-        for (path, expected) in [("/home/me/x", "~/x"), ("/home/me", "~"), ("/home/meg", "/home/meg")] {
+        let environment = Environment {
+            home: Some("/home/me".into()),
+            variables: BTreeMap::new(),
+        };
+        for (path, expected) in [
+            ("/home/me/x", "~/x"),
+            ("/home/me", "~"),
+            ("/home/meg", "/home/meg"),
+        ] {
             assert_eq!(environment.shortened(Path::new(path)), expected);
         }
     }

@@ -53,12 +53,20 @@ impl Survey {
     pub(crate) fn finish(&mut self) -> Coverage {
         for string in std::mem::take(&mut self.pending) {
             let all: usize = string.lines.iter().map(|(_, bytes)| bytes).sum();
-            let known = string.lines.iter().filter(|(line, _)| self.lines.contains(line));
+            let known = string
+                .lines
+                .iter()
+                .filter(|(line, _)| self.lines.contains(line));
             let emitted = string.bytes * known.map(|(_, bytes)| bytes).sum::<usize>() / all.max(1);
             let (known, details) = string.shown;
             let emitted = emitted.max(known - details);
             let shown = emitted.max(known);
-            self.coverage.add(&string.path, string.bytes, (shown, shown - emitted), string.origin);
+            self.coverage.add(
+                &string.path,
+                string.bytes,
+                (shown, shown - emitted),
+                string.origin,
+            );
         }
         std::mem::take(&mut self.coverage)
     }
@@ -67,9 +75,18 @@ impl Survey {
         if shown == (text.len(), 0) || text.len() < SHORT || self.pending_lines > PENDING {
             return self.coverage.add(path, text.len(), shown, origin);
         }
-        let lines: Vec<(u64, usize)> = text.lines().map(|line| (print(line), line.len() + 1)).collect();
+        let lines: Vec<(u64, usize)> = text
+            .lines()
+            .map(|line| (print(line), line.len() + 1))
+            .collect();
         self.pending_lines += lines.len();
-        self.pending.push(Pending { path: path.to_owned(), bytes: text.len(), shown, origin, lines });
+        self.pending.push(Pending {
+            path: path.to_owned(),
+            bytes: text.len(),
+            shown,
+            origin,
+            lines,
+        });
     }
 }
 
@@ -108,11 +125,20 @@ impl Around for Surveyed {
         let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(input) = input.filter(|_| fate != Some(BESIDE)) {
             let fields = self.decoder.fields();
-            let details = edits.iter().any(has_details).then(|| details::of(input.json, fields, &emitted));
+            let details = edits
+                .iter()
+                .any(has_details)
+                .then(|| details::of(input.json, fields, &emitted));
             let details = details.map(|details| prints(&details)).unwrap_or_default();
             let path = Vec::new();
-            let mut walk =
-                Walk { emitted: &emitted, details: &details, fields, origin, path, sums: &mut sums };
+            let mut walk = Walk {
+                emitted: &emitted,
+                details: &details,
+                fields,
+                origin,
+                path,
+                sums: &mut sums,
+            };
             walk.value(input.json, input.place.is_text());
         }
         sums.lines.extend(emitted.into_lines());
@@ -142,17 +168,24 @@ fn prints(details: &Details) -> HashSet<u64> {
         }
     }
     let mut all = HashSet::new();
-    details.fields.iter().for_each(|(_, value)| add(value, &mut all));
+    details
+        .fields
+        .iter()
+        .for_each(|(_, value)| add(value, &mut all));
     all
 }
 
 /// Leaves bodies on disk that were asked for only to be looked at.
 fn release(edit: &mut Edit) {
     let bodies = match edit {
-        Edit::Entry(entry) => entry.blocks.iter_mut().flat_map(|block| block.kind.bodies_mut()).collect(),
-        Edit::Result { result, .. } => {
-            std::iter::once(&mut result.body).chain(result.patch.as_mut()).collect()
-        }
+        Edit::Entry(entry) => entry
+            .blocks
+            .iter_mut()
+            .flat_map(|block| block.kind.bodies_mut())
+            .collect(),
+        Edit::Result { result, .. } => std::iter::once(&mut result.body)
+            .chain(result.patch.as_mut())
+            .collect(),
         _ => Vec::new(),
     };
     for body in bodies {
@@ -183,7 +216,8 @@ impl<'a> Walk<'a> {
             }
             Json::Object(members) => {
                 for (key, value) in members {
-                    let is_used = is_used || details::is_used(key, self.path.is_empty(), self.fields);
+                    let is_used =
+                        is_used || details::is_used(key, self.path.is_empty(), self.fields);
                     self.path.push(segment(key));
                     self.value(value, is_used);
                     self.path.pop();
@@ -194,7 +228,11 @@ impl<'a> Walk<'a> {
     }
 
     fn string(&mut self, text: &str, is_used: bool) {
-        let emitted = if is_used || is_opaque(text) { text.len() } else { self.emitted.bytes_of(text) };
+        let emitted = if is_used || is_opaque(text) {
+            text.len()
+        } else {
+            self.emitted.bytes_of(text)
+        };
         // JSON within a string is emitted as what it says.
         if emitted * 10 < text.len() * 9
             && text.starts_with(['{', '['])
@@ -204,15 +242,38 @@ impl<'a> Walk<'a> {
         }
         let short = shortened(text);
         let is_detail = emitted < text.len() && self.details.contains(&print(&Text::clean(&short)));
-        let shown = if is_detail { emitted.max(short.len()) } else { emitted };
-        self.sums.add(&path_of(&self.path), text, (shown, shown - emitted), self.origin);
+        let shown = if is_detail {
+            emitted.max(short.len())
+        } else {
+            emitted
+        };
+        self.sums.add(
+            &path_of(&self.path),
+            text,
+            (shown, shown - emitted),
+            self.origin,
+        );
     }
 
     fn inner(&mut self, json: &Json<'_>) {
         let mut path = self.path.clone();
         path.push("{}");
-        let Walk { emitted, details, fields, origin, .. } = *self;
-        Walk { emitted, details, fields, origin, path, sums: self.sums }.value(json, false);
+        let Walk {
+            emitted,
+            details,
+            fields,
+            origin,
+            ..
+        } = *self;
+        Walk {
+            emitted,
+            details,
+            fields,
+            origin,
+            path,
+            sums: self.sums,
+        }
+        .value(json, false);
     }
 }
 
@@ -233,8 +294,10 @@ fn path_of(segments: &[&str]) -> String {
 
 /// The name of a field, `*` for a key that is none.
 fn segment(key: &str) -> &str {
-    let is_name =
-        key.len() <= LONGEST_KEY && key.bytes().all(|c| c.is_ascii_alphanumeric() || b"_-$@".contains(&c));
+    let is_name = key.len() <= LONGEST_KEY
+        && key
+            .bytes()
+            .all(|c| c.is_ascii_alphanumeric() || b"_-$@".contains(&c));
     if is_name { key } else { "*" }
 }
 
@@ -256,12 +319,26 @@ mod tests {
         let record = format!(
             r#"{{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-02T03:04:05Z","message":{{"role":"assistant","content":[{{"type":"text","text":"{text}","hidden":[{{"a mood":"nobody knows"}}]}}],"model":"m-1"}}}}"#
         );
-        let record = Record { origin: Origin { line: 7, ..Origin::default() }, bytes: record.as_bytes() };
-        feed(&mut decoder as &mut dyn Decoder, record, Place::Line, &mut out);
+        let record = Record {
+            origin: Origin {
+                line: 7,
+                ..Origin::default()
+            },
+            bytes: record.as_bytes(),
+        };
+        feed(
+            &mut decoder as &mut dyn Decoder,
+            record,
+            Place::Line,
+            &mut out,
+        );
         let coverage = sums.lock().unwrap().finish();
         assert_eq!(coverage.total().details, 12, "no block holds it");
         assert!(coverage.missing().is_empty(), "{:?}", coverage.missing());
-        assert_eq!(super::path_of(&["message", "[]", super::segment("a mood")]), "message[].*");
+        assert_eq!(
+            super::path_of(&["message", "[]", super::segment("a mood")]),
+            "message[].*"
+        );
         assert!(coverage.total().shown > text.len() as u64);
         let is_away = |edit: &Edit| match edit {
             Edit::Entry(entry) => entry

@@ -36,12 +36,20 @@ impl Tables {
     /// Whether a table has all of these columns.
     pub(crate) fn has_columns(&self, table: &str, columns: &[&str]) -> bool {
         let known = self.0.iter().find(|known| known.name == table);
-        known.is_some_and(|known| columns.iter().all(|name| known.columns.iter().any(|own| own == name)))
+        known.is_some_and(|known| {
+            columns
+                .iter()
+                .all(|name| known.columns.iter().any(|own| own == name))
+        })
     }
 
     /// The column for an SQL expression, or `NULL` if the table lacks it.
     pub(crate) fn column<'c>(&self, table: &str, column: &'c str) -> &'c str {
-        if self.has_columns(table, &[column]) { column } else { "NULL" }
+        if self.has_columns(table, &[column]) {
+            column
+        } else {
+            "NULL"
+        }
     }
 }
 
@@ -115,17 +123,27 @@ pub(crate) fn describe(tables: &Tables) -> String {
     if let Some((what, instead)) = elsewhere(tables) {
         return format!("{what}; {instead}");
     }
-    let names: Vec<&str> = tables.0.iter().map(|table| table.name.as_str()).take(NAMED).collect();
+    let names: Vec<&str> = tables
+        .0
+        .iter()
+        .map(|table| table.name.as_str())
+        .take(NAMED)
+        .collect();
     match names.as_slice() {
         [] => "a SQLite database without tables".to_owned(),
-        names => format!("a SQLite database of another program (tables {}, …)", names.join(", ")),
+        names => format!(
+            "a SQLite database of another program (tables {}, …)",
+            names.join(", ")
+        ),
     }
 }
 
 /// What a database is whose sessions are known and not read.
 pub(crate) fn predecessor(tables: &Tables) -> Option<&'static str> {
     let is_it = tables.has_all(&["sessions", "messages", "files"]);
-    is_it.then_some("a database of Crush's predecessor, the OpenCode written in Go, which is not read")
+    is_it.then_some(
+        "a database of Crush's predecessor, the OpenCode written in Go, which is not read",
+    )
 }
 
 /// Whether a database holds no sessions by design: nothing yet, or what its agent keeps beside them.
@@ -141,7 +159,10 @@ fn elsewhere(tables: &Tables) -> Option<(&'static str, &'static str)> {
     }
     if tables.has("ItemTable") {
         let instead = "its agent's chats are in ~/.cursor/projects/*/agent-transcripts/*/*.jsonl";
-        return Some(("the state of an editor made from VS Code, such as Cursor", instead));
+        return Some((
+            "the state of an editor made from VS Code, such as Cursor",
+            instead,
+        ));
     }
     if tables.has_all(&["trajectory_meta", "steps", "gen_metadata"]) {
         let instead = "open the transcript.jsonl below brain/<conversation>/ beside its folder";
@@ -155,10 +176,16 @@ fn elsewhere(tables: &Tables) -> Option<(&'static str, &'static str)> {
         let instead = "open a *.messages.json file in the folders beside it";
         return Some(("Cline's index of sessions", instead));
     }
-    let has_transcripts = tables.0.iter().any(|table| table.name.contains("transcript"));
+    let has_transcripts = tables
+        .0
+        .iter()
+        .any(|table| table.name.contains("transcript"));
     if tables.has_all(&["schema_meta", "cache_entries"]) && !has_transcripts {
         let instead = "they are in agents/<agent>/sessions/*.jsonl";
-        return Some(("a database of an OpenClaw agent without transcripts", instead));
+        return Some((
+            "a database of an OpenClaw agent without transcripts",
+            instead,
+        ));
     }
     if tables.has("agent_databases") {
         let instead = "transcripts are in agents/<agent>/agent/openclaw-agent.sqlite";

@@ -46,7 +46,10 @@ static NAMES: &[(ToolKind, &str)] = &[
          editnotebook filechange texteditor strreplacefile replacefilecontent multireplacefilecontent \
          editexistingfile singlefindandreplace texteditorcodeexecution",
     ),
-    (ToolKind::Write, "write writefile writetofile createfile createnewfile newfile savefile create"),
+    (
+        ToolKind::Write,
+        "write writefile writetofile createfile createnewfile newfile savefile create",
+    ),
     (
         ToolKind::Search,
         "grep find ls glob rg search list tree listfiles listdir listdirectory listdirectorytree \
@@ -87,7 +90,10 @@ pub(crate) fn kind_of(name: &str) -> ToolKind {
     if WEB.contains(&name) {
         return ToolKind::Fetch;
     }
-    KINDS.get(bare_name(name).as_str()).copied().unwrap_or(ToolKind::Other)
+    KINDS
+        .get(bare_name(name).as_str())
+        .copied()
+        .unwrap_or(ToolKind::Other)
 }
 
 /// A tool that runs searches, not commands: only its namespace says so.
@@ -112,7 +118,10 @@ fn bare_name(name: &str) -> String {
         Some((name, version)) if version.chars().all(|c| c.is_ascii_digit()) => name,
         _ => last,
     };
-    last.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
+    last.chars()
+        .filter(|c| !matches!(c, '_' | '-' | ' '))
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// Steps of a log that have other names than the tools whose they are.
@@ -137,9 +146,14 @@ pub(crate) fn headline(kind: ToolKind, input: &Json<'_>) -> Text {
         ToolKind::Run => command(input),
         ToolKind::Read => path(input).map(|path| path + &range(input)),
         // What is changed is no name, so where none is written there is none.
-        ToolKind::Edit | ToolKind::Write => path(input)
-            .or_else(|| patched_paths(input))
-            .or_else(|| tool::EDITS.iter().any(|(old, _)| input.has(old)).then(String::new)),
+        ToolKind::Edit | ToolKind::Write => {
+            path(input).or_else(|| patched_paths(input)).or_else(|| {
+                tool::EDITS
+                    .iter()
+                    .any(|(old, _)| input.has(old))
+                    .then(String::new)
+            })
+        }
         ToolKind::Search => search(input),
         ToolKind::Fetch => fetched(input),
         ToolKind::Delegate => delegated(input),
@@ -147,9 +161,17 @@ pub(crate) fn headline(kind: ToolKind, input: &Json<'_>) -> Text {
         ToolKind::Other => None,
     };
     let names_files = matches!(kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write);
-    let is_list = names_files && headline.as_ref().is_some_and(|headline| headline.contains(BETWEEN));
+    let is_list = names_files
+        && headline
+            .as_ref()
+            .is_some_and(|headline| headline.contains(BETWEEN));
     let longest = if is_list { LIST_CHARS } else { HEADLINE_CHARS };
-    Text::stub(&headline.or_else(|| any_field(input)).unwrap_or_else(|| first_string(input)), longest)
+    Text::stub(
+        &headline
+            .or_else(|| any_field(input))
+            .unwrap_or_else(|| first_string(input)),
+        longest,
+    )
 }
 
 /// Whether an input is the text of an object that ends too early: the model was cut off in it.
@@ -160,22 +182,37 @@ pub(crate) fn breaks_off(input: &Json<'_>) -> bool {
 /// Whether a text is an object or a list that ends too early.
 pub(crate) fn is_unfinished(text: &str) -> bool {
     text.trim_start().starts_with(['{', '['])
-        && json::parse(text).err().is_some_and(|damage| damage.unfinished)
+        && json::parse(text)
+            .err()
+            .is_some_and(|damage| damage.unfinished)
 }
 
 /// The first of the named fields that is a string with something in it.
 fn first(input: &Json<'_>, names: &[&str]) -> Option<String> {
-    names.iter().find_map(|name| input.get(name).filled()).map(str::to_owned)
+    names
+        .iter()
+        .find_map(|name| input.get(name).filled())
+        .map(str::to_owned)
 }
 
 /// The command that an input asks for.
 pub(crate) fn command(input: &Json<'_>) -> Option<String> {
-    let command = first(input, &["command", "cmd", "script", "code", "input", "CommandLine"]);
-    command.or_else(|| words(input.get("command"))).or_else(|| words(input.get("cmd"))).or_else(|| {
-        let each = input.get("commands").items().iter().filter_map(|one| one.filled().map(str::to_owned));
-        let all = each.collect::<Vec<_>>().join(" ; ");
-        (!all.is_empty()).then_some(all)
-    })
+    let command = first(
+        input,
+        &["command", "cmd", "script", "code", "input", "CommandLine"],
+    );
+    command
+        .or_else(|| words(input.get("command")))
+        .or_else(|| words(input.get("cmd")))
+        .or_else(|| {
+            let each = input
+                .get("commands")
+                .items()
+                .iter()
+                .filter_map(|one| one.filled().map(str::to_owned));
+            let all = each.collect::<Vec<_>>().join(" ; ");
+            (!all.is_empty()).then_some(all)
+        })
 }
 
 /// A command as a list of words; the shell that only carries a script is left out.
@@ -205,12 +242,17 @@ fn path(input: &Json<'_>) -> Option<String> {
         "TargetFile",
     ];
     first(input, &names).or_else(|| {
-        let list =
-            ["paths", "files", "file_paths"].into_iter().find(|name| !input.get(name).items().is_empty())?;
-        let paths = input.get(list).items().iter().filter_map(|one| match one.filled() {
-            Some(path) => Some(path.to_owned()),
-            None => path(one),
-        });
+        let list = ["paths", "files", "file_paths"]
+            .into_iter()
+            .find(|name| !input.get(name).items().is_empty())?;
+        let paths = input
+            .get(list)
+            .items()
+            .iter()
+            .filter_map(|one| match one.filled() {
+                Some(path) => Some(path.to_owned()),
+                None => path(one),
+            });
         let all = paths.collect::<Vec<_>>().join(BETWEEN);
         (!all.is_empty()).then_some(all)
     })
@@ -220,8 +262,17 @@ fn path(input: &Json<'_>) -> Option<String> {
 fn range(input: &Json<'_>) -> String {
     let number = |names: &[&str]| names.iter().find_map(|name| input.get(name).int());
     let both = input.get("view_range").items();
-    let start = number(&["offset", "start_line", "startLine", "line_start", "from", "StartLine"]);
-    let start = start.or_else(|| both.first()?.int()).map(|line| line.max(1));
+    let start = number(&[
+        "offset",
+        "start_line",
+        "startLine",
+        "line_start",
+        "from",
+        "StartLine",
+    ]);
+    let start = start
+        .or_else(|| both.first()?.int())
+        .map(|line| line.max(1));
     let limit = number(&["limit", "max_lines", "lines"]);
     let end = number(&["end_line", "endLine", "line_end", "EndLine"])
         .or_else(|| both.get(1)?.int().filter(|end| *end > 0))
@@ -239,11 +290,20 @@ fn patched_paths(input: &Json<'_>) -> Option<String> {
     if !listed.is_empty() {
         return Some(listed.join(BETWEEN));
     }
-    let patch = input
-        .str()
-        .or_else(|| ["patch", "patchText", "input", "diff"].iter().find_map(|n| input.get(n).str()))?;
-    let marks = ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "+++ b/"];
-    let named = patch.lines().filter_map(|line| marks.iter().find_map(|mark| line.strip_prefix(mark)));
+    let patch = input.str().or_else(|| {
+        ["patch", "patchText", "input", "diff"]
+            .iter()
+            .find_map(|n| input.get(n).str())
+    })?;
+    let marks = [
+        "*** Update File: ",
+        "*** Add File: ",
+        "*** Delete File: ",
+        "+++ b/",
+    ];
+    let named = patch
+        .lines()
+        .filter_map(|line| marks.iter().find_map(|mark| line.strip_prefix(mark)));
     let paths: Vec<&str> = named.map(str::trim).collect();
     (!paths.is_empty()).then(|| paths.join(BETWEEN))
 }
@@ -251,7 +311,17 @@ fn patched_paths(input: &Json<'_>) -> Option<String> {
 fn search(input: &Json<'_>) -> Option<String> {
     let what = first(
         input,
-        &["pattern", "query", "regex", "glob_pattern", "glob", "search", "q", "Query", "Pattern"],
+        &[
+            "pattern",
+            "query",
+            "regex",
+            "glob_pattern",
+            "glob",
+            "search",
+            "q",
+            "Query",
+            "Pattern",
+        ],
     );
     let names = [
         "path",
@@ -271,13 +341,28 @@ fn search(input: &Json<'_>) -> Option<String> {
 }
 
 fn fetched(input: &Json<'_>) -> Option<String> {
-    let target = first(input, &["url", "targetUrl", "uri", "query", "q", "search_term", "Url"])
-        .or_else(|| words(input.get("urls")))
-        .or_else(|| words(input.get("queries")))
-        .or_else(|| {
-            let searched = input.get("search_query").items().iter().filter_map(|one| first(one, &["q"]));
-            Some(searched.collect::<Vec<_>>().join(" ")).filter(|searched| !searched.is_empty())
-        });
+    let target = first(
+        input,
+        &[
+            "url",
+            "targetUrl",
+            "uri",
+            "query",
+            "q",
+            "search_term",
+            "Url",
+        ],
+    )
+    .or_else(|| words(input.get("urls")))
+    .or_else(|| words(input.get("queries")))
+    .or_else(|| {
+        let searched = input
+            .get("search_query")
+            .items()
+            .iter()
+            .filter_map(|one| first(one, &["q"]));
+        Some(searched.collect::<Vec<_>>().join(" ")).filter(|searched| !searched.is_empty())
+    });
     match (first(input, &["action"]), target) {
         (Some(action), Some(target)) => Some(format!("{action} {target}")),
         (action, target) => target.or(action),
@@ -285,33 +370,89 @@ fn fetched(input: &Json<'_>) -> Option<String> {
 }
 
 fn delegated(input: &Json<'_>) -> Option<String> {
-    let names = ["description", "label", "title", "task", "prompt", "message", "objective"];
+    let names = [
+        "description",
+        "label",
+        "title",
+        "task",
+        "prompt",
+        "message",
+        "objective",
+    ];
     let Some(what) = first(input, &names) else {
-        let tasks = input.get("tasks").items().iter().filter_map(|task| first(task, &names));
+        let tasks = input
+            .get("tasks")
+            .items()
+            .iter()
+            .filter_map(|task| first(task, &names));
         let all = tasks.collect::<Vec<_>>().join(" ; ");
         return (!all.is_empty()).then_some(all);
     };
-    let who = first(input, &["subagent_type", "agentId", "agent_type", "agent", "mode"]);
+    let who = first(
+        input,
+        &["subagent_type", "agentId", "agent_type", "agent", "mode"],
+    );
     Some(who.map_or_else(|| what.clone(), |who| format!("{who}: {what}")))
 }
 
 /// How far a list of tasks is, and what is being done: `2/5 write the tests`.
 fn plan(input: &Json<'_>) -> Option<String> {
     let lists = ["todos", "plan", "items", "tasks", "todoList", "newTodos"];
-    let Some(tasks) = lists.iter().map(|name| input.get(name).items()).find(|items| !items.is_empty()) else {
+    let Some(tasks) = lists
+        .iter()
+        .map(|name| input.get(name).items())
+        .find(|items| !items.is_empty())
+    else {
         if let Some(task) = first(input, &["taskId"]) {
             let what = first(input, &["status", "subject", "description"]).unwrap_or_default();
-            return Some(format!("#{task} {}", what.replace('_', " ")).trim_end().to_owned());
+            return Some(
+                format!("#{task} {}", what.replace('_', " "))
+                    .trim_end()
+                    .to_owned(),
+            );
         }
-        return first(input, &["explanation", "subject", "plan", "content", "description", "title", "todos"]);
+        return first(
+            input,
+            &[
+                "explanation",
+                "subject",
+                "plan",
+                "content",
+                "description",
+                "title",
+                "todos",
+            ],
+        );
     };
-    let is = |task: &Json<'_>, states: &[&str]| task.get("status").str().is_some_and(|s| states.contains(&s));
-    let done =
-        tasks.iter().filter(|task| is(task, &["completed", "done"]) || task.get("done").is_true()).count();
-    let current = tasks.iter().find(|task| is(task, &["in_progress", "in-progress", "active"]));
-    let names = ["content", "step", "text", "title", "task", "description", "subject"];
-    let now = current.and_then(|task| first(task, &names)).unwrap_or_default();
-    Some(format!("{done}/{} {now}", tasks.len()).trim_end().to_owned())
+    let is = |task: &Json<'_>, states: &[&str]| {
+        task.get("status")
+            .str()
+            .is_some_and(|s| states.contains(&s))
+    };
+    let done = tasks
+        .iter()
+        .filter(|task| is(task, &["completed", "done"]) || task.get("done").is_true())
+        .count();
+    let current = tasks
+        .iter()
+        .find(|task| is(task, &["in_progress", "in-progress", "active"]));
+    let names = [
+        "content",
+        "step",
+        "text",
+        "title",
+        "task",
+        "description",
+        "subject",
+    ];
+    let now = current
+        .and_then(|task| first(task, &names))
+        .unwrap_or_default();
+    Some(
+        format!("{done}/{} {now}", tasks.len())
+            .trim_end()
+            .to_owned(),
+    )
 }
 
 /// Fields that say what a call is about, whatever the tool.
@@ -319,8 +460,11 @@ fn any_field(input: &Json<'_>) -> Option<String> {
     if let Some(raw) = input.filled() {
         return Some(raw.to_owned());
     }
-    if let Some(asked) =
-        input.get("questions").items().first().and_then(|one| first(one, &["question", "header"]))
+    if let Some(asked) = input
+        .get("questions")
+        .items()
+        .first()
+        .and_then(|one| first(one, &["question", "header"]))
     {
         return Some(asked);
     }
@@ -356,7 +500,12 @@ fn any_field(input: &Json<'_>) -> Option<String> {
 
 /// The first short string of the input, else the input itself.
 fn first_string(input: &Json<'_>) -> String {
-    let short = |value: &Json<'_>| value.filled().filter(|text| text.len() <= SHORT_BYTES).map(str::to_owned);
+    let short = |value: &Json<'_>| {
+        value
+            .filled()
+            .filter(|text| text.len() <= SHORT_BYTES)
+            .map(str::to_owned)
+    };
     let found = input.members().iter().find_map(|(_, value)| short(value));
     found.unwrap_or_else(|| match input {
         Json::Null => String::new(),
@@ -397,16 +546,35 @@ mod tests {
     #[test]
     fn the_command_of_an_editor_says_what_it_does() {
         for (input, kind, about) in [
-            (r#"{"command":"view","path":"a.py","view_range":[1,20]}"#, ToolKind::Read, "a.py:1-20"),
-            (r#"{"command":"view","path":"a.py","view_range":[5,-1]}"#, ToolKind::Read, "a.py:5"),
-            (r#"{"command":"create","path":"a.py","file_text":"x"}"#, ToolKind::Write, "a.py"),
-            (r#"{"command":"str_replace","path":"a.py","old_str":"x"}"#, ToolKind::Edit, "a.py"),
+            (
+                r#"{"command":"view","path":"a.py","view_range":[1,20]}"#,
+                ToolKind::Read,
+                "a.py:1-20",
+            ),
+            (
+                r#"{"command":"view","path":"a.py","view_range":[5,-1]}"#,
+                ToolKind::Read,
+                "a.py:5",
+            ),
+            (
+                r#"{"command":"create","path":"a.py","file_text":"x"}"#,
+                ToolKind::Write,
+                "a.py",
+            ),
+            (
+                r#"{"command":"str_replace","path":"a.py","old_str":"x"}"#,
+                ToolKind::Edit,
+                "a.py",
+            ),
         ] {
             let input = parse(input).unwrap();
             let kind_of = kind_of_call("str_replace_editor", &input);
             assert_eq!((kind_of, headline(kind_of, &input).as_str()), (kind, about));
         }
-        assert_eq!(kind_of_call("bash", &parse(r#"{"command":"view"}"#).unwrap()), ToolKind::Run);
+        assert_eq!(
+            kind_of_call("bash", &parse(r#"{"command":"view"}"#).unwrap()),
+            ToolKind::Run
+        );
     }
 
     #[test]
@@ -424,23 +592,63 @@ mod tests {
     #[test]
     fn headlines_say_what_was_asked() {
         for (kind, input, expected) in [
-            (ToolKind::Run, r#"{"command":"cargo test\n--all"}"#, "cargo test…"),
-            (ToolKind::Run, r#"{"command":["bash","-lc","ls -l"]}"#, "ls -l"),
-            (ToolKind::Run, r#"{"action":"poll","sessionId":"x1"}"#, "poll x1"),
-            (ToolKind::Read, r#"{"path":"a.rs","offset":40,"limit":41}"#, "a.rs:40-80"),
+            (
+                ToolKind::Run,
+                r#"{"command":"cargo test\n--all"}"#,
+                "cargo test…",
+            ),
+            (
+                ToolKind::Run,
+                r#"{"command":["bash","-lc","ls -l"]}"#,
+                "ls -l",
+            ),
+            (
+                ToolKind::Run,
+                r#"{"action":"poll","sessionId":"x1"}"#,
+                "poll x1",
+            ),
+            (
+                ToolKind::Read,
+                r#"{"path":"a.rs","offset":40,"limit":41}"#,
+                "a.rs:40-80",
+            ),
             (ToolKind::Read, r#"{"file_path":"a.rs"}"#, "a.rs"),
-            (ToolKind::Edit, r#"{"input":"*** Begin Patch\n*** Update File: b.rs\n@@"}"#, "b.rs"),
+            (
+                ToolKind::Edit,
+                r#"{"input":"*** Begin Patch\n*** Update File: b.rs\n@@"}"#,
+                "b.rs",
+            ),
             (
                 ToolKind::Edit,
                 r#"[{"path":"a.rs","kind":"add"},{"path":"b.rs","kind":"update"}]"#,
                 "a.rs ; b.rs",
             ),
-            (ToolKind::Search, r#"{"pattern":"fn main","path":"src"}"#, "fn main in src"),
-            (ToolKind::Edit, r#"{"search":"    return None","replace":"    return 0"}"#, ""),
+            (
+                ToolKind::Search,
+                r#"{"pattern":"fn main","path":"src"}"#,
+                "fn main in src",
+            ),
+            (
+                ToolKind::Edit,
+                r#"{"search":"    return None","replace":"    return 0"}"#,
+                "",
+            ),
             (ToolKind::Search, r#"{"path":"."}"#, "."),
-            (ToolKind::Search, r#"{"Query":"fn","SearchPath":"/w"}"#, "fn in /w"),
-            (ToolKind::Fetch, r#"{"action":"open","targetUrl":"https://a.b"}"#, "open https://a.b"),
-            (ToolKind::Delegate, r#"{"task":"count the files","agentId":"scout"}"#, "scout: count the files"),
+            (
+                ToolKind::Search,
+                r#"{"Query":"fn","SearchPath":"/w"}"#,
+                "fn in /w",
+            ),
+            (
+                ToolKind::Fetch,
+                r#"{"action":"open","targetUrl":"https://a.b"}"#,
+                "open https://a.b",
+            ),
+            (
+                ToolKind::Delegate,
+                r#"{"task":"count the files","agentId":"scout"}"#,
+                "scout: count the files",
+            ),
             (
                 ToolKind::Plan,
                 r#"{"todos":[{"status":"completed"},{"status":"in_progress","content":"b"}]}"#,
@@ -451,7 +659,11 @@ mod tests {
             (ToolKind::Other, "{}", ""),
             (ToolKind::Run, "null", ""),
         ] {
-            assert_eq!(headline(kind, &parse(input).unwrap()).as_str(), expected, "{input}");
+            assert_eq!(
+                headline(kind, &parse(input).unwrap()).as_str(),
+                expected,
+                "{input}"
+            );
         }
     }
 }

@@ -35,7 +35,8 @@ impl Turns {
         }
         let is_known = self.newest.contains(&entry.key);
         if let Some(turn) = self.turns.last_mut().filter(|_| !is_known) {
-            let packed = postcard::to_extend(&(&entry.key, entry.role, entry.marks), std::mem::take(turn));
+            let packed =
+                postcard::to_extend(&(&entry.key, entry.role, entry.marks), std::mem::take(turn));
             *turn = packed.unwrap_or_default();
             if self.newest.len() == NEWEST {
                 self.newest.pop_front();
@@ -47,17 +48,23 @@ impl Turns {
 
     /// The last turns were taken back: says so of their entries.
     pub(crate) fn take_back(&mut self, turns: u64, lane: Option<&Name>, out: &mut Batch) {
-        let count = usize::try_from(turns).unwrap_or(usize::MAX).min(self.turns.len().saturating_sub(1));
+        let count = usize::try_from(turns)
+            .unwrap_or(usize::MAX)
+            .min(self.turns.len().saturating_sub(1));
         let from = self.turns.len() - count;
         for turn in self.turns.drain(from..) {
             let mut rest = turn.as_slice();
-            while let Ok(((key, role, marks), behind)) = postcard::take_from_bytes::<(Key, Role, Marks)>(rest)
+            while let Ok(((key, role, marks), behind)) =
+                postcard::take_from_bytes::<(Key, Role, Marks)>(rest)
             {
                 rest = behind;
                 self.newest.retain(|known| *known != key);
                 let mut entry = out.new_entry(key, role, None);
                 entry.lane = lane.cloned();
-                entry.marks = Marks { undone: true, ..marks };
+                entry.marks = Marks {
+                    undone: true,
+                    ..marks
+                };
                 out.entry(entry);
             }
         }

@@ -29,8 +29,17 @@ use crate::model::text::Text;
 pub(crate) struct Kind<'a>(pub(crate) &'static str, pub(crate) &'a str);
 
 /// Members that hold what was said or seen, the best one first.
-const TEXTS: [&str; 9] =
-    ["text", "content", "message", "summary", "prompt", "body", "output", "rendered", "renderedInHumanTurn"];
+const TEXTS: [&str; 9] = [
+    "text",
+    "content",
+    "message",
+    "summary",
+    "prompt",
+    "body",
+    "output",
+    "rendered",
+    "renderedInHumanTurn",
+];
 /// Members in which agents wrap what a record is about.
 const WRAPPERS: [&str; 12] = [
     "message",
@@ -59,7 +68,13 @@ const USAGES: [&str; 7] = [
     "last_token_usage",
 ];
 /// Calls of a message beside its content.
-const CALLS: [&str; 5] = ["tool_calls", "toolCalls", "function_call", "functionCall", "functionCalls"];
+const CALLS: [&str; 5] = [
+    "tool_calls",
+    "toolCalls",
+    "function_call",
+    "functionCall",
+    "functionCalls",
+];
 /// How types of calls and results end.
 const ENDS: [&str; 8] = [
     "tool_use",
@@ -72,7 +87,15 @@ const ENDS: [&str; 8] = [
     "function_response",
 ];
 /// Names of the call that something belongs to.
-const IDS: [&str; 7] = ["id", "call_id", "callId", "callID", "tool_call_id", "toolCallId", "tool_use_id"];
+const IDS: [&str; 7] = [
+    "id",
+    "call_id",
+    "callId",
+    "callID",
+    "tool_call_id",
+    "toolCallId",
+    "tool_use_id",
+];
 /// Wrappers within wrappers are not looked into for ever.
 const DEEPEST: u8 = 4;
 /// Characters of a title.
@@ -134,14 +157,20 @@ fn show(
 
 /// The object that is named, or what its record is about.
 fn within<'j, 'a>(kind: Kind<'_>, json: &'j Json<'a>) -> &'j Json<'a> {
-    let mut inner = std::iter::once(label(kind.0)).chain(WRAPPERS).map(|name| json.get(name));
+    let mut inner = std::iter::once(label(kind.0))
+        .chain(WRAPPERS)
+        .map(|name| json.get(name));
     inner.find(|inner| inner.is_object()).unwrap_or(json)
 }
 
 fn unknown(kind: Kind<'_>, json: &Json<'_>, judged: Judged, out: &mut Batch) -> BlockKind {
     let name = kind.to_string();
     out.unknown(&name, judged);
-    let said = if judged == Judged::Text { text_of(json, 0).map(Cow::into_owned) } else { None };
+    let said = if judged == Judged::Text {
+        text_of(json, 0).map(Cow::into_owned)
+    } else {
+        None
+    };
     aside(Text::stub(&name, TITLE), json, (judged, said), out)
 }
 
@@ -155,7 +184,11 @@ fn aside(
     let body = if let Some(said) = said {
         out.output(said.trim())
     } else {
-        let text = if judged == Judged::Text { None } else { text_of(json, 0) };
+        let text = if judged == Judged::Text {
+            None
+        } else {
+            text_of(json, 0)
+        };
         let headline = Text::stub(text.as_deref().unwrap_or_default(), HEADLINE);
         out.tree(&headline, json.weight(), || json.to_tree())
     };
@@ -184,7 +217,11 @@ impl std::fmt::Display for Kind<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self(class, name) = self;
         let class = label(class);
-        if name.trim().is_empty() { write!(f, "{class} without a name") } else { write!(f, "{class}/{name}") }
+        if name.trim().is_empty() {
+            write!(f, "{class} without a name")
+        } else {
+            write!(f, "{class}/{name}")
+        }
     }
 }
 
@@ -209,14 +246,22 @@ fn carries(json: &Json<'_>, depth: u8) -> bool {
         let listed = LISTS.iter().flat_map(|name| json.get(name).items());
         wrapped.chain(listed).any(|inner| carries(inner, depth + 1))
     };
-    json.get("role").filled().is_some() || is_spent(json) || is_call(json) || is_result(json) || within()
+    json.get("role").filled().is_some()
+        || is_spent(json)
+        || is_call(json)
+        || is_result(json)
+        || within()
 }
 
 fn is_spent(json: &Json<'_>) -> bool {
     let counts = |usage: &Json<'_>| {
         let numbers = usage.members().iter().map(|(_, value)| value);
-        let nested = numbers.clone().flat_map(|value| value.members().iter().map(|(_, value)| value));
-        numbers.chain(nested).any(|value| value.number().is_some_and(|n| n > 0.0))
+        let nested = numbers
+            .clone()
+            .flat_map(|value| value.members().iter().map(|(_, value)| value));
+        numbers
+            .chain(nested)
+            .any(|value| value.number().is_some_and(|n| n > 0.0))
     };
     USAGES.iter().any(|name| counts(json.get(name)))
 }
@@ -226,15 +271,24 @@ fn is_call(json: &Json<'_>) -> bool {
         let calls = json.get(name);
         calls.is_object() || !calls.items().is_empty()
     });
-    let named =
-        ["name", "tool", "toolName", "tool_name"].iter().any(|name| json.get(name).filled().is_some());
-    let given = ["input", "arguments", "args"].iter().any(|name| json.has(name));
+    let named = ["name", "tool", "toolName", "tool_name"]
+        .iter()
+        .any(|name| json.get(name).filled().is_some());
+    let given = ["input", "arguments", "args"]
+        .iter()
+        .any(|name| json.has(name));
     has_calls || ends_like_call(json) || (named && given && has_id(json))
 }
 
 fn is_result(json: &Json<'_>) -> bool {
-    let is_of_call = IDS.iter().skip(1).any(|name| json.get(name).filled().is_some());
-    is_of_call && ["output", "result", "content", "is_error", "isError"].iter().any(|name| json.has(name))
+    let is_of_call = IDS
+        .iter()
+        .skip(1)
+        .any(|name| json.get(name).filled().is_some());
+    is_of_call
+        && ["output", "result", "content", "is_error", "isError"]
+            .iter()
+            .any(|name| json.has(name))
 }
 
 fn ends_like_call(json: &Json<'_>) -> bool {
@@ -249,16 +303,29 @@ fn has_id(json: &Json<'_>) -> bool {
 /// What somebody said or saw: the one reading of texts for all formats.
 pub(crate) fn text_of<'j>(json: &'j Json<'_>, depth: u8) -> Option<Cow<'j, str>> {
     match json {
-        Json::Str(_) => json.filled().filter(|text| is_said(text)).map(Cow::Borrowed),
+        Json::Str(_) => json
+            .filled()
+            .filter(|text| is_said(text))
+            .map(Cow::Borrowed),
         Json::Array(items) => {
-            let mut texts = items.iter().filter_map(|item| text_of(item, depth + 1)).peekable();
+            let mut texts = items
+                .iter()
+                .filter_map(|item| text_of(item, depth + 1))
+                .peekable();
             texts.peek().is_some().then(|| joined(texts))
         }
         Json::Object(_) if depth <= DEEPEST => {
-            let own = TEXTS.iter().find_map(|name| text_of(json.get(name), depth + 1));
+            let own = TEXTS
+                .iter()
+                .find_map(|name| text_of(json.get(name), depth + 1));
             own.or_else(|| {
-                let wrapped = WRAPPERS.iter().map(|name| json.get(name)).filter(|inner| inner.is_object());
-                wrapped.into_iter().find_map(|inner| text_of(inner, depth + 1))
+                let wrapped = WRAPPERS
+                    .iter()
+                    .map(|name| json.get(name))
+                    .filter(|inner| inner.is_object());
+                wrapped
+                    .into_iter()
+                    .find_map(|inner| text_of(inner, depth + 1))
             })
         }
         _ => None,
@@ -271,7 +338,9 @@ fn is_said(text: &str) -> bool {
     let is_data = text.starts_with("data:") || super::details::is_opaque(text);
     let is_code = !text.contains(char::is_whitespace)
         && text.len() >= ID
-        && text.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-' || c == b'_')
+        && text
+            .bytes()
+            .all(|c| c.is_ascii_alphanumeric() || c == b'-' || c == b'_')
         && text.bytes().any(|c| c.is_ascii_digit());
     !is_data && !is_code && text.chars().any(char::is_alphabetic)
 }

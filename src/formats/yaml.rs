@@ -8,7 +8,9 @@ use super::json::Json;
 pub(crate) fn facts(text: &str) -> Json<'static> {
     let fact = |line: &str| {
         let (name, value) = line.split_once(": ")?;
-        let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+        let is_name = name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
         let value = value.trim();
         let quoted = |quote: char| value.strip_prefix(quote)?.strip_suffix(quote);
         let value = quoted('"').or_else(|| quoted('\'')).unwrap_or(value);
@@ -24,8 +26,10 @@ mod tests {
 
     #[test]
     fn only_plain_facts_are_read() {
-        let text =
-            "# of a session\nid: a1\nname: \"My: session\"\nnote: |\n  more: text\nlist:\n  - b: c\nempty:\n";
-        assert_eq!(facts(text).to_source(), r#"{"id":"a1","name":"My: session"}"#);
+        let text = "# of a session\nid: a1\nname: \"My: session\"\nnote: |\n  more: text\nlist:\n  - b: c\nempty:\n";
+        assert_eq!(
+            facts(text).to_source(),
+            r#"{"id":"a1","name":"My: session"}"#
+        );
     }
 }

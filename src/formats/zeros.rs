@@ -29,7 +29,10 @@ struct Zeros {
 
 impl<D> Judged<D> {
     pub(crate) fn new(decoder: D) -> Self {
-        Self { decoder, zeros: Zeros::default() }
+        Self {
+            decoder,
+            zeros: Zeros::default(),
+        }
     }
 }
 
@@ -53,11 +56,15 @@ impl<D: Decoder> Around for Judged<D> {
 impl Zeros {
     fn judge(&mut self, from: usize, out: &mut Batch) {
         let new = out.edits.get_mut(from..).unwrap_or_default();
-        self.is_priced |= new.iter_mut().filter_map(usage_of).any(|(_, usage, _)| usage.cost > Some(0.0));
+        self.is_priced |= new
+            .iter_mut()
+            .filter_map(usage_of)
+            .any(|(_, usage, _)| usage.cost > Some(0.0));
         if !self.is_priced {
             for (of, usage, model) in new.iter_mut().filter_map(usage_of) {
                 if usage.cost == Some(0.0) {
-                    self.unknown.insert(of.clone(), (usage.clone(), model.cloned()));
+                    self.unknown
+                        .insert(of.clone(), (usage.clone(), model.cloned()));
                     usage.cost = None;
                 } else {
                     self.unknown.remove(of);
@@ -72,7 +79,11 @@ impl Zeros {
         let mut free: Vec<_> = self.unknown.drain().collect();
         free.sort_by(|(one, _), (other, _)| one.cmp(other));
         for (of, (usage, model)) in free {
-            out.push(Edit::Usage { of, usage: Box::new(usage), model });
+            out.push(Edit::Usage {
+                of,
+                usage: Box::new(usage),
+                model,
+            });
         }
     }
 }
@@ -80,7 +91,11 @@ impl Zeros {
 /// What was spent on requests, or beside them.
 fn usage_of(edit: &mut Edit) -> Option<(&Key, &mut Usage, Option<&Name>)> {
     let (of, usage, model) = match edit {
-        Edit::Entry(entry) => (&entry.key, entry.usage.as_deref_mut()?, entry.model.as_ref()),
+        Edit::Entry(entry) => (
+            &entry.key,
+            entry.usage.as_deref_mut()?,
+            entry.model.as_ref(),
+        ),
         Edit::Usage { of, usage, model } => (&*of, &mut **usage, model.as_ref()),
         _ => return None,
     };

@@ -56,7 +56,10 @@ pub(crate) fn read_portions<'r>(
         let (send, portions) = bounded(AHEAD);
         let ahead = scope.spawn(move || {
             read_each(follower, buffer, room, |mut portion| {
-                portion.lines.iter_mut().for_each(|(line, value)| *value = value_of(line.record().bytes));
+                portion
+                    .lines
+                    .iter_mut()
+                    .for_each(|(line, value)| *value = value_of(line.record().bytes));
                 send.send(portion).is_ok()
             })
         });
@@ -84,7 +87,11 @@ fn read_each<'r>(
         sum += read;
         let is_last = begun + read < filled || filled == rest.len();
         let new = rest.get(begun..begun + read).unwrap_or_default();
-        let whole = if is_last { Some(read) } else { memrchr(b'\n', new).map(|newline| newline + 1) };
+        let whole = if is_last {
+            Some(read)
+        } else {
+            memrchr(b'\n', new).map(|newline| newline + 1)
+        };
         let Some(whole) = whole else {
             begun += read;
             continue;

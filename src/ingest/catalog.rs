@@ -30,7 +30,10 @@ pub(crate) fn plan(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), Op
         None => newest(&heads).ok_or_else(|| refusal(path, "no session in this database"))?,
     };
     if let Ok(None) = database.value(&queries.named, &[Cell::from(head.id.as_str())]) {
-        let what = format!("the id of session {} is no text, so its rows cannot be asked for", head.id);
+        let what = format!(
+            "the id of session {} is no text, so its rows cannot be asked for",
+            head.id
+        );
         return Err(refusal(path, &what));
     }
     let (mut plan, others) = Plan::of(path, head.id.clone(), detection);
@@ -40,11 +43,17 @@ pub(crate) fn plan(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), Op
 
 /// The sessions of a database, newest first.
 pub fn sessions(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
-    let (database, _, queries) = detect(path, Asked::UntilCertain, None).map_err(|why| why.of(path))?;
+    let (database, _, queries) =
+        detect(path, Asked::UntilCertain, None).map_err(|why| why.of(path))?;
     let mut heads = heads(&database, &queries).map_err(|why| why.of(path))?;
     for head in heads.iter_mut().take(COUNTED) {
-        let count = database.value(&queries.count, &[Cell::from(head.id.as_str())]).ok().flatten();
-        head.messages = count.and_then(|cell| cell.int()).and_then(|count| u64::try_from(count).ok());
+        let count = database
+            .value(&queries.count, &[Cell::from(head.id.as_str())])
+            .ok()
+            .flatten();
+        head.messages = count
+            .and_then(|cell| cell.int())
+            .and_then(|count| u64::try_from(count).ok());
     }
     Ok(heads)
 }
@@ -61,7 +70,10 @@ pub(crate) enum Unlisted {
 
 /// The sessions of a database, newest first, without the counts of their messages. Whoever lists what lies in the places
 /// of agents, of which this is the one, waits for no writer.
-pub(crate) fn heads_at(path: &Path, of: Option<&'static dyn Format>) -> Result<Vec<SessionHead>, Unlisted> {
+pub(crate) fn heads_at(
+    path: &Path,
+    of: Option<&'static dyn Format>,
+) -> Result<Vec<SessionHead>, Unlisted> {
     let (database, _, queries) = detect(path, Asked::UntilCertain, of)?;
     heads(&database, &queries)
 }
@@ -69,7 +81,11 @@ pub(crate) fn heads_at(path: &Path, of: Option<&'static dyn Format>) -> Result<V
 /// What a database is that an agent keeps in the place of its sessions, with tables that nobody knows.
 fn unknown_of(format: &dyn Format) -> String {
     let agent = format.agent();
-    let article = if agent.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
+    let article = if agent.starts_with(['A', 'E', 'I', 'O', 'U']) {
+        "an"
+    } else {
+        "a"
+    };
     format!("{article} {agent} database of a later version")
 }
 
@@ -85,7 +101,10 @@ impl Unlisted {
 }
 
 /// How a format reads these tables.
-pub(crate) fn queries(database: &Database, format: &dyn Format) -> Result<Option<Queries>, Failure> {
+pub(crate) fn queries(
+    database: &Database,
+    format: &dyn Format,
+) -> Result<Option<Queries>, Failure> {
     Ok(format.queries(&tables(database)?))
 }
 
@@ -94,14 +113,18 @@ fn detect(
     asked: Asked,
     of: Option<&'static dyn Format>,
 ) -> Result<(Database, Detection, Queries), Unlisted> {
-    let patience = if of.is_some() { Duration::ZERO } else { PATIENCE };
+    let patience = if of.is_some() {
+        Duration::ZERO
+    } else {
+        PATIENCE
+    };
     let database = Database::open_patiently(path, patience).map_err(Unlisted::Unreadable)?;
     let tables = tables(&database).map_err(Unlisted::Unreadable)?;
     let detected = detect_database(&tables, asked);
     let (detection, queries) = detected.ok_or_else(|| match of {
-        Some(format) if !is_aside(&tables) => {
-            Unlisted::Unknown(predecessor(&tables).map_or_else(|| unknown_of(format), str::to_owned))
-        }
+        Some(format) if !is_aside(&tables) => Unlisted::Unknown(
+            predecessor(&tables).map_or_else(|| unknown_of(format), str::to_owned),
+        ),
         _ => Unlisted::Foreign(refusal(path, &describe(&tables))),
     })?;
     Ok((database, detection, queries))
@@ -109,7 +132,10 @@ fn detect(
 
 /// The tables of a database.
 pub(crate) fn tables(database: &Database) -> Result<Tables, Failure> {
-    let tables = database.tables()?.into_iter().map(|(name, columns)| Table { name, columns });
+    let tables = database
+        .tables()?
+        .into_iter()
+        .map(|(name, columns)| Table { name, columns });
     Ok(Tables(tables.collect()))
 }
 
@@ -119,12 +145,33 @@ fn heads(database: &Database, queries: &Queries) -> Result<Vec<SessionHead>, Unl
     let mut places: HashMap<String, usize> = HashMap::new();
     let read = database.each(&queries.heads, &[], &mut |row| {
         let mut cells = row.iter();
-        let mut text = || cells.next().and_then(Cell::text).filter(|text| !text.is_empty());
-        let (Some(id), key, title) = (text(), text(), text()) else { return };
-        let updated = row.get(3).and_then(Cell::int).filter(|ms| *ms > 0).map(Timestamp);
-        let parent = row.get(4).and_then(Cell::text).filter(|text| !text.is_empty());
+        let mut text = || {
+            cells
+                .next()
+                .and_then(Cell::text)
+                .filter(|text| !text.is_empty())
+        };
+        let (Some(id), key, title) = (text(), text(), text()) else {
+            return;
+        };
+        let updated = row
+            .get(3)
+            .and_then(Cell::int)
+            .filter(|ms| *ms > 0)
+            .map(Timestamp);
+        let parent = row
+            .get(4)
+            .and_then(Cell::text)
+            .filter(|text| !text.is_empty());
         let title = title.map(|title| Text::clean(&title));
-        let head = SessionHead { id, key, title, updated, parent, messages: None };
+        let head = SessionHead {
+            id,
+            key,
+            title,
+            updated,
+            parent,
+            messages: None,
+        };
         if let Some(known) = places.get(&head.id).and_then(|place| heads.get_mut(*place)) {
             complete(known, head);
         } else {
@@ -147,7 +194,10 @@ fn complete(known: &mut SessionHead, other: SessionHead) {
 
 /// The newest session that no other one here started.
 fn newest(heads: &[SessionHead]) -> Option<&SessionHead> {
-    heads.iter().find(|head| is_main(head, heads)).or_else(|| heads.first())
+    heads
+        .iter()
+        .find(|head| is_main(head, heads))
+        .or_else(|| heads.first())
 }
 
 /// When something was last written to sessions or to what they started, by their ids.
@@ -156,16 +206,27 @@ pub(crate) fn last_written(heads: &[SessionHead]) -> HashMap<String, Timestamp> 
     let by_name: HashMap<String, &SessionHead> = heads
         .iter()
         .rev()
-        .flat_map(|head| names(head).into_iter().flatten().map(move |name| (name, head)))
+        .flat_map(|head| {
+            names(head)
+                .into_iter()
+                .flatten()
+                .map(move |name| (name, head))
+        })
         .collect();
     let mut newest: HashMap<String, Timestamp> = HashMap::new();
     for head in heads {
         let Some(at) = head.updated else { continue };
         let mut of = Some(head);
         // Who is as new already has such parents; so parents in a ring have an end, too.
-        while let Some(head) = of.filter(|head| newest.get(&head.id).is_none_or(|known| *known < at)) {
+        while let Some(head) =
+            of.filter(|head| newest.get(&head.id).is_none_or(|known| *known < at))
+        {
             newest.insert(head.id.clone(), at);
-            of = head.parent.as_ref().and_then(|parent| by_name.get(parent)).copied();
+            of = head
+                .parent
+                .as_ref()
+                .and_then(|parent| by_name.get(parent))
+                .copied();
         }
     }
     newest
@@ -173,24 +234,44 @@ pub(crate) fn last_written(heads: &[SessionHead]) -> HashMap<String, Timestamp> 
 
 /// Whether no other session here started this one.
 pub(crate) fn is_main(head: &SessionHead, heads: &[SessionHead]) -> bool {
-    let Some(parent) = &head.parent else { return true };
+    let Some(parent) = &head.parent else {
+        return true;
+    };
     let is_parent = |other: &SessionHead| other.id == *parent || other.key.as_ref() == Some(parent);
-    !heads.iter().any(|other| other.id != head.id && is_parent(other))
+    !heads
+        .iter()
+        .any(|other| other.id != head.id && is_parent(other))
 }
 
 /// The session with this id, with this key, or the only one whose id begins so.
 pub(crate) fn find<'h>(heads: &'h [SessionHead], name: &str) -> Result<&'h SessionHead, String> {
     let exact = heads.iter().find(|head| head.id == name);
-    if let Some(head) = exact.or_else(|| heads.iter().find(|head| head.key.as_deref() == Some(name))) {
+    if let Some(head) =
+        exact.or_else(|| heads.iter().find(|head| head.key.as_deref() == Some(name)))
+    {
         return Ok(head);
     }
-    let meant: Vec<&SessionHead> = heads.iter().filter(|head| head.id.starts_with(name)).collect();
+    let meant: Vec<&SessionHead> = heads
+        .iter()
+        .filter(|head| head.id.starts_with(name))
+        .collect();
     match meant.as_slice() {
         [only] => Ok(only),
-        [] => Err(format!("no session {name} among {} in it; `tv list` on it alone shows them", heads.len())),
+        [] => Err(format!(
+            "no session {name} among {} in it; `tv list` on it alone shows them",
+            heads.len()
+        )),
         [..] => {
-            let ids: Vec<&str> = meant.iter().map(|head| head.id.as_str()).take(NAMED).collect();
-            Err(format!("{name} may mean {} sessions: {}, …", meant.len(), ids.join(", ")))
+            let ids: Vec<&str> = meant
+                .iter()
+                .map(|head| head.id.as_str())
+                .take(NAMED)
+                .collect();
+            Err(format!(
+                "{name} may mean {} sessions: {}, …",
+                meant.len(),
+                ids.join(", ")
+            ))
         }
     }
 }
@@ -202,13 +283,20 @@ mod tests {
 
     fn head(id: &str, key: Option<&str>, parent: Option<&str>) -> SessionHead {
         let own = |text: &str| text.to_owned();
-        SessionHead { key: key.map(own), parent: parent.map(own), ..SessionHead::named(own(id)) }
+        SessionHead {
+            key: key.map(own),
+            parent: parent.map(own),
+            ..SessionHead::named(own(id))
+        }
     }
 
     #[test]
     fn a_session_is_named_by_its_id_its_beginning_or_its_key() {
-        let heads =
-            [head("abc1", Some("agent:main:main"), None), head("abc2", None, None), head("x", None, None)];
+        let heads = [
+            head("abc1", Some("agent:main:main"), None),
+            head("abc2", None, None),
+            head("x", None, None),
+        ];
         assert_eq!(find(&heads, "abc2").unwrap().id, "abc2");
         assert_eq!(find(&heads, "agent:main:main").unwrap().id, "abc1");
         assert_eq!(find(&heads, "abc1").unwrap().id, "abc1");
@@ -218,8 +306,11 @@ mod tests {
 
     #[test]
     fn the_newest_session_is_one_that_nobody_here_started() {
-        let heads =
-            [head("c", None, Some("key")), head("p", Some("key"), None), head("o", None, Some("gone"))];
+        let heads = [
+            head("c", None, Some("key")),
+            head("p", Some("key"), None),
+            head("o", None, Some("gone")),
+        ];
         assert_eq!(newest(&heads).unwrap().id, "p");
         assert!(is_main(&heads[2], &heads));
         assert_eq!(newest(&heads[..1]).unwrap().id, "c");

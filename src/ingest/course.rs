@@ -76,7 +76,13 @@ impl<'f> Course<'f> {
             emitter.replace();
         }
         let now = (Instant::now(), &self.databases);
-        self.reader = Some(Reader::new(&self.plan, &self.files, Bodies::Recent, emitter, now)?);
+        self.reader = Some(Reader::new(
+            &self.plan,
+            &self.files,
+            Bodies::Recent,
+            emitter,
+            now,
+        )?);
         self.has_been_read = true;
         self.may_have_grown = self.plan.is_provisional;
         Ok(())
@@ -94,7 +100,9 @@ impl<'f> Course<'f> {
 
     /// Whether anybody still listens.
     pub(crate) fn is_heard(&self) -> bool {
-        self.reader.as_ref().is_none_or(|reader| reader.emitter.is_open())
+        self.reader
+            .as_ref()
+            .is_none_or(|reader| reader.emitter.is_open())
     }
 
     /// Whether there is something to be read.
@@ -122,7 +130,10 @@ impl<'f> Course<'f> {
     /// Reads on for so long. Answers whether there is more to be read.
     pub(crate) fn read(&mut self, slice: Duration) -> io::Result<bool> {
         self.open()?;
-        self.has_more = self.reader.as_mut().is_some_and(|reader| read_on(reader, slice));
+        self.has_more = self
+            .reader
+            .as_mut()
+            .is_some_and(|reader| read_on(reader, slice));
         if !self.has_more {
             self.emit_state();
         }
@@ -150,25 +161,34 @@ impl<'f> Course<'f> {
 
     /// Says that everything is there, and whether it was read anew.
     fn emit_state(&mut self) {
-        let Some(reader) = &mut self.reader else { return };
+        let Some(reader) = &mut self.reader else {
+            return;
+        };
         if !std::mem::replace(&mut self.is_caught_up, true) {
             reader.emitter.send(Feed::CaughtUp);
             reader.emitter.send(Feed::Link(LinkState::Live));
         }
         if let Some(why) = self.reread.take() {
-            reader.emitter.send(Feed::Link(LinkState::Reread(Text::clean(&why))));
+            reader
+                .emitter
+                .send(Feed::Link(LinkState::Reread(Text::clean(&why))));
         }
     }
 
     /// Looks whether files have changed.
     pub(crate) fn poll(&mut self, hints: &Hints) -> Taken {
         let now = Instant::now();
-        let Some(reader) = &mut self.reader else { return Taken::default() };
+        let Some(reader) = &mut self.reader else {
+            return Taken::default();
+        };
         let seen = reader.poll(hints, now);
         self.has_more |= reader.has_more() || reader.is_overdue(now);
         let has_links = !seen.links.is_empty();
         let is_anew = self.take_in(seen);
-        Taken { is_news: has_links || self.has_more, is_anew }
+        Taken {
+            is_news: has_links || self.has_more,
+            is_anew,
+        }
     }
 
     /// Takes in what a look at the files showed. Answers whether everything is read anew.
@@ -182,7 +202,11 @@ impl<'f> Course<'f> {
         }
         let has_grown = std::mem::take(&mut self.may_have_grown) || seen.has_grown;
         let is_clear = !(self.plan.is_provisional && has_grown);
-        let next = if is_anew || !is_clear { self.plan.again() } else { None };
+        let next = if is_anew || !is_clear {
+            self.plan.again()
+        } else {
+            None
+        };
         let Some(plan) = next else { return is_anew };
         let is_same = plan.reads_like(&self.plan);
         let is_clearer = plan.opened.confidence != self.plan.opened.confidence

@@ -50,7 +50,11 @@ pub(crate) fn take(own: Vec<(PathBuf, String)>, only: Option<String>) -> Vec<Str
             Err(mistakes) => complaints.extend(first(&path, mistakes)),
         }
     }
-    choose(Choice { own: definitions, overlays, only });
+    choose(Choice {
+        own: definitions,
+        overlays,
+        only,
+    });
     complaints
 }
 
@@ -60,7 +64,10 @@ const MISTAKES: usize = 8;
 fn first(path: &Path, mut mistakes: Vec<String>) -> Vec<String> {
     if mistakes.len() > MISTAKES {
         mistakes.truncate(MISTAKES);
-        mistakes.push(format!("{0}: more is wrong with it: `tv formats check {0}`", path.display()));
+        mistakes.push(format!(
+            "{0}: more is wrong with it: `tv formats check {0}`",
+            path.display()
+        ));
     }
     mistakes
 }
@@ -75,9 +82,16 @@ fn definitions(
     for (path, text) in files.iter().filter(|(_, text)| !is_overlay(text)) {
         match read(text, Some(path.clone())) {
             // What was asked for stands for what is installed by the same name.
-            Ok(definition) if definitions.iter().any(|known| known.name == definition.name) => {
-                let what =
-                    format!("{}: another definition is named {}, too", path.display(), definition.name);
+            Ok(definition)
+                if definitions
+                    .iter()
+                    .any(|known| known.name == definition.name) =>
+            {
+                let what = format!(
+                    "{}: another definition is named {}, too",
+                    path.display(),
+                    definition.name
+                );
                 complaints.extend((only != Some(definition.name)).then_some(what));
             }
             Ok(definition) => definitions.push(Box::leak(Box::new(definition))),
@@ -88,24 +102,40 @@ fn definitions(
 }
 
 fn complaints_of(path: &Path, mistakes: Vec<Mistake>) -> Vec<String> {
-    mistakes.into_iter().map(|mistake| format!("{}:{mistake}", path.display())).collect()
+    mistakes
+        .into_iter()
+        .map(|mistake| format!("{}:{mistake}", path.display()))
+        .collect()
 }
 
-fn overlay_of(path: &Path, text: &str, own: &[&'static Definition]) -> Result<Overlay, Vec<String>> {
+fn overlay_of(
+    path: &Path,
+    text: &str,
+    own: &[&'static Definition],
+) -> Result<Overlay, Vec<String>> {
     let kinds = |name: &str| {
         let is_defined = own.iter().any(|known| known.name == name);
         let fixed = || head::of(name).map(|head| Some(&head.kinds));
         let built_in = || is_built_in(name).then_some(None);
-        if is_defined { Some(None) } else { fixed().or_else(built_in) }
+        if is_defined {
+            Some(None)
+        } else {
+            fixed().or_else(built_in)
+        }
     };
     let names = || {
-        let mut all: Vec<&str> = formats::names().chain(own.iter().map(|known| known.name)).collect();
+        let mut all: Vec<&str> = formats::names()
+            .chain(own.iter().map(|known| known.name))
+            .collect();
         all.retain(|name| *name != "generic");
         all.sort_unstable();
         all.dedup();
         all
     };
-    let base = Base { kinds: &kinds, names: &names };
+    let base = Base {
+        kinds: &kinds,
+        names: &names,
+    };
     overlay(text, path.to_owned(), &base).map_err(|mistakes| complaints_of(path, mistakes))
 }
 
@@ -120,7 +150,9 @@ pub(crate) fn name_of(
         let own = definitions(files, None, &mut Vec::new());
         return overlay_of(path, text, &own).map(|overlay| overlay.extends);
     }
-    read(text, None).map(|definition| definition.name).map_err(|mistakes| complaints_of(path, mistakes))
+    read(text, None)
+        .map(|definition| definition.name)
+        .map_err(|mistakes| complaints_of(path, mistakes))
 }
 
 /// What of a definition or an overlay, which was taken, changes nothing; or what is wrong with it.
@@ -131,14 +163,26 @@ pub(crate) fn judge(path: &Path, text: &str) -> Result<(&'static str, Vec<String
     let own: Vec<_> = formats::own().copied().collect();
     let overlay = overlay_of(path, text, &own)?;
     let format = named(overlay.extends);
-    let remarks = format.map(|format| remarks::remarks(&overlay, format, head::own_kinds(overlay.extends)));
+    let remarks =
+        format.map(|format| remarks::remarks(&overlay, format, head::own_kinds(overlay.extends)));
     let placed = |remark| format!("{}{remark}", path.display());
-    Ok((overlay.extends, remarks.unwrap_or_default().into_iter().map(placed).collect()))
+    Ok((
+        overlay.extends,
+        remarks
+            .unwrap_or_default()
+            .into_iter()
+            .map(placed)
+            .collect(),
+    ))
 }
 
 /// The text of a format that comes with the program.
 pub(crate) fn text_of(name: &str) -> Option<&'static str> {
-    let definition = || BUILT_IN.iter().find(|(file, _)| file.strip_suffix(".toml") == Some(name));
+    let definition = || {
+        BUILT_IN
+            .iter()
+            .find(|(file, _)| file.strip_suffix(".toml") == Some(name))
+    };
     head::text_of(name).or_else(|| definition().map(|(_, text)| *text))
 }
 
@@ -148,16 +192,24 @@ pub(crate) fn added_by(format: &str) -> impl Iterator<Item = &'static Path> {
 }
 
 /// Where the text of a note may be, if nobody says better.
-const SAID: &str = "text|message.content|content|message|summary|prompt|body|output|$.rendered[].content";
+const SAID: &str =
+    "text|message.content|content|message|summary|prompt|body|output|$.rendered[].content";
 
 /// Lines of an overlay that name kinds which a format does not know, by their names in the tally, each with whether it has
 /// a text. Kinds that no list of the format can name are left out.
-pub(crate) fn naming(format: &str, kinds: impl Iterator<Item = (String, Judged)>) -> Option<String> {
+pub(crate) fn naming(
+    format: &str,
+    kinds: impl Iterator<Item = (String, Judged)>,
+) -> Option<String> {
     let known = head::kinds_of(format);
     let mut classes: BTreeMap<&str, (Vec<String>, Vec<String>)> = BTreeMap::new();
     for (kind, judged) in kinds {
-        let Some((label, name)) = kind.split_once('/') else { continue };
-        let Some(class) = known.class_of(label) else { continue };
+        let Some((label, name)) = kind.split_once('/') else {
+            continue;
+        };
+        let Some(class) = known.class_of(label) else {
+            continue;
+        };
         let (quiet, notes) = classes.entry(class).or_default();
         if judged == Judged::Trace {
             quiet.push(quoted(name));
@@ -201,7 +253,10 @@ pub(crate) fn is_known(name: &str) -> bool {
 
 /// The definition that reads a format; nothing for formats with a decoder of their own.
 pub(crate) fn definition_of(name: &str) -> Option<&'static Definition> {
-    DEFINITIONS.iter().copied().find(|definition| definition.name == name)
+    DEFINITIONS
+        .iter()
+        .copied()
+        .find(|definition| definition.name == name)
 }
 
 /// Whether the program itself has a format with the name of a reader's own definition.
@@ -216,8 +271,8 @@ pub(crate) fn known(environment: &Environment) -> Vec<Known> {
         .map(|format| {
             let roots = formats::roots(format);
             let below = roots.filter_map(|root| Some((root.place(environment)?, root.holds)));
-            let patterns =
-                below.flat_map(|(at, holds)| holds.iter().map(move |holds| Pattern(holds.pattern(&at))));
+            let patterns = below
+                .flat_map(|(at, holds)| holds.iter().map(move |holds| Pattern(holds.pattern(&at))));
             Known {
                 name: format.name(),
                 agent: format.agent(),
@@ -230,7 +285,9 @@ pub(crate) fn known(environment: &Environment) -> Vec<Known> {
 
 /// The rules of the definition with this name, and how many records each has taken since the program began.
 pub(crate) fn rules(name: &str) -> Vec<RuleLine> {
-    let rules = definition_of(name).into_iter().flat_map(|definition| &definition.rules);
+    let rules = definition_of(name)
+        .into_iter()
+        .flat_map(|definition| &definition.rules);
     let line = |rule: &Rule| RuleLine {
         line: rule.line,
         words: rule.words.clone(),

@@ -37,21 +37,38 @@ pub(crate) fn parts(format: &dyn Format, path: &Path, files: &Files) -> Vec<Part
     while parts.len() < MOST
         && let Some(earlier) = before(format, &next)
     {
-        let mut names = files_of(&earlier.files).into_iter().filter(|name| !known.contains(name));
-        let Some(found) = names.find(|name| ends_well(name, &earlier, files).unwrap_or(false)) else { break };
+        let mut names = files_of(&earlier.files)
+            .into_iter()
+            .filter(|name| !known.contains(name));
+        let Some(found) = names.find(|name| ends_well(name, &earlier, files).unwrap_or(false))
+        else {
+            break;
+        };
         known.insert(found.clone());
         next.clone_from(&found);
-        parts.push(Part { path: found, bytes: earlier.bytes });
+        parts.push(Part {
+            path: found,
+            bytes: earlier.bytes,
+        });
     }
     parts.reverse();
     parts
 }
 
 /// Gives the records of the session of which the one at `path` has copies.
-pub(crate) fn originals(format: &dyn Format, path: &Path, files: &Files, learn: &mut dyn FnMut(&[u8])) {
-    let Some(head) = format.may_go_on().then(|| read_head(path).ok()).flatten() else { return };
+pub(crate) fn originals(
+    format: &dyn Format,
+    path: &Path,
+    files: &Files,
+    learn: &mut dyn FnMut(&[u8]),
+) {
+    let Some(head) = format.may_go_on().then(|| read_head(path).ok()).flatten() else {
+        return;
+    };
     let names = files_of(&format.copied_from(path, &text_of(&head.bytes)));
-    let Some(name) = names.into_iter().find(|name| name != path) else { return };
+    let Some(name) = names.into_iter().find(|name| name != path) else {
+        return;
+    };
     let mut buffer = LineBuffer::new(FileId::default());
     // Without it what is copied is told by its times.
     for piece in read(&name, u64::MAX, files) {
@@ -64,7 +81,10 @@ pub(crate) fn originals(format: &dyn Format, path: &Path, files: &Files, learn: 
 /// Reads so much of the text in a file beside the session.
 pub(crate) fn read(path: &Path, bytes: u64, files: &Files) -> Receiver<Piece> {
     let (path, files) = (path.to_owned(), files.clone());
-    start(move || Ok(Box::new(open(&path, &files)?.take(bytes))), || ())
+    start(
+        move || Ok(Box::new(open(&path, &files)?.take(bytes))),
+        || (),
+    )
 }
 
 /// The file in which a session began that goes on in the one at `path`, which begins so: by names alone, which have times
@@ -75,9 +95,12 @@ pub(super) fn first_file(format: &dyn Format, path: &Path, head: &[u8]) -> Optio
     let mut earlier = before_in(format, path, head);
     let mut first = None;
     while let Some(part) = earlier.filter(|_| known.len() < MOST) {
-        let is_before =
-            |name: &PathBuf| !known.contains(name) && format.named(name).is_some_and(|named| named.id == own);
-        let Some(name) = files_of(&part.files).into_iter().filter(is_before).min() else { break };
+        let is_before = |name: &PathBuf| {
+            !known.contains(name) && format.named(name).is_some_and(|named| named.id == own)
+        };
+        let Some(name) = files_of(&part.files).into_iter().filter(is_before).min() else {
+            break;
+        };
         earlier = before(format, &name);
         known.insert(name.clone());
         first = Some(name);
@@ -106,7 +129,10 @@ fn ends_well(path: &Path, earlier: &Earlier, files: &Files) -> io::Result<bool> 
     text.take(earlier.bytes - skipped).read_to_end(&mut end)?;
     let is_all = end.len() as u64 == earlier.bytes - skipped;
     let text = text_of(&end);
-    let last = text.lines().next_back().and_then(|line| json::parse(line).ok());
+    let last = text
+        .lines()
+        .next_back()
+        .and_then(|line| json::parse(line).ok());
     Ok(is_all && last.is_some_and(|last| (earlier.is_last)(&last)))
 }
 
@@ -117,5 +143,6 @@ fn open(path: &Path, files: &Files) -> io::Result<Box<dyn Read>> {
 
 /// Whether a file is a compressed archive of lines, by its name.
 pub(crate) fn is_packed(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "zst" || extension == "gz")
+    path.extension()
+        .is_some_and(|extension| extension == "zst" || extension == "gz")
 }

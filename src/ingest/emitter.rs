@@ -127,7 +127,11 @@ impl<'o> Emitter<'o> {
     fn spend_record(&mut self, bytes: &[u8], before: u64) {
         let records = self.batch.tally.records().saturating_sub(before);
         if records > 0 && self.budget.is_some() {
-            self.spend(records.saturating_mul(A_RECORD).saturating_add(weight(bytes)));
+            self.spend(
+                records
+                    .saturating_mul(A_RECORD)
+                    .saturating_add(weight(bytes)),
+            );
         }
     }
 
@@ -182,7 +186,13 @@ impl<'o> Emitter<'o> {
 
     /// As [`Self::tell`], for a record whose value is known.
     pub(crate) fn emit_read(&mut self, record: Record<'_>, value: &Json<'_>, place: Place<'_>) {
-        feed_read(&mut *self.decoder, record, Some(value), place, &mut self.batch);
+        feed_read(
+            &mut *self.decoder,
+            record,
+            Some(value),
+            place,
+            &mut self.batch,
+        );
         self.flush_if_full();
     }
 
@@ -192,7 +202,12 @@ impl<'o> Emitter<'o> {
     }
 
     /// As [`Self::emit_apart`], for a record that its agent may have abandoned.
-    pub(crate) fn emit_as(&mut self, record: Record<'_>, place: Place<'_>, is_abandoned: bool) -> Tally {
+    pub(crate) fn emit_as(
+        &mut self,
+        record: Record<'_>,
+        place: Place<'_>,
+        is_abandoned: bool,
+    ) -> Tally {
         self.apart(|emitter| {
             let before = emitter.batch.edits.len();
             feed(&mut *emitter.decoder, record, place, &mut emitter.batch);
@@ -225,11 +240,21 @@ impl<'o> Emitter<'o> {
         let mut entry = batch.new_entry(batch.origin_key(), Role::Harness, None);
         let body = body_of_fault(record.bytes, batch);
         let title = Text::clean(what);
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title: title.clone(), body })));
+        entry.blocks.push(Batch::block(
+            Piece(0),
+            BlockKind::Raw(Raw {
+                title: title.clone(),
+                body,
+            }),
+        ));
         batch.entry(entry);
         batch.notice(Severity::Error, what);
         batch.tally.note_fault(record.origin, title);
-        batch.tally.count(Fate::Faulty, record.origin.file, u64::from(record.origin.len));
+        batch.tally.count(
+            Fate::Faulty,
+            record.origin.file,
+            u64::from(record.origin.len),
+        );
         self.spend_record(record.bytes, before);
     }
 
@@ -256,7 +281,10 @@ impl<'o> Emitter<'o> {
 
     /// Notes something odd about a file.
     pub(crate) fn notice(&mut self, file: FileId, what: &str) {
-        self.batch.begin_record(Origin { file, ..Origin::default() });
+        self.batch.begin_record(Origin {
+            file,
+            ..Origin::default()
+        });
         self.batch.notice(Severity::Warning, what);
     }
 
@@ -302,7 +330,10 @@ impl<'o> Emitter<'o> {
         rest.wanted = std::mem::take(&mut self.batch.wanted);
         let batch = std::mem::replace(&mut self.batch, rest);
         self.has_sent = true;
-        self.send(Feed::Batch { stage: self.stage, batch: Box::new(batch) });
+        self.send(Feed::Batch {
+            stage: self.stage,
+            batch: Box::new(batch),
+        });
     }
 
     /// Sends something that is no batch.
@@ -359,19 +390,38 @@ mod tests {
         };
         let mut emitter = Emitter::new(Generic.decoder(), Stage::Whole, &outlet);
         for number in 0..100_000_u32 {
-            let origin = Origin { line: number, ..Origin::default() };
-            emitter.emit(Record { origin, bytes: br#"{"role":"user","content":"x"}"# }, Place::Line);
+            let origin = Origin {
+                line: number,
+                ..Origin::default()
+            };
+            emitter.emit(
+                Record {
+                    origin,
+                    bytes: br#"{"role":"user","content":"x"}"#,
+                },
+                Place::Line,
+            );
         }
         let sizes = sizes.into_inner();
-        assert!(sizes.first().is_some_and(|first| (128..192).contains(first)), "{sizes:?}");
-        assert!(sizes.iter().all(|size| *size <= 512) && sizes.len() < 250, "{sizes:?}");
+        assert!(
+            sizes
+                .first()
+                .is_some_and(|first| (128..192).contains(first)),
+            "{sizes:?}"
+        );
+        assert!(
+            sizes.iter().all(|size| *size <= 512) && sizes.len() < 250,
+            "{sizes:?}"
+        );
     }
 
     #[test]
     fn no_more_is_emitted_than_may_be_held() {
-        for (record, most, least) in
-            [("{}".to_owned(), 200, 40), ("x".repeat(10_000), 12, 4), ("\0a".repeat(9_000), 12, 2)]
-        {
+        for (record, most, least) in [
+            ("{}".to_owned(), 200, 40),
+            ("x".repeat(10_000), 12, 4),
+            ("\0a".repeat(9_000), 12, 2),
+        ] {
             let records = Cell::new(0);
             let outlet = |feed: Feed| {
                 if let Feed::Batch { batch, .. } = feed {
@@ -379,13 +429,25 @@ mod tests {
                 }
                 true
             };
-            let mut emitter = Emitter::new(Generic.decoder(), Stage::Whole, &outlet).within(100_000);
+            let mut emitter =
+                Emitter::new(Generic.decoder(), Stage::Whole, &outlet).within(100_000);
             for _ in 0..1_000 {
-                emitter.emit(Record { origin: Origin::default(), bytes: record.as_bytes() }, Place::Line);
+                emitter.emit(
+                    Record {
+                        origin: Origin::default(),
+                        bytes: record.as_bytes(),
+                    },
+                    Place::Line,
+                );
             }
             assert!(emitter.is_full());
             emitter.flush(true);
-            assert!((least..=most).contains(&records.get()), "{} of {}", records.get(), record.len());
+            assert!(
+                (least..=most).contains(&records.get()),
+                "{} of {}",
+                records.get(),
+                record.len()
+            );
         }
     }
 }

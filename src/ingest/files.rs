@@ -31,9 +31,17 @@ pub enum Kind {
     /// The whole file is one record.
     Small,
     /// Rows of a session in the table with this number.
-    Row { session: usize, table: usize, name: &'static str },
+    Row {
+        session: usize,
+        table: usize,
+        name: &'static str,
+    },
     /// Rows of a session that are what lines of a file would be, in the table with this number.
-    RowLine { session: usize, table: usize, is_lane: bool },
+    RowLine {
+        session: usize,
+        table: usize,
+        is_lane: bool,
+    },
     /// Lines of a session that its database keeps in one value.
     Archive { session: usize, is_lane: bool },
     /// The whole file is the text of one body.
@@ -92,7 +100,12 @@ impl Files {
     }
 
     /// The number of a file, of which whoever reads the session is told if it is new.
-    pub(crate) fn announce(&self, path: Arc<Path>, kind: Kind, emitter: &mut Emitter<'_>) -> FileId {
+    pub(crate) fn announce(
+        &self,
+        path: Arc<Path>,
+        kind: Kind,
+        emitter: &mut Emitter<'_>,
+    ) -> FileId {
         let (id, is_new) = self.number_of(&path, || Arc::clone(&path), kind);
         if is_new {
             emitter.send(Feed::File { id, path });
@@ -100,10 +113,18 @@ impl Files {
         id
     }
 
-    fn number_of(&self, path: &Path, share: impl FnOnce() -> Arc<Path>, kind: Kind) -> (FileId, bool) {
+    fn number_of(
+        &self,
+        path: &Path,
+        share: impl FnOnce() -> Arc<Path>,
+        kind: Kind,
+    ) -> (FileId, bool) {
         let mut table = self.change();
         if let Some(id) = table.numbers.get(path).copied() {
-            if let Some(known) = usize::try_from(id.0).ok().and_then(|place| table.files.get_mut(place)) {
+            if let Some(known) = usize::try_from(id.0)
+                .ok()
+                .and_then(|place| table.files.get_mut(place))
+            {
                 known.1 = kind;
             }
             return (id, false);
@@ -119,7 +140,10 @@ impl Files {
     pub(crate) fn set_format(&self, format: &'static dyn Format, path: &Path) {
         let (home, path) = (format.home(&from_root(path)), path.to_owned());
         let fence = Fence::around(move || {
-            let real = path.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned));
+            let real = path
+                .canonicalize()
+                .ok()
+                .and_then(|path| path.parent().map(Path::to_owned));
             std::iter::once(home).chain(real).collect()
         });
         let mut table = self.change();
@@ -129,8 +153,15 @@ impl Files {
     /// Where a file must lie: the one that was named wherever its reader says, others in the agent's folders.
     pub(crate) fn fence_of(&self, path: &Path) -> Fence {
         let table = self.table();
-        let is_named = table.files.first().is_some_and(|(first, _)| **first == *path);
-        if is_named { Fence::default() } else { table.fence.clone() }
+        let is_named = table
+            .files
+            .first()
+            .is_some_and(|(first, _)| **first == *path);
+        if is_named {
+            Fence::default()
+        } else {
+            table.fence.clone()
+        }
     }
 
     /// The copy of a pipe.
@@ -172,7 +203,10 @@ impl Files {
     /// The file with a number.
     pub(crate) fn get(&self, id: FileId) -> Option<(PathBuf, Kind)> {
         let table = self.table();
-        table.files.get(usize::try_from(id.0).ok()?).map(|(path, kind)| (path.to_path_buf(), *kind))
+        table
+            .files
+            .get(usize::try_from(id.0).ok()?)
+            .map(|(path, kind)| (path.to_path_buf(), *kind))
     }
 }
 
@@ -186,12 +220,20 @@ pub(crate) struct TextCopy {
 impl TextCopy {
     /// For these files, if somebody may ask.
     pub(crate) fn of(files: &Files, is_wanted: bool) -> Self {
-        Self { files: files.clone(), is_wanted, file: None }
+        Self {
+            files: files.clone(),
+            is_wanted,
+            file: None,
+        }
     }
 
     /// Begins with nothing. Until it is shown, records come from the copy before.
     pub(crate) fn begin(&mut self) {
-        self.file = self.is_wanted.then(|| tempfile::tempfile().ok()).flatten().map(Arc::new);
+        self.file = self
+            .is_wanted
+            .then(|| tempfile::tempfile().ok())
+            .flatten()
+            .map(Arc::new);
     }
 
     /// Records come from it.
@@ -202,7 +244,11 @@ impl TextCopy {
     /// Adds what came.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         // Half a copy would give other bytes for some records; without any they are said to be gone.
-        if self.file.as_deref().is_some_and(|mut file| file.write_all(bytes).is_err()) {
+        if self
+            .file
+            .as_deref()
+            .is_some_and(|mut file| file.write_all(bytes).is_err())
+        {
             self.file = None;
             self.show();
         }

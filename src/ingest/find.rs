@@ -67,7 +67,10 @@ pub fn sessions(search: &Search, now: Timestamp) -> Sessions {
         search: search.clone(),
         facts: Facts::new(now),
     };
-    databases.unreadable.into_iter().for_each(|found| sessions.add(found));
+    databases
+        .unreadable
+        .into_iter()
+        .for_each(|found| sessions.add(found));
     sessions
 }
 
@@ -78,7 +81,11 @@ impl Sessions {
     }
 
     fn add(&mut self, found: Found) {
-        let key = (Reverse(found.modified), found.path.clone(), found.session.clone());
+        let key = (
+            Reverse(found.modified),
+            found.path.clone(),
+            found.session.clone(),
+        );
         self.known.insert(key, found);
     }
 }
@@ -92,7 +99,8 @@ impl Iterator for Sessions {
         }
         loop {
             let newest = self.known.values().next().map(|found| found.modified);
-            let may_be_newer = |candidate: &Candidate| newest.is_none_or(|at| candidate.modified > at);
+            let may_be_newer =
+                |candidate: &Candidate| newest.is_none_or(|at| candidate.modified > at);
             if let Some(candidate) = self.candidates.next_if(may_be_newer) {
                 if let Some(found) = self.facts.read(candidate) {
                     self.add(found);
@@ -109,14 +117,22 @@ impl Iterator for Sessions {
 
 /// What is there and cannot be read, the newest first. Which sessions run is no matter here, so there is no time.
 pub(crate) fn unreadable(search: &Search) -> impl Iterator<Item = Found> {
-    sessions(search, Timestamp(0)).flatten().filter(|found| found.unreadable.is_some())
+    sessions(search, Timestamp(0))
+        .flatten()
+        .filter(|found| found.unreadable.is_some())
 }
 
 /// How many sessions there are of each format.
 pub(crate) fn counts(environment: &Environment, now: Timestamp) -> HashMap<&'static str, usize> {
     let mut counts = HashMap::new();
-    let search = Search { environment: environment.clone(), ..Search::default() };
-    for found in sessions(&search, now).flatten().filter(|found| found.unreadable.is_none()) {
+    let search = Search {
+        environment: environment.clone(),
+        ..Search::default()
+    };
+    for found in sessions(&search, now)
+        .flatten()
+        .filter(|found| found.unreadable.is_none())
+    {
         *counts.entry(found.format).or_default() += 1;
     }
     counts

@@ -45,11 +45,17 @@ fn names(plans: &[&Plan]) -> Vec<(String, &'static str)> {
     let stems: Vec<String> = plans.iter().map(stem).collect();
     // Ids begin with what is the same in all of one day; the end tells them apart.
     let short = |stem: &String| match stem.char_indices().rev().nth(SHORT - 1) {
-        Some((at, _)) if stem.chars().count() > LONGEST => stem.get(at..).unwrap_or(stem).to_owned(),
+        Some((at, _)) if stem.chars().count() > LONGEST => {
+            stem.get(at..).unwrap_or(stem).to_owned()
+        }
         _ => stem.clone(),
     };
     let shorts = stems.iter().map(short);
-    plans.iter().zip(shorts).map(|(plan, short)| (short, plan.opened.format)).collect()
+    plans
+        .iter()
+        .zip(shorts)
+        .map(|(plan, short)| (short, plan.opened.format))
+        .collect()
 }
 
 /// Longer names are shortened to so many of their last characters.
@@ -64,11 +70,23 @@ pub(crate) fn opened(plans: &[&Plan]) -> Option<Opened> {
         path: std::path::absolute(&plan.path).unwrap_or_else(|_| plan.path.clone()),
         session: is_one_of_many(plan).then(|| plan.session.clone()),
     });
-    Some(Opened { format: "joined", reason, resumes: &[], joined: joined.collect(), ..first.opened.clone() })
+    Some(Opened {
+        format: "joined",
+        reason,
+        resumes: &[],
+        joined: joined.collect(),
+        ..first.opened.clone()
+    })
 }
 
 /// Follows one session until asked to stop.
-pub(super) fn follow_one(plan: Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
+pub(super) fn follow_one(
+    plan: Plan,
+    files: &Files,
+    outlet: Outlet<'_>,
+    native: bool,
+    stop: &AtomicBool,
+) {
     if plan.is_pipe() {
         piped::run(plan, files, outlet, stop);
     } else {
@@ -77,12 +95,22 @@ pub(super) fn follow_one(plan: Plan, files: &Files, outlet: Outlet<'_>, native: 
 }
 
 /// Follows all of them until asked to stop.
-pub(crate) fn follow(sessions: Vec<(Plan, Files)>, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
+pub(crate) fn follow(
+    sessions: Vec<(Plan, Files)>,
+    outlet: Outlet<'_>,
+    native: bool,
+    stop: &AtomicBool,
+) {
     let plans: Vec<&Plan> = sessions.iter().map(|(plan, _)| plan).collect();
     let names = names(&plans);
     let (merge, ends) = (Merge::new(&names), Some(Ends::new(&names)));
-    let mut joiner =
-        Joiner { merge, ends, outlet, progress: vec![(0, 0); plans.len()], lost: BTreeMap::new() };
+    let mut joiner = Joiner {
+        merge,
+        ends,
+        outlet,
+        progress: vec![(0, 0); plans.len()],
+        lost: BTreeMap::new(),
+    };
     let (sender, feeds) = bounded(DEPTH);
     let is_over = AtomicBool::new(false);
     let is_over = &is_over;
@@ -125,18 +153,30 @@ impl Joiner<'_> {
     /// Takes what a session says. Answers whether more is welcome.
     fn take(&mut self, number: usize, feed: Feed) -> bool {
         match feed {
-            Feed::Batch { stage: Stage::Preview, batch } => self.show(|ends| ends.take_end(number, *batch)),
-            Feed::Batch { stage: Stage::Whole, batch } => {
+            Feed::Batch {
+                stage: Stage::Preview,
+                batch,
+            } => self.show(|ends| ends.take_end(number, *batch)),
+            Feed::Batch {
+                stage: Stage::Whole,
+                batch,
+            } => {
                 let is_shown = self.show(|ends| ends.take_whole(number, &batch));
                 let batches = self.merge.take(number, *batch);
-                is_shown && batches.into_iter().all(|batch| self.send(Stage::Whole, batch))
+                is_shown
+                    && batches
+                        .into_iter()
+                        .all(|batch| self.send(Stage::Whole, batch))
             }
             Feed::CaughtUp => self.finish(number),
             Feed::Progress { done, total } => {
                 if !self.show(|ends| ends.go_on(number)) {
                     return false;
                 }
-                self.progress.get_mut(number).into_iter().for_each(|known| *known = (done, total));
+                self.progress
+                    .get_mut(number)
+                    .into_iter()
+                    .for_each(|known| *known = (done, total));
                 let sum = |(n, m), (done, total)| (n + done, m + total);
                 let (done, total) = self.progress.iter().copied().fold((0, 0), sum);
                 (self.outlet)(Feed::Progress { done, total })
@@ -149,7 +189,9 @@ impl Joiner<'_> {
             Feed::Link(LinkState::Unreadable(why)) => {
                 self.lose(number, "unreadable", &format!("cannot be read ({why})"))
             }
-            Feed::Link(LinkState::Emptied) => self.lose(number, "file emptied", "the file was emptied"),
+            Feed::Link(LinkState::Emptied) => {
+                self.lose(number, "file emptied", "the file was emptied")
+            }
             Feed::Link(LinkState::Gone) => self.lose(number, "file gone", "the file is gone"),
             Feed::Fault(why) => self.lose(number, "reading stopped", &why),
             Feed::Link(LinkState::Reread(why)) => self.say(number, &why) && self.have(number),
@@ -172,9 +214,16 @@ impl Joiner<'_> {
     }
 
     fn send_lost(&mut self) -> bool {
-        let words = self.lost.iter().map(|(number, word)| format!("{}: {word}", number + 1));
+        let words = self
+            .lost
+            .iter()
+            .map(|(number, word)| format!("{}: {word}", number + 1));
         let words = words.collect::<Vec<_>>().join(", ");
-        let state = if words.is_empty() { LinkState::Live } else { LinkState::InPart(Text::clean(&words)) };
+        let state = if words.is_empty() {
+            LinkState::Live
+        } else {
+            LinkState::InPart(Text::clean(&words))
+        };
         (self.outlet)(Feed::Link(state))
     }
 
@@ -189,17 +238,25 @@ impl Joiner<'_> {
             return self.show(|ends| ends.finish(number));
         };
         self.ends = None;
-        batches.into_iter().all(|batch| self.send(Stage::Whole, batch)) && (self.outlet)(Feed::CaughtUp)
+        batches
+            .into_iter()
+            .all(|batch| self.send(Stage::Whole, batch))
+            && (self.outlet)(Feed::CaughtUp)
     }
 
     /// Shows what there is of the ends, as long as they are of use.
     fn show(&mut self, of: impl FnOnce(&mut Ends) -> Vec<Batch>) -> bool {
         let batches = self.ends.as_mut().map(of).unwrap_or_default();
-        batches.into_iter().all(|batch| self.send(Stage::Preview, batch))
+        batches
+            .into_iter()
+            .all(|batch| self.send(Stage::Preview, batch))
     }
 
     fn send(&self, stage: Stage, batch: Batch) -> bool {
-        (self.outlet)(Feed::Batch { stage, batch: Box::new(batch) })
+        (self.outlet)(Feed::Batch {
+            stage,
+            batch: Box::new(batch),
+        })
     }
 }
 
@@ -217,12 +274,18 @@ struct Ends {
 impl Ends {
     /// Of sessions with these names and formats.
     fn new(names: &[(String, &'static str)]) -> Self {
-        Self { merge: Merge::new(names), is_end: vec![false; names.len()] }
+        Self {
+            merge: Merge::new(names),
+            is_end: vec![false; names.len()],
+        }
     }
 
     /// Takes a batch of the last entries of a session. Answers what is to be shown.
     fn take_end(&mut self, number: usize, batch: Batch) -> Vec<Batch> {
-        self.is_end.get_mut(number).into_iter().for_each(|is_end| *is_end = true);
+        self.is_end
+            .get_mut(number)
+            .into_iter()
+            .for_each(|is_end| *is_end = true);
         self.merge.cut(number);
         self.merge.take(number, batch)
     }
@@ -237,12 +300,20 @@ impl Ends {
 
     /// The session goes on with what is older than its last entries.
     fn go_on(&mut self, number: usize) -> Vec<Batch> {
-        if self.is_end.get(number) == Some(&true) { self.finish(number) } else { Vec::new() }
+        if self.is_end.get(number) == Some(&true) {
+            self.finish(number)
+        } else {
+            Vec::new()
+        }
     }
 
     /// All of the session is read, or nothing of it can be.
     fn finish(&mut self, number: usize) -> Vec<Batch> {
         let batches = self.merge.finish(number).unwrap_or_default();
-        if self.is_end.contains(&true) { batches } else { Vec::new() }
+        if self.is_end.contains(&true) {
+            batches
+        } else {
+            Vec::new()
+        }
     }
 }

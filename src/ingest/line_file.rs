@@ -51,7 +51,15 @@ impl LineFile {
         let follower = Follower::open(path, files.fence_of(path))?;
         let (id, _) = files.number(path, kind);
         let buffer = LineBuffer::new(id);
-        Ok(Self { id, kind, follower, buffer, counting: None, shown: None, last_bytes: now })
+        Ok(Self {
+            id,
+            kind,
+            follower,
+            buffer,
+            counting: None,
+            shown: None,
+            last_bytes: now,
+        })
     }
 
     /// Passes over what counting does not need, if that is all that is planned.
@@ -94,11 +102,20 @@ impl LineFile {
         bodies: Bodies,
         now: Instant,
     ) -> io::Result<usize> {
-        let Self { kind, follower, buffer, counting, shown, .. } = self;
+        let Self {
+            kind,
+            follower,
+            buffer,
+            counting,
+            shown,
+            ..
+        } = self;
         let (path, len) = (follower.path().to_owned(), follower.len());
         // What was shown is the line that was not finished, so the first one that is settles it.
         let mut is_wanted = |line: Line<'_>, emitter: &mut Emitter<'_>| {
-            shown.take().is_none_or(|shown| take_back(&shown, line, emitter))
+            shown
+                .take()
+                .is_none_or(|shown| take_back(&shown, line, emitter))
         };
         let read = read_portions(follower, buffer, room, counting.is_some(), |portion| {
             let first = portion.first.as_ref().map(Ended::line);
@@ -136,9 +153,15 @@ impl LineFile {
     /// At the end of the file: shows the unfinished line if it is a whole record that only lacks its
     /// newline, or if nothing more can be expected.
     pub(crate) fn rest(&mut self, emitter: &mut Emitter<'_>, now: Instant, is_final: bool) {
-        let Some(line) = self.buffer.unfinished() else { return };
+        let Some(line) = self.buffer.unfinished() else {
+            return;
+        };
         let origin = line.record().origin;
-        if self.shown.as_ref().is_some_and(|shown| shown.origin == origin) {
+        if self
+            .shown
+            .as_ref()
+            .is_some_and(|shown| shown.origin == origin)
+        {
             return;
         }
         // A number or a word could go on.
@@ -155,20 +178,29 @@ impl LineFile {
             }
             Line::TooLong(record) => emitter.fault_apart(record, &too_long(record.origin)),
         };
-        self.shown = Some(Shown { origin, tally, is_damaged: !is_whole });
+        self.shown = Some(Shown {
+            origin,
+            tally,
+            is_damaged: !is_whole,
+        });
     }
 
     /// When the unfinished line will have waited long enough.
     pub(crate) fn due(&self) -> Option<Instant> {
         let line = self.buffer.unfinished()?;
-        let is_shown = self.shown.as_ref().is_some_and(|shown| shown.origin == line.record().origin);
+        let is_shown = self
+            .shown
+            .as_ref()
+            .is_some_and(|shown| shown.origin == line.record().origin);
         (!is_shown).then(|| self.last_bytes + PATIENCE)
     }
 }
 
 /// What is needed of a line: all of it, unless it is only counted.
 fn need_of(line: Line<'_>, counting: &mut Option<Counting>) -> Need {
-    counting.as_mut().map_or(Need::Whole, |counting| counting.need(line.record().bytes))
+    counting
+        .as_mut()
+        .map_or(Need::Whole, |counting| counting.need(line.record().bytes))
 }
 
 /// A line's value without what was said, if it tells enough.
@@ -199,5 +231,8 @@ fn name_of(path: &Path) -> Text {
 }
 
 fn too_long(origin: Origin) -> String {
-    format!("a line of {} MB is too long to be a record", origin.len / 1_000_000)
+    format!(
+        "a line of {} MB is too long to be a record",
+        origin.len / 1_000_000
+    )
 }

@@ -45,7 +45,9 @@ pub(crate) fn send<T>(feed: T, sender: &Sender<T>, stop: &AtomicBool, wake: &dyn
 pub(crate) fn guarded(outlet: Outlet<'_>, run: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
         let what = panic.downcast_ref::<String>().map(String::as_str);
-        let what = what.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown");
+        let what = what
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("unknown");
         let fault = format!("reading stopped because of an error in tv: {what}");
         outlet(Feed::Fault(Text::clean(&fault)));
     }
@@ -55,7 +57,13 @@ pub(crate) fn guarded(outlet: Outlet<'_>, run: impl FnOnce()) {
 pub fn follow(plan: &Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
     let course = Course::begin(plan.clone(), files.clone(), outlet);
     let watcher = plan.watcher(native, outlet);
-    Follow { course, outlet, stop, watcher }.run();
+    Follow {
+        course,
+        outlet,
+        stop,
+        watcher,
+    }
+    .run();
 }
 
 struct Follow<'f> {
@@ -117,7 +125,8 @@ impl Follow<'_> {
             }
             self.watch(false);
             let due = self.course.due();
-            self.watcher.wait(due.map(|due| due.saturating_duration_since(Instant::now())));
+            self.watcher
+                .wait(due.map(|due| due.saturating_duration_since(Instant::now())));
         }
     }
 
@@ -184,27 +193,47 @@ mod tests {
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let reader = scope.spawn(|| {
-                let plan = plan(&Target { path: path.clone(), session: None }).unwrap();
+                let plan = plan(&Target {
+                    path: path.clone(),
+                    session: None,
+                })
+                .unwrap();
                 let files = Files::default();
                 files.number(&path, Kind::Lines);
                 let outlet = |feed| sender.send(feed).is_ok();
                 let course = Course::begin(plan, files.clone(), &outlet);
                 let watcher = Watcher::of(Some(Box::new(native)));
-                Follow { course, outlet: &outlet, stop: &stop, watcher }.run();
+                Follow {
+                    course,
+                    outlet: &outlet,
+                    stop: &stop,
+                    watcher,
+                }
+                .run();
             });
             let (mut polled, mut written, mut is_live) = (Vec::new(), 1, false);
             while written < 4 {
-                let Ok(feed) = feeds.recv_timeout(Duration::from_secs(20)) else { break };
+                let Ok(feed) = feeds.recv_timeout(Duration::from_secs(20)) else {
+                    break;
+                };
                 match feed {
                     Feed::Polled(why) => polled.push(why),
                     Feed::Link(LinkState::Live) => is_live = true,
-                    Feed::Batch { stage: Stage::Whole, batch } if batch.tally.records() > written => {
+                    Feed::Batch {
+                        stage: Stage::Whole,
+                        batch,
+                    } if batch.tally.records() > written => {
                         written = batch.tally.records();
                     }
                     _ => continue,
                 }
                 if is_live {
-                    OpenOptions::new().append(true).open(&path).unwrap().write_all(line.as_bytes()).unwrap();
+                    OpenOptions::new()
+                        .append(true)
+                        .open(&path)
+                        .unwrap()
+                        .write_all(line.as_bytes())
+                        .unwrap();
                 }
             }
             stop.store(true, Ordering::Relaxed);
@@ -223,6 +252,9 @@ mod tests {
     fn without_watches_it_goes_on_and_says_so_once() {
         let (written, polled) = followed(Exhausted);
         assert_eq!(written, 4);
-        assert!(matches!(&polled[..], [Polled::Refused(why)] if why.contains("No space")), "{polled:?}");
+        assert!(
+            matches!(&polled[..], [Polled::Refused(why)] if why.contains("No space")),
+            "{polled:?}"
+        );
     }
 }

@@ -88,7 +88,11 @@ pub fn open(target: &Target) -> Result<Session, OpenError> {
 
 /// As [`open`], for what was listed as a session of the format with this name.
 pub(crate) fn open_listed(target: &Target, format: &str) -> Result<Session, OpenError> {
-    let listed = target.session.is_none().then(|| open::plan_listed(&target.path, format)).flatten();
+    let listed = target
+        .session
+        .is_none()
+        .then(|| open::plan_listed(&target.path, format))
+        .flatten();
     listed.map_or_else(|| open(target), |plan| Ok(Session::of(plan)))
 }
 
@@ -121,7 +125,10 @@ pub fn verdicts(target: &Target) -> Result<Vec<FormatVerdict>, OpenError> {
         confidence: verdict.confidence.word(),
         reason: Text::clean(&verdict.reason),
     };
-    Ok(open::verdicts(target)?.into_iter().map(verdict_of).collect())
+    Ok(open::verdicts(target)?
+        .into_iter()
+        .map(verdict_of)
+        .collect())
 }
 
 impl Session {
@@ -129,7 +136,12 @@ impl Session {
         let files = Files::default();
         files.number(&plan.path, files::Kind::Lines);
         files.set_format(plan.format, &plan.path);
-        Self { opened: plan.opened.clone(), plan, files, others: Vec::new() }
+        Self {
+            opened: plan.opened.clone(),
+            plan,
+            files,
+            others: Vec::new(),
+        }
     }
 
     /// What names the session within its folder or database; `None` for a file that is one session.
@@ -148,7 +160,11 @@ impl Session {
             if self.plan.is_pipe() {
                 piped::run(self.plan, &self.files, outlet, &AtomicBool::new(false));
             } else {
-                let bodies = if stubs_only { Bodies::Away } else { Bodies::Kept };
+                let bodies = if stubs_only {
+                    Bodies::Away
+                } else {
+                    Bodies::Kept
+                };
                 read_files(&self.plan, &self.files, bodies, outlet);
             }
         });
@@ -158,7 +174,10 @@ impl Session {
     /// and on what is all there, what was said is not. Answers whether results of calls are not there either.
     pub(crate) fn read_counted(mut self, sink: &mut dyn FnMut(Feed)) -> bool {
         (self.plan.is_counted, self.plan.is_paged) = (true, false);
-        let counting = self.plan.counting(Place::Line).filter(|_| self.plan.shape == Shape::Lines);
+        let counting = self
+            .plan
+            .counting(Place::Line)
+            .filter(|_| self.plan.shape == Shape::Lines);
         let lacks_results = counting.is_some_and(|counting| counting.lacks_results());
         self.read_whole(true, &mut |mut feed| {
             if let Feed::Batch { batch, .. } = &mut feed
@@ -173,7 +192,9 @@ impl Session {
 
     /// Reads these lines of its files as if there were no others, with their bodies, and ends with [`Feed::CaughtUp`].
     pub(crate) fn read_lines(&self, picked: &[Picked], sink: &mut dyn FnMut(Feed)) {
-        with_outlet(sink, |outlet| sift::read_lines(&self.plan, &self.files, picked, outlet));
+        with_outlet(sink, |outlet| {
+            sift::read_lines(&self.plan, &self.files, picked, outlet);
+        });
     }
 
     /// Whether its records are lines.
@@ -196,7 +217,10 @@ impl Session {
 
     /// To be followed by whoever waits for its files.
     pub(crate) fn course(self, outlet: Outlet<'_>, databases: Databases) -> Course<'_> {
-        let plan = Plan { is_paged: false, ..self.plan };
+        let plan = Plan {
+            is_paged: false,
+            ..self.plan
+        };
         Course::begin(plan, self.files, outlet).with(databases)
     }
 
@@ -205,7 +229,10 @@ impl Session {
     pub fn join(mut self, others: Vec<Self>) -> Self {
         let place = |session: &Self| {
             let path = &session.plan.path;
-            (path.canonicalize().unwrap_or_else(|_| path.clone()), session.plan.session.clone())
+            (
+                path.canonicalize().unwrap_or_else(|_| path.clone()),
+                session.plan.session.clone(),
+            )
         };
         let mut known = vec![place(&self)];
         for other in others {
@@ -230,7 +257,11 @@ impl Session {
 
     /// A reader of bodies that are away.
     pub fn pager(&self) -> Pager {
-        Pager::new(std::iter::once(self).chain(&self.others).map(|session| session.files.clone()))
+        Pager::new(
+            std::iter::once(self)
+                .chain(&self.others)
+                .map(|session| session.files.clone()),
+        )
     }
 
     /// Reads and follows on a thread of its own until `stop` is set or the receiver is gone.
@@ -252,7 +283,10 @@ impl Session {
                     return joined::follow_one(self.plan, &self.files, outlet, native, &stop);
                 }
                 let sessions = std::iter::once((self.plan, self.files));
-                let others = self.others.into_iter().map(|other| (other.plan, other.files));
+                let others = self
+                    .others
+                    .into_iter()
+                    .map(|other| (other.plan, other.files));
                 joined::follow(sessions.chain(others).collect(), outlet, native, &stop);
             });
         })
@@ -273,7 +307,13 @@ fn read_files(plan: &Plan, files: &Files, bodies: Bodies, outlet: Outlet<'_>) {
     plan.say_opened(outlet);
     let is_counted = plan.counting(Place::Line).is_some();
     let emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet).counting(is_counted);
-    match Reader::new(plan, files, bodies, emitter, (Instant::now(), &Databases::default())) {
+    match Reader::new(
+        plan,
+        files,
+        bodies,
+        emitter,
+        (Instant::now(), &Databases::default()),
+    ) {
         Ok(mut reader) => {
             while reader.step(Instant::now()) || reader.rest(Instant::now(), true) {}
             outlet(Feed::CaughtUp);

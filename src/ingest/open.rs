@@ -46,7 +46,9 @@ fn plan_asking(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenEr
     if target.is_stdin() {
         return Ok((piped(path), Verdicts::new()));
     }
-    let kind = fs::metadata(path).map_err(|error| cannot_open(path, &error))?.file_type();
+    let kind = fs::metadata(path)
+        .map_err(|error| cannot_open(path, &error))?
+        .file_type();
     if kind.is_dir() {
         return plan_folder(target, asked);
     }
@@ -54,10 +56,16 @@ fn plan_asking(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenEr
         return Ok((piped(path), Verdicts::new()));
     }
     if !kind.is_file() {
-        return Err(refusal(path, &format!("{}, not a session file", describe(kind))));
+        return Err(refusal(
+            path,
+            &format!("{}, not a session file", describe(kind)),
+        ));
     }
-    let Head { bytes: head, is_whole, packing } =
-        read_head(path).map_err(|error| cannot_open(path, &error))?;
+    let Head {
+        bytes: head,
+        is_whole,
+        packing,
+    } = read_head(path).map_err(|error| cannot_open(path, &error))?;
     if rows::is_database(&head) {
         return match packing {
             None => catalog::plan(target, asked),
@@ -95,7 +103,12 @@ enum NoSession {
 const UNCLAIMED: &str = "no session format is recognised in it";
 
 /// Who wrote the session in a file that begins so.
-fn detect_session(path: &Path, head: &[u8], is_whole: bool, asked: Asked) -> Result<Detection, NoSession> {
+fn detect_session(
+    path: &Path,
+    head: &[u8],
+    is_whole: bool,
+    asked: Asked,
+) -> Result<Detection, NoSession> {
     if let Some(what) = probe::foreign(head) {
         return Err(NoSession::Foreign(what));
     }
@@ -134,7 +147,13 @@ pub(crate) fn plan_listed(path: &Path, format: &str) -> Option<Plan> {
     let head = read_range(&regular::open(path).ok()?, 0, FIRST_BYTES).ok()?;
     let format = named(format)?;
     let verdict = probe::certain(format, path, &head)?;
-    let detection = Detection { format, verdict, others: Vec::new(), is_provisional: false, aside: None };
+    let detection = Detection {
+        format,
+        verdict,
+        others: Vec::new(),
+        is_provisional: false,
+        aside: None,
+    };
     Some(Plan::new(path, stem(path).unwrap_or_default(), detection))
 }
 
@@ -155,18 +174,27 @@ pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
         return Ok(vec![SessionHead::default()]);
     }
     let files = session_files(detection.format, &target.path);
-    Ok(files.iter().filter_map(|path| stem(path)).map(SessionHead::named).collect())
+    Ok(files
+        .iter()
+        .filter_map(|path| stem(path))
+        .map(SessionHead::named)
+        .collect())
 }
 
 /// Whether a database holds several sessions that no other one there started, and none of them is named.
 pub(crate) fn is_choice(target: &Target) -> bool {
     // What waits for its writer is not looked into.
-    let is_file = !target.is_stdin() && fs::metadata(&target.path).is_ok_and(|metadata| metadata.is_file());
+    let is_file =
+        !target.is_stdin() && fs::metadata(&target.path).is_ok_and(|metadata| metadata.is_file());
     if target.session.is_some() || !is_file || !is_database(&target.path) {
         return false;
     }
     let heads = catalog::heads_at(&target.path, None).unwrap_or_default();
-    heads.iter().filter(|head| catalog::is_main(head, &heads)).nth(1).is_some()
+    heads
+        .iter()
+        .filter(|head| catalog::is_main(head, &heads))
+        .nth(1)
+        .is_some()
 }
 
 /// Whether a file is a database, whatever its name.
@@ -177,16 +205,29 @@ pub(crate) fn is_database(path: &Path) -> bool {
 /// The session that one file of a folder belongs to.
 fn session_of(path: &Path, head: &[u8]) -> Option<String> {
     let may_name = memchr::memmem::find(head, b"sessionID").is_some();
-    let text = if may_name { text_of(head) } else { Cow::default() };
+    let text = if may_name {
+        text_of(head)
+    } else {
+        Cow::default()
+    };
     let named = json::read(&text).and_then(|file| file.get("sessionID").str().map(str::to_owned));
     named.or_else(|| stem(path))
 }
 
 /// A pipe shows what it is when something comes out of it.
 fn piped(path: &Path) -> Plan {
-    let verdict = Verdict::yes(Confidence::Maybe, Shape::Stream, "waiting for the first records");
-    let detection =
-        Detection { format: &Generic, verdict, others: Vec::new(), is_provisional: true, aside: None };
+    let verdict = Verdict::yes(
+        Confidence::Maybe,
+        Shape::Stream,
+        "waiting for the first records",
+    );
+    let detection = Detection {
+        format: &Generic,
+        verdict,
+        others: Vec::new(),
+        is_provisional: true,
+        aside: None,
+    };
     Plan::new(path, String::new(), detection)
 }
 
@@ -198,7 +239,9 @@ fn plan_folder(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenEr
         let session = match named {
             Some(name) => {
                 let files = session_files(detection.format, path);
-                named_among(files, name).map_err(|what| refusal(path, &what))?.0
+                named_among(files, name)
+                    .map_err(|what| refusal(path, &what))?
+                    .0
             }
             None => newest_session(detection.format, path)
                 .ok_or_else(|| refusal(path, "no session in this folder"))?,
@@ -209,14 +252,29 @@ fn plan_folder(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenEr
         let mut files = below(path, DEEPEST, &holds_sessions, &mut |_, _| true).files;
         files.retain(|file| probe::may_hold_a_session(file));
         let (_, file) = named_among(files, name).map_err(|what| refusal(path, &what))?;
-        return plan_asking(&Target { path: file, session: None }, asked);
+        return plan_asking(
+            &Target {
+                path: file,
+                session: None,
+            },
+            asked,
+        );
     }
     let file = newest_session_file(path).ok_or_else(|| {
         unread_below(path).unwrap_or_else(|| {
-            refusal(path, "no session file in this folder or up to three folders below; name a file")
+            refusal(
+                path,
+                "no session file in this folder or up to three folders below; name a file",
+            )
         })
     })?;
-    plan_asking(&Target { path: file, session: None }, asked)
+    plan_asking(
+        &Target {
+            path: file,
+            session: None,
+        },
+        asked,
+    )
 }
 
 /// The session of this name among files that are named for theirs, and its file. Some agents put the time of its
@@ -227,18 +285,25 @@ fn named_among(mut files: Vec<PathBuf>, name: &str) -> Result<(String, PathBuf),
     files.dedup_by_key(|file| id(file));
     let head = |id: String| {
         let key = id.rsplit_once('_').map(|(_, key)| key.to_owned());
-        SessionHead { key, ..SessionHead::named(id) }
+        SessionHead {
+            key,
+            ..SessionHead::named(id)
+        }
     };
     let heads: Vec<SessionHead> = files.iter().filter_map(id).map(head).collect();
     let found = catalog::find(&heads, name)?.id.clone();
-    let file = files.into_iter().find(|file| id(file).as_ref() == Some(&found));
+    let file = files
+        .into_iter()
+        .find(|file| id(file).as_ref() == Some(&found));
     Ok((found, file.unwrap_or_default()))
 }
 
 fn detect_folder(path: &Path, asked: Asked) -> Result<Detection, OpenError> {
     let entries = fs::read_dir(path).map_err(|error| cannot_open(path, &error))?;
-    let mut names: Vec<String> =
-        entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> = entries
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
     names.sort();
     Ok(probe::detect_folder(path, &names, asked))
 }
@@ -254,18 +319,32 @@ fn session_files(format: &dyn Format, path: &Path) -> Vec<PathBuf> {
 fn newest_session(format: &dyn Format, path: &Path) -> Option<String> {
     let files = session_files(format, path);
     let is_main = |file: &&PathBuf| {
-        let bytes = Rewritten::new(file.as_path(), Fence::default()).read().unwrap_or_default();
-        json::parse(&String::from_utf8_lossy(&bytes)).is_ok_and(|session| session.get("parentID").is_null())
+        let bytes = Rewritten::new(file.as_path(), Fence::default())
+            .read()
+            .unwrap_or_default();
+        json::parse(&String::from_utf8_lossy(&bytes))
+            .is_ok_and(|session| session.get("parentID").is_null())
     };
-    files.iter().find(is_main).or_else(|| files.first()).and_then(|file| stem(file))
+    files
+        .iter()
+        .find(is_main)
+        .or_else(|| files.first())
+        .and_then(|file| stem(file))
 }
 
 /// What in a folder may be a session and cannot be looked at.
 fn unread_below(folder: &Path) -> Option<OpenError> {
     let found = below(folder, DEEPEST, &holds_sessions, &mut |_, _| true);
-    let files = found.files.iter().filter(|file| probe::may_hold_a_session(file));
-    let unread = files.filter_map(|file| read_head(file).err().map(|error| cannot_open(file, &error)));
-    let closed = found.closed.iter().map(|closed| refusal(&closed.path, &why_closed(closed)));
+    let files = found
+        .files
+        .iter()
+        .filter(|file| probe::may_hold_a_session(file));
+    let unread =
+        files.filter_map(|file| read_head(file).err().map(|error| cannot_open(file, &error)));
+    let closed = found
+        .closed
+        .iter()
+        .map(|closed| refusal(&closed.path, &why_closed(closed)));
     unread.chain(closed).next()
 }
 
@@ -276,7 +355,11 @@ fn newest_session_file(folder: &Path) -> Option<PathBuf> {
     files.sort_by_cached_key(|file| std::cmp::Reverse(modified(file)));
     files.truncate(TRIED);
     let (newest, format) = files.iter().find_map(|file| {
-        let Head { bytes: head, is_whole, .. } = read_head(file).ok()?;
+        let Head {
+            bytes: head,
+            is_whole,
+            ..
+        } = read_head(file).ok()?;
         let detection = probe::detect_file(file, &head, is_whole);
         let is_session = probe::is_certain_of_agent(&detection) && probe::foreign(&head).is_none();
         is_session.then_some((file, detection.format))
@@ -284,14 +367,20 @@ fn newest_session_file(folder: &Path) -> Option<PathBuf> {
     if format.named(newest).is_none() {
         // Where each record is a file, it does not matter which one was written last: the first one is the session.
         let all = files_of(&format.files(newest, ""));
-        if let Some(first) =
-            all.iter().find(|file| format.named(file).is_some()).filter(|_| all.contains(newest))
+        if let Some(first) = all
+            .iter()
+            .find(|file| format.named(file).is_some())
+            .filter(|_| all.contains(newest))
         {
             return Some(first.clone());
         }
     }
     let is_owner = |other: &&PathBuf| {
-        *other != newest && format.companions(other).iter().any(|Pattern(pattern)| matches(pattern, newest))
+        *other != newest
+            && format
+                .companions(other)
+                .iter()
+                .any(|Pattern(pattern)| matches(pattern, newest))
     };
     Some(files.iter().find(is_owner).unwrap_or(newest).clone())
 }
@@ -306,7 +395,8 @@ fn modified(path: &Path) -> Option<(i64, i64)> {
 }
 
 fn stem(path: &Path) -> Option<String> {
-    path.file_stem().map(|stem| stem.to_string_lossy().into_owned())
+    path.file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned())
 }
 
 fn describe(kind: FileType) -> &'static str {
@@ -321,12 +411,17 @@ fn describe(kind: FileType) -> &'static str {
 
 /// Why the system does not let a path be opened.
 pub(crate) fn cannot_open(path: &Path, error: &io::Error) -> OpenError {
-    refusal(path, &why(path, error).unwrap_or_else(|| format!("cannot be opened ({error})")))
+    refusal(
+        path,
+        &why(path, error).unwrap_or_else(|| format!("cannot be opened ({error})")),
+    )
 }
 
 /// What keeps whoever asks from a path, where there are better words for it than those of the system.
 fn why(path: &Path, error: &io::Error) -> Option<String> {
-    let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_symlink());
+    let is_link = path
+        .symlink_metadata()
+        .is_ok_and(|metadata| metadata.file_type().is_symlink());
     let is_loop = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
     let what = match error.kind() {
         io::ErrorKind::NotFound if is_link => "a link to a file that does not exist",
@@ -360,7 +455,13 @@ mod tests {
     use crate::ingest::target::Target;
 
     fn refusal(path: PathBuf) -> String {
-        plan(&Target { path, session: None }).err().map(|error| error.0).unwrap_or_default()
+        plan(&Target {
+            path,
+            session: None,
+        })
+        .err()
+        .map(|error| error.0)
+        .unwrap_or_default()
     }
 
     #[test]
@@ -369,14 +470,23 @@ mod tests {
         let path = |name: &str| dir.path().join(name);
         fs::write(path("a.gz"), [0x1f, 0x8b, 8, 0]).unwrap();
         fs::write(path("a.zst"), [0x28, 0xb5, 0x2f, 0xfd]).unwrap();
-        fs::write(path("a.eval"), "version https://git-lfs.github.com/spec/v1\noid sha256:0\n").unwrap();
+        fs::write(
+            path("a.eval"),
+            "version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
+        )
+        .unwrap();
         fs::write(path("a.db"), b"SQLite format 3\0").unwrap();
         fs::write(path("a.txt"), b"\xff\xfe{\0").unwrap();
         fs::write(path("a.bin"), [7, 0, 0, 1, b'{', 9]).unwrap();
-        let noise: Vec<u8> =
-            (0..4_096_u32).map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[1] | 1).collect();
+        let noise: Vec<u8> = (0..4_096_u32)
+            .map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[1] | 1)
+            .collect();
         fs::write(path("noise"), noise).unwrap();
-        fs::write(path("a.db-wal"), [0x37, 0x7f, 0x06, 0x82, 0, 0x2d, 0xe2, 0x18]).unwrap();
+        fs::write(
+            path("a.db-wal"),
+            [0x37, 0x7f, 0x06, 0x82, 0, 0x2d, 0xe2, 0x18],
+        )
+        .unwrap();
         fs::write(path("notes.md"), "# Notes\n\nNothing of an agent.\n").unwrap();
         std::os::unix::fs::symlink(path("nowhere"), path("dangling")).unwrap();
         std::os::unix::fs::symlink(path("loop"), path("loop")).unwrap();
@@ -386,7 +496,14 @@ mod tests {
             ("a.gz", "the gzip archive breaks off"),
             ("a.eval", "git lfs pull"),
             ("a.zst", "the zstd archive breaks off"),
-            ("a.db", if cfg!(feature = "sqlite") { "not a database" } else { "opencode export" }),
+            (
+                "a.db",
+                if cfg!(feature = "sqlite") {
+                    "not a database"
+                } else {
+                    "opencode export"
+                },
+            ),
             ("a.txt", "UTF-16"),
             ("a.bin", "binary"),
             ("noise", "binary"),
@@ -407,9 +524,11 @@ mod tests {
     fn a_listed_file_is_known_by_its_first_lines_or_looked_at_as_any_other() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.jsonl");
-        let user = r#"{"type":"user","parentUuid":null,"isSidechain":false,"message":{"content":"Go"}}"#;
+        let user =
+            r#"{"type":"user","parentUuid":null,"isSidechain":false,"message":{"content":"Go"}}"#;
         let note = r#"{"type":"summary","summary":"Go","leafUuid":"1"}"#;
-        let event = r#"{"timestamp":"2026-01-01T00:00:00Z","type":"event_msg","payload":{"type":"x"}}"#;
+        let event =
+            r#"{"timestamp":"2026-01-01T00:00:00Z","type":"event_msg","payload":{"type":"x"}}"#;
         for (lines, is_known) in [
             (vec![user, user], true),
             (vec![note, user], true),
@@ -423,8 +542,15 @@ mod tests {
             fs::write(&path, lines.join("\n") + "\n").unwrap();
             let known = plan_listed(&path, "claude-code");
             assert_eq!(known.is_some(), is_known, "{lines:?}");
-            let usual = plan(&Target { path: path.clone(), session: None }).unwrap();
-            assert!(known.is_none_or(|known| known.reads_like(&usual)), "{lines:?}");
+            let usual = plan(&Target {
+                path: path.clone(),
+                session: None,
+            })
+            .unwrap();
+            assert!(
+                known.is_none_or(|known| known.reads_like(&usual)),
+                "{lines:?}"
+            );
         }
     }
 
@@ -432,10 +558,24 @@ mod tests {
     fn records_that_no_agent_writes_are_a_session() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.log");
-        for text in ["", "\n", "starting\n{\"a\":1}\n", "[1,2]", "{\"a\":", "  {\n \"a\": 1\n}"] {
+        for text in [
+            "",
+            "\n",
+            "starting\n{\"a\":1}\n",
+            "[1,2]",
+            "{\"a\":",
+            "  {\n \"a\": 1\n}",
+        ] {
             fs::write(&path, text).unwrap();
-            let plan = plan(&Target { path: path.clone(), session: None });
-            assert_eq!(plan.map(|plan| plan.format.name()).ok(), Some("generic"), "{text}");
+            let plan = plan(&Target {
+                path: path.clone(),
+                session: None,
+            });
+            assert_eq!(
+                plan.map(|plan| plan.format.name()).ok(),
+                Some("generic"),
+                "{text}"
+            );
         }
     }
 
@@ -446,13 +586,27 @@ mod tests {
         for name in ["2026_0b1.jsonl", "2026_0b2.jsonl", "2027_0c1.jsonl"] {
             fs::write(dir.path().join(name), line).unwrap();
         }
-        let plan = |name: &str| plan(&Target { path: dir.path().to_owned(), session: Some(name.to_owned()) });
-        for (name, file) in
-            [("0b2", "2026_0b2.jsonl"), ("2027", "2027_0c1.jsonl"), ("2026_0b1", "2026_0b1.jsonl")]
-        {
-            assert_eq!(plan(name).map(|plan| plan.path).ok(), Some(dir.path().join(file)), "{name}");
+        let plan = |name: &str| {
+            plan(&Target {
+                path: dir.path().to_owned(),
+                session: Some(name.to_owned()),
+            })
+        };
+        for (name, file) in [
+            ("0b2", "2026_0b2.jsonl"),
+            ("2027", "2027_0c1.jsonl"),
+            ("2026_0b1", "2026_0b1.jsonl"),
+        ] {
+            assert_eq!(
+                plan(name).map(|plan| plan.path).ok(),
+                Some(dir.path().join(file)),
+                "{name}"
+            );
         }
-        for (name, words) in [("nonsense", "no session nonsense among 3"), ("2026", "may mean 2 sessions")] {
+        for (name, words) in [
+            ("nonsense", "no session nonsense among 3"),
+            ("2026", "may mean 2 sessions"),
+        ] {
             let refusal = plan(name).err().map(|error| error.0).unwrap_or_default();
             assert!(refusal.contains(words), "{refusal}");
         }
@@ -465,7 +619,10 @@ mod tests {
         fs::write(&odd, "").unwrap();
         assert_eq!(Target::parse(odd.to_str().unwrap()).session, None);
         let target = Target::parse("storage#ses_1");
-        assert_eq!((target.path, target.session.as_deref()), (PathBuf::from("storage"), Some("ses_1")));
+        assert_eq!(
+            (target.path, target.session.as_deref()),
+            (PathBuf::from("storage"), Some("ses_1"))
+        );
         assert!(Target::parse("-").is_stdin());
     }
 }

@@ -52,8 +52,16 @@ pub(crate) struct PackedFile {
 
 impl PackedFile {
     /// Begins to read a file from its beginning.
-    pub(crate) fn open(plan: &Plan, (packing, shape): (Packing, Shape), files: &Files) -> io::Result<Self> {
-        let kind = if shape.is_rewritten() { kind_of(shape) } else { Kind::Lines };
+    pub(crate) fn open(
+        plan: &Plan,
+        (packing, shape): (Packing, Shape),
+        files: &Files,
+    ) -> io::Result<Self> {
+        let kind = if shape.is_rewritten() {
+            kind_of(shape)
+        } else {
+            Kind::Lines
+        };
         files.number(&plan.path, kind);
         let mut file = Self {
             path: plan.path.clone(),
@@ -89,7 +97,10 @@ impl PackedFile {
 
     /// How far it is read: compressed bytes done, and all.
     pub(crate) fn progress(&self) -> (u64, u64) {
-        let done = self.source.as_ref().and_then(|mut file| file.stream_position().ok());
+        let done = self
+            .source
+            .as_ref()
+            .and_then(|mut file| file.stream_position().ok());
         (done.unwrap_or(0), self.read.len)
     }
 
@@ -129,7 +140,9 @@ impl PackedFile {
     fn take(&mut self, bytes: &[u8], emitter: &mut Emitter<'_>) {
         self.copy.add(bytes);
         if self.kind == Kind::Lines {
-            self.buffer.feed(bytes, |line| emit_line(line, Kind::Lines, Path::new("-"), emitter));
+            self.buffer.feed(bytes, |line| {
+                emit_line(line, Kind::Lines, Path::new("-"), emitter);
+            });
         } else {
             self.document.extend_from_slice(bytes);
         }
@@ -152,7 +165,9 @@ impl PackedFile {
             emitter.spend(all.len() as u64);
             emit_whole(emitter, self.kind, FileId(0), &all, Bodies::Kept);
         }
-        let Some(why) = why.or_else(|| self.excess(emitter)) else { return };
+        let Some(why) = why.or_else(|| self.excess(emitter)) else {
+            return;
+        };
         emitter.notice(FileId(0), &why.to_string());
         // Half of an archive is all that there is; of this one there would be more.
         if why.kind() == ErrorKind::FileTooLarge {
@@ -165,7 +180,10 @@ impl PackedFile {
         let (link, is_other) = match Stamp::of(&self.path) {
             Ok(stamp) => (LinkState::Live, self.is_other(stamp)),
             Err(error) if is_absence(&error) => (LinkState::Gone, false),
-            Err(error) => (LinkState::Unreadable(Text::clean(&why_unread(&error))), false),
+            Err(error) => (
+                LinkState::Unreadable(Text::clean(&why_unread(&error))),
+                false,
+            ),
         };
         let is_news = std::mem::replace(&mut self.link, link.clone()) != link;
         (is_news.then_some(link), is_other)

@@ -83,14 +83,19 @@ impl Window {
         }
         let start = usize::try_from(origin.at.checked_sub(self.of.at)?).ok()?;
         let end = start.checked_add(held_of(origin.len))?;
-        self.bytes.get(start..end).filter(|_| self.of.file == origin.file)
+        self.bytes
+            .get(start..end)
+            .filter(|_| self.of.file == origin.file)
     }
 }
 
 impl Pager {
     /// A pager for the files of sessions.
     pub(super) fn new(sessions: impl Iterator<Item = Files>) -> Self {
-        let session = |files| SessionPager { files, ..SessionPager::default() };
+        let session = |files| SessionPager {
+            files,
+            ..SessionPager::default()
+        };
         Self(sessions.map(session).collect())
     }
 
@@ -109,12 +114,23 @@ impl Pager {
         let (session, origin) = self.session(origin)?;
         let (path, kind) = session.files.get(origin.file)?;
         let bytes = session.bytes_of(origin, &path, kind)?;
-        act(session, &Again { record: Record { origin, bytes: &bytes }, path, kind })
+        act(
+            session,
+            &Again {
+                record: Record {
+                    origin,
+                    bytes: &bytes,
+                },
+                path,
+                kind,
+            },
+        )
     }
 
     /// The contents of all bodies of a record in slot order; nothing if the record is gone.
     pub fn read(&mut self, origin: Origin) -> Vec<Held> {
-        self.with(origin, |session, again| Some(session.decode(again))).unwrap_or_default()
+        self.with(origin, |session, again| Some(session.decode(again)))
+            .unwrap_or_default()
     }
 
     /// A record as a tree, its beginning if it is very large; nothing if it is gone.
@@ -125,20 +141,31 @@ impl Pager {
         if text.len() > LARGEST_TREE {
             return Some(Tree::Text(Text::clean(prefix(text, LARGEST_TREE))));
         }
-        Some(json::parse(text).map_or_else(|_| Tree::Text(Text::clean(text)), |value| value.to_tree()))
+        Some(
+            json::parse(text)
+                .map_or_else(|_| Tree::Text(Text::clean(text)), |value| value.to_tree()),
+        )
     }
 
     /// What a record holds that no entry tells, or all of it; nothing if it is gone.
     pub fn details(&mut self, origin: Origin, is_whole: bool) -> Details {
         if is_whole {
-            return Details { record: self.tree(origin).map(|tree| (origin, tree)), ..Details::default() };
+            return Details {
+                record: self.tree(origin).map(|tree| (origin, tree)),
+                ..Details::default()
+            };
         }
         let found = self.with(origin, |session, again| {
             if session.is_fault(again) {
                 return None;
             }
             let mut decoder = Detailing::new(session.files.format().decoder());
-            feed(&mut decoder, again.record, again.place(), &mut Batch::default());
+            feed(
+                &mut decoder,
+                again.record,
+                again.place(),
+                &mut Batch::default(),
+            );
             Some(decoder.found)
         });
         found.unwrap_or_default()
@@ -147,23 +174,38 @@ impl Pager {
     /// When a record was written, by its own account; nothing if it does not say, or is gone.
     pub(crate) fn time(&mut self, origin: Origin) -> Option<Timestamp> {
         self.with(origin, |session, again| {
-            session.batch(again).edits.iter().find_map(|edit| match edit {
-                Edit::Entry(entry) => entry.at,
-                Edit::Result { result, .. } => result.at,
-                _ => None,
-            })
+            session
+                .batch(again)
+                .edits
+                .iter()
+                .find_map(|edit| match edit {
+                    Edit::Entry(entry) => entry.at,
+                    Edit::Result { result, .. } => result.at,
+                    _ => None,
+                })
         })
     }
 
     /// As [`Pager::read`], for one record after the other: the file is read in large pieces, and a record
     /// whose bytes are not worth it is not decoded.
     pub fn read_next(&mut self, origin: Origin, is_worth: &dyn Fn(&[u8]) -> bool) -> Vec<Held> {
-        let Some((session, origin)) = self.session(origin) else { return Vec::new() };
-        let known = session.window.take().filter(|window| window.record(origin).is_some());
-        let Some(window) = known.or_else(|| session.window_at(origin)) else { return Vec::new() };
+        let Some((session, origin)) = self.session(origin) else {
+            return Vec::new();
+        };
+        let known = session
+            .window
+            .take()
+            .filter(|window| window.record(origin).is_some());
+        let Some(window) = known.or_else(|| session.window_at(origin)) else {
+            return Vec::new();
+        };
         let held = window.record(origin).and_then(|bytes| {
             let (path, kind) = session.files.get(origin.file)?;
-            let again = Again { record: Record { origin, bytes }, path, kind };
+            let again = Again {
+                record: Record { origin, bytes },
+                path,
+                kind,
+            };
             // What is sought may be torn apart between lines.
             (is_worth(bytes) || again.is_several()).then(|| session.decode(&again))
         });
@@ -195,7 +237,9 @@ impl SessionPager {
         }
         // Of what spans several lines only that is meant which comes from all of them.
         let is_several = again.is_several();
-        contents(&self.batch(again), |body| !is_several || body.from == record.origin)
+        contents(&self.batch(again), |body| {
+            !is_several || body.from == record.origin
+        })
     }
 
     /// What a record says by itself.
@@ -204,7 +248,12 @@ impl SessionPager {
         let mut decoder = self.files.format().decoder();
         if again.is_several() {
             for line in lines_of(again.record) {
-                feed(&mut *decoder, line, again.kind.place(&again.path, line.origin.line), &mut batch);
+                feed(
+                    &mut *decoder,
+                    line,
+                    again.kind.place(&again.path, line.origin.line),
+                    &mut batch,
+                );
             }
         } else {
             feed(&mut *decoder, again.record, again.place(), &mut batch);
@@ -219,9 +268,13 @@ impl SessionPager {
     fn is_fault(&mut self, again: &Again<'_>) -> bool {
         let origin = again.record.origin;
         match again.kind {
-            Kind::Lines | Kind::CompanionLines => held_of(origin.len) as u64 != u64::from(origin.len),
+            Kind::Lines | Kind::CompanionLines => {
+                held_of(origin.len) as u64 != u64::from(origin.len)
+            }
             Kind::Document if origin.line == 0 => false,
-            kind @ (Kind::Document | Kind::Values) => self.is_cut(origin, &again.path, kind).unwrap_or(false),
+            kind @ (Kind::Document | Kind::Values) => {
+                self.is_cut(origin, &again.path, kind).unwrap_or(false)
+            }
             _ => false,
         }
     }
@@ -232,7 +285,11 @@ impl SessionPager {
             return Some(false);
         }
         let all = whole(file)?;
-        let split = if kind == Kind::Values { split_values(&all) } else { split(&all) };
+        let split = if kind == Kind::Values {
+            split_values(&all)
+        } else {
+            split(&all)
+        };
         Some(split?.cut.is_some_and(|cut| cut.start as u64 == origin.at))
     }
 
@@ -245,7 +302,11 @@ impl SessionPager {
             let len = held_of(origin.len).max(WINDOW);
             read_range(self.file(&path).ok()?, origin.at, len).ok()?
         };
-        Some(Window { of: origin, bytes, is_one })
+        Some(Window {
+            of: origin,
+            bytes,
+            is_one,
+        })
     }
 
     fn bytes_of(&mut self, origin: Origin, path: &Path, kind: Kind) -> Option<Vec<u8>> {
@@ -267,12 +328,18 @@ impl SessionPager {
             // The header is what is left of the document when its messages are taken out; if that is broken, there may be
             // several values in it, each a record.
             let split = split(&whole(file)?)?;
-            let start = usize::try_from(origin.at).ok()?.checked_sub(split.root.start)?;
+            let start = usize::try_from(origin.at)
+                .ok()?
+                .checked_sub(split.root.start)?;
             let end = start.checked_add(usize::try_from(origin.len).ok()?)?;
             return Some(split.header?.get(start..end)?.to_vec());
         }
         let is_line = matches!(kind, Kind::Lines | Kind::CompanionLines);
-        let len = if is_line { held_of(origin.len) } else { usize::try_from(origin.len).ok()? };
+        let len = if is_line {
+            held_of(origin.len)
+        } else {
+            usize::try_from(origin.len).ok()?
+        };
         let bytes = read_range(file, origin.at, len).ok()?;
         (bytes.len() == len).then_some(bytes)
     }
@@ -281,8 +348,10 @@ impl SessionPager {
         let (queries, _) = self.files.queries()?;
         let one = &queries.tables.get(table)?.one;
         let id = self.files.session_id(session)?;
-        let cell =
-            self.database()?.value(one, &[Cell::from(id.as_str()), Cell::Int(at.cast_signed())]).ok()??;
+        let cell = self
+            .database()?
+            .value(one, &[Cell::from(id.as_str()), Cell::Int(at.cast_signed())])
+            .ok()??;
         Some(unpacked(&cell.content()).ok()?.into_owned())
     }
 
@@ -290,13 +359,18 @@ impl SessionPager {
         if self.archive.as_ref().is_none_or(|(of, _)| *of != session) {
             let (queries, _) = self.files.queries()?;
             let id = self.files.session_id(session)?;
-            let cell =
-                self.database()?.value(queries.archive.as_ref()?, &[Cell::from(id.as_str())]).ok()??;
+            let cell = self
+                .database()?
+                .value(queries.archive.as_ref()?, &[Cell::from(id.as_str())])
+                .ok()??;
             self.archive = Some((session, unpacked(&cell.content()).ok()?.into_owned()));
         }
         let (_, text) = self.archive.as_ref()?;
         let start = usize::try_from(origin.at).ok()?;
-        Some(text.get(start..start.checked_add(usize::try_from(origin.len).ok()?)?)?.to_vec())
+        Some(
+            text.get(start..start.checked_add(usize::try_from(origin.len).ok()?)?)?
+                .to_vec(),
+        )
     }
 
     /// The database, unless its rows have been moved since they were numbered.
@@ -313,13 +387,18 @@ impl SessionPager {
 
     fn file(&mut self, path: &Path) -> io::Result<&File> {
         self.copy = self.files.copy();
-        let is_first = self.files.get(FileId(0)).is_some_and(|(first, _)| first == path);
+        let is_first = self
+            .files
+            .get(FileId(0))
+            .is_some_and(|(first, _)| first == path);
         if let Some(copy) = self.copy.as_ref().filter(|_| is_first) {
             return Ok(copy);
         }
         let stamp = Stamp::of(path)?;
-        let is_open =
-            self.open.as_ref().is_some_and(|(open, _, was)| open == path && was.is_same_file(&stamp));
+        let is_open = self
+            .open
+            .as_ref()
+            .is_some_and(|(open, _, was)| open == path && was.is_same_file(&stamp));
         if !is_open {
             let file = self.files.fence_of(path).open(path)?;
             // Origins in a compressed file are places of the text in it.
@@ -347,12 +426,20 @@ fn is_several(bytes: &[u8], kind: Kind) -> bool {
 /// The lines of a record that has several.
 fn lines_of(record: Record<'_>) -> impl Iterator<Item = Record<'_>> {
     let Record { mut origin, bytes } = record;
-    bytes.split_inclusive(|byte| *byte == b'\n').map(move |line| {
-        let here = Origin { len: saturating_u32(line.trim_ascii_end().len()), ..origin };
-        origin.at += line.len() as u64;
-        origin.line += 1;
-        Record { origin: here, bytes: line.trim_ascii_end() }
-    })
+    bytes
+        .split_inclusive(|byte| *byte == b'\n')
+        .map(move |line| {
+            let here = Origin {
+                len: saturating_u32(line.trim_ascii_end().len()),
+                ..origin
+            };
+            origin.at += line.len() as u64;
+            origin.line += 1;
+            Record {
+                origin: here,
+                bytes: line.trim_ascii_end(),
+            }
+        })
 }
 
 /// The contents of bodies that a record brought, of those that are meant, by slot; [`Held::Stub`] where a stub is all
@@ -375,7 +462,11 @@ pub fn contents(batch: &Batch, is_meant: impl Fn(&Body) -> bool) -> Vec<Held> {
     for edit in &batch.edits {
         match edit {
             Edit::Entry(entry) => {
-                entry.blocks.iter().flat_map(|block| block.kind.bodies()).for_each(&mut put);
+                entry
+                    .blocks
+                    .iter()
+                    .flat_map(|block| block.kind.bodies())
+                    .for_each(&mut put);
             }
             Edit::Result { result, .. } => {
                 put(&result.body);

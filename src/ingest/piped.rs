@@ -113,7 +113,11 @@ impl<'o> Piped<'o> {
         if self.is_decided || (silence >= SILENCE && can_decide) {
             self.rest();
         }
-        if self.is_decided || !can_decide { CALM } else { SILENCE.saturating_sub(silence) }
+        if self.is_decided || !can_decide {
+            CALM
+        } else {
+            SILENCE.saturating_sub(silence)
+        }
     }
 
     fn take(&mut self, bytes: &[u8]) {
@@ -165,7 +169,9 @@ impl<'o> Piped<'o> {
 
     /// With more of the stream it may turn out to be something else.
     fn decide_again(&mut self, new: &[u8]) {
-        let plan = self.detect(false).filter(|plan| !plan.reads_like(&self.plan));
+        let plan = self
+            .detect(false)
+            .filter(|plan| !plan.reads_like(&self.plan));
         if let Some(plan) = plan {
             self.plan = plan;
             self.buffer = LineBuffer::new(FileId(0));
@@ -192,11 +198,16 @@ impl<'o> Piped<'o> {
     /// Emits all that came so far from its beginning, by the plan.
     fn emit_head(&mut self) {
         let is_rewritten = self.plan.shape.is_rewritten();
-        let kind = if is_rewritten { kind_of(self.plan.shape) } else { Kind::Lines };
+        let kind = if is_rewritten {
+            kind_of(self.plan.shape)
+        } else {
+            Kind::Lines
+        };
         self.files.number(&self.plan.path, kind);
         self.files.set_format(self.plan.format, &self.plan.path);
         self.emitter.restart(self.plan.decoder());
-        self.emitter.send(Feed::Opened(Box::new(self.plan.opened.clone())));
+        self.emitter
+            .send(Feed::Opened(Box::new(self.plan.opened.clone())));
         if !self.plan.shape.is_rewritten() {
             let head = std::mem::take(&mut self.head);
             self.emit_lines(&head);
@@ -253,7 +264,8 @@ impl<'o> Piped<'o> {
             emit_line(line, Kind::Lines, Path::new("-"), &mut self.emitter);
         }
         if let Some(why) = why {
-            self.emitter.notice(FileId(0), &format!("the pipe broke: {why}"));
+            self.emitter
+                .notice(FileId(0), &format!("the pipe broke: {why}"));
         }
         self.emitter.finish();
         self.emitter.flush(true);

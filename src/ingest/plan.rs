@@ -51,7 +51,11 @@ impl Plan {
     pub(crate) fn watcher(&self, native: bool, outlet: Outlet<'_>) -> Watcher {
         let mut watcher = Watcher::new(native);
         let kind = watcher.distrust(&self.path);
-        if let Some(why) = if native { kind.map(Polled::Unsure) } else { Some(Polled::Asked) } {
+        if let Some(why) = if native {
+            kind.map(Polled::Unsure)
+        } else {
+            Some(Polled::Asked)
+        } {
             outlet(Feed::Polled(why));
         }
         watcher
@@ -60,7 +64,10 @@ impl Plan {
     /// Says what was opened.
     pub(crate) fn say_opened(&self, outlet: Outlet<'_>) {
         outlet(Feed::Opened(Box::new(self.opened.clone())));
-        outlet(Feed::File { id: FileId(0), path: (*self.path).into() });
+        outlet(Feed::File {
+            id: FileId(0),
+            path: (*self.path).into(),
+        });
     }
 
     /// A plan after a detection, and what the formats that were asked said.
@@ -96,7 +103,11 @@ impl Plan {
 
     /// The plan for a file of which this is in a compressed one: it cannot be read again in the middle, nor will it grow.
     pub(crate) fn packed(mut self, packing: Packing) -> Self {
-        let reason = format!("{}, decompressed from {}", self.opened.reason, packing.name());
+        let reason = format!(
+            "{}, decompressed from {}",
+            self.opened.reason,
+            packing.name()
+        );
         self.opened.reason = Text::clean(&reason);
         self.packed = Some((packing, std::mem::replace(&mut self.shape, Shape::Stream)));
         self
@@ -130,10 +141,16 @@ impl Plan {
     pub(crate) fn follow_up(&self, wanted: &str) -> Vec<Pattern> {
         let path = from_root(&self.path);
         let mut patterns = self.as_named(self.format.follow_up(&path, wanted));
-        let real = path.canonicalize().ok().filter(|real| *real != path && !patterns.is_empty());
+        let real = path
+            .canonicalize()
+            .ok()
+            .filter(|real| *real != path && !patterns.is_empty());
         let Some(real) = real else { return patterns };
         let place = |Pattern(pattern): &Pattern| {
-            Some((pattern.parent()?.canonicalize().ok()?, pattern.file_name()?.to_owned()))
+            Some((
+                pattern.parent()?.canonicalize().ok()?,
+                pattern.file_name()?.to_owned(),
+            ))
         };
         let known: Vec<_> = patterns.iter().filter_map(place).collect();
         let others = self.format.follow_up(&real, wanted).into_iter();
@@ -142,12 +159,17 @@ impl Plan {
     }
 
     fn as_named(&self, patterns: Vec<Pattern>) -> Vec<Pattern> {
-        patterns.into_iter().map(|Pattern(pattern)| Pattern(named_like(pattern, &self.path))).collect()
+        patterns
+            .into_iter()
+            .map(|Pattern(pattern)| Pattern(named_like(pattern, &self.path)))
+            .collect()
     }
 
     /// Which records of a file are needed, if only what counts is asked for.
     pub(crate) fn counting(&self, place: Place<'_>) -> Option<Counting> {
-        self.format.counting(place).filter(|_| self.is_counted && self.packed.is_none())
+        self.format
+            .counting(place)
+            .filter(|_| self.is_counted && self.packed.is_none())
     }
 
     /// The plan for the file as it is now. `None` if it cannot be read or is nothing that is known:
@@ -156,7 +178,11 @@ impl Plan {
         if matches!(self.shape, Shape::Folder | Shape::Rows) {
             return None;
         }
-        let Head { bytes: head, is_whole, packing } = read_head(&self.path).ok()?;
+        let Head {
+            bytes: head,
+            is_whole,
+            packing,
+        } = read_head(&self.path).ok()?;
         let detection = probe::detect_file(&self.path, &head, is_whole);
         if probe::is_unclaimed(&detection) || probe::foreign(&head).is_some() {
             return None;
@@ -173,13 +199,17 @@ impl Plan {
 
     /// Whether both read a file in the same way.
     pub(crate) fn reads_like(&self, other: &Self) -> bool {
-        self.format.name() == other.format.name() && (self.shape, self.packed) == (other.shape, other.packed)
+        self.format.name() == other.format.name()
+            && (self.shape, self.packed) == (other.shape, other.packed)
     }
 }
 
 /// The files that patterns name.
 pub(crate) fn files_of(patterns: &[Pattern]) -> Vec<PathBuf> {
-    patterns.iter().flat_map(|Pattern(pattern)| expand(pattern).files).collect()
+    patterns
+        .iter()
+        .flat_map(|Pattern(pattern)| expand(pattern).files)
+        .collect()
 }
 
 /// The beginning of a file, decompressed if need be.
@@ -198,8 +228,16 @@ pub(crate) fn read_head(path: &Path) -> io::Result<Head> {
     let bytes = read_range(&file, 0, HEAD)?;
     if let Some(packing) = Packing::of(&bytes) {
         let (bytes, is_whole) = packed::read_head(file, packing, HEAD)?;
-        return Ok(Head { bytes, is_whole, packing: Some(packing) });
+        return Ok(Head {
+            bytes,
+            is_whole,
+            packing: Some(packing),
+        });
     }
     let len = Stamp::of_file(&file)?.len;
-    Ok(Head { is_whole: len <= bytes.len() as u64, bytes, packing: None })
+    Ok(Head {
+        is_whole: len <= bytes.len() as u64,
+        bytes,
+        packing: None,
+    })
 }

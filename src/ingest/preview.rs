@@ -44,20 +44,34 @@ pub(crate) fn show_end(plan: &Plan, files: &Files, outlet: Outlet<'_>, window: u
     }
 }
 
-fn last_lines(plan: &Plan, files: &Files, window: u64, emitter: &mut Emitter<'_>) -> io::Result<bool> {
+fn last_lines(
+    plan: &Plan,
+    files: &Files,
+    window: u64,
+    emitter: &mut Emitter<'_>,
+) -> io::Result<bool> {
     let file = regular::open(&plan.path)?;
     let len = Stamp::of_file(&file)?.len;
     let mut size = if len > WORTH_IT * window { window } else { len };
     while size < len && size <= WIDEST {
-        let bytes = read_range(&file, len - size, usize::try_from(size).unwrap_or(usize::MAX))?;
+        let bytes = read_range(
+            &file,
+            len - size,
+            usize::try_from(size).unwrap_or(usize::MAX),
+        )?;
         // What ends with the file may be the only line there.
-        let newline = bytes.split_last().and_then(|(_, rest)| memchr::memchr(b'\n', rest));
+        let newline = bytes
+            .split_last()
+            .and_then(|(_, rest)| memchr::memchr(b'\n', rest));
         if let Some((_, lines)) = newline.and_then(|newline| bytes.split_at_checked(newline + 1)) {
             let (id, _) = files.number(&plan.path, Kind::Lines);
             let mut buffer = LineBuffer::in_the_middle(id, len - lines.len() as u64);
             let mut emit = |line: Line<'_>| emit_line(line, Kind::Lines, &plan.path, emitter);
             buffer.feed(lines, &mut emit);
-            if let Some(line) = buffer.unfinished().filter(|line| is_whole_value(line.record().bytes)) {
+            if let Some(line) = buffer
+                .unfinished()
+                .filter(|line| is_whole_value(line.record().bytes))
+            {
                 emit(line);
             }
             return Ok(true);

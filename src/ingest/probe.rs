@@ -34,20 +34,36 @@ pub(crate) fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection
 }
 
 /// As [`detect_file`], with the verdicts of all formats if all are asked.
-pub(crate) fn detect_file_asking(path: &Path, head: &[u8], is_whole: bool, asked: Asked) -> Detection {
+pub(crate) fn detect_file_asking(
+    path: &Path,
+    head: &[u8],
+    is_whole: bool,
+    asked: Asked,
+) -> Detection {
     let beginning = head.get(..HEAD).unwrap_or(head);
     let detection = detect_beginning(path, beginning, is_whole && head.len() <= HEAD, asked);
     // What is cut may look like what many formats have in common.
-    let is_sure = is_certain_of_agent(&detection) && detection.verdict.confidence > Confidence::Maybe;
+    let is_sure =
+        is_certain_of_agent(&detection) && detection.verdict.confidence > Confidence::Maybe;
     if is_sure || !skeleton::is_needed(beginning) {
         return detection;
     }
-    let skeleton = if head.len() > HEAD { skeleton::of(&mut &*head) } else { skeleton::of_file(path) };
-    let Ok((text, is_all)) = skeleton else { return detection };
+    let skeleton = if head.len() > HEAD {
+        skeleton::of(&mut &*head)
+    } else {
+        skeleton::of_file(path)
+    };
+    let Ok((text, is_all)) = skeleton else {
+        return detection;
+    };
     let by_skeleton = detect_beginning(path, &text, is_all, asked);
     let is_better = by_skeleton.verdict.confidence > detection.verdict.confidence;
     let is_first = is_certain_of_agent(&by_skeleton) && !is_certain_of_agent(&detection);
-    if is_better || is_first { by_skeleton } else { detection }
+    if is_better || is_first {
+        by_skeleton
+    } else {
+        detection
+    }
 }
 
 fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, asked: Asked) -> Detection {
@@ -58,9 +74,14 @@ fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, asked: Asked) -> D
     }
     let split = split(text.as_bytes());
     let lines = parsed_lines(text, is_whole);
-    let is_document = split.as_ref().is_some_and(|split| is_document(text, split, &lines));
+    let is_document = split
+        .as_ref()
+        .is_some_and(|split| is_document(text, split, &lines));
     let split = split.filter(|split| is_document || is_alone(text, split));
-    let header_text = split.as_ref().and_then(|split| split.header.as_deref()).map(String::from_utf8_lossy);
+    let header_text = split
+        .as_ref()
+        .and_then(|split| split.header.as_deref())
+        .map(String::from_utf8_lossy);
     let header = header_text.as_ref().and_then(|text| json::parse(text).ok());
     let ranges = split.iter().flat_map(|split| &split.elements).take(RECORDS);
     let elements: Vec<Json<'_>> = ranges
@@ -76,21 +97,34 @@ fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, asked: Asked) -> D
         ..Probe::at(path)
     };
     let mut detection = detect(&probe, asked);
-    let root = split.as_ref().and_then(|split| text.get(split.root.clone())).unwrap_or_default();
+    let root = split
+        .as_ref()
+        .and_then(|split| text.get(split.root.clone()))
+        .unwrap_or_default();
     // Who reads lines cannot read a value over several of them, even if it knows what is in it.
     let is_over_lines = detection.verdict.shape == Shape::Lines && root.contains('\n');
-    let is_sure = is_certain_of_agent(&detection) && detection.verdict.confidence > Confidence::Maybe;
+    let is_sure =
+        is_certain_of_agent(&detection) && detection.verdict.confidence > Confidence::Maybe;
     if is_document && (!is_sure || is_over_lines) {
-        let is_news = |other: &Detection| is_over_lines || other.format.name() != detection.format.name();
-        detection = as_values(path, text, is_whole, asked).filter(is_news).unwrap_or(detection);
+        let is_news =
+            |other: &Detection| is_over_lines || other.format.name() != detection.format.name();
+        detection = as_values(path, text, is_whole, asked)
+            .filter(is_news)
+            .unwrap_or(detection);
     }
     let is_complete = split.is_some_and(|split| split.is_complete());
-    let may_change = if is_document { !is_complete } else { lines.len() < RECORDS };
-    detection.is_provisional =
-        may_change && head.len() < HEAD && (detection.is_provisional || !is_certain_of_agent(&detection));
+    let may_change = if is_document {
+        !is_complete
+    } else {
+        lines.len() < RECORDS
+    };
+    detection.is_provisional = may_change
+        && head.len() < HEAD
+        && (detection.is_provisional || !is_certain_of_agent(&detection));
     if text.trim().is_empty() && is_unclaimed(&detection) {
         detection.format = &Generic;
-        detection.verdict = Verdict::yes(Confidence::Maybe, Shape::Lines, "the file is empty so far");
+        detection.verdict =
+            Verdict::yes(Confidence::Maybe, Shape::Lines, "the file is empty so far");
     }
     detection
 }
@@ -103,12 +137,22 @@ fn detect(probe: &Probe<'_>, asked: Asked) -> Detection {
     if confidence == Confidence::Certain || !probe.children.is_empty() {
         return detection;
     }
-    let mut verdicts = owners(probe.path).into_iter().map(|owner| (owner, owner.sniff(probe)));
-    let fits = |(_, verdict): &(_, Verdict)| verdict.confidence >= confidence.max(Confidence::Maybe);
+    let mut verdicts = owners(probe.path)
+        .into_iter()
+        .map(|owner| (owner, owner.sniff(probe)));
+    let fits =
+        |(_, verdict): &(_, Verdict)| verdict.confidence >= confidence.max(Confidence::Maybe);
     match verdicts.find(fits) {
         Some((format, verdict)) if format.name() != detection.format.name() => {
-            let aside = detection.aside.filter(|_| verdict.confidence == Confidence::Maybe);
-            Detection { format, verdict, aside, ..detection }
+            let aside = detection
+                .aside
+                .filter(|_| verdict.confidence == Confidence::Maybe);
+            Detection {
+                format,
+                verdict,
+                aside,
+                ..detection
+            }
         }
         _ => detection,
     }
@@ -120,14 +164,25 @@ fn owners(path: &Path) -> Vec<&'static dyn Format> {
     let path = from_root(path);
     let lies_at = |folder: &str, files: &str| {
         let pattern = Path::new(folder).join(files);
-        let is_named = pattern.iter().next().is_some_and(|first| !first.as_encoded_bytes().starts_with(b"*"));
+        let is_named = pattern
+            .iter()
+            .next()
+            .is_some_and(|first| !first.as_encoded_bytes().starts_with(b"*"));
         is_named && matches(&Path::new("**").join(&pattern), &path)
     };
-    let in_home = |root: &Root| root.files().any(|files| !root.home.is_empty() && lies_at(root.home, files));
-    let is_moved =
-        |root: &Root| root.variables.iter().any(|(_, below)| root.files().any(|files| lies_at(below, files)));
+    let in_home = |root: &Root| {
+        root.files()
+            .any(|files| !root.home.is_empty() && lies_at(root.home, files))
+    };
+    let is_moved = |root: &Root| {
+        root.variables
+            .iter()
+            .any(|(_, below)| root.files().any(|files| lies_at(below, files)))
+    };
     let whose = |has_it: &dyn Fn(&Root) -> bool| {
-        tried().filter(|format| roots(*format).any(has_it)).collect::<Vec<_>>()
+        tried()
+            .filter(|format| roots(*format).any(has_it))
+            .collect::<Vec<_>>()
     };
     [whose(&in_home), whose(&is_moved)].concat()
 }
@@ -139,12 +194,20 @@ fn as_values(path: &Path, text: &str, is_whole: bool, asked: Asked) -> Option<De
     let parse = |range: Range<usize>| json::parse(text.get(range)?).ok();
     let seen = ranges.len().min(RECORDS);
     // What is no record among them is shown as such, and does not hide what the others are.
-    let values: Vec<Json<'_>> =
-        ranges.into_iter().take(RECORDS).filter_map(parse).filter(Json::is_object).collect();
+    let values: Vec<Json<'_>> = ranges
+        .into_iter()
+        .take(RECORDS)
+        .filter_map(parse)
+        .filter(Json::is_object)
+        .collect();
     if values.len() * 2 <= seen {
         return None;
     }
-    let probe = Probe { lines: &values, is_whole, ..Probe::at(path) };
+    let probe = Probe {
+        lines: &values,
+        is_whole,
+        ..Probe::at(path)
+    };
     let mut detection = detect(&probe, asked);
     let is_agents = is_certain_of_agent(&detection) && detection.verdict.shape == Shape::Lines;
     detection.verdict.shape = Shape::Values;
@@ -156,15 +219,27 @@ fn as_values(path: &Path, text: &str, is_whole: bool, asked: Asked) -> Option<De
 pub(crate) fn certain(format: &dyn Format, path: &Path, head: &[u8]) -> Option<Verdict> {
     let whole = memrchr(b'\n', head).and_then(|end| head.get(..end))?;
     let lines = str::from_utf8(whole).ok()?.lines().take(FIRST_LINES);
-    let lines: Option<Vec<Json<'_>>> = lines.map(|line| json::read(line).filter(Json::is_object)).collect();
+    let lines: Option<Vec<Json<'_>>> = lines
+        .map(|line| json::read(line).filter(Json::is_object))
+        .collect();
     let lines = lines.filter(|lines| lines.len() > 1)?;
-    let verdict = format.sniff(&Probe { lines: &lines, ..Probe::at(path) });
+    let verdict = format.sniff(&Probe {
+        lines: &lines,
+        ..Probe::at(path)
+    });
     ((verdict.confidence, verdict.shape) == (Confidence::Certain, Shape::Lines)).then_some(verdict)
 }
 
 /// Detects the format of a folder by the names in it.
 pub(crate) fn detect_folder(path: &Path, children: &[String], asked: Asked) -> Detection {
-    detect(&Probe { children, is_whole: true, ..Probe::at(path) }, asked)
+    detect(
+        &Probe {
+            children,
+            is_whole: true,
+            ..Probe::at(path)
+        },
+        asked,
+    )
 }
 
 /// Whether no format reads the file.
@@ -185,8 +260,13 @@ pub(crate) fn is_folder_of_sessions(detection: &Detection) -> bool {
 /// Whether a file's name allows for a session: they are named `.jsonl`, `.ndjson` or `.json`, archives of them
 /// `….jsonl.reset.<date>`, logs of evaluations `.eval`.
 pub(crate) fn may_hold_a_session(path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let is_log = path.extension().is_some_and(|extension| extension == "eval")
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let is_log = path
+        .extension()
+        .is_some_and(|extension| extension == "eval")
         || name.ends_with("aider.chat.history.md");
     name.contains(".json") || name.ends_with(".ndjson") || is_log
 }
@@ -204,7 +284,9 @@ pub(crate) fn foreign(head: &[u8]) -> Option<&'static str> {
         return Some("UTF-16 text; try `iconv -f UTF-16 -t UTF-8 FILE | tv -`");
     }
     if is(&[0x37, 0x7f, 0x06, 0x82]) || is(&[0x37, 0x7f, 0x06, 0x83]) {
-        return Some("the log of an SQLite database; open the database itself, whose name lacks the `-wal`");
+        return Some(
+            "the log of an SQLite database; open the database itself, whose name lacks the `-wal`",
+        );
     }
     if is(b"PK\x03\x04") || is(b"BZh") || is(&[0xfd, b'7', b'z', b'X', b'Z']) {
         return Some("an archive; unpack it and open the session file in it");
@@ -227,16 +309,24 @@ pub(crate) fn without_records(head: &[u8], detection: &Detection) -> Option<&'st
     if begins(text) || !parsed_lines(text, true).is_empty() {
         return None;
     }
-    let is_broken =
-        |c: &char| *c == char::REPLACEMENT_CHARACTER || (c.is_control() && !c.is_ascii_whitespace());
+    let is_broken = |c: &char| {
+        *c == char::REPLACEMENT_CHARACTER || (c.is_control() && !c.is_ascii_whitespace())
+    };
     // A crash may leave NUL bytes, and output of a tool has escapes.
-    let broken = text.chars().filter(is_broken).filter(|c| !matches!(c, '\0' | '\u{1b}')).count();
+    let broken = text
+        .chars()
+        .filter(is_broken)
+        .filter(|c| !matches!(c, '\0' | '\u{1b}'))
+        .count();
     if broken * BROKEN > text.len() {
-        return Some("a binary file, not a session; sessions are files of JSON records, or databases");
+        return Some(
+            "a binary file, not a session; sessions are files of JSON records, or databases",
+        );
     }
     let has_record = text.lines().any(begins);
-    (!has_record)
-        .then_some("text without a JSON record in its beginning; a session is a file of JSON records")
+    (!has_record).then_some(
+        "text without a JSON record in its beginning; a session is a file of JSON records",
+    )
 }
 
 /// The first objects of a text read as lines. Some lines hold several, some are cut or no JSON.
@@ -255,7 +345,9 @@ fn parsed_lines(text: &str, is_whole: bool) -> Vec<Json<'_>> {
         match json::parse(line) {
             Ok(object) => objects.push(object),
             Err(damage) if damage.trailing && is_ended => {
-                let parts = json::split(line).into_iter().filter_map(|range| line.get(range));
+                let parts = json::split(line)
+                    .into_iter()
+                    .filter_map(|range| line.get(range));
                 objects.extend(parts.filter_map(|part| json::parse(part).ok()));
             }
             Err(_) => {}
@@ -277,7 +369,8 @@ fn is_document(text: &str, split: &Split, lines: &[Json<'_>]) -> bool {
 
 /// Whether a text is nothing but one value on one line: a line file with one record, or a document.
 fn is_alone(text: &str, split: &Split) -> bool {
-    text.get(split.root.end..).is_some_and(|rest| rest.trim().is_empty())
+    text.get(split.root.end..)
+        .is_some_and(|rest| rest.trim().is_empty())
 }
 
 /// The format with this name's way to say why it reads a file, for the header.

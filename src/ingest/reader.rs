@@ -80,8 +80,15 @@ pub struct Reader<'o> {
 
 /// The opened file.
 enum Main {
-    Lines { line_file: Box<LineFile>, has_more: bool },
-    Document { file: Rewritten, id: FileId, content: Option<Vec<u8>> },
+    Lines {
+        line_file: Box<LineFile>,
+        has_more: bool,
+    },
+    Document {
+        file: Rewritten,
+        id: FileId,
+        content: Option<Vec<u8>>,
+    },
     Packed(Box<PackedFile>),
     Folder,
     Rows(Box<Rows>),
@@ -121,16 +128,27 @@ impl<'o> Reader<'o> {
                 let kind = kind_of(plan.shape);
                 let mut file = Rewritten::new(&*plan.path, Fence::default());
                 let mut content = Some(file.read()?);
-                if bodies.is_live() && !content.as_deref().is_some_and(|bytes| is_complete(kind, bytes)) {
+                if bodies.is_live()
+                    && !content
+                        .as_deref()
+                        .is_some_and(|bytes| is_complete(kind, bytes))
+                {
                     (file, content) = (file.anew(), None);
                 }
-                Main::Document { id: files.number(&plan.path, kind).0, file, content }
+                Main::Document {
+                    id: files.number(&plan.path, kind).0,
+                    file,
+                    content,
+                }
             }
             Shape::Folder => Main::Folder,
             Shape::Rows => Main::Rows(Box::new(Rows::open(plan, files, bodies, databases)?)),
             Shape::Lines | Shape::Stream => {
                 let line_file = LineFile::open(&plan.path, Kind::Lines, files, now)?.planned(plan);
-                Main::Lines { line_file: Box::new(line_file), has_more: true }
+                Main::Lines {
+                    line_file: Box::new(line_file),
+                    has_more: true,
+                }
             }
         };
         let mut reader = Self::with(main, plan, files, bodies, emitter);
@@ -173,7 +191,10 @@ impl<'o> Reader<'o> {
     /// to.
     pub(crate) fn close(&mut self) {
         match &mut self.main {
-            Main::Lines { line_file, has_more: false } => line_file.follower.rest(),
+            Main::Lines {
+                line_file,
+                has_more: false,
+            } => line_file.follower.rest(),
             Main::Rows(rows) => rows.close(),
             Main::Lines { .. } | Main::Document { .. } | Main::Packed(_) | Main::Folder => {}
         }
@@ -205,13 +226,16 @@ impl<'o> Reader<'o> {
     /// How far the opened file is read: bytes done, and all.
     pub(crate) fn progress(&self) -> (u64, u64) {
         match &self.main {
-            Main::Lines { line_file, .. } => (line_file.follower.offset(), line_file.follower.len()),
+            Main::Lines { line_file, .. } => {
+                (line_file.follower.offset(), line_file.follower.len())
+            }
             Main::Document { .. } => (0, 0),
             Main::Packed(file) => file.progress(),
             Main::Rows(rows) => rows.progress(),
-            Main::Folder => {
-                (self.smalls.len().saturating_sub(self.queue.len()) as u64, self.smalls.len() as u64)
-            }
+            Main::Folder => (
+                self.smalls.len().saturating_sub(self.queue.len()) as u64,
+                self.smalls.len() as u64,
+            ),
         }
     }
 
@@ -252,9 +276,11 @@ impl<'o> Reader<'o> {
     /// When to look again without any event.
     pub(crate) fn due(&self) -> Option<Instant> {
         let main = match &self.main {
-            Main::Lines { line_file, .. } => {
-                line_file.due().into_iter().chain(line_file.follower.retry_at()).min()
-            }
+            Main::Lines { line_file, .. } => line_file
+                .due()
+                .into_iter()
+                .chain(line_file.follower.retry_at())
+                .min(),
             Main::Document { file, .. } => file.retry_at(),
             Main::Packed(file) => file.due(),
             Main::Rows(rows) => rows.due(),
@@ -263,7 +289,11 @@ impl<'o> Reader<'o> {
         let line_files = self.line_files.iter().filter_map(LineFile::due);
         let smalls = self.smalls.iter().filter_map(|small| small.file.retry_at());
         let registry = self.registry.as_ref().and_then(Registry::due);
-        main.into_iter().chain(line_files).chain(smalls).chain(registry).min()
+        main.into_iter()
+            .chain(line_files)
+            .chain(smalls)
+            .chain(registry)
+            .min()
     }
 
     /// Whether the opened file is read, and will not be written again.
@@ -281,8 +311,16 @@ impl<'o> Reader<'o> {
         let main = Some(self.plan.path.as_path());
         let registry = self.registry.as_ref().and_then(Registry::folder);
         let beside = self.rows_beside.as_ref().and_then(RowsBeside::folder);
-        let folders = self.plan.path.parent().into_iter().chain(registry).chain(beside);
-        main.into_iter().chain(folders).chain(self.folder.directories())
+        let folders = self
+            .plan
+            .path
+            .parent()
+            .into_iter()
+            .chain(registry)
+            .chain(beside);
+        main.into_iter()
+            .chain(folders)
+            .chain(self.folder.directories())
     }
 
     /// Looks for changes of all files; what it finds is read in the next steps.
@@ -297,10 +335,18 @@ impl<'o> Reader<'o> {
             seen.anew = Some("files were removed".to_owned());
         }
         let looked_at: Vec<Arc<Path>> = census.due.iter().chain(&census.gone).cloned().collect();
-        let retries = self.line_files.iter().map(|line_file| line_file.follower.retry_at());
-        let named = looked_at.iter().filter_map(|path| self.line_file_at.get(&**path)).copied();
+        let retries = self
+            .line_files
+            .iter()
+            .map(|line_file| line_file.follower.retry_at());
+        let named = looked_at
+            .iter()
+            .filter_map(|path| self.line_file_at.get(&**path))
+            .copied();
         for index in due(retries, named, now) {
-            let Some(line_file) = self.line_files.get_mut(index) else { continue };
+            let Some(line_file) = self.line_files.get_mut(index) else {
+                continue;
+            };
             match line_file.follower.poll(now) {
                 Change::Grown => {
                     self.folder.touch(line_file.follower.path());
@@ -313,7 +359,11 @@ impl<'o> Reader<'o> {
                     note_unreadable(&mut self.emitter, line_file, &why);
                     self.emitter.flush(false);
                 }
-                Change::Quiet | Change::Emptied | Change::Gone | Change::Moved(_) | Change::Back => {}
+                Change::Quiet
+                | Change::Emptied
+                | Change::Gone
+                | Change::Moved(_)
+                | Change::Back => {}
             }
         }
         if seen.anew.is_some() {
@@ -323,16 +373,28 @@ impl<'o> Reader<'o> {
         self.poll_smalls(&census.due, now);
         self.poll_rows_beside();
         census.gone.iter().for_each(|path| self.lose_small(path));
-        self.add_files(self.unopened.iter().map(|path| Arc::from(&**path)).collect(), false, now);
+        self.add_files(
+            self.unopened
+                .iter()
+                .map(|path| Arc::from(&**path))
+                .collect(),
+            false,
+            now,
+        );
         self.add_files(census.new, false, now);
         seen
     }
 
     fn poll_smalls(&mut self, looked_at: &[Arc<Path>], now: Instant) {
         let retries = self.smalls.iter().map(|small| small.file.retry_at());
-        let named = looked_at.iter().filter_map(|path| self.small_at.get(path)).copied();
+        let named = looked_at
+            .iter()
+            .filter_map(|path| self.small_at.get(path))
+            .copied();
         for index in due(retries, named, now) {
-            let Some(small) = self.smalls.get_mut(index) else { continue };
+            let Some(small) = self.smalls.get_mut(index) else {
+                continue;
+            };
             if let Look::Content(bytes) | Look::Broken(bytes) = small.poll(now) {
                 self.folder.touch(small.file.path());
                 self.queue.push_back(Todo::Small(index, Some(bytes)));
@@ -342,7 +404,10 @@ impl<'o> Reader<'o> {
 
     /// A small file is gone. Should it come back, it is news even with the same content.
     fn lose_small(&mut self, path: &Path) {
-        let small = self.small_at.get(path).and_then(|index| self.smalls.get_mut(*index));
+        let small = self
+            .small_at
+            .get(path)
+            .and_then(|index| self.smalls.get_mut(*index));
         if let Some(small) = small {
             small.file = small.file.anew();
             self.queue.push_back(Todo::Lost(path.to_owned()));
@@ -351,17 +416,23 @@ impl<'o> Reader<'o> {
 
     /// Looks how the process fares that has the session open. Answers whether that is something new.
     fn poll_registry(&mut self, hints: &Hints, now: Instant) -> bool {
-        let Some(registry) = &mut self.registry else { return false };
+        let Some(registry) = &mut self.registry else {
+            return false;
+        };
         let is_news = registry.poll(hints, now);
         if is_news {
-            self.emitter.emit_fact(MetaEdit::Running(registry.running()));
+            self.emitter
+                .emit_fact(MetaEdit::Running(registry.running()));
         }
         is_news
     }
 
     fn poll_main(&mut self, now: Instant, seen: &mut Seen) {
         match &mut self.main {
-            Main::Lines { line_file, has_more } => loop {
+            Main::Lines {
+                line_file,
+                has_more,
+            } => loop {
                 match line_file.follower.poll(now) {
                     Change::Quiet => return,
                     Change::Grown => {
@@ -375,9 +446,13 @@ impl<'o> Reader<'o> {
                     }
                     Change::Emptied => seen.links.push(LinkState::Emptied),
                     Change::Gone => seen.links.push(LinkState::Gone),
-                    Change::Moved(path) => seen.links.push(line_file.whereabouts(self.plan.format, path)),
+                    Change::Moved(path) => seen
+                        .links
+                        .push(line_file.whereabouts(self.plan.format, path)),
                     Change::Back => seen.links.push(LinkState::Live),
-                    Change::Unreadable(why) => seen.links.push(LinkState::Unreadable(Text::clean(&why))),
+                    Change::Unreadable(why) => {
+                        seen.links.push(LinkState::Unreadable(Text::clean(&why)));
+                    }
                 }
             },
             Main::Document { file, content, .. } => {
@@ -392,7 +467,9 @@ impl<'o> Reader<'o> {
                     }
                     Look::Gone => seen.links.push(LinkState::Gone),
                     Look::Back => seen.links.push(LinkState::Live),
-                    Look::Unreadable(why) => seen.links.push(LinkState::Unreadable(Text::clean(&why))),
+                    Look::Unreadable(why) => {
+                        seen.links.push(LinkState::Unreadable(Text::clean(&why)));
+                    }
                 }
             }
             Main::Packed(file) => {
@@ -423,15 +500,23 @@ impl<'o> Reader<'o> {
         self.unopened.clear();
         self.folder.restart();
         match &mut self.main {
-            Main::Lines { line_file, has_more } => {
+            Main::Lines {
+                line_file,
+                has_more,
+            } => {
                 if line_file.follower.offset() > 0 && line_file.follower.seek(0).is_err() {
                     // The next look finds out why.
-                    self.emitter.notice(FileId(0), "the file could not be read again from its beginning");
+                    self.emitter.notice(
+                        FileId(0),
+                        "the file could not be read again from its beginning",
+                    );
                 }
                 line_file.restart();
                 *has_more = true;
             }
-            Main::Document { file, content, .. } => *content = content.take().or_else(|| file.read().ok()),
+            Main::Document { file, content, .. } => {
+                *content = content.take().or_else(|| file.read().ok());
+            }
             Main::Packed(file) => file.begin(),
             Main::Rows(rows) => rows.restart(),
             Main::Folder => {}
@@ -444,22 +529,34 @@ impl<'o> Reader<'o> {
 
     fn step_main(&mut self, now: Instant) -> bool {
         match &mut self.main {
-            Main::Lines { line_file, has_more: has_more @ true } => {
+            Main::Lines {
+                line_file,
+                has_more: has_more @ true,
+            } => {
                 let room = room_for(line_file.follower.len(), &mut self.room);
                 match line_file.read(&mut self.emitter, room, self.bodies, now) {
                     Ok(read) => *has_more = read > 0,
                     Err(error) => {
                         *has_more = false;
                         if let Change::Unreadable(why) = line_file.follower.failed(&error, now) {
-                            self.emitter.send(Feed::Link(LinkState::Unreadable(Text::clean(&why))));
+                            self.emitter
+                                .send(Feed::Link(LinkState::Unreadable(Text::clean(&why))));
                         }
                     }
                 }
                 true
             }
             Main::Document { id, content, .. } => {
-                let Some(bytes) = content.take() else { return false };
-                emit_whole(&mut self.emitter, kind_of(self.plan.shape), *id, &bytes, self.bodies);
+                let Some(bytes) = content.take() else {
+                    return false;
+                };
+                emit_whole(
+                    &mut self.emitter,
+                    kind_of(self.plan.shape),
+                    *id,
+                    &bytes,
+                    self.bodies,
+                );
                 true
             }
             Main::Packed(file) => file.step(&mut self.emitter),
@@ -469,7 +566,9 @@ impl<'o> Reader<'o> {
     }
 
     fn read_line_file(&mut self, index: usize, now: Instant) {
-        let Some(line_file) = self.line_files.get_mut(index) else { return };
+        let Some(line_file) = self.line_files.get_mut(index) else {
+            return;
+        };
         let room = room_for(line_file.follower.len(), &mut self.room);
         match line_file.read(&mut self.emitter, room, self.bodies, now) {
             Ok(0) => line_file.follower.rest(),
@@ -492,11 +591,16 @@ impl<'o> Reader<'o> {
         let mut end = None;
         for piece in earlier::read(path, *bytes, &self.files) {
             match piece {
-                Piece::Bytes(read) => buffer.feed(&read, |line| emit_line(line, kind, path, emitter)),
+                Piece::Bytes(read) => {
+                    buffer.feed(&read, |line| emit_line(line, kind, path, emitter));
+                }
                 Piece::End(why) => end = why,
             }
         }
-        buffer.unfinished().into_iter().for_each(|line| emit_line(line, kind, path, emitter));
+        buffer
+            .unfinished()
+            .into_iter()
+            .for_each(|line| emit_line(line, kind, path, emitter));
         if let Some(error) = end {
             emitter.notice(id, &format!("{} cannot be read: {error}", path.display()));
         }
@@ -504,7 +608,9 @@ impl<'o> Reader<'o> {
 
     fn read_small(&mut self, index: usize, content: Option<Vec<u8>>, now: Instant) {
         let are_many = self.smalls.len() > MANY_SMALLS;
-        let Some(small) = self.smalls.get_mut(index) else { return };
+        let Some(small) = self.smalls.get_mut(index) else {
+            return;
+        };
         let read = match content {
             Some(bytes) => Ok(bytes),
             None if !self.bodies.is_live() => small.file.read().map_err(|error| error.to_string()),
@@ -535,13 +641,21 @@ fn due(
     named: impl Iterator<Item = usize>,
     now: Instant,
 ) -> BTreeSet<usize> {
-    let waiting = retries.enumerate().filter(|(_, retry)| retry.is_some_and(|retry| retry <= now));
+    let waiting = retries
+        .enumerate()
+        .filter(|(_, retry)| retry.is_some_and(|retry| retry <= now));
     waiting.map(|(index, _)| index).chain(named).collect()
 }
 
 /// Tells that a file beside the session cannot be read; what was read of it stays.
 fn note_unreadable(emitter: &mut Emitter<'_>, line_file: &LineFile, why: &str) {
-    emitter.notice(line_file.id(), &format!("{} cannot be read: {why}", line_file.follower.path().display()));
+    emitter.notice(
+        line_file.id(),
+        &format!(
+            "{} cannot be read: {why}",
+            line_file.follower.path().display()
+        ),
+    );
 }
 
 /// Room for a file of this length, or for much of it.

@@ -43,7 +43,11 @@ const KEPT: u64 = 32 << 20;
 const WORTH_A_PREVIEW: u64 = 4 << 20;
 
 /// Emits the newest rows of a session in a large database. Says whether there may be others.
-pub(crate) fn emit_newest(plan: &Plan, files: &Files, emitter: &mut Emitter<'_>) -> Result<bool, Failure> {
+pub(crate) fn emit_newest(
+    plan: &Plan,
+    files: &Files,
+    emitter: &mut Emitter<'_>,
+) -> Result<bool, Failure> {
     if State::of(&plan.path).is_ok_and(|state| state.base.len <= WORTH_A_PREVIEW) {
         return Ok(false);
     }
@@ -52,18 +56,27 @@ pub(crate) fn emit_newest(plan: &Plan, files: &Files, emitter: &mut Emitter<'_>)
     let queries = Arc::clone(&rows.queries);
     let key = Cell::from(plan.session.as_str());
     let queue = &mut rows.queue;
-    rows.database.as_ref().ok_or(Failure::Busy)?.each(&queries.newest, &[key], &mut |row| {
-        let mut numbers = row.iter().filter_map(Cell::int);
-        let table = numbers.next().and_then(|table| usize::try_from(table).ok());
-        queue.extend(table.zip(numbers.next()).map(|(table, at)| Todo::Row { session: 0, table, at }));
-    })?;
+    rows.database
+        .as_ref()
+        .ok_or(Failure::Busy)?
+        .each(&queries.newest, &[key], &mut |row| {
+            let mut numbers = row.iter().filter_map(Cell::int);
+            let table = numbers.next().and_then(|table| usize::try_from(table).ok());
+            queue.extend(table.zip(numbers.next()).map(|(table, at)| Todo::Row {
+                session: 0,
+                table,
+                at,
+            }));
+        })?;
     while rows.step(emitter, Instant::now()) {}
     Ok(true)
 }
 
 fn queries_of(database: &Database, format: &dyn Format) -> Result<Arc<Queries>, Failure> {
     let other = || Failure::Unreadable("these are the tables of another program".to_owned());
-    catalog::queries(database, format)?.map(Arc::new).ok_or_else(other)
+    catalog::queries(database, format)?
+        .map(Arc::new)
+        .ok_or_else(other)
 }
 
 /// Reads the rows of one session.
@@ -129,7 +142,11 @@ impl Rows {
 
     /// Begins again with nothing read.
     pub(crate) fn restart(&mut self) {
-        let main = self.sessions.first().map(|session| session.id.clone()).unwrap_or_default();
+        let main = self
+            .sessions
+            .first()
+            .map(|session| session.id.clone())
+            .unwrap_or_default();
         self.begin(main);
     }
 
@@ -187,8 +204,14 @@ impl Rows {
         if waits && !is_due || self.schedule.puts_off(now) {
             return (None, None);
         }
-        let is_same = self.state == Some(state) && self.schedule.is_settled() && !self.schedule.is_failing();
-        if is_same && self.database.as_ref().is_none_or(|database| database.is_current()) {
+        let is_same =
+            self.state == Some(state) && self.schedule.is_settled() && !self.schedule.is_failing();
+        if is_same
+            && self
+                .database
+                .as_ref()
+                .is_none_or(|database| database.is_current())
+        {
             self.schedule.looked(now, Duration::ZERO, true);
             return (None, None);
         }
@@ -203,11 +226,18 @@ impl Rows {
         if self.schedule.is_failing() {
             return false;
         }
-        let Some(todo) = self.queue.pop_front() else { return false };
+        let Some(todo) = self.queue.pop_front() else {
+            return false;
+        };
         let done = match todo {
             Todo::Look => self.first_look(emitter, now),
             Todo::Portion(session) => self.read_portion(session, emitter),
-            Todo::Have { session, table, at, ref content } => {
+            Todo::Have {
+                session,
+                table,
+                at,
+                ref content,
+            } => {
                 self.emit_read((session, table, at), content, emitter);
                 Ok(())
             }
@@ -231,7 +261,8 @@ impl Rows {
     /// Adds sessions that records asked for; they are read next.
     pub(crate) fn want(&mut self, wanted: Vec<Text>, emitter: &mut Emitter<'_>) {
         let names = wanted.iter().filter(|wanted| !wanted.starts_with("part/"));
-        let names = names.filter_map(|wanted| wanted.rsplit('/').next().filter(|name| !name.is_empty()));
+        let names =
+            names.filter_map(|wanted| wanted.rsplit('/').next().filter(|name| !name.is_empty()));
         self.add_sessions(names.map(str::to_owned).collect(), emitter);
     }
 
@@ -256,11 +287,14 @@ impl Rows {
     /// Adds a session by a name that it goes by. Answers whether it is there.
     fn add_session(&mut self, name: &str, todo: &mut Vec<Todo>, emitter: &mut Emitter<'_>) -> bool {
         let named = self.named(name).ok().flatten();
-        let Some(id) = named.as_ref().and_then(Cell::text) else { return false };
+        let Some(id) = named.as_ref().and_then(Cell::text) else {
+            return false;
+        };
         if self.sessions.iter().all(|session| session.id != id) {
             let number = self.sessions.len();
             let lane = name.rsplit(':').next().unwrap_or(name);
-            self.sessions.push(SessionRows::new(id, Some(lane.to_owned())));
+            self.sessions
+                .push(SessionRows::new(id, Some(lane.to_owned())));
             // What cannot be read now is found by the next look.
             if let Ok(News::More(more)) = self.look_at(number, (false, false), emitter) {
                 todo.extend(more);
@@ -271,7 +305,8 @@ impl Rows {
 
     /// The id of the session that goes by a name.
     fn named(&mut self, name: &str) -> Result<Option<Cell>, Failure> {
-        self.database()?.value(&self.queries.named, &[Cell::from(name)])
+        self.database()?
+            .value(&self.queries.named, &[Cell::from(name)])
     }
 
     fn database(&mut self) -> Result<Rc<Database>, Failure> {
@@ -286,7 +321,11 @@ impl Rows {
         let state = State::of(&self.path).map_err(|error| Failure::of(&error))?;
         let anew = self.look(state, emitter, now)?;
         // Nothing was emitted yet that would have to be emitted anew.
-        if anew.is_some() { self.first_look(emitter, now) } else { Ok(()) }
+        if anew.is_some() {
+            self.first_look(emitter, now)
+        } else {
+            Ok(())
+        }
     }
 
     /// Asks what is new. Answers why all must be read again, if so.
@@ -298,13 +337,22 @@ impl Rows {
     ) -> Result<Option<String>, Failure> {
         let start = Instant::now();
         let is_touched = self.state != Some(state);
-        self.database = self.database.take().filter(|database| database.is_current());
+        self.database = self
+            .database
+            .take()
+            .filter(|database| database.is_current());
         let schema = self.database()?.schema()?;
-        let is_other = self.state.is_some_and(|known| !known.base.is_same_file(&state.base));
+        let is_other = self
+            .state
+            .is_some_and(|known| !known.base.is_same_file(&state.base));
         if is_other || schema != self.schema {
             self.learn_tables(schema)?;
             self.state = Some(state);
-            let why = if is_other { "replaced by another database" } else { "its tables were changed" };
+            let why = if is_other {
+                "replaced by another database"
+            } else {
+                "its tables were changed"
+            };
             return Ok(Some(why.to_owned()));
         }
         self.look_whether_it_is_gone()?;
@@ -334,7 +382,9 @@ impl Rows {
 
     /// What was read of a session that was deleted stays, as that of a file does.
     fn look_whether_it_is_gone(&mut self) -> Result<(), Failure> {
-        let Some(id) = self.sessions.first().map(|session| session.id.clone()) else { return Ok(()) };
+        let Some(id) = self.sessions.first().map(|session| session.id.clone()) else {
+            return Ok(());
+        };
         let is_gone = self.state.is_some() && self.named(&id)?.is_none();
         if is_gone { Err(Failure::Gone) } else { Ok(()) }
     }
@@ -354,15 +404,27 @@ impl Rows {
         emitter: &mut Emitter<'_>,
     ) -> Result<News, Failure> {
         let database = self.database()?;
-        let Some(session) = self.sessions.get_mut(number) else { return Ok(News::More(Vec::new())) };
+        let Some(session) = self.sessions.get_mut(number) else {
+            return Ok(News::More(Vec::new()));
+        };
         if session.lane.is_none()
             && let Some(sql) = &self.queries.facts
         {
-            session.facts(&database, sql)?.into_iter().for_each(|fact| emitter.emit_fact(fact));
+            session
+                .facts(&database, sql)?
+                .into_iter()
+                .for_each(|fact| emitter.emit_fact(fact));
         }
         let news = session.look(number, &database, &self.queries, (is_touched, is_settling))?;
-        let News::More(mut todo) = news else { return Ok(news) };
-        todo.extend(self.queries.children.is_some().then_some(Todo::Children(number)));
+        let News::More(mut todo) = news else {
+            return Ok(news);
+        };
+        todo.extend(
+            self.queries
+                .children
+                .is_some()
+                .then_some(Todo::Children(number)),
+        );
         Ok(News::More(todo))
     }
 

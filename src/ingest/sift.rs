@@ -92,21 +92,38 @@ pub(crate) fn sift(
     sieve: Sieve<'_>,
 ) -> io::Result<Sifted> {
     let of_all = || formats::registry().filter_map(Format::pieces).collect();
-    let pieces: BTreeSet<&str> = format.map_or_else(of_all, |format| format.pieces().into_iter().collect());
+    let pieces: BTreeSet<&str> =
+        format.map_or_else(of_all, |format| format.pieces().into_iter().collect());
     let pieces: Vec<Finder<'_>> = pieces.into_iter().map(Finder::new).collect();
     let mut picked = Vec::new();
     let (mut is_whole, mut is_strange) = (false, false);
     let beside = format.map(|format| beside(path, format, &mut |folder| folders.may_have(folder)));
     let beside = beside.unwrap_or_default();
-    let own = std::iter::once(path.to_owned()).chain(beside).chain(agents.iter().cloned());
+    let own = std::iter::once(path.to_owned())
+        .chain(beside)
+        .chain(agents.iter().cloned());
     let own: Vec<PathBuf> = own.collect();
-    let home = format.filter(|_| own.len() > 1).map(|format| format.home(&from_root(path)));
-    let fence = home.map(|home| Fence::around(move || vec![home])).unwrap_or_default();
+    let home = format
+        .filter(|_| own.len() > 1)
+        .map(|format| format.home(&from_root(path)));
+    let fence = home
+        .map(|home| Fence::around(move || vec![home]))
+        .unwrap_or_default();
     for file in &own {
-        let within = || fence.open(file).and_then(|opened| Ok((Stamp::of_file(&opened)?, opened)));
-        let open = if is_file { regular::open_seen } else { regular::open_stamped };
+        let within = || {
+            fence
+                .open(file)
+                .and_then(|opened| Ok((Stamp::of_file(&opened)?, opened)))
+        };
+        let open = if is_file {
+            regular::open_seen
+        } else {
+            regular::open_stamped
+        };
         let opened = if file == path { open(file) } else { within() };
-        let found = match opened.and_then(|(stamp, opened)| sift_file(&opened, stamp.len, sieve, &pieces)) {
+        let found = match opened
+            .and_then(|(stamp, opened)| sift_file(&opened, stamp.len, sieve, &pieces))
+        {
             Ok(found) => found,
             Err(error) if file == path => return Err(error),
             Err(_) => continue,
@@ -118,7 +135,10 @@ pub(crate) fn sift(
             Found::Lines(lines) => {
                 // Which entries are in a file that lies elsewhere is known once all was read.
                 is_whole |= !is_of_lines(file) || agents.contains(file);
-                picked.push(Picked { path: file.clone(), lines });
+                picked.push(Picked {
+                    path: file.clone(),
+                    lines,
+                });
             }
         }
     }
@@ -137,14 +157,24 @@ pub(crate) struct Folders(HashMap<PathBuf, HashSet<OsString>>);
 impl Folders {
     /// Whether a folder may be there.
     fn may_have(&mut self, folder: &Path) -> bool {
-        let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else { return true };
+        let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else {
+            return true;
+        };
         if let Some(known) = self.0.get(above) {
             return known.contains(name);
         }
-        let Ok(entries) = fs::read_dir(above) else { return true };
+        let Ok(entries) = fs::read_dir(above) else {
+            return true;
+        };
         let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| !kind.is_file());
-        let names = entries.flatten().filter(is_folder).map(|entry| entry.file_name());
-        self.0.entry(above.to_owned()).or_insert(names.collect()).contains(name)
+        let names = entries
+            .flatten()
+            .filter(is_folder)
+            .map(|entry| entry.file_name());
+        self.0
+            .entry(above.to_owned())
+            .or_insert(names.collect())
+            .contains(name)
     }
 }
 
@@ -153,11 +183,22 @@ pub(crate) fn companions(path: &Path, format: &'static dyn Format) -> Vec<PathBu
     beside(path, format, &mut |folder| folder.is_dir())
 }
 
-fn beside(path: &Path, format: &'static dyn Format, may_be: &mut dyn FnMut(&Path) -> bool) -> Vec<PathBuf> {
+fn beside(
+    path: &Path,
+    format: &'static dyn Format,
+    may_be: &mut dyn FnMut(&Path) -> bool,
+) -> Vec<PathBuf> {
     let index = format.beside(path).index;
     let is_own = |Pattern(pattern): &Pattern| Some(pattern) != index.as_ref();
-    let files = files_of(path, format.companions(path).into_iter().filter(is_own), may_be);
-    files.into_iter().filter(|file| Some(file) != index.as_ref()).collect()
+    let files = files_of(
+        path,
+        format.companions(path).into_iter().filter(is_own),
+        may_be,
+    );
+    files
+        .into_iter()
+        .filter(|file| Some(file) != index.as_ref())
+        .collect()
 }
 
 fn files_of(
@@ -169,20 +210,29 @@ fn files_of(
     let mut known: Option<(PathBuf, bool)> = None;
     // Most sessions have nothing beside them: then one question answers for all patterns.
     let may_be = |Pattern(pattern): &Pattern| {
-        let Some(folder) = folder_below(home, pattern) else { return true };
-        let is_there = known.as_ref().filter(|(known, _)| *known == folder).map(|(_, is_there)| *is_there);
+        let Some(folder) = folder_below(home, pattern) else {
+            return true;
+        };
+        let is_there = known
+            .as_ref()
+            .filter(|(known, _)| *known == folder)
+            .map(|(_, is_there)| *is_there);
         let is_there = is_there.unwrap_or_else(|| may_be(&folder));
         known = Some((folder, is_there));
         is_there
     };
-    let files = patterns.filter(may_be).flat_map(|Pattern(pattern)| expand(&pattern).files);
+    let files = patterns
+        .filter(may_be)
+        .flat_map(|Pattern(pattern)| expand(&pattern).files);
     files.filter(|file| file != path).collect()
 }
 
 /// The folder right below another one in which all lies that a pattern names, if it has one name.
 fn folder_below(home: &Path, pattern: &Path) -> Option<PathBuf> {
     let mut names = pattern.strip_prefix(home).ok()?.iter();
-    let first = names.next().filter(|name| !name.as_bytes().contains(&b'*'))?;
+    let first = names
+        .next()
+        .filter(|name| !name.as_bytes().contains(&b'*'))?;
     names.next().map(|_| home.join(first))
 }
 
@@ -201,13 +251,20 @@ enum Found {
 }
 
 fn sift_file(file: &File, len: u64, sieve: Sieve<'_>, pieces: Pieces<'_>) -> io::Result<Found> {
-    let middle = if len > WORTH_A_THREAD { line_from(file, len / 2, len)? } else { len };
+    let middle = if len > WORTH_A_THREAD {
+        line_from(file, len / 2, len)?
+    } else {
+        len
+    };
     let (first, second) = thread::scope(|scope| {
         let second = || sift_part(file, middle..len, sieve, pieces);
         let second = (middle < len).then(|| scope.spawn(second));
         let first = sift_part(file, 0..middle, sieve, pieces);
-        let second =
-            second.map(|second| second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        let second = second.map(|second| {
+            second
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
         Ok::<_, io::Error>((first?, second.transpose()?.unwrap_or_default()))
     })?;
     if let Some(packing) = first.packing {
@@ -217,14 +274,28 @@ fn sift_file(file: &File, len: u64, sieve: Sieve<'_>, pieces: Pieces<'_>) -> io:
         return Ok(Found::Something);
     }
     let is_last = second.lines.is_empty();
-    let before = if is_last { 0 } else { first.count + count_in(file, first.counted..middle)? };
+    let before = if is_last {
+        0
+    } else {
+        first.count + count_in(file, first.counted..middle)?
+    };
     let mut lines = first.lines;
-    lines.extend(second.lines.into_iter().map(|line| PickedLine { line: line.line + before, ..line }));
-    Ok(if lines.is_empty() && first.is_strange { Found::Strange } else { Found::Lines(lines) })
+    lines.extend(second.lines.into_iter().map(|line| PickedLine {
+        line: line.line + before,
+        ..line
+    }));
+    Ok(if lines.is_empty() && first.is_strange {
+        Found::Strange
+    } else {
+        Found::Lines(lines)
+    })
 }
 
 fn begins_strangely(text: &[u8]) -> bool {
-    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text).trim_ascii_start();
+    let text = text
+        .strip_prefix("\u{feff}".as_bytes())
+        .unwrap_or(text)
+        .trim_ascii_start();
     text.first().is_some_and(|byte| !b"{[".contains(byte))
 }
 
@@ -270,7 +341,11 @@ impl Part {
             let known = usize::try_from(self.counted.saturating_sub(at)).unwrap_or(usize::MAX);
             self.count += count_lines(text.get(known..range.start).unwrap_or_default());
             self.counted = start;
-            self.lines.push(PickedLine { at: start, len: saturating_u32(len), line: self.count + 1 });
+            self.lines.push(PickedLine {
+                at: start,
+                len: saturating_u32(len),
+                line: self.count + 1,
+            });
         }
         Ok(())
     }
@@ -285,7 +360,12 @@ fn count_in(file: &File, part: Range<u64>) -> io::Result<u32> {
     let (mut at, mut count) = (part.start, 0);
     let mut room = Vec::new();
     while at < part.end {
-        room.resize(usize::try_from(part.end - at).unwrap_or(usize::MAX).min(BLOCK), 0);
+        room.resize(
+            usize::try_from(part.end - at)
+                .unwrap_or(usize::MAX)
+                .min(BLOCK),
+            0,
+        );
         let read = read_at(file, &mut room, at)?;
         if read == 0 {
             break;
@@ -305,8 +385,16 @@ fn has_pieces(text: &[u8], pieces: Pieces<'_>) -> bool {
 }
 
 /// Looks through the lines that begin in a part of a file.
-fn sift_part(file: &File, part: Range<u64>, sieve: Sieve<'_>, pieces: Pieces<'_>) -> io::Result<Part> {
-    let mut found = Part { counted: part.start, ..Part::default() };
+fn sift_part(
+    file: &File,
+    part: Range<u64>,
+    sieve: Sieve<'_>,
+    pieces: Pieces<'_>,
+) -> io::Result<Part> {
+    let mut found = Part {
+        counted: part.start,
+        ..Part::default()
+    };
     let mut room = ROOM.take();
     room.resize(BLOCK, 0);
     let (mut at, mut held) = (part.start, 0);
@@ -320,15 +408,25 @@ fn sift_part(file: &File, part: Range<u64>, sieve: Sieve<'_>, pieces: Pieces<'_>
             }
             room.resize(room.len() * 4, 0);
         }
-        let wanted = usize::try_from(part.end - at).unwrap_or(usize::MAX).min(room.len());
-        let read = read_at(file, room.get_mut(held..wanted).unwrap_or_default(), at + held as u64)?;
+        let wanted = usize::try_from(part.end - at)
+            .unwrap_or(usize::MAX)
+            .min(room.len());
+        let read = read_at(
+            file,
+            room.get_mut(held..wanted).unwrap_or_default(),
+            at + held as u64,
+        )?;
         let text = room.get(..held + read).unwrap_or_default();
         if at == 0 && held == 0 {
             found.packing = Packing::of(text);
             found.is_strange = begins_strangely(text);
         }
         let is_end = held + read < wanted || at + (held + read) as u64 >= part.end;
-        let whole = if is_end { text.len() } else { memrchr(b'\n', text).map_or(0, |end| end + 1) };
+        let whole = if is_end {
+            text.len()
+        } else {
+            memrchr(b'\n', text).map_or(0, |end| end + 1)
+        };
         let lines = text.get(..whole).unwrap_or_default();
         found.grows = has_pieces(lines, pieces);
         if found.grows || found.packing.is_some() {
@@ -374,22 +472,31 @@ fn sift_packed(mut text: Box<dyn Read>, sieve: Sieve<'_>, pieces: Pieces<'_>) ->
         held.drain(..whole);
         if is_end {
             // What is damaged may hold anything, and whoever reads it says so.
-            return Ok(if read.is_err() { Found::Something } else { Found::Lines(Vec::new()) });
+            return Ok(if read.is_err() {
+                Found::Something
+            } else {
+                Found::Lines(Vec::new())
+            });
         }
     }
 }
 
 /// Whether a line tells something else by itself, or cannot be read any more.
 pub(crate) fn is_entangled(format: &'static dyn Format, picked: &[Picked]) -> bool {
-    let Some(words) = format.entangled() else { return true };
+    let Some(words) = format.entangled() else {
+        return true;
+    };
     let words: Vec<Finder<'_>> = words.iter().map(Finder::new).collect();
     let is_entangled = |file: &File, PickedLine { at, len, .. }: PickedLine| {
-        let line = read_range(file, at, usize::try_from(len).unwrap_or(usize::MAX)).unwrap_or_default();
+        let line =
+            read_range(file, at, usize::try_from(len).unwrap_or(usize::MAX)).unwrap_or_default();
         words.iter().any(|word| word.find(&line).is_some())
     };
     !words.is_empty()
         && picked.iter().any(|Picked { path, lines }| {
-            regular::open(path).map_or(true, |file| lines.iter().any(|line| is_entangled(&file, *line)))
+            regular::open(path).map_or(true, |file| {
+                lines.iter().any(|line| is_entangled(&file, *line))
+            })
         })
 }
 
@@ -404,9 +511,16 @@ pub(crate) fn read_lines(plan: &Plan, files: &Files, picked: &[Picked], outlet: 
     }
     let mut emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet);
     for Picked { path, lines } in picked {
-        let kind = if *path == plan.path { Kind::Lines } else { Kind::CompanionLines };
+        let kind = if *path == plan.path {
+            Kind::Lines
+        } else {
+            Kind::CompanionLines
+        };
         let (id, _) = files.number(path, kind);
-        emitter.send(Feed::File { id, path: path.as_path().into() });
+        emitter.send(Feed::File {
+            id,
+            path: path.as_path().into(),
+        });
         let file = match files.fence_of(path).open(path) {
             Ok(file) => file,
             Err(error) => {
@@ -416,10 +530,24 @@ pub(crate) fn read_lines(plan: &Plan, files: &Files, picked: &[Picked], outlet: 
         };
         for PickedLine { at, len, line } in lines.iter().copied() {
             // A file that was cut meanwhile has fewer lines.
-            let bytes = read_range(&file, at, usize::try_from(len).unwrap_or(usize::MAX)).unwrap_or_default();
+            let bytes = read_range(&file, at, usize::try_from(len).unwrap_or(usize::MAX))
+                .unwrap_or_default();
             if !bytes.is_empty() {
-                let origin = Origin { file: id, at, len, line };
-                emit_line(Line::Whole(Record { origin, bytes: &bytes }), kind, path, &mut emitter);
+                let origin = Origin {
+                    file: id,
+                    at,
+                    len,
+                    line,
+                };
+                emit_line(
+                    Line::Whole(Record {
+                        origin,
+                        bytes: &bytes,
+                    }),
+                    kind,
+                    path,
+                    &mut emitter,
+                );
             }
         }
     }
@@ -429,10 +557,18 @@ pub(crate) fn read_lines(plan: &Plan, files: &Files, picked: &[Picked], outlet: 
 }
 
 /// Lines of a part of a file, the one in which it ends included. Their numbers are counted from there.
-pub(crate) fn lines_within(path: &Path, part: Range<u64>, sieve: Sieve<'_>) -> io::Result<Vec<PickedLine>> {
+pub(crate) fn lines_within(
+    path: &Path,
+    part: Range<u64>,
+    sieve: Sieve<'_>,
+) -> io::Result<Vec<PickedLine>> {
     let file = regular::open(path)?;
     let len = Stamp::of_file(&file)?.len;
-    let start = if part.start == 0 { 0 } else { line_from(&file, part.start, len)? };
+    let start = if part.start == 0 {
+        0
+    } else {
+        line_from(&file, part.start, len)?
+    };
     let end = line_from(&file, part.end, len)?.max(start);
     Ok(sift_part(&file, start..end, sieve, &[])?.lines)
 }

@@ -19,7 +19,10 @@ pub struct Target {
 impl Target {
     /// Reads `path` or `path#session`; an existing path that contains `#` is taken as a path.
     pub(crate) fn parse(argument: &str) -> Self {
-        let whole = Self { path: PathBuf::from(argument), session: None };
+        let whole = Self {
+            path: PathBuf::from(argument),
+            session: None,
+        };
         if whole.path.symlink_metadata().is_ok() {
             return whole;
         }
@@ -30,16 +33,20 @@ impl Target {
         });
         let existing = splits.find(|(path, _)| PathBuf::from(path).symlink_metadata().is_ok());
         match existing.or_else(|| argument.rsplit_once('#')) {
-            Some((path, session)) if !path.is_empty() && !session.is_empty() => {
-                Self { path: PathBuf::from(path), session: Some(session.to_owned()) }
-            }
+            Some((path, session)) if !path.is_empty() && !session.is_empty() => Self {
+                path: PathBuf::from(path),
+                session: Some(session.to_owned()),
+            },
             _ => whole,
         }
     }
 
     /// What to open of a session that was found.
     pub(crate) fn of(place: Place) -> Self {
-        Self { path: place.path, session: place.session }
+        Self {
+            path: place.path,
+            session: place.session,
+        }
     }
 
     /// Whether it is standard input.
@@ -68,7 +75,10 @@ pub struct SessionHead {
 impl SessionHead {
     /// A session of which only the name is known.
     pub(crate) fn named(id: String) -> Self {
-        Self { id, ..Self::default() }
+        Self {
+            id,
+            ..Self::default()
+        }
     }
 }
 
@@ -80,7 +90,8 @@ impl OpenError {
     /// What is wrong, for who knows which file it is.
     pub(crate) fn about(&self, path: &Path) -> &str {
         let rest = self.0.strip_prefix(&*path.to_string_lossy());
-        rest.and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&self.0)
+        rest.and_then(|rest| rest.strip_prefix(": "))
+            .unwrap_or(&self.0)
     }
 }
 

@@ -33,11 +33,20 @@ pub(crate) struct Small {
 impl Small {
     /// A file that has not been read yet.
     pub(crate) fn new(path: impl Into<Arc<Path>>, id: FileId, kind: Kind, fence: Fence) -> Self {
-        Self { id, is_text: kind == Kind::Text, file: Rewritten::new(path, fence), counted: None }
+        Self {
+            id,
+            is_text: kind == Kind::Text,
+            file: Rewritten::new(path, fence),
+            counted: None,
+        }
     }
 
     fn kind(&self) -> Kind {
-        if self.is_text { Kind::Text } else { Kind::Small }
+        if self.is_text {
+            Kind::Text
+        } else {
+            Kind::Small
+        }
     }
 
     /// Looks at the file, and reads it if it may have changed.
@@ -47,7 +56,12 @@ impl Small {
     }
 
     fn origin(&self, len: u32) -> Origin {
-        Origin { file: self.id, at: 0, len, line: self.id.0 }
+        Origin {
+            file: self.id,
+            at: 0,
+            len,
+            line: self.id.0,
+        }
     }
 
     /// Emits its content, in place of what was sent before.
@@ -123,9 +137,16 @@ pub(crate) fn kind_of(shape: Shape) -> Kind {
 }
 
 /// Emits the records of a file that is read whole. What is no part of one is sent as faults, so that nothing is lost.
-pub(crate) fn emit_whole(emitter: &mut Emitter<'_>, kind: Kind, id: FileId, bytes: &[u8], bodies: Bodies) {
-    let (is_values, slice) =
-        (kind == Kind::Values, |range: Range<usize>| bytes.get(range).unwrap_or_default());
+pub(crate) fn emit_whole(
+    emitter: &mut Emitter<'_>,
+    kind: Kind,
+    id: FileId,
+    bytes: &[u8],
+    bodies: Bodies,
+) {
+    let (is_values, slice) = (kind == Kind::Values, |range: Range<usize>| {
+        bytes.get(range).unwrap_or_default()
+    });
     let origin = |range: &Range<usize>, line| Origin {
         file: id,
         at: range.start as u64,
@@ -137,17 +158,35 @@ pub(crate) fn emit_whole(emitter: &mut Emitter<'_>, kind: Kind, id: FileId, byte
         Kind::Values => split_values(bytes),
         _ => split(bytes),
     };
-    let Some(Split { root, header, elements, cut }) = split else {
+    let Some(Split {
+        root,
+        header,
+        elements,
+        cut,
+    }) = split
+    else {
         return emit_stray_lines(emitter, id, bytes, 0, 1);
     };
     emit_stray_lines(emitter, id, slice(0..root.start), 0, 1);
     if let Some(header) = header {
         emitter.leave_bodies(bodies == Bodies::Away);
-        let origin = Origin { at: root.start as u64, ..origin(&(0..header.len()), 0) };
-        emitter.emit(Record { origin, bytes: &header }, Place::Header);
+        let origin = Origin {
+            at: root.start as u64,
+            ..origin(&(0..header.len()), 0)
+        };
+        emitter.emit(
+            Record {
+                origin,
+                bytes: &header,
+            },
+            Place::Header,
+        );
     }
     let is_lone = is_values && bytes.get(root.start) != Some(&b'[');
-    let within = elements.first().zip(elements.last()).map_or(0, |(first, last)| last.end - first.start);
+    let within = elements
+        .first()
+        .zip(elements.last())
+        .map_or(0, |(first, last)| last.end - first.start);
     let (mut end, mut number) = (root.start, 0);
     for element in elements {
         number += 1;
@@ -156,14 +195,27 @@ pub(crate) fn emit_whole(emitter: &mut Emitter<'_>, kind: Kind, id: FileId, byte
         }
         end = element.end;
         emitter.leave_bodies(bodies.away_at(element.start as u64, bytes.len() as u64));
-        let record = Record { origin: origin(&element, number), bytes: slice(element) };
+        let record = Record {
+            origin: origin(&element, number),
+            bytes: slice(element),
+        };
         emitter.emit(record, kind.place(Path::new(""), number));
     }
     number += 1;
     if let Some(cut) = cut {
         let frame = cut.start.saturating_sub(root.start + within) as u64;
-        let what = if is_values { "the last value breaks off here" } else { "the document breaks off here" };
-        emitter.fault(Record { origin: origin(&cut, number), bytes: slice(cut) }, what);
+        let what = if is_values {
+            "the last value breaks off here"
+        } else {
+            "the document breaks off here"
+        };
+        emitter.fault(
+            Record {
+                origin: origin(&cut, number),
+                bytes: slice(cut),
+            },
+            what,
+        );
         // What stands around its elements is a part of what is broken.
         emitter.weigh_fault(id, if is_values { 0 } else { frame });
     }
@@ -177,8 +229,19 @@ fn emit_passages(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], bodies: Bo
     for range in emitter.passages(&text) {
         let part = bytes.get(range.clone()).unwrap_or_default();
         emitter.leave_bodies(bodies.away_at(range.start as u64, bytes.len() as u64));
-        let origin = Origin { file: id, at: range.start as u64, len: saturating_u32(range.len()), line };
-        emitter.emit(Record { origin, bytes: part }, Place::Passage);
+        let origin = Origin {
+            file: id,
+            at: range.start as u64,
+            len: saturating_u32(range.len()),
+            line,
+        };
+        emitter.emit(
+            Record {
+                origin,
+                bytes: part,
+            },
+            Place::Passage,
+        );
         line += saturating_u32(memchr::memchr_iter(b'\n', part).count());
     }
 }
@@ -199,12 +262,24 @@ fn marked(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 /// Lines before and after a document: messages of the program that wrote it, or another document.
-fn emit_stray_lines(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], start: usize, number: u32) {
+fn emit_stray_lines(
+    emitter: &mut Emitter<'_>,
+    id: FileId,
+    bytes: &[u8],
+    start: usize,
+    number: u32,
+) {
     let mut buffer = LineBuffer::in_the_middle(id, start as u64);
     let mut emit = |line: Line<'_>| {
         let record = line.record();
-        let origin = Origin { line: number, ..record.origin };
-        emitter.emit(Record { origin, ..record }, Kind::Document.place(Path::new(""), number));
+        let origin = Origin {
+            line: number,
+            ..record.origin
+        };
+        emitter.emit(
+            Record { origin, ..record },
+            Kind::Document.place(Path::new(""), number),
+        );
     };
     buffer.feed(bytes, &mut emit);
     buffer.unfinished().into_iter().for_each(emit);
@@ -217,12 +292,20 @@ mod tests {
     #[test]
     fn nothing_that_was_counted_is_lost() {
         let file = FileId(4);
-        for fate in [Fate::Shown, Fate::Merged, Fate::Passed("a ping"), Fate::Faulty] {
+        for fate in [
+            Fate::Shown,
+            Fate::Merged,
+            Fate::Passed("a ping"),
+            Fate::Faulty,
+        ] {
             let mut tally = Tally::default();
             tally.count(fate, file, 99);
             let counted = Counted::of(tally.clone(), file);
             assert_eq!(counted.tally(file), tally);
-            assert_eq!(matches!(counted, Counted::Other(_)), !matches!(fate, Fate::Shown | Fate::Merged));
+            assert_eq!(
+                matches!(counted, Counted::Other(_)),
+                !matches!(fate, Fate::Shown | Fate::Merged)
+            );
             tally.note_unknown(
                 "type/x".into(),
                 crate::model::tally::unknown::Judged::Loud,

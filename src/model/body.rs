@@ -48,9 +48,10 @@ impl Tree {
     /// The member of an object.
     pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         match self {
-            Self::Map(members) => {
-                members.iter().find(|(key, _)| key.as_str() == name).map(|(_, value)| value)
-            }
+            Self::Map(members) => members
+                .iter()
+                .find(|(key, _)| key.as_str() == name)
+                .map(|(_, value)| value),
             _ => None,
         }
     }
@@ -130,7 +131,11 @@ impl Serialize for Held {
 
 impl<'de> Deserialize<'de> for Held {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Ok(if bool::deserialize(from)? { Self::Away } else { Self::Stub })
+        Ok(if bool::deserialize(from)? {
+            Self::Away
+        } else {
+            Self::Stub
+        })
     }
 }
 
@@ -143,7 +148,10 @@ impl PartialEq for Body {
             (Held::Away, _) | (_, Held::Away) => true,
             (mine, theirs) => mine == theirs,
         };
-        self.bytes == other.bytes && self.lines == other.lines && self.stub == other.stub && same_content
+        self.bytes == other.bytes
+            && self.lines == other.lines
+            && self.stub == other.stub
+            && same_content
     }
 }
 
@@ -191,7 +199,10 @@ impl Body {
         self.from = newer.from;
         self.slot = newer.slot;
         let early = self.flags.early;
-        self.flags = BodyFlags { early, ..newer.flags };
+        self.flags = BodyFlags {
+            early,
+            ..newer.flags
+        };
     }
 
     /// Lets go of the content; the stub stays. Returns how many bytes that frees.
@@ -212,7 +223,12 @@ mod tests {
 
     #[test]
     fn what_is_whole_in_its_stub_is_nothing_that_was_left_on_disk() {
-        let origin = Origin { file: crate::model::record::FileId(0), at: 0, len: 9, line: 1 };
+        let origin = Origin {
+            file: crate::model::record::FileId(0),
+            at: 0,
+            len: 9,
+            line: 1,
+        };
         let body = |held| Body {
             stub: "[1]".into(),
             bytes: 3,

@@ -79,17 +79,18 @@ impl Branches {
     /// Broken chains make no branch.
     pub(crate) fn derive(links: &Links<'_>) -> Self {
         let forest = LazyCell::new(|| Forest::of(links));
-        let (mut branches, mut leavings) = match links.leaf.map(|leaf| from_leaf(links, &forest, leaf)) {
-            Some(Ok(branches)) => {
-                let (leavings, work) = departures(links, &forest, &branches.abandoned);
-                (Self { work, ..branches }, leavings)
-            }
-            Some(Err(basis)) => {
-                let (branches, leavings) = from_prompts(links, &forest);
-                (Self { basis, ..branches }, leavings)
-            }
-            None => from_prompts(links, &forest),
-        };
+        let (mut branches, mut leavings) =
+            match links.leaf.map(|leaf| from_leaf(links, &forest, leaf)) {
+                Some(Ok(branches)) => {
+                    let (leavings, work) = departures(links, &forest, &branches.abandoned);
+                    (Self { work, ..branches }, leavings)
+                }
+                Some(Err(basis)) => {
+                    let (branches, leavings) = from_prompts(links, &forest);
+                    (Self { basis, ..branches }, leavings)
+                }
+                None => from_prompts(links, &forest),
+            };
         branches.work += links.entries.len() as u64;
         for range in undone(links) {
             if let Some(first) = links.entries.get(range.start)
@@ -97,7 +98,11 @@ impl Branches {
             {
                 branches.roots.push(first.id);
             }
-            branches.abandoned.extend(range.clone().filter_map(|at| Some(links.entries.get(at)?.id)));
+            branches.abandoned.extend(
+                range
+                    .clone()
+                    .filter_map(|at| Some(links.entries.get(at)?.id)),
+            );
             leavings.push(leaving(range, Why::Undone, links));
         }
         branches.ends_undone = links.entries.last().is_some_and(|one| one.marks.undone);
@@ -107,14 +112,24 @@ impl Branches {
         if !matches!(branches.basis, Basis::Path) {
             branches.awaited.clone_from(&forest.missing);
         }
-        branches.list = branch::number(leavings, links, &forest, |id| branches.abandoned.contains(&id));
+        branches.list = branch::number(leavings, links, &forest, |id| {
+            branches.abandoned.contains(&id)
+        });
         for branch in &branches.list {
-            for id in branch.entries.iter().filter(|id| branches.abandoned.contains(id)) {
+            for id in branch
+                .entries
+                .iter()
+                .filter(|id| branches.abandoned.contains(id))
+            {
                 if branches.numbers.len() <= id.index() {
                     branches.numbers.resize(id.index() + 1, 0);
                 }
                 let number = u32::try_from(branch.number).unwrap_or(u32::MAX);
-                branches.numbers.get_mut(id.index()).into_iter().for_each(|place| *place = number);
+                branches
+                    .numbers
+                    .get_mut(id.index())
+                    .into_iter()
+                    .for_each(|place| *place = number);
             }
         }
         branches
@@ -122,12 +137,17 @@ impl Branches {
 
     /// The branch that an abandoned entry lies on.
     pub(crate) fn of(&self, id: EntryId) -> Option<&Branch> {
-        self.list.get((*self.numbers.get(id.index())? as usize).checked_sub(1)?)
+        self.list
+            .get((*self.numbers.get(id.index())? as usize).checked_sub(1)?)
     }
 
     /// The first abandoned entry of a branch, which stands for it while it is folded.
     pub(crate) fn head(&self, branch: &Branch) -> Option<EntryId> {
-        branch.entries.iter().copied().find(|id| self.abandoned.contains(id))
+        branch
+            .entries
+            .iter()
+            .copied()
+            .find(|id| self.abandoned.contains(id))
     }
 
     /// The branch that an entry stands at the head of.
@@ -162,7 +182,9 @@ impl Branches {
             Basis::Prompts => !new.leads,
             Basis::Path if new.leads => new.parent.is_some() && new.parent == new.leaf,
             Basis::Path => new.parent.is_none(),
-            Basis::Dangling(missing) => !missing.contains(&new.key) && (new.parent.is_none() || new.resolves),
+            Basis::Dangling(missing) => {
+                !missing.contains(&new.key) && (new.parent.is_none() || new.resolves)
+            }
             Basis::Cyclic => false,
         }
     }
@@ -178,7 +200,10 @@ fn from_leaf(links: &Links<'_>, forest: &Forest, leaf: Print) -> Result<Branches
         return Err(Basis::Cyclic);
     }
     let is_on_path = |at: usize| path.get(at) == Some(&true);
-    let mut branches = Branches { basis: Basis::Path, ..Branches::default() };
+    let mut branches = Branches {
+        basis: Basis::Path,
+        ..Branches::default()
+    };
     for (at, one) in links.entries.iter().enumerate() {
         if is_on_path(at) || forest.is_beside(one) {
             continue;
@@ -196,14 +221,20 @@ fn departures(links: &Links<'_>, forest: &Forest, abandoned: &EntrySet) -> (Vec<
     let entry = |at: usize| links.entries.get(at);
     let mut ways = Ways::of(forest);
     let mut leaving = |departure: &Departure| {
-        let (tip, next) = ((links.print)(&departure.tip), (links.print)(&departure.next));
+        let (tip, next) = (
+            (links.print)(&departure.tip),
+            (links.print)(&departure.next),
+        );
         let mut left = ways.leave(forest, tip, next);
-        left.entries.retain(|at| entry(*at).is_some_and(|entry| !entry.marks.copy));
+        left.entries
+            .retain(|at| entry(*at).is_some_and(|entry| !entry.marks.copy));
         left.entries.sort_unstable();
         let first = left.first.and_then(entry);
         let followed_by = forest.entry(next).and_then(entry);
         let is_prompted = first.zip(followed_by).is_some_and(|(first, next)| {
-            let are_prompts = [first, next].iter().all(|one| one.marks.prompt && !one.marks.copy);
+            let are_prompts = [first, next]
+                .iter()
+                .all(|one| one.marks.prompt && !one.marks.copy);
             are_prompts && first.parent == next.parent
         });
         Leaving {
@@ -219,15 +250,31 @@ fn departures(links: &Links<'_>, forest: &Forest, abandoned: &EntrySet) -> (Vec<
     let mut leavings: Vec<Leaving> = departures.into_iter().map(&mut leaving).collect();
     let work = ways.work;
     // What only copies hang below was never the last record.
-    let all = links.entries.iter().enumerate().filter(|(_, one)| abandoned.contains(&one.id));
+    let all = links
+        .entries
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| abandoned.contains(&one.id));
     let entries = all.map(|(at, _)| at..at + 1).collect();
-    leavings.push(Leaving { entries, tip: None, next: None, place: usize::MAX, why: Why::Left });
+    leavings.push(Leaving {
+        entries,
+        tip: None,
+        next: None,
+        place: usize::MAX,
+        why: Why::Left,
+    });
     (leavings, work)
 }
 
-fn from_prompts(links: &Links<'_>, forest: &impl Deref<Target = Forest>) -> (Branches, Vec<Leaving>) {
+fn from_prompts(
+    links: &Links<'_>,
+    forest: &impl Deref<Target = Forest>,
+) -> (Branches, Vec<Leaving>) {
     let (ranges, prompted) = forest::left_by_prompts(&links.entries);
-    let mut branches = Branches { prompted, ..Branches::default() };
+    let mut branches = Branches {
+        prompted,
+        ..Branches::default()
+    };
     if ranges.is_empty() {
         return (branches, Vec::new());
     }
@@ -241,21 +288,40 @@ fn from_prompts(links: &Links<'_>, forest: &impl Deref<Target = Forest>) -> (Bra
             next = at;
             branches.abandoned.insert(one.id);
         }
-        next_left.get_mut(at).into_iter().for_each(|place| *place = next);
+        next_left
+            .get_mut(at)
+            .into_iter()
+            .for_each(|place| *place = next);
     }
     for range in &ranges {
-        let first = next_left.get(range.start).copied().filter(|first| *first < range.end);
-        branches.roots.extend(first.and_then(|at| Some(links.entries.get(at)?.id)));
+        let first = next_left
+            .get(range.start)
+            .copied()
+            .filter(|first| *first < range.end);
+        branches
+            .roots
+            .extend(first.and_then(|at| Some(links.entries.get(at)?.id)));
     }
     branches.roots.sort_unstable();
     branches.roots.dedup();
-    (branches, ranges.into_iter().map(|range| leaving(range, Why::Prompt, links)).collect())
+    (
+        branches,
+        ranges
+            .into_iter()
+            .map(|range| leaving(range, Why::Prompt, links))
+            .collect(),
+    )
 }
 
 /// Entries in a row that the agent says were undone.
 fn undone(links: &Links<'_>) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
-    for (at, _) in links.entries.iter().enumerate().filter(|(_, one)| one.marks.undone) {
+    for (at, _) in links
+        .entries
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| one.marks.undone)
+    {
         match ranges.last_mut() {
             Some(range) if range.end == at => range.end = at + 1,
             _ => ranges.push(at..at + 1),
@@ -267,9 +333,20 @@ fn undone(links: &Links<'_>) -> Vec<Range<usize>> {
 /// What lies between two entries in the file was left when the later one came.
 fn leaving(range: Range<usize>, why: Why, links: &Links<'_>) -> Leaving {
     let next = links.entries.get(range.end);
-    let last = range.end.checked_sub(1).and_then(|at| links.entries.get(at));
-    let place = next.or(last).map_or(0, |one| one.place + usize::from(next.is_none()));
-    Leaving { entries: vec![range], tip: None, next: next.map(|one| one.key), place, why }
+    let last = range
+        .end
+        .checked_sub(1)
+        .and_then(|at| links.entries.get(at));
+    let place = next
+        .or(last)
+        .map_or(0, |one| one.place + usize::from(next.is_none()));
+    Leaving {
+        entries: vec![range],
+        tip: None,
+        next: next.map(|one| one.key),
+        place,
+        why,
+    }
 }
 
 #[cfg(test)]
@@ -296,14 +373,26 @@ mod tests {
     }
 
     fn abandoned(transcript: &Transcript) -> Vec<&str> {
-        let is_abandoned =
-            |key: &&str| transcript.find(key).is_some_and(|id| transcript.branches().abandoned.contains(&id));
-        transcript.entries().map(|entry| entry.key.as_str()).filter(is_abandoned).collect()
+        let is_abandoned = |key: &&str| {
+            transcript
+                .find(key)
+                .is_some_and(|id| transcript.branches().abandoned.contains(&id))
+        };
+        transcript
+            .entries()
+            .map(|entry| entry.key.as_str())
+            .filter(is_abandoned)
+            .collect()
     }
 
     #[test]
     fn what_is_off_the_path_of_the_last_record_is_abandoned() {
-        let links = [("a", None), ("b", Some("a")), ("c", Some("b")), ("d", Some("a"))];
+        let links = [
+            ("a", None),
+            ("b", Some("a")),
+            ("c", Some("b")),
+            ("d", Some("a")),
+        ];
         assert_eq!(abandoned(&tree(&links)), ["b", "c"]);
     }
 
@@ -318,15 +407,25 @@ mod tests {
             batch.entry(entry);
             transcript.apply(batch);
             transcript.settle();
-            abandoned(&transcript).into_iter().map(str::to_owned).collect::<Vec<_>>()
+            abandoned(&transcript)
+                .into_iter()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
         };
         add("a", "root", Role::Assistant);
         add("p1", "a", Role::User);
         add("a1", "p1", Role::Assistant);
         assert_eq!(add("p2", "a", Role::User), ["p1", "a1"]);
         assert_eq!(add("a2", "p2", Role::Assistant), ["p1", "a1"]);
-        assert!(add("p3", "a1", Role::User).is_empty(), "the other program goes on");
-        assert_eq!(add("p4", "a", Role::User), ["p1", "a1", "p2", "a2", "p3"], "so does this one");
+        assert!(
+            add("p3", "a1", Role::User).is_empty(),
+            "the other program goes on"
+        );
+        assert_eq!(
+            add("p4", "a", Role::User),
+            ["p1", "a1", "p2", "a2", "p3"],
+            "so does this one"
+        );
         assert_eq!(add("a3", "p3", Role::Assistant), ["p2", "a2"]);
         assert_eq!(add("a4", "p4", Role::Assistant), ["p2", "a2"]);
     }
@@ -361,7 +460,10 @@ mod tests {
     fn a_link_with_the_key_of_an_entry_does_not_move_what_is_known() {
         let mut growing = tree(&[("a", None), ("b", Some("a")), ("x", None)]);
         let mut link = Batch::default();
-        link.push(Edit::Link { key: Key::from("x"), parent: Some(Key::from("b")) });
+        link.push(Edit::Link {
+            key: Key::from("x"),
+            parent: Some(Key::from("b")),
+        });
         growing.apply(link.clone());
         growing.settle();
         let mut whole = Transcript::new();
@@ -402,20 +504,33 @@ mod tests {
         let mut transcript = Transcript::new();
         transcript.apply(batch);
         transcript.settle();
-        assert!(transcript.branches().list.len() >= prompts / 2 - 1, "{}", transcript.branches().list.len());
+        assert!(
+            transcript.branches().list.len() >= prompts / 2 - 1,
+            "{}",
+            transcript.branches().list.len()
+        );
         transcript.work()
     }
 
     #[test]
     fn what_is_left_costs_no_more_where_more_was_left_before() {
         const PROMPTS: usize = 2_000;
-        let answer = |number: Option<usize>| number.map_or("root".to_owned(), |number| format!("a{number}"));
+        let answer =
+            |number: Option<usize>| number.map_or("root".to_owned(), |number| format!("a{number}"));
         let shapes: [(&str, &dyn Fn(usize) -> String); 4] = [
             ("all at one point", &|_| answer(None)),
-            ("two programs in turn", &|number| answer(number.checked_sub(2))),
-            ("three programs in turn", &|number| answer(number.checked_sub(3))),
+            ("two programs in turn", &|number| {
+                answer(number.checked_sub(2))
+            }),
+            ("three programs in turn", &|number| {
+                answer(number.checked_sub(3))
+            }),
             ("further and further back", &|number| {
-                let from = if number <= PROMPTS / 2 { number } else { PROMPTS - number };
+                let from = if number <= PROMPTS / 2 {
+                    number
+                } else {
+                    PROMPTS - number
+                };
                 answer(from.checked_sub(1))
             }),
         ];
@@ -427,7 +542,10 @@ mod tests {
                 }
                 let work = work(is_tree, PROMPTS, parent);
                 let bound = 2 * PROMPTS as u64 * 40;
-                assert!((1..bound).contains(&work), "{shape}, as a tree {is_tree}: {work} of {bound}");
+                assert!(
+                    (1..bound).contains(&work),
+                    "{shape}, as a tree {is_tree}: {work} of {bound}"
+                );
             }
         }
     }

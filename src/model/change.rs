@@ -43,7 +43,12 @@ pub struct DiffLine {
 
 impl DiffLine {
     pub(crate) fn plain(sign: Sign, text: &str) -> Self {
-        Self { sign, old: None, new: None, parts: vec![(false, text.to_owned())] }
+        Self {
+            sign,
+            old: None,
+            new: None,
+            parts: vec![(false, text.to_owned())],
+        }
     }
 
     /// All of its text.
@@ -109,24 +114,41 @@ pub(crate) fn changed_lines(call: &ToolCall, path: &str) -> Option<(usize, usize
 /// Of a change of several files the part that is of one. The paths in it may be named from another folder on.
 pub(crate) fn of_file<'a>(lines: &'a [DiffLine], path: &str) -> &'a [DiffLine] {
     let is_head = |(_, line): &(usize, &DiffLine)| line.sign == Sign::File;
-    let heads: Vec<usize> = lines.iter().enumerate().filter(is_head).map(|(at, _)| at).collect();
+    let heads: Vec<usize> = lines
+        .iter()
+        .enumerate()
+        .filter(is_head)
+        .map(|(at, _)| at)
+        .collect();
     if heads.len() < 2 {
         return lines;
     }
-    let is_below = |one: &str, other: &str| one.strip_suffix(other).is_some_and(|rest| rest.ends_with('/'));
+    let is_below = |one: &str, other: &str| {
+        one.strip_suffix(other)
+            .is_some_and(|rest| rest.ends_with('/'))
+    };
     let fits = |name: &str| name == path || is_below(name, path) || is_below(path, name);
     // The name that has most in common with the path, and the shortest of these.
     let fit = |at: &usize| {
         let head = lines.get(*at).map(DiffLine::text).unwrap_or_default();
-        let names = FATES.iter().find_map(|fate| head.strip_suffix(fate)).unwrap_or(&head);
+        let names = FATES
+            .iter()
+            .find_map(|fate| head.strip_suffix(fate))
+            .unwrap_or(&head);
         let names = names.split(MOVED).filter(|name| fits(name));
-        names.map(|name| (Reverse(name.len().min(path.len())), name.len())).min()
+        names
+            .map(|name| (Reverse(name.len().min(path.len())), name.len()))
+            .min()
     };
     let fitting = heads.iter().filter_map(|at| Some((fit(at)?, *at)));
     let Some((_, from)) = fitting.min_by_key(|(fit, _)| *fit) else {
         return &[];
     };
-    let end = heads.iter().copied().find(|at| *at > from).unwrap_or(lines.len());
+    let end = heads
+        .iter()
+        .copied()
+        .find(|at| *at > from)
+        .unwrap_or(lines.len());
     lines.get(from..end).unwrap_or_default()
 }
 
@@ -141,15 +163,26 @@ pub(crate) fn of_call(call: &ToolCall) -> Option<Vec<DiffLine>> {
 
 /// The change that the agent recorded.
 pub(crate) fn recorded(call: &ToolCall) -> Option<Vec<DiffLine>> {
-    let patch = call.state.result().and_then(|result| result.patch.as_ref()).and_then(Body::text);
-    patch.filter(|patch| !patch.is_blank()).map(|patch| of_patch(patch)).filter(|lines| !lines.is_empty())
+    let patch = call
+        .state
+        .result()
+        .and_then(|result| result.patch.as_ref())
+        .and_then(Body::text);
+    patch
+        .filter(|patch| !patch.is_blank())
+        .map(|patch| of_patch(patch))
+        .filter(|lines| !lines.is_empty())
 }
 
 /// The change that the input of a call asks for.
 pub(crate) fn asked(call: &ToolCall) -> Option<Vec<DiffLine>> {
     match call.input.tree() {
         Some(input) => of_input(input),
-        None => call.input.text().filter(|text| is_patch(text)).map(|text| of_patch(text)),
+        None => call
+            .input
+            .text()
+            .filter(|text| is_patch(text))
+            .map(|text| of_patch(text)),
     }
     .filter(|lines| !lines.is_empty())
 }
@@ -175,7 +208,10 @@ mod tests {
              *** Update File: b.rs\n*** Move to: c.rs\n@@\n-b\n*** End Patch",
         );
         let of = |path: &str| counts(of_file(&lines, path));
-        assert_eq!((of("src/a.rs"), of("a.rs"), of("b.rs"), of("c.rs")), ((2, 0), (1, 1), (0, 1), (0, 1)));
+        assert_eq!(
+            (of("src/a.rs"), of("a.rs"), of("b.rs"), of("c.rs")),
+            ((2, 0), (1, 1), (0, 1), (0, 1))
+        );
         assert_eq!((of("/home/mira/src/a.rs"), of("d.rs")), ((2, 0), (0, 0)));
         let only = of_patch("*** Begin Patch\n*** Add File: a.rs\n+one\n*** End Patch");
         assert_eq!(counts(of_file(&only, "under/another/name")), (1, 0));
@@ -196,11 +232,18 @@ mod tests {
             ("TargetContent", "ReplacementContent"),
         ] {
             assert_eq!(counts(&of_input(&edit(old, new)).unwrap()), (1, 1));
-            let several = Tree::Map(vec![("edits".into(), Tree::List(vec![edit(old, new), edit(old, new)]))]);
+            let several = Tree::Map(vec![(
+                "edits".into(),
+                Tree::List(vec![edit(old, new), edit(old, new)]),
+            )]);
             assert_eq!(counts(&of_input(&several).unwrap()), (2, 2));
         }
         let only = Tree::Map(vec![("edit".into(), edit("old", "new"))]);
-        assert_eq!(counts(&of_input(&only).unwrap()), (1, 1), "one edit without its list");
+        assert_eq!(
+            counts(&of_input(&only).unwrap()),
+            (1, 1),
+            "one edit without its list"
+        );
         let blocks = "<<<<<<< SEARCH\na\n=======\nb\nc\n>>>>>>> REPLACE";
         let blocks = Tree::Map(vec![("content".into(), Tree::Text(blocks.into()))]);
         assert_eq!(counts(&of_input(&blocks).unwrap()), (2, 1));

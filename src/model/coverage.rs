@@ -40,13 +40,31 @@ pub(crate) struct Coverage {
 
 impl Coverage {
     /// Adds a string of so many bytes, of which so many are shown, and so many of them only by details.
-    pub(crate) fn add(&mut self, path: &str, bytes: usize, (shown, details): (usize, usize), origin: Origin) {
+    pub(crate) fn add(
+        &mut self,
+        path: &str,
+        bytes: usize,
+        (shown, details): (usize, usize),
+        origin: Origin,
+    ) {
         let is_known = self.fields.contains_key(path);
-        let path = if is_known || self.fields.len() < PATHS { path } else { OTHER };
+        let path = if is_known || self.fields.len() < PATHS {
+            path
+        } else {
+            OTHER
+        };
         if !self.fields.contains_key(path) {
-            self.fields.insert(Text::clean(path), Share { first: origin, ..Share::default() });
+            self.fields.insert(
+                Text::clean(path),
+                Share {
+                    first: origin,
+                    ..Share::default()
+                },
+            );
         }
-        let Some(share) = self.fields.get_mut(path) else { return };
+        let Some(share) = self.fields.get_mut(path) else {
+            return;
+        };
         if share.missing() == 0 && shown < bytes {
             share.first = origin;
         }
@@ -86,7 +104,10 @@ mod tests {
     use super::{Coverage, OTHER, Origin, PATHS};
 
     fn at(line: u32) -> Origin {
-        Origin { line, ..Origin::default() }
+        Origin {
+            line,
+            ..Origin::default()
+        }
     }
 
     #[test]
@@ -104,7 +125,10 @@ mod tests {
             .collect();
         assert_eq!(missing, [("c", 17, 2), ("b", 3, 1)]);
         let total = coverage.total();
-        assert_eq!((total.strings, total.bytes, total.shown, total.details), (5, 50, 30, 8));
+        assert_eq!(
+            (total.strings, total.bytes, total.shown, total.details),
+            (5, 50, 30, 8)
+        );
     }
 
     #[test]
@@ -114,7 +138,10 @@ mod tests {
             coverage.add(&format!("key{number}"), 1, (0, 0), at(1));
         }
         assert_eq!(coverage.total().bytes, 2 * PATHS as u64);
-        assert_eq!(coverage.missing().first().map(|(path, _)| path.as_str()), Some(OTHER));
+        assert_eq!(
+            coverage.missing().first().map(|(path, _)| path.as_str()),
+            Some(OTHER)
+        );
         assert_eq!(coverage.missing().len(), PATHS + 1);
     }
 }

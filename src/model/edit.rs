@@ -219,14 +219,25 @@ impl Batch {
 
     /// A body of tool output: SGR colours survive.
     pub fn output(&mut self, raw: &str) -> Body {
-        let flags = if self.is_counted { BodyFlags::default() } else { BodyFlags::of_output(raw) };
-        Body { flags, ..self.body(raw, Manner::Output) }
+        let flags = if self.is_counted {
+            BodyFlags::default()
+        } else {
+            BodyFlags::of_output(raw)
+        };
+        Body {
+            flags,
+            ..self.body(raw, Manner::Output)
+        }
     }
 
     /// A body that is a tree. `headline` is its stub, `bytes` its size in the file.
     pub fn tree(&mut self, headline: &Text, bytes: usize, tree: impl FnOnce() -> Tree) -> Body {
         self.made = self.made.saturating_add(bytes);
-        let held = if self.stubs_only { Held::Away } else { Held::Tree(Arc::new(tree())) };
+        let held = if self.stubs_only {
+            Held::Away
+        } else {
+            Held::Tree(Arc::new(tree()))
+        };
         Body {
             stub: headline.clone(),
             bytes: saturating_u32(bytes),
@@ -251,7 +262,14 @@ impl Batch {
             (Text::clean(raw), Held::Stub)
         } else {
             let stub = Text::stub_cleaned(prefix(raw, 4 * STUB_CHARS), STUB_CHARS, manner);
-            (stub, if self.stubs_only { Held::Away } else { Held::Text(manner.clean(raw)) })
+            (
+                stub,
+                if self.stubs_only {
+                    Held::Away
+                } else {
+                    Held::Text(manner.clean(raw))
+                },
+            )
         };
         Body {
             stub,
@@ -329,12 +347,20 @@ impl Batch {
 
     /// A block of the entry's own piece, or of the named one.
     pub fn block(piece: Piece, kind: BlockKind) -> Block {
-        Block { piece, sent: Sent::Usual, kind }
+        Block {
+            piece,
+            sent: Sent::Usual,
+            kind,
+        }
     }
 
     /// Notes something odd about the record that is being decoded.
     pub(crate) fn notice(&mut self, severity: Severity, what: &str) {
-        self.notices.push(Notice { severity, origin: self.origin, what: Text::clean(what) });
+        self.notices.push(Notice {
+            severity,
+            origin: self.origin,
+            what: Text::clean(what),
+        });
     }
 
     /// Notes something of a kind that the format does not know; it must still be shown.
@@ -350,7 +376,8 @@ impl Batch {
 
     /// Notes a field that records of this type are not known to have.
     pub(crate) fn unknown_field(&mut self, record: &str, field: &str) {
-        self.tally.note_unknown_field(Text::clean(&format!("{record}.{field}")), self.origin);
+        self.tally
+            .note_unknown_field(Text::clean(&format!("{record}.{field}")), self.origin);
     }
 
     /// Leaves out what came of calls, for without what was said each result would stand alone; and how records hang

@@ -75,7 +75,13 @@ impl Entry {
     /// Whether it says the same as another one, wherever in the file that stands.
     pub(crate) fn says_same(&self, other: &Self) -> bool {
         let head = |entry: &Self| (entry.at, entry.ended, entry.role, entry.marks);
-        let names = |entry: &Self| (entry.parent.clone(), entry.lane.clone(), entry.model.clone());
+        let names = |entry: &Self| {
+            (
+                entry.parent.clone(),
+                entry.lane.clone(),
+                entry.model.clone(),
+            )
+        };
         head(self) == head(other)
             && names(self) == names(other)
             && (&self.from, &self.stop, &self.usage) == (&other.from, &other.stop, &other.usage)
@@ -88,7 +94,9 @@ impl Entry {
             let bodies = entry.blocks.iter().flat_map(|block| block.kind.bodies());
             bodies.map(|body| (body.from, body.slot)).collect()
         };
-        self.origin == other.origin && self.records == other.records && bodies(self) == bodies(other)
+        self.origin == other.origin
+            && self.records == other.records
+            && bodies(self) == bodies(other)
     }
 
     /// The record that brought a block; that of the entry where a block has none of its own.
@@ -103,14 +111,19 @@ impl Entry {
 
     /// Who speaks, in a word for the reader.
     pub(crate) fn speaker(&self) -> &str {
-        self.from.as_deref().map_or(self.role.speaker(), Sender::word)
+        self.from
+            .as_deref()
+            .map_or(self.role.speaker(), Sender::word)
     }
 
     /// Whether all of it stands beside the conversation: it is no message, and no figure depends on it.
     pub(crate) fn is_beside(&self) -> bool {
         self.role == Role::Harness
             && !self.blocks.is_empty()
-            && self.blocks.iter().all(|block| matches!(block.kind, BlockKind::Aside(..)))
+            && self
+                .blocks
+                .iter()
+                .all(|block| matches!(block.kind, BlockKind::Aside(..)))
     }
 
     /// An entry that holds nothing else than what is not understood, or stands beside the conversation, is as loud as that.
@@ -119,7 +132,10 @@ impl Entry {
             BlockKind::Aside(judged, _) => Some(*judged),
             _ => None,
         });
-        if let Some(loudest) = judged.collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max()) {
+        if let Some(loudest) = judged
+            .collect::<Option<Vec<_>>>()
+            .and_then(|all| all.into_iter().max())
+        {
             self.marks.quiet |= loudest != Judged::Loud;
             self.marks.trace |= loudest == Judged::Trace;
         }
@@ -149,7 +165,9 @@ impl Entry {
     /// is no later than that.
     pub(crate) fn said(&self, call: &ToolCall) -> Option<Timestamp> {
         let answered = call.state.result().and_then(|result| result.at);
-        self.ended.filter(|ended| answered.is_some_and(|at| *ended < at)).or(self.at)
+        self.ended
+            .filter(|ended| answered.is_some_and(|at| *ended < at))
+            .or(self.at)
     }
 
     /// Its calls.
@@ -211,9 +229,24 @@ impl Marks {
 /// Marks as they are packed: each a bit.
 impl From<Marks> for u16 {
     fn from(marks: Marks) -> Self {
-        let Marks { prompt, quiet, trace, copy, open, undone, retried, unsent, reports, again } = marks;
-        let all = [prompt, quiet, trace, copy, open, undone, retried, unsent, reports, again];
-        all.into_iter().zip(0..).fold(0, |bits, (mark, at)| bits | Self::from(mark) << at)
+        let Marks {
+            prompt,
+            quiet,
+            trace,
+            copy,
+            open,
+            undone,
+            retried,
+            unsent,
+            reports,
+            again,
+        } = marks;
+        let all = [
+            prompt, quiet, trace, copy, open, undone, retried, unsent, reports, again,
+        ];
+        all.into_iter()
+            .zip(0..)
+            .fold(0, |bits, (mark, at)| bits | Self::from(mark) << at)
     }
 }
 
@@ -349,7 +382,9 @@ pub enum Sent {
 }
 
 /// Names the part of an entry that one record brings. An agent may spread a message over records.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(from = "[u8; 8]", into = "[u8; 8]")]
 pub struct Piece(pub u64);
 
@@ -428,12 +463,17 @@ impl Raw {
 
     /// Whether it describes tools.
     pub(crate) fn is_tools(&self) -> bool {
-        self.title.strip_prefix(Self::TOOLS).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+        self.title
+            .strip_prefix(Self::TOOLS)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
     }
 
     /// Whether it is what a command of the user put out.
     pub(crate) fn is_command_output(&self) -> bool {
-        matches!(self.title.as_str(), Self::COMMAND_OUTPUT | Self::COMMAND_ERRORS)
+        matches!(
+            self.title.as_str(),
+            Self::COMMAND_OUTPUT | Self::COMMAND_ERRORS
+        )
     }
 }
 
@@ -480,7 +520,13 @@ impl Break {
     /// A compaction of which no more is known than what caused it.
     pub fn compaction(trigger: &str) -> Self {
         let trigger = Text::clean(trigger);
-        Self::Compaction { before: None, after: None, trigger, partial: false, took: None }
+        Self::Compaction {
+            before: None,
+            after: None,
+            trigger,
+            partial: false,
+            took: None,
+        }
     }
 
     /// What it says, for searching and copying.
@@ -512,7 +558,11 @@ impl BlockKind {
             Self::Raw(raw) => ["broken record", "incomplete record", "not JSON"]
                 .iter()
                 .any(|title| raw.title.starts_with(title)),
-            Self::Text(_) | Self::Thinking(_) | Self::Image(_) | Self::Break(_) | Self::Aside(..) => false,
+            Self::Text(_)
+            | Self::Thinking(_)
+            | Self::Image(_)
+            | Self::Break(_)
+            | Self::Aside(..) => false,
         }
     }
 
@@ -545,7 +595,11 @@ impl BlockKind {
                 let ToolCall { input, state, .. } = &mut **call;
                 let state: Vec<&mut Body> = match state {
                     ToolState::Streaming(body) => vec![body],
-                    state => state.result_mut().into_iter().flat_map(result_bodies_mut).collect(),
+                    state => state
+                        .result_mut()
+                        .into_iter()
+                        .flat_map(result_bodies_mut)
+                        .collect(),
                 };
                 std::iter::once(input).chain(state).collect()
             }

@@ -66,7 +66,11 @@ pub(crate) fn spoken(ms: u64) -> String {
 /// What is ticking, in ms: `0:42`, `12:41`; beyond an hour the seconds matter no more: `1h02m`.
 pub(crate) fn elapsed(ms: u64) -> String {
     let seconds = ms / 1_000;
-    if seconds < 3_600 { format!("{}:{:02}", seconds / 60, seconds % 60) } else { duration(ms) }
+    if seconds < 3_600 {
+        format!("{}:{:02}", seconds / 60, seconds % 60)
+    } else {
+        duration(ms)
+    }
 }
 
 /// How long ago, in ms, in at most four columns: `now`, `41m`, `23h`, `364d`, `2y`.
@@ -83,12 +87,20 @@ pub(crate) fn age(ms: u64) -> String {
 
 /// How long ago, in words: `just now`, `41m ago`.
 pub(crate) fn ago(ms: u64) -> String {
-    if ms < 60_000 { "just now".to_owned() } else { format!("{} ago", age(ms)) }
+    if ms < 60_000 {
+        "just now".to_owned()
+    } else {
+        format!("{} ago", age(ms))
+    }
 }
 
 /// `1 line`, `212 lines`.
 pub fn count(number: u64, word: &str) -> String {
-    if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
+    if number == 1 {
+        format!("1 {word}")
+    } else {
+        format!("{number} {word}s")
+    }
 }
 
 /// A share in percent, rounded down; 0 of nothing.
@@ -102,7 +114,8 @@ mod tests {
 
     #[test]
     fn ages_have_one_unit() {
-        let ages = [0, 1, 59, 60, 1_439, 1_440, 525_599, 525_600].map(|minutes| age(minutes * 60_000));
+        let ages =
+            [0, 1, 59, 60, 1_439, 1_440, 525_599, 525_600].map(|minutes| age(minutes * 60_000));
         assert_eq!(ages, ["now", "1m", "59m", "1h", "23h", "1d", "364d", "1y"]);
         assert_eq!([59_999, 60_000].map(ago), ["just now", "1m ago"]);
     }
@@ -110,13 +123,28 @@ mod tests {
     #[test]
     fn figures_stay_short() {
         let shown = [0, 999, 1_000, 9_949, 9_950, 118_400, 999_600, 1_240_000].map(tokens);
-        assert_eq!(shown, ["0", "999", "1.0k", "9.9k", "10k", "118k", "1.0M", "1.2M"]);
-        assert_eq!([0, 402, 12_345, 1_000_000].map(exact), ["0", "402", "12 345", "1 000 000"]);
+        assert_eq!(
+            shown,
+            ["0", "999", "1.0k", "9.9k", "10k", "118k", "1.0M", "1.2M"]
+        );
+        assert_eq!(
+            [0, 402, 12_345, 1_000_000].map(exact),
+            ["0", "402", "12 345", "1 000 000"]
+        );
         let shown = [8, 41_200, 59_990, 60_000, 112_000, 7_500_000, 273_600_000].map(duration);
-        assert_eq!(shown, ["8ms", "41.2s", "1m00s", "1m00s", "1m52s", "2h05m", "3d04h"]);
+        assert_eq!(
+            shown,
+            ["8ms", "41.2s", "1m00s", "1m00s", "1m52s", "2h05m", "3d04h"]
+        );
         let spoken = [41_200, 59_700, 252_000, 7_500_000, 273_600_000].map(super::spoken);
-        assert_eq!(spoken, ["41 s", "1 m 00 s", "4 m 12 s", "2 h 05 m", "3 d 4 h"]);
-        assert_eq!([45, 1_250, 45_300, 24_000_000].map(bytes), ["45 B", "1.2 KB", "45 KB", "24 MB"]);
+        assert_eq!(
+            spoken,
+            ["41 s", "1 m 00 s", "4 m 12 s", "2 h 05 m", "3 d 4 h"]
+        );
+        assert_eq!(
+            [45, 1_250, 45_300, 24_000_000].map(bytes),
+            ["45 B", "1.2 KB", "45 KB", "24 MB"]
+        );
         assert_eq!([42_000, 3_723_000].map(elapsed), ["0:42", "1h02m"]);
         assert_eq!([1, 212].map(|n| count(n, "line")), ["1 line", "212 lines"]);
         assert_eq!((percent(1, 3), percent(1, 0)), (33, 0));

@@ -58,7 +58,10 @@ pub(crate) struct ByPrint<V> {
 
 impl<V> Default for ByKey<V> {
     fn default() -> Self {
-        Self { seed: RandomState::new(), values: ByPrint::default() }
+        Self {
+            seed: RandomState::new(),
+            values: ByPrint::default(),
+        }
     }
 }
 
@@ -90,7 +93,10 @@ impl<V> ByKey<V> {
 
     /// An empty one, in which each key has the fingerprint that it has here.
     pub(crate) fn emptied(&self) -> Self {
-        Self { seed: self.seed.clone(), values: ByPrint::default() }
+        Self {
+            seed: self.seed.clone(),
+            values: ByPrint::default(),
+        }
     }
 
     /// Gives the key a value; answers the one that it had.
@@ -106,7 +112,11 @@ impl<V> ByKey<V> {
 
 impl<V> Default for ByPrint<V> {
     fn default() -> Self {
-        Self { table: HashTable::new(), prints: Vec::new(), values: Vec::new() }
+        Self {
+            table: HashTable::new(),
+            prints: Vec::new(),
+            values: Vec::new(),
+        }
     }
 }
 
@@ -161,7 +171,8 @@ impl<V> ByPrint<V> {
         self.prints.push(print);
         self.values.push(value);
         let prints = &self.prints;
-        self.table.insert_unique(print.hash(), place, |place| hash_of(prints, *place));
+        self.table
+            .insert_unique(print.hash(), place, |place| hash_of(prints, *place));
         None
     }
 
@@ -172,7 +183,9 @@ impl<V> ByPrint<V> {
         let (place, _) = self.table.find_entry(print.hash(), is_it).ok()?.remove();
         let last = u32::try_from(self.prints.len().checked_sub(1)?).ok()?;
         if place != last
-            && let Some(moved) = self.table.find_mut(hash_of(&self.prints, last), |place| *place == last)
+            && let Some(moved) = self
+                .table
+                .find_mut(hash_of(&self.prints, last), |place| *place == last)
         {
             *moved = place;
         }

@@ -57,7 +57,11 @@ pub struct Found {
 impl Place {
     /// What opens the session on the command line.
     pub fn address(&self) -> String {
-        let session = self.session.as_ref().map(|session| format!("#{session}")).unwrap_or_default();
+        let session = self
+            .session
+            .as_ref()
+            .map(|session| format!("#{session}"))
+            .unwrap_or_default();
         format!("{}{session}", self.path.display())
     }
 }
@@ -86,14 +90,25 @@ impl Found {
 
     /// A file, database or folder in the place of an agent that cannot be read, and why.
     pub(crate) fn unreadable(path: PathBuf, format: &'static str, why: Text) -> Self {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let place = Place { path, session: None };
-        Self { unreadable: Some(why), ..Self::new(place, format, Text::clean(&name)) }
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let place = Place {
+            path,
+            session: None,
+        };
+        Self {
+            unreadable: Some(why),
+            ..Self::new(place, format, Text::clean(&name))
+        }
     }
 
     /// What stands in place of its title if it cannot be read.
     pub fn fault(&self) -> Option<Text> {
-        self.unreadable.as_ref().map(|why| Text::clean(&format!("cannot be read: {why}")))
+        self.unreadable
+            .as_ref()
+            .map(|why| Text::clean(&format!("cannot be read: {why}")))
     }
 
     /// The same with what it is that cannot be read, for where it has no row.
@@ -104,7 +119,10 @@ impl Found {
 
     /// Where it lies.
     pub fn place(&self) -> Place {
-        Place { path: self.path.clone(), session: self.session.clone() }
+        Place {
+            path: self.path.clone(),
+            session: self.session.clone(),
+        }
     }
 
     /// Whether this is the session that a place names.

@@ -18,7 +18,10 @@ pub struct Limit {
 impl Limit {
     /// Takes its place among others: of each span what was recorded last counts.
     pub(crate) fn join(self, others: &mut Vec<Self>) {
-        match others.iter_mut().find(|known| known.minutes.abs_diff(self.minutes) <= 1) {
+        match others
+            .iter_mut()
+            .find(|known| known.minutes.abs_diff(self.minutes) <= 1)
+        {
             Some(known) if known.recorded <= self.recorded => *known = self,
             Some(_) => {}
             None => others.push(self),
@@ -45,9 +48,12 @@ mod tests {
             recorded: Some(Timestamp(recorded)),
         };
         let mut limits = Vec::new();
-        for limit in
-            [recorded(299, 8.0, 5), recorded(10_080, 2.0, 5), recorded(300, 9.0, 6), recorded(10_079, 1.0, 4)]
-        {
+        for limit in [
+            recorded(299, 8.0, 5),
+            recorded(10_080, 2.0, 5),
+            recorded(300, 9.0, 6),
+            recorded(10_079, 1.0, 4),
+        ] {
             limit.join(&mut limits);
         }
         assert_eq!(limits, [recorded(300, 9.0, 6), recorded(10_080, 2.0, 5)]);

@@ -157,8 +157,10 @@ impl Meta {
                 self.cwd = Some(cwd);
             }
             MetaEdit::Moved { from, to } => {
-                let is_copy =
-                    self.root.as_ref().is_none_or(|root| Path::new(root.as_str()).starts_with(to.as_str()));
+                let is_copy = self
+                    .root
+                    .as_ref()
+                    .is_none_or(|root| Path::new(root.as_str()).starts_with(to.as_str()));
                 if is_copy && self.origin.is_none() {
                     self.origin = Some(from);
                 }
@@ -200,7 +202,9 @@ impl Meta {
 
     /// Models that answered, in the order seen; where answers name none, the one of the session.
     pub(crate) fn models(&self) -> impl Iterator<Item = &Name> {
-        self.models.iter().chain(self.model.iter().filter(|_| self.models.is_empty()))
+        self.models
+            .iter()
+            .chain(self.model.iter().filter(|_| self.models.is_empty()))
     }
 
     /// The title of the highest rank.
@@ -270,7 +274,11 @@ pub struct Share {
 impl LaneFacts {
     /// What it is and what it is called.
     pub(crate) fn title(&self) -> String {
-        let what = if self.is_session { "session" } else { "sub-agent" };
+        let what = if self.is_session {
+            "session"
+        } else {
+            "sub-agent"
+        };
         format!("{what} {}", self.label)
     }
 }

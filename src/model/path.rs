@@ -8,13 +8,19 @@ pub fn listed(headline: &str) -> impl Iterator<Item = &str> {
     let paths = headline.split(BETWEEN).map(str::trim);
     // Of a list that is cut off, the last name is not whole.
     let is_whole = move |path: &&str| !headline.contains(BETWEEN) || !path.ends_with('\u{2026}');
-    paths.filter(is_whole).map(without_lines).filter(|path| !path.is_empty() && !path.contains('\n'))
+    paths
+        .filter(is_whole)
+        .map(without_lines)
+        .filter(|path| !path.is_empty() && !path.contains('\n'))
 }
 
 /// `src/watch.rs:120-180` without the lines.
 fn without_lines(path: &str) -> &str {
-    let is_lines = |rest: &str| rest.chars().all(|c| c.is_ascii_digit() || c == '-') && !rest.is_empty();
-    path.rsplit_once(':').filter(|(_, rest)| is_lines(rest)).map_or(path, |(path, _)| path)
+    let is_lines =
+        |rest: &str| rest.chars().all(|c| c.is_ascii_digit() || c == '-') && !rest.is_empty();
+    path.rsplit_once(':')
+        .filter(|(_, rest)| is_lines(rest))
+        .map_or(path, |(path, _)| path)
 }
 
 /// Files that are named together, each as seen from a folder.
@@ -22,19 +28,27 @@ pub fn all_below<'a>(paths: &'a str, root: Option<&str>) -> std::borrow::Cow<'a,
     if !paths.contains(BETWEEN) {
         return below(paths, root).into();
     }
-    paths.split(BETWEEN).map(|path| below(path, root)).collect::<Vec<_>>().join(BETWEEN).into()
+    paths
+        .split(BETWEEN)
+        .map(|path| below(path, root))
+        .collect::<Vec<_>>()
+        .join(BETWEEN)
+        .into()
 }
 
 /// A path as seen from a folder, if it lies in it.
 pub fn below<'a>(path: &'a str, root: Option<&str>) -> &'a str {
-    let inner =
-        root.filter(|root| root.len() > 1).and_then(|root| path.strip_prefix(root)?.strip_prefix('/'));
+    let inner = root
+        .filter(|root| root.len() > 1)
+        .and_then(|root| path.strip_prefix(root)?.strip_prefix('/'));
     inner.filter(|rest| !rest.is_empty()).unwrap_or(path)
 }
 
 /// Words among which there may be paths, each of them as seen from a folder.
 pub fn words_below<'a>(words: &'a str, root: Option<&str>) -> std::borrow::Cow<'a, str> {
-    let Some(root) = root.filter(|root| root.len() > 1 && words.contains(*root)) else { return words.into() };
+    let Some(root) = root.filter(|root| root.len() > 1 && words.contains(*root)) else {
+        return words.into();
+    };
     let mut out = String::with_capacity(words.len());
     for (number, word) in words.split(' ').enumerate() {
         if number > 0 {
@@ -49,9 +63,14 @@ pub fn words_below<'a>(words: &'a str, root: Option<&str>) -> std::borrow::Cow<'
 pub fn command_below<'a>(command: &'a str, root: Option<&str>) -> std::borrow::Cow<'a, str> {
     let goes_there = |rest: &'a str| {
         let rest = rest.trim_start_matches('"').strip_prefix(root?)?;
-        rest.trim_start_matches('"').trim_start_matches('/').strip_prefix(" && ")
+        rest.trim_start_matches('"')
+            .trim_start_matches('/')
+            .strip_prefix(" && ")
     };
-    let command = command.strip_prefix("cd ").and_then(goes_there).map_or(command, str::trim_start);
+    let command = command
+        .strip_prefix("cd ")
+        .and_then(goes_there)
+        .map_or(command, str::trim_start);
     words_below(command, root)
 }
 
@@ -62,12 +81,22 @@ mod tests {
     #[test]
     fn files_that_are_named_together_are_told_apart() {
         let named = |headline| listed(headline).collect::<Vec<_>>();
-        assert_eq!(named("a b.rs:1-9 ; Dockerfile ; /x/c.rs"), ["a b.rs", "Dockerfile", "/x/c.rs"]);
-        assert_eq!(named("a.rs ; src/b\u{2026}"), ["a.rs"], "the last one is cut off");
+        assert_eq!(
+            named("a b.rs:1-9 ; Dockerfile ; /x/c.rs"),
+            ["a b.rs", "Dockerfile", "/x/c.rs"]
+        );
+        assert_eq!(
+            named("a.rs ; src/b\u{2026}"),
+            ["a.rs"],
+            "the last one is cut off"
+        );
         assert_eq!(named("a\u{2026}"), ["a\u{2026}"]);
-        for (written, path) in
-            [("a/b.rs:120-180", "a/b.rs"), ("a/b.rs:7", "a/b.rs"), ("C:", "C:"), ("C:/x", "C:/x")]
-        {
+        for (written, path) in [
+            ("a/b.rs:120-180", "a/b.rs"),
+            ("a/b.rs:7", "a/b.rs"),
+            ("C:", "C:"),
+            ("C:/x", "C:/x"),
+        ] {
             assert_eq!(named(written), [path]);
         }
         assert_eq!(all_below("/x/a ; /x/b/c ; /y", Some("/x")), "a ; b/c ; /y");
@@ -76,19 +105,37 @@ mod tests {
     #[test]
     fn what_lies_in_the_root_is_named_from_there() {
         let root = Some("/home/mira/lighthouse");
-        assert_eq!(below("/home/mira/lighthouse/src/parse.rs", root), "src/parse.rs");
-        assert_eq!(below("/home/mira/lighthouses/a.rs", root), "/home/mira/lighthouses/a.rs");
-        assert_eq!(below("/home/mira/lighthouse", root), "/home/mira/lighthouse");
-        assert_eq!(below("/etc/hosts", Some("/")), "/etc/hosts");
-        assert_eq!(words_below("VQ in /home/mira/lighthouse/docs/a.md", root), "VQ in docs/a.md");
         assert_eq!(
-            command_below("cd /home/mira/lighthouse && make -C /home/mira/lighthouse/docs", root),
+            below("/home/mira/lighthouse/src/parse.rs", root),
+            "src/parse.rs"
+        );
+        assert_eq!(
+            below("/home/mira/lighthouses/a.rs", root),
+            "/home/mira/lighthouses/a.rs"
+        );
+        assert_eq!(
+            below("/home/mira/lighthouse", root),
+            "/home/mira/lighthouse"
+        );
+        assert_eq!(below("/etc/hosts", Some("/")), "/etc/hosts");
+        assert_eq!(
+            words_below("VQ in /home/mira/lighthouse/docs/a.md", root),
+            "VQ in docs/a.md"
+        );
+        assert_eq!(
+            command_below(
+                "cd /home/mira/lighthouse && make -C /home/mira/lighthouse/docs",
+                root
+            ),
             "make -C docs"
         );
         assert_eq!(
             command_below("cd /home/mira/lighthouses && make", root),
             "cd /home/mira/lighthouses && make"
         );
-        assert_eq!(words_below("x/home/mira/lighthouse/a", root), "x/home/mira/lighthouse/a");
+        assert_eq!(
+            words_below("x/home/mira/lighthouse/a", root),
+            "x/home/mira/lighthouse/a"
+        );
     }
 }

@@ -24,19 +24,39 @@ pub(crate) struct Request {
 impl Request {
     /// Of a request of a session, under this key and at this time, with so many tokens of its prompt: those that no
     /// cache had, those that were read from one, those that were written to one.
-    pub(crate) fn new(key: Option<&Key>, at: Option<Timestamp>, prompt: [i64; 3], session: &Text) -> Self {
+    pub(crate) fn new(
+        key: Option<&Key>,
+        at: Option<Timestamp>,
+        prompt: [i64; 3],
+        session: &Text,
+    ) -> Self {
         match key {
-            Some(key) if is_unique(key) => Self { key: key.clone(), within: None, session: None },
-            Some(key) if !is_of_place(key) && at.is_some() => {
-                Self { key: key.clone(), within: Some((at, prompt)), session: None }
-            }
+            Some(key) if is_unique(key) => Self {
+                key: key.clone(),
+                within: None,
+                session: None,
+            },
+            Some(key) if !is_of_place(key) && at.is_some() => Self {
+                key: key.clone(),
+                within: Some((at, prompt)),
+                session: None,
+            },
             key => Self::within(session, key.cloned().unwrap_or_default(), at, prompt),
         }
     }
 
     /// Of what only the same session says again.
-    pub(crate) fn within(session: &Text, key: Key, at: Option<Timestamp>, prompt: [i64; 3]) -> Self {
-        Self { key, within: Some((at, prompt)), session: Some(session.clone()) }
+    pub(crate) fn within(
+        session: &Text,
+        key: Key,
+        at: Option<Timestamp>,
+        prompt: [i64; 3],
+    ) -> Self {
+        Self {
+            key,
+            within: Some((at, prompt)),
+            session: Some(session.clone()),
+        }
     }
 }
 
@@ -67,7 +87,13 @@ mod tests {
     fn ids_of_providers_are_unique_and_short_ones_are_not() {
         assert!(is_unique("msg_01AbCdEfGhIjKlMnOpQr"));
         assert!(is_unique("0c2a8f3e-1d2b-4c3d-8e9f-0a1b2c3d4e5f"));
-        for key in ["msg_1", "a1b2c3d4", "@0:12345678901234567890", "27/PLANNER_RESPONSE_LONG", ""] {
+        for key in [
+            "msg_1",
+            "a1b2c3d4",
+            "@0:12345678901234567890",
+            "27/PLANNER_RESPONSE_LONG",
+            "",
+        ] {
             assert!(!is_unique(key), "{key}");
         }
     }

@@ -27,7 +27,12 @@ impl Resume {
         if !begins || id.len() > LONGEST || !id.chars().all(is_plain) {
             return None;
         }
-        let words = self.before.iter().copied().chain([id]).chain(self.after.iter().copied());
+        let words = self
+            .before
+            .iter()
+            .copied()
+            .chain([id])
+            .chain(self.after.iter().copied());
         Some(words.map(str::to_owned).collect())
     }
 }
@@ -36,17 +41,33 @@ impl Resume {
 mod tests {
     use super::Resume;
 
-    const FORK: Resume =
-        Resume { does: "fork", before: &["claude", "--resume"], after: &["--fork-session"], back: "" };
+    const FORK: Resume = Resume {
+        does: "fork",
+        before: &["claude", "--resume"],
+        after: &["--fork-session"],
+        back: "",
+    };
 
     #[test]
     fn an_id_is_one_word_and_no_option() {
         let words = FORK.words("5d0c1c52-0001").unwrap();
-        assert_eq!(words, ["claude", "--resume", "5d0c1c52-0001", "--fork-session"]);
+        assert_eq!(
+            words,
+            ["claude", "--resume", "5d0c1c52-0001", "--fork-session"]
+        );
         let long = "a".repeat(300);
-        for hostile in
-            ["", "-p", "--dangerously-skip-permissions", "a b", "$(id)", "a;b", "../a", "a\n", "é", &long]
-        {
+        for hostile in [
+            "",
+            "-p",
+            "--dangerously-skip-permissions",
+            "a b",
+            "$(id)",
+            "a;b",
+            "../a",
+            "a\n",
+            "é",
+            &long,
+        ] {
             assert_eq!(FORK.words(hostile), None, "{hostile}");
         }
     }

@@ -77,18 +77,26 @@ impl ByFile {
     /// Records of a file, and their bytes.
     pub(crate) fn get(&self, file: FileId) -> (u64, u64) {
         let (row, place) = Self::place(file);
-        self.0.get(&row).and_then(|row| row.get(place)).copied().unwrap_or_default()
+        self.0
+            .get(&row)
+            .and_then(|row| row.get(place))
+            .copied()
+            .unwrap_or_default()
     }
 
     /// Records of all files, and their bytes.
     pub fn total(&self) -> (u64, u64) {
-        self.iter().fold((0, 0), |(n, m), (_, (records, bytes))| (n + records, m + bytes))
+        self.iter().fold((0, 0), |(n, m), (_, (records, bytes))| {
+            (n + records, m + bytes)
+        })
     }
 
     fn iter(&self) -> impl Iterator<Item = (FileId, (u64, u64))> {
         self.0.iter().flat_map(|(row, counts)| {
             let files = (0..ROW).map(move |place| FileId(row * ROW + place));
-            files.zip(counts.iter().copied()).filter(|(_, (records, _))| *records > 0)
+            files
+                .zip(counts.iter().copied())
+                .filter(|(_, (records, _))| *records > 0)
         })
     }
 
@@ -98,7 +106,10 @@ impl ByFile {
 
     fn add(&mut self, file: FileId, (records, bytes): (u64, u64)) {
         let (row, place) = Self::place(file);
-        let counts = self.0.entry(row).or_insert_with(|| Arc::new([(0, 0); ROW as usize]));
+        let counts = self
+            .0
+            .entry(row)
+            .or_insert_with(|| Arc::new([(0, 0); ROW as usize]));
         if let Some((n, m)) = Arc::make_mut(counts).get_mut(place) {
             (*n, *m) = (*n + records, *m + bytes);
         }
@@ -106,7 +117,9 @@ impl ByFile {
 
     fn take(&mut self, file: FileId, (records, bytes): (u64, u64)) {
         let (row, place) = Self::place(file);
-        let Some(counts) = self.0.get_mut(&row) else { return };
+        let Some(counts) = self.0.get_mut(&row) else {
+            return;
+        };
         let counts = Arc::make_mut(counts);
         if let Some((n, m)) = counts.get_mut(place) {
             *n = n.saturating_sub(records);
@@ -187,11 +200,17 @@ impl Tally {
     pub(crate) fn moved(mut self, to: &dyn Fn(&mut Origin)) -> Self {
         let unknown = self.unknown.values_mut().map(|kind| &mut kind.first);
         let fields = self.unknown_fields.values_mut().map(|(_, origin)| origin);
-        unknown.chain(fields).chain(self.versions.values_mut()).for_each(to);
+        unknown
+            .chain(fields)
+            .chain(self.versions.values_mut())
+            .for_each(to);
         self.faults.iter_mut().for_each(|(origin, _)| to(origin));
         let files = std::mem::take(&mut self.files);
         for (file, counts) in files.iter() {
-            let mut origin = Origin { file, ..Origin::default() };
+            let mut origin = Origin {
+                file,
+                ..Origin::default()
+            };
             to(&mut origin);
             self.files.add(origin.file, counts);
         }
@@ -203,18 +222,25 @@ impl Tally {
         for (sum, n) in self.sums().into_iter().zip(other.terms()) {
             *sum += n;
         }
-        for (sums, terms) in
-            [(&mut self.reasons, &other.reasons), (&mut self.bytes.reasons, &other.bytes.reasons)]
-        {
+        for (sums, terms) in [
+            (&mut self.reasons, &other.reasons),
+            (&mut self.bytes.reasons, &other.bytes.reasons),
+        ] {
             for (reason, n) in terms {
                 *sums.entry(reason).or_default() += n;
             }
         }
         for (kind, unknown) in &other.unknown {
-            self.unknown.entry(kind.clone()).or_insert_with(|| Unknown::at(unknown.first)).absorb(unknown);
+            self.unknown
+                .entry(kind.clone())
+                .or_insert_with(|| Unknown::at(unknown.first))
+                .absorb(unknown);
         }
         for (field, (n, origin)) in &other.unknown_fields {
-            self.unknown_fields.entry(field.clone()).or_insert((0, *origin)).0 += n;
+            self.unknown_fields
+                .entry(field.clone())
+                .or_insert((0, *origin))
+                .0 += n;
         }
         for (file, counts) in other.files.iter() {
             self.files.add(file, counts);
@@ -245,7 +271,9 @@ impl Tally {
             self.files.take(file, counts);
         }
         self.reasons.retain(|_, n| *n > 0);
-        self.bytes.reasons.retain(|reason, _| self.reasons.contains_key(reason));
+        self.bytes
+            .reasons
+            .retain(|reason, _| self.reasons.contains_key(reason));
         for (kind, unknown) in &other.unknown {
             if let Some(sum) = self.unknown.get_mut(kind) {
                 sum.give_back(unknown);
@@ -263,18 +291,51 @@ impl Tally {
 
     /// The sums that records and their bytes add to.
     fn sums(&mut self) -> [&mut u64; 8] {
-        let Bytes { shown, merged, passed, faulty, .. } = &mut self.bytes;
-        [&mut self.shown, &mut self.merged, &mut self.passed, &mut self.faulty, shown, merged, passed, faulty]
+        let Bytes {
+            shown,
+            merged,
+            passed,
+            faulty,
+            ..
+        } = &mut self.bytes;
+        [
+            &mut self.shown,
+            &mut self.merged,
+            &mut self.passed,
+            &mut self.faulty,
+            shown,
+            merged,
+            passed,
+            faulty,
+        ]
     }
 
     fn terms(&self) -> [u64; 8] {
-        let Bytes { shown, merged, passed, faulty, .. } = self.bytes;
-        [self.shown, self.merged, self.passed, self.faulty, shown, merged, passed, faulty]
+        let Bytes {
+            shown,
+            merged,
+            passed,
+            faulty,
+            ..
+        } = self.bytes;
+        [
+            self.shown,
+            self.merged,
+            self.passed,
+            self.faulty,
+            shown,
+            merged,
+            passed,
+            faulty,
+        ]
     }
 
     /// Notes something of a kind that the format does not know.
     pub(crate) fn note_unknown(&mut self, kind: Text, judged: Judged, origin: Origin) {
-        self.unknown.entry(kind).or_insert_with(|| Unknown::at(origin)).note(judged);
+        self.unknown
+            .entry(kind)
+            .or_insert_with(|| Unknown::at(origin))
+            .note(judged);
     }
 
     /// How many records and parts are of kinds that the format does not know and may hold a part of the conversation.
@@ -284,7 +345,9 @@ impl Tally {
 
     /// Those kinds.
     pub(crate) fn loud_kinds(&self) -> impl Iterator<Item = (&Text, &Unknown)> {
-        self.unknown.iter().filter(|(_, unknown)| unknown.judged() == Judged::Loud)
+        self.unknown
+            .iter()
+            .filter(|(_, unknown)| unknown.judged() == Judged::Loud)
     }
 
     /// Notes a field that a known record is not known to have; the first hundred of them.

@@ -49,8 +49,11 @@ impl Text {
         if is_plain(raw) {
             return Self(Arc::from(raw));
         }
-        let unescaped: Cow<'_, str> =
-            if raw.contains('\u{1b}') { strip_escapes(raw).into() } else { raw.into() };
+        let unescaped: Cow<'_, str> = if raw.contains('\u{1b}') {
+            strip_escapes(raw).into()
+        } else {
+            raw.into()
+        };
         Self(Arc::from(cleaned_keeping_sgr(&reduce_returns(&unescaped))))
     }
 
@@ -157,9 +160,15 @@ fn first_line(raw: &str, max: usize) -> (&str, bool) {
     let trimmed = raw.trim_start_matches(|c| ends.contains(&c) || matches!(c, '\r' | ' '));
     let (line, rest) = trimmed.split_once(ends).unwrap_or((trimmed, ""));
     let line = line.strip_suffix('\r').unwrap_or(line);
-    let cut = if line.len() <= max { None } else { line.char_indices().nth(max).map(|(at, _)| at) };
+    let cut = if line.len() <= max {
+        None
+    } else {
+        line.char_indices().nth(max).map(|(at, _)| at)
+    };
     // What would have joined the last character to the next one joins nothing.
-    let short = cut.and_then(|at| line.get(..at)).map_or(line, |cut| cut.trim_end_matches('\u{200d}'));
+    let short = cut
+        .and_then(|at| line.get(..at))
+        .map_or(line, |cut| cut.trim_end_matches('\u{200d}'));
     (short, cut.is_some() || !rest.is_empty())
 }
 
@@ -179,24 +188,32 @@ mod tests {
         let hostile: String = (0..0x3000).filter_map(char::from_u32).collect();
         for text in [Text::clean(&hostile), Text::output(&hostile)] {
             let plain = without_sgr(&text).into_owned();
-            assert!(plain.chars().all(|c| c == '\n' || c == '\t' || !c.is_control()));
+            assert!(
+                plain
+                    .chars()
+                    .all(|c| c == '\n' || c == '\t' || !c.is_control())
+            );
             assert!(!plain.contains('\u{202e}'));
         }
     }
 
     #[test]
     fn output_keeps_colours_and_drops_the_rest() {
-        let raw =
-            "\u{1b}[31mred\u{1b}[0m \u{1b}]0;PWNED\u{7}\u{1b}[2Jx\u{1b}P1;q\u{1b}\\y\u{1b}[32mz\u{1b}[?1049l";
-        assert_eq!(Text::output(raw).as_str(), "\u{1b}[31mred\u{1b}[0m xy\u{1b}[32mz");
+        let raw = "\u{1b}[31mred\u{1b}[0m \u{1b}]0;PWNED\u{7}\u{1b}[2Jx\u{1b}P1;q\u{1b}\\y\u{1b}[32mz\u{1b}[?1049l";
+        assert_eq!(
+            Text::output(raw).as_str(),
+            "\u{1b}[31mred\u{1b}[0m xy\u{1b}[32mz"
+        );
     }
 
     #[test]
     fn characters_that_were_decoded_wrongly_hide_nothing() {
         for c in '\u{80}'..='\u{9f}' {
             let raw = format!("he said \u{1b}[31m\u{e2}\u{80}{c} and more\u{1b}[0m\nnext");
-            let shown =
-                format!("he said \u{1b}[31mâ⟨U+0080⟩⟨U+{:04X}⟩ and more\u{1b}[0m\nnext", u32::from(c));
+            let shown = format!(
+                "he said \u{1b}[31mâ⟨U+0080⟩⟨U+{:04X}⟩ and more\u{1b}[0m\nnext",
+                u32::from(c)
+            );
             assert_eq!(Text::output(&raw).as_str(), shown);
         }
     }
@@ -223,7 +240,10 @@ mod tests {
 
     #[test]
     fn progress_bars_show_their_last_state() {
-        assert_eq!(Text::output("10%\r50%\r100%\r\ndone\r\n").as_str(), "100%\ndone\n");
+        assert_eq!(
+            Text::output("10%\r50%\r100%\r\ndone\r\n").as_str(),
+            "100%\ndone\n"
+        );
     }
 
     proptest! {
@@ -249,11 +269,15 @@ mod tests {
 
     #[test]
     fn stubs_need_no_cleaning_of_common_texts() {
-        let seen =
-            |raw: &str, manner| super::seen(raw, 8, manner).map(|(line, is_cut)| format!("{line}{is_cut}"));
+        let seen = |raw: &str, manner| {
+            super::seen(raw, 8, manner).map(|(line, is_cut)| format!("{line}{is_cut}"))
+        };
         let colours = "\n \u{1b}[1;31mred\u{1b}[0m\n\u{1b}[32mgreen";
         assert_eq!(seen(colours, Manner::Output).as_deref(), Some("redtrue"));
-        assert_eq!(seen("one — two", Manner::Prose).as_deref(), Some("one — twtrue"));
+        assert_eq!(
+            seen("one — two", Manner::Prose).as_deref(),
+            Some("one — twtrue")
+        );
         assert_eq!(seen("one\n", Manner::Prose).as_deref(), Some("onefalse"));
         assert_eq!(seen(colours, Manner::Prose), None);
         assert_eq!(seen("1%\r2%", Manner::Output), None);
@@ -271,7 +295,10 @@ mod tests {
 
     #[test]
     fn message_text_shows_what_was_hidden() {
-        assert_eq!(Text::clean("a\u{1b}[0mb\u{202e}c").as_str(), "a␛[0mb⟨U+202E⟩c");
+        assert_eq!(
+            Text::clean("a\u{1b}[0mb\u{202e}c").as_str(),
+            "a␛[0mb⟨U+202E⟩c"
+        );
     }
 
     #[test]
@@ -294,14 +321,26 @@ mod tests {
         assert_eq!(bidi.clone().count(), 12, "the whole set of Bidi_Control");
         for c in bidi.chain(unseen) {
             let marked = format!("a⟨U+{:04X}⟩b", u32::from(c));
-            for text in [Text::clean(&format!("a{c}b")), Text::output(&format!("a{c}b"))] {
+            for text in [
+                Text::clean(&format!("a{c}b")),
+                Text::output(&format!("a{c}b")),
+            ] {
                 assert_eq!(text.as_str(), marked);
                 assert_eq!(without_marks(&text).as_deref(), Some("ab"));
             }
         }
-        for kept in ["", "ab", "⟨U+", "⟨U+0041⟩", "⟨U+XYZ⟩ ⟨", "e\u{301}👨\u{200d}👩\u{fe0f}"]
-        {
-            assert_eq!((without_marks(kept), Text::clean(kept).as_str()), (None, kept));
+        for kept in [
+            "",
+            "ab",
+            "⟨U+",
+            "⟨U+0041⟩",
+            "⟨U+XYZ⟩ ⟨",
+            "e\u{301}👨\u{200d}👩\u{fe0f}",
+        ] {
+            assert_eq!(
+                (without_marks(kept), Text::clean(kept).as_str()),
+                (None, kept)
+            );
         }
     }
 

@@ -25,12 +25,20 @@ impl Timestamp {
     /// Reads an RFC 3339 time such as `2026-01-31T11:53:47.108Z`.
     pub fn parse(raw: &str) -> Option<Self> {
         let usual = usual(raw.as_bytes()).map(Self);
-        usual.or_else(|| raw.parse::<jiff::Timestamp>().ok().map(|at| Self(at.as_millisecond())))
+        usual.or_else(|| {
+            raw.parse::<jiff::Timestamp>()
+                .ok()
+                .map(|at| Self(at.as_millisecond()))
+        })
     }
 
     /// Reads an epoch number, seconds or milliseconds by magnitude.
     pub(crate) fn from_number(number: f64) -> Option<Self> {
-        let ms = if number.abs() < SECONDS_BELOW { number * 1000.0 } else { number };
+        let ms = if number.abs() < SECONDS_BELOW {
+            number * 1000.0
+        } else {
+            number
+        };
         let in_range = ms.is_finite() && (1.0..2.5e14).contains(&ms);
         #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
         in_range.then_some(Self(ms as i64))
@@ -43,7 +51,8 @@ impl Timestamp {
 
     /// RFC 3339 in UTC with milliseconds, as in every JSON output.
     pub fn to_rfc3339(self) -> String {
-        jiff::Timestamp::from_millisecond(self.0).map_or_else(|_| String::new(), |at| format!("{at:.3}"))
+        jiff::Timestamp::from_millisecond(self.0)
+            .map_or_else(|_| String::new(), |at| format!("{at:.3}"))
     }
 
     /// `10:41:07` in the reader's time zone.
@@ -114,25 +123,36 @@ impl Timestamp {
     /// Milliseconds that a clock in the reader's time zone shows since midnight.
     pub(crate) fn since_midnight(self) -> i64 {
         let Some(at) = self.zoned() else { return 0 };
-        let seconds = (i64::from(at.hour()) * 60 + i64::from(at.minute())) * 60 + i64::from(at.second());
+        let seconds =
+            (i64::from(at.hour()) * 60 + i64::from(at.minute())) * 60 + i64::from(at.second());
         seconds * 1_000 + i64::from(at.millisecond())
     }
 
     /// As one says it at `now`: `Tue 10:41` within a week, else `2026-01-31 10:41`, in the reader's time
     /// zone.
     pub fn spoken(self, now: Self) -> String {
-        if now.since(self) < WEEK_MS && self <= now { self.local("%a %H:%M") } else { self.date_and_clock() }
+        if now.since(self) < WEEK_MS && self <= now {
+            self.local("%a %H:%M")
+        } else {
+            self.date_and_clock()
+        }
     }
 
     /// As one says at `now` when something came to rest: `10:41` of the same day, else `2026-01-31`.
     pub(crate) fn day_or_minute(self, now: Self) -> String {
-        if self.is_same_day(now) { self.minute() } else { self.calendar_day() }
+        if self.is_same_day(now) {
+            self.minute()
+        } else {
+            self.calendar_day()
+        }
     }
 
     /// Reads `2026-01-31` or `2026-01-31 10:42[:07]` in the reader's time zone.
     pub(crate) fn parse_local(typed: &str) -> Option<Self> {
         let at: DateTime = typed.trim().replace(' ', "T").parse().ok()?;
-        at.to_zoned(current()).ok().map(|at| Self(at.timestamp().as_millisecond()))
+        at.to_zoned(current())
+            .ok()
+            .map(|at| Self(at.timestamp().as_millisecond()))
     }
 
     /// The moment of the same day, in the reader's time zone, at which the clock shows this.
@@ -142,11 +162,14 @@ impl Timestamp {
     }
 
     fn local(self, format: &str) -> String {
-        self.zoned().map_or_else(String::new, |at| at.strftime(format).to_string())
+        self.zoned()
+            .map_or_else(String::new, |at| at.strftime(format).to_string())
     }
 
     fn zoned(self) -> Option<Zoned> {
-        jiff::Timestamp::from_millisecond(self.0).ok().map(|at| at.to_zoned(current()))
+        jiff::Timestamp::from_millisecond(self.0)
+            .ok()
+            .map(|at| at.to_zoned(current()))
     }
 }
 
@@ -156,15 +179,42 @@ fn usual(raw: &[u8]) -> Option<i64> {
     /// Days up to 1970.
     const EPOCH: i64 = 719_468;
     let number = |digits: &[u8]| {
-        let digit = |sum: i64, byte: &u8| byte.is_ascii_digit().then(|| sum * 10 + i64::from(byte - b'0'));
+        let digit = |sum: i64, byte: &u8| {
+            byte.is_ascii_digit()
+                .then(|| sum * 10 + i64::from(byte - b'0'))
+        };
         digits.iter().try_fold(0, digit)
     };
     let (whole, fraction) = raw.strip_suffix(b"Z")?.split_at_checked(19)?;
-    let &[y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1, b'T', h0, h1, b':', n0, n1, b':', s0, s1] = whole
+    let &[
+        y0,
+        y1,
+        y2,
+        y3,
+        b'-',
+        m0,
+        m1,
+        b'-',
+        d0,
+        d1,
+        b'T',
+        h0,
+        h1,
+        b':',
+        n0,
+        n1,
+        b':',
+        s0,
+        s1,
+    ] = whole
     else {
         return None;
     };
-    let (year, month, day) = (number(&[y0, y1, y2, y3])?, number(&[m0, m1])?, number(&[d0, d1])?);
+    let (year, month, day) = (
+        number(&[y0, y1, y2, y3])?,
+        number(&[m0, m1])?,
+        number(&[d0, d1])?,
+    );
     let (hour, minute, second) = (number(&[h0, h1])?, number(&[n0, n1])?, number(&[s0, s1])?);
     let millis = match fraction {
         [] => 0,
@@ -178,9 +228,15 @@ fn usual(raw: &[u8]) -> Option<i64> {
         && minute < 60
         && second < 60;
     // Days from 1 March of the year 0 on: then the day that some years have more is the last one of a year.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let (year, month) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
     let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 1;
-    is_usual.then(|| (((days - EPOCH) * 24 + hour) * 60 + minute) * 60 + second).map(|at| at * 1000 + millis)
+    is_usual
+        .then(|| (((days - EPOCH) * 24 + hour) * 60 + minute) * 60 + second)
+        .map(|at| at * 1000 + millis)
 }
 
 /// A time of the day.

@@ -124,7 +124,9 @@ impl ToolState {
 
     /// Takes in what a record tells of work that its result began. Whether that is news.
     pub(crate) fn take_in(&mut self, update: Update) -> bool {
-        let is_news = self.result_mut().is_some_and(|result| result.take_in(update));
+        let is_news = self
+            .result_mut()
+            .is_some_and(|result| result.take_in(update));
         if is_news {
             self.judge_again();
         }
@@ -133,7 +135,9 @@ impl ToolState {
 
     /// What was told of the work of an earlier state goes on with a result that is sent again.
     pub(crate) fn go_on_from(&mut self, before: &Self) {
-        let Some((before, own)) = before.work().zip(self.work()) else { return };
+        let Some((before, own)) = before.work().zip(self.work()) else {
+            return;
+        };
         if before.handle == own.handle {
             for update in before.updates.clone() {
                 self.take_in(update);
@@ -183,12 +187,16 @@ impl ToolState {
 
     /// Whether the agent records of calls like this one neither what came out nor how they ended.
     pub(crate) fn is_unrecorded(&self) -> bool {
-        self.result().is_some_and(|result| result.body.flags.unrecorded)
+        self.result()
+            .is_some_and(|result| result.body.flags.unrecorded)
     }
 
     /// Whether the call came to its end, that of the work that it began included.
     pub(crate) fn has_ended(&self) -> bool {
-        matches!(self, Self::Done(_) | Self::Failed(_) | Self::Refused(_) | Self::Stopped(_))
+        matches!(
+            self,
+            Self::Done(_) | Self::Failed(_) | Self::Refused(_) | Self::Stopped(_)
+        )
     }
 
     /// Whether a result may still come.
@@ -268,7 +276,10 @@ impl ToolCall {
     /// What it is for, in the agent's own words.
     pub(crate) fn intent(&self) -> Option<&Text> {
         let input = self.input.tree().filter(|_| self.kind == ToolKind::Run)?;
-        input.get("description")?.as_text().filter(|text| !text.is_blank())
+        input
+            .get("description")?
+            .as_text()
+            .filter(|text| !text.is_blank())
     }
 
     /// Whether what it is about is the name of a file.
@@ -281,11 +292,21 @@ impl ToolCall {
     pub fn took(&self, said: Option<Timestamp>) -> Option<Took> {
         let result = self.state.result()?;
         if let Some(ms) = result.duration_ms.filter(|_| result.work.is_none()) {
-            return Some(Took { ms, by: Clocked::Measured });
+            return Some(Took {
+                ms,
+                by: Clocked::Measured,
+            });
         }
-        let by = if self.started.is_some() { Clocked::Times } else { Clocked::Bound };
+        let by = if self.started.is_some() {
+            Clocked::Times
+        } else {
+            Clocked::Bound
+        };
         let (started, ended) = (self.started.or(said)?, result.ended()?);
-        (started <= ended).then(|| Took { ms: ended.since(started), by })
+        (started <= ended).then(|| Took {
+            ms: ended.since(started),
+            by,
+        })
     }
 }
 
@@ -338,14 +359,18 @@ impl ToolResult {
 
     /// Takes in what a record tells of the work that went on. Whether that is news.
     pub(crate) fn take_in(&mut self, update: Update) -> bool {
-        let Some(work) = &mut self.work else { return false };
+        let Some(work) = &mut self.work else {
+            return false;
+        };
         if !work.take_in(update) {
             return false;
         }
         if let Some((end, _)) = work.completed() {
             self.verdict = end.verdict;
             let exit = end.exit.filter(|code| *code != 0);
-            self.facts = exit.map(|code| Text::clean(&format!("exit {code}"))).unwrap_or_default();
+            self.facts = exit
+                .map(|code| Text::clean(&format!("exit {code}")))
+                .unwrap_or_default();
         }
         true
     }
@@ -353,7 +378,11 @@ impl ToolResult {
 
 /// The state of a call that has this result.
 pub(crate) fn ended(result: ToolResult) -> ToolState {
-    if result.work.as_ref().is_some_and(|work| work.completed().is_none()) {
+    if result
+        .work
+        .as_ref()
+        .is_some_and(|work| work.completed().is_none())
+    {
         return ToolState::Acknowledged(Box::new(result));
     }
     match result.verdict {
@@ -395,17 +424,30 @@ pub(crate) const EDITS: [(&str, &str); 9] = [
     ("TargetContent", "ReplacementContent"),
 ];
 /// Lists of edits; some agents write a single one without its list.
-const LISTS: [&str; 6] = ["edits", "edit", "changes", "replacements", "diffs", "ReplacementChunks"];
+const LISTS: [&str; 6] = [
+    "edits",
+    "edit",
+    "changes",
+    "replacements",
+    "diffs",
+    "ReplacementChunks",
+];
 /// Texts that may be patches.
 const PATCHES: [&str; 5] = ["patch", "diff", "patchText", "input", "patch_text"];
 
 /// The pairs of old and new strings that a tool's input asks for, in order.
 pub(crate) fn replacements_of(input: &Tree) -> Vec<(&str, &str)> {
-    let lists = LISTS.iter().filter_map(|name| input.get(name)).flat_map(|list| match list {
-        Tree::Map(_) => std::slice::from_ref(list),
-        list => list.items(),
-    });
-    pair_of(input).into_iter().chain(lists.filter_map(pair_of)).collect()
+    let lists = LISTS
+        .iter()
+        .filter_map(|name| input.get(name))
+        .flat_map(|list| match list {
+            Tree::Map(_) => std::slice::from_ref(list),
+            list => list.items(),
+        });
+    pair_of(input)
+        .into_iter()
+        .chain(lists.filter_map(pair_of))
+        .collect()
 }
 
 /// The old and the new string of one edit.
@@ -422,9 +464,17 @@ fn pair_of(edit: &Tree) -> Option<(&str, &str)> {
 
 /// What a tool's input has a file written with.
 pub(crate) fn content_of(input: &Tree) -> Option<&Text> {
-    ["content", "contents", "file_text", "text", "data", "new_content", "CodeContent"]
-        .iter()
-        .find_map(|name| input.get(name).and_then(Tree::as_text))
+    [
+        "content",
+        "contents",
+        "file_text",
+        "text",
+        "data",
+        "new_content",
+        "CodeContent",
+    ]
+    .iter()
+    .find_map(|name| input.get(name).and_then(Tree::as_text))
 }
 
 /// The text of a tool's input that is a patch, if any of it is.
@@ -432,14 +482,22 @@ pub(crate) fn patch_of(input: &Tree) -> Option<&str> {
     let text = |name: &str| input.get(name).and_then(Tree::as_text);
     // What a file is written with is seldom a patch, but some agents hand their blocks over under that name.
     let blocks = || text("content").filter(|text| text.trim_start().starts_with("<<<<<<< SEARCH"));
-    let text = PATCHES.iter().find_map(|name| text(name)).or_else(blocks).or(input.as_text());
-    text.map(Text::as_str).or_else(|| patch_of_command(command_in(input)?).map(|(_, patch)| patch))
+    let text = PATCHES
+        .iter()
+        .find_map(|name| text(name))
+        .or_else(blocks)
+        .or(input.as_text());
+    text.map(Text::as_str)
+        .or_else(|| patch_of_command(command_in(input)?).map(|(_, patch)| patch))
 }
 
 /// The command of a tool's input; of a list of words the last, which is what a shell is given.
 fn command_in(input: &Tree) -> Option<&str> {
     let command = ["command", "cmd"].iter().find_map(|name| input.get(name))?;
-    command.as_text().or_else(|| command.items().last()?.as_text()).map(Text::as_str)
+    command
+        .as_text()
+        .or_else(|| command.items().last()?.as_text())
+        .map(Text::as_str)
 }
 
 /// The patch that a shell command hands to `apply_patch`, if it does nothing else, and the folder that it goes to
@@ -449,16 +507,30 @@ fn command_in(input: &Tree) -> Option<&str> {
 /// (`codex-rs/apply-patch`).
 pub(crate) fn patch_of_command(command: &str) -> Option<(Option<&str>, &str)> {
     let command = command.trim();
-    let (folder, step) = match command.strip_prefix("cd ").and_then(|rest| rest.split_once(" && ")) {
-        Some((folder, step)) => (Some(folder.trim().trim_matches(['"', '\''])), step.trim_start()),
+    let (folder, step) = match command
+        .strip_prefix("cd ")
+        .and_then(|rest| rest.split_once(" && "))
+    {
+        Some((folder, step)) => (
+            Some(folder.trim().trim_matches(['"', '\''])),
+            step.trim_start(),
+        ),
         None => (None, command),
     };
-    let rest = ["apply_patch", "applypatch"].iter().find_map(|name| step.strip_prefix(name))?;
+    let rest = ["apply_patch", "applypatch"]
+        .iter()
+        .find_map(|name| step.strip_prefix(name))?;
     let (head, patch) = rest.split_at(rest.find("*** Begin Patch")?);
     let (patch, tail) = patch.split_at(patch.rfind(PATCH_ENDS)? + PATCH_ENDS.len());
-    let is_quote = |text: &str| text.chars().all(|c| matches!(c, '"' | '\'' | ')') || c.is_whitespace());
-    let tail = tail.trim_start().trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
-    let is_all = head.trim_end().lines().count() <= 1 && !head.contains([';', '|', '&']) && is_quote(tail);
+    let is_quote = |text: &str| {
+        text.chars()
+            .all(|c| matches!(c, '"' | '\'' | ')') || c.is_whitespace())
+    };
+    let tail = tail
+        .trim_start()
+        .trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+    let is_all =
+        head.trim_end().lines().count() <= 1 && !head.contains([';', '|', '&']) && is_quote(tail);
     is_all.then_some((folder, patch))
 }
 
@@ -476,10 +548,20 @@ mod tests {
             (format!("apply_patch <<'PATCH'\n{patch}\nPATCH"), None),
             (format!("apply_patch << \"EOF\"\n{patch}\nEOF\n"), None),
             (format!("apply_patch '{patch}'"), None),
-            (format!("apply_patch \"$(cat <<'EOF'\n{patch}\nEOF\n)\""), None),
-            (format!("cd \"src/a b\" && apply_patch <<EOF\n{patch}\nEOF"), Some("src/a b")),
+            (
+                format!("apply_patch \"$(cat <<'EOF'\n{patch}\nEOF\n)\""),
+                None,
+            ),
+            (
+                format!("cd \"src/a b\" && apply_patch <<EOF\n{patch}\nEOF"),
+                Some("src/a b"),
+            ),
         ] {
-            assert_eq!(patch_of_command(&command), Some((folder, patch)), "{command}");
+            assert_eq!(
+                patch_of_command(&command),
+                Some((folder, patch)),
+                "{command}"
+            );
         }
         for command in [
             format!("apply_patch <<'EOF'\n{patch}\nEOF\ncargo test"),

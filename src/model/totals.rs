@@ -25,7 +25,13 @@ pub struct Sum {
 impl Sum {
     fn count(&mut self, sign: Sign, term: Option<u64>) {
         if let Some(term) = term {
-            self.change(sign, Self { total: term.min(MOST_TOKENS), recorded: 1 });
+            self.change(
+                sign,
+                Self {
+                    total: term.min(MOST_TOKENS),
+                    recorded: 1,
+                },
+            );
         }
     }
 
@@ -97,9 +103,19 @@ pub(crate) struct Class {
 impl Class {
     /// Of one record of usage.
     pub(crate) fn of(usage: &Usage) -> Self {
-        let prompt = if usage.scope == Scope::Request { usage.seen().prompt() } else { 0 };
-        let surpassed = PROMPT_LIMITS.iter().filter(|limit| prompt > **limit).count();
-        Self { surpassed, terms: usage.terms.clone() }
+        let prompt = if usage.scope == Scope::Request {
+            usage.seen().prompt()
+        } else {
+            0
+        };
+        let surpassed = PROMPT_LIMITS
+            .iter()
+            .filter(|limit| prompt > **limit)
+            .count();
+        Self {
+            surpassed,
+            terms: usage.terms.clone(),
+        }
     }
 }
 
@@ -119,12 +135,27 @@ impl ToPrice {
     }
 
     fn count(&mut self, sign: Sign, usage: &Usage) {
-        let long = usage.cache_write_1h.unwrap_or(0).min(usage.cache_write.unwrap_or(0));
+        let long = usage
+            .cache_write_1h
+            .unwrap_or(0)
+            .min(usage.cache_write.unwrap_or(0));
         let short = usage.cache_write.unwrap_or(0) - long;
-        let terms =
-            [usage.input.unwrap_or(0), usage.output.unwrap_or(0), usage.cache_read.unwrap_or(0), short, long];
-        self.add(sign, &Class::of(usage), &terms.map(|term| term.min(MOST_TOKENS)));
-        sign.change(&mut self.searches, usage.searches.unwrap_or(0).min(MOST_TOKENS));
+        let terms = [
+            usage.input.unwrap_or(0),
+            usage.output.unwrap_or(0),
+            usage.cache_read.unwrap_or(0),
+            short,
+            long,
+        ];
+        self.add(
+            sign,
+            &Class::of(usage),
+            &terms.map(|term| term.min(MOST_TOKENS)),
+        );
+        sign.change(
+            &mut self.searches,
+            usage.searches.unwrap_or(0).min(MOST_TOKENS),
+        );
     }
 
     /// Adds tokens of a class, or takes them away.
@@ -140,8 +171,12 @@ impl ToPrice {
                 self.classes.insert(place, (class.clone(), *tokens));
             }
             (Ok(place), sign) => {
-                let Some((_, sums)) = self.classes.get_mut(place) else { return };
-                sums.iter_mut().zip(tokens).for_each(|(sum, term)| sign.change(sum, *term));
+                let Some((_, sums)) = self.classes.get_mut(place) else {
+                    return;
+                };
+                sums.iter_mut()
+                    .zip(tokens)
+                    .for_each(|(sum, term)| sign.change(sum, *term));
                 if sums.iter().all(|sum| *sum == 0) {
                     self.classes.remove(place);
                 }
@@ -162,14 +197,18 @@ impl ToPrice {
         let sum = |of: &Self| {
             let mut sums = Tokens::default();
             for (_, tokens) in &of.classes {
-                sums.iter_mut().zip(tokens).for_each(|(sum, term)| *sum = sum.saturating_add(*term));
+                sums.iter_mut()
+                    .zip(tokens)
+                    .for_each(|(sum, term)| *sum = sum.saturating_add(*term));
             }
             sums
         };
         let ([input, output, read, short, long], own) = (sum(self), sum(less));
         let [own_input, own_output, own_read, own_short, own_long] = own;
         let more_long = long.saturating_sub(own_long);
-        let written = short.saturating_add(long).saturating_sub(own_short.saturating_add(own_long));
+        let written = short
+            .saturating_add(long)
+            .saturating_sub(own_short.saturating_add(own_long));
         let more_long = more_long.min(written);
         [
             input.saturating_sub(own_input),
@@ -181,7 +220,10 @@ impl ToPrice {
     }
 
     fn change(&mut self, sign: Sign, other: &Self) {
-        other.classes.iter().for_each(|(class, tokens)| self.add(sign, class, tokens));
+        other
+            .classes
+            .iter()
+            .for_each(|(class, tokens)| self.add(sign, class, tokens));
         sign.change(&mut self.searches, other.searches);
     }
 }
@@ -211,8 +253,14 @@ impl Spent {
             self.expected.count(sign, usage);
         } else {
             let has_output = usage.output.is_some_and(|output| output > 0);
-            sign.count(&mut self.without_prompt, u32::from(has_output && !usage.has_prompt()));
-            sign.count(&mut self.of_prompts, u32::from(usage.output.is_none() && usage.input.is_some()));
+            sign.count(
+                &mut self.without_prompt,
+                u32::from(has_output && !usage.has_prompt()),
+            );
+            sign.count(
+                &mut self.of_prompts,
+                u32::from(usage.output.is_none() && usage.input.is_some()),
+            );
             self.unpriced.count(sign, usage);
         }
     }
@@ -239,8 +287,23 @@ impl Spent {
     /// Counts no less than another sum does, in each kind of tokens.
     fn reach(&mut self, other: &Self) {
         let of = |spent: &Self| {
-            let Self { input, output, cache_read, cache_write, cache_write_1h, reasoning, .. } = *spent;
-            [input, output, cache_read, cache_write, cache_write_1h, reasoning]
+            let Self {
+                input,
+                output,
+                cache_read,
+                cache_write,
+                cache_write_1h,
+                reasoning,
+                ..
+            } = *spent;
+            [
+                input,
+                output,
+                cache_read,
+                cache_write,
+                cache_write_1h,
+                reasoning,
+            ]
         };
         let own = [
             &mut self.input,
@@ -256,7 +319,11 @@ impl Spent {
             }
         }
         let beyond = other.to_price().beyond(&self.to_price());
-        let sum = if self.priced > 0 { &mut self.expected } else { &mut self.unpriced };
+        let sum = if self.priced > 0 {
+            &mut self.expected
+        } else {
+            &mut self.unpriced
+        };
         sum.add(Sign::Plus, &Class::default(), &beyond);
     }
 
@@ -281,7 +348,10 @@ impl Spent {
             Sign::Minus.change(&mut own.total, other.total);
         }
         Sign::Minus.money(&mut self.recorded_nanos, other.recorded_nanos);
-        for (own, other) in [(&mut self.unpriced, &other.unpriced), (&mut self.expected, &other.expected)] {
+        for (own, other) in [
+            (&mut self.unpriced, &other.unpriced),
+            (&mut self.expected, &other.expected),
+        ] {
             for (class, tokens) in &other.classes {
                 own.add(Sign::Minus, class, tokens);
             }
@@ -325,7 +395,10 @@ impl Sign {
 }
 
 pub(crate) fn nanos(usd: f64) -> i64 {
-    #[expect(clippy::cast_possible_truncation, reason = "float casts saturate; costs are small")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "float casts saturate; costs are small"
+    )]
     let nanos = (usd.clamp(-MOST_USD, MOST_USD) * 1e9).round() as i64;
     nanos
 }
@@ -335,8 +408,12 @@ pub(crate) fn nanos(usd: f64) -> i64 {
 pub struct Totals(Option<Box<Scopes>>);
 
 /// There are none where nothing was spent: a session may have a million turns in which nothing was.
-static NOTHING: Scopes =
-    Scopes { requests: ByModel::NONE, runs: ByModel::NONE, fallback: ByModel::NONE, open: ByModel::NONE };
+static NOTHING: Scopes = Scopes {
+    requests: ByModel::NONE,
+    runs: ByModel::NONE,
+    fallback: ByModel::NONE,
+    open: ByModel::NONE,
+};
 
 /// Sums of each scope.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -356,7 +433,10 @@ struct ByModel(Vec<(Name, Spent)>);
 impl ByModel {
     const NONE: Self = Self(Vec::new());
 
-    #[expect(clippy::indexing_slicing, reason = "the place was found or made the line before")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "the place was found or made the line before"
+    )]
     fn of(&mut self, model: &Name) -> &mut Spent {
         let place = match self.0.binary_search_by(|(name, _)| name.cmp(model)) {
             Ok(place) => place,
@@ -370,7 +450,10 @@ impl ByModel {
     }
 
     fn get(&self, model: &Name) -> Option<&Spent> {
-        self.0.iter().find(|(name, _)| name == model).map(|(_, spent)| spent)
+        self.0
+            .iter()
+            .find(|(name, _)| name == model)
+            .map(|(_, spent)| spent)
     }
 
     fn values(&self) -> impl Iterator<Item = &Spent> {
@@ -408,7 +491,12 @@ impl Totals {
     pub(crate) fn leave(&mut self, other: &Self) {
         self.change(Sign::Minus, other);
         let Some(own) = &mut self.0 else { return };
-        for sums in [&mut own.requests, &mut own.runs, &mut own.fallback, &mut own.open] {
+        for sums in [
+            &mut own.requests,
+            &mut own.runs,
+            &mut own.fallback,
+            &mut own.open,
+        ] {
             sums.0.retain(|(_, spent)| *spent != Spent::default());
         }
         if **own == NOTHING {
@@ -443,14 +531,18 @@ impl Totals {
     /// ended; else the requests. Requests are counted from the requests in any case. The key is empty for an unknown
     /// model.
     pub fn by_model(&self) -> Cow<'_, [(Name, Spent)]> {
-        let has_tokens = |map: &ByModel| map.values().any(|s| s.input.recorded > 0 || s.output.recorded > 0);
+        let has_tokens = |map: &ByModel| {
+            map.values()
+                .any(|s| s.input.recorded > 0 || s.output.recorded > 0)
+        };
         if has_tokens(&self.scopes().runs) {
             let mut runs = self.scopes().runs.clone();
             if self.is_open() {
                 runs.change(Sign::Plus, &self.scopes().open);
             }
             for (model, run) in &mut runs.0 {
-                if let Some(requests) = self.scopes().requests.get(model).filter(|_| run.so_far > 0) {
+                if let Some(requests) = self.scopes().requests.get(model).filter(|_| run.so_far > 0)
+                {
                     run.reach(requests);
                 }
             }
@@ -471,7 +563,10 @@ impl Totals {
 
     /// Whether something was spent behind the last run that ended.
     fn is_open(&self) -> bool {
-        self.scopes().open.values().any(|spent| *spent != Spent::default())
+        self.scopes()
+            .open
+            .values()
+            .any(|spent| *spent != Spent::default())
     }
 
     /// Whether what the agent recorded as the cost of whole runs is the cost of all that was spent.
@@ -491,12 +586,19 @@ impl Totals {
 
     /// Whether there are requests, or what was spent beside them.
     pub(crate) fn has_requests(&self) -> bool {
-        self.scopes().requests.values().any(|spent| *spent != Spent::default())
+        self.scopes()
+            .requests
+            .values()
+            .any(|spent| *spent != Spent::default())
     }
 
     /// How many requests there are.
     pub(crate) fn requests(&self) -> u64 {
-        self.scopes().requests.values().map(|spent| spent.requests).sum()
+        self.scopes()
+            .requests
+            .values()
+            .map(|spent| spent.requests)
+            .sum()
     }
 
     /// Whether the agent tells what all came to so far.
@@ -507,8 +609,15 @@ impl Totals {
     /// Takes away what runs of others had summed up; what is of no model is no run's.
     pub(crate) fn leave_runs(&mut self, sums: &Sums) {
         for (model, usage) in sums {
-            let scope = if model.is_empty() { Scope::Fallback } else { Scope::Total };
-            self.of(scope, Some(model)).leave(&Spent::of(&Usage { scope: Scope::Total, ..usage.clone() }));
+            let scope = if model.is_empty() {
+                Scope::Fallback
+            } else {
+                Scope::Total
+            };
+            self.of(scope, Some(model)).leave(&Spent::of(&Usage {
+                scope: Scope::Total,
+                ..usage.clone()
+            }));
         }
     }
 
@@ -516,7 +625,13 @@ impl Totals {
     pub(crate) fn drop_runs_of_requests(&mut self) {
         let Some(own) = &mut self.0 else { return };
         let tokens = |spent: &Spent| {
-            [spent.input, spent.output, spent.cache_read, spent.cache_write].map(|sum| sum.total)
+            [
+                spent.input,
+                spent.output,
+                spent.cache_read,
+                spent.cache_write,
+            ]
+            .map(|sum| sum.total)
         };
         let is_said = |(model, run): &(Name, Spent)| {
             let said = own.requests.0.iter().find(|(name, _)| name == model);
@@ -531,7 +646,9 @@ impl Totals {
     /// Whether the agent sums up whole runs.
     pub(crate) fn has_runs(&self) -> bool {
         let runs = [&self.scopes().runs, &self.scopes().fallback];
-        runs.into_iter().flat_map(ByModel::values).any(|spent| *spent != Spent::default())
+        runs.into_iter()
+            .flat_map(ByModel::values)
+            .any(|spent| *spent != Spent::default())
     }
 
     /// What runs count on a model.
@@ -558,14 +675,26 @@ impl Totals {
 
     /// Whether the prompts of many requests are recorded as one sum: beside the requests, or of whole runs.
     pub(crate) fn tells_prompts_as_sum(&self) -> bool {
-        let mut runs = self.scopes().runs.values().chain(self.scopes().fallback.values());
+        let mut runs = self
+            .scopes()
+            .runs
+            .values()
+            .chain(self.scopes().fallback.values());
         runs.any(|spent| spent.input.recorded > 0)
-            || self.scopes().requests.values().any(|spent| spent.of_prompts > 0)
+            || self
+                .scopes()
+                .requests
+                .values()
+                .any(|spent| spent.of_prompts > 0)
     }
 
     /// Whether more was paid for whole runs than their agent told.
     pub(crate) fn lacks_run_cost(&self) -> bool {
-        self.scopes().runs.values().chain(self.scopes().fallback.values()).any(|spent| spent.lacking > 0)
+        self.scopes()
+            .runs
+            .values()
+            .chain(self.scopes().fallback.values())
+            .any(|spent| spent.lacking > 0)
     }
 
     /// Cost of whole runs as the agent recorded it, in USD, if it did.
@@ -575,8 +704,17 @@ impl Totals {
 
     /// The same in nano-dollars.
     pub(crate) fn run_nanos(&self) -> Option<i64> {
-        let runs = || self.scopes().runs.values().chain(self.scopes().fallback.values());
-        let sum = || runs().map(|spent| spent.recorded_nanos).fold(0, i64::saturating_add);
+        let runs = || {
+            self.scopes()
+                .runs
+                .values()
+                .chain(self.scopes().fallback.values())
+        };
+        let sum = || {
+            runs()
+                .map(|spent| spent.recorded_nanos)
+                .fold(0, i64::saturating_add)
+        };
         runs().any(|spent| spent.priced > 0).then(sum)
     }
 }
@@ -587,8 +725,15 @@ mod tests {
 
     #[test]
     fn what_is_taken_back_leaves_no_trace() {
-        let sound = Usage { input: Some(7), cost: Some(0.5), ..Usage::default() };
-        let unpriced = Usage { cost: None, ..sound.clone() };
+        let sound = Usage {
+            input: Some(7),
+            cost: Some(0.5),
+            ..Usage::default()
+        };
+        let unpriced = Usage {
+            cost: None,
+            ..sound.clone()
+        };
         let mut totals = Totals::default();
         totals.add(&sound, None);
         totals.add(&unpriced, None);
@@ -596,7 +741,13 @@ mod tests {
         for n in [u64::MAX, u64::MAX - 1, 1 << 53] {
             for cost in [None, Some(1e300), Some(-1e300)] {
                 let input = Some(n);
-                let damaged = Usage { input, cache_write: input, searches: input, cost, ..Usage::default() };
+                let damaged = Usage {
+                    input,
+                    cache_write: input,
+                    searches: input,
+                    cost,
+                    ..Usage::default()
+                };
                 totals.add(&damaged, None);
                 totals.remove(&damaged, None);
                 assert_eq!(totals, before, "{damaged:?}");

@@ -122,9 +122,17 @@ impl Transcript {
     /// until the replacement is complete reads it into a transcript of its own.
     pub fn apply(&mut self, batch: Batch) -> Touched {
         let begins = batch.mode.begins();
-        let mut touched = Touched { reordered: begins, lanes: begins, meta: begins, ..Touched::default() };
+        let mut touched = Touched {
+            reordered: begins,
+            lanes: begins,
+            meta: begins,
+            ..Touched::default()
+        };
         if begins {
-            *self = Self { changes: self.changes, ..self.anew() };
+            *self = Self {
+                changes: self.changes,
+                ..self.anew()
+            };
         }
         self.changes += 1;
         for edit in batch.edits {
@@ -141,7 +149,10 @@ impl Transcript {
 
     /// An empty one for the same session, in which keys have the same fingerprints.
     pub(crate) fn anew(&self) -> Self {
-        Self { index: self.index.emptied(), ..Self::default() }
+        Self {
+            index: self.index.emptied(),
+            ..Self::default()
+        }
     }
 
     /// Something in the middle is different: turns and branches must be found anew.
@@ -155,7 +166,11 @@ impl Transcript {
             Edit::Entry(entry) => self.apply_entry(*entry, touched),
             Edit::Result { call, result, lane } => self.apply_result(call, *result, lane, touched),
             Edit::State { call, state } => self.apply_state(&call, state, touched),
-            Edit::Update { about, update, lane } => self.apply_update(about, update, lane, touched),
+            Edit::Update {
+                about,
+                update,
+                lane,
+            } => self.apply_update(about, update, lane, touched),
             Edit::Usage { of, usage, model } => self.apply_usage(of, *usage, model, touched),
             Edit::Link { key, parent } => self.apply_link(key, parent),
             Edit::Meta(edit) => {
@@ -179,7 +194,9 @@ impl Transcript {
 
     /// The record that an entry came from, if another one came from it before: what else it holds is told there.
     pub(crate) fn shown_above(&self, id: EntryId) -> Option<Origin> {
-        let before = self.get(EntryId(id.0.checked_sub(1)?)).filter(|before| !before.blocks.is_empty())?;
+        let before = self
+            .get(EntryId(id.0.checked_sub(1)?))
+            .filter(|before| !before.blocks.is_empty())?;
         (before.origin == self.get(id)?.origin).then_some(before.origin)
     }
 
@@ -205,9 +222,14 @@ impl Transcript {
     }
 
     /// The place of the last of these entries that is such a one; packed ones stay packed.
-    pub(crate) fn last_such(&self, ids: &[EntryId], mut is_it: impl FnMut(&Entry) -> bool) -> Option<usize> {
+    pub(crate) fn last_such(
+        &self,
+        ids: &[EntryId],
+        mut is_it: impl FnMut(&Entry) -> bool,
+    ) -> Option<usize> {
         let mut passing = self.passing();
-        ids.iter().rposition(|id| passing.get(*id).is_some_and(&mut is_it))
+        ids.iter()
+            .rposition(|id| passing.get(*id).is_some_and(&mut is_it))
     }
 
     /// What a glance at the entry tells; it costs little, whatever was done with the entry.
@@ -277,7 +299,11 @@ impl Transcript {
             left = left.saturating_sub(1 + self.entries.blocks(id.index()) / BLOCKS);
             is_left
         };
-        let count = if most == usize::MAX { rest.len() } else { rest.iter().take_while(fits).count() };
+        let count = if most == usize::MAX {
+            rest.len()
+        } else {
+            rest.iter().take_while(fits).count()
+        };
         rest.get(..count).unwrap_or_default()
     }
 
@@ -287,7 +313,11 @@ impl Transcript {
     }
 
     /// Ids from one on that are no more work than so many plain entries are. One at least, if there is one.
-    pub(crate) fn ids_from(&self, first: usize, most: usize) -> impl Iterator<Item = EntryId> + use<'_> {
+    pub(crate) fn ids_from(
+        &self,
+        first: usize,
+        most: usize,
+    ) -> impl Iterator<Item = EntryId> + use<'_> {
         let mut left = most.max(1);
         (first..self.ids()).map_while(move |number| {
             let is_left = left > 0;
@@ -380,7 +410,10 @@ impl Transcript {
     /// lanes and sessions said.
     pub(crate) fn places_of_turn(&self, number: usize) -> Range<usize> {
         let first = self.turns().get(number).map_or(0, |turn| turn.first);
-        first..self.turn_after(number).map_or(self.order.len(), |next| next.first)
+        first
+            ..self
+                .turn_after(number)
+                .map_or(self.order.len(), |next| next.first)
     }
 
     /// The turn before of the same session.
@@ -390,7 +423,9 @@ impl Transcript {
 
     /// Whether no turn of the same session comes after one; after none at all, if there is none.
     pub(crate) fn is_newest_turn(&self, number: Option<usize>) -> bool {
-        number.map_or(self.turns().is_empty(), |number| self.turn_after(number).is_none())
+        number.map_or(self.turns().is_empty(), |number| {
+            self.turn_after(number).is_none()
+        })
     }
 
     /// The newest answer of a lane, unless the history was shortened since. The model was asked again after all

@@ -47,7 +47,11 @@ impl TurnFacts {
 
     /// Adds an entry; it comes later.
     pub(crate) fn add(&mut self, entry: &Entry) {
-        if let Some(usage) = entry.usage.as_ref().filter(|usage| usage.scope.is_of_requests()) {
+        if let Some(usage) = entry
+            .usage
+            .as_ref()
+            .filter(|usage| usage.scope.is_of_requests())
+        {
             self.totals.add(usage, entry.model.as_ref());
         }
         // What it says stands where it was said first.
@@ -96,7 +100,10 @@ impl TurnFacts {
                 self.open += u32::from(call.state.result().is_none() && !is_textual(&call.key));
                 let is_done = matches!(call.state, ToolState::Done(_));
                 self.delegated += u32::from(is_done && call.kind == ToolKind::Delegate);
-                let at = call.state.result().and_then(|result| result.ended().or(result.at));
+                let at = call
+                    .state
+                    .result()
+                    .and_then(|result| result.ended().or(result.at));
                 self.started = self.started.or(at);
                 self.ended = self.ended.max(at);
             }

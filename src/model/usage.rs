@@ -95,12 +95,26 @@ impl Usage {
 
     /// What the model saw and said at once: the last step.
     pub(crate) fn seen(&self) -> Step {
-        self.last.as_deref().copied().unwrap_or_else(|| self.whole())
+        self.last
+            .as_deref()
+            .copied()
+            .unwrap_or_else(|| self.whole())
     }
 
     fn whole(&self) -> Step {
-        let Self { input, cache_read, cache_write, output, .. } = *self;
-        Step { input, cache_read, cache_write, output }
+        let Self {
+            input,
+            cache_read,
+            cache_write,
+            output,
+            ..
+        } = *self;
+        Step {
+            input,
+            cache_read,
+            cache_write,
+            output,
+        }
     }
 
     /// Whether anything is recorded of the prompt.
@@ -110,7 +124,16 @@ impl Usage {
 
     /// How many of the counts are known.
     pub(crate) fn known_counts(&self) -> usize {
-        [self.input, self.output, self.cache_read, self.cache_write, self.reasoning].iter().flatten().count()
+        [
+            self.input,
+            self.output,
+            self.cache_read,
+            self.cache_write,
+            self.reasoning,
+        ]
+        .iter()
+        .flatten()
+        .count()
     }
 
     /// All tokens.

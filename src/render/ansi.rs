@@ -19,11 +19,25 @@ const WHITE: Rgb = (255, 255, 255);
 /// without any; without colours only bold, dim, italic, underline, reverse and strike have an effect.
 pub fn lines(text: &str, base: Style, theme: &Theme) -> Vec<Vec<Piece>> {
     if !text.contains('\u{1b}') {
-        return text.lines().map(|line| vec![Span::styled(line.to_owned(), base)]).collect();
+        return text
+            .lines()
+            .map(|line| vec![Span::styled(line.to_owned(), base)])
+            .collect();
     }
     let colours = theme.terminal.has_colour.then_some(theme.terminal.depth);
-    let (ink, ground) = if theme.is_light { (BLACK, WHITE) } else { (WHITE, BLACK) };
-    let mut painter = Painter { base, style: base, colours, ink, ground, ..Painter::default() };
+    let (ink, ground) = if theme.is_light {
+        (BLACK, WHITE)
+    } else {
+        (WHITE, BLACK)
+    };
+    let mut painter = Painter {
+        base,
+        style: base,
+        colours,
+        ink,
+        ground,
+        ..Painter::default()
+    };
     Parser::new().advance(&mut painter, text.as_bytes());
     painter.end_span();
     if !painter.line.is_empty() {
@@ -48,8 +62,13 @@ struct Painter {
 impl Painter {
     fn end_span(&mut self) {
         if !self.run.is_empty() {
-            let style = if self.hides_text() { self.without_colours() } else { self.style };
-            self.line.push(Span::styled(std::mem::take(&mut self.run), style));
+            let style = if self.hides_text() {
+                self.without_colours()
+            } else {
+                self.style
+            };
+            self.line
+                .push(Span::styled(std::mem::take(&mut self.run), style));
         }
     }
 
@@ -66,7 +85,11 @@ impl Painter {
     }
 
     fn without_colours(&self) -> Style {
-        Style { fg: self.base.fg, bg: self.base.bg, ..self.style }
+        Style {
+            fg: self.base.fg,
+            bg: self.base.bg,
+            ..self.style
+        }
     }
 
     fn end_line(&mut self) {
@@ -194,7 +217,10 @@ mod tests {
     use ratatui::style::{Color, Modifier, Style};
 
     fn with_depth(theme: Theme, depth: Depth) -> Theme {
-        let terminal = Terminal { depth, ..theme.terminal };
+        let terminal = Terminal {
+            depth,
+            ..theme.terminal
+        };
         Theme { terminal, ..theme }
     }
 
@@ -225,13 +251,32 @@ mod tests {
                 assert!(!style.add_modifier.contains(Modifier::HIDDEN), "{codes}");
             }
         }
-        for codes in ["34", "30;47", "30;100", "97;100", "38;5;236;48;5;252", "7;31"] {
-            let shown = lines(&format!("\u{1b}[{codes}mseen"), Style::new(), &theme(Depth::True));
+        for codes in [
+            "34",
+            "30;47",
+            "30;100",
+            "97;100",
+            "38;5;236;48;5;252",
+            "7;31",
+        ] {
+            let shown = lines(
+                &format!("\u{1b}[{codes}mseen"),
+                Style::new(),
+                &theme(Depth::True),
+            );
             let style = shown[0][0].style;
             assert_ne!((style.fg, style.bg), (None, None), "{codes}");
         }
-        let bar = lines("\u{1b}[42;32m   \u{1b}[0m", Style::new(), &theme(Depth::True));
-        assert_eq!(bar[0][0].style.bg, Some(Color::Indexed(2)), "blanks hide nothing");
+        let bar = lines(
+            "\u{1b}[42;32m   \u{1b}[0m",
+            Style::new(),
+            &theme(Depth::True),
+        );
+        assert_eq!(
+            bar[0][0].style.bg,
+            Some(Color::Indexed(2)),
+            "blanks hide nothing"
+        );
     }
 
     #[test]
@@ -258,20 +303,34 @@ mod tests {
         assert_eq!(few[0][0].style.fg, Some(Color::LightRed));
         assert_eq!(few[0][1].style.bg, Some(Color::LightGreen));
         let more = lines(text, Style::new(), &theme(Depth::Indexed));
-        assert!(matches!(more[0][0].style.fg, Some(Color::Indexed(196))), "{more:?}");
+        assert!(
+            matches!(more[0][0].style.fg, Some(Color::Indexed(196))),
+            "{more:?}"
+        );
         assert_eq!(more[0][1].style.bg, Some(Color::Indexed(46)));
     }
 
     #[test]
     fn without_colour_only_modifiers_stay() {
         let shown = lines("\u{1b}[4;32mx", Style::new(), &Theme::mono());
-        assert_eq!(shown[0][0].style, Style::new().add_modifier(Modifier::UNDERLINED));
+        assert_eq!(
+            shown[0][0].style,
+            Style::new().add_modifier(Modifier::UNDERLINED)
+        );
     }
 
     #[test]
     fn other_sequences_leave_no_trace() {
-        let shown = lines("a\u{1b}]0;title\u{7}\u{1b}[2J\u{1b}[?25lb", Style::new(), &theme(Depth::True));
-        let text: String = shown.iter().flatten().map(|span| span.content.to_string()).collect();
+        let shown = lines(
+            "a\u{1b}]0;title\u{7}\u{1b}[2J\u{1b}[?25lb",
+            Style::new(),
+            &theme(Depth::True),
+        );
+        let text: String = shown
+            .iter()
+            .flatten()
+            .map(|span| span.content.to_string())
+            .collect();
         assert_eq!(text, "ab");
     }
 }

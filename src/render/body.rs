@@ -31,7 +31,11 @@ pub struct Shown<'a> {
 
 impl Shown<'_> {
     fn limit(&self) -> usize {
-        if self.detail.is_whole() { self.detail.rows() } else { self.preview.0 + self.preview.1 }
+        if self.detail.is_whole() {
+            self.detail.rows()
+        } else {
+            self.preview.0 + self.preview.1
+        }
     }
 
     fn tree(&self, value: Value<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
@@ -47,36 +51,68 @@ pub(crate) fn untitled(
     width: usize,
     look: &Look<'_>,
 ) -> Vec<Row> {
-    body_rows(body, Shown { detail, preview: RECORD, nodes }, width, look)
+    body_rows(
+        body,
+        Shown {
+            detail,
+            preview: RECORD,
+            nodes,
+        },
+        width,
+        look,
+    )
 }
 
 /// A body as recorded.
 pub(crate) fn raw_rows(body: &Body, width: usize, look: &Look<'_>) -> Vec<Row> {
     match body.tree() {
         Some(input) => tree::rows(input, width, Detail::Raw.rows(), look),
-        None => output::plain(Source::of(body), Detail::Raw.extent(0, 0), width, look, look.theme.text)
-            .into_iter()
-            .map(|row| Row { is_away: body.is_away(), ..row })
-            .collect(),
+        None => output::plain(
+            Source::of(body),
+            Detail::Raw.extent(0, 0),
+            width,
+            look,
+            look.theme.text,
+        )
+        .into_iter()
+        .map(|row| Row {
+            is_away: body.is_away(),
+            ..row
+        })
+        .collect(),
     }
 }
 
 /// Prose with a limit; the last row says what is hidden.
-pub(crate) fn prose(text: &str, manner: Manner, limit: usize, width: usize, look: &Look<'_>) -> Vec<Row> {
+pub(crate) fn prose(
+    text: &str,
+    manner: Manner,
+    limit: usize,
+    width: usize,
+    look: &Look<'_>,
+) -> Vec<Row> {
     let most = limit.saturating_mul(width.max(80)).max(4_096);
     let part = wrap::head(text, most);
-    let part =
-        if part.len() < text.len() { part.rsplit_once('\n').map_or(part, |(whole, _)| whole) } else { part };
+    let part = if part.len() < text.len() {
+        part.rsplit_once('\n').map_or(part, |(whole, _)| whole)
+    } else {
+        part
+    };
     let mut rows = markdown::rows(part, manner, width, limit.saturating_add(2), look);
     let rest = text.len() - part.len();
     let too_many = rows.len().saturating_sub(limit);
     if too_many > 1 || rest > 0 {
         rows.truncate(limit);
         let shown_all = part.len() == text.len();
-        let left = wrap::estimate(text.len(), 0, width).saturating_sub(limit).max(too_many);
+        let left = wrap::estimate(text.len(), 0, width)
+            .saturating_sub(limit)
+            .max(too_many);
         let what = if shown_all {
             let lines = remaining_lines(text, limit).max(1);
-            format!("+{}", figures::count(u64::try_from(lines).unwrap_or(u64::MAX), "line"))
+            format!(
+                "+{}",
+                figures::count(u64::try_from(lines).unwrap_or(u64::MAX), "line")
+            )
         } else {
             format!("+{}", figures::bytes(u64::try_from(rest).unwrap_or(0)))
         };
@@ -92,7 +128,11 @@ fn remaining_lines(text: &str, rows: usize) -> usize {
 
 /// A body by what it looks like: a tree, a patch, else lines.
 pub(crate) fn body_rows(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
-    let Shown { detail, preview: (head, tail), .. } = shown;
+    let Shown {
+        detail,
+        preview: (head, tail),
+        ..
+    } = shown;
     if let Some(value) = body.tree() {
         return shown.tree(Value::Tree(value), width, look);
     }
@@ -104,9 +144,21 @@ pub(crate) fn body_rows(body: &Body, shown: Shown<'_>, width: usize, look: &Look
         return shown.tree(value, width, look);
     }
     if change::is_patch(text) && text.contains("\n@@") {
-        return diff::rows(&change::of_patch(text), "", detail.extent(head + tail, 0), width, look);
+        return diff::rows(
+            &change::of_patch(text),
+            "",
+            detail.extent(head + tail, 0),
+            width,
+            look,
+        );
     }
-    let mut rows = output::plain(Source::of(body), detail.extent(head, tail), width, look, look.theme.text);
+    let mut rows = output::plain(
+        Source::of(body),
+        detail.extent(head, tail),
+        width,
+        look,
+        look.theme.text,
+    );
     if body.is_away() {
         rows.iter_mut().for_each(mark_away);
     }
@@ -120,7 +172,10 @@ fn parsed(value: &Tree, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<
             shown.tree(Value::Tree(&inner), width, look)
         } else {
             let text = Text::output(&text);
-            with_source(prose(&text, Manner::Typed, shown.limit(), width, look), &Of::Own(text))
+            with_source(
+                prose(&text, Manner::Typed, shown.limit(), width, look),
+                &Of::Own(text),
+            )
         };
     }
     results::table(value, width, shown.limit(), look)
@@ -135,7 +190,10 @@ pub(crate) fn fetched(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'
         let mut rows = found.rows(width, limit, look);
         if shown.detail.is_whole() {
             let around = |text, manner| {
-                with_source(prose(text, manner, limit, width, look), &Of::Own(Text::output(text)))
+                with_source(
+                    prose(text, manner, limit, width, look),
+                    &Of::Own(Text::output(text)),
+                )
             };
             rows.splice(0..0, around(found.before, Manner::Typed));
             rows.extend(around(found.after, Manner::Prose));
@@ -151,7 +209,10 @@ pub(crate) fn fetched(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'
 /// The output of a server's tool: a page with headings or tables is set as such, with its line breaks.
 pub(crate) fn of_server(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
     let text = body.text_or_stub();
-    if body.tree().is_none() && !text.contains('\u{1b}') && is_markdown(text) && !text.starts_with(['{', '['])
+    if body.tree().is_none()
+        && !text.contains('\u{1b}')
+        && is_markdown(text)
+        && !text.starts_with(['{', '['])
     {
         return prose(text, Manner::Typed, shown.limit(), width, look);
     }
@@ -161,7 +222,10 @@ pub(crate) fn of_server(body: &Body, shown: Shown<'_>, width: usize, look: &Look
 /// Whether the first lines of a page look like Markdown. Plain text would lose its line breaks.
 fn is_markdown(text: &str) -> bool {
     let flags = ["# ", "## ", "### ", "- **", "* **", "```", "|--", "| --"];
-    wrap::head(text, 8_192).lines().take(60).any(|line| flags.iter().any(|sign| line.starts_with(sign)))
+    wrap::head(text, 8_192)
+        .lines()
+        .take(60)
+        .any(|line| flags.iter().any(|sign| line.starts_with(sign)))
 }
 
 /// The row shows only the beginning of a body that must be fetched.

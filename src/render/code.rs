@@ -53,7 +53,9 @@ impl Highlight {
     /// The words of each line.
     fn lines(&self) -> impl Iterator<Item = &[(u32, Role)]> {
         let starts = std::iter::once(0).chain(self.lines.iter().copied());
-        starts.zip(&self.lines).map(|(start, end)| self.words.get(start..*end).unwrap_or_default())
+        starts
+            .zip(&self.lines)
+            .map(|(start, end)| self.words.get(start..*end).unwrap_or_default())
     }
 }
 
@@ -99,7 +101,10 @@ struct Request {
 impl Colours {
     /// Highlights at once, for output that is written only once.
     pub(crate) fn now() -> Self {
-        Self { mode: Mode::Now, ..Self::default() }
+        Self {
+            mode: Mode::Now,
+            ..Self::default()
+        }
     }
 
     /// What is written now is other output: as much of it gets colours again.
@@ -109,7 +114,10 @@ impl Colours {
 
     /// Never highlights.
     pub fn never() -> Self {
-        Self { mode: Mode::Never, ..Self::default() }
+        Self {
+            mode: Mode::Never,
+            ..Self::default()
+        }
     }
 
     /// Rises with every finished piece: rows laid out before may have more colours now.
@@ -120,7 +128,11 @@ impl Colours {
     /// The highlight of a text, if it is finished; else it is asked for. The language is a word of a
     /// code fence or a file's name or ending.
     pub(crate) fn get(&self, language: &str, text: &str) -> Option<Arc<Highlight>> {
-        let max = if self.mode == Mode::Now { usize::MAX } else { MAX_BYTES };
+        let max = if self.mode == Mode::Now {
+            usize::MAX
+        } else {
+            MAX_BYTES
+        };
         if language.is_empty() || text.is_empty() || text.len() > max || self.mode == Mode::Never {
             return None;
         }
@@ -135,10 +147,17 @@ impl Colours {
             if begin.is_empty() {
                 return None;
             }
-            let made = Arc::new(self.highlighter(language, usize::MAX).highlight(language, begin));
+            let made = Arc::new(
+                self.highlighter(language, usize::MAX)
+                    .highlight(language, begin),
+            );
             let mut state = self.lock();
             // An unknown language costs nothing.
-            state.spent += if made.lines.is_empty() { 0 } else { begin.len() };
+            state.spent += if made.lines.is_empty() {
+                0
+            } else {
+                begin.len()
+            };
             state.keep(key, Arc::clone(&made));
             return Some(made);
         }
@@ -146,7 +165,11 @@ impl Colours {
             if state.waiting.len() >= MAX_WAITING {
                 state.waiting.pop_front();
             }
-            state.waiting.push_back(Request { key, language: language.to_owned(), text: text.to_owned() });
+            state.waiting.push_back(Request {
+                key,
+                language: language.to_owned(),
+                text: text.to_owned(),
+            });
             drop(state);
             self.wake.notify_one();
         }
@@ -164,7 +187,10 @@ impl Colours {
         if waited.timed_out() {
             drop(state);
             self.grammars().take();
-            state = self.wake.wait_while(self.lock(), is_idle).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .wake
+                .wait_while(self.lock(), is_idle)
+                .unwrap_or_else(PoisonError::into_inner);
         }
         !state.is_stopped
     }
@@ -172,11 +198,14 @@ impl Colours {
     /// Finishes one request, the latest first: it is the one on the screen. `false` if there was none.
     pub(crate) fn work(&self) -> bool {
         let mut state = self.lock();
-        let Some(request) = state.waiting.pop_back() else { return false };
+        let Some(request) = state.waiting.pop_back() else {
+            return false;
+        };
         state.in_work = Some(request.key);
         drop(state);
-        let made =
-            self.highlighter(&request.language, MAX_COMPILED).highlight(&request.language, &request.text);
+        let made = self
+            .highlighter(&request.language, MAX_COMPILED)
+            .highlight(&request.language, &request.text);
         let mut state = self.lock();
         state.in_work = None;
         state.keep(request.key, Arc::new(made));
@@ -205,7 +234,9 @@ impl Colours {
     }
 
     fn grammars(&self) -> MutexGuard<'_, Option<Arc<Highlighter>>> {
-        self.highlighter.lock().unwrap_or_else(PoisonError::into_inner)
+        self.highlighter
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -220,7 +251,9 @@ impl State {
         self.order.push_back((key, size));
         self.kept += size;
         while self.order.len() > MAX_PIECES || self.kept > MAX_KEPT {
-            let Some((oldest, size)) = self.order.pop_front() else { return };
+            let Some((oldest, size)) = self.order.pop_front() else {
+                return;
+            };
             self.finished.remove(&oldest);
             self.kept = self.kept.saturating_sub(size);
         }
@@ -230,13 +263,27 @@ impl State {
 /// The lines at the beginning of a text that have no more bytes than that.
 fn whole_lines(text: &str, most: usize) -> &str {
     let begin = wrap::head(text, most);
-    let end = if begin.len() == text.len() { begin.len() } else { begin.rfind('\n').unwrap_or(0) };
+    let end = if begin.len() == text.len() {
+        begin.len()
+    } else {
+        begin.rfind('\n').unwrap_or(0)
+    };
     begin.get(..end).unwrap_or_default()
 }
 
 /// The lines of a piece of code in the colours that are finished; plain ones in `base`.
-pub fn lines(text: &str, language: &str, colours: &Colours, theme: &Theme, base: Style) -> Vec<Vec<Piece>> {
-    let found = if theme.terminal.has_colour { colours.get(language, text) } else { None };
+pub fn lines(
+    text: &str,
+    language: &str,
+    colours: &Colours,
+    theme: &Theme,
+    base: Style,
+) -> Vec<Vec<Piece>> {
+    let found = if theme.terminal.has_colour {
+        colours.get(language, text)
+    } else {
+        None
+    };
     let mut roles = found.iter().flat_map(|highlight| highlight.lines());
     text.lines()
         .map(|line| match roles.next() {
@@ -256,7 +303,9 @@ pub(crate) fn language_of_path(path: &str) -> &str {
 
 /// The language of a code fence: the first word of its info string.
 pub(crate) fn language_of_fence(info: &str) -> &str {
-    info.split([' ', ',', '{', ':', '\t']).find(|word| !word.is_empty()).unwrap_or_default()
+    info.split([' ', ',', '{', ':', '\t'])
+        .find(|word| !word.is_empty())
+        .unwrap_or_default()
 }
 
 fn painted(line: &str, words: &[(u32, Role)], theme: &Theme, base: Style) -> Vec<Piece> {
@@ -265,7 +314,10 @@ fn painted(line: &str, words: &[(u32, Role)], theme: &Theme, base: Style) -> Vec
     for (end, role) in words {
         let to = (*end as usize).min(line.len());
         if let Some(word) = line.get(from..to).filter(|word| !word.is_empty()) {
-            out.push(Span::styled(word.to_owned(), role.style(&theme.syntax, base)));
+            out.push(Span::styled(
+                word.to_owned(),
+                role.style(&theme.syntax, base),
+            ));
             from = to;
         }
     }
@@ -288,7 +340,9 @@ mod tests {
 
     use ratatui::style::Style;
 
-    use super::{A_PIECE_NOW, ALL_NOW, Colours, MAX_COMPILED, language_of_fence, language_of_path, lines};
+    use super::{
+        A_PIECE_NOW, ALL_NOW, Colours, MAX_COMPILED, language_of_fence, language_of_path, lines,
+    };
     use crate::render::theme::Theme;
 
     #[test]
@@ -308,7 +362,9 @@ mod tests {
     #[test]
     fn few_languages_stay_compiled() {
         let colours = Colours::default();
-        let languages = ["rs", "py", "sh", "json", "toml", "yaml", "css", "sql", "rs", "html", "xml"];
+        let languages = [
+            "rs", "py", "sh", "json", "toml", "yaml", "css", "sql", "rs", "html", "xml",
+        ];
         for (number, language) in languages.into_iter().enumerate() {
             colours.get(language, &format!("let x = {number};"));
             assert!(colours.work());
@@ -320,7 +376,10 @@ mod tests {
             let compiled = colours.compiled();
             for language in [language, "no-such-language"] {
                 colours.get(language, &format!("the same again {number}"));
-                assert!(colours.work() && colours.compiled() == compiled, "{language}");
+                assert!(
+                    colours.work() && colours.compiled() == compiled,
+                    "{language}"
+                );
             }
         }
     }
@@ -338,7 +397,9 @@ mod tests {
             colours.get("rs", "let y = 1;");
             assert!(waiting.join().unwrap());
         });
-        assert!(colours.get("rs", "let x = 1;").is_some() && colours.work() && colours.compiled() == 1);
+        assert!(
+            colours.get("rs", "let x = 1;").is_some() && colours.work() && colours.compiled() == 1
+        );
     }
 
     #[test]
@@ -349,10 +410,22 @@ mod tests {
             let found = colours.get("rs", &text);
             found.map_or(0, |found| found.lines().count())
         };
-        assert!((1_000..2_000).contains(&coloured(10)), "the beginning of a long piece: {}", coloured(10));
-        assert!(colours.get("no-such-language", &"x\n".repeat(ALL_NOW)).is_some(), "that costs nothing");
+        assert!(
+            (1_000..2_000).contains(&coloured(10)),
+            "the beginning of a long piece: {}",
+            coloured(10)
+        );
+        assert!(
+            colours
+                .get("no-such-language", &"x\n".repeat(ALL_NOW))
+                .is_some(),
+            "that costs nothing"
+        );
         let pieces = (11..99).take_while(|number| coloured(*number) > 0).count();
-        assert!((ALL_NOW / A_PIECE_NOW - 1..ALL_NOW / A_PIECE_NOW + 2).contains(&pieces), "{pieces}");
+        assert!(
+            (ALL_NOW / A_PIECE_NOW - 1..ALL_NOW / A_PIECE_NOW + 2).contains(&pieces),
+            "{pieces}"
+        );
         colours.go_on();
         assert!(coloured(99) > 0, "what is written later gets as many again");
     }
@@ -367,7 +440,10 @@ mod tests {
             ("sh", "if true; then echo 1; fi", "if"),
         ] {
             let shown = lines(text, language, &Colours::now(), &theme, Style::new());
-            let found = shown.iter().flatten().find(|span| span.content.trim() == word);
+            let found = shown
+                .iter()
+                .flatten()
+                .find(|span| span.content.trim() == word);
             assert_eq!(
                 found.map(|span| span.style.fg),
                 Some(theme.syntax.keyword.fg),
@@ -386,7 +462,13 @@ mod tests {
 
     #[test]
     fn unknown_languages_stay_plain() {
-        let shown = lines("some text", "no-such-language", &Colours::now(), &Theme::dark(), Style::new());
+        let shown = lines(
+            "some text",
+            "no-such-language",
+            &Colours::now(),
+            &Theme::dark(),
+            Style::new(),
+        );
         assert_eq!(shown[0].len(), 1);
     }
 }

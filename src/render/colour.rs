@@ -45,7 +45,10 @@ const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
 pub fn parse(name: &str) -> Option<Color> {
     match rgb_of_hex(name) {
         Some((red, green, blue)) => Some(Color::Rgb(red, green, blue)),
-        None => name.parse().ok().filter(|colour| !matches!(colour, Color::Rgb(..))),
+        None => name
+            .parse()
+            .ok()
+            .filter(|colour| !matches!(colour, Color::Rgb(..))),
     }
 }
 
@@ -93,7 +96,10 @@ pub(crate) fn rgb(colour: Color) -> Option<Rgb> {
         Color::Rgb(red, green, blue) => Some((red, green, blue)),
         Color::Indexed(index @ 16..) => Some(indexed(index)),
         Color::Indexed(index) => SIXTEEN.get(usize::from(index)).map(|(_, rgb)| *rgb),
-        other => SIXTEEN.iter().find(|(known, _)| *known == other).map(|(_, rgb)| *rgb),
+        other => SIXTEEN
+            .iter()
+            .find(|(known, _)| *known == other)
+            .map(|(_, rgb)| *rgb),
     }
 }
 
@@ -113,7 +119,11 @@ pub(crate) fn contrast(a: Rgb, b: Rgb) -> f64 {
 pub(crate) fn luminance((red, green, blue): Rgb) -> f64 {
     let linear = |part: u8| {
         let part = f64::from(part) / 255.0;
-        if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        if part <= 0.04045 {
+            part / 12.92
+        } else {
+            ((part + 0.055) / 1.055).powf(2.4)
+        }
     };
     0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
 }

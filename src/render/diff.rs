@@ -18,12 +18,21 @@ pub(crate) fn summary((added, removed): (usize, usize), look: &Look<'_>) -> Vec<
     }
     if removed > 0 {
         let space = if spans.is_empty() { "" } else { " " };
-        spans.push(Span::styled(format!("{space}{}{removed}", theme.glyphs().minus), theme.diff.removed));
+        spans.push(Span::styled(
+            format!("{space}{}{removed}", theme.glyphs().minus),
+            theme.diff.removed,
+        ));
     }
     spans
 }
 
 /// The rows of a change to a file in a language: all of it, or its beginning around the first changes.
-pub fn rows(lines: &[DiffLine], language: &str, extent: Extent, width: usize, look: &Look<'_>) -> Vec<Row> {
+pub fn rows(
+    lines: &[DiffLine],
+    language: &str,
+    extent: Extent,
+    width: usize,
+    look: &Look<'_>,
+) -> Vec<Row> {
     lay::rows(lines, language, extent, width, look)
 }

@@ -66,8 +66,15 @@ pub(crate) fn lay_out_as(
         return Vec::new();
     }
     let (first, end) = item.blocks;
-    let is_filtered = |index: &usize| item.only.is_some_and(|only| only.binary_search(index).is_err());
-    sheet.begin(item.only.and_then(<[usize]>::first).map_or(first, |shown| first.max(*shown)));
+    let is_filtered = |index: &usize| {
+        item.only
+            .is_some_and(|only| only.binary_search(index).is_err())
+    };
+    sheet.begin(
+        item.only
+            .and_then(<[usize]>::first)
+            .map_or(first, |shown| first.max(*shown)),
+    );
     if look.level == Level::Raw && first == 0 {
         let identity = identity(item, look.theme.glyphs().dot);
         sheet.note(&identity, look.theme.dim);
@@ -75,7 +82,9 @@ pub(crate) fn lay_out_as(
     let records = Records::of(item, look);
     let is_text = |block: &Block| matches!(block.kind, BlockKind::Text(_));
     let blocks = || item.entry.blocks.iter().enumerate();
-    let mut speaks_first = !blocks().take(first).any(|(index, block)| is_text(block) && !is_filtered(&index));
+    let mut speaks_first = !blocks()
+        .take(first)
+        .any(|(index, block)| is_text(block) && !is_filtered(&index));
     for (index, block) in blocks().skip(first).take(end - first) {
         if (look.level == Level::Prompts && !is_text(block)) || is_filtered(&index) {
             continue;
@@ -88,8 +97,15 @@ pub(crate) fn lay_out_as(
             continue;
         }
         let is_opened = item.folds.get(index) == Some(&Fold::Open);
-        let is_repeated = !is_opened && records.as_ref().is_some_and(|records| records.contain(&block));
-        let detail = if is_repeated { Detail::Closed } else { sheet.detail(index) };
+        let is_repeated = !is_opened
+            && records
+                .as_ref()
+                .is_some_and(|records| records.contain(&block));
+        let detail = if is_repeated {
+            Detail::Closed
+        } else {
+            sheet.detail(index)
+        };
         let ends = ends::of_block(&sheet, index);
         if !ends.is_empty() && detail != Detail::Raw {
             ends::lay_out(&mut sheet, &block, ends, detail);
@@ -112,8 +128,9 @@ fn spent_below(sheet: &mut Sheet<'_>) {
     let says = |block: &Block| matches!(&block.kind, BlockKind::Text(body) if !is_blank(body));
     let is_folded = sheet.detail(item.entry.blocks.len().saturating_sub(1)) == Detail::Closed;
     let is_shown = sheet.look.level >= Level::Full && item.only.is_none() && !is_folded;
-    if let Some(spent) =
-        item.spent.filter(|spent| is_shown && !spent.is_empty() && !item.entry.blocks.iter().any(says))
+    if let Some(spent) = item
+        .spent
+        .filter(|spent| is_shown && !spent.is_empty() && !item.entry.blocks.iter().any(says))
     {
         sheet.note(spent, sheet.look.theme.dim);
     }
@@ -124,9 +141,17 @@ fn spent_below(sheet: &mut Sheet<'_>) {
 fn lead_in(sheet: &Sheet<'_>, (index, block): (usize, &Block), end: usize) -> Option<String> {
     let item = sheet.item;
     let is_listed = sheet.look.level == Level::Outline && sheet.look.intents && item.only.is_none();
-    let BlockKind::Text(body) = &block.kind else { return None };
-    let next = item.entry.blocks.get(index + 1).filter(|_| is_listed && index + 1 < end)?;
-    let BlockKind::Call(call) = &next.kind else { return None };
+    let BlockKind::Text(body) = &block.kind else {
+        return None;
+    };
+    let next = item
+        .entry
+        .blocks
+        .get(index + 1)
+        .filter(|_| is_listed && index + 1 < end)?;
+    let BlockKind::Call(call) = &next.kind else {
+        return None;
+    };
     // What is done to a file is said by its name.
     let has_name = !matches!(call.kind, ToolKind::Run | ToolKind::Fetch | ToolKind::Other);
     let is_sentence = !has_name
@@ -138,7 +163,10 @@ fn lead_in(sheet: &Sheet<'_>, (index, block): (usize, &Block), end: usize) -> Op
     if !is_sentence || sheet.detail(index) != Detail::Closed || call.intent().is_some() {
         return None;
     }
-    let words: String = first_row(sheet, body).iter().map(|span| span.content.as_ref()).collect();
+    let words: String = first_row(sheet, body)
+        .iter()
+        .map(|span| span.content.as_ref())
+        .collect();
     Some(words.trim_end_matches([':', ' ']).to_owned())
 }
 
@@ -148,11 +176,21 @@ fn identity(item: &Item<'_>, dot: &str) -> String {
     let key = |key| without_sgr(recorded_key(key, item.is_joined));
     let parts = [
         Some(format!("{} {}", entry.role.word(), key(&entry.key))),
-        entry.parent.as_ref().map(|parent| format!("parent {}", key(parent))),
-        entry.model.as_ref().map(|model| without_sgr(model).into_owned()),
+        entry
+            .parent
+            .as_ref()
+            .map(|parent| format!("parent {}", key(parent))),
+        entry
+            .model
+            .as_ref()
+            .map(|model| without_sgr(model).into_owned()),
         Some(place(entry.origin, dot)),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(&format!(" {dot} "))
+    parts
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(&format!(" {dot} "))
 }
 
 /// `line 12 · byte 345 +678`
@@ -184,7 +222,8 @@ fn block(sheet: &mut Sheet<'_>, block: &Block, detail: Detail, speaks_first: &mu
         BlockKind::Call(call) => tool::lay_out(sheet, call, detail),
         BlockKind::Result(stray) => tool::lay_out_stray(sheet, stray, detail),
         BlockKind::Image(image) => {
-            let mut rows = tool::image_rows(image, detail, sheet.item.dim, sheet.room(), sheet.look);
+            let mut rows =
+                tool::image_rows(image, detail, sheet.item.dim, sheet.room(), sheet.look);
             if sheet.is_at_top() && !rows.is_empty() {
                 let head = head_of(sheet, rows.remove(0).line.spans);
                 sheet.head(head);
@@ -212,7 +251,11 @@ fn block(sheet: &mut Sheet<'_>, block: &Block, detail: Detail, speaks_first: &mu
 fn head_of(sheet: &Sheet<'_>, text: Vec<Piece>) -> Head {
     let entry = sheet.item.entry;
     Head {
-        kind: if entry.marks.prompt { RowKind::Prompt } else { RowKind::Head },
+        kind: if entry.marks.prompt {
+            RowKind::Prompt
+        } else {
+            RowKind::Head
+        },
         at: entry.at,
         word: word(sheet),
         text,
@@ -271,7 +314,10 @@ fn text(sheet: &mut Sheet<'_>, body: &Body, detail: Detail, speaks_first: bool) 
 
 /// Whether what an entry says is none of the conversation: notes of the program, and what is no message of anybody.
 fn is_aside(entry: &Entry) -> bool {
-    let is_message = entry.from.as_deref().is_some_and(|from| from.kind.is_message());
+    let is_message = entry
+        .from
+        .as_deref()
+        .is_some_and(|from| from.kind.is_message());
     matches!(entry.role, Role::System | Role::Harness) && !is_message
 }
 
@@ -279,23 +325,34 @@ fn is_aside(entry: &Entry) -> bool {
 fn sender(sheet: &Sheet<'_>, speaks_first: bool) -> Vec<Piece> {
     let from = sheet.item.entry.from.as_deref().filter(|_| speaks_first);
     let words = from.map(|from| format!("{}  ", without_sgr(&from.words())));
-    words.map(|words| Span::styled(words, sheet.look.theme.dim)).into_iter().collect()
+    words
+        .map(|words| Span::styled(words, sheet.look.theme.dim))
+        .into_iter()
+        .collect()
 }
 
 /// Whether an aside is shown as one row: system prompts always, notes if they fit.
 fn is_brief(sheet: &Sheet<'_>, body: &Body) -> bool {
-    sheet.item.entry.role == Role::System || (body.bytes as usize) + 20 < usize::from(sheet.look.width)
+    sheet.item.entry.role == Role::System
+        || (body.bytes as usize) + 20 < usize::from(sheet.look.width)
 }
 
 /// The beginning of prose, without its markers.
 fn first_row(sheet: &Sheet<'_>, body: &Body) -> Vec<Piece> {
     let text = wrap::head(body.text_or_stub(), 2_000).trim_start();
     let rows = markdown::rows(text, manner_of(sheet), 1_000, 1, sheet.look);
-    rows.into_iter().next().map(|row| row.line.spans).unwrap_or_default()
+    rows.into_iter()
+        .next()
+        .map(|row| row.line.spans)
+        .unwrap_or_default()
 }
 
 fn manner_of(sheet: &Sheet<'_>) -> Manner {
-    if sheet.item.entry.role == Role::Assistant { Manner::Prose } else { Manner::Typed }
+    if sheet.item.entry.role == Role::Assistant {
+        Manner::Prose
+    } else {
+        Manner::Typed
+    }
 }
 
 /// The beginning of a text with blanks for its line breaks.
@@ -314,7 +371,13 @@ fn prose_rows(sheet: &Sheet<'_>, body: &Body, detail: Detail, is_aside: bool) ->
     let mut rows = if detail == Detail::Raw || body.tree().is_some() {
         body::raw_rows(body, sheet.room(), sheet.look)
     } else {
-        body::prose(body.text_or_stub(), manner_of(sheet), limit, sheet.room(), sheet.look)
+        body::prose(
+            body.text_or_stub(),
+            manner_of(sheet),
+            limit,
+            sheet.room(),
+            sheet.look,
+        )
     };
     if is_aside {
         let dim = sheet.look.theme.dim;
@@ -347,7 +410,11 @@ fn right_of(sheet: &Sheet<'_>, speaks_first: bool) -> Vec<Piece> {
     }
     if sheet.item.entry.marks.open {
         let is_at_work = sheet.item.is_at_work;
-        let (words, style) = if is_at_work { ("writing", theme.accent) } else { ("broken off", theme.warn) };
+        let (words, style) = if is_at_work {
+            ("writing", theme.accent)
+        } else {
+            ("broken off", theme.warn)
+        };
         right.push(Span::styled(words, style));
     }
     right
@@ -376,12 +443,19 @@ fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
         sheet.head(head);
         return;
     }
-    let tokens = format!("~{} tok", figures::tokens(u64::from((body.bytes / BYTES_PER_TOKEN).max(1))));
+    let tokens = format!(
+        "~{} tok",
+        figures::tokens(u64::from((body.bytes / BYTES_PER_TOKEN).max(1)))
+    );
     (head.right, head.on_focus) = (vec![Span::styled(tokens, theme.dim)], is_for_focus(sheet));
     // Some models give each thought a title in bold.
-    let line: String = first_row(sheet, body).iter().map(|span| span.content.as_ref()).collect();
+    let line: String = first_row(sheet, body)
+        .iter()
+        .map(|span| span.content.as_ref())
+        .collect();
     let is_one_line = body.lines <= 1 && wrap::width(&line) + 32 < usize::from(sheet.look.width);
-    let in_row = detail == Detail::Closed || (detail == Detail::Preview && (is_one_line || !sheet.is_wide()));
+    let in_row = detail == Detail::Closed
+        || (detail == Detail::Preview && (is_one_line || !sheet.is_wide()));
     if in_row {
         head.text = vec![Span::styled(line, theme.voice.thinking)];
         head.hides = if is_one_line { 0 } else { body.lines.max(1) };
@@ -389,11 +463,21 @@ fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
         return;
     }
     sheet.head(head);
-    let limit = if detail.is_whole() { detail.rows() } else { THINKING_ROWS };
+    let limit = if detail.is_whole() {
+        detail.rows()
+    } else {
+        THINKING_ROWS
+    };
     let mut rows = if detail == Detail::Raw {
         body::raw_rows(body, sheet.room(), sheet.look)
     } else {
-        body::prose(body.text_or_stub(), Manner::Prose, limit, sheet.room(), sheet.look)
+        body::prose(
+            body.text_or_stub(),
+            Manner::Prose,
+            limit,
+            sheet.room(),
+            sheet.look,
+        )
     };
     for row in &mut rows {
         row.is_away |= body.is_away();
@@ -407,7 +491,11 @@ fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
 /// What is told of the output of a command, if that is what a title stands for.
 fn facts_of_output(title: &str) -> Option<&str> {
     let rest = OUTPUTS.iter().find_map(|known| title.strip_prefix(known))?;
-    if rest.is_empty() { Some(rest) } else { rest.strip_prefix(" · ") }
+    if rest.is_empty() {
+        Some(rest)
+    } else {
+        rest.strip_prefix(" · ")
+    }
 }
 
 /// What a command put out that the user ran: it was shown to them, so it is shown as output.
@@ -415,25 +503,44 @@ fn output(sheet: &mut Sheet<'_>, raw: &Raw, facts: &str, detail: Detail) {
     let theme = sheet.look.theme;
     let is_one_line = raw.body.lines <= 1;
     let is_closed = detail == Detail::Closed;
-    let words = if is_closed || is_one_line { first_line(&raw.body) } else { String::new() };
+    let words = if is_closed || is_one_line {
+        first_line(&raw.body)
+    } else {
+        String::new()
+    };
     let lines = figures::count(u64::from(raw.body.lines), "line");
     let mut text = vec![Span::styled(words, theme.text)];
     if !facts.is_empty() {
-        let gap = if text.iter().all(|span| span.content.is_empty()) { "" } else { "  " };
-        text.push(Span::styled(format!("{gap}{}", without_sgr(facts)), theme.dim));
+        let gap = if text.iter().all(|span| span.content.is_empty()) {
+            ""
+        } else {
+            "  "
+        };
+        text.push(Span::styled(
+            format!("{gap}{}", without_sgr(facts)),
+            theme.dim,
+        ));
     }
     sheet.head(Head {
         kind: RowKind::Head,
         at: sheet.item.entry.at,
         word: Span::styled("out", theme.tool),
         text,
-        right: if is_one_line { Vec::new() } else { vec![Span::styled(lines, theme.dim)] },
+        right: if is_one_line {
+            Vec::new()
+        } else {
+            vec![Span::styled(lines, theme.dim)]
+        },
         is_away: raw.body.is_away(),
         hides: if is_closed { raw.body.lines.max(1) } else { 0 },
         ..Head::default()
     });
     if !is_closed && !is_one_line {
-        let shown = body::Shown { detail, preview: sheet.look.share(OUTPUT), nodes: sheet.nodes(0) };
+        let shown = body::Shown {
+            detail,
+            preview: sheet.look.share(OUTPUT),
+            nodes: sheet.nodes(0),
+        };
         let rows = body::body_rows(&raw.body, shown, sheet.room(), sheet.look);
         sheet.body(rows);
     }
@@ -447,7 +554,11 @@ fn raw(sheet: &mut Sheet<'_>, raw: &Raw, detail: Detail) {
     // What a program put around a prompt is an aside to what was said.
     let is_aside = is_quiet(sheet) || sheet.item.entry.marks.prompt;
     let is_closed = detail == Detail::Closed || (detail == Detail::Preview && is_aside);
-    let word = if is_aside || sheet.item.entry.from.is_some() { "note" } else { "raw" };
+    let word = if is_aside || sheet.item.entry.from.is_some() {
+        "note"
+    } else {
+        "raw"
+    };
     titled(sheet, raw, (word, sheet.look.theme.dim), is_closed, detail);
 }
 
@@ -462,7 +573,11 @@ fn aside(sheet: &mut Sheet<'_>, judged: Judged, raw: &Raw, detail: Detail) {
         Detail::Full => judged != Judged::Text,
         Detail::Open | Detail::Raw => false,
     };
-    let (word, style) = if judged == Judged::Loud { ("new", theme.bad) } else { ("note", theme.dim) };
+    let (word, style) = if judged == Judged::Loud {
+        ("new", theme.bad)
+    } else {
+        ("note", theme.dim)
+    };
     titled(sheet, raw, (word, style), is_closed, detail);
 }
 

@@ -42,10 +42,18 @@ impl Detail {
     /// The extent of a body that shows `head` and `tail` lines as a preview.
     pub fn extent(self, head: usize, tail: usize) -> Extent {
         match self {
-            Self::Closed | Self::Preview => Extent { head, tail, rows_per_line: 2 },
+            Self::Closed | Self::Preview => Extent {
+                head,
+                tail,
+                rows_per_line: 2,
+            },
             Self::Full | Self::Raw | Self::Open => {
                 let rows = self.rows();
-                Extent { head: rows / 5 * 4, tail: rows / 5, rows_per_line: 0 }
+                Extent {
+                    head: rows / 5 * 4,
+                    tail: rows / 5,
+                    rows_per_line: 0,
+                }
             }
         }
     }
@@ -91,9 +99,15 @@ impl Excerpt<'_> {
     /// `+212 lines`, or bytes if it is one long line.
     pub(crate) fn hidden(&self) -> String {
         if self.hidden_lines > 0 {
-            format!("+{}", figures::count(u64::try_from(self.hidden_lines).unwrap_or(0), "line"))
+            format!(
+                "+{}",
+                figures::count(u64::try_from(self.hidden_lines).unwrap_or(0), "line")
+            )
         } else {
-            format!("+{}", figures::bytes(u64::try_from(self.hidden_bytes).unwrap_or(0)))
+            format!(
+                "+{}",
+                figures::bytes(u64::try_from(self.hidden_bytes).unwrap_or(0))
+            )
         }
     }
 }
@@ -105,7 +119,12 @@ pub(crate) fn excerpt(text: &str, lines: usize, extent: Extent, width: usize) ->
     let is_small = text.len() <= bytes_of(extent.head + extent.tail);
     // A row that says "+1 line" could as well be that line.
     if is_small && text.lines().nth(extent.head + extent.tail + 1).is_none() {
-        return Excerpt { head: text, hidden_lines: 0, hidden_bytes: 0, tail: "" };
+        return Excerpt {
+            head: text,
+            hidden_lines: 0,
+            hidden_bytes: 0,
+            tail: "",
+        };
     }
     let head = first_lines(wrap::head(text, bytes_of(extent.head)), extent.head);
     let rest = text.get(head.len()..).unwrap_or_default();
@@ -139,13 +158,20 @@ fn last_lines(text: &str, count: usize) -> &str {
 mod tests {
     use super::{Detail, Extent, excerpt};
 
-    const FEW: Extent = Extent { head: 2, tail: 2, rows_per_line: 0 };
+    const FEW: Extent = Extent {
+        head: 2,
+        tail: 2,
+        rows_per_line: 0,
+    };
 
     #[test]
     fn shows_both_ends() {
         let text = "1\n2\n3\n4\n5\n6\n7\n";
         let shown = excerpt(text, 7, FEW, 80);
-        assert_eq!((shown.head, shown.tail, shown.hidden_lines), ("1\n2", "6\n7", 3));
+        assert_eq!(
+            (shown.head, shown.tail, shown.hidden_lines),
+            ("1\n2", "6\n7", 3)
+        );
         assert_eq!(shown.hidden(), "+3 lines");
     }
 

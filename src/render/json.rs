@@ -115,7 +115,10 @@ impl Reader<'_> {
     }
 
     fn word(&mut self) -> Option<Tree> {
-        let end = self.rest.find([',', ']', '}', ' ', '\n', '\t', ':']).unwrap_or(self.rest.len());
+        let end = self
+            .rest
+            .find([',', ']', '}', ' ', '\n', '\t', ':'])
+            .unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at_checked(end)?;
         self.rest = rest;
         match word {
@@ -160,11 +163,14 @@ fn escape<'a>(rest: &'a str, out: &mut String) -> Option<&'a str> {
         'u' => {
             let code = u32::from_str_radix(rest.get(1..5)?, 16).ok()?;
             let after = rest.get(5..)?;
-            let low = after.strip_prefix("\\u").and_then(|low| u32::from_str_radix(low.get(..4)?, 16).ok());
+            let low = after
+                .strip_prefix("\\u")
+                .and_then(|low| u32::from_str_radix(low.get(..4)?, 16).ok());
             let (code, after) = match (code, low) {
-                (0xd800..0xdc00, Some(low @ 0xdc00..0xe000)) => {
-                    (0x1_0000 + ((code - 0xd800) << 10) + (low - 0xdc00), after.get(6..)?)
-                }
+                (0xd800..0xdc00, Some(low @ 0xdc00..0xe000)) => (
+                    0x1_0000 + ((code - 0xd800) << 10) + (low - 0xdc00),
+                    after.get(6..)?,
+                ),
                 (code, _) => (code, after),
             };
             out.push(char::from_u32(code).unwrap_or('\u{fffd}'));
@@ -184,7 +190,8 @@ mod tests {
     #[test]
     fn reads_json() {
         let tree =
-            parse(r#" {"a": [1, -2.5e3, true, null], "b": "x\n\ud83d\ude00\u00e9", "c": {}} "#).unwrap();
+            parse(r#" {"a": [1, -2.5e3, true, null], "b": "x\n\ud83d\ude00\u00e9", "c": {}} "#)
+                .unwrap();
         assert_eq!(tree.get("a").unwrap().items().len(), 4);
         assert_eq!(tree.get("b").unwrap().as_text().unwrap().as_str(), "x\n😀é");
         assert_eq!(tree.get("c"), Some(&Tree::Map(Vec::new())));
@@ -192,9 +199,18 @@ mod tests {
 
     #[test]
     fn leaves_other_texts_alone() {
-        for text in
-            ["", "x", "12", "{", "{}x}", "[1,]", "{\"a\"}", "[\"\\u12\"]", "[1] and [2]", "[INFO] ok [x]"]
-        {
+        for text in [
+            "",
+            "x",
+            "12",
+            "{",
+            "{}x}",
+            "[1,]",
+            "{\"a\"}",
+            "[\"\\u12\"]",
+            "[1] and [2]",
+            "[INFO] ok [x]",
+        ] {
             assert!(parse(text).is_none(), "{text}");
         }
         assert!(parse(&"[".repeat(100_000)).is_none());
@@ -205,6 +221,12 @@ mod tests {
     #[test]
     fn escapes_cannot_smuggle_control_characters() {
         let tree = parse(r#"["\u001b]0;x\u0007\u202e"]"#).unwrap();
-        assert!(!tree.items()[0].as_text().unwrap().chars().any(char::is_control));
+        assert!(
+            !tree.items()[0]
+                .as_text()
+                .unwrap()
+                .chars()
+                .any(char::is_control)
+        );
     }
 }

@@ -40,7 +40,9 @@ impl Links {
 
     /// The style as one of a link to this address; as it is, if the address may not be written to a terminal.
     pub(crate) fn mark(&mut self, style: Style, address: &str) -> Style {
-        let Some(address) = printable(address) else { return style };
+        let Some(address) = printable(address) else {
+            return style;
+        };
         if self.addresses.last() != Some(&address) {
             self.addresses.push(address);
         }
@@ -97,7 +99,9 @@ fn number_of(style: Style) -> Option<usize> {
 /// An address as it may be written to a terminal; nothing if it may not.
 pub(crate) fn printable(address: &str) -> Option<String> {
     let is_known = SCHEMES.iter().any(|scheme| {
-        address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+        address
+            .get(..scheme.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
             && address.len() > scheme.len()
     });
     if !is_known || address.len() > LONGEST {
@@ -121,13 +125,24 @@ fn bare(text: &str) -> Vec<(usize, usize)> {
     let mut from = 0;
     while let Some(rest) = text.get(from..) {
         let starts = SCHEMES.iter().filter_map(|scheme| rest.find(scheme));
-        let Some(start) = starts.min().map(|at| from + at) else { break };
+        let Some(start) = starts.min().map(|at| from + at) else {
+            break;
+        };
         let rest = text.get(start..).unwrap_or_default();
-        let ends = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '`' | '│');
-        let whole = rest.get(..rest.find(ends).unwrap_or(rest.len())).unwrap_or_default();
-        let mut address = whole.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_', ']', '}']);
-        while address.ends_with(')') && address.matches(')').count() > address.matches('(').count() {
-            address = address.strip_suffix(')').unwrap_or(address).trim_end_matches(['.', ',', ';']);
+        let ends = |c: char| {
+            c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '`' | '│')
+        };
+        let whole = rest
+            .get(..rest.find(ends).unwrap_or(rest.len()))
+            .unwrap_or_default();
+        let mut address =
+            whole.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_', ']', '}']);
+        while address.ends_with(')') && address.matches(')').count() > address.matches('(').count()
+        {
+            address = address
+                .strip_suffix(')')
+                .unwrap_or(address)
+                .trim_end_matches(['.', ',', ';']);
         }
         if printable(address).is_some() {
             found.push((start, start + address.len()));
@@ -151,27 +166,45 @@ mod tests {
 
     #[test]
     fn only_what_opens_is_printable() {
-        assert_eq!(printable("https://x.io/ä b\u{1b}\\"), Some("https://x.io/%C3%A4%20b\\".to_owned()));
+        assert_eq!(
+            printable("https://x.io/ä b\u{1b}\\"),
+            Some("https://x.io/%C3%A4%20b\\".to_owned())
+        );
         assert_eq!(printable("MAILTO:a@b"), Some("MAILTO:a@b".to_owned()));
         assert_eq!(
             printable("https://x.io/\u{9d}52;c;eA==\u{202e}"),
             Some("https://x.io/%C2%9D52;c;eA==%E2%80%AE".to_owned())
         );
-        let others =
-            ["javascript:alert(1)", " javascript:x", "data:text/html,x", "file:///etc/passwd", "vscode://x"];
-        for address in others.into_iter().chain(["https://", "mailto:", "ssh://x", "x", "//x.io"]) {
+        let others = [
+            "javascript:alert(1)",
+            " javascript:x",
+            "data:text/html,x",
+            "file:///etc/passwd",
+            "vscode://x",
+        ];
+        for address in others
+            .into_iter()
+            .chain(["https://", "mailto:", "ssh://x", "x", "//x.io"])
+        {
             assert_eq!(printable(address), None, "{address}");
         }
-        assert_eq!(printable(&format!("https://x.io/{}", "y".repeat(3_000))), None);
+        assert_eq!(
+            printable(&format!("https://x.io/{}", "y".repeat(3_000))),
+            None
+        );
     }
 
     #[test]
     fn addresses_in_plain_text_are_found() {
         let mut links = Links::default();
-        let line = ["see (https://x.io/", "a_(b)), or http://y.io. and https://"].map(Span::raw).to_vec();
+        let line = ["see (https://x.io/", "a_(b)), or http://y.io. and https://"]
+            .map(Span::raw)
+            .to_vec();
         let marked = links.mark_bare(line);
-        let linked: Vec<(&str, Option<&str>)> =
-            marked.iter().map(|span| (span.content.as_ref(), links.address_of(span.style))).collect();
+        let linked: Vec<(&str, Option<&str>)> = marked
+            .iter()
+            .map(|span| (span.content.as_ref(), links.address_of(span.style)))
+            .collect();
         let x = Some("https://x.io/a_(b)");
         assert_eq!(
             linked,

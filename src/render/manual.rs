@@ -19,18 +19,54 @@ pub struct Page {
 
 /// All pages, in the order in which a newcomer reads them.
 pub const PAGES: &[Page] = &[
-    Page { topic: "reading", markdown: include_str!("../../assets/manual/reading.md") },
-    Page { topic: "finding", markdown: include_str!("../../assets/manual/finding.md") },
-    Page { topic: "views", markdown: include_str!("../../assets/manual/views.md") },
-    Page { topic: "checks", markdown: include_str!("../../assets/manual/checks.md") },
-    Page { topic: "money", markdown: include_str!("../../assets/manual/money.md") },
-    Page { topic: "formats", markdown: include_str!("../../assets/manual/formats.md") },
-    Page { topic: "definitions", markdown: include_str!("../../assets/manual/definitions.md") },
-    Page { topic: "command-line", markdown: include_str!("../../assets/manual/command-line.md") },
-    Page { topic: "json", markdown: include_str!("../../assets/manual/json.md") },
-    Page { topic: "settings", markdown: include_str!("../../assets/manual/settings.md") },
-    Page { topic: "terminal", markdown: include_str!("../../assets/manual/terminal.md") },
-    Page { topic: "building", markdown: include_str!("../../assets/manual/building.md") },
+    Page {
+        topic: "reading",
+        markdown: include_str!("../../assets/manual/reading.md"),
+    },
+    Page {
+        topic: "finding",
+        markdown: include_str!("../../assets/manual/finding.md"),
+    },
+    Page {
+        topic: "views",
+        markdown: include_str!("../../assets/manual/views.md"),
+    },
+    Page {
+        topic: "checks",
+        markdown: include_str!("../../assets/manual/checks.md"),
+    },
+    Page {
+        topic: "money",
+        markdown: include_str!("../../assets/manual/money.md"),
+    },
+    Page {
+        topic: "formats",
+        markdown: include_str!("../../assets/manual/formats.md"),
+    },
+    Page {
+        topic: "definitions",
+        markdown: include_str!("../../assets/manual/definitions.md"),
+    },
+    Page {
+        topic: "command-line",
+        markdown: include_str!("../../assets/manual/command-line.md"),
+    },
+    Page {
+        topic: "json",
+        markdown: include_str!("../../assets/manual/json.md"),
+    },
+    Page {
+        topic: "settings",
+        markdown: include_str!("../../assets/manual/settings.md"),
+    },
+    Page {
+        topic: "terminal",
+        markdown: include_str!("../../assets/manual/terminal.md"),
+    },
+    Page {
+        topic: "building",
+        markdown: include_str!("../../assets/manual/building.md"),
+    },
 ];
 
 /// The page on a topic.
@@ -55,7 +91,10 @@ impl Page {
     pub fn text(&self, ask_for: fn(&str) -> String) -> String {
         let page = |text: String, page: &Self| {
             let topic = page.topic;
-            text.replace(&format!("[{topic}]({topic}.md)"), &format!("`{}`", ask_for(topic)))
+            text.replace(
+                &format!("[{topic}]({topic}.md)"),
+                &format!("`{}`", ask_for(topic)),
+            )
         };
         PAGES.iter().fold(self.markdown.to_owned(), page)
     }
@@ -63,7 +102,11 @@ impl Page {
 
 /// A page's text laid out.
 pub fn rows(text: &str, look: &Look<'_>) -> Vec<Row> {
-    let text = if look.theme.ascii { ascii(text) } else { text.into() };
+    let text = if look.theme.ascii {
+        ascii(text)
+    } else {
+        text.into()
+    };
     let width = usize::from(look.width.min(MOST_COLUMNS));
     markdown::rows(&text, Manner::Prose, width, usize::MAX, look)
 }

@@ -59,7 +59,9 @@ pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<
         let place = match &event {
             Event::Start(_) if writer.is_between_blocks() => range.start,
             // What stands in a container stays there.
-            Event::End(TagEnd::Item | TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition) => range.end,
+            Event::End(TagEnd::Item | TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition) => {
+                range.end
+            }
             _ => 0,
         };
         for span in definitions.before(place) {
@@ -76,10 +78,14 @@ pub fn rows(text: &str, manner: Manner, width: usize, limit: usize, look: &Look<
     }
     writer.paragraph();
     if writer.rows.len() < limit {
-        definitions.before(text.len()).for_each(|span| writer.definition(text.get(span.clone()), span.start));
+        definitions
+            .before(text.len())
+            .for_each(|span| writer.definition(text.get(span.clone()), span.start));
         writer.paragraph();
     }
-    let links = Some(writer.inline.links()).filter(|links| !links.is_empty()).map(Arc::new);
+    let links = Some(writer.inline.links())
+        .filter(|links| !links.is_empty())
+        .map(Arc::new);
     let row = |laid: Laid| Row {
         line: laid.line.into(),
         links: links.clone(),
@@ -141,7 +147,9 @@ impl Writer<'_> {
             Event::Text(text) if self.code.is_some() => self.code_text(&text),
             Event::Code(text) => self.inline.code(&text, source),
             Event::Html(text) => self.html(&text),
-            Event::InlineHtml(tag) if self.manner == Manner::Prose && inline::is_line_break(&tag) => {
+            Event::InlineHtml(tag)
+                if self.manner == Manner::Prose && inline::is_line_break(&tag) =>
+            {
                 self.inline.line_break(rest);
             }
             Event::SoftBreak if self.manner == Manner::Prose && !is_meant(before, rest) => {
@@ -161,7 +169,8 @@ impl Writer<'_> {
                 if before.ends_with('\\') {
                     self.inline.text("\\");
                 }
-                self.inline.text(if source.is_empty() { &text } else { source });
+                self.inline
+                    .text(if source.is_empty() { &text } else { source });
             }
             Event::Text(text) | Event::InlineHtml(text) => self.inline.text(&text),
             // Formulas stay as they were written, with their dollars.
@@ -257,10 +266,16 @@ impl Writer<'_> {
     fn block_starts(&mut self) {
         self.paragraph();
         self.wants_gap |= std::mem::take(&mut self.after_definition);
-        let is_first = self.containers.last().is_some_and(|container| !container.is_begun);
+        let is_first = self
+            .containers
+            .last()
+            .is_some_and(|container| !container.is_begun);
         if self.wants_gap && self.is_apart && !is_first && !self.rows.is_empty() {
             let blank = self.front();
-            self.rows.push(Laid { line: blank, ..Laid::default() });
+            self.rows.push(Laid {
+                line: blank,
+                ..Laid::default()
+            });
         }
         self.wants_gap = false;
     }
@@ -288,10 +303,16 @@ impl Writer<'_> {
     }
 
     fn code_block(&mut self) {
-        let Some((info, text, is_fenced)) = self.code.take() else { return };
+        let Some((info, text, is_fenced)) = self.code.take() else {
+            return;
+        };
         let theme = self.look.theme;
         let language = code::language_of_fence(&info);
-        let base = if language.is_empty() { theme.code } else { theme.text };
+        let base = if language.is_empty() {
+            theme.code
+        } else {
+            theme.text
+        };
         if !info.is_empty() {
             let source = self.places.block_line(0);
             for row in self.wrap(&[Span::styled(info.clone(), theme.dim)], 2, 4) {
@@ -301,7 +322,11 @@ impl Writer<'_> {
         let lines = code::lines(&text, language, self.look.colours, theme, base);
         for (at, spans) in lines.into_iter().enumerate() {
             let source = self.places.block_line(at + usize::from(is_fenced));
-            for (number, line) in self.lay(&spans, 2, 4, self.look.sideways).into_iter().enumerate() {
+            for (number, line) in self
+                .lay(&spans, 2, 4, self.look.sideways)
+                .into_iter()
+                .enumerate()
+            {
                 self.push_part(line, source.clone(), number > 0);
             }
         }
@@ -309,7 +334,9 @@ impl Writer<'_> {
     }
 
     fn end_table(&mut self) {
-        let Some(table) = self.table.take() else { return };
+        let Some(table) = self.table.take() else {
+            return;
+        };
         for (at, line) in table.lines(self.room(), self.look) {
             let source = self.places.block_line(at);
             self.push(line, source);
@@ -333,7 +360,11 @@ impl Writer<'_> {
 
     /// Columns that the containers leave.
     fn room(&self) -> usize {
-        let front: usize = self.containers.iter().map(|container| wrap::width_of(&container.rest)).sum();
+        let front: usize = self
+            .containers
+            .iter()
+            .map(|container| wrap::width_of(&container.rest))
+            .sum();
         self.width.saturating_sub(front).max(self.width / 3).max(1)
     }
 
@@ -341,8 +372,18 @@ impl Writer<'_> {
         self.lay(spans, indent, hanging, None)
     }
 
-    fn lay(&self, spans: &[Piece], indent: usize, hanging: usize, sideways: Option<u16>) -> Vec<Vec<Piece>> {
-        let (indent, hanging) = if self.room() > 16 { (indent, hanging) } else { (0, 0) };
+    fn lay(
+        &self,
+        spans: &[Piece],
+        indent: usize,
+        hanging: usize,
+        sideways: Option<u16>,
+    ) -> Vec<Vec<Piece>> {
+        let (indent, hanging) = if self.room() > 16 {
+            (indent, hanging)
+        } else {
+            (0, 0)
+        };
         let rest = if hanging > 0 {
             let mark = Span::styled(self.look.theme.glyphs().goes_on, self.look.theme.dim);
             wrap::continuation(indent, spans, self.room(), mark)
@@ -357,7 +398,10 @@ impl Writer<'_> {
             cut: self.look.theme.glyphs().cut,
             sideways,
         };
-        wrap::wrap(spans, &frame).into_iter().map(|line| line.spans).collect()
+        wrap::wrap(spans, &frame)
+            .into_iter()
+            .map(|line| line.spans)
+            .collect()
     }
 
     fn push(&mut self, spans: Vec<Piece>, source: Source) {
@@ -371,13 +415,22 @@ impl Writer<'_> {
         if wrap::width_of(&line) > self.width {
             line = wrap::fit(&line, self.width, self.look.theme.glyphs().cut);
         }
-        self.rows.push(Laid { line, source, continues });
+        self.rows.push(Laid {
+            line,
+            source,
+            continues,
+        });
     }
 }
 
 /// Whether an empty line stands at the end.
 fn ends_in_blank_line(text: &str) -> bool {
-    text.bytes().rev().take_while(u8::is_ascii_whitespace).filter(|byte| *byte == b'\n').count() > 1
+    text.bytes()
+        .rev()
+        .take_while(u8::is_ascii_whitespace)
+        .filter(|byte| *byte == b'\n')
+        .count()
+        > 1
 }
 
 #[cfg(test)]

@@ -41,13 +41,20 @@ pub fn lay_out(item: &Item<'_>, look: &Look<'_>) -> Vec<Row> {
         (true, false) => return entry::lay_out(item, look),
         (true, true) => in_ascii,
         (false, false) => |text| without_marks(text),
-        (false, true) => {
-            |text| without_marks(text).map_or_else(|| in_ascii(text), |text| in_ascii(&text).or(Some(text)))
-        }
+        (false, true) => |text| {
+            without_marks(text)
+                .map_or_else(|| in_ascii(text), |text| in_ascii(&text).or(Some(text)))
+        },
     };
-    let details: Vec<(usize, Arc<Details>)> =
-        item.details.iter().map(|(block, details)| (*block, in_words(details, reword))).collect();
-    let item = &Item { details: &details, ..*item };
+    let details: Vec<(usize, Arc<Details>)> = item
+        .details
+        .iter()
+        .map(|(block, details)| (*block, in_words(details, reword)))
+        .collect();
+    let item = &Item {
+        details: &details,
+        ..*item
+    };
     entry::lay_out_as(item, look, &|block| {
         let mut reworded = block.clone();
         rewording::block(&mut reworded, &mut |text| reword(text));

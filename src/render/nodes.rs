@@ -16,7 +16,9 @@ pub struct NodeId(u64);
 impl NodeId {
     /// The root of a tree: `part` distinguishes trees of one block.
     pub(crate) fn root(block: usize, part: u8) -> Self {
-        Self(0xcbf2_9ce4_8422_2325).step(&block.to_le_bytes()).step(&[part])
+        Self(0xcbf2_9ce4_8422_2325)
+            .step(&block.to_le_bytes())
+            .step(&[part])
     }
 
     /// The member of an object.
@@ -104,7 +106,11 @@ pub(crate) struct Nodes<'a> {
 impl<'a> Nodes<'a> {
     /// Of a part of a block: its input, its result.
     pub(crate) fn of(folds: Option<&'a NodeFolds>, block: usize, part: u8) -> Self {
-        Self { folds, block, root: NodeId::root(block, part) }
+        Self {
+            folds,
+            block,
+            root: NodeId::root(block, part),
+        }
     }
 
     /// Of another part of the same block.
@@ -131,12 +137,26 @@ mod tests {
     #[test]
     fn paths_have_numbers_of_their_own() {
         let root = NodeId::root(0, 1);
-        let mut all = vec![root, NodeId::root(1, 0), NodeId::root(0, 0), root.member("a"), root.item(0)];
-        all.extend([root.item(1), root.rest(1), root.member("a").member("b"), root.member("ab")]);
+        let mut all = vec![
+            root,
+            NodeId::root(1, 0),
+            NodeId::root(0, 0),
+            root.member("a"),
+            root.item(0),
+        ];
+        all.extend([
+            root.item(1),
+            root.rest(1),
+            root.member("a").member("b"),
+            root.member("ab"),
+        ]);
         for (place, node) in all.iter().enumerate() {
             assert!(!all[..place].contains(node), "{place}");
         }
-        assert_eq!(root.member("a").item(3), NodeId::root(0, 1).member("a").item(3));
+        assert_eq!(
+            root.member("a").item(3),
+            NodeId::root(0, 1).member("a").item(3)
+        );
     }
 
     #[test]
@@ -144,6 +164,9 @@ mod tests {
         let (mut folds, node) = (NodeFolds::default(), NodeId::root(2, 0).item(1));
         folds.set(node, false);
         folds.open_all(2);
-        assert_eq!((folds.get(node), folds.is_whole(2), folds.is_whole(1)), (None, true, false));
+        assert_eq!(
+            (folds.get(node), folds.is_whole(2), folds.is_whole(1)),
+            (None, true, false)
+        );
     }
 }

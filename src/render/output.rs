@@ -25,14 +25,26 @@ pub struct Source<'a> {
 impl<'a> Source<'a> {
     /// The text of a body, or its stub while it is away.
     pub(crate) fn of(body: &'a Body) -> Self {
-        Self { text: body.text_or_stub(), lines: body.lines as usize }
+        Self {
+            text: body.text_or_stub(),
+            lines: body.lines as usize,
+        }
     }
 }
 
 /// Output of a tool, with its colours.
-pub fn plain(source: Source<'_>, extent: Extent, width: usize, look: &Look<'_>, base: Style) -> Vec<Row> {
+pub fn plain(
+    source: Source<'_>,
+    extent: Extent,
+    width: usize,
+    look: &Look<'_>,
+    base: Style,
+) -> Vec<Row> {
     fold(source, extent, width, look, |part| {
-        ansi::lines(part, base, look.theme).into_iter().map(|spans| (Vec::new(), spans)).collect()
+        ansi::lines(part, base, look.theme)
+            .into_iter()
+            .map(|spans| (Vec::new(), spans))
+            .collect()
     })
 }
 
@@ -48,9 +60,19 @@ pub fn numbered(
     fold(source, extent, width, look, |part| {
         let plain = without_sgr(part);
         let lines: Vec<(&str, &str)> = plain.lines().map(number_of).collect();
-        let column = lines.iter().map(|(number, _)| number.len()).max().unwrap_or(0);
+        let column = lines
+            .iter()
+            .map(|(number, _)| number.len())
+            .max()
+            .unwrap_or(0);
         let text: Vec<&str> = lines.iter().map(|(_, text)| *text).collect();
-        let mut painted = code::lines(&text.join("\n"), language, look.colours, look.theme, look.theme.text);
+        let mut painted = code::lines(
+            &text.join("\n"),
+            language,
+            look.colours,
+            look.theme,
+            look.theme.text,
+        );
         if extent.is_preview() {
             wrap::dedent(painted.iter_mut());
         }
@@ -59,7 +81,10 @@ pub fn numbered(
             _ => vec![Span::styled(format!("{number:>column$}  "), dim)],
         };
         let mut painted = painted.into_iter();
-        lines.iter().map(|(number, _)| (front(number), painted.next().unwrap_or_default())).collect()
+        lines
+            .iter()
+            .map(|(number, _)| (front(number), painted.next().unwrap_or_default()))
+            .collect()
     })
 }
 
@@ -75,7 +100,10 @@ pub fn hits(source: Source<'_>, extent: Extent, width: usize, look: &Look<'_>) -
         let mut painted = Vec::with_capacity(found.len());
         for (place, (line, hit)) in found.iter().enumerate() {
             let Some((name, number, rest)) = *hit else {
-                painted.push((Vec::new(), vec![Span::styled((*line).to_owned(), theme.text)]));
+                painted.push((
+                    Vec::new(),
+                    vec![Span::styled((*line).to_owned(), theme.text)],
+                ));
                 continue;
             };
             let goes_on = path(place.checked_sub(1)) == Some(name);
@@ -84,7 +112,11 @@ pub fn hits(source: Source<'_>, extent: Extent, width: usize, look: &Look<'_>) -
             if is_group && !goes_on {
                 painted.push((Vec::new(), vec![name.clone()]));
             }
-            let number = if is_group { number.strip_prefix(':').unwrap_or(number) } else { number };
+            let number = if is_group {
+                number.strip_prefix(':').unwrap_or(number)
+            } else {
+                number
+            };
             let number = Span::styled(number.to_owned(), theme.dim);
             let rest = Span::styled(rest.to_owned(), theme.text);
             painted.push(if is_group {
@@ -110,7 +142,10 @@ pub(crate) fn source_code(
         if extent.is_preview() {
             wrap::dedent(painted.iter_mut());
         }
-        painted.into_iter().map(|spans| (Vec::new(), spans)).collect()
+        painted
+            .into_iter()
+            .map(|spans| (Vec::new(), spans))
+            .collect()
     })
 }
 
@@ -144,16 +179,32 @@ fn fold(
 }
 
 /// `first` is the place of the first line in the text.
-fn wrapped(lines: Vec<Painted>, first: usize, extent: Extent, width: usize, look: &Look<'_>) -> Vec<Row> {
+fn wrapped(
+    lines: Vec<Painted>,
+    first: usize,
+    extent: Extent,
+    width: usize,
+    look: &Look<'_>,
+) -> Vec<Row> {
     let cut = look.theme.glyphs().cut;
     let mut rows = Vec::with_capacity(lines.len());
     for (at, (front, spans)) in lines.into_iter().enumerate() {
         let mark = Span::styled(look.theme.glyphs().goes_on, look.theme.dim);
         let rest = wrap::continuation(wrap::width_of(&front), &spans, width, mark);
         let limit = extent.rows_per_line;
-        let frame = Frame { width, first: front, rest, limit, cut, sideways: look.sideways };
+        let frame = Frame {
+            width,
+            first: front,
+            rest,
+            limit,
+            cut,
+            sideways: look.sideways,
+        };
         let source = source::Source::line(first + at);
-        rows.extend(Row::wrapped(&spans, &frame).map(|row| Row { source: source.clone(), ..row }));
+        rows.extend(Row::wrapped(&spans, &frame).map(|row| Row {
+            source: source.clone(),
+            ..row
+        }));
     }
     rows
 }
@@ -161,7 +212,9 @@ fn wrapped(lines: Vec<Painted>, first: usize, extent: Extent, width: usize, look
 /// Parts the line number that agents put in front: `   12→text`, `12\ttext`, `12: text`, `12| text`.
 fn number_of(line: &str) -> (&str, &str) {
     let trimmed = line.trim_start_matches(' ');
-    let end = trimmed.find(|c: char| !c.is_ascii_digit()).unwrap_or(trimmed.len());
+    let end = trimmed
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(trimmed.len());
     let (number, rest) = trimmed.split_at_checked(end).unwrap_or(("", trimmed));
     if number.is_empty() || number.len() > 7 {
         return ("", line);
@@ -169,7 +222,11 @@ fn number_of(line: &str) -> (&str, &str) {
     if let Some(text) = rest.strip_prefix('→').or_else(|| rest.strip_prefix('\t')) {
         return (number, text);
     }
-    match rest.strip_prefix(" | ").or_else(|| rest.strip_prefix('|')).or_else(|| rest.strip_prefix(": ")) {
+    match rest
+        .strip_prefix(" | ")
+        .or_else(|| rest.strip_prefix('|'))
+        .or_else(|| rest.strip_prefix(": "))
+    {
         Some(text) => (number, text),
         None => ("", line),
     }
@@ -194,14 +251,25 @@ fn drive_of(line: &str) -> usize {
 /// Parts `path:12:text` and `path-12-text`.
 fn hit_of(line: &str) -> Option<Hit<'_>> {
     let drive = drive_of(line);
-    let colon = line.get(drive..)?.find(':').map(|at| drive + at).filter(|at| *at > 0 && *at < 200)?;
+    let colon = line
+        .get(drive..)?
+        .find(':')
+        .map(|at| drive + at)
+        .filter(|at| *at > 0 && *at < 200)?;
     let (path, after) = line.split_at_checked(colon)?;
     if path.contains(' ') {
         return None;
     }
-    let digits = after.get(1..)?.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len() - 1);
+    let digits = after
+        .get(1..)?
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(after.len() - 1);
     let sign = after.get(1 + digits..)?;
-    let end = if digits > 0 && sign.starts_with(':') { digits + 2 } else { 1 };
+    let end = if digits > 0 && sign.starts_with(':') {
+        digits + 2
+    } else {
+        1
+    };
     let (number, rest) = after.split_at_checked(end)?;
     Some((path, number, rest))
 }
@@ -227,7 +295,10 @@ mod tests {
     fn line_numbers_end_in_one_column() {
         let (theme, colours) = (Theme::dark(), Colours::never());
         let look = Look::full(40, &theme, &colours);
-        let source = Source { text: "     9→let x;\n    10→let y;\n", lines: 2 };
+        let source = Source {
+            text: "     9→let x;\n    10→let y;\n",
+            lines: 2,
+        };
         let rows = numbered(source, "rust", Detail::Full.extent(9, 0), 40, &look);
         let shown: Vec<String> = rows.iter().map(|row| row.line.to_string()).collect();
         assert_eq!(shown, [" 9  let x;", "10  let y;"]);
@@ -238,9 +309,23 @@ mod tests {
         let (theme, colours) = (Theme::dark(), Colours::never());
         let look = Look::full(40, &theme, &colours);
         let text = "src/a.rs:1:fn x\nsrc/a.rs:20:fn y\nsrc/b.rs:3:fn z\nno hit";
-        let rows = hits(Source { text, lines: 4 }, Detail::Full.extent(9, 0), 40, &look);
+        let rows = hits(
+            Source { text, lines: 4 },
+            Detail::Full.extent(9, 0),
+            40,
+            &look,
+        );
         let shown: Vec<String> = rows.iter().map(|row| row.line.to_string()).collect();
-        assert_eq!(shown, ["src/a.rs", "  1:fn x", "  20:fn y", "src/b.rs:3:fn z", "no hit"]);
+        assert_eq!(
+            shown,
+            [
+                "src/a.rs",
+                "  1:fn x",
+                "  20:fn y",
+                "src/b.rs:3:fn z",
+                "no hit"
+            ]
+        );
     }
 
     #[test]
@@ -248,7 +333,14 @@ mod tests {
         assert_eq!(hit_of("a/b.rs:44: x"), Some(("a/b.rs", ":44:", " x")));
         assert_eq!(hit_of("a/b.rs:fn x"), Some(("a/b.rs", ":", "fn x")));
         assert_eq!(hit_of("no hits: none"), None);
-        assert_eq!(hit_of(r"C:\a\b.rs:44: x"), Some((r"C:\a\b.rs", ":44:", " x")));
-        assert_eq!(hit_of(r"C:\a\b.rs"), None, "the drive is a part of the path");
+        assert_eq!(
+            hit_of(r"C:\a\b.rs:44: x"),
+            Some((r"C:\a\b.rs", ":44:", " x"))
+        );
+        assert_eq!(
+            hit_of(r"C:\a\b.rs"),
+            None,
+            "the drive is a part of the path"
+        );
     }
 }

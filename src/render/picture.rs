@@ -111,15 +111,20 @@ impl Order {
 
     /// Two images of one record and of one size are the same to us, as they are to who looks for their data.
     fn key(&self) -> String {
-        let Image { origin, bytes, mime, .. } = &self.image;
+        let Image {
+            origin,
+            bytes,
+            mime,
+            ..
+        } = &self.image;
         format!("{origin:?} {bytes:?} {mime} {:?}", self.shape)
     }
 }
 
 impl State {
     fn ask(&mut self, order: Order, key: &str) -> bool {
-        let is_asked =
-            self.in_work.as_deref() == Some(key) || self.waiting.iter().any(|waiting| waiting.key() == key);
+        let is_asked = self.in_work.as_deref() == Some(key)
+            || self.waiting.iter().any(|waiting| waiting.key() == key);
         if !is_asked {
             if self.waiting.len() >= MAX_WAITING {
                 self.waiting.pop_front();
@@ -131,7 +136,9 @@ impl State {
 
     fn keep_drawing(&mut self, key: String, drawing: Option<Drawing>) {
         self.drawn.push_back((key, drawing.map(Arc::new)));
-        let held = |(_, drawing): &(String, Option<Arc<Drawing>>)| drawing.as_ref().map_or(0, |d| d.bytes());
+        let held = |(_, drawing): &(String, Option<Arc<Drawing>>)| {
+            drawing.as_ref().map_or(0, |d| d.bytes())
+        };
         while self.drawn.len() > 1
             && (self.drawn.len() > MOST || self.drawn.iter().map(held).sum::<usize>() > MOST_DRAWN)
         {
@@ -158,7 +165,10 @@ impl Pictures {
 
     /// What there is of an image; it is asked for if there is nothing yet.
     pub(crate) fn get(&self, image: &Image) -> Sight {
-        let order = Order { image: image.clone(), shape: None };
+        let order = Order {
+            image: image.clone(),
+            shape: None,
+        };
         let key = order.key();
         let state = self.lock();
         if let Some(found) = state.finished.get(&key) {
@@ -170,7 +180,10 @@ impl Pictures {
 
     /// The drawing of an image, if it is finished; it is asked for if there is nothing yet.
     pub(crate) fn drawing(&self, image: &Image, shape: Shape) -> Option<Arc<Drawing>> {
-        let order = Order { image: image.clone(), shape: Some(shape) };
+        let order = Order {
+            image: image.clone(),
+            shape: Some(shape),
+        };
         let key = order.key();
         let mut state = self.lock();
         let place = state.drawn.iter().position(|(known, _)| *known == key);
@@ -194,7 +207,10 @@ impl Pictures {
     pub fn next(&self) -> Option<Order> {
         let mut state = self.lock();
         while state.waiting.is_empty() && !state.is_stopped {
-            state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .wake
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
         }
         if state.is_stopped {
             return None;
@@ -237,9 +253,17 @@ pub(crate) fn decode(data: &[u8]) -> Result<Picture, String> {
     let whole = open(data)?;
     let size = (whole.width(), whole.height());
     let (columns, rows) = Canvas::BLOCKS.fit(size, LARGEST_CELLS);
-    let small = flat(&whole.thumbnail_exact(columns.into(), u32::from(rows) * 2).into_rgba8());
+    let small = flat(
+        &whole
+            .thumbnail_exact(columns.into(), u32::from(rows) * 2)
+            .into_rgba8(),
+    );
     let pixels = small.pixels().map(|pixel| pixel.0).collect();
-    Ok(Picture { size, width: usize::from(columns), pixels })
+    Ok(Picture {
+        size,
+        width: usize::from(columns),
+        pixels,
+    })
 }
 
 /// Without the decoders nothing can be seen.
@@ -250,8 +274,15 @@ pub(crate) fn decode(_data: &[u8]) -> Result<Picture, String> {
 
 /// Columns and rows of an image of so many pixels, not more than there is room for.
 pub(crate) fn cells(size: (u32, u32), columns: usize, most: usize, canvas: Canvas) -> (u16, u16) {
-    let within = |room: usize, largest: u16| u16::try_from(room).map_or(largest, |room| room.min(largest));
-    canvas.fit(size, (within(columns, LARGEST_CELLS.0), within(most, LARGEST_CELLS.1)))
+    let within =
+        |room: usize, largest: u16| u16::try_from(room).map_or(largest, |room| room.min(largest));
+    canvas.fit(
+        size,
+        (
+            within(columns, LARGEST_CELLS.0),
+            within(most, LARGEST_CELLS.1),
+        ),
+    )
 }
 
 /// A row of a drawing: where it lies over the half blocks of a row of text.
@@ -274,7 +305,13 @@ mod tests {
 
     /// A PNG of so many pixels, the upper half red, the lower one blue.
     pub(crate) fn png(width: u32, height: u32) -> Vec<u8> {
-        let colour = |_, y| if y < height / 2 { image::Rgb([255, 0, 0]) } else { image::Rgb([0, 0, 255]) };
+        let colour = |_, y| {
+            if y < height / 2 {
+                image::Rgb([255, 0, 0])
+            } else {
+                image::Rgb([0, 0, 255])
+            }
+        };
         let made = image::RgbImage::from_fn(width, height, colour);
         let mut data = std::io::Cursor::new(Vec::new());
         made.write_to(&mut data, image::ImageFormat::Png).unwrap();
@@ -284,31 +321,55 @@ mod tests {
     #[test]
     fn drawings_are_bounded_and_those_in_use_stay() {
         let pictures = Pictures::default();
-        let image = |bytes| Image { bytes: Some(bytes), ..image() };
-        let canvas = Canvas { means: Means::Kitty, cell: (10, 20), in_tmux: false };
-        let shape = Shape { cells: (2, 1), canvas };
+        let image = |bytes| Image {
+            bytes: Some(bytes),
+            ..image()
+        };
+        let canvas = Canvas {
+            means: Means::Kitty,
+            cell: (10, 20),
+            in_tmux: false,
+        };
+        let shape = Shape {
+            cells: (2, 1),
+            canvas,
+        };
         let data = png(20, 20);
         for bytes in 0..100 {
             assert_eq!(pictures.drawing(&image(bytes), shape), None);
             let order = pictures.next().unwrap();
             let made = order.make(&data);
             pictures.keep(&order, made);
-            assert!(pictures.drawing(&image(0), shape).is_some(), "it was in use all the time");
+            assert!(
+                pictures.drawing(&image(0), shape).is_some(),
+                "it was in use all the time"
+            );
         }
         assert_eq!(pictures.lock().drawn.len(), super::MOST);
         assert_eq!(pictures.drawing(&image(1), shape), None, "it went long ago");
     }
 
     fn image() -> Image {
-        Image { mime: "image/png".into(), bytes: Some(9), source: None, origin: Origin::default() }
+        Image {
+            mime: "image/png".into(),
+            bytes: Some(9),
+            source: None,
+            origin: Origin::default(),
+        }
     }
 
     #[test]
     fn what_cannot_be_decoded_says_why() {
-        assert_eq!(decode(b"no image").unwrap_err(), "of a kind that cannot be shown");
+        assert_eq!(
+            decode(b"no image").unwrap_err(),
+            "of a kind that cannot be shown"
+        );
         let whole = png(40, 40);
         assert_eq!(decode(&whole[..whole.len() / 2]).unwrap_err(), "broken");
-        assert_eq!(decode(&png(12_001, 1)).unwrap_err(), "too large to be shown");
+        assert_eq!(
+            decode(&png(12_001, 1)).unwrap_err(),
+            "too large to be shown"
+        );
     }
 
     #[test]

@@ -35,7 +35,9 @@ pub fn contents(tree: &Tree) -> Option<String> {
     let text = texts.filter(|texts| !texts.is_empty())?.join("\n");
     let is_said = |(name, value): &(Text, Tree)| match (name.as_str(), value) {
         ("content", _) | ("isError", Tree::Bool(false)) => true,
-        ("structuredContent" | "structured_content", value) => json::parse(&text).as_ref() == Some(value),
+        ("structuredContent" | "structured_content", value) => {
+            json::parse(&text).as_ref() == Some(value)
+        }
         _ => false,
     };
     let is_all = match tree {
@@ -49,18 +51,25 @@ pub fn contents(tree: &Tree) -> Option<String> {
 /// The text of a content that is nothing but text, the link to a resource, or a resource or a sound: of data that is no
 /// text its kind and size.
 fn content(item: &Tree) -> Option<Cow<'_, str>> {
-    let Tree::Map(members) = item else { return None };
+    let Tree::Map(members) = item else {
+        return None;
+    };
     match text_of(item, &["type"])? {
-        "text" => text_of(item, &["text"]).filter(|_| members.len() == 2).map(Cow::from),
+        "text" => text_of(item, &["text"])
+            .filter(|_| members.len() == 2)
+            .map(Cow::from),
         "resource_link" => {
             let mut texts = members.iter().filter(|(name, _)| name.as_str() != "type");
-            let texts: Option<Vec<&str>> =
-                texts.by_ref().map(|(_, value)| value.as_text().map(Text::as_str)).collect();
+            let texts: Option<Vec<&str>> = texts
+                .by_ref()
+                .map(|(_, value)| value.as_text().map(Text::as_str))
+                .collect();
             texts.map(|texts| texts.join("  ").into())
         }
         "resource" => {
             let resource = item.get("resource")?;
-            let [uri, text, data] = ["uri", "text", "blob"].map(|name| resource.get(name)?.as_text());
+            let [uri, text, data] =
+                ["uri", "text", "blob"].map(|name| resource.get(name)?.as_text());
             match (text, data) {
                 (Some(text), _) => Some(text.as_str().into()),
                 (None, Some(data)) => {
@@ -78,14 +87,23 @@ fn content(item: &Tree) -> Option<Cow<'_, str>> {
 
 /// `audio  audio/wav  12 KB`: what is not shown.
 fn sized(what: &str, item: &Tree, data: &Text) -> String {
-    let mime = item.get("mimeType").and_then(Tree::as_text).map(|mime| format!("  {mime}"));
-    format!("{what}{}  {}", mime.unwrap_or_default(), figures::bytes(data.len() as u64 * 3 / 4))
+    let mime = item
+        .get("mimeType")
+        .and_then(Tree::as_text)
+        .map(|mime| format!("  {mime}"));
+    format!(
+        "{what}{}  {}",
+        mime.unwrap_or_default(),
+        figures::bytes(data.len() as u64 * 3 / 4)
+    )
 }
 
 /// A table of a list of records whose values are short, at most so many rows.
 pub(crate) fn table(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Option<Vec<Row>> {
     let items = tree.items();
-    let Some(Tree::Map(first)) = items.first().filter(|_| items.len() > 1) else { return None };
+    let Some(Tree::Map(first)) = items.first().filter(|_| items.len() > 1) else {
+        return None;
+    };
     let names: Vec<&str> = first.iter().map(|(name, _)| name.as_str()).collect();
     let is_record = |item: &Tree| match item {
         Tree::Map(members) => {
@@ -103,23 +121,41 @@ pub(crate) fn table(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) ->
     let is_number = |column: usize| {
         items.iter().all(|item| matches!(item, Tree::Map(members) if matches!(members.get(column), Some((_, Tree::Number(_))))))
     };
-    let align = |(column, _): (usize, _)| if is_number(column) { Alignment::Right } else { Alignment::Left };
+    let align = |(column, _): (usize, _)| {
+        if is_number(column) {
+            Alignment::Right
+        } else {
+            Alignment::Left
+        }
+    };
     let mut table = Table::new(&names.iter().enumerate().map(align).collect::<Vec<_>>());
     table.begin_row();
     for name in &names {
-        table.cell(vec![vec![Span::styled(without_sgr(name).into_owned(), look.theme.text)]]);
+        table.cell(vec![vec![Span::styled(
+            without_sgr(name).into_owned(),
+            look.theme.text,
+        )]]);
     }
     let shown = items.len().min(limit);
     for item in items.iter().take(shown) {
         table.begin_row();
         for name in &names {
-            table.cell(vec![item.get(name).map(|value| cell(value, look)).into_iter().collect()]);
+            table.cell(vec![
+                item.get(name)
+                    .map(|value| cell(value, look))
+                    .into_iter()
+                    .collect(),
+            ]);
         }
     }
     let mut rows: Vec<Row> = table
         .lines(width, look)
         .into_iter()
-        .map(|(_, line)| Row { line: line.into(), source: Source::all(), ..Row::default() })
+        .map(|(_, line)| Row {
+            line: line.into(),
+            source: Source::all(),
+            ..Row::default()
+        })
         .collect();
     hide(&mut rows, items.len() - shown, "record", look);
     Some(rows)
@@ -158,7 +194,11 @@ pub(crate) fn pages(text: &str) -> Option<Pages<'_>> {
         let lists = ["results", "links", "items", "organic", "web"];
         let inner = lists.iter().find_map(|name| found.get(name)).cloned();
         let found = inner.unwrap_or(found);
-        return is_pages(&found).then_some(Pages { before: "", found, after: "" });
+        return is_pages(&found).then_some(Pages {
+            before: "",
+            found,
+            after: "",
+        });
     }
     let start = text
         .find(LINKS)
@@ -167,11 +207,16 @@ pub(crate) fn pages(text: &str) -> Option<Pages<'_>> {
     let rest = rest.strip_prefix(LINKS)?;
     let (list, after) = rest.split_once('\n').unwrap_or((rest, ""));
     let found = json::parse(list)?;
-    is_pages(&found).then_some(Pages { before: before.trim(), found, after: after.trim() })
+    is_pages(&found).then_some(Pages {
+        before: before.trim(),
+        found,
+        after: after.trim(),
+    })
 }
 
 fn is_pages(tree: &Tree) -> bool {
-    let is_page = |item: &Tree| address(item).is_some() && text_of(item, &["title", "name"]).is_some();
+    let is_page =
+        |item: &Tree| address(item).is_some() && text_of(item, &["title", "name"]).is_some();
     !tree.items().is_empty() && tree.items().iter().all(is_page)
 }
 
@@ -180,7 +225,10 @@ fn address(item: &Tree) -> Option<&str> {
 }
 
 fn text_of<'t>(item: &'t Tree, names: &[&str]) -> Option<&'t str> {
-    names.iter().find_map(|name| item.get(name).and_then(Tree::as_text)).map(Text::as_str)
+    names
+        .iter()
+        .find_map(|name| item.get(name).and_then(Tree::as_text))
+        .map(Text::as_str)
 }
 
 impl Pages<'_> {
@@ -193,17 +241,35 @@ impl Pages<'_> {
             let address = address(item).unwrap_or_default();
             let title = text_of(item, &["title", "name"]).unwrap_or_default();
             let mut links = Links::default();
-            let plain = |text: &str| without_sgr(text).split_whitespace().collect::<Vec<_>>().join(" ");
-            let front = vec![Span::styled(format!("{} ", theme.glyphs().list.bullet), theme.dim)];
+            let plain = |text: &str| {
+                without_sgr(text)
+                    .split_whitespace()
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            };
+            let front = vec![Span::styled(
+                format!("{} ", theme.glyphs().list.bullet),
+                theme.dim,
+            )];
             let spans = [
-                Span::styled(plain(title), links.mark(theme.text.add_modifier(Modifier::BOLD), address)),
+                Span::styled(
+                    plain(title),
+                    links.mark(theme.text.add_modifier(Modifier::BOLD), address),
+                ),
                 Span::raw("  "),
                 Span::styled(plain(address), links.mark(theme.accent, address)),
             ];
             let rest = vec![Span::raw("  ")];
-            let frame = Frame { first: front, rest: rest.clone(), ..Frame::of(width) };
+            let frame = Frame {
+                first: front,
+                rest: rest.clone(),
+                ..Frame::of(width)
+            };
             let mut lines = wrap::wrap(&spans, &frame);
-            if let Some(snippet) = text_of(item, &["snippet", "description", "content", "text", "summary"]) {
+            if let Some(snippet) = text_of(
+                item,
+                &["snippet", "description", "content", "text", "summary"],
+            ) {
                 let frame = Frame {
                     first: rest.clone(),
                     rest,
@@ -217,8 +283,17 @@ impl Pages<'_> {
                 ));
             }
             let links = Some(std::sync::Arc::new(links));
-            let source = Source::own(Text::clean(&format!("{}\n{}", plain(title), plain(address))));
-            let row = |line| Row { line, links: links.clone(), source: source.clone(), ..Row::default() };
+            let source = Source::own(Text::clean(&format!(
+                "{}\n{}",
+                plain(title),
+                plain(address)
+            )));
+            let row = |line| Row {
+                line,
+                links: links.clone(),
+                source: source.clone(),
+                ..Row::default()
+            };
             rows.extend(lines.into_iter().map(row));
         }
         hide(&mut rows, items.len().saturating_sub(limit), "page", look);
@@ -228,7 +303,10 @@ impl Pages<'_> {
 
 fn hide(rows: &mut Vec<Row>, count: usize, what: &str, look: &Look<'_>) {
     if count > 0 {
-        let what = format!("+{}", figures::count(u64::try_from(count).unwrap_or(u64::MAX), what));
+        let what = format!(
+            "+{}",
+            figures::count(u64::try_from(count).unwrap_or(u64::MAX), what)
+        );
         rows.push(hidden_row(&what, count, look));
     }
 }
@@ -242,7 +320,9 @@ mod tests {
     use crate::render::theme::Theme;
 
     fn shown(rows: &[Row]) -> Vec<String> {
-        rows.iter().map(|row| row.line.to_string().trim_end().to_owned()).collect()
+        rows.iter()
+            .map(|row| row.line.to_string().trim_end().to_owned())
+            .collect()
     }
 
     fn with_look<T>(work: impl FnOnce(&Look<'_>) -> T) -> T {
@@ -253,26 +333,54 @@ mod tests {
 
     #[test]
     fn records_of_one_shape_are_a_table() {
-        let tree =
-            parse(r#"[{"id": 7, "title": "late"}, {"id": 12, "title": "lost"}, {"id": 3, "title": null}]"#);
+        let tree = parse(
+            r#"[{"id": 7, "title": "late"}, {"id": 12, "title": "lost"}, {"id": 3, "title": null}]"#,
+        );
         let tree = tree.unwrap();
         let rows = with_look(|look| table(&tree, 40, 2, look)).unwrap();
-        assert_eq!(shown(&rows), ["id │ title", "───┼──────", " 7 │ late", "12 │ lost", "… +1 record"]);
-        for text in [r#"[{"a": 1}]"#, r#"[{"a": 1}, {"b": 1}]"#, r#"[{"a": {}}, {"a": {}}]"#, "[1, 2]"] {
-            assert!(with_look(|look| table(&parse(text).unwrap(), 40, 9, look)).is_none(), "{text}");
+        assert_eq!(
+            shown(&rows),
+            [
+                "id │ title",
+                "───┼──────",
+                " 7 │ late",
+                "12 │ lost",
+                "… +1 record"
+            ]
+        );
+        for text in [
+            r#"[{"a": 1}]"#,
+            r#"[{"a": 1}, {"b": 1}]"#,
+            r#"[{"a": {}}, {"a": {}}]"#,
+            "[1, 2]",
+        ] {
+            assert!(
+                with_look(|look| table(&parse(text).unwrap(), 40, 9, look)).is_none(),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn contents_of_text_are_that_text() {
-        let list =
-            parse(r#"{"content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]}"#);
+        let list = parse(
+            r#"{"content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]}"#,
+        );
         assert_eq!(contents(&list.unwrap()).as_deref(), Some("one\ntwo"));
-        assert_eq!(contents(&parse(r#"[{"type": "image", "data": "x"}]"#).unwrap()), None);
-        let annotated = r#"[{"type": "text", "text": "x", "annotations": {"audience": ["user"]}}]"#;
-        assert_eq!(contents(&parse(annotated).unwrap()), None, "what stands beside the text is no less");
         assert_eq!(
-            contents(&parse(r#"{"content": [{"type": "text", "text": "x"}], "isError": true}"#).unwrap()),
+            contents(&parse(r#"[{"type": "image", "data": "x"}]"#).unwrap()),
+            None
+        );
+        let annotated = r#"[{"type": "text", "text": "x", "annotations": {"audience": ["user"]}}]"#;
+        assert_eq!(
+            contents(&parse(annotated).unwrap()),
+            None,
+            "what stands beside the text is no less"
+        );
+        assert_eq!(
+            contents(
+                &parse(r#"{"content": [{"type": "text", "text": "x"}], "isError": true}"#).unwrap()
+            ),
             None
         );
     }
@@ -280,11 +388,20 @@ mod tests {
     #[test]
     fn what_is_said_twice_is_shown_once() {
         let twice = r#"{"content": [{"type": "text", "text": "{\"a\": 1}"}], "structuredContent": {"a": 1}, "isError": false}"#;
-        assert_eq!(contents(&parse(twice).unwrap()).as_deref(), Some("{\"a\": 1}"));
-        let other = twice.replace("\"structuredContent\": {\"a\": 1}", "\"structuredContent\": {\"a\": 2}");
+        assert_eq!(
+            contents(&parse(twice).unwrap()).as_deref(),
+            Some("{\"a\": 1}")
+        );
+        let other = twice.replace(
+            "\"structuredContent\": {\"a\": 1}",
+            "\"structuredContent\": {\"a\": 2}",
+        );
         assert_eq!(contents(&parse(&other).unwrap()), None);
         let link = r#"[{"type": "resource_link", "uri": "file:///x.md", "name": "x"}, {"type": "text", "text": "y"}]"#;
-        assert_eq!(contents(&parse(link).unwrap()).as_deref(), Some("file:///x.md  x\ny"));
+        assert_eq!(
+            contents(&parse(link).unwrap()).as_deref(),
+            Some("file:///x.md  x\ny")
+        );
         let others = r#"[{"type": "resource", "resource": {"uri": "mem://1", "text": "in it"}}, {"type": "resource", "resource": {"uri": "mem://2", "blob": "QUJD"}}, {"type": "audio", "data": "QUJDQUJD", "mimeType": "audio/wav"}]"#;
         let expected = "in it\nmem://2  3 B\naudio  audio/wav  6 B";
         assert_eq!(contents(&parse(others).unwrap()).as_deref(), Some(expected));
@@ -296,7 +413,10 @@ mod tests {
         let found = pages(text).unwrap();
         assert_eq!((found.before, found.after), ("Found for x", "rest"));
         let rows = with_look(|look| found.rows(40, 1, look));
-        assert_eq!(shown(&rows), ["• A  https://a.io", "  about a", "… +1 page"]);
+        assert_eq!(
+            shown(&rows),
+            ["• A  https://a.io", "  about a", "… +1 page"]
+        );
         assert!(pages(r#"[{"title": "no address"}]"#).is_none());
         assert!(pages("see Links: [1]").is_none());
     }

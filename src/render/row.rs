@@ -132,7 +132,10 @@ impl<'a> Look<'a> {
     /// The lines of a preview on this screen: half of what it is higher than a small one is for them.
     pub(crate) fn share(&self, (head, tail): (usize, usize)) -> (usize, usize) {
         let lines = usize::from(self.lines).max(SMALL);
-        (head * (lines + SMALL) / (2 * SMALL), tail * (lines + SMALL) / (2 * SMALL))
+        (
+            head * (lines + SMALL) / (2 * SMALL),
+            tail * (lines + SMALL) / (2 * SMALL),
+        )
     }
 
     /// All that there is, in this width: full detail, thinking and times, images in words.
@@ -280,7 +283,10 @@ pub struct Row {
 
 /// Sets the text that the lines of rows are of, where none is set.
 pub(crate) fn set_source(rows: &mut [Row], of: &Of) {
-    for row in rows.iter_mut().filter(|row| row.source.of == Of::Nothing && !row.source.lines.is_empty()) {
+    for row in rows
+        .iter_mut()
+        .filter(|row| row.source.of == Of::Nothing && !row.source.lines.is_empty())
+    {
         row.source.of = of.clone();
     }
 }
@@ -330,7 +336,11 @@ impl Row {
     /// Wraps one logical line to rows; all but the first continue it.
     pub(crate) fn wrapped(spans: &[Piece], frame: &Frame) -> impl Iterator<Item = Self> {
         let lines = wrap::wrap(spans, frame).into_iter().enumerate();
-        lines.map(|(number, line)| Self { line, continues: number > 0, ..Self::default() })
+        lines.map(|(number, line)| Self {
+            line,
+            continues: number > 0,
+            ..Self::default()
+        })
     }
 
     /// Since when the call or the lane of the row has been running.

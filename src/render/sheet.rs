@@ -74,7 +74,14 @@ impl<'a> Sheet<'a> {
         let width = usize::from(look.width);
         let depth = usize::from(item.depth).min(MAX_DEPTH);
         let margin = (depth * INDENT).min(width / 4);
-        Self { look, item, rows: Vec::new(), block: 0, margin, lead: None }
+        Self {
+            look,
+            item,
+            rows: Vec::new(),
+            block: 0,
+            margin,
+            lead: None,
+        }
     }
 
     /// Begins a block.
@@ -87,7 +94,10 @@ impl<'a> Sheet<'a> {
         if self.item.raw == Some(block) {
             return Detail::Raw;
         }
-        match (self.item.folds.get(block).copied().unwrap_or_default(), self.look.level) {
+        match (
+            self.item.folds.get(block).copied().unwrap_or_default(),
+            self.look.level,
+        ) {
             (Fold::Closed, _) | (Fold::ByLevel, Level::Outline) => Detail::Closed,
             (_, Level::Raw) => Detail::Raw,
             (Fold::Open, _) => Detail::Open,
@@ -104,18 +114,24 @@ impl<'a> Sheet<'a> {
     /// The input of the plan that the block's plan took the place of.
     pub(crate) fn plan_before(&self) -> Option<&'a Body> {
         let plans = self.item.plans;
-        let at = plans.binary_search_by_key(&self.block, |(block, _)| *block).ok()?;
+        let at = plans
+            .binary_search_by_key(&self.block, |(block, _)| *block)
+            .ok()?;
         plans.get(at).map(|(_, input)| *input)
     }
 
     /// Columns from the margin on.
     pub(crate) fn width(&self) -> usize {
-        usize::from(self.look.width).saturating_sub(self.margin).max(1)
+        usize::from(self.look.width)
+            .saturating_sub(self.margin)
+            .max(1)
     }
 
     /// Columns for bodies.
     pub(crate) fn room(&self) -> usize {
-        usize::from(self.look.width).saturating_sub(self.margin + INDENT).max(1)
+        usize::from(self.look.width)
+            .saturating_sub(self.margin + INDENT)
+            .max(1)
     }
 
     /// Whether the sheet is wide enough for more air.
@@ -149,7 +165,9 @@ impl<'a> Sheet<'a> {
         let reserved = reserved(&right, head.running_since.is_some() && width >= 24);
         let mut line = self.front(head.at);
         let word_width = if self.is_wide() { 7 } else { 6 };
-        let pad = (word_width + 1_usize).saturating_sub(wrap::width(&head.word.content)).max(1);
+        let pad = (word_width + 1_usize)
+            .saturating_sub(wrap::width(&head.word.content))
+            .max(1);
         let has_text = !head.text.is_empty() || !head.suffix.is_empty();
         line.push(head.word);
         if has_text {
@@ -159,7 +177,10 @@ impl<'a> Sheet<'a> {
         let room = width.saturating_sub(taken).max(8);
         line.extend(match head.text.as_slice() {
             [path] if head.is_path => {
-                vec![Span::styled(wrap::fit_path(&path.content, room, glyphs.cut), path.style)]
+                vec![Span::styled(
+                    wrap::fit_path(&path.content, room, glyphs.cut),
+                    path.style,
+                )]
             }
             text => wrap::fit(text, room, glyphs.cut),
         });
@@ -186,7 +207,10 @@ impl<'a> Sheet<'a> {
             Times::Minutes => (at.map(Timestamp::minute), self.look.times.columns()),
             Times::Seconds => (at.map(Timestamp::clock), self.look.times.columns()),
         };
-        vec![Span::styled(format!("{:<columns$}", clock.unwrap_or_default()), self.look.theme.dim)]
+        vec![Span::styled(
+            format!("{:<columns$}", clock.unwrap_or_default()),
+            self.look.theme.dim,
+        )]
     }
 
     /// Adds rows of a body.
@@ -198,35 +222,60 @@ impl<'a> Sheet<'a> {
 
     /// Adds lines of a body.
     pub(crate) fn lines(&mut self, lines: Vec<Line<'static>>) {
-        self.body(lines.into_iter().map(|line| Row { line, ..Row::default() }).collect());
+        self.body(
+            lines
+                .into_iter()
+                .map(|line| Row {
+                    line,
+                    ..Row::default()
+                })
+                .collect(),
+        );
     }
 
     /// Adds one line of a body in one style, cut to the width.
     pub(crate) fn note(&mut self, text: &str, style: Style) {
-        let line = wrap::fit(&[Span::styled(text.to_owned(), style)], self.room(), self.glyphs().cut);
+        let line = wrap::fit(
+            &[Span::styled(text.to_owned(), style)],
+            self.room(),
+            self.glyphs().cut,
+        );
         self.lines(vec![line.into()]);
     }
 
     /// Adds an empty row between entries.
     pub(crate) fn gap(&mut self) {
         // It belongs to what stands above: a block without rows of its own has none.
-        let above = self.rows.last().filter(|row| row.kind != RowKind::Gap).map(|row| row.block);
+        let above = self
+            .rows
+            .last()
+            .filter(|row| row.kind != RowKind::Gap)
+            .map(|row| row.block);
         if let Some(block) = above {
-            self.rows.push(Row { kind: RowKind::Gap, block, ..Row::default() });
+            self.rows.push(Row {
+                kind: RowKind::Gap,
+                block,
+                ..Row::default()
+            });
         }
     }
 
     /// Adds a row as it is, from the left margin.
     pub(crate) fn push(&mut self, mut row: Row, indent: usize) {
         let width = usize::from(self.look.width);
-        let indent = if width > indent * 4 { indent + self.margin } else { 0 };
+        let indent = if width > indent * 4 {
+            indent + self.margin
+        } else {
+            0
+        };
         if indent > 0 && !row.line.spans.is_empty() {
             row.line.spans.insert(0, Span::raw(" ".repeat(indent)));
         }
         if wrap::width_of(&row.right) + 1 >= width {
             row.right.clear();
         }
-        let allowed = width.saturating_sub(reserved(&row.right, row.clock().is_some() && width >= 24));
+        let allowed =
+            width.saturating_sub(reserved(&row.right, row.clock().is_some() && width >= 24));
         if wrap::width_of(&row.line.spans) > allowed || !row.line.spans.iter().all(is_safe) {
             row.line.spans = wrap::fit(&row.line.spans, allowed, self.glyphs().cut);
         }
@@ -241,7 +290,9 @@ impl<'a> Sheet<'a> {
 
     /// Draws the lane of a call beside the rows from `first` on.
     pub(crate) fn lane(&mut self, first: usize, is_open: bool) {
-        let Some(rows) = self.rows.get_mut(first..) else { return };
+        let Some(rows) = self.rows.get_mut(first..) else {
+            return;
+        };
         let count = rows.len();
         for (index, row) in rows.iter_mut().enumerate() {
             row.gutter = match (index, count) {
@@ -275,14 +326,21 @@ fn is_safe(span: &Piece) -> bool {
 
 /// Columns that the right edge takes from the line.
 fn reserved(right: &[Piece], is_running: bool) -> usize {
-    let right = if right.is_empty() { 0 } else { wrap::width_of(right) + 1 };
+    let right = if right.is_empty() {
+        0
+    } else {
+        wrap::width_of(right) + 1
+    };
     right + if is_running { RUNNING_ROOM } else { 0 }
 }
 
 /// Joins facts; the less important ones go when they would take more than half of the width.
 fn right_edge(facts: Vec<Piece>, width: usize, cut: &'static str) -> Vec<Piece> {
     let facts = facts.into_iter().map(|fact| wrap::fit(&[fact], width, cut));
-    let mut facts: Vec<Piece> = facts.flatten().filter(|fact| !fact.content.is_empty()).collect();
+    let mut facts: Vec<Piece> = facts
+        .flatten()
+        .filter(|fact| !fact.content.is_empty())
+        .collect();
     let total = |facts: &[Piece]| wrap::width_of(facts) + facts.len() * 2;
     while !facts.is_empty() && total(&facts) > width / 2 {
         facts.remove(0);
@@ -298,13 +356,20 @@ fn right_edge(facts: Vec<Piece>, width: usize, cut: &'static str) -> Vec<Piece> 
 }
 
 /// Says that `count` rows are hidden: at the right edge of the last row if there is room, else below.
-pub(crate) fn mark_hidden(rows: &mut Vec<Row>, what: &str, count: usize, width: usize, look: &Look<'_>) {
+pub(crate) fn mark_hidden(
+    rows: &mut Vec<Row>,
+    what: &str,
+    count: usize,
+    width: usize,
+    look: &Look<'_>,
+) {
     let marker = hidden_row(what, count, look);
     match rows.last_mut() {
         Some(last)
             if last.right.is_empty()
                 && last.hides == 0
-                && wrap::width_of(&last.line.spans) + wrap::width_of(&marker.line.spans) + 2 <= width =>
+                && wrap::width_of(&last.line.spans) + wrap::width_of(&marker.line.spans) + 2
+                    <= width =>
         {
             last.right = marker.line.spans;
             last.hides = marker.hides;

@@ -34,12 +34,18 @@ impl Source {
     /// One line of a text that is set later.
     pub(crate) fn line(at: usize) -> Self {
         let at = number(at);
-        Self { lines: at..at.saturating_add(1), ..Self::default() }
+        Self {
+            lines: at..at.saturating_add(1),
+            ..Self::default()
+        }
     }
 
     /// These lines of a text that is set later.
     pub(crate) fn lines(lines: Range<u32>) -> Self {
-        Self { lines, ..Self::default() }
+        Self {
+            lines,
+            ..Self::default()
+        }
     }
 
     /// All of a text that is set later.
@@ -49,7 +55,10 @@ impl Source {
 
     /// All of a text.
     pub(crate) fn own(text: Text) -> Self {
-        Self { of: Of::Own(text), ..Self::all() }
+        Self {
+            of: Of::Own(text),
+            ..Self::all()
+        }
     }
 }
 

@@ -101,8 +101,12 @@ pub struct Terminal {
 
 impl Terminal {
     /// What is taken for granted as long as nothing else is known of it.
-    const UNKNOWN: Self =
-        Self { has_colour: true, has_links: false, depth: Depth::Indexed, canvas: Canvas::BLOCKS };
+    const UNKNOWN: Self = Self {
+        has_colour: true,
+        has_links: false,
+        depth: Depth::Indexed,
+        canvas: Canvas::BLOCKS,
+    };
 }
 
 /// Grounds of changed lines: of the line, and of what differs within it.
@@ -170,7 +174,9 @@ pub(crate) const LIKE: [(&str, &str); 5] = [
     ("function", "accent"),
 ];
 /// One among others that are reversed.
-const STANDS_OUT: Modifier = Modifier::REVERSED.union(Modifier::BOLD).union(Modifier::UNDERLINED);
+const STANDS_OUT: Modifier = Modifier::REVERSED
+    .union(Modifier::BOLD)
+    .union(Modifier::UNDERLINED);
 
 impl Theme {
     /// For dark backgrounds.
@@ -191,7 +197,10 @@ impl Theme {
             good: of(Color::Green),
             warn: of(Color::Yellow),
             bad: of(Color::LightRed).add_modifier(Modifier::BOLD),
-            diff: DiffStyles { added: of(Color::Green), removed: of(Color::LightRed) },
+            diff: DiffStyles {
+                added: of(Color::Green),
+                removed: of(Color::LightRed),
+            },
             heading: Style::new().add_modifier(Modifier::BOLD),
             code: of(Color::LightMagenta),
             syntax: Syntax {
@@ -233,7 +242,10 @@ impl Theme {
             good: of(28),
             warn: of(130),
             bad: of(160).add_modifier(Modifier::BOLD),
-            diff: DiffStyles { added: of(28), removed: of(124) },
+            diff: DiffStyles {
+                added: of(28),
+                removed: of(124),
+            },
             code: of(90),
             syntax: Syntax {
                 comment: dim.add_modifier(Modifier::ITALIC),
@@ -243,7 +255,10 @@ impl Theme {
                 function: of(25),
                 kind: of(23),
             },
-            hit: HitStyles { current: of(25).add_modifier(STANDS_OUT), ..Self::dark().hit },
+            hit: HitStyles {
+                current: of(25).add_modifier(STANDS_OUT),
+                ..Self::dark().hit
+            },
             focus: of(25).add_modifier(Modifier::BOLD),
             bar: of(236).bg(Color::Indexed(254)),
             is_light: true,
@@ -269,7 +284,10 @@ impl Theme {
             good: plain,
             warn: bold,
             bad: bold.add_modifier(Modifier::REVERSED),
-            diff: DiffStyles { added: bold, removed: dim },
+            diff: DiffStyles {
+                added: bold,
+                removed: dim,
+            },
             code: plain.add_modifier(Modifier::ITALIC),
             syntax: Syntax {
                 comment: dim.add_modifier(Modifier::ITALIC),
@@ -279,10 +297,16 @@ impl Theme {
                 function: plain,
                 kind: plain,
             },
-            hit: HitStyles { current: plain.add_modifier(STANDS_OUT), ..Self::dark().hit },
+            hit: HitStyles {
+                current: plain.add_modifier(STANDS_OUT),
+                ..Self::dark().hit
+            },
             focus: bold,
             bar: bold.add_modifier(Modifier::UNDERLINED),
-            terminal: Terminal { has_colour: false, ..Terminal::UNKNOWN },
+            terminal: Terminal {
+                has_colour: false,
+                ..Terminal::UNKNOWN
+            },
             ..Self::dark()
         }
     }
@@ -365,9 +389,19 @@ impl Theme {
 
     /// The colour of one of several sessions.
     pub(crate) fn of_session(&self, number: usize) -> Style {
-        let styles =
-            [self.accent, self.good, self.warn, self.code, self.syntax.keyword, self.syntax.function];
-        styles.into_iter().cycle().nth(number % styles.len()).unwrap_or(self.accent)
+        let styles = [
+            self.accent,
+            self.good,
+            self.warn,
+            self.code,
+            self.syntax.keyword,
+            self.syntax.function,
+        ];
+        styles
+            .into_iter()
+            .cycle()
+            .nth(number % styles.len())
+            .unwrap_or(self.accent)
     }
 
     /// Selected rows: a ground of its own with text that can be read on it, else reversed.
@@ -376,7 +410,9 @@ impl Theme {
             return Style::new().add_modifier(Modifier::REVERSED);
         }
         let (text, ground) = if self.is_light { (16, 153) } else { (255, 24) };
-        Style::new().fg(Color::Indexed(text)).bg(Color::Indexed(ground))
+        Style::new()
+            .fg(Color::Indexed(text))
+            .bg(Color::Indexed(ground))
     }
 
     /// The same with or without links.
@@ -401,7 +437,11 @@ impl Theme {
 
     /// The glyphs that may be used.
     pub fn glyphs(&self) -> &'static Glyphs {
-        if self.ascii { &Glyphs::ASCII } else { &Glyphs::UNICODE }
+        if self.ascii {
+            &Glyphs::ASCII
+        } else {
+            &Glyphs::UNICODE
+        }
     }
 }
 

@@ -44,7 +44,12 @@ pub fn lay_out(sheet: &mut Sheet<'_>, call: &ToolCall, detail: Detail) {
     let head = head(sheet, call, detail, changed, (body.is_empty(), lead));
     sheet.head(head);
     sheet.body(body);
-    let lanes: Vec<&LaneLine> = sheet.item.lanes.iter().filter(|lane| lane.call == call.key).collect();
+    let lanes: Vec<&LaneLine> = sheet
+        .item
+        .lanes
+        .iter()
+        .filter(|lane| lane.call == call.key)
+        .collect();
     for lane in lanes {
         let rows = lane_rows(sheet, call, lane, detail);
         sheet.body(rows);
@@ -55,14 +60,25 @@ pub fn lay_out(sheet: &mut Sheet<'_>, call: &ToolCall, detail: Detail) {
 /// Lays out a result whose call is not there.
 pub(crate) fn lay_out_stray(sheet: &mut Sheet<'_>, stray: &StrayResult, detail: Detail) {
     let theme = sheet.look.theme;
-    let why = if stray.duplicate { "second result of a call" } else { "result without a call" };
+    let why = if stray.duplicate {
+        "second result of a call"
+    } else {
+        "result without a call"
+    };
     let mut text = vec![Span::styled(why, theme.warn)];
     if !stray.call.is_empty() {
-        text.push(Span::styled(format!("  {}", without_sgr(&stray.call)), theme.dim));
+        text.push(Span::styled(
+            format!("  {}", without_sgr(&stray.call)),
+            theme.dim,
+        ));
     }
     text.extend(number_of(sheet));
     sheet.head(Head {
-        kind: if stray.result.verdict == Verdict::Done { RowKind::Head } else { RowKind::Error },
+        kind: if stray.result.verdict == Verdict::Done {
+            RowKind::Head
+        } else {
+            RowKind::Error
+        },
         at: stray.result.at.or(sheet.item.entry.at),
         word: Span::styled("stray", theme.warn),
         text,
@@ -85,11 +101,22 @@ fn head(
     (is_bare, lead): (bool, Option<String>),
 ) -> Head {
     let theme = sheet.look.theme;
-    let run: Vec<(&Entry, &ToolCall)> =
-        sheet.item.run.iter().filter_map(|entry| Some((*entry, entry.calls().next()?))).collect();
+    let run: Vec<(&Entry, &ToolCall)> = sheet
+        .item
+        .run
+        .iter()
+        .filter_map(|entry| Some((*entry, entry.calls().next()?)))
+        .collect();
     // Some agents count the changed lines themselves; once is enough.
-    let has_counts = call.state.result().is_some_and(|result| result.facts.contains('−'));
-    let changed = if run.is_empty() { changed.filter(|_| !has_counts) } else { changed_by_all(&run) };
+    let has_counts = call
+        .state
+        .result()
+        .is_some_and(|result| result.facts.contains('−'));
+    let changed = if run.is_empty() {
+        changed.filter(|_| !has_counts)
+    } else {
+        changed_by_all(&run)
+    };
     let mut suffix: Vec<Piece> = number_of(sheet).into_iter().collect();
     if let Some(counts) = changed {
         suffix.push(Span::raw("  "));
@@ -97,16 +124,34 @@ fn head(
     }
     let failed = matches!(call.state, ToolState::Failed(_));
     Head {
-        kind: if failed { RowKind::Error } else { RowKind::Head },
+        kind: if failed {
+            RowKind::Error
+        } else {
+            RowKind::Head
+        },
         at: call.started.or(sheet.item.entry.at),
         word: Span::styled(word(call), theme.tool),
         is_path: call.names_a_file() && lead.is_none(),
         text: headline(sheet, call, detail, lead),
         suffix,
-        right: if run.is_empty() { facts::right(sheet, call) } else { facts::of_run(sheet, &run) },
-        running_since: is_running(sheet, call).then_some(call.started.or(sheet.item.entry.at)).flatten(),
-        hides: if is_bare || !run.is_empty() { card::hidden_by_head(detail, lines_of(call)) } else { 0 },
-        is_away: call.input.is_away() || call.state.result().is_some_and(|result| result.body.is_away()),
+        right: if run.is_empty() {
+            facts::right(sheet, call)
+        } else {
+            facts::of_run(sheet, &run)
+        },
+        running_since: is_running(sheet, call)
+            .then_some(call.started.or(sheet.item.entry.at))
+            .flatten(),
+        hides: if is_bare || !run.is_empty() {
+            card::hidden_by_head(detail, lines_of(call))
+        } else {
+            0
+        },
+        is_away: call.input.is_away()
+            || call
+                .state
+                .result()
+                .is_some_and(|result| result.body.is_away()),
         source: Source::own(command_of(call).unwrap_or(&call.headline).clone()),
         on_focus: false,
     }
@@ -115,15 +160,24 @@ fn head(
 /// How many a row stands for, if for several.
 pub(super) fn number_of(sheet: &Sheet<'_>) -> Option<Piece> {
     let theme = sheet.look.theme;
-    let times = if theme.ascii { "x" } else { sheet.glyphs().times };
+    let times = if theme.ascii {
+        "x"
+    } else {
+        sheet.glyphs().times
+    };
     let run = sheet.item.run;
     (!run.is_empty()).then(|| Span::styled(format!("  {times}{}", run.len()), theme.accent))
 }
 
 /// The lines that calls changed together, if that is known of each.
 fn changed_by_all(run: &[(&Entry, &ToolCall)]) -> Option<(usize, usize)> {
-    let all: Option<Vec<(usize, usize)>> = run.iter().map(|(_, call)| card::changed_by(call)).collect();
-    all.map(|all| all.iter().fold((0, 0), |(more, less), (added, removed)| (more + added, less + removed)))
+    let all: Option<Vec<(usize, usize)>> =
+        run.iter().map(|(_, call)| card::changed_by(call)).collect();
+    all.map(|all| {
+        all.iter().fold((0, 0), |(more, less), (added, removed)| {
+            (more + added, less + removed)
+        })
+    })
 }
 
 /// Whether a call has no result, but may get one, or its work goes on.
@@ -137,11 +191,15 @@ fn is_running(sheet: &Sheet<'_>, call: &ToolCall) -> bool {
 /// The command that a call runs, if it runs one.
 pub(crate) fn command_of(call: &ToolCall) -> Option<&Text> {
     let input = call.input.tree()?;
-    ["command", "cmd", "script"].iter().find_map(|name| input.get(name)?.as_text())
+    ["command", "cmd", "script"]
+        .iter()
+        .find_map(|name| input.get(name)?.as_text())
 }
 
 fn lines_of(call: &ToolCall) -> u32 {
-    call.state.result().map_or(1, |result| result.body.lines.max(1))
+    call.state
+        .result()
+        .map_or(1, |result| result.body.lines.max(1))
 }
 
 /// What kind of thing a call does; of one that is none of these, its name in few letters.
@@ -161,7 +219,10 @@ fn word(call: &ToolCall) -> String {
 }
 
 fn name_in_short(call: &ToolCall) -> String {
-    let name = without_sgr(&call.name).split_whitespace().collect::<Vec<_>>().join(" ");
+    let name = without_sgr(&call.name)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     let plain: String = match name.strip_prefix("mcp__") {
         Some(rest) => rest.replacen("__", ":", 1),
         None => name.to_lowercase(),
@@ -174,23 +235,43 @@ fn name_in_short(call: &ToolCall) -> String {
 }
 
 /// What the call is about, on one line.
-fn headline(sheet: &Sheet<'_>, call: &ToolCall, detail: Detail, lead: Option<String>) -> Vec<Piece> {
+fn headline(
+    sheet: &Sheet<'_>,
+    call: &ToolCall,
+    detail: Detail,
+    lead: Option<String>,
+) -> Vec<Piece> {
     let theme = sheet.look.theme;
     // Level 4 and an opened call show the command as it was given.
     let is_as_given = call.kind == ToolKind::Run && detail.is_whole();
-    let text = if is_as_given { first_line(&call.headline) } else { call.about(sheet.look.root) };
+    let text = if is_as_given {
+        first_line(&call.headline)
+    } else {
+        call.about(sheet.look.root)
+    };
     if let Some(input) = call.input.tree().filter(|_| text.starts_with('{')) {
         return vec![Span::styled(tree::arguments(input, LONG_HEAD), theme.text)];
     }
-    let intent = call.intent().filter(|_| sheet.look.intents).map(first_line).or(lead);
+    let intent = call
+        .intent()
+        .filter(|_| sheet.look.intents)
+        .map(first_line)
+        .or(lead);
     if let Some(intent) = intent {
-        return vec![Span::styled(intent, theme.text), Span::styled(format!("  {text}"), theme.dim)];
+        return vec![
+            Span::styled(intent, theme.text),
+            Span::styled(format!("  {text}"), theme.dim),
+        ];
     }
     match call.kind {
         ToolKind::Read | ToolKind::Edit | ToolKind::Write | ToolKind::Fetch => {
             vec![Span::styled(text, theme.accent)]
         }
-        ToolKind::Run | ToolKind::Search | ToolKind::Delegate | ToolKind::Plan | ToolKind::Other => {
+        ToolKind::Run
+        | ToolKind::Search
+        | ToolKind::Delegate
+        | ToolKind::Plan
+        | ToolKind::Other => {
             vec![Span::styled(text, theme.text)]
         }
     }
@@ -205,21 +286,41 @@ fn first_line(text: &Text) -> String {
 fn lane_rows(sheet: &Sheet<'_>, call: &ToolCall, lane: &LaneLine, detail: Detail) -> Vec<Row> {
     let theme = sheet.look.theme;
     let glyphs = sheet.glyphs();
-    let mark = if lane.is_open { glyphs.open } else { glyphs.closed };
+    let mark = if lane.is_open {
+        glyphs.open
+    } else {
+        glyphs.closed
+    };
     let is_listed = lane.since.is_some() && !lane.is_open && detail != Detail::Closed;
-    let newest = lane.last.last().filter(|last| !is_listed && !last.is_empty());
+    let newest = lane
+        .last
+        .last()
+        .filter(|last| !is_listed && !last.is_empty());
     let newest = newest.map(|last| format!("{}{last}", if theme.ascii { " - " } else { " · " }));
     let spans = vec![
         Span::styled(format!("{mark} "), theme.accent),
         Span::styled(first_line(&lane.label), theme.tool),
-        Span::styled(format!("  {}{}", lane.facts, newest.unwrap_or_default()), theme.dim),
+        Span::styled(
+            format!("  {}{}", lane.facts, newest.unwrap_or_default()),
+            theme.dim,
+        ),
     ];
     // The row of the call has a clock as long as that has no result.
     let lane_since = lane.since.filter(|_| !is_running(sheet, call));
-    let head = Row { line: wrap::fit(&spans, sheet.room(), glyphs.cut).into(), lane_since, ..Row::default() };
+    let head = Row {
+        line: wrap::fit(&spans, sheet.room(), glyphs.cut).into(),
+        lane_since,
+        ..Row::default()
+    };
     let below = lane.last.iter().filter(|_| is_listed).map(|sign| {
-        let spans = [Span::raw("  "), Span::styled(first_line(&Text::clean(sign)), theme.dim)];
-        Row { line: wrap::fit(&spans, sheet.room(), glyphs.cut).into(), ..Row::default() }
+        let spans = [
+            Span::raw("  "),
+            Span::styled(first_line(&Text::clean(sign)), theme.dim),
+        ];
+        Row {
+            line: wrap::fit(&spans, sheet.room(), glyphs.cut).into(),
+            ..Row::default()
+        }
     });
     std::iter::once(head).chain(below).collect()
 }
@@ -238,7 +339,9 @@ pub(crate) fn image_rows(
         && theme.terminal.canvas.means != Means::Off
         && !is_dim
         && width >= NARROWEST_IMAGE;
-    let pictures = look.pictures.filter(|_| is_shown && image.bytes.is_some() && detail != Detail::Closed);
+    let pictures = look
+        .pictures
+        .filter(|_| is_shown && image.bytes.is_some() && detail != Detail::Closed);
     let (seen, more) = match pictures.map(|pictures| pictures.get(image)) {
         None | Some(Sight::Waiting) => (None, None),
         Some(Sight::Seen(picture)) => {
@@ -247,16 +350,39 @@ pub(crate) fn image_rows(
         }
         Some(Sight::Broken(why)) => (None, Some(why.to_string())),
     };
-    let kind = image.mime.rsplit('/').next().filter(|kind| !kind.is_empty());
+    let kind = image
+        .mime
+        .rsplit('/')
+        .next()
+        .filter(|kind| !kind.is_empty());
     let size = image.bytes.map(figures::bytes);
-    let source = image.source.as_ref().map(|source| without_sgr(wrap::head(source, 400)).into_owned());
-    let parts = [Some("image".to_owned()), kind.map(str::to_owned), size, source, more];
-    let words = format!("[{}]", parts.into_iter().flatten().collect::<Vec<_>>().join(" "));
+    let source = image
+        .source
+        .as_ref()
+        .map(|source| without_sgr(wrap::head(source, 400)).into_owned());
+    let parts = [
+        Some("image".to_owned()),
+        kind.map(str::to_owned),
+        size,
+        source,
+        more,
+    ];
+    let words = format!(
+        "[{}]",
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    );
     let line = wrap::fit(&[Span::styled(words, theme.dim)], width, theme.glyphs().cut);
-    let mut rows = vec![Row { line: line.into(), ..Row::default() }];
+    let mut rows = vec![Row {
+        line: line.into(),
+        ..Row::default()
+    }];
     if let Some(picture) = seen {
         let canvas = theme.terminal.canvas;
-        let most = if detail.is_whole() { IMAGE_ROWS } else { PREVIEW_ROWS };
+        let most = if detail.is_whole() {
+            IMAGE_ROWS
+        } else {
+            PREVIEW_ROWS
+        };
         let cells = picture::cells(picture.size, width, most, canvas);
         let drawn = pictures.filter(|_| canvas.is_graphic());
         let drawing = drawn.and_then(|pictures| pictures.drawing(image, Shape { cells, canvas }));

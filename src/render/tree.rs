@@ -69,13 +69,24 @@ pub(crate) struct Leaf {
 }
 
 /// The rows of a whole tree, at most `limit`, each with what it shows. A last row says what is hidden.
-pub(crate) fn rows_with_leaves(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Vec<(Row, Leaf)> {
+pub(crate) fn rows_with_leaves(
+    tree: &Tree,
+    width: usize,
+    limit: usize,
+    look: &Look<'_>,
+) -> Vec<(Row, Leaf)> {
     let mut writer = Writer::new(RAW, Nodes::of(None, 0, 0), (width, limit), look);
     writer.root(Value::Tree(tree));
     let leaves = writer.leaves();
     let rows = finished(writer, look);
-    let none = Leaf { path: Arc::from("."), value: None, line: 0 };
-    rows.into_iter().zip(leaves.into_iter().chain(std::iter::repeat(none))).collect()
+    let none = Leaf {
+        path: Arc::from("."),
+        value: None,
+        line: 0,
+    };
+    rows.into_iter()
+        .zip(leaves.into_iter().chain(std::iter::repeat(none)))
+        .collect()
 }
 
 /// The rows of a whole tree, at most `limit`; a last row says what is hidden.
@@ -99,7 +110,11 @@ pub(crate) fn folded(
         Detail::Full | Detail::Raw => (limit, STRING.2),
     };
     let manner = Manner {
-        depth: if is_whole { usize::MAX } else { depth::fitting(value, budget) },
+        depth: if is_whole {
+            usize::MAX
+        } else {
+            depth::fitting(value, budget)
+        },
         strings: if is_whole { usize::MAX } else { strings },
         page: if is_whole { usize::MAX } else { PAGE.0 },
         by_hand: matches!(detail, Detail::Open | Detail::Full),
@@ -124,7 +139,10 @@ fn written(
 fn finished(writer: Writer<'_>, look: &Look<'_>) -> Vec<Row> {
     let (mut rows, hidden) = writer.finish();
     if hidden > 0 {
-        let what = format!("+{}", figures::count(u64::try_from(hidden).unwrap_or(u64::MAX), "value"));
+        let what = format!(
+            "+{}",
+            figures::count(u64::try_from(hidden).unwrap_or(u64::MAX), "value")
+        );
         rows.push(hidden_row(&what, hidden, look));
     }
     rows

@@ -42,23 +42,38 @@ pub struct Frame {
 impl Frame {
     /// Without anything in front.
     pub(crate) fn of(width: usize) -> Self {
-        Self { width, ..Self::default() }
+        Self {
+            width,
+            ..Self::default()
+        }
     }
 
     /// With blanks in front of all rows but the first.
     pub fn hanging(width: usize, indent: usize) -> Self {
-        Self { width, rest: vec![Span::raw(" ".repeat(indent))], ..Self::default() }
+        Self {
+            width,
+            rest: vec![Span::raw(" ".repeat(indent))],
+            ..Self::default()
+        }
     }
 }
 
 /// Columns that a text takes.
 pub fn width(text: &str) -> usize {
-    if text.is_ascii() { text.len() } else { text.graphemes(true).map(columns).sum() }
+    if text.is_ascii() {
+        text.len()
+    } else {
+        text.graphemes(true).map(columns).sum()
+    }
 }
 
 /// Columns that a grapheme takes, as the painter counts them.
 fn columns(grapheme: &str) -> usize {
-    if grapheme.len() == 1 { 1 } else { usize::from(grapheme.cell_width()) }
+    if grapheme.len() == 1 {
+        1
+    } else {
+        usize::from(grapheme.cell_width())
+    }
 }
 
 /// Columns that spans take.
@@ -101,13 +116,21 @@ pub fn wrap(spans: &[Piece], frame: &Frame) -> Vec<Line<'static>> {
         return vec![line.into()];
     }
     let flat = Flat::of(spans, room_first.min(room_rest));
-    let limit = if frame.limit == 0 { usize::MAX } else { frame.limit };
+    let limit = if frame.limit == 0 {
+        usize::MAX
+    } else {
+        frame.limit
+    };
     let rows = flat.rows(room_first, room_rest, limit.saturating_add(1));
     let wanted = limit.min(rows.len());
     let is_cut = wanted < rows.len();
     let mut out = Vec::with_capacity(wanted);
     for (index, range) in rows.into_iter().take(wanted).enumerate() {
-        let (front, room) = if index == 0 { (&first, room_first) } else { (&rest, room_rest) };
+        let (front, room) = if index == 0 {
+            (&first, room_first)
+        } else {
+            (&rest, room_rest)
+        };
         let mut line = front.clone();
         let is_last = index + 1 == wanted;
         if is_last && is_cut {
@@ -126,7 +149,11 @@ fn fitting(front: &[Piece], width: usize) -> Vec<Piece> {
     if width_of(front) * 2 > width {
         return Vec::new();
     }
-    front.iter().filter(|span| !span.content.is_empty()).cloned().collect()
+    front
+        .iter()
+        .filter(|span| !span.content.is_empty())
+        .cloned()
+        .collect()
 }
 
 /// What stands in `width` columns from a column on; `cut` stands where something is missing.
@@ -134,7 +161,10 @@ fn part(spans: &[Piece], from: usize, width: usize, cut: &'static str) -> Vec<Pi
     if from == 0 {
         return fit(spans, width, cut);
     }
-    let flat = Flat::of(&beginning(spans, from.saturating_add(width).saturating_add(1)), width);
+    let flat = Flat::of(
+        &beginning(spans, from.saturating_add(width).saturating_add(1)),
+        width,
+    );
     let mark = self::width(cut);
     let mut column = 0;
     let start = flat.text.grapheme_indices(true).find(|(_, grapheme)| {
@@ -142,13 +172,21 @@ fn part(spans: &[Piece], from: usize, width: usize, cut: &'static str) -> Vec<Pi
         column += columns(grapheme);
         is_shown
     });
-    let style = flat.styles.first().map(|(_, style)| *style).unwrap_or_default();
+    let style = flat
+        .styles
+        .first()
+        .map(|(_, style)| *style)
+        .unwrap_or_default();
     let mut out = Vec::new();
     if !flat.text.is_empty() && width > mark {
         out.push(Span::styled(cut, style));
     }
     if let Some((start, _)) = start {
-        out.extend(fit(&flat.slice(start..flat.text.len()), width.saturating_sub(mark), cut));
+        out.extend(fit(
+            &flat.slice(start..flat.text.len()),
+            width.saturating_sub(mark),
+            cut,
+        ));
     }
     out
 }
@@ -185,12 +223,26 @@ pub fn fit_path(path: &str, width: usize, cut: &'static str) -> String {
         return path.to_owned();
     }
     let from = usize::from(path.starts_with('/'));
-    let (first, rest) =
-        path.split_at(path.get(from..).and_then(|rest| rest.find('/')).map_or(0, |at| at + from));
-    let tails = || rest.match_indices('/').skip(1).map(|(at, _)| rest.get(at..).unwrap_or_default());
-    let both = tails().map(|tail| format!("{first}/{cut}{tail}")).find(|path| self::width(path) <= width);
-    let tail = || tails().map(|tail| format!("{cut}{tail}")).find(|path| self::width(path) <= width);
-    both.or_else(tail).unwrap_or_else(|| fit_end(path.rsplit('/').next().unwrap_or(path), width, cut))
+    let (first, rest) = path.split_at(
+        path.get(from..)
+            .and_then(|rest| rest.find('/'))
+            .map_or(0, |at| at + from),
+    );
+    let tails = || {
+        rest.match_indices('/')
+            .skip(1)
+            .map(|(at, _)| rest.get(at..).unwrap_or_default())
+    };
+    let both = tails()
+        .map(|tail| format!("{first}/{cut}{tail}"))
+        .find(|path| self::width(path) <= width);
+    let tail = || {
+        tails()
+            .map(|tail| format!("{cut}{tail}"))
+            .find(|path| self::width(path) <= width)
+    };
+    both.or_else(tail)
+        .unwrap_or_else(|| fit_end(path.rsplit('/').next().unwrap_or(path), width, cut))
 }
 
 /// The end of a name in at most `width` columns, with `cut` in front of it if something is missing.
@@ -216,7 +268,9 @@ pub fn fit_end(text: &str, width: usize, cut: &'static str) -> String {
 
 /// Enough of the spans to fill `width` columns, so that cutting an endless line costs little.
 fn beginning(spans: &[Piece], width: usize) -> Vec<Piece> {
-    let mut bytes = width.saturating_mul(4 + 4 * MARKS_PER_CELL).saturating_add(64);
+    let mut bytes = width
+        .saturating_mul(4 + 4 * MARKS_PER_CELL)
+        .saturating_add(64);
     let mut out = Vec::new();
     for span in spans {
         if bytes == 0 {
@@ -237,15 +291,32 @@ pub fn fit_match(
     [plain, matched]: [Style; 2],
     cut: &'static str,
 ) -> Vec<Piece> {
-    let part = |range: Range<usize>| line.get(range).unwrap_or_default().replace(['\t', '\n'], " ");
-    let behind = line.get(found.end..).map_or("", |behind| head(behind, LONGEST_MATCH));
-    let start = found.start - line.get(..found.start).map_or(0, |before| tail(before, LONGEST_MATCH).len());
+    let part = |range: Range<usize>| {
+        line.get(range)
+            .unwrap_or_default()
+            .replace(['\t', '\n'], " ")
+    };
+    let behind = line
+        .get(found.end..)
+        .map_or("", |behind| head(behind, LONGEST_MATCH));
+    let start = found.start
+        - line
+            .get(..found.start)
+            .map_or(0, |before| tail(before, LONGEST_MATCH).len());
     let (before, behind) = (part(start..found.start), behind.replace(['\t', '\n'], " "));
     let found = head(&part(found), LONGEST_MATCH).to_owned();
     let fits = self::width(&before) + self::width(&found) + self::width(&behind) <= width;
     // Of a line that is too long less stands in front of the match than behind it.
-    let before = if fits { before } else { fit_end(&before, width / 4, cut) };
-    let spans = [Span::styled(before, plain), Span::styled(found, matched), Span::styled(behind, plain)];
+    let before = if fits {
+        before
+    } else {
+        fit_end(&before, width / 4, cut)
+    };
+    let spans = [
+        Span::styled(before, plain),
+        Span::styled(found, matched),
+        Span::styled(behind, plain),
+    ];
     fit(&spans, width, cut)
 }
 
@@ -272,7 +343,12 @@ impl Flat {
                 has_ink |= span.content.bytes().any(|byte| byte != b' ');
             } else {
                 is_ascii &= span.content.is_ascii();
-                push_safely(&mut text, &span.content, (&mut column, &mut has_ink), widest);
+                push_safely(
+                    &mut text,
+                    &span.content,
+                    (&mut column, &mut has_ink),
+                    widest,
+                );
             }
             styles.push((text.len(), span.style));
         }
@@ -282,15 +358,27 @@ impl Flat {
             for (end, _) in &mut styles {
                 let mut cursor = GraphemeCursor::new(*end, text.len(), true);
                 if cursor.is_boundary(&text, 0) == Ok(false) {
-                    *end = cursor.next_boundary(&text, 0).ok().flatten().unwrap_or(text.len());
+                    *end = cursor
+                        .next_boundary(&text, 0)
+                        .ok()
+                        .flatten()
+                        .unwrap_or(text.len());
                 }
             }
         }
-        Self { text, styles, is_ascii }
+        Self {
+            text,
+            styles,
+            is_ascii,
+        }
     }
 
     fn width(&self) -> usize {
-        if self.is_ascii { self.text.len() } else { width(&self.text) }
+        if self.is_ascii {
+            self.text.len()
+        } else {
+            width(&self.text)
+        }
     }
 
     /// Byte ranges of the rows, at most `limit`.
@@ -303,7 +391,11 @@ impl Flat {
             let (end, next) = if self.is_ascii && text.len() <= room {
                 (text.len(), text.len())
             } else if self.is_ascii {
-                row_end(text, (0..text.len()).map(|at| (at, text.get(at..=at).unwrap_or_default())), room)
+                row_end(
+                    text,
+                    (0..text.len()).map(|at| (at, text.get(at..=at).unwrap_or_default())),
+                    room,
+                )
             } else {
                 row_end(text, text.grapheme_indices(true), room)
             };
@@ -322,7 +414,12 @@ impl Flat {
     fn row(&self, range: Range<usize>, room: usize) -> Vec<Piece> {
         let text = self.text.get(range.clone()).unwrap_or_default();
         let mut pieces = self.slice(range);
-        if !self.is_ascii && text.graphemes(true).next().is_some_and(|first| columns(first) > room) {
+        if !self.is_ascii
+            && text
+                .graphemes(true)
+                .next()
+                .is_some_and(|first| columns(first) > room)
+        {
             pieces.truncate(1);
             for piece in &mut pieces {
                 piece.content = "\u{fffd}".into();
@@ -352,7 +449,12 @@ impl Flat {
 }
 
 /// Copies text; see [`Flat::of`].
-fn push_safely(out: &mut String, text: &str, (column, has_ink): (&mut usize, &mut bool), widest: usize) {
+fn push_safely(
+    out: &mut String,
+    text: &str,
+    (column, has_ink): (&mut usize, &mut bool),
+    widest: usize,
+) {
     for grapheme in text.graphemes(true) {
         *has_ink |= !matches!(grapheme, "\t" | " ");
         if grapheme == "\t" {
@@ -398,7 +500,11 @@ fn push_cell(out: &mut String, grapheme: &str) {
 /// The end of the first row of a text, and where the next one begins. Breaks at blanks, beside wide
 /// characters, else behind a joint of a long word if that fills half of the row, else anywhere. Blanks at a break are
 /// not seen.
-fn row_end<'a>(text: &str, cells: impl Iterator<Item = (usize, &'a str)>, room: usize) -> (usize, usize) {
+fn row_end<'a>(
+    text: &str,
+    cells: impl Iterator<Item = (usize, &'a str)>,
+    room: usize,
+) -> (usize, usize) {
     let mut used = 0;
     let mut has_ink = false;
     let mut stop: Option<(usize, usize)> = None;
@@ -407,13 +513,19 @@ fn row_end<'a>(text: &str, cells: impl Iterator<Item = (usize, &'a str)>, room: 
     for (at, cell) in cells {
         let columns = columns(cell);
         let is_blank = cell == " ";
-        let end_of_word = stop.filter(|(_, next)| *next == at).map_or(at, |(end, _)| end);
+        let end_of_word = stop
+            .filter(|(_, next)| *next == at)
+            .map_or(at, |(end, _)| end);
         if used + columns > room && at > 0 {
             if !is_blank {
                 let joint = joint.filter(|_| stop_column * 2 < room).map(|at| (at, at));
                 return joint.or(stop).unwrap_or((at, at));
             }
-            let blanks = text.bytes().skip(at).take_while(|byte| *byte == b' ').count();
+            let blanks = text
+                .bytes()
+                .skip(at)
+                .take_while(|byte| *byte == b' ')
+                .count();
             return (end_of_word, at + blanks);
         }
         let after = at + cell.len();
@@ -434,7 +546,10 @@ fn row_end<'a>(text: &str, cells: impl Iterator<Item = (usize, &'a str)>, room: 
 
 /// Whether a long word may be broken behind this.
 fn is_joint(cell: &str) -> bool {
-    matches!(cell, "/" | "\\" | "," | ";" | "&" | "|" | "=" | ")" | "]" | "}" | "?")
+    matches!(
+        cell,
+        "/" | "\\" | "," | ";" | "&" | "|" | "=" | ")" | "]" | "}" | "?"
+    )
 }
 
 /// What stands in front of the further rows of a line of code: its own indentation, and a mark.
@@ -442,7 +557,11 @@ pub(crate) fn continuation(front: usize, line: &[Piece], width: usize, mark: Pie
     let text = line.iter().flat_map(|span| span.content.chars());
     let indent = text.take_while(|c| matches!(c, ' ' | '\t'));
     let indent: usize = indent.map(|c| if c == '\t' { INDENT_TAB } else { 1 }).sum();
-    vec![Span::raw(" ".repeat(front + indent.min(width / 3))), mark, Span::raw(" ")]
+    vec![
+        Span::raw(" ".repeat(front + indent.min(width / 3))),
+        mark,
+        Span::raw(" "),
+    ]
 }
 
 /// Takes the indentation away that all lines have.
@@ -453,17 +572,32 @@ pub(crate) fn dedent<'a>(lines: impl Iterator<Item = &'a mut Vec<Piece>>) {
         let is_blank = |c: &char| matches!(c, ' ' | '\t');
         (!text().all(|c| is_blank(&c))).then(|| text().take_while(is_blank).collect())
     };
-    let common =
-        |a: String, b: String| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
-    let margin = lines.iter().filter_map(|line| margin_of(line)).reduce(common);
-    let Some(bytes) = margin.map(|margin| margin.len()).filter(|bytes| *bytes > 0) else { return };
+    let common = |a: String, b: String| {
+        a.chars()
+            .zip(b.chars())
+            .take_while(|(a, b)| a == b)
+            .map(|(a, _)| a)
+            .collect()
+    };
+    let margin = lines
+        .iter()
+        .filter_map(|line| margin_of(line))
+        .reduce(common);
+    let Some(bytes) = margin.map(|margin| margin.len()).filter(|bytes| *bytes > 0) else {
+        return;
+    };
     for line in lines {
         let mut left = bytes;
         for span in line.iter_mut() {
             let taken = left.min(span.content.len());
             left -= taken;
             // Blanks and tabs have one byte.
-            span.content = span.content.get(taken..).unwrap_or_default().to_owned().into();
+            span.content = span
+                .content
+                .get(taken..)
+                .unwrap_or_default()
+                .to_owned()
+                .into();
         }
     }
 }

@@ -70,20 +70,29 @@ pub struct Options {
 }
 
 /// Writes the briefs of all sessions that can be opened.
-pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+pub fn write(
+    options: &Options,
+    now: Timestamp,
+    out: &mut dyn Write,
+) -> Result<Outcome, ReportError> {
     let mut is_first = true;
-    let missed = reading::each(&options.targets, &options.folders, show::is_large, |mut reading| {
-        let gathered = Gathered::of(&mut reading, now);
-        if options.form != Form::Json && !std::mem::take(&mut is_first) {
-            writeln!(out)?;
-        }
-        match options.form {
-            Form::Text => gathered.write_text(&reading, out)?,
-            Form::Json => json::write_line(out, &gathered.figures(&mut reading))?,
-            Form::Markdown => gathered.write_markdown(&reading, out)?,
-        }
-        Ok(())
-    })?;
+    let missed = reading::each(
+        &options.targets,
+        &options.folders,
+        show::is_large,
+        |mut reading| {
+            let gathered = Gathered::of(&mut reading, now);
+            if options.form != Form::Json && !std::mem::take(&mut is_first) {
+                writeln!(out)?;
+            }
+            match options.form {
+                Form::Text => gathered.write_text(&reading, out)?,
+                Form::Json => json::write_line(out, &gathered.figures(&mut reading))?,
+                Form::Markdown => gathered.write_markdown(&reading, out)?,
+            }
+            Ok(())
+        },
+    )?;
     Ok(options.folders.outcome(missed, Outcome::Complete))
 }
 
@@ -100,19 +109,45 @@ struct Gathered {
 impl Gathered {
     fn of(reading: &mut Reading, now: Timestamp) -> Self {
         let is_over = !reading.activity(now).goes_on(now);
-        let Reading { transcript, pager, .. } = reading;
+        let Reading {
+            transcript, pager, ..
+        } = reading;
         let mut contents = Contents::of(pager.as_mut());
         let brief = Brief::with_bodies(transcript, &mut |block| contents.whole(block));
         let answer = last_answer(transcript).and_then(|id| {
-            Some((id, quoted(transcript.get(id)?, QUOTED, &mut |block| contents.whole(block))))
+            Some((
+                id,
+                quoted(transcript.get(id)?, QUOTED, &mut |block| {
+                    contents.whole(block)
+                }),
+            ))
         });
-        Self { brief, loops: Memo::of(transcript), windows: Memo::of(transcript), answer, is_over }
+        Self {
+            brief,
+            loops: Memo::of(transcript),
+            windows: Memo::of(transcript),
+            answer,
+            is_over,
+        }
     }
 
     fn sources<'a>(&'a self, reading: &'a Reading) -> Sources<'a> {
-        let Self { brief, loops, windows, is_over, .. } = self;
+        let Self {
+            brief,
+            loops,
+            windows,
+            is_over,
+            ..
+        } = self;
         let (transcript, account, is_over) = (&reading.transcript, &reading.account, *is_over);
-        Sources { transcript, brief, account, loops, windows, is_over }
+        Sources {
+            transcript,
+            brief,
+            account,
+            loops,
+            windows,
+            is_over,
+        }
     }
 
     fn write_text(&self, reading: &Reading, out: &mut dyn Write) -> io::Result<()> {
@@ -141,11 +176,18 @@ impl Gathered {
     }
 
     fn write_markdown(&self, reading: &Reading, out: &mut dyn Write) -> io::Result<()> {
-        let title = reading.transcript.meta().title().map_or("Session", |title| title.as_str());
+        let title = reading
+            .transcript
+            .meta()
+            .title()
+            .map_or("Session", |title| title.as_str());
         writeln!(out, "## {}", plain(title))?;
         let sources = self.sources(reading);
         // What an agent did in vain is of no use to who reads its change.
-        for section in Section::ALL.into_iter().filter(|section| *section != Section::Waste) {
+        for section in Section::ALL
+            .into_iter()
+            .filter(|section| *section != Section::Waste)
+        {
             for (number, row) in sources.rows(section).iter().enumerate() {
                 if number == 0 {
                     writeln!(out, "\n### {}\n", capitalised(section.word()))?;
@@ -164,10 +206,20 @@ impl Gathered {
         let times = Times::of(&reading.transcript, &reading.account);
         let (cache_misses, cache_usd) = sources.cache_misses();
         let transcript = &reading.transcript;
-        let key = |id: EntryId| transcript.get(id).map(|entry| entry.key.to_string()).unwrap_or_default();
-        let said = |entry, text: String| Said { key: key(entry), text };
+        let key = |id: EntryId| {
+            transcript
+                .get(id)
+                .map(|entry| entry.key.to_string())
+                .unwrap_or_default()
+        };
+        let said = |entry, text: String| Said {
+            key: key(entry),
+            text,
+        };
         let brief = &self.brief;
-        let mut quotes = Quotes { left: QUOTED_IN_ALL };
+        let mut quotes = Quotes {
+            left: QUOTED_IN_ALL,
+        };
         let done = done_of(brief, &key, &mut quotes);
         let loop_of = |run: &Run| Some(said(run.first()?.0, loop_words(run, "x")));
         let mut figures = BriefFigures {
@@ -176,13 +228,21 @@ impl Gathered {
             title: transcript.meta().title().map(ToString::to_string),
             asked: Vec::new(),
             done,
-            failed: brief.failed.iter().map(|failure| failed_of(failure, &key)).collect(),
+            failed: brief
+                .failed
+                .iter()
+                .map(|failure| failed_of(failure, &key))
+                .collect(),
             open: brief
                 .open
                 .iter()
                 .filter_map(|open| {
                     let state = word_of(transcript, open, self.is_over)?;
-                    Some(Open { what: open.what.clone(), state, key: key(open.entry) })
+                    Some(Open {
+                        what: open.what.clone(),
+                        state,
+                        key: key(open.entry),
+                    })
                 })
                 .collect(),
             cost: (&reading.account.cost(transcript)).into(),
@@ -199,13 +259,21 @@ impl Gathered {
                 cache_misses,
                 cache_usd,
             },
-            last_answer: self.answer.as_ref().map(|(entry, text)| said(*entry, text.clone())),
+            last_answer: self
+                .answer
+                .as_ref()
+                .map(|(entry, text)| said(*entry, text.clone())),
         };
-        let Reading { transcript, pager, .. } = reading;
+        let Reading {
+            transcript, pager, ..
+        } = reading;
         let mut contents = Contents::of(pager.as_mut());
         let asked = prompts(transcript).map(|(_, entry)| {
             let text = quoted(entry, quotes.most(), &mut |block| contents.whole(block));
-            Said { key: entry.key.to_string(), text: quotes.take(text) }
+            Said {
+                key: entry.key.to_string(),
+                text: quotes.take(text),
+            }
         });
         figures.asked = asked.collect();
         figures
@@ -215,11 +283,18 @@ impl Gathered {
 /// What was done, with what the texts of others leave to quote.
 fn done_of(brief: &Brief, key: &impl Fn(EntryId) -> String, quotes: &mut Quotes) -> Done {
     Done {
-        files: brief.files.iter().map(|(path, change)| file(path, change, key(change.last))).collect(),
+        files: brief
+            .files
+            .iter()
+            .map(|(path, change)| file(path, change, key(change.last)))
+            .collect(),
         commands: brief
             .commands
             .iter()
-            .map(|command| Said { key: key(command.entry), text: quotes.of(&command.text) })
+            .map(|command| Said {
+                key: key(command.entry),
+                text: quotes.of(&command.text),
+            })
             .collect(),
         commits: brief
             .commits
@@ -230,7 +305,11 @@ fn done_of(brief: &Brief, key: &impl Fn(EntryId) -> String, quotes: &mut Quotes)
                 key: key(commit.entry),
             })
             .collect(),
-        tests: brief.tests.iter().map(|run| tests_of(run, quotes.of(&run.command), key(run.entry))).collect(),
+        tests: brief
+            .tests
+            .iter()
+            .map(|run| tests_of(run, quotes.of(&run.command), key(run.entry)))
+            .collect(),
     }
 }
 
@@ -326,7 +405,14 @@ struct Waste {
 
 fn file(path: &str, change: &Change, key: String) -> File {
     let (added, removed) = change.lines.unzip();
-    File { path: path.to_owned(), edits: change.edits, writes: change.writes, added, removed, key }
+    File {
+        path: path.to_owned(),
+        edits: change.edits,
+        writes: change.writes,
+        added,
+        removed,
+        key,
+    }
 }
 
 fn tests_of(run: &TestRun, command: String, key: String) -> Tests {
@@ -340,7 +426,15 @@ fn tests_of(run: &TestRun, command: String, key: String) -> Tests {
 }
 
 fn failed_of(failure: &Failure, key: &impl Fn(EntryId) -> String) -> Failed {
-    let Failure { what, facts, word, times, entry, mended, .. } = failure;
+    let Failure {
+        what,
+        facts,
+        word,
+        times,
+        entry,
+        mended,
+        ..
+    } = failure;
     Failed {
         what: what.clone(),
         facts: facts.clone(),
@@ -352,7 +446,10 @@ fn failed_of(failure: &Failure, key: &impl Fn(EntryId) -> String) -> Failed {
 }
 
 fn markdown(row: &BriefRow) -> String {
-    match (row.code.as_str(), plain(&format!("{}{}", row.text, row.end))) {
+    match (
+        row.code.as_str(),
+        plain(&format!("{}{}", row.text, row.end)),
+    ) {
         ("", text) => text,
         (words, text) => format!("{} {text}", code(words)),
     }
@@ -406,10 +503,18 @@ mod tests {
             let mut entry = out.new_entry(Text::clean(&format!("u{number}")), Role::User, None);
             entry.marks.prompt = true;
             let body = out.prose(&"x".repeat(bytes));
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Text(body)));
             out.entry(entry);
         }
-        Reading::from_batch(Target { path: PathBuf::from("a.jsonl"), session: None }, out)
+        Reading::from_batch(
+            Target {
+                path: PathBuf::from("a.jsonl"),
+                session: None,
+            },
+            out,
+        )
     }
 
     #[test]
@@ -417,19 +522,28 @@ mod tests {
         let asked = |count, bytes| {
             let mut reading = prompts(count, bytes);
             let gathered = Gathered::of(&mut reading, super::Timestamp(0));
-            gathered.figures(&mut reading).asked.into_iter().map(|said| said.text).collect::<Vec<_>>()
+            gathered
+                .figures(&mut reading)
+                .asked
+                .into_iter()
+                .map(|said| said.text)
+                .collect::<Vec<_>>()
         };
         let few = asked(3, 10_000);
         assert!(few.iter().all(|text| text.len() == 10_000), "all of it");
         let long = asked(1, QUOTED + 2_048);
         assert!(
-            long.concat().ends_with("x\n[2.0 KB more left out; `tv show` has all]"),
+            long.concat()
+                .ends_with("x\n[2.0 KB more left out; `tv show` has all]"),
             "{:?}",
             long.concat().get(QUOTED..)
         );
         let many = asked(1_000, 10_000);
         assert!(many.concat().len() < QUOTED_IN_ALL + 400 * many.len());
-        assert!(many.last().is_some_and(|text| text.starts_with("xxx") && text.contains("more left out")));
+        assert!(
+            many.last()
+                .is_some_and(|text| text.starts_with("xxx") && text.contains("more left out"))
+        );
     }
 
     #[test]
@@ -437,9 +551,14 @@ mod tests {
         for (more, told) in [(0, None), (3, Some("\n          + 3 more\n"))] {
             let mut reading = prompts(ROWS + more, 4);
             let mut out = Vec::new();
-            Gathered::of(&mut reading, super::Timestamp(0)).write_text(&reading, &mut out).unwrap();
+            Gathered::of(&mut reading, super::Timestamp(0))
+                .write_text(&reading, &mut out)
+                .unwrap();
             let text = String::from_utf8(out).unwrap();
-            assert!(told.map_or_else(|| !text.contains("more"), |told| text.contains(told)), "{text}");
+            assert!(
+                told.map_or_else(|| !text.contains("more"), |told| text.contains(told)),
+                "{text}"
+            );
         }
     }
 

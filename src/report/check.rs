@@ -89,11 +89,17 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
         },
     )?;
     match options.form {
-        Form::Text if sessions > 0 => writeln!(out, "{}", summary(totals, sessions, options.least))?,
+        Form::Text if sessions > 0 => {
+            writeln!(out, "{}", summary(totals, sessions, options.least))?;
+        }
         Form::Sarif => sarif::write(&all, out)?,
         Form::Text | Form::Json => {}
     }
-    let otherwise = if totals.errors > 0 { Outcome::Found } else { Outcome::Complete };
+    let otherwise = if totals.errors > 0 {
+        Outcome::Found
+    } else {
+        Outcome::Complete
+    };
     Ok(options.folders.outcome(missed, otherwise))
 }
 
@@ -114,7 +120,12 @@ pub fn write_rules(form: Form, out: &mut dyn Write) -> Result<Outcome, ReportErr
     for rule in lint::rules() {
         let severity = lint::word(rule.severity);
         if form == Form::Json {
-            let line = RuleLine { schema: "tv.check.rules/1", rule: rule.id, severity, what: rule.what };
+            let line = RuleLine {
+                schema: "tv.check.rules/1",
+                rule: rule.id,
+                severity,
+                what: rule.what,
+            };
             json::write_line(out, &line)?;
         } else {
             writeln!(out, "{:<width$}  {severity:<7}  {}", rule.id, rule.what)?;
@@ -125,17 +136,28 @@ pub fn write_rules(form: Form, out: &mut dyn Write) -> Result<Outcome, ReportErr
 
 /// What is bad enough, in the order of the files.
 fn wanted(findings: &Findings, least: Severity) -> Vec<&Finding> {
-    let mut wanted: Vec<&Finding> = findings.iter().filter(|finding| finding.severity >= least).collect();
+    let mut wanted: Vec<&Finding> = findings
+        .iter()
+        .filter(|finding| finding.severity >= least)
+        .collect();
     wanted.sort_by_key(|finding| (finding.place.file, finding.place.at, finding.block));
     wanted
 }
 
 fn lines(findings: Vec<&Finding>, reading: &mut Reading) -> Vec<Line> {
-    findings.into_iter().map(|finding| line(finding, reading)).collect()
+    findings
+        .into_iter()
+        .map(|finding| line(finding, reading))
+        .collect()
 }
 
 fn line(finding: &Finding, reading: &mut Reading) -> Line {
-    let Origin { file, at, len, line } = finding.place;
+    let Origin {
+        file,
+        at,
+        len,
+        line,
+    } = finding.place;
     let number = |id| reading.transcript.place_of(id).map(|place| place + 1);
     let has_lines = matches!(reading.shape, Shape::Lines | Shape::Stream);
     Line {
@@ -159,17 +181,31 @@ fn line(finding: &Finding, reading: &mut Reading) -> Line {
 /// Where the id of the call stands in its record.
 fn column(finding: &Finding, reading: &mut Reading) -> Option<usize> {
     let pager = reading.pager.as_mut()?;
-    let bytes = pager.bytes(finding.place).filter(|_| !finding.call.is_empty())?;
+    let bytes = pager
+        .bytes(finding.place)
+        .filter(|_| !finding.call.is_empty())?;
     memchr::memmem::find(&bytes, finding.call.as_bytes()).map(|at| at + 1)
 }
 
 /// A line for all of a kind in a file: where the first is, how many there are, and where the last is.
-fn write_text(findings: &[&Finding], reading: &mut Reading, out: &mut dyn Write) -> Result<(), ReportError> {
+fn write_text(
+    findings: &[&Finding],
+    reading: &mut Reading,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
     let of_files = findings.chunk_by(|one, next| one.place.file == next.place.file);
-    let kinds: Vec<Alike<'_>> = of_files.flat_map(|of_file| lint::alike(of_file.iter().copied())).collect();
+    let kinds: Vec<Alike<'_>> = of_files
+        .flat_map(|of_file| lint::alike(of_file.iter().copied()))
+        .collect();
     for kind in kinds {
         let first = line(kind.first, reading);
-        let Line { path, rule, severity, message, .. } = &first;
+        let Line {
+            path,
+            rule,
+            severity,
+            message,
+            ..
+        } = &first;
         let (row, column) = (first.number.unwrap_or(1), first.column.unwrap_or(1));
         let path = reading::on_one_line(path);
         write!(out, "{path}:{row}:{column}: {severity}[{rule}]: {message}")?;
@@ -200,11 +236,22 @@ fn summary(counts: Counts, sessions: u64, least: Severity) -> String {
         (Severity::Warning, counts.warnings, "warning"),
         (Severity::Note, counts.notes, "note"),
     ];
-    let parts = counted.iter().filter(|(_, n, _)| *n > 0).map(|(severity, n, what)| {
-        let hidden = if *severity < least { " (not shown)" } else { "" };
-        format!("{}{hidden}", count(*n as u64, what))
-    });
+    let parts = counted
+        .iter()
+        .filter(|(_, n, _)| *n > 0)
+        .map(|(severity, n, what)| {
+            let hidden = if *severity < least {
+                " (not shown)"
+            } else {
+                ""
+            };
+            format!("{}{hidden}", count(*n as u64, what))
+        });
     let parts: Vec<String> = parts.collect();
-    let found = if parts.is_empty() { "nothing found".to_owned() } else { parts.join(", ") };
+    let found = if parts.is_empty() {
+        "nothing found".to_owned()
+    } else {
+        parts.join(", ")
+    };
     format!("{found} in {}", count(sessions, "session"))
 }

@@ -205,10 +205,20 @@ struct PlaceLine {
 }
 
 /// Writes how a session was understood.
-pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
-    let Options { target, folders, .. } = options;
-    let outcome =
-        |failures, has_some| folders.outcome(folders.missed(target, failures, has_some), Outcome::Complete);
+pub fn write(
+    options: &Options,
+    now: Timestamp,
+    out: &mut dyn Write,
+) -> Result<Outcome, ReportError> {
+    let Options {
+        target, folders, ..
+    } = options;
+    let outcome = |failures, has_some| {
+        folders.outcome(
+            folders.missed(target, failures, has_some),
+            Outcome::Complete,
+        )
+    };
     let (reading, coverage) = match reading::survey(target) {
         Ok(read) => read,
         Err(failure) => return Ok(outcome(vec![failure], false)),
@@ -251,22 +261,42 @@ fn examine(reading: &Reading, coverage: &Coverage, now: Timestamp) -> Report {
         path: reading::shown(&reading.target.path).to_string(),
         recognition: recognition(reading),
         agent: AgentLines {
-            versions: transcript.meta().versions.iter().map(ToString::to_string).collect(),
+            versions: transcript
+                .meta()
+                .versions
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
             version_list: versions(reading),
-            facts: transcript.meta().facts.iter().map(|(name, value)| (*name, value.to_string())).collect(),
+            facts: transcript
+                .meta()
+                .facts
+                .iter()
+                .map(|(name, value)| (*name, value.to_string()))
+                .collect(),
             omits: ingest::omits(reading.opened.format),
         },
-        files: reading.files.values().map(|path| reading::shown(path).to_string()).collect(),
+        files: reading
+            .files
+            .values()
+            .map(|path| reading::shown(path).to_string())
+            .collect(),
         file_list: files(reading),
         records: figures::records(reading),
         // Faulty records are shown too, as they are.
         shown_percent: percent(tally.records() - tally.passed, tally.records()),
-        shown_bytes_percent: percent(tally.bytes.total() - tally.bytes.passed, tally.bytes.total()),
+        shown_bytes_percent: percent(
+            tally.bytes.total() - tally.bytes.passed,
+            tally.bytes.total(),
+        ),
         strings: strings(coverage, reading),
         unknown: tally.unknown.iter().map(unknown).collect(),
         overlay: defined::naming(
             reading.opened.format,
-            tally.unknown.iter().map(|(kind, unknown)| (kind.to_string(), unknown.judged())),
+            tally
+                .unknown
+                .iter()
+                .map(|(kind, unknown)| (kind.to_string(), unknown.judged())),
         ),
         unknown_fields: tally.unknown_fields.iter().map(field).collect(),
         links,
@@ -302,7 +332,9 @@ fn recognition(reading: &Reading) -> Recognition {
         confidence: reading.opened.confidence,
         reason: reading.opened.reason.to_string(),
         definition: definition(reading.opened.format),
-        added_by: defined::added_by(reading.opened.format).map(|file| file.display().to_string()).collect(),
+        added_by: defined::added_by(reading.opened.format)
+            .map(|file| file.display().to_string())
+            .collect(),
         formats: formats.collect(),
     }
 }
@@ -318,7 +350,12 @@ fn definition(format: &str) -> Option<String> {
 }
 
 fn strings(coverage: &Coverage, reading: &Reading) -> StringLines {
-    let Share { bytes, shown, details, .. } = coverage.total();
+    let Share {
+        bytes,
+        shown,
+        details,
+        ..
+    } = coverage.total();
     let line = |(path, share): (&Text, Share)| FieldLine {
         path: path.to_string(),
         strings: share.strings,
@@ -339,8 +376,13 @@ fn strings(coverage: &Coverage, reading: &Reading) -> StringLines {
 
 /// The version of the agent that wrote a record: the last one that was new before it in its file, else the first one.
 fn version_at(record: Origin, tally: &Tally) -> Option<String> {
-    let in_file = tally.versions.iter().filter(|(_, first)| first.file == record.file);
-    let before = in_file.filter(|(_, first)| **first <= record).max_by_key(|(_, first)| **first);
+    let in_file = tally
+        .versions
+        .iter()
+        .filter(|(_, first)| first.file == record.file);
+    let before = in_file
+        .filter(|(_, first)| **first <= record)
+        .max_by_key(|(_, first)| **first);
     let version = before.or_else(|| tally.versions.iter().min_by_key(|(_, first)| **first));
     version.map(|(version, _)| version.to_string())
 }
@@ -368,8 +410,17 @@ fn files(reading: &Reading) -> Vec<FileLine> {
         } else {
             "companion"
         };
-        let bytes = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|file| file.len());
-        FileLine { path: reading::shown(path).to_string(), role, bytes, records, record_bytes }
+        let bytes = std::fs::metadata(path)
+            .ok()
+            .filter(std::fs::Metadata::is_file)
+            .map(|file| file.len());
+        FileLine {
+            path: reading::shown(path).to_string(),
+            role,
+            bytes,
+            records,
+            record_bytes,
+        }
     };
     reading.files.iter().map(line).collect()
 }
@@ -395,7 +446,10 @@ fn notices(all: &[Notice], reading: &Reading) -> Vec<NoticeLine> {
     let tally = reading.transcript.tally();
     let is_listed_elsewhere = |notice: &Notice| {
         notice.severity == Severity::Error
-            || notice.what.strip_prefix("unknown ").is_some_and(|what| tally.unknown.contains_key(what))
+            || notice
+                .what
+                .strip_prefix("unknown ")
+                .is_some_and(|what| tally.unknown.contains_key(what))
     };
     let mut lines: BTreeMap<&str, NoticeLine> = BTreeMap::new();
     for notice in all.iter().filter(|notice| !is_listed_elsewhere(notice)) {

@@ -52,7 +52,10 @@ pub(crate) struct FromLine<'a> {
 
 impl<'a> From<&'a Sender> for FromLine<'a> {
     fn from(sender: &'a Sender) -> Self {
-        Self { kind: sender.kind.word(), name: sender.name.as_deref() }
+        Self {
+            kind: sender.kind.word(),
+            name: sender.name.as_deref(),
+        }
     }
 }
 
@@ -67,7 +70,13 @@ struct Blocks<'a> {
 
 impl Serialize for Blocks<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { id, entry, reading, contents, is_over } = self;
+        let Self {
+            id,
+            entry,
+            reading,
+            contents,
+            is_over,
+        } = self;
         let is_open = entry.calls().any(|call| call.state.is_open());
         let transcript = &reading.transcript;
         let awaited = is_open.then(|| Awaited::of(transcript));
@@ -83,7 +92,11 @@ impl Serialize for Blocks<'_> {
                 };
                 let life = Lifecycle::of(transcript, (*id, &entry.key), call, *is_over);
                 let seen = life.seen(transcript, *id).map(|(_, at)| at);
-                Life { state: if life.is_running { "running" } else { word }, course: life, seen }
+                Life {
+                    state: if life.is_running { "running" } else { word },
+                    course: life,
+                    seen,
+                }
             });
             list.serialize_element(&detailed(&contents.whole(block), entry, life, &details))?;
         }
@@ -266,9 +279,18 @@ pub(crate) fn of<'a>(
         role: entry.role.word(),
         from: entry.from.as_deref().map(Into::into),
         model: entry.model.as_deref(),
-        blocks: Blocks { id, entry, reading, contents: RefCell::new(contents), is_over },
+        blocks: Blocks {
+            id,
+            entry,
+            reading,
+            contents: RefCell::new(contents),
+            is_over,
+        },
         usage: entry.usage.as_deref().map(usage_line),
-        cost: entry.usage.as_deref().map(|usage| (&cost::of_request(usage, entry.model.as_ref())).into()),
+        cost: entry
+            .usage
+            .as_deref()
+            .map(|usage| (&cost::of_request(usage, entry.model.as_ref())).into()),
         origin: OriginLine {
             file: reading::shown(reading.file(origin.file)).to_string(),
             line: (origin.line > 0).then_some(origin.line),
@@ -276,7 +298,11 @@ pub(crate) fn of<'a>(
             len: origin.len,
         },
         active: !reading.transcript.branches().abandoned.contains(&id),
-        branch: reading.transcript.branches().of(id).map(|branch| branch.number),
+        branch: reading
+            .transcript
+            .branches()
+            .of(id)
+            .map(|branch| branch.number),
     }
 }
 
@@ -287,15 +313,27 @@ fn block_line<'a>(
     details: Option<Fields<'a>>,
 ) -> BlockLine<'a> {
     match block {
-        BlockKind::Text(body) => BlockLine::Text { text: Content(body) },
-        BlockKind::Thinking(body) => BlockLine::Thinking { text: Content(body) },
+        BlockKind::Text(body) => BlockLine::Text {
+            text: Content(body),
+        },
+        BlockKind::Thinking(body) => BlockLine::Thinking {
+            text: Content(body),
+        },
         BlockKind::Call(call) => {
             let life = life.unwrap_or_default();
             BlockLine::Call(Box::new(call_line(call, entry, life, details)))
         }
         BlockKind::Result(stray) => {
-            let StrayResult { call, result, duplicate } = &**stray;
-            BlockLine::Result { call_id: call, duplicate: *duplicate, result: result_line(result, details) }
+            let StrayResult {
+                call,
+                result,
+                duplicate,
+            } = &**stray;
+            BlockLine::Result {
+                call_id: call,
+                duplicate: *duplicate,
+                result: result_line(result, details),
+            }
         }
         BlockKind::Image(image) => BlockLine::Image(image_line(image)),
         BlockKind::Break(what) => BlockLine::Break(break_line(what)),
@@ -305,35 +343,60 @@ fn block_line<'a>(
 }
 
 fn raw_line<'a>(raw: &'a Raw, judged: Option<&'static str>) -> BlockLine<'a> {
-    BlockLine::Raw { title: &raw.title, body: Content(&raw.body), judged }
+    BlockLine::Raw {
+        title: &raw.title,
+        body: Content(&raw.body),
+        judged,
+    }
 }
 
 fn call_line<'a>(
     call: &'a ToolCall,
     entry: &Entry,
-    Life { state, course: life, seen }: Life<'a>,
+    Life {
+        state,
+        course: life,
+        seen,
+    }: Life<'a>,
     details: Option<Fields<'a>>,
 ) -> CallLine<'a> {
     let time = |at: Option<Timestamp>| at.map(Timestamp::to_rfc3339);
     let result = call.state.result();
     let started = call.started.or(entry.at);
     let ended = result.and_then(ToolResult::ended);
-    let measured = result.filter(|result| result.work.is_none()).and_then(|result| result.duration_ms);
+    let measured = result
+        .filter(|result| result.work.is_none())
+        .and_then(|result| result.duration_ms);
     CallLine {
         id: &call.key,
         name: &call.name,
         kind: call.kind.word(),
         input: Content(&call.input),
         state,
-        result: result.filter(|_| !call.state.is_unrecorded()).map(|result| result_line(result, details)),
+        result: result
+            .filter(|_| !call.state.is_unrecorded())
+            .map(|result| result_line(result, details)),
         started: started.map(Timestamp::to_rfc3339),
         ended: ended.map(Timestamp::to_rfc3339),
         duration_ms: measured.or_else(|| Some(ended?.since(started?))),
         lane: call.lane.as_deref(),
         acknowledged: time(life.acknowledged),
-        polls: life.polls.iter().map(|update| PollLine { at: time(update.at), key: &update.by }).collect(),
-        completed: life.completed.map(|end| CompletedLine { at: time(end.at), exit: end.exit, by: end.by }),
-        delivered: life.delivered.map(|(at, by)| DeliveredLine { at: time(at), by }),
+        polls: life
+            .polls
+            .iter()
+            .map(|update| PollLine {
+                at: time(update.at),
+                key: &update.by,
+            })
+            .collect(),
+        completed: life.completed.map(|end| CompletedLine {
+            at: time(end.at),
+            exit: end.exit,
+            by: end.by,
+        }),
+        delivered: life
+            .delivered
+            .map(|(at, by)| DeliveredLine { at: time(at), by }),
         seen: time(seen),
         detached: life.is_detached,
         undelivered: life.is_undelivered,
@@ -352,7 +415,11 @@ fn result_line<'a>(result: &'a ToolResult, details: Option<Fields<'a>>) -> Resul
 }
 
 fn image_line(image: &Image) -> ImageLine<'_> {
-    ImageLine { mime: not_empty(&image.mime), bytes: image.bytes, source: image.source.as_deref() }
+    ImageLine {
+        mime: not_empty(&image.mime),
+        bytes: image.bytes,
+        source: image.source.as_deref(),
+    }
 }
 
 fn break_line(line: &Break) -> BreakLine<'_> {
@@ -371,7 +438,13 @@ fn break_line(line: &Break) -> BreakLine<'_> {
         Break::Waiting(text) => ("waiting", own(text)),
     };
     let compaction = match line {
-        Break::Compaction { before, after, trigger, partial, took } => Some(CompactionLine {
+        Break::Compaction {
+            before,
+            after,
+            trigger,
+            partial,
+            took,
+        } => Some(CompactionLine {
             tokens_before: *before,
             tokens_after: *after,
             trigger: not_empty(trigger),
@@ -380,7 +453,11 @@ fn break_line(line: &Break) -> BreakLine<'_> {
         }),
         _ => None,
     };
-    BreakLine { what, text, compaction }
+    BreakLine {
+        what,
+        text,
+        compaction,
+    }
 }
 
 fn not_empty(text: &str) -> Option<&str> {
@@ -388,8 +465,23 @@ fn not_empty(text: &str) -> Option<&str> {
 }
 
 fn usage_line(usage: &Usage) -> UsageLine {
-    let Usage { input, output, cache_read, cache_write, reasoning, is_partial, .. } = *usage;
-    UsageLine { input, output, output_is_partial: is_partial, cache_read, cache_write, reasoning }
+    let Usage {
+        input,
+        output,
+        cache_read,
+        cache_write,
+        reasoning,
+        is_partial,
+        ..
+    } = *usage;
+    UsageLine {
+        input,
+        output,
+        output_is_partial: is_partial,
+        cache_read,
+        cache_write,
+        reasoning,
+    }
 }
 
 /// A body: a string without colours, or a tree; a body whose record is gone is its stub.
@@ -412,7 +504,10 @@ impl Serialize for Fields<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields: Vec<(&str, Vec<Node<'_>>)> = Vec::new();
         for (path, value) in self.0.iter().flat_map(|details| &details.fields) {
-            match fields.iter_mut().find(|(known, _)| self.0.len() > 1 && *known == path.as_str()) {
+            match fields
+                .iter_mut()
+                .find(|(known, _)| self.0.len() > 1 && *known == path.as_str())
+            {
                 Some((_, values)) => values.push(Node(value)),
                 None => fields.push((path.as_str(), vec![Node(value)])),
             }
@@ -439,7 +534,9 @@ impl Serialize for Node<'_> {
         match self.0 {
             Tree::Null => serializer.serialize_unit(),
             Tree::Bool(value) => serializer.serialize_bool(*value),
-            Tree::Number(digits) => number(digits).map_err(S::Error::custom)?.serialize(serializer),
+            Tree::Number(digits) => number(digits)
+                .map_err(S::Error::custom)?
+                .serialize(serializer),
             Tree::Text(text) => without_sgr(text).serialize(serializer),
             Tree::List(items) => serializer.collect_seq(items.iter().map(Node)),
             Tree::Map(members) => {
@@ -456,7 +553,9 @@ impl Serialize for Node<'_> {
 /// A number exactly as written; what readers of JSON could not take as a number becomes a string.
 fn number(digits: &str) -> serde_json::Result<Box<RawValue>> {
     let is_finite = digits.parse::<f64>().is_ok_and(f64::is_finite);
-    let as_written = RawValue::from_string(digits.to_owned()).ok().filter(|_| is_finite);
+    let as_written = RawValue::from_string(digits.to_owned())
+        .ok()
+        .filter(|_| is_finite);
     as_written.map_or_else(|| RawValue::from_string(serde_json::to_string(digits)?), Ok)
 }
 

@@ -267,7 +267,13 @@ fn session(reading: &Reading, span: Span, now: Timestamp) -> SessionFigures {
     let string = |text: Option<&Text>| text.map(Text::to_string);
     let activity = reading.activity(now);
     let id = string(meta.id.as_ref());
-    let of_target = || reading.target.session.as_deref().map(|id| Text::clean(id).to_string());
+    let of_target = || {
+        reading
+            .target
+            .session
+            .as_deref()
+            .map(|id| Text::clean(id).to_string())
+    };
     // What came through a pipe has no place.
     let place = Some(&reading.opened.path).filter(|path| path.is_file());
     let place = place.and_then(|path| find::named(path, reading.opened.format));
@@ -284,7 +290,11 @@ fn session(reading: &Reading, span: Span, now: Timestamp) -> SessionFigures {
         waiting_for: activity.wish().map(Wish::word),
         agents_at_work: activity.agents(),
         running: background::running(transcript, &activity),
-        facts: meta.facts.iter().map(|(name, value)| (*name, value.to_string())).collect(),
+        facts: meta
+            .facts
+            .iter()
+            .map(|(name, value)| (*name, value.to_string()))
+            .collect(),
     }
 }
 
@@ -314,16 +324,28 @@ pub(crate) fn records(reading: &Reading) -> RecordFigures {
             passed_reasons: tally.bytes.reasons.clone(),
         },
         passed_reasons: tally.reasons.clone(),
-        unknown: tally.unknown.iter().map(|(kind, found)| (kind.to_string(), found.count())).collect(),
+        unknown: tally
+            .unknown
+            .iter()
+            .map(|(kind, found)| (kind.to_string(), found.count()))
+            .collect(),
         unknown_judged: tally.unknown.iter().map(judged).collect(),
         faults: tally.faults.iter().map(fault).collect(),
     }
 }
 
 fn compactions_in(entry: &Entry) -> u64 {
-    let is_compaction =
-        |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Compaction { partial: false, .. }));
-    entry.blocks.iter().map(|block| u64::from(is_compaction(&block.kind))).sum()
+    let is_compaction = |kind: &BlockKind| {
+        matches!(
+            kind,
+            BlockKind::Break(Break::Compaction { partial: false, .. })
+        )
+    };
+    entry
+        .blocks
+        .iter()
+        .map(|block| u64::from(is_compaction(&block.kind)))
+        .sum()
 }
 
 impl EntryFigures {

@@ -58,8 +58,11 @@ pub fn write(
         write_feed(Printer::new(options, now), feed, stop, reading, out)
     };
     let (printer, was_interrupted, reading) = followed(&options.target, mode, work)?;
-    let outcome =
-        if was_interrupted { Outcome::Interrupted } else { options.outcome(reading.failure(), true) };
+    let outcome = if was_interrupted {
+        Outcome::Interrupted
+    } else {
+        options.outcome(reading.failure(), true)
+    };
     printer?;
     Ok(outcome)
 }
@@ -78,8 +81,15 @@ fn write_feed<'o>(
             Ok(message) => {
                 is_known_whole |= matches!(message, Feed::CaughtUp);
                 is_open = !matches!(message, Feed::Link(LinkState::Closed) | Feed::Fault(_));
-                if let Taken::Replaced(Replaced { before: Some(before), .. }) = reading.keep_up(message) {
-                    printer.look_up(&Lookup { before: &before, now: &reading.transcript });
+                if let Taken::Replaced(Replaced {
+                    before: Some(before),
+                    ..
+                }) = reading.keep_up(message)
+                {
+                    printer.look_up(&Lookup {
+                        before: &before,
+                        now: &reading.transcript,
+                    });
                 }
                 false
             }
@@ -111,7 +121,10 @@ fn write_complete(
 ) -> io::Result<()> {
     printer.colour_again();
     let order = reading.transcript.order();
-    let new = order.iter().rposition(|id| printer.has_printed(*id)).map_or(0, |last| last + 1);
+    let new = order
+        .iter()
+        .rposition(|id| printer.has_printed(*id))
+        .map_or(0, |last| last + 1);
     for id in order.get(new..).unwrap_or_default().to_vec() {
         if !is_complete(id, is_quiet, &reading.transcript) {
             break;
@@ -124,7 +137,9 @@ fn write_complete(
 /// Whether nothing more is expected of an entry: its calls have results, or the model went on without
 /// them.
 fn is_complete(id: EntryId, is_quiet: bool, transcript: &Transcript) -> bool {
-    let Some(entry) = transcript.get(id) else { return true };
+    let Some(entry) = transcript.get(id) else {
+        return true;
+    };
     let later = || later_entries(id, transcript);
     let is_ahead = |other: &Entry| other.lane.is_none() || other.lane == entry.lane;
     let went_on = || later().any(|other| other.role == Role::Assistant && is_ahead(other));
@@ -134,7 +149,11 @@ fn is_complete(id: EntryId, is_quiet: bool, transcript: &Transcript) -> bool {
 }
 
 fn later_entries(id: EntryId, transcript: &Transcript) -> impl Iterator<Item = &Entry> {
-    let others = transcript.order().iter().rev().take_while(move |other| **other != id);
+    let others = transcript
+        .order()
+        .iter()
+        .rev()
+        .take_while(move |other| **other != id);
     others.filter_map(|other| transcript.get(*other))
 }
 

@@ -37,13 +37,19 @@ pub enum Options {
 pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     match options {
         Options::List(environment) => list(environment, out)?,
-        Options::Check { definition: Err(mistakes), .. } => {
+        Options::Check {
+            definition: Err(mistakes),
+            ..
+        } => {
             for mistake in mistakes {
                 writeln!(out, "{}", Text::clean(mistake))?;
             }
             return Ok(Outcome::Found);
         }
-        Options::Check { definition: Ok((name, remarks)), samples } => {
+        Options::Check {
+            definition: Ok((name, remarks)),
+            samples,
+        } => {
             return check((name, remarks.as_slice()), samples, out);
         }
         Options::Show(text) => write!(out, "{text}")?,
@@ -53,21 +59,38 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
 
 fn list(environment: &Environment, out: &mut dyn Write) -> io::Result<()> {
     let formats = defined::known(environment);
-    let width = formats.iter().map(|known| known.name.len()).max().unwrap_or(0);
+    let width = formats
+        .iter()
+        .map(|known| known.name.len())
+        .max()
+        .unwrap_or(0);
     // Whether one runs is not asked.
     let counts = find::counts(environment, Timestamp(0));
-    for Known { name, agent, places, file } in &formats {
+    for Known {
+        name,
+        agent,
+        places,
+        file,
+    } in &formats
+    {
         let found = counts.get(name).copied().unwrap_or(0);
         let agent = if agent == name { "" } else { agent };
         let own = match file {
             Some(file) if defined::is_replaced(name) => {
-                format!(" (by {}, in place of the one of tv)", environment.shortened(file))
+                format!(
+                    " (by {}, in place of the one of tv)",
+                    environment.shortened(file)
+                )
             }
             Some(file) => format!(" (by {})", environment.shortened(file)),
             None => String::new(),
         };
-        let added = defined::added_by(name).map(|file| format!(" (with {})", environment.shortened(file)));
-        let line = format!("{name:<width$} {found:>6}  {agent}{own}{}", added.collect::<String>());
+        let added =
+            defined::added_by(name).map(|file| format!(" (with {})", environment.shortened(file)));
+        let line = format!(
+            "{name:<width$} {found:>6}  {agent}{own}{}",
+            added.collect::<String>()
+        );
         writeln!(out, "{}", Text::clean(line.trim_end()))?;
         for place in places {
             writeln!(out, "{:<width$}         {}", "", Text::clean(place))?;
@@ -95,7 +118,11 @@ fn check(
         1 => ", 1 warning".to_owned(),
         several => format!(", {several} warnings"),
     };
-    let unread = if is_odd { ", but not all of the samples can be read by it" } else { "" };
+    let unread = if is_odd {
+        ", but not all of the samples can be read by it"
+    } else {
+        ""
+    };
     writeln!(out, "{name}: no mistakes{warnings}{unread}")?;
     for remark in remarks {
         writeln!(out, "{}", Text::clean(remark))?;
@@ -108,7 +135,11 @@ fn check(
         writeln!(out, "\nrecords by rule:")?;
     }
     for rule in &rules {
-        let words = if rule.words.is_empty() { "all" } else { &rule.words };
+        let words = if rule.words.is_empty() {
+            "all"
+        } else {
+            &rule.words
+        };
         let line = format!("{:>8}  line {:<4} {words}", rule.taken, rule.line);
         writeln!(out, "{}", Text::clean(&line))?;
     }
@@ -121,13 +152,19 @@ fn check(
     for (reading, coverage) in &readings {
         sample(reading, coverage, &tested, out)?;
     }
-    Ok(if failures.is_empty() && is_odd { Outcome::Found } else { Outcome::of(failures) })
+    Ok(if failures.is_empty() && is_odd {
+        Outcome::Found
+    } else {
+        Outcome::of(failures)
+    })
 }
 
 /// Whether a record of a sample was taken by no rule, or broken, or no result found its call.
 fn is_odd(reading: &Reading) -> bool {
     let tally = reading.transcript.tally();
-    !tally.unknown.is_empty() || tally.faulty > 0 || is_apart(&pairing::count(&reading.transcript, true))
+    !tally.unknown.is_empty()
+        || tally.faulty > 0
+        || is_apart(&pairing::count(&reading.transcript, true))
 }
 
 fn is_apart(counts: &pairing::PairingCounts) -> bool {
@@ -155,7 +192,11 @@ fn sample(
         tally.faulty,
         transcript.turns().len()
     )?;
-    writeln!(out, "  {} calls, {} with their results", counts.calls, counts.paired)?;
+    writeln!(
+        out,
+        "  {} calls, {} with their results",
+        counts.calls, counts.paired
+    )?;
     if is_apart(&counts) {
         writeln!(
             out,

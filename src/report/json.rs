@@ -13,7 +13,11 @@ use crate::model::text::first_hostile;
 struct Plain;
 
 impl Formatter for Plain {
-    fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
         let mut rest = fragment;
         while let Some((at, c)) = first_hostile(rest) {
             let (before, after) = rest.split_at_checked(at).unwrap_or((rest, ""));
@@ -29,7 +33,9 @@ impl Formatter for Plain {
 
 /// Writes a value on one line.
 pub(crate) fn write_line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    value.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, Plain))?;
+    value.serialize(&mut serde_json::Serializer::with_formatter(
+        &mut *out, Plain,
+    ))?;
     writeln!(out)
 }
 
@@ -61,7 +67,10 @@ mod tests {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             let mut list = serializer.serialize_seq(None)?;
             for number in 0..100 {
-                assert!(self.0.get() >= number * 1_000, "{number} before the others were written");
+                assert!(
+                    self.0.get() >= number * 1_000,
+                    "{number} before the others were written"
+                );
                 list.serialize_element(&"x".repeat(1_000))?;
             }
             list.end()
@@ -81,7 +90,10 @@ mod tests {
         let mut out = Vec::new();
         super::write_line(&mut out, &name).unwrap();
         let text = String::from_utf8(out).unwrap();
-        assert_eq!(text.trim_end(), r#""a\u001b[2J\u009b2J\u202eb\udb40\udc41\u007fé宽\n""#);
+        assert_eq!(
+            text.trim_end(),
+            r#""a\u001b[2J\u009b2J\u202eb\udb40\udc41\u007fé宽\n""#
+        );
         assert_eq!(serde_json::from_str::<String>(&text).unwrap(), name);
     }
 }

@@ -65,7 +65,11 @@ struct Line<'a> {
 }
 
 /// Writes the sessions that are found.
-pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+pub fn write(
+    options: &Options,
+    now: Timestamp,
+    out: &mut dyn Write,
+) -> Result<Outcome, ReportError> {
     let mut failures = Vec::new();
     let mut has_unread = false;
     let table = Table::new(options, now);
@@ -90,8 +94,17 @@ pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<O
         }
     }
     if options.hint && listed > 0 && !options.json {
-        let path = options.search.paths.first().map(|path| shown(path)).unwrap_or_default();
-        writeln!(out, "\n{}; open one with: tv '{path}#ID'", figures::count(listed as u64, "session"))?;
+        let path = options
+            .search
+            .paths
+            .first()
+            .map(|path| shown(path))
+            .unwrap_or_default();
+        writeln!(
+            out,
+            "\n{}; open one with: tv '{path}#ID'",
+            figures::count(listed as u64, "session")
+        )?;
     }
     if listed == 0 && failures.is_empty() && !options.json {
         writeln!(out, "no sessions")?;
@@ -106,7 +119,8 @@ pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<O
 fn write_json(found: &Found, out: &mut dyn Write) -> Result<(), ReportError> {
     let is_session = found.unreadable.is_none();
     let agent = found.agent.as_deref().filter(|_| is_session);
-    let of_place = Some(found.format).filter(|format| !is_session && ingest::names_an_agent(format));
+    let of_place =
+        Some(found.format).filter(|format| !is_session && ingest::names_an_agent(format));
     let modified = found.modified.filter(|_| is_session);
     let line = Line {
         schema: "tv.list/1",
@@ -155,7 +169,11 @@ impl<'a> Table<'a> {
             _ => [11, 18, 28, 20],
         };
         let columns = [AGE, SIZE, format, id, cwd, model];
-        let taken: usize = columns.iter().filter(|column| **column > 0).map(|column| column + GAP).sum();
+        let taken: usize = columns
+            .iter()
+            .filter(|column| **column > 0)
+            .map(|column| column + GAP)
+            .sum();
         // The dot in front and the gap behind it.
         let title = width.saturating_sub(taken + 2).max(8);
         Self {
@@ -174,7 +192,11 @@ impl<'a> Table<'a> {
         if let Some(fault) = found.fault() {
             return self.line_of_fault(found, &fault);
         }
-        let dot = if found.live == Some(true) { if self.paper.ascii { "*" } else { "●" } } else { " " };
+        let dot = if found.live == Some(true) {
+            if self.paper.ascii { "*" } else { "●" }
+        } else {
+            " "
+        };
         let size = found.size.map(figures::bytes).unwrap_or_default();
         let dim = Style::new().fg(Color::DarkGray);
         let project = found.project.as_ref().or(found.cwd.as_ref());
@@ -187,10 +209,16 @@ impl<'a> Table<'a> {
         let age = found.modified.map(age).unwrap_or_default();
         let cells = [
             (format!("{age:>AGE$}"), dim),
-            (self.fit(found.format, self.format), Style::new().fg(Color::Cyan)),
+            (
+                self.fit(found.format, self.format),
+                Style::new().fg(Color::Cyan),
+            ),
             (self.fit(title, self.title), Style::new()),
             (self.fit_path(&cwd.unwrap_or_default(), self.cwd), dim),
-            (self.fit(found.model.as_deref().unwrap_or_default(), self.model), dim),
+            (
+                self.fit(found.model.as_deref().unwrap_or_default(), self.model),
+                dim,
+            ),
             (format!("{size:>SIZE$}"), dim),
             (self.fit(&found.id, self.id), Style::new()),
         ];
@@ -199,23 +227,39 @@ impl<'a> Table<'a> {
 
     /// Of what cannot be read it is said why and where it lies, in all columns but those of its age, format and name.
     fn line_of_fault(&self, found: &Found, fault: &str) -> String {
-        let others = [self.cwd, self.model, SIZE].into_iter().filter(|column| *column > 0);
+        let others = [self.cwd, self.model, SIZE]
+            .into_iter()
+            .filter(|column| *column > 0);
         let width = self.title + others.map(|column| column + GAP).sum::<usize>();
         let words = format!("{fault} ({})", self.environment.shortened(&found.path));
-        let age = found.modified.map(|at| at.day_or_minute(self.now)).unwrap_or_default();
+        let age = found
+            .modified
+            .map(|at| at.day_or_minute(self.now))
+            .unwrap_or_default();
         let dim = Style::new().fg(Color::DarkGray);
         let cells = [
             (format!("{age:>AGE$}"), dim),
-            (self.fit(found.format, self.format), Style::new().fg(Color::Cyan)),
+            (
+                self.fit(found.format, self.format),
+                Style::new().fg(Color::Cyan),
+            ),
             (self.fit(&words, width), Style::new().fg(Color::Red)),
             (self.fit(&found.id, self.id), Style::new()),
         ];
         self.line_of(" ", cells)
     }
 
-    fn line_of(&self, dot: &'static str, cells: impl IntoIterator<Item = (String, Style)>) -> String {
+    fn line_of(
+        &self,
+        dot: &'static str,
+        cells: impl IntoIterator<Item = (String, Style)>,
+    ) -> String {
         let mut spans = vec![Span::styled(dot, Style::new().fg(Color::Green))];
-        for (at, (cell, style)) in cells.into_iter().filter(|(cell, _)| !cell.is_empty()).enumerate() {
+        for (at, (cell, style)) in cells
+            .into_iter()
+            .filter(|(cell, _)| !cell.is_empty())
+            .enumerate()
+        {
             spans.push(Span::raw(if at == 0 { " " } else { "  " }));
             spans.push(Span::styled(cell, style));
         }

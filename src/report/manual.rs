@@ -34,8 +34,11 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
 }
 
 fn rows(page: &Page, paper: Paper) -> Vec<Row> {
-    let (theme, colours) =
-        if paper.colour { (Theme::dark(), Colours::now()) } else { (Theme::mono(), Colours::never()) };
+    let (theme, colours) = if paper.colour {
+        (Theme::dark(), Colours::now())
+    } else {
+        (Theme::mono(), Colours::never())
+    };
     let theme = theme.with_ascii(paper.ascii);
     let text = page.text(|topic| format!("tv help {topic}"));
     let text = if paper.colour { text } else { marked(&text) };
@@ -54,7 +57,13 @@ fn marked(text: &str) -> String {
         } else if line.starts_with('#') {
             out.push_str(&line.to_uppercase());
         } else {
-            let part = |(at, part)| if at % 2 == 0 { str::to_owned(part) } else { format!("`` `{part}` ``") };
+            let part = |(at, part)| {
+                if at % 2 == 0 {
+                    str::to_owned(part)
+                } else {
+                    format!("`` `{part}` ``")
+                }
+            };
             out.extend(line.split('`').enumerate().map(part));
         }
         out.push('\n');
@@ -68,6 +77,12 @@ fn list(out: &mut dyn Write) -> io::Result<()> {
     for page in PAGES {
         writeln!(out, "  {:<width$}  {}", page.topic, page.about())?;
     }
-    writeln!(out, "\n`tv help TOPIC` writes a page here, `:help TOPIC` shows it in the viewer.")?;
-    writeln!(out, "`tv --help` lists the commands, `tv help COMMAND` explains one.")
+    writeln!(
+        out,
+        "\n`tv help TOPIC` writes a page here, `:help TOPIC` shows it in the viewer."
+    )?;
+    writeln!(
+        out,
+        "`tv --help` lists the commands, `tv help COMMAND` explains one."
+    )
 }

@@ -28,14 +28,23 @@ pub enum Outcome {
 impl Outcome {
     /// Complete unless something failed.
     pub(crate) fn of(failures: Vec<OpenError>) -> Self {
-        if failures.is_empty() { Self::Complete } else { Self::Failed(failures) }
+        if failures.is_empty() {
+            Self::Complete
+        } else {
+            Self::Failed(failures)
+        }
     }
 
     /// How a report over many sessions ended that ends so otherwise: what was come by and cannot be read is said, and only
     /// who is strict calls that a failure; what was named and cannot be read is one.
     pub(crate) fn of_many(missed: Missed, is_strict: bool, otherwise: Self) -> Self {
-        let Missed { refused, unreadable } = missed;
-        let lines = unreadable.iter().map(|found| OpenError(found.unread_line()));
+        let Missed {
+            refused,
+            unreadable,
+        } = missed;
+        let lines = unreadable
+            .iter()
+            .map(|found| OpenError(found.unread_line()));
         if !refused.is_empty() || (is_strict && !unreadable.is_empty()) {
             return Self::Failed(refused.into_iter().chain(lines).collect());
         }
@@ -63,7 +72,11 @@ impl Missed {
     pub(crate) fn add(&mut self, other: Self) {
         self.refused.extend(other.refused);
         for found in other.unreadable {
-            if !self.unreadable.iter().any(|known| known.is_at(&found.place())) {
+            if !self
+                .unreadable
+                .iter()
+                .any(|known| known.is_at(&found.place()))
+            {
                 self.unreadable.push(found);
             }
         }

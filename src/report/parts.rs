@@ -103,7 +103,10 @@ pub(crate) fn active(transcript: &Transcript) -> PartFigures {
     let abandoned = &transcript.branches().abandoned;
     let is_active = |id: &&EntryId| !abandoned.contains(id) && transcript.lane_at(**id).is_none();
     let mut part = PartSum::default();
-    part.count_all(transcript.order().iter().filter(is_active), &Beside::of(transcript));
+    part.count_all(
+        transcript.order().iter().filter(is_active),
+        &Beside::of(transcript),
+    );
     // What a run counts beyond its requests belongs to no branch or lane: it counts if there is only one.
     if abandoned.is_empty() && transcript.lanes().is_empty() {
         part.totals.clone_from(transcript.totals());
@@ -117,13 +120,19 @@ pub(crate) fn branches(transcript: &Transcript) -> Vec<BranchFigures> {
     let mut started: HashMap<usize, PartSum> = HashMap::new();
     for lane in transcript.lanes() {
         if let Some(branch) = branch_of(lane, transcript) {
-            started.entry(branch.number).or_default().count_all(&lane.entries, &beside);
+            started
+                .entry(branch.number)
+                .or_default()
+                .count_all(&lane.entries, &beside);
         }
     }
     let figures = |branch: &Branch| {
         let key = |id: EntryId| transcript.get(id).map(|entry| entry.key.to_string());
         let mut part = PartSum::default();
-        let left = branch.entries.iter().filter(|id| transcript.branches().abandoned.contains(id));
+        let left = branch
+            .entries
+            .iter()
+            .filter(|id| transcript.branches().abandoned.contains(id));
         part.count_all(left, &beside);
         let own = PartFigures::from(&part);
         if let Some(lanes) = started.get(&branch.number) {
@@ -159,19 +168,35 @@ pub(crate) fn lanes(transcript: &Transcript) -> Vec<LaneFigures> {
         .collect();
     let figures = |lane: &LaneFacts| {
         let mut total = PartSum::default();
-        for part in transcript.with_nested(lane).iter().filter_map(|lane| parts.get(&lane.name)) {
+        for part in transcript
+            .with_nested(lane)
+            .iter()
+            .filter_map(|lane| parts.get(&lane.name))
+        {
             total.join(part);
         }
-        let entries =
-            || lane.entries.iter().filter_map(|id| transcript.get(*id)).filter(|entry| !entry.is_beside());
+        let entries = || {
+            lane.entries
+                .iter()
+                .filter_map(|id| transcript.get(*id))
+                .filter(|entry| !entry.is_beside())
+        };
         LaneFigures {
             name: lane.name.to_string(),
             label: lane.label.to_string(),
             call_id: lane.call.as_ref().map(Text::to_string),
-            parent: transcript.parent_lane(lane).map(|parent| parent.name.to_string()),
+            parent: transcript
+                .parent_lane(lane)
+                .map(|parent| parent.name.to_string()),
             branch: branch_of(lane, transcript).map(|branch| branch.number),
-            started: entries().filter_map(|entry| entry.at).min().map(Timestamp::to_rfc3339),
-            ended: entries().filter_map(Entry::end).max().map(Timestamp::to_rfc3339),
+            started: entries()
+                .filter_map(|entry| entry.at)
+                .min()
+                .map(Timestamp::to_rfc3339),
+            ended: entries()
+                .filter_map(Entry::end)
+                .max()
+                .map(Timestamp::to_rfc3339),
             own: PartFigures::from(parts.get(&lane.name).unwrap_or(&PartSum::default())),
             total: PartFigures::from(&total),
         }
@@ -193,19 +218,31 @@ struct Beside<'t> {
 impl<'t> Beside<'t> {
     fn of(transcript: &'t Transcript) -> Self {
         let mut requests: HashMap<EntryId, Vec<&Aside>> = HashMap::new();
-        for (_, aside) in transcript.asides().filter(|(_, aside)| aside.usage.scope.is_of_requests()) {
-            if let Some(of) = aside.after.and_then(|after| spoken_before(transcript, after)) {
+        for (_, aside) in transcript
+            .asides()
+            .filter(|(_, aside)| aside.usage.scope.is_of_requests())
+        {
+            if let Some(of) = aside
+                .after
+                .and_then(|after| spoken_before(transcript, after))
+            {
                 requests.entry(of).or_default().push(aside);
             }
         }
-        Self { transcript, requests }
+        Self {
+            transcript,
+            requests,
+        }
     }
 }
 
 /// The entry itself, or the last one before it that does not stand beside the conversation.
 fn spoken_before(transcript: &Transcript, id: EntryId) -> Option<EntryId> {
     let before = transcript.order().get(..=transcript.place_of(id)?)?;
-    transcript.last_such(before, |entry| !entry.is_beside()).and_then(|place| before.get(place)).copied()
+    transcript
+        .last_such(before, |entry| !entry.is_beside())
+        .and_then(|place| before.get(place))
+        .copied()
 }
 
 impl PartSum {

@@ -61,7 +61,9 @@ pub struct Options {
 impl Options {
     /// How it ended, with what else in the folders that were named cannot be read.
     pub(super) fn outcome(&self, failure: Option<OpenError>, has_some: bool) -> Outcome {
-        let mut missed = self.folders.missed(&self.target, failure.into_iter().collect(), has_some);
+        let mut missed = self
+            .folders
+            .missed(&self.target, failure.into_iter().collect(), has_some);
         for other in &self.joined {
             missed.add(self.folders.missed(other, Vec::new(), true));
         }
@@ -131,11 +133,19 @@ impl<'a> Printer<'a> {
         }
         let below_calls = |lane: &Name| has_caller(lane, transcript);
         let is_below = |id: &EntryId| transcript.lane_at(*id).is_some_and(below_calls);
-        let above: Vec<EntryId> =
-            order.iter().filter(|id| !is_below(id) && self.is_chosen(**id)).copied().collect();
-        let lanes = transcript.lanes().iter().filter(|lane| below_calls(&lane.name));
+        let above: Vec<EntryId> = order
+            .iter()
+            .filter(|id| !is_below(id) && self.is_chosen(**id))
+            .copied()
+            .collect();
+        let lanes = transcript
+            .lanes()
+            .iter()
+            .filter(|lane| below_calls(&lane.name));
         let lanes = lanes.map(|lane| lane.entries.as_slice());
-        let runs = lanes.chain([above.as_slice()]).flat_map(|order| runs_of_traces(transcript, order));
+        let runs = lanes
+            .chain([above.as_slice()])
+            .flat_map(|order| runs_of_traces(transcript, order));
         self.runs = runs.filter_map(|run| Some((*run.first()?, run))).collect();
         self
     }
@@ -146,7 +156,9 @@ impl<'a> Printer<'a> {
     }
 
     fn is_chosen(&self, id: EntryId) -> bool {
-        self.chosen.as_ref().is_none_or(|chosen| chosen.contains(&id))
+        self.chosen
+            .as_ref()
+            .is_none_or(|chosen| chosen.contains(&id))
     }
 
     /// What was written has other ids in another transcript of the session.
@@ -175,9 +187,14 @@ impl<'a> Printer<'a> {
         if self.options.json {
             return self.print_json(id, reading, out);
         }
-        let Some(entry) = reading.transcript.get(id) else { return Ok(()) };
+        let Some(entry) = reading.transcript.get(id) else {
+            return Ok(());
+        };
         let depth = u16::from(entry.lane.is_some());
-        let has_caller = entry.lane.as_ref().is_some_and(|lane| has_caller(lane, &reading.transcript));
+        let has_caller = entry
+            .lane
+            .as_ref()
+            .is_some_and(|lane| has_caller(lane, &reading.transcript));
         if has_caller && !self.opens_lanes() {
             self.printed.insert(id);
             return Ok(());
@@ -189,7 +206,11 @@ impl<'a> Printer<'a> {
     }
 
     /// Writes what no call led to, so that nothing stays hidden: at level 4 and above.
-    pub(crate) fn print_left_over(&mut self, reading: &mut Reading, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn print_left_over(
+        &mut self,
+        reading: &mut Reading,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         if self.options.json || !self.opens_lanes() {
             return Ok(());
         }
@@ -221,19 +242,36 @@ impl<'a> Printer<'a> {
                 continue;
             }
             self.print_text(id, depth, reading, out)?;
-            self.printed.extend(self.runs.get(&id).into_iter().flatten());
+            self.printed
+                .extend(self.runs.get(&id).into_iter().flatten());
             if !self.opens_lanes() || self.is_following() {
                 continue;
             }
-            let Some(entry) = reading.transcript.get(id) else { continue };
-            let lanes = entry.calls().flat_map(|call| reading.transcript.lanes_begun(id, &call.key));
-            let below: Vec<EntryId> = lanes.flat_map(|lane| lane.entries.iter().copied()).collect();
-            waiting.extend(below.into_iter().rev().map(|id| (id, depth.saturating_add(1))));
+            let Some(entry) = reading.transcript.get(id) else {
+                continue;
+            };
+            let lanes = entry
+                .calls()
+                .flat_map(|call| reading.transcript.lanes_begun(id, &call.key));
+            let below: Vec<EntryId> = lanes
+                .flat_map(|lane| lane.entries.iter().copied())
+                .collect();
+            waiting.extend(
+                below
+                    .into_iter()
+                    .rev()
+                    .map(|id| (id, depth.saturating_add(1))),
+            );
         }
         Ok(())
     }
 
-    fn print_json(&mut self, id: EntryId, reading: &mut Reading, out: &mut dyn Write) -> io::Result<()> {
+    fn print_json(
+        &mut self,
+        id: EntryId,
+        reading: &mut Reading,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         if !self.printed.insert(id) {
             return Ok(());
         }
@@ -263,9 +301,19 @@ impl<'a> Printer<'a> {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let turn = self.turn_line(id, reading);
-        let is_over = reading.transcript.get(id).is_none_or(|entry| self.is_over(entry, reading));
-        let Reading { transcript, account, pager, .. } = reading;
-        let Some(entry) = transcript.get(id) else { return Ok(()) };
+        let is_over = reading
+            .transcript
+            .get(id)
+            .is_none_or(|entry| self.is_over(entry, reading));
+        let Reading {
+            transcript,
+            account,
+            pager,
+            ..
+        } = reading;
+        let Some(entry) = transcript.get(id) else {
+            return Ok(());
+        };
         let is_settled = !entry.calls().any(|call| call.state.is_open());
         let mut portioned = Portioned {
             id,
@@ -292,7 +340,14 @@ impl<'a> Printer<'a> {
                 let rule = glyphs.line.rule.repeat(2);
                 let words = Span::styled(format!("{rule} {day} {rule}"), self.theme.dim);
                 let line = wrap::fit(&[words], self.width(), glyphs.cut).into();
-                writeln!(out, "{}", paper.line(&Row { line, ..Row::default() }))?;
+                writeln!(
+                    out,
+                    "{}",
+                    paper.line(&Row {
+                        line,
+                        ..Row::default()
+                    })
+                )?;
             }
             for row in rows {
                 writeln!(out, "{}", paper.line(&row))?;
@@ -311,11 +366,24 @@ impl<'a> Printer<'a> {
 
     /// The rows of some blocks of an entry, of which only these are in memory meanwhile.
     fn rows_of(&self, portioned: &mut Portioned<'_>, blocks: Range<usize>) -> Vec<Row> {
-        let Portioned { id, depth, transcript, account, .. } = *portioned;
-        let Portioned { contents, entry, .. } = portioned;
-        let Some(known) = transcript.get(id) else { return Vec::new() };
+        let Portioned {
+            id,
+            depth,
+            transcript,
+            account,
+            ..
+        } = *portioned;
+        let Portioned {
+            contents, entry, ..
+        } = portioned;
+        let Some(known) = transcript.get(id) else {
+            return Vec::new();
+        };
         let level = self.options.level;
-        let within = known.blocks.get(blocks.start..blocks.end.min(known.blocks.len())).unwrap_or_default();
+        let within = known
+            .blocks
+            .get(blocks.start..blocks.end.min(known.blocks.len()))
+            .unwrap_or_default();
         let own = entry.blocks.iter_mut().skip(blocks.start);
         for (own, known) in own.zip(within) {
             if let Cow::Owned(whole) = contents.whole(known) {
@@ -326,25 +394,42 @@ impl<'a> Printer<'a> {
         if level >= Level::Full {
             let shown = transcript.shown_above(id);
             let found = contents.details(known, blocks.clone(), shown, level == Level::Raw);
-            details.extend(found.into_iter().map(|(block, _, details)| (block, Arc::new(details))));
+            details.extend(
+                found
+                    .into_iter()
+                    .map(|(block, _, details)| (block, Arc::new(details))),
+            );
         }
         let earlier = plans::earlier(transcript, id, blocks.clone()).into_iter();
-        let earlier: Vec<(usize, Body)> =
-            earlier.map(|(block, _, input)| (block, contents.whole_body(input))).collect();
-        let earlier: Vec<(usize, &Body)> = earlier.iter().map(|(block, input)| (*block, input)).collect();
-        let run: Vec<&Entry> =
-            self.runs.get(&id).into_iter().flatten().filter_map(|id| transcript.get(*id)).collect();
+        let earlier: Vec<(usize, Body)> = earlier
+            .map(|(block, _, input)| (block, contents.whole_body(input)))
+            .collect();
+        let earlier: Vec<(usize, &Body)> = earlier
+            .iter()
+            .map(|(block, input)| (*block, input))
+            .collect();
+        let run: Vec<&Entry> = self
+            .runs
+            .get(&id)
+            .into_iter()
+            .flatten()
+            .filter_map(|id| transcript.get(*id))
+            .collect();
         let spent = spent(known, self.options.paper.ascii);
         let ends = lifecycle::reports(transcript, known, portioned.is_over);
         let root = transcript.meta().root.as_deref();
-        let ends: Vec<EndLine> = ends.iter().map(|ends| phrases::end(ends, root, true)).collect();
+        let ends: Vec<EndLine> = ends
+            .iter()
+            .map(|ends| phrases::end(ends, root, true))
+            .collect();
         let item = Item {
             run: &run,
             details: &details,
             plans: &earlier,
             turn: portioned.turn.as_deref(),
             spent: spent.as_deref(),
-            dim: known.marks.copy || (self.chosen.is_none() && transcript.branches().of(id).is_some()),
+            dim: known.marks.copy
+                || (self.chosen.is_none() && transcript.branches().of(id).is_some()),
             is_awaited: portioned.is_awaited,
             goes_on: !portioned.is_over,
             ends: &ends,
@@ -358,7 +443,11 @@ impl<'a> Printer<'a> {
             level,
             thinking: true,
             intents: true,
-            times: if transcript.has_times() { Times::Seconds } else { Times::None },
+            times: if transcript.has_times() {
+                Times::Seconds
+            } else {
+                Times::None
+            },
             lines: 0,
             theme: &self.theme,
             colours: &self.colours,
@@ -376,7 +465,8 @@ impl<'a> Printer<'a> {
             brackets.for_each(|row| row.gutter = Gutter::None);
         }
         let own = entry.blocks.iter_mut().skip(blocks.start);
-        own.zip(within).for_each(|(own, known)| own.clone_from(known));
+        own.zip(within)
+            .for_each(|(own, known)| own.clone_from(known));
         portioned.above = details.pop();
         rows
     }
@@ -389,7 +479,11 @@ impl<'a> Printer<'a> {
     }
 
     fn turn_line(&mut self, id: EntryId, reading: &Reading) -> Option<String> {
-        let Reading { transcript, account, .. } = reading;
+        let Reading {
+            transcript,
+            account,
+            ..
+        } = reading;
         if self.turns.len() != transcript.turns().len() {
             let turns = transcript.turns().iter().enumerate();
             self.turns = turns.map(|(number, turn)| (turn.prompt, number)).collect();
@@ -405,10 +499,11 @@ impl<'a> Printer<'a> {
         transcript: &Transcript,
         account: &Account,
     ) -> Vec<LaneLine> {
-        let lanes = blocks
-            .iter()
-            .filter_map(Block::call)
-            .flat_map(|call| transcript.lanes_begun(id, &call.key).map(move |lane| (call, lane)));
+        let lanes = blocks.iter().filter_map(Block::call).flat_map(|call| {
+            transcript
+                .lanes_begun(id, &call.key)
+                .map(move |lane| (call, lane))
+        });
         let line = |(call, lane): (&ToolCall, &LaneFacts)| LaneLine {
             call: call.key.clone(),
             label: lane.label.clone(),
@@ -444,35 +539,55 @@ const BLOCKS: usize = 256;
 /// Where a portion ends that begins with this block. A sentence is not parted from the call that it leads to, nor at
 /// level 5 a record, which says what of its blocks need not be said again.
 fn end_of_portion(entry: &Entry, first: usize, level: Level) -> usize {
-    let is_kind =
-        |at: usize, is: fn(&BlockKind) -> bool| entry.blocks.get(at).is_some_and(|block| is(&block.kind));
+    let is_kind = |at: usize, is: fn(&BlockKind) -> bool| {
+        entry.blocks.get(at).is_some_and(|block| is(&block.kind))
+    };
     let leads = |end: usize| {
         is_kind(end - 1, |kind| matches!(kind, BlockKind::Text(_)))
             && is_kind(end, |kind| matches!(kind, BlockKind::Call(_)))
     };
-    let is_end =
-        |end: &usize| !leads(*end) && (level != Level::Raw || !records_below(entry, *end - 1).is_empty());
-    (first.saturating_add(BLOCKS)..entry.blocks.len()).find(is_end).unwrap_or(usize::MAX)
+    let is_end = |end: &usize| {
+        !leads(*end) && (level != Level::Raw || !records_below(entry, *end - 1).is_empty())
+    };
+    (first.saturating_add(BLOCKS)..entry.blocks.len())
+        .find(is_end)
+        .unwrap_or(usize::MAX)
 }
 
 /// Cost and tokens of an answer, ready to print.
 fn spent(entry: &Entry, ascii: bool) -> Option<String> {
-    let usage = entry.usage.as_deref().filter(|_| entry.role == Role::Assistant)?;
+    let usage = entry
+        .usage
+        .as_deref()
+        .filter(|_| entry.role == Role::Assistant)?;
     Some(phrases::spent(usage, entry.model.as_ref(), ascii)).filter(|facts| !facts.is_empty())
 }
 
 /// Puts the line of a branch above the entry that heads it.
 fn insert_branch_line(rows: &mut Vec<Row>, id: EntryId, transcript: &Transcript, look: &Look<'_>) {
-    let Some(branch) = transcript.branches().headed_by(id) else { return };
-    let gaps = rows.iter().take_while(|row| row.kind == RowKind::Gap).count();
+    let Some(branch) = transcript.branches().headed_by(id) else {
+        return;
+    };
+    let gaps = rows
+        .iter()
+        .take_while(|row| row.kind == RowKind::Gap)
+        .count();
     let words = Span::styled(phrases::branch(branch, transcript), look.theme.dim);
     let line = wrap::fit(&[words], usize::from(look.width), look.theme.glyphs().cut).into();
-    rows.insert(gaps, Row { line, ..Row::default() });
+    rows.insert(
+        gaps,
+        Row {
+            line,
+            ..Row::default()
+        },
+    );
 }
 
 /// Whether the session has the call that started a lane.
 fn has_caller(lane: &Name, transcript: &Transcript) -> bool {
-    transcript.lane(lane).is_some_and(|lane| transcript.caller(lane).is_some())
+    transcript
+        .lane(lane)
+        .is_some_and(|lane| transcript.caller(lane).is_some())
 }
 
 #[cfg(test)]

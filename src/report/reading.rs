@@ -14,7 +14,9 @@ use super::outcome::{Missed, Outcome, ReportError};
 use crate::analysis::account::Account;
 use crate::analysis::activity::{self, Activity, LastWrite};
 use crate::ingest::find::{self, Environment, Search};
-use crate::ingest::{self, FormatVerdict, OpenError, Pager, Session, SessionHead, Target, WatchMode};
+use crate::ingest::{
+    self, FormatVerdict, OpenError, Pager, Session, SessionHead, Target, WatchMode,
+};
 use crate::model::body::{Body, Held, Key};
 use crate::model::coverage::Coverage;
 use crate::model::edit::{Batch, Feed, Opened, Stage};
@@ -72,7 +74,10 @@ pub fn read(target: &Target, stubs_only: bool) -> Result<Reading, OpenError> {
 
 /// Opens several sessions, and reads them as one, merged by time.
 pub(crate) fn read_as_one(target: &Target, others: &[Target]) -> Result<Reading, OpenError> {
-    let others = others.iter().map(ingest::open).collect::<Result<Vec<_>, _>>()?;
+    let others = others
+        .iter()
+        .map(ingest::open)
+        .collect::<Result<Vec<_>, _>>()?;
     let session = ingest::open(target)?.join(others);
     if !session.is_joined() {
         return read(target, false);
@@ -101,9 +106,13 @@ pub(crate) fn read_as_one(target: &Target, others: &[Target]) -> Result<Reading,
 /// and the account are not, unless it [may lack sub-agents](may_lack_agents). It was listed as a session of this format.
 pub fn count(target: &Target, format: &str) -> Result<Reading, OpenError> {
     let mut lacks_results = false;
-    let mut reading = read_session(target, ingest::open_listed(target, format)?, |session, reading| {
-        lacks_results = session.read_counted(&mut |feed| drop(reading.take(feed)));
-    })?;
+    let mut reading = read_session(
+        target,
+        ingest::open_listed(target, format)?,
+        |session, reading| {
+            lacks_results = session.read_counted(&mut |feed| drop(reading.take(feed)));
+        },
+    )?;
     let may_lack_agents = may_lack_agents(&reading.transcript);
     if lacks_results && (may_lack_agents || is_unsure(&reading.transcript)) {
         return read(target, true);
@@ -128,11 +137,19 @@ fn is_unsure(transcript: &Transcript) -> bool {
 /// Whether there may be more calls that started a sub-agent than sub-agents that are here: then the account tells.
 pub(crate) fn may_lack_agents(transcript: &Transcript) -> bool {
     let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
-    let starts = blocks.filter_map(Block::call).filter(|call| call.kind == ToolKind::Delegate);
+    let starts = blocks
+        .filter_map(Block::call)
+        .filter(|call| call.kind == ToolKind::Delegate);
     let has_failed = |call: &&ToolCall| {
-        matches!(call.state, ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Stopped(_))
+        matches!(
+            call.state,
+            ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Stopped(_)
+        )
     };
-    let here = transcript.lanes().iter().filter(|lane| lane.call.is_some() && !lane.entries.is_empty());
+    let here = transcript
+        .lanes()
+        .iter()
+        .filter(|lane| lane.call.is_some() && !lane.entries.is_empty());
     starts.filter(|call| !has_failed(call)).count() > here.count()
 }
 
@@ -148,7 +165,10 @@ pub(crate) fn survey(target: &Target) -> Result<(Reading, Coverage), OpenError> 
     Ok((reading, coverage))
 }
 
-fn read_as(target: &Target, read: impl FnOnce(Session, &mut Reading)) -> Result<Reading, OpenError> {
+fn read_as(
+    target: &Target,
+    read: impl FnOnce(Session, &mut Reading),
+) -> Result<Reading, OpenError> {
     read_session(target, ingest::open(target)?, read)
 }
 
@@ -167,7 +187,11 @@ fn read_session(
     }
     // A file has only one session, so what is named behind it is an entry.
     let is_entry = !matches!(reading.shape, Shape::Folder | Shape::Rows) && target.path.is_file();
-    if let Some(name) = target.session.as_ref().filter(|name| is_entry && !name.is_empty()) {
+    if let Some(name) = target
+        .session
+        .as_ref()
+        .filter(|name| is_entry && !name.is_empty())
+    {
         reading.find(name)?;
     }
     Ok(reading)
@@ -186,13 +210,15 @@ impl Folders {
     /// The sessions that an argument names: all that lie in a folder, newest first, or the one that it is.
     fn sessions(&self, target: &Target) -> Result<Vec<Target>, OpenError> {
         let named = sessions(target)?;
-        if named.as_slice() != [target.clone()] || target.session.is_some() || !target.path.is_dir() {
+        if named.as_slice() != [target.clone()] || target.session.is_some() || !target.path.is_dir()
+        {
             return Ok(named);
         }
         let search = Search::among(self.environment.clone(), [Ok(target.clone())], None);
         // Which sessions run is no matter here, so there is no time.
-        let found =
-            find::sessions(&search, Timestamp(0)).flatten().filter(|found| found.unreadable.is_none());
+        let found = find::sessions(&search, Timestamp(0))
+            .flatten()
+            .filter(|found| found.unreadable.is_none());
         let found: Vec<Target> = found.map(|found| Target::of(found.place())).collect();
         // A folder may be one session, or hold one that no agent put there.
         Ok(if found.len() > 1 { found } else { named })
@@ -200,17 +226,33 @@ impl Folders {
 
     /// What could not be read of what was named, with what lies in it if that is a folder. Where nothing of it could be
     /// read, all that is wrong in it is the reason.
-    pub(super) fn missed(&self, target: &Target, failures: Vec<OpenError>, has_some: bool) -> Missed {
+    pub(super) fn missed(
+        &self,
+        target: &Target,
+        failures: Vec<OpenError>,
+        has_some: bool,
+    ) -> Missed {
         if target.session.is_some() || !target.path.is_dir() {
-            return Missed { refused: failures, unreadable: Vec::new() };
+            return Missed {
+                refused: failures,
+                unreadable: Vec::new(),
+            };
         }
         let search = Search::among(self.environment.clone(), [Ok(target.clone())], None);
         let unreadable: Vec<Found> = find::unreadable(&search).collect();
         if has_some || unreadable.is_empty() {
-            return Missed { refused: failures, unreadable };
+            return Missed {
+                refused: failures,
+                unreadable,
+            };
         }
-        let reasons = unreadable.iter().map(|found| OpenError(found.unread_line()));
-        Missed { refused: reasons.collect(), unreadable: Vec::new() }
+        let reasons = unreadable
+            .iter()
+            .map(|found| OpenError(found.unread_line()));
+        Missed {
+            refused: reasons.collect(),
+            unreadable: Vec::new(),
+        }
     }
 
     /// How a report ended that missed this, and ends so otherwise.
@@ -326,10 +368,16 @@ impl Reading {
     pub(crate) fn take(&mut self, feed: Feed) -> Taken {
         match feed {
             Feed::Opened(opened) => self.opened = *opened,
-            Feed::Batch { stage: Stage::Whole, batch } => return self.take_batch(*batch),
+            Feed::Batch {
+                stage: Stage::Whole,
+                batch,
+            } => return self.take_batch(*batch),
             Feed::File { id, path } => drop(self.files.insert(id, path)),
             Feed::Fault(what) => self.fault = Some(what),
-            Feed::Batch { stage: Stage::Preview, .. }
+            Feed::Batch {
+                stage: Stage::Preview,
+                ..
+            }
             | Feed::Progress { .. }
             | Feed::CaughtUp
             | Feed::Bodies(_)
@@ -375,22 +423,36 @@ impl Reading {
 
     /// The entry of this key, or with the call of this id.
     pub(crate) fn find(&self, name: &str) -> Result<EntryId, OpenError> {
-        let by_call = || self.transcript.entries_with_call(&Key::clean(name)).first().copied();
+        let by_call = || {
+            self.transcript
+                .entries_with_call(&Key::clean(name))
+                .first()
+                .copied()
+        };
         self.transcript.find(name).or_else(by_call).ok_or_else(|| {
             let (path, name) = (shown(&self.target.path), Text::clean(name));
-            OpenError(format!("{path} has no entry {name}; `tv show --json` tells the key of each"))
+            OpenError(format!(
+                "{path} has no entry {name}; `tv show --json` tells the key of each"
+            ))
         })
     }
 
     /// Why reading stopped, as a failure of this report.
     pub(crate) fn failure(&self) -> Option<OpenError> {
         let what = self.fault.as_ref()?;
-        Some(OpenError(format!("{}: reading stopped: {what}", shown(&self.target.path))))
+        Some(OpenError(format!(
+            "{}: reading stopped: {what}",
+            shown(&self.target.path)
+        )))
     }
 
     /// What the agent is doing.
     pub(crate) fn activity(&self, now: Timestamp) -> Activity {
-        activity::judge(&self.transcript, self.last_write().map(LastWrite::found), now)
+        activity::judge(
+            &self.transcript,
+            self.last_write().map(LastWrite::found),
+            now,
+        )
     }
 
     /// When one of the session's files last changed; of one in a database, when its row says so.
@@ -402,7 +464,10 @@ impl Reading {
         // What is written to a database lies in its log first.
         let mut log = self.target.path.as_os_str().to_owned();
         log.push("-wal");
-        files.chain(last_write(&self.target.path)).chain(last_write(Path::new(&log))).max()
+        files
+            .chain(last_write(&self.target.path))
+            .chain(last_write(Path::new(&log)))
+            .max()
     }
 
     /// The file that an origin speaks of.
@@ -412,13 +477,22 @@ impl Reading {
 }
 
 fn last_write(path: &Path) -> Option<Timestamp> {
-    let since_epoch = std::fs::metadata(path).ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    let since_epoch = std::fs::metadata(path)
+        .ok()?
+        .modified()
+        .ok()?
+        .duration_since(UNIX_EPOCH)
+        .ok()?;
     i64::try_from(since_epoch.as_millis()).ok().map(Timestamp)
 }
 
 /// A name on one line, whatever it holds.
 pub fn on_one_line(name: &str) -> Cow<'_, str> {
-    if name.contains('\n') { name.replace('\n', "\\n").into() } else { name.into() }
+    if name.contains('\n') {
+        name.replace('\n', "\\n").into()
+    } else {
+        name.into()
+    }
 }
 
 /// A path that is safe to print.
@@ -441,7 +515,10 @@ pub(crate) struct Contents<'p> {
 impl<'p> Contents<'p> {
     /// Those that a pager reads, if there is one.
     pub(crate) fn of(pager: Option<&'p mut Pager>) -> Self {
-        Self { pager, records: VecDeque::new() }
+        Self {
+            pager,
+            records: VecDeque::new(),
+        }
     }
 
     /// The block with its bodies in memory.
@@ -450,7 +527,11 @@ impl<'p> Contents<'p> {
             return Cow::Borrowed(block);
         }
         let mut block = block.clone();
-        block.kind.bodies_mut().into_iter().for_each(|body| self.fill(body));
+        block
+            .kind
+            .bodies_mut()
+            .into_iter()
+            .for_each(|body| self.fill(body));
         Cow::Owned(block)
     }
 
@@ -470,7 +551,9 @@ impl<'p> Contents<'p> {
     }
 
     fn record(&mut self, origin: Origin) -> &[Held] {
-        let Some(pager) = &mut self.pager else { return &[] };
+        let Some(pager) = &mut self.pager else {
+            return &[];
+        };
         let known = self.records.iter().position(|(known, _)| *known == origin);
         let record = known.and_then(|at| self.records.remove(at));
         let record = record.unwrap_or_else(|| (origin, pager.read(origin)));
@@ -488,12 +571,21 @@ impl<'p> Contents<'p> {
         above: Option<Origin>,
         is_whole: bool,
     ) -> Vec<(usize, Of, Details)> {
-        let Some(pager) = &mut self.pager else { return Vec::new() };
+        let Some(pager) = &mut self.pager else {
+            return Vec::new();
+        };
         let blocks = blocks.start..blocks.end.min(entry.blocks.len());
-        let below =
-            |block| records_below(entry, block).into_iter().map(move |(of, origin)| (block, of, origin));
-        let all = blocks.flat_map(below).filter(|(_, _, origin)| Some(*origin) != above);
+        let below = |block| {
+            records_below(entry, block)
+                .into_iter()
+                .map(move |(of, origin)| (block, of, origin))
+        };
+        let all = blocks
+            .flat_map(below)
+            .filter(|(_, _, origin)| Some(*origin) != above);
         let found = all.map(|(block, of, origin)| (block, of, pager.details(origin, is_whole)));
-        found.filter(|(_, _, details)| !details.is_empty()).collect()
+        found
+            .filter(|(_, _, details)| !details.is_empty())
+            .collect()
     }
 }

@@ -26,17 +26,26 @@ impl Paper {
     /// The row as a line without its end.
     pub(crate) fn line(self, row: &Row) -> String {
         let mut line = Line::new(self.colour);
-        let glyphs = if self.ascii { &Glyphs::ASCII } else { &Glyphs::UNICODE };
+        let glyphs = if self.ascii {
+            &Glyphs::ASCII
+        } else {
+            &Glyphs::UNICODE
+        };
         line.push(gutter(row.gutter, glyphs), Style::new());
         line.push(" ", Style::new());
         for span in &row.line.spans {
             line.push(&span.content, row.line.style.patch(span.style));
         }
-        let running = row.running_since.filter(|_| row.right.is_empty()).map(|_| Span::raw("running"));
+        let running = row
+            .running_since
+            .filter(|_| row.right.is_empty())
+            .map(|_| Span::raw("running"));
         let right: Vec<Span<'_>> = row.right.iter().cloned().chain(running).collect();
         let right_width: usize = right.iter().map(Span::width).sum();
         if right_width > 0 {
-            let gap = usize::from(self.width).saturating_sub(line.columns + right_width).max(1);
+            let gap = usize::from(self.width)
+                .saturating_sub(line.columns + right_width)
+                .max(1);
             line.push(&" ".repeat(gap), Style::new());
         }
         for span in &right {
@@ -63,7 +72,11 @@ struct Line {
 
 impl Line {
     fn new(colour: bool) -> Self {
-        Self { text: String::new(), columns: 0, colour }
+        Self {
+            text: String::new(),
+            columns: 0,
+            colour,
+        }
     }
 
     fn end(mut self) -> String {
@@ -74,11 +87,16 @@ impl Line {
     fn push(&mut self, content: &str, style: Style) {
         let visible: String = content.chars().filter(|c| !c.is_control()).collect();
         self.columns += Span::raw(&visible).width();
-        let codes = if self.colour { sgr(style) } else { String::new() };
+        let codes = if self.colour {
+            sgr(style)
+        } else {
+            String::new()
+        };
         if codes.is_empty() {
             self.text.push_str(&visible);
         } else {
-            self.text.push_str(&format!("\u{1b}[{codes}m{visible}\u{1b}[0m"));
+            self.text
+                .push_str(&format!("\u{1b}[{codes}m{visible}\u{1b}[0m"));
         }
     }
 }
@@ -105,7 +123,9 @@ fn sgr(style: Style) -> String {
         (Modifier::HIDDEN, "8"),
         (Modifier::CROSSED_OUT, "9"),
     ];
-    let modifiers = MODIFIERS.iter().filter(|(modifier, _)| style.add_modifier.contains(*modifier));
+    let modifiers = MODIFIERS
+        .iter()
+        .filter(|(modifier, _)| style.add_modifier.contains(*modifier));
     let mut codes: Vec<String> = modifiers.map(|(_, code)| (*code).to_owned()).collect();
     codes.extend(style.fg.and_then(|colour| colour_code(colour, 30)));
     codes.extend(style.bg.and_then(|colour| colour_code(colour, 40)));
@@ -134,7 +154,9 @@ fn colour_code(colour: Color, base: u8) -> Option<String> {
         Color::LightCyan => base + BRIGHT + 6,
         Color::White => base + BRIGHT + 7,
         Color::Indexed(index) => return Some(format!("{};5;{index}", base + 8)),
-        Color::Rgb(red, green, blue) => return Some(format!("{};2;{red};{green};{blue}", base + 8)),
+        Color::Rgb(red, green, blue) => {
+            return Some(format!("{};2;{red};{green};{blue}", base + 8));
+        }
     };
     Some(code.to_string())
 }
@@ -161,19 +183,37 @@ mod tests {
 
     #[test]
     fn facts_stand_at_the_right_edge() {
-        let line = Paper { width: 40, colour: false, ascii: false }.line(&row());
+        let line = Paper {
+            width: 40,
+            colour: false,
+            ascii: false,
+        }
+        .line(&row());
         assert_eq!(line, "╭ bash cargo [2Jtest               41.2s");
     }
 
     #[test]
     fn only_our_own_sequences_are_written() {
-        let line = Paper { width: 40, colour: true, ascii: true }.line(&row());
-        assert_eq!(line, ". \u{1b}[33mbash\u{1b}[0m cargo [2Jtest               41.2s");
+        let line = Paper {
+            width: 40,
+            colour: true,
+            ascii: true,
+        }
+        .line(&row());
+        assert_eq!(
+            line,
+            ". \u{1b}[33mbash\u{1b}[0m cargo [2Jtest               41.2s"
+        );
     }
 
     #[test]
     fn a_line_that_is_too_long_for_its_facts_keeps_them_apart() {
-        let line = Paper { width: 10, colour: false, ascii: false }.line(&row());
+        let line = Paper {
+            width: 10,
+            colour: false,
+            ascii: false,
+        }
+        .line(&row());
         assert!(line.ends_with("test 41.2s"), "{line}");
     }
 }

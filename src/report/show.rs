@@ -20,7 +20,11 @@ use crate::model::timestamp::Timestamp;
 const HELD_BELOW: u64 = 32 << 20;
 
 /// Writes a transcript.
-pub fn write(options: &Options, now: fn() -> Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+pub fn write(
+    options: &Options,
+    now: fn() -> Timestamp,
+    out: &mut dyn Write,
+) -> Result<Outcome, ReportError> {
     if is_output(&options.target.path) {
         let path = options.target.path.display();
         return Err(OpenError(format!("{path}: the output goes into the session itself")).into());
@@ -51,20 +55,31 @@ pub fn write(options: &Options, now: fn() -> Timestamp, out: &mut dyn Write) -> 
 
 /// Whether a file is what is written to: it would never end, and nothing is written to sessions.
 fn is_output(path: &Path) -> bool {
-    let Ok(output) = fs::fstat(stdio::stdout()) else { return false };
+    let Ok(output) = fs::fstat(stdio::stdout()) else {
+        return false;
+    };
     let is_file = FileType::from_raw_mode(output.st_mode).is_file();
-    is_file && fs::stat(path).is_ok_and(|file| (file.st_dev, file.st_ino) == (output.st_dev, output.st_ino))
+    is_file
+        && fs::stat(path)
+            .is_ok_and(|file| (file.st_dev, file.st_ino) == (output.st_dev, output.st_ino))
 }
 
 /// The entries of the chosen branch with the sub-agents that they started; none if all are shown.
 fn chosen(options: &Options, reading: &Reading) -> Result<Option<HashSet<EntryId>>, ReportError> {
     let transcript = &reading.transcript;
-    let on_main = |id: &EntryId| transcript.get(*id).is_some_and(|entry| entry.lane.is_none());
+    let on_main = |id: &EntryId| {
+        transcript
+            .get(*id)
+            .is_some_and(|entry| entry.lane.is_none())
+    };
     let mut shown: HashSet<EntryId> = match options.branch {
         Choice::All => return Ok(None),
         Choice::Active => {
             let abandoned = &transcript.branches().abandoned;
-            let ids = transcript.order().iter().filter(|id| on_main(id) && !abandoned.contains(id));
+            let ids = transcript
+                .order()
+                .iter()
+                .filter(|id| on_main(id) && !abandoned.contains(id));
             ids.copied().collect()
         }
         Choice::Number(number) => match transcript.seen_on(number) {
@@ -88,9 +103,13 @@ fn chosen(options: &Options, reading: &Reading) -> Result<Option<HashSet<EntryId
 fn no_branch(number: usize, reading: &Reading) -> OpenError {
     let path = reading::shown(&reading.target.path);
     OpenError(match reading.transcript.branches().list.len() {
-        0 => format!("{path} has no branch {number}: it never left one; `--branch all` shows everything"),
+        0 => format!(
+            "{path} has no branch {number}: it never left one; `--branch all` shows everything"
+        ),
         1 => format!("{path} has no branch {number}, only branch 1"),
-        last => format!("{path} has no branch {number}, only branches 1 to {last}; `tv stats` lists them"),
+        last => format!(
+            "{path} has no branch {number}, only branches 1 to {last}; `tv stats` lists them"
+        ),
     })
 }
 

@@ -72,7 +72,13 @@ impl From<&Amount> for UsageFigures<i64> {
 
 impl From<&Cost> for CostFigures {
     fn from(cost: &Cost) -> Self {
-        let named = |model: &Text| if model.is_empty() { "unknown".to_owned() } else { model.to_string() };
+        let named = |model: &Text| {
+            if model.is_empty() {
+                "unknown".to_owned()
+            } else {
+                model.to_string()
+            }
+        };
         let micros = |usd: f64| (usd * 1e6).round() / 1e6;
         Self {
             usd: cost.usd.map(micros),

@@ -33,7 +33,11 @@ pub struct Options {
 }
 
 /// Writes the figures of all sessions that can be opened.
-pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+pub fn write(
+    options: &Options,
+    now: Timestamp,
+    out: &mut dyn Write,
+) -> Result<Outcome, ReportError> {
     let mut is_first = true;
     let missed = reading::each(
         &options.targets,
@@ -55,7 +59,11 @@ pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<O
 
 fn write_table(figures: &Figures, out: &mut dyn Write) -> io::Result<()> {
     let session = &figures.session;
-    let title = session.title.as_deref().or(session.id.as_deref()).unwrap_or(&figures.path);
+    let title = session
+        .title
+        .as_deref()
+        .or(session.id.as_deref())
+        .unwrap_or(&figures.path);
     writeln!(out, "{}", title.lines().next().unwrap_or_default())?;
     for (label, value) in table(figures) {
         writeln!(out, "  {label:<12} {value}")?;
@@ -66,7 +74,10 @@ fn write_table(figures: &Figures, out: &mut dyn Write) -> io::Result<()> {
 
 fn branch_rows(branches: &[BranchFigures]) -> Vec<[String; 7]> {
     let row = |branch: &BranchFigures| {
-        let from = branch.parent.map(|parent| format!(", within branch {parent}")).unwrap_or_default();
+        let from = branch
+            .parent
+            .map(|parent| format!(", within branch {parent}"))
+            .unwrap_or_default();
         let again = if branch.active { "; active again" } else { "" };
         let [entries, turns, calls, cost] = part_cells(&branch.own, &branch.total);
         let left = branch.left.clone().unwrap_or_else(|| "?".to_owned());
@@ -92,19 +103,46 @@ fn lane_rows(lanes: &[LaneFigures]) -> Vec<[String; 7]> {
             (None, Some(branch)) => format!("branch {branch}"),
             (None, None) => "main".to_owned(),
         };
-        [excerpt(&lane.label), entries, turns, calls, cost, tokens_of(&lane.own.usage), from]
+        [
+            excerpt(&lane.label),
+            entries,
+            turns,
+            calls,
+            cost,
+            tokens_of(&lane.own.usage),
+            from,
+        ]
     };
-    let head = ["sub-agent", "entries", "turns", "calls", "cost", "tokens", "started by"].map(str::to_owned);
+    let head = [
+        "sub-agent",
+        "entries",
+        "turns",
+        "calls",
+        "cost",
+        "tokens",
+        "started by",
+    ]
+    .map(str::to_owned);
     headed(head, lanes.iter().map(row))
 }
 
 fn headed(head: [String; 7], rows: impl ExactSizeIterator<Item = [String; 7]>) -> Vec<[String; 7]> {
-    if rows.len() == 0 { Vec::new() } else { std::iter::once(head).chain(rows).collect() }
+    if rows.len() == 0 {
+        Vec::new()
+    } else {
+        std::iter::once(head).chain(rows).collect()
+    }
 }
 
 /// What is its own, and with all that it started where that is more.
 fn part_cells(own: &PartFigures, total: &PartFigures) -> [String; 4] {
-    let both = |own: String, total: String| if own == total { own } else { format!("{own} of {total}") };
+    let both = |own: String, total: String| {
+        if own == total {
+            own
+        } else {
+            format!("{own} of {total}")
+        }
+    };
     let calls = |part: &PartFigures| match part.failed {
         0 => part.calls.to_string(),
         failed => format!("{} ({failed} failed)", part.calls),
@@ -119,9 +157,16 @@ fn part_cells(own: &PartFigures, total: &PartFigures) -> [String; 4] {
 
 fn tokens_of(usage: &UsageFigures) -> String {
     let figure = |n: Option<u64>| n.map_or_else(|| "?".to_owned(), tokens);
-    let prompt =
-        [usage.input, usage.cache_read, usage.cache_write].into_iter().flatten().reduce(|a, b| a + b);
-    format!("{} in, {} out{}", figure(prompt), figure(usage.output), or_more(usage.output_is_partial))
+    let prompt = [usage.input, usage.cache_read, usage.cache_write]
+        .into_iter()
+        .flatten()
+        .reduce(|a, b| a + b);
+    format!(
+        "{} in, {} out{}",
+        figure(prompt),
+        figure(usage.output),
+        or_more(usage.output_is_partial)
+    )
 }
 
 /// The first words of a label.
@@ -155,15 +200,36 @@ fn columns_of(cell: &str) -> usize {
 }
 
 fn table(figures: &Figures) -> Vec<(&'static str, String)> {
-    let Figures { session, records, entries, blocks, .. } = figures;
+    let Figures {
+        session,
+        records,
+        entries,
+        blocks,
+        ..
+    } = figures;
     let mut rows = vec![
         ("file", reading::on_one_line(&figures.path).into_owned()),
-        ("format", format!("{} ({})", figures.format, figures.confidence)),
-        ("state", format!("{}{}", session.state, phrases::agents_at_work(session.agents_at_work))),
+        (
+            "format",
+            format!("{} ({})", figures.format, figures.confidence),
+        ),
+        (
+            "state",
+            format!(
+                "{}{}",
+                session.state,
+                phrases::agents_at_work(session.agents_at_work)
+            ),
+        ),
     ];
     rows.extend(session.agent.clone().map(|agent| ("agent", agent)));
     rows.extend(session.cwd.clone().map(|cwd| ("folder", cwd)));
-    rows.extend(session.facts.iter().map(|(name, value)| (*name, value.clone())));
+    rows.extend(
+        session
+            .facts
+            .iter()
+            .map(|(name, value)| (*name, value.clone())),
+    );
     if !session.models.is_empty() {
         rows.push(("models", session.models.join(", ")));
     }
@@ -189,7 +255,11 @@ fn table(figures: &Figures) -> Vec<(&'static str, String)> {
             "{}, {}, {}, {}",
             plural(figures.turns as u64, "turn", "turns"),
             plural(figures.lanes as u64, "sub-agent", "sub-agents"),
-            plural(figures.branches as u64, "abandoned branch", "abandoned branches"),
+            plural(
+                figures.branches as u64,
+                "abandoned branch",
+                "abandoned branches"
+            ),
             plural(figures.compactions, "compaction", "compactions")
         ),
     ));
@@ -215,19 +285,44 @@ fn table(figures: &Figures) -> Vec<(&'static str, String)> {
 fn span(session: &figures::SessionFigures) -> Option<String> {
     let (started, ended) = (session.started.as_ref()?, session.ended.as_ref()?);
     let (started, ended) = (Timestamp::parse(started)?, Timestamp::parse(ended)?);
-    Some(format!("{}, {}", from_to(started, ended), duration(ended.since(started))))
+    Some(format!(
+        "{}, {}",
+        from_to(started, ended),
+        duration(ended.since(started))
+    ))
 }
 
 /// `Thu 29 Jan 2026 20:57:03 to 21:46:10 CET`, in the reader's zone.
 pub(super) fn from_to(started: Timestamp, ended: Timestamp) -> String {
-    let until = if started.is_same_day(ended) { String::new() } else { format!("{} ", ended.date()) };
-    format!("{} {} to {until}{} {}", started.date(), started.clock(), ended.clock(), ended.zone())
+    let until = if started.is_same_day(ended) {
+        String::new()
+    } else {
+        format!("{} ", ended.date())
+    };
+    format!(
+        "{} {} to {until}{} {}",
+        started.date(),
+        started.clock(),
+        ended.clock(),
+        ended.zone()
+    )
 }
 
 fn records_line(records: &RecordFigures) -> String {
-    let RecordFigures { total, shown, merged, passed, faulty, .. } = records;
+    let RecordFigures {
+        total,
+        shown,
+        merged,
+        passed,
+        faulty,
+        ..
+    } = records;
     // Of what was not lost a reader needs no word.
-    let unknown = records.unknown_judged.values().filter(|judged| **judged == Judged::Loud.word()).count();
+    let unknown = records
+        .unknown_judged
+        .values()
+        .filter(|judged| **judged == Judged::Loud.word())
+        .count();
     let unknown = match unknown {
         0 => String::new(),
         kinds => format!(", {} not understood", plural(kinds as u64, "kind", "kinds")),
@@ -246,8 +341,16 @@ fn calls_line(pairing: &PairingCounts) -> String {
         (pairing.duplicate_results, "duplicate results"),
         (pairing.textual_calls, "more written as text"),
     ];
-    let others = others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!(", {n} {what}"));
-    format!("{}: {} paired{}", pairing.calls, pairing.paired, others.collect::<String>())
+    let others = others
+        .iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, what)| format!(", {n} {what}"));
+    format!(
+        "{}: {} paired{}",
+        pairing.calls,
+        pairing.paired,
+        others.collect::<String>()
+    )
 }
 
 fn tokens_line(usage: &UsageFigures) -> String {
@@ -262,19 +365,29 @@ fn tokens_line(usage: &UsageFigures) -> String {
         plural(usage.requests, "request", "requests")
     );
     if let Some(reasoning) = usage.reasoning {
-        line.push_str(&format!("; {} of the output is reasoning", tokens(reasoning)));
+        line.push_str(&format!(
+            "; {} of the output is reasoning",
+            tokens(reasoning)
+        ));
     }
     line
 }
 
 fn cost_line(cost: &CostFigures) -> String {
-    let amount = cost.usd.map(|usd| format!("{} ", phrases::usd(usd))).unwrap_or_default();
+    let amount = cost
+        .usd
+        .map(|usd| format!("{} ", phrases::usd(usd)))
+        .unwrap_or_default();
     let missing = if cost.unpriced_models.is_empty() {
         String::new()
     } else {
         format!(" (no price for {})", cost.unpriced_models.join(", "))
     };
-    format!("{amount}{}{}{missing}", cost.source, or_more(cost.is_partial))
+    format!(
+        "{amount}{}{}{missing}",
+        cost.source,
+        or_more(cost.is_partial)
+    )
 }
 
 fn or_more(is_partial: bool) -> &'static str {
@@ -307,8 +420,21 @@ mod tests {
             requests: 1,
         };
         let (usd, source, unpriced_models) = (Some(usd), "recorded", Vec::new());
-        let cost = CostFigures { usd, source, estimated_usd: None, unpriced_models, is_partial };
-        PartFigures { entries, turns: 1, calls: 2, failed: entries % 2, usage, cost }
+        let cost = CostFigures {
+            usd,
+            source,
+            estimated_usd: None,
+            unpriced_models,
+            is_partial,
+        };
+        PartFigures {
+            entries,
+            turns: 1,
+            calls: 2,
+            failed: entries % 2,
+            usage,
+            cost,
+        }
     }
 
     #[test]
@@ -316,7 +442,14 @@ mod tests {
         let line = |judged: &[(&str, Judged)]| {
             let (shown, merged, passed, faulty) = (5, 2, 1, 1);
             let passed_reasons = BTreeMap::new();
-            let bytes = ByteFigures { total: 0, shown, merged, passed, faulty, passed_reasons };
+            let bytes = ByteFigures {
+                total: 0,
+                shown,
+                merged,
+                passed,
+                faulty,
+                passed_reasons,
+            };
             records_line(&RecordFigures {
                 total: 9,
                 shown,
@@ -326,13 +459,19 @@ mod tests {
                 bytes,
                 passed_reasons: BTreeMap::new(),
                 unknown: BTreeMap::new(),
-                unknown_judged: judged.iter().map(|(kind, how)| ((*kind).to_owned(), how.word())).collect(),
+                unknown_judged: judged
+                    .iter()
+                    .map(|(kind, how)| ((*kind).to_owned(), how.word()))
+                    .collect(),
                 faults: Vec::new(),
             })
         };
         let all = "9: 5 shown, 2 merged, 1 passed, 1 faulty";
         assert_eq!(line(&[("a", Judged::Trace)]), all);
-        assert_eq!(line(&[("a", Judged::Loud)]), format!("{all}, 1 kind not understood"));
+        assert_eq!(
+            line(&[("a", Judged::Loud)]),
+            format!("{all}, 1 kind not understood")
+        );
         assert_eq!(
             line(&[("a", Judged::Loud), ("b", Judged::Loud)]),
             format!("{all}, 2 kinds not understood")
@@ -344,19 +483,34 @@ mod tests {
         let (own, all) = (part(3, 0.5, false), part(4, 1.5, false));
         assert_eq!(
             part_cells(&own, &all),
-            ["3 of 4", "1", "2 (1 failed) of 2", "$0.50 recorded of $1.50 recorded"]
+            [
+                "3 of 4",
+                "1",
+                "2 (1 failed) of 2",
+                "$0.50 recorded of $1.50 recorded"
+            ]
         );
-        assert_eq!(part_cells(&own, &own), ["3", "1", "2 (1 failed)", "$0.50 recorded"]);
+        assert_eq!(
+            part_cells(&own, &own),
+            ["3", "1", "2 (1 failed)", "$0.50 recorded"]
+        );
         let part = part(3, 0.5, true);
         assert_eq!(cost_line(&part.cost), "$0.50 recorded or more");
-        assert!(tokens_of(&part.usage).ends_with("3 out or more"), "{}", tokens_of(&part.usage));
+        assert!(
+            tokens_of(&part.usage).ends_with("3 out or more"),
+            "{}",
+            tokens_of(&part.usage)
+        );
     }
 
     #[test]
     fn the_day_stands_once_if_it_is_one() {
         let at = |text: &str| Timestamp::parse(text).unwrap();
         let started = at("2026-01-29T20:57:03Z");
-        assert_eq!(from_to(started, at("2026-01-29T21:46:10Z")), "Thu 29 Jan 2026 20:57:03 to 21:46:10 UTC");
+        assert_eq!(
+            from_to(started, at("2026-01-29T21:46:10Z")),
+            "Thu 29 Jan 2026 20:57:03 to 21:46:10 UTC"
+        );
         assert_eq!(
             from_to(started, at("2026-01-30T00:10:00Z")),
             "Thu 29 Jan 2026 20:57:03 to Fri 30 Jan 2026 00:10:00 UTC"

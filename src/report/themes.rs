@@ -67,7 +67,11 @@ fn sample(mut theme: Theme, paper: Paper, out: &mut dyn Write) -> io::Result<()>
         spans.extend([Span::styled(role, style), Span::raw(" ")]);
     }
     let indent = vec![Span::raw(" ".repeat(INDENT))];
-    let frame = Frame { first: indent.clone(), rest: indent, ..Frame::of(usize::from(paper.width)) };
+    let frame = Frame {
+        first: indent.clone(),
+        rest: indent,
+        ..Frame::of(usize::from(paper.width))
+    };
     for line in wrap::wrap(&spans, &frame) {
         writeln!(out, "{}", paper.bare_line(&line.spans))?;
     }
@@ -84,15 +88,26 @@ mod tests {
     use crate::report::rows::Paper;
 
     fn written(colour: bool) -> String {
-        let dark =
-            Listed { name: "dark".to_owned(), from: "comes with tv".to_owned(), theme: Ok(Theme::dark()) };
+        let dark = Listed {
+            name: "dark".to_owned(),
+            from: "comes with tv".to_owned(),
+            theme: Ok(Theme::dark()),
+        };
         let broken = Listed {
             name: "mine".to_owned(),
             from: "/a/mine.toml".to_owned(),
             theme: Err("/a/mine.toml:2:1: glow\u{1b}[2J".to_owned()),
         };
-        let paper = Paper { width: 60, colour, ascii: false };
-        let options = Options { themes: vec![dark, broken], depth: Depth::Sixteen, paper };
+        let paper = Paper {
+            width: 60,
+            colour,
+            ascii: false,
+        };
+        let options = Options {
+            themes: vec![dark, broken],
+            depth: Depth::Sixteen,
+            paper,
+        };
         let mut out = Vec::new();
         write(&options, &mut out).unwrap();
         String::from_utf8(out).unwrap()
@@ -101,12 +116,31 @@ mod tests {
     #[test]
     fn samples_have_no_more_colours_than_the_terminal() {
         let mut theme = Theme::dark();
-        theme.role_mut("user").into_iter().for_each(|style| style.fg = Some(Color::Rgb(255, 0, 0)));
+        theme
+            .role_mut("user")
+            .into_iter()
+            .for_each(|style| style.fg = Some(Color::Rgb(255, 0, 0)));
         let of = |depth| {
-            let listed = Listed { name: "mine".to_owned(), from: String::new(), theme: Ok(theme.clone()) };
-            let paper = Paper { width: 60, colour: true, ascii: false };
+            let listed = Listed {
+                name: "mine".to_owned(),
+                from: String::new(),
+                theme: Ok(theme.clone()),
+            };
+            let paper = Paper {
+                width: 60,
+                colour: true,
+                ascii: false,
+            };
             let mut out = Vec::new();
-            write(&Options { themes: vec![listed], depth, paper }, &mut out).unwrap();
+            write(
+                &Options {
+                    themes: vec![listed],
+                    depth,
+                    paper,
+                },
+                &mut out,
+            )
+            .unwrap();
             String::from_utf8(out).unwrap()
         };
         assert!(of(Depth::True).contains("38;2;255;0;0"));
@@ -118,7 +152,8 @@ mod tests {
         let plain = written(false);
         assert_eq!(plain.lines().count(), 2);
         assert!(
-            plain.contains("comes with tv") && plain.contains("mine               /a/mine.toml:2:1: glow"),
+            plain.contains("comes with tv")
+                && plain.contains("mine               /a/mine.toml:2:1: glow"),
             "{plain}"
         );
         let coloured = written(true);

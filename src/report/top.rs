@@ -134,7 +134,11 @@ struct Known {
 }
 
 /// Writes how the sessions stand.
-pub fn write(options: &Options, now: fn() -> Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+pub fn write(
+    options: &Options,
+    now: fn() -> Timestamp,
+    out: &mut dyn Write,
+) -> Result<Outcome, ReportError> {
     let stop = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register_conditional_shutdown(SIGINT, 130, Arc::clone(&stop))?;
     signal_hook::flag::register(SIGINT, Arc::clone(&stop))?;
@@ -170,7 +174,10 @@ pub fn write(options: &Options, now: fn() -> Timestamp, out: &mut dyn Write) -> 
         }
     }
     let (otherwise, refused) = if stop.load(Ordering::Relaxed) {
-        (Outcome::Interrupted, std::mem::take(&mut known.missed.refused))
+        (
+            Outcome::Interrupted,
+            std::mem::take(&mut known.missed.refused),
+        )
     } else {
         (Outcome::Complete, Vec::new())
     };
@@ -185,7 +192,12 @@ fn write_line(line: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     out.flush()
 }
 
-fn end(options: &Options, known: Known, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+fn end(
+    options: &Options,
+    known: Known,
+    now: Timestamp,
+    out: &mut dyn Write,
+) -> Result<Outcome, ReportError> {
     let Known { rows, missed, more } = known;
     let mut rows: Vec<SessionRow> = rows.into_values().collect();
     rows.sort_by(SessionRow::by_need);
@@ -222,13 +234,21 @@ fn end(options: &Options, known: Known, now: Timestamp, out: &mut dyn Write) -> 
 // === JSON ===
 
 fn left(place: &Place) -> Departure<'_> {
-    Departure { schema: SCHEMA, path: shown(&place.path), name: place.session.as_deref(), left: true }
+    Departure {
+        schema: SCHEMA,
+        path: shown(&place.path),
+        name: place.session.as_deref(),
+        left: true,
+    }
 }
 
 fn line(row: &SessionRow) -> Line<'_> {
     let head = &row.head;
-    let flags =
-        [(row.flags.is_loop, "loop"), (row.flags.is_silent, "silent"), (row.flags.errors > 0, "errors")];
+    let flags = [
+        (row.flags.is_loop, "loop"),
+        (row.flags.is_silent, "silent"),
+        (row.flags.errors > 0, "errors"),
+    ];
     Line {
         schema: SCHEMA,
         path: shown(&row.place.path),
@@ -254,10 +274,17 @@ fn line(row: &SessionRow) -> Line<'_> {
             headline: &call.headline,
             since: call.since.map(Timestamp::to_rfc3339),
         }),
-        context: row.context.map(|context| ContextFigures { tokens: context.tokens, window: context.window }),
+        context: row.context.map(|context| ContextFigures {
+            tokens: context.tokens,
+            window: context.window,
+        }),
         cost: row.cost.as_ref().map(CostFigures::from),
         cost_last_hour: row.hour.as_ref().map(CostFigures::from),
-        flags: flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).collect(),
+        flags: flags
+            .into_iter()
+            .filter(|(is_set, _)| *is_set)
+            .map(|(_, flag)| flag)
+            .collect(),
         errors: row.flags.errors,
         last: row.last_line(),
         problem: row.problem.as_deref(),
@@ -267,18 +294,41 @@ fn line(row: &SessionRow) -> Line<'_> {
 
 // === the table ===
 
-fn write_table(paper: Paper, rows: &[SessionRow], now: Timestamp, out: &mut dyn Write) -> io::Result<()> {
+fn write_table(
+    paper: Paper,
+    rows: &[SessionRow],
+    now: Timestamp,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let columns = plan(usize::from(paper.width).saturating_sub(2));
     let dim = Style::new().fg(Color::DarkGray);
-    let head = columns.iter().map(|(column, width)| (column.title().to_owned(), *column, *width, dim));
+    let head = columns
+        .iter()
+        .map(|(column, width)| (column.title().to_owned(), *column, *width, dim));
     writeln!(out, "{}", line_of(paper, Span::raw(" "), head))?;
     for row in rows {
-        let mark = if row.need <= Need::Undelivered { "!" } else { " " };
+        let mark = if row.need <= Need::Undelivered {
+            "!"
+        } else {
+            " "
+        };
         let cells = columns.iter().map(|(column, width)| {
-            let style = if *column == Column::State { state_style(row) } else { style(*column) };
+            let style = if *column == Column::State {
+                state_style(row)
+            } else {
+                style(*column)
+            };
             (row.cell(*column, now, paper.ascii), *column, *width, style)
         });
-        writeln!(out, "{}", line_of(paper, Span::styled(mark, Style::new().fg(Color::Yellow)), cells))?;
+        writeln!(
+            out,
+            "{}",
+            line_of(
+                paper,
+                Span::styled(mark, Style::new().fg(Color::Yellow)),
+                cells
+            )
+        )?;
     }
     Ok(())
 }
@@ -288,7 +338,9 @@ fn write_table(paper: Paper, rows: &[SessionRow], now: Timestamp, out: &mut dyn 
 fn sum(rows: &[SessionRow], more: usize) -> String {
     let needing = rows.iter().filter(|row| row.need.is_for_somebody()).count();
     let working = rows.iter().filter(|row| row.activity.is_work()).count();
-    let cost = SessionRow::sum(rows.iter()).as_ref().and_then(phrases::cost);
+    let cost = SessionRow::sum(rows.iter())
+        .as_ref()
+        .and_then(phrases::cost);
     let cost = cost.map(|cost| format!("rows add up to {cost}"));
     let parts = [
         Some(phrases::sessions(rows.len() as u64, more)),
@@ -307,12 +359,19 @@ fn line_of(
     let cut = if paper.ascii { "~" } else { "…" };
     let mut spans = vec![mark];
     for (at, (text, column, width, style)) in cells.enumerate() {
-        spans.push(Span::raw(if at == 0 { " ".to_owned() } else { " ".repeat(GAP) }));
+        spans.push(Span::raw(if at == 0 {
+            " ".to_owned()
+        } else {
+            " ".repeat(GAP)
+        }));
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let fitted = wrap::fit(&[Span::styled(text, style)], width, cut);
         let rest = " ".repeat(width.saturating_sub(wrap::width_of(&fitted)));
-        let (before, behind) =
-            if column.is_of_figures() { (rest, String::new()) } else { (String::new(), rest) };
+        let (before, behind) = if column.is_of_figures() {
+            (rest, String::new())
+        } else {
+            (String::new(), rest)
+        };
         spans.push(Span::raw(before));
         spans.extend(fitted);
         spans.push(Span::raw(behind));

@@ -59,7 +59,11 @@ pub(crate) struct OverheadFigures {
 
 /// All turns, in the order of the file, and what was spent on them.
 pub fn list(reading: &Reading) -> (Vec<TurnFigures>, Totals) {
-    let Reading { transcript, account, .. } = reading;
+    let Reading {
+        transcript,
+        account,
+        ..
+    } = reading;
     let mut totals = Totals::default();
     let turn = |(number, prompt)| {
         let figures: Figures = account.turn(transcript, number);
@@ -88,7 +92,13 @@ pub fn list(reading: &Reading) -> (Vec<TurnFigures>, Totals) {
             cost: (&figures.cost()).into(),
         }
     };
-    let turns = transcript.turns().iter().map(|turn| turn.prompt).enumerate().map(turn).collect();
+    let turns = transcript
+        .turns()
+        .iter()
+        .map(|turn| turn.prompt)
+        .enumerate()
+        .map(turn)
+        .collect();
     (turns, totals)
 }
 
@@ -96,13 +106,20 @@ pub fn list(reading: &Reading) -> (Vec<TurnFigures>, Totals) {
 pub(crate) fn overhead(reading: &Reading, of_turns: &Totals) -> OverheadFigures {
     let totals = reading.transcript.totals();
     let (session, turns) = (totals.sum(), of_turns.sum());
-    let left = |all: u64, turns: u64| i64::try_from(all).unwrap_or(i64::MAX).saturating_sub_unsigned(turns);
+    let left = |all: u64, turns: u64| {
+        i64::try_from(all)
+            .unwrap_or(i64::MAX)
+            .saturating_sub_unsigned(turns)
+    };
     let known = |all: Sum, turns: Sum| all.known().map(|all| left(all, turns.total));
     let requests = left(session.requests, turns.requests);
     let mut cost = cost::of(totals);
     let turns_cost = cost::of(of_turns);
     cost.usd = cost.usd.map(|usd| usd - turns_cost.usd.unwrap_or(0.0));
-    cost.by_list = cost.by_list.zip(turns_cost.listed()).map(|(all, turns)| all - turns);
+    cost.by_list = cost
+        .by_list
+        .zip(turns_cost.listed())
+        .map(|(all, turns)| all - turns);
     OverheadFigures {
         requests,
         usage: UsageFigures {

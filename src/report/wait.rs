@@ -55,7 +55,11 @@ enum End {
 }
 
 /// Waits, and writes why it is over.
-pub fn write(options: &Options, now: fn() -> Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+pub fn write(
+    options: &Options,
+    now: fn() -> Timestamp,
+    out: &mut dyn Write,
+) -> Result<Outcome, ReportError> {
     let (ended, was_interrupted, reading) =
         followed(&options.target, options.watch, |feed, stop, reading| {
             wait(options, now, feed, stop, reading)
@@ -80,7 +84,9 @@ fn wait(
     stop: &AtomicBool,
     reading: &mut Reading,
 ) -> Option<End> {
-    let deadline = options.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    let deadline = options
+        .timeout
+        .and_then(|timeout| Instant::now().checked_add(timeout));
     let mut watch = Watch::new(options);
     while !stop.load(Ordering::Relaxed) {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -141,10 +147,14 @@ struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     fn new(options: &'a Options) -> Self {
-        let bounds = options.until.terms().into_iter().filter_map(|term| match term {
-            Term::State(State::Silent(_, ms)) => Some(ms.saturating_mul(2)),
-            _ => None,
-        });
+        let bounds = options
+            .until
+            .terms()
+            .into_iter()
+            .filter_map(|term| match term {
+                Term::State(State::Silent(_, ms)) => Some(ms.saturating_mul(2)),
+                _ => None,
+            });
         Self {
             options,
             alarm: Alarm::new(options.until.clone(), None),
@@ -183,7 +193,8 @@ impl<'a> Watch<'a> {
                     }
                 };
                 self.loops.watch(&reading.transcript, &(), usize::MAX);
-                self.touched.extend(touched.added.into_iter().chain(touched.changed));
+                self.touched
+                    .extend(touched.added.into_iter().chain(touched.changed));
             }
         }
     }
@@ -207,7 +218,10 @@ impl<'a> Watch<'a> {
         }
         let at = reading.last_write()?;
         let first = *self.first_write.get_or_insert(at);
-        Some(LastWrite { at, is_seen: at > first })
+        Some(LastWrite {
+            at,
+            is_seen: at > first,
+        })
     }
 
     fn look(&mut self, now: Timestamp, is_closed: bool, reading: &mut Reading) -> Option<End> {
@@ -235,12 +249,20 @@ impl<'a> Watch<'a> {
             cost: &reading.account.cost(transcript),
             context: context::of(transcript),
             run: self.loops.current(transcript),
-            orphan: orphan.as_ref().map(|(place, words)| (*place, words.as_str())),
+            orphan: orphan
+                .as_ref()
+                .map(|(place, words)| (*place, words.as_str())),
         };
         if !std::mem::replace(&mut self.has_begun, true) {
             // The entries of a pipe are news, all of them.
             if self.options.target.is_stdin() && self.is_whole {
-                self.alarm.begin(&Status { transcript: &Transcript::default(), ..status }, true);
+                self.alarm.begin(
+                    &Status {
+                        transcript: &Transcript::default(),
+                        ..status
+                    },
+                    true,
+                );
             } else {
                 self.alarm.begin(&status, true);
             }
@@ -265,7 +287,10 @@ impl<'a> Watch<'a> {
             }
             _ => return None,
         };
-        Some(End::Missed(format!("{why} without it: {}", self.options.until)))
+        Some(End::Missed(format!(
+            "{why} without it: {}",
+            self.options.until
+        )))
     }
 
     /// A call or a result that has lost its other half since the last look.
@@ -276,10 +301,21 @@ impl<'a> Watch<'a> {
         self.findings.follow(&reading.transcript, usize::MAX);
         let orphans = self.findings.iter().filter(|finding| finding.is_orphan());
         let now: Vec<(Place, &str)> = orphans
-            .map(|finding| (Place { entry: finding.entry, block: finding.block }, finding.message.as_str()))
+            .map(|finding| {
+                (
+                    Place {
+                        entry: finding.entry,
+                        block: finding.block,
+                    },
+                    finding.message.as_str(),
+                )
+            })
             .collect();
         let is_news = |(place, _): &&(Place, &str)| self.has_begun && !self.orphans.contains(place);
-        let news = now.iter().find(is_news).map(|(place, words)| (*place, (*words).to_owned()));
+        let news = now
+            .iter()
+            .find(is_news)
+            .map(|(place, words)| (*place, (*words).to_owned()));
         self.orphans = now.into_iter().map(|(place, _)| place).collect();
         news
     }

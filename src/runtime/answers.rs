@@ -23,7 +23,9 @@ const LIGHT: f64 = 0.4;
 pub(crate) fn meaning(kind: u8, text: &str) -> Option<InputEvent> {
     match kind {
         b']' => is_light(text.strip_prefix("11;rgb")?).map(InputEvent::Background),
-        b'P' => text.strip_prefix(">|").map(|name| InputEvent::Name(name.to_owned())),
+        b'P' => text
+            .strip_prefix(">|")
+            .map(|name| InputEvent::Name(name.to_owned())),
         b'_' => kitty::is_yes(text).then_some(InputEvent::Kitty),
         _ => None,
     }
@@ -33,7 +35,9 @@ pub(crate) fn meaning(kind: u8, text: &str) -> Option<InputEvent> {
 fn is_light(answer: &str) -> Option<bool> {
     let (_, colour) = answer.split_once(':')?;
     let part = |digits: &str| {
-        let most = 16_u32.checked_pow(u32::try_from(digits.len()).ok()?)?.checked_sub(1)?;
+        let most = 16_u32
+            .checked_pow(u32::try_from(digits.len()).ok()?)?
+            .checked_sub(1)?;
         let value = u32::from_str_radix(digits, 16).ok()?;
         u8::try_from(u64::from(value) * 255 / u64::from(most.max(1))).ok()
     };
@@ -57,7 +61,11 @@ mod tests {
             ("11;rgb://", None),
             ("10;rgb:ff/ff/ff", None),
         ] {
-            assert_eq!(meaning(b']', answer), wanted.map(InputEvent::Background), "{answer}");
+            assert_eq!(
+                meaning(b']', answer),
+                wanted.map(InputEvent::Background),
+                "{answer}"
+            );
         }
     }
 }

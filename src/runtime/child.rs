@@ -74,13 +74,18 @@ mod tests {
     use crate::runtime::input::Signal;
 
     fn sh(script: &str) -> io::Result<std::process::Child> {
-        Command::new("sh").args(["-c", script]).stdin(Stdio::null()).spawn()
+        Command::new("sh")
+            .args(["-c", script])
+            .stdin(Stdio::null())
+            .spawn()
     }
 
     #[test]
     fn its_end_is_awaited() {
         let (_send, signals) = unbounded();
-        let Outcome::Ended(Ok(status)) = wait(sh("exit 7"), &signals) else { panic!("it ends") };
+        let Outcome::Ended(Ok(status)) = wait(sh("exit 7"), &signals) else {
+            panic!("it ends")
+        };
         assert_eq!(status.code(), Some(7));
         let missing = wait(Command::new("/no/such/program").spawn(), &signals);
         assert!(matches!(missing, Outcome::Ended(Err(_))));

@@ -35,10 +35,14 @@ impl Between {
     pub(crate) fn pass_on(self, plain: &str) -> String {
         match self {
             Self::Nothing => plain.to_owned(),
-            Self::Tmux => format!("\u{1b}Ptmux;{}\u{1b}\\", plain.replace('\u{1b}', "\u{1b}\u{1b}")),
+            Self::Tmux => format!(
+                "\u{1b}Ptmux;{}\u{1b}\\",
+                plain.replace('\u{1b}', "\u{1b}\u{1b}")
+            ),
             Self::Screen => {
                 let bytes: Vec<char> = plain.chars().collect();
-                let piece = |part: &[char]| format!("\u{1b}P{}\u{1b}\\", part.iter().collect::<String>());
+                let piece =
+                    |part: &[char]| format!("\u{1b}P{}\u{1b}\\", part.iter().collect::<String>());
                 bytes.chunks(SCREEN_PIECE - 4).map(piece).collect()
             }
         }
@@ -87,17 +91,26 @@ pub(crate) fn programs(is_remote: bool, has: impl Fn(&str) -> bool) -> Vec<Vec<&
 impl Clipboard {
     /// Copies a text: starts the programs, and says what is to be written to the terminal.
     pub(crate) fn copy(&self, text: &str) -> Copied {
-        let program = self.programs.iter().find(|command| start(command, text)).and_then(|it| it.first());
+        let program = self
+            .programs
+            .iter()
+            .find(|command| start(command, text))
+            .and_then(|it| it.first());
         // It sets tmux's buffer and the terminal's clipboard, in the state in which tmux is installed.
-        let has_tmux_copy = self.between == Between::Tmux && start(&["tmux", "load-buffer", "-w", "-"], text);
+        let has_tmux_copy =
+            self.between == Between::Tmux && start(&["tmux", "load-buffer", "-w", "-"], text);
         let sequence = sequence(text, self.between, has_tmux_copy);
         let lines = figures::count(text.lines().count() as u64, "line");
         let size = figures::bytes(text.len() as u64);
         let words = match (program, sequence.len()) {
             (Some(program), _) => format!("copied {lines} ({program})"),
-            (None, 0) => format!("not copied: {size} are too much for a terminal; | pipes the record"),
+            (None, 0) => {
+                format!("not copied: {size} are too much for a terminal; | pipes the record")
+            }
             (None, length) if length > CUT_BY_MANY => {
-                format!("copied {lines}, {size}: many terminals cut what is longer than 74 KB in base64")
+                format!(
+                    "copied {lines}, {size}: many terminals cut what is longer than 74 KB in base64"
+                )
             }
             (None, _) => format!("copied {lines}"),
         };
@@ -116,12 +129,18 @@ fn sequence(text: &str, between: Between, has_tmux_copy: bool) -> String {
     let passed = between.pass_on(&plain);
     // tmux takes the plain one if `set-clipboard` is on, and passes the other one on if `allow-passthrough`
     // is; if it comes twice, the terminal holds the same text.
-    if between == Between::Tmux && !has_tmux_copy { passed + &plain } else { passed }
+    if between == Between::Tmux && !has_tmux_copy {
+        passed + &plain
+    } else {
+        passed
+    }
 }
 
 /// Starts a program and gives it the text. Whether it could be started.
 fn start(command: &[&str], text: &str) -> bool {
-    let Some((program, arguments)) = command.split_first() else { return false };
+    let Some((program, arguments)) = command.split_first() else {
+        return false;
+    };
     let started = Command::new(program)
         .args(arguments)
         .stdin(Stdio::piped())
@@ -153,10 +172,16 @@ mod tests {
 
     #[test]
     fn tmux_is_asked_to_pass_on() {
-        assert_eq!(sequence("hi", Between::Nothing, false), "\u{1b}]52;c;aGk=\u{7}");
+        assert_eq!(
+            sequence("hi", Between::Nothing, false),
+            "\u{1b}]52;c;aGk=\u{7}"
+        );
         let passed = "\u{1b}Ptmux;\u{1b}\u{1b}]52;c;aGk=\u{7}\u{1b}\\";
         assert_eq!(sequence("hi", Between::Tmux, true), passed);
-        assert_eq!(sequence("hi", Between::Tmux, false), format!("{passed}\u{1b}]52;c;aGk=\u{7}"));
+        assert_eq!(
+            sequence("hi", Between::Tmux, false),
+            format!("{passed}\u{1b}]52;c;aGk=\u{7}")
+        );
     }
 
     #[test]
@@ -164,9 +189,17 @@ mod tests {
         let text = "x".repeat(2_000);
         let whole = sequence(&text, Between::Screen, false);
         let pieces: Vec<&str> = whole.split_inclusive("\u{1b}\\").collect();
-        assert!(pieces.len() > 3 && pieces.iter().all(|piece| piece.len() <= 768), "{pieces:?}");
+        assert!(
+            pieces.len() > 3 && pieces.iter().all(|piece| piece.len() <= 768),
+            "{pieces:?}"
+        );
         let inner = |piece: &&str| {
-            piece.strip_prefix("\u{1b}P").unwrap().strip_suffix("\u{1b}\\").unwrap().to_owned()
+            piece
+                .strip_prefix("\u{1b}P")
+                .unwrap()
+                .strip_suffix("\u{1b}\\")
+                .unwrap()
+                .to_owned()
         };
         let joined: String = pieces.iter().map(inner).collect();
         assert_eq!(joined, sequence(&text, Between::Nothing, false));
@@ -176,9 +209,17 @@ mod tests {
     fn sizes_are_honest() {
         let copied = |text: &str| Clipboard::default().copy(text);
         assert_eq!(copied("a\nb").words, "copied 2 lines");
-        assert!(copied(&"x".repeat(80_000)).words.contains("many terminals cut"));
+        assert!(
+            copied(&"x".repeat(80_000))
+                .words
+                .contains("many terminals cut")
+        );
         let huge = copied(&"x".repeat(9 << 20));
-        assert!(huge.sequence.is_empty() && huge.words.starts_with("not copied"), "{}", huge.words);
+        assert!(
+            huge.sequence.is_empty() && huge.words.starts_with("not copied"),
+            "{}",
+            huge.words
+        );
     }
 
     #[test]

@@ -8,15 +8,22 @@ use std::time::UNIX_EPOCH;
 use crate::model::timestamp::Timestamp;
 
 /// It is now.
-#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock for the viewer")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place that reads the clock for the viewer"
+)]
 pub(crate) fn now() -> Timestamp {
-    let since = std::time::SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = std::time::SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// When a file was last written.
 pub(crate) fn written(path: &Path) -> Option<Timestamp> {
-    let modified = std::fs::metadata(path).and_then(|facts| facts.modified()).ok()?;
+    let modified = std::fs::metadata(path)
+        .and_then(|facts| facts.modified())
+        .ok()?;
     let since = modified.duration_since(UNIX_EPOCH).ok()?;
     i64::try_from(since.as_millis()).ok().map(Timestamp)
 }

@@ -137,7 +137,9 @@ mod tests {
         let (begins, begun) = unbounded();
         let (go_on, may_go_on) = unbounded();
         let run = move |notice: &Notice, missed: u64| {
-            begins.send((notice.words.clone(), missed, Instant::now())).unwrap();
+            begins
+                .send((notice.words.clone(), missed, Instant::now()))
+                .unwrap();
             let may_go_on = may_go_on.clone();
             Ok(move || may_go_on.recv().unwrap_or_default())
         };

@@ -74,7 +74,10 @@ pub struct WallChoice {
 
 impl Default for WallChoice {
     fn default() -> Self {
-        Self { format: None, recent_ms: 3 * 60 * 60 * 1000 }
+        Self {
+            format: None,
+            recent_ms: 3 * 60 * 60 * 1000,
+        }
     }
 }
 

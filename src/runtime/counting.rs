@@ -50,7 +50,11 @@ impl Counting {
         let (own, is_over) = (Arc::clone(&sums), Arc::clone(&stop));
         thread::spawn(move || read(&search, &own, &touch, &is_over));
         thread::spawn(move || answer(question, &sums, &asked, touched, &say));
-        Self { answers, questions, stop }
+        Self {
+            answers,
+            questions,
+            stop,
+        }
     }
 
     /// Asks for other sums.
@@ -69,7 +73,8 @@ impl Drop for Counting {
 fn read(search: &Search, sums: &Mutex<Sums>, touch: &Sender<()>, is_over: &AtomicBool) {
     let change = |change: &mut dyn FnMut(&mut Sums)| {
         change(&mut sums.lock().unwrap_or_else(PoisonError::into_inner));
-        !is_over.load(Ordering::Relaxed) && touch.try_send(()) != Err(TrySendError::Disconnected(()))
+        !is_over.load(Ordering::Relaxed)
+            && touch.try_send(()) != Err(TrySendError::Disconnected(()))
     };
     let miss = |line: String| {
         change(&mut |sums| {
@@ -86,7 +91,12 @@ fn read(search: &Search, sums: &Mutex<Sums>, touch: &Sender<()>, is_over: &Atomi
             session.found.cwd = session.found.cwd.map(shorten);
             session.found.project = session.found.project.map(shorten);
             let mut session = Some(session);
-            change(&mut |sums| session.take().into_iter().for_each(|session| sums.ledger.add(*session)))
+            change(&mut |sums| {
+                session
+                    .take()
+                    .into_iter()
+                    .for_each(|session| sums.ledger.add(*session));
+            })
         }
         Step::Failure(failure) => miss(failure.to_string()),
         Step::Unreadable(found) => miss(found.unread_line()),

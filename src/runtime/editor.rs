@@ -14,7 +14,11 @@ pub(crate) fn command(editor: &str, path: &Path, line: u32) -> Result<Command, S
     }
     let mut command = Command::new("sh");
     let arguments = arguments(&name, &as_argument(path), line.max(1));
-    command.arg("-c").arg(format!("{editor} \"$@\"")).arg(&name).args(arguments);
+    command
+        .arg("-c")
+        .arg(format!("{editor} \"$@\""))
+        .arg(&name)
+        .args(arguments);
     Ok(command)
 }
 
@@ -40,9 +44,15 @@ fn name_of(editor: &str) -> String {
     let program = match editor.trim_start().split_once(['"', '\'']) {
         // A folder with blanks in its name.
         Some(("", rest)) => rest.split(['"', '\'']).next().unwrap_or_default(),
-        _ => editor.split_whitespace().find(|word| !word.contains('=')).unwrap_or_default(),
+        _ => editor
+            .split_whitespace()
+            .find(|word| !word.contains('='))
+            .unwrap_or_default(),
     };
-    Path::new(program).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    Path::new(program)
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default()
 }
 
 /// How the editor is given the line: mostly as `+LINE`, which vi, emacs, nano, micro, kakoune, joe and less
@@ -57,13 +67,19 @@ fn arguments(name: &str, path: &Path, line: u32) -> Vec<OsString> {
         "subl" | "sublime_text" | "hx" | "helix" | "zed" | "zeditor" => vec![place],
         "kate" | "mate" | "idea" | "pycharm" | "goland" | "rustrover" | "webstorm" | "clion" => {
             vec![
-                if name == "mate" || name == "kate" { "-l" } else { "--line" }.into(),
+                if name == "mate" || name == "kate" {
+                    "-l"
+                } else {
+                    "--line"
+                }
+                .into(),
                 line.to_string().into(),
                 path.into(),
             ]
         }
         // Those that know the end of options.
-        "vi" | "vim" | "nvim" | "gvim" | "view" | "ex" | "nano" | "less" | "emacs" | "emacsclient" => {
+        "vi" | "vim" | "nvim" | "gvim" | "view" | "ex" | "nano" | "less" | "emacs"
+        | "emacsclient" => {
             vec![format!("+{line}").into(), "--".into(), path.into()]
         }
         _ => vec![format!("+{line}").into(), path.into()],
@@ -78,7 +94,11 @@ mod tests {
 
     fn arguments_of(editor: &str) -> String {
         let arguments = arguments(&name_of(editor), Path::new("/a b.jsonl"), 7);
-        arguments.iter().map(|part| part.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" | ")
+        arguments
+            .iter()
+            .map(|part| part.to_string_lossy().into_owned())
+            .collect::<Vec<_>>()
+            .join(" | ")
     }
 
     fn run(editor: &str, path: &Path, line: u32) -> Option<String> {
@@ -88,11 +108,17 @@ mod tests {
     #[test]
     fn editors_are_given_the_line_in_their_own_way() {
         assert_eq!(arguments_of("vim"), "+7 | -- | /a b.jsonl");
-        assert_eq!(arguments_of("NVIM_APPNAME=x /usr/bin/nvim -R"), "+7 | -- | /a b.jsonl");
+        assert_eq!(
+            arguments_of("NVIM_APPNAME=x /usr/bin/nvim -R"),
+            "+7 | -- | /a b.jsonl"
+        );
         assert_eq!(arguments_of("micro"), "+7 | /a b.jsonl");
         assert_eq!(arguments_of("code --wait"), "--goto | /a b.jsonl:7");
         assert_eq!(arguments_of("hx"), "/a b.jsonl:7");
-        assert_eq!(arguments_of("'/Applications/Some Folder/subl' -w"), "/a b.jsonl:7");
+        assert_eq!(
+            arguments_of("'/Applications/Some Folder/subl' -w"),
+            "/a b.jsonl:7"
+        );
         assert_eq!(arguments_of("idea"), "--line | 7 | /a b.jsonl");
     }
 
@@ -112,16 +138,25 @@ mod tests {
     fn no_name_of_a_file_is_a_command_or_an_option() {
         for name in HOSTILE {
             let absolute = as_argument(Path::new(name));
-            assert!(absolute.is_absolute() && absolute.ends_with(name), "{name:?}");
+            assert!(
+                absolute.is_absolute() && absolute.ends_with(name),
+                "{name:?}"
+            );
             for editor in ["vim", "micro", "code -w", "hx", "kate", "idea"] {
                 let command = command(editor, Path::new(name), 7).unwrap();
                 let arguments: Vec<_> = command.get_args().map(|it| it.to_string_lossy()).collect();
                 // `sh -c LINE NAME`, then what the editor gets.
-                assert_eq!(arguments[..2], ["-c".to_owned(), format!("{editor} \"$@\"")]);
+                assert_eq!(
+                    arguments[..2],
+                    ["-c".to_owned(), format!("{editor} \"$@\"")]
+                );
                 let ours = ["+7", "--", "--goto", "--line", "-l", "7"];
                 for argument in &arguments[3..] {
                     let is_path = argument.starts_with(&*absolute.to_string_lossy());
-                    assert!(is_path || ours.contains(&&**argument), "{editor} {argument:?}");
+                    assert!(
+                        is_path || ours.contains(&&**argument),
+                        "{editor} {argument:?}"
+                    );
                 }
             }
         }
@@ -131,11 +166,17 @@ mod tests {
     fn an_editor_gets_its_own_arguments_and_the_path_unbroken() {
         let folder = tempfile::tempdir().unwrap();
         let written = folder.path().join("written");
-        let script = format!("sh -c 'printf \"%s\\0\" \"$@\" > {}' x -n", written.display());
+        let script = format!(
+            "sh -c 'printf \"%s\\0\" \"$@\" > {}' x -n",
+            written.display()
+        );
         for name in HOSTILE.into_iter().chain(["a b.jsonl"]) {
             let path = folder.path().join(name);
             assert_eq!(run(&script, &path, 12), None);
-            assert_eq!(std::fs::read_to_string(&written).unwrap(), format!("-n\0+12\0{}\0", path.display()));
+            assert_eq!(
+                std::fs::read_to_string(&written).unwrap(),
+                format!("-n\0+12\0{}\0", path.display())
+            );
         }
         let here = std::env::current_dir().unwrap();
         assert!(!here.join("X").exists() && !folder.path().join("X").exists());

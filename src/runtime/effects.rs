@@ -29,8 +29,12 @@ impl Viewer {
     /// Does what the state asks for, and says whether the program goes on.
     pub(super) fn carry_out(&mut self, effect: Effect) -> anyhow::Result<Next> {
         match effect {
-            Effect::Page { entries, origins } => self.work(|workers| workers.page(entries, origins)),
-            Effect::Details { origins, is_whole } => self.work(|workers| workers.details(origins, is_whole)),
+            Effect::Page { entries, origins } => {
+                self.work(|workers| workers.page(entries, origins));
+            }
+            Effect::Details { origins, is_whole } => {
+                self.work(|workers| workers.details(origins, is_whole));
+            }
             Effect::Search(job) => self.work(|workers| workers.search(job)),
             Effect::CancelSearch => self.work(Workers::cancel_search),
             Effect::Filter(job) => self.work(|workers| workers.filter(job)),
@@ -38,7 +42,11 @@ impl Viewer {
             Effect::Copy(text) => self.copy(&text)?,
             Effect::CopyRecords(origins) => match self.lines_of(&origins) {
                 Some(text) => self.copy(&text)?,
-                None => self.app.reader.screen.say("the record cannot be read any more"),
+                None => self
+                    .app
+                    .reader
+                    .screen
+                    .say("the record cannot be read any more"),
             },
             Effect::ShowRecords(origins) => self.work(|workers| workers.show(origins)),
             Effect::Inspect(origins) => self.work(|workers| workers.inspect(origins)),
@@ -64,7 +72,9 @@ impl Viewer {
             Effect::CountAnew(question) => self.count(question, true),
             Effect::Open(place) => drop(self.open(Target::of(place))),
             Effect::GoOn(id) => self.go_on(&id),
-            Effect::OpenAt { place, entry, text } => self.open_at(Target::of(place), entry, text)?,
+            Effect::OpenAt { place, entry, text } => {
+                self.open_at(Target::of(place), entry, text)?;
+            }
             Effect::Join(path) => self.join_named(&path),
             Effect::Leave => self.leave()?,
             Effect::Pipe { command, origins } => return self.pipe(&command, &origins),
@@ -77,7 +87,8 @@ impl Viewer {
             Effect::Notify(notice) => self.notify(&notice)?,
             Effect::Remember => {
                 let reader = &mut self.app.reader;
-                self.keeper.keep_marks(&mut reader.text.places, &mut reader.screen);
+                self.keeper
+                    .keep_marks(&mut reader.text.places, &mut reader.screen);
             }
             Effect::Forget => self.keeper.forget_all(&mut self.app.reader.screen),
             Effect::Reload => self.reload(),
@@ -109,7 +120,10 @@ impl Viewer {
         wall.begin();
         let choice = &self.config.wall;
         self.fleet = Some(Fleet::start(fleet::Options {
-            search: Search { format: choice.format.clone(), ..session_discovery::search(&self.config) },
+            search: Search {
+                format: choice.format.clone(),
+                ..session_discovery::search(&self.config)
+            },
             recent_ms: choice.recent_ms,
             most: fleet::MOST,
             watch: self.config.watch,
@@ -122,13 +136,22 @@ impl Viewer {
     fn count(&mut self, question: Question, is_anew: bool) {
         match self.counting.as_ref().filter(|_| !is_anew) {
             Some(counting) => counting.ask(question),
-            None => self.counting = Some(Counting::start(session_discovery::search(&self.config), question)),
+            None => {
+                self.counting = Some(Counting::start(
+                    session_discovery::search(&self.config),
+                    question,
+                ));
+            }
         }
     }
 
     /// Opens a session that was chosen. Says whether it is shown.
     fn open(&mut self, target: Target) -> bool {
-        if self.opened.as_ref().is_some_and(|opened| opened.target == target) {
+        if self
+            .opened
+            .as_ref()
+            .is_some_and(|opened| opened.target == target)
+        {
             self.app.mode = Mode::Normal;
             self.seeking = None;
             return true;
@@ -166,14 +189,24 @@ impl Viewer {
 
     /// Opens the session in which this one goes on: beside it, or wherever agents put theirs.
     fn go_on(&mut self, id: &Text) {
-        let is_id = id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
-        let beside = self.opened.as_ref().filter(|_| is_id && !id.is_empty()).map(|opened| {
-            let path = &opened.target.path;
-            let name = path
-                .extension()
-                .map_or_else(|| id.to_string(), |extension| format!("{id}.{}", extension.to_string_lossy()));
-            Target { path: path.with_file_name(name), session: None }
-        });
+        let is_id = id
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+        let beside = self
+            .opened
+            .as_ref()
+            .filter(|_| is_id && !id.is_empty())
+            .map(|opened| {
+                let path = &opened.target.path;
+                let name = path.extension().map_or_else(
+                    || id.to_string(),
+                    |extension| format!("{id}.{}", extension.to_string_lossy()),
+                );
+                Target {
+                    path: path.with_file_name(name),
+                    session: None,
+                }
+            });
         let target = match beside.filter(|target| target.path.is_file()) {
             Some(target) => Some(target),
             None if is_id => locate(id, &self.config.environment).and_then(Result::ok),
@@ -181,7 +214,11 @@ impl Viewer {
         };
         match target {
             Some(target) => drop(self.open(target)),
-            None => self.app.reader.screen.say(format!("the session {id} is not here")),
+            None => self
+                .app
+                .reader
+                .screen
+                .say(format!("the session {id} is not here")),
         }
     }
 
@@ -193,20 +230,36 @@ impl Viewer {
         let places = &mut self.app.reader.text.places;
         (places.wanted, places.sought) = (Some(entry), Some(text));
         let effects = self.app.reader.with_text(moving::go_to_wanted);
-        effects.into_iter().try_for_each(|effect| self.carry_out(effect).map(drop))
+        effects
+            .into_iter()
+            .try_for_each(|effect| self.carry_out(effect).map(drop))
     }
 
     /// Reads one more session as one with what is shown.
     fn join_named(&mut self, path: &str) {
         let Some(opened) = &self.opened else { return };
         if opened.target.is_stdin() {
-            return self.app.reader.screen.say("what comes through a pipe cannot be read as one with others");
+            return self
+                .app
+                .reader
+                .screen
+                .say("what comes through a pipe cannot be read as one with others");
         }
         let other = Target::parse(path);
         // It may never end, and all others would be waited for with it.
-        let kind = other.path.metadata().ok().map(|metadata| metadata.file_type());
-        if let Some(what) = kind.filter(|kind| !kind.is_dir()).and_then(regular::other_than_file) {
-            let words = format!("{}: {what} cannot be read as one with others", other.path.display());
+        let kind = other
+            .path
+            .metadata()
+            .ok()
+            .map(|metadata| metadata.file_type());
+        if let Some(what) = kind
+            .filter(|kind| !kind.is_dir())
+            .and_then(regular::other_than_file)
+        {
+            let words = format!(
+                "{}: {what} cannot be read as one with others",
+                other.path.display()
+            );
             return self.app.reader.screen.say(Text::clean(&words).to_string());
         }
         let target = opened.target.clone();
@@ -230,20 +283,40 @@ impl Viewer {
             }
         }
         let first = ingest::open(target);
-        failures.extend(first.as_ref().err().map(|error| Text::clean(&error.to_string()).to_string()));
-        let joined = first.ok().map(|first| first.join(others)).filter(Session::is_joined);
+        failures.extend(
+            first
+                .as_ref()
+                .err()
+                .map(|error| Text::clean(&error.to_string()).to_string()),
+        );
+        let joined = first
+            .ok()
+            .map(|first| first.join(others))
+            .filter(Session::is_joined);
         let is_joined = joined.is_some();
         if let Some(session) = joined {
             self.keeper.put_away(&mut self.app.reader);
             // What is kept of a session says nothing of several.
             self.keeper.take_out(None, &mut self.app.reader.screen);
             let reading = Kept::of(&mut self.app.reader);
-            let was_joined = self.opened.as_ref().is_some_and(|opened| !opened.joined.is_empty());
-            let reading = if was_joined { reading } else { reading.among_others() };
+            let was_joined = self
+                .opened
+                .as_ref()
+                .is_some_and(|opened| !opened.joined.is_empty());
+            let reading = if was_joined {
+                reading
+            } else {
+                reading.among_others()
+            };
             self.show_again(session, target.clone(), reading);
-            self.opened.iter_mut().for_each(|opened| opened.joined.clone_from(&kept));
+            self.opened
+                .iter_mut()
+                .for_each(|opened| opened.joined.clone_from(&kept));
         } else if failures.is_empty() && !kept.is_empty() {
-            self.app.reader.screen.say("that is the session that is shown");
+            self.app
+                .reader
+                .screen
+                .say("that is the session that is shown");
         }
         if !failures.is_empty() {
             self.app.reader.screen.say(failures.join("; "));
@@ -292,7 +365,11 @@ impl Viewer {
         let Some(opened) = &self.opened else { return };
         let (target, joined) = (opened.target.clone(), opened.joined.clone());
         if target.is_stdin() {
-            return self.app.reader.screen.say("what came through a pipe cannot be read anew");
+            return self
+                .app
+                .reader
+                .screen
+                .say("what came through a pipe cannot be read anew");
         }
         let is_anew = if joined.is_empty() {
             match ingest::open(&target) {

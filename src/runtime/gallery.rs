@@ -54,11 +54,17 @@ impl Gallery {
             let place = self.kept.iter().position(|kept| kept.id == drawing.id);
             let known = place.map(|place| self.kept.remove(place));
             if known.is_none_or(|known| known.is_doubtful) {
-                let Some(transmission) = drawing.transmission() else { continue };
+                let Some(transmission) = drawing.transmission() else {
+                    continue;
+                };
                 out.push_str(&transmission);
             }
             let in_tmux = drawing.shape.canvas.in_tmux;
-            self.kept.push(Kept { id: drawing.id, in_tmux, is_doubtful: false });
+            self.kept.push(Kept {
+                id: drawing.id,
+                in_tmux,
+                is_doubtful: false,
+            });
         }
         let too_many = self.kept.len().saturating_sub(MOST.max(drawings.len()));
         for kept in self.kept.drain(..too_many) {
@@ -80,14 +86,19 @@ impl Gallery {
         let mut earlier = std::mem::take(&mut self.shown);
         let mut out = String::new();
         for place in placed.iter().filter(|place| place.area.y < last_line) {
-            let Some(strip) = place.drawing.strip(place.row) else { continue };
+            let Some(strip) = place.drawing.strip(place.row) else {
+                continue;
+            };
             let is_same = |shown: &Shown| {
                 (shown.id, shown.row) == (place.drawing.id, place.row)
                     && shown.area.y == place.area.y
                     && shown.area.intersects(place.area)
                     && (!place.is_whole || shown.area == place.area)
             };
-            let known = earlier.iter().position(is_same).map(|at| earlier.remove(at));
+            let known = earlier
+                .iter()
+                .position(is_same)
+                .map(|at| earlier.remove(at));
             let area = known.as_ref().map_or(place.area, |known| known.area);
             if known.is_none() && !place.is_whole {
                 continue;
@@ -97,8 +108,17 @@ impl Gallery {
                 out.push_str(&format!("\x1b[{line};{column}H{strip}"));
             }
             let (id, row, is_whole) = (place.drawing.id, place.row, place.is_whole);
-            if !self.shown.iter().any(|shown| (shown.id, shown.row, shown.area) == (id, row, area)) {
-                self.shown.push(Shown { id, row, area, is_whole });
+            if !self
+                .shown
+                .iter()
+                .any(|shown| (shown.id, shown.row, shown.area) == (id, row, area))
+            {
+                self.shown.push(Shown {
+                    id,
+                    row,
+                    area,
+                    is_whole,
+                });
             }
         }
         for gone in earlier {
@@ -112,7 +132,11 @@ impl Gallery {
                 }
             }
         }
-        if out.is_empty() { out } else { format!("\x1b7{out}\x1b8") }
+        if out.is_empty() {
+            out
+        } else {
+            format!("\x1b7{out}\x1b8")
+        }
     }
 
     /// The screen is painted anew: nothing lies over it, and the terminal may have lost all images.
@@ -130,7 +154,10 @@ impl Gallery {
 
     /// What makes the terminal forget all images.
     pub(crate) fn farewell(&self) -> String {
-        self.kept.iter().map(|kept| kitty::delete(kept.id, kept.in_tmux)).collect()
+        self.kept
+            .iter()
+            .map(|kept| kitty::delete(kept.id, kept.in_tmux))
+            .collect()
     }
 }
 
@@ -147,7 +174,14 @@ mod tests {
     use crate::ui::pictures::Placed;
 
     fn shape(means: Means) -> Shape {
-        Shape { cells: (4, 2), canvas: Canvas { means, cell: (10, 20), in_tmux: false } }
+        Shape {
+            cells: (4, 2),
+            canvas: Canvas {
+                means,
+                cell: (10, 20),
+                in_tmux: false,
+            },
+        }
     }
 
     fn kitty() -> Arc<Drawing> {
@@ -155,7 +189,10 @@ mod tests {
     }
 
     fn sixel() -> Arc<Drawing> {
-        Arc::new(Drawing::strips(shape(Means::Sixel), vec!["<top>".to_owned(), "<end>".to_owned()]))
+        Arc::new(Drawing::strips(
+            shape(Means::Sixel),
+            vec!["<top>".to_owned(), "<end>".to_owned()],
+        ))
     }
 
     #[test]
@@ -168,9 +205,19 @@ mod tests {
         assert_eq!(gallery.send(&[]), "");
         gallery.doubt();
         assert_eq!(gallery.send(&[]), "", "nothing of it is in sight");
-        assert_eq!(Some(gallery.send(&[Arc::clone(&drawing)])), drawing.transmission());
-        assert_eq!(gallery.farewell(), format!("\x1b_Ga=d,d=I,q=2,i={}\x1b\\", drawing.id));
-        assert_eq!(gallery.send(&[sixel()]), "", "a sixel is not kept by the terminal");
+        assert_eq!(
+            Some(gallery.send(&[Arc::clone(&drawing)])),
+            drawing.transmission()
+        );
+        assert_eq!(
+            gallery.farewell(),
+            format!("\x1b_Ga=d,d=I,q=2,i={}\x1b\\", drawing.id)
+        );
+        assert_eq!(
+            gallery.send(&[sixel()]),
+            "",
+            "a sixel is not kept by the terminal"
+        );
     }
 
     #[test]
@@ -182,11 +229,22 @@ mod tests {
             gallery.send(&[Arc::clone(&drawings[0])]);
             sent = gallery.send(&[Arc::clone(drawing)]);
         }
-        assert!(sent.contains(&format!("a=d,d=I,q=2,i={}", drawings[3].id)), "the one seen longest ago goes");
+        assert!(
+            sent.contains(&format!("a=d,d=I,q=2,i={}", drawings[3].id)),
+            "the one seen longest ago goes"
+        );
         assert_eq!(gallery.farewell().matches("a=d").count(), MOST);
-        assert!(gallery.farewell().contains(&format!("i={}\x1b", drawings[0].id)));
+        assert!(
+            gallery
+                .farewell()
+                .contains(&format!("i={}\x1b", drawings[0].id))
+        );
         gallery.send(&drawings);
-        assert_eq!(gallery.farewell().matches("a=d").count(), MOST + 3, "what is in sight stays");
+        assert_eq!(
+            gallery.farewell().matches("a=d").count(),
+            MOST + 3,
+            "what is in sight stays"
+        );
     }
 
     /// What is written over a screen of 10 by 6 with a row of a drawing in these columns, and how many cells
@@ -194,27 +252,51 @@ mod tests {
     fn lay(gallery: &mut Gallery, placed: &[Placed]) -> (String, usize) {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 10, 6));
         let out = gallery.lay(placed, &mut buffer);
-        let again = |cell: &&ratatui::buffer::Cell| cell.diff_option == CellDiffOption::AlwaysUpdate;
+        let again =
+            |cell: &&ratatui::buffer::Cell| cell.diff_option == CellDiffOption::AlwaysUpdate;
         (out, buffer.content.iter().filter(again).count())
     }
 
     fn placed(drawing: &Arc<Drawing>, row: u16, x: u16, y: u16, width: u16) -> Placed {
-        let area = Rect { x, y, width, height: 1 };
-        Placed { drawing: Arc::clone(drawing), row, area, is_whole: width == 4 }
+        let area = Rect {
+            x,
+            y,
+            width,
+            height: 1,
+        };
+        Placed {
+            drawing: Arc::clone(drawing),
+            row,
+            area,
+            is_whole: width == 4,
+        }
     }
 
     #[test]
     fn rows_are_written_when_they_come_or_move_and_not_otherwise() {
         let mut gallery = Gallery::default();
         let drawing = sixel();
-        let at = |y| [placed(&drawing, 0, 2, y, 4), placed(&drawing, 1, 2, y + 1, 4)];
+        let at = |y| {
+            [
+                placed(&drawing, 0, 2, y, 4),
+                placed(&drawing, 1, 2, y + 1, 4),
+            ]
+        };
         let both = |y: u16| format!("\x1b7\x1b[{y};3H<top>\x1b[{};3H<end>\x1b8", y + 1);
         assert_eq!(lay(&mut gallery, &at(1)), (both(2), 0));
         assert_eq!(lay(&mut gallery, &at(1)), (String::new(), 0));
-        assert_eq!(lay(&mut gallery, &at(2)), (both(3), 4), "the line that it left is written");
+        assert_eq!(
+            lay(&mut gallery, &at(2)),
+            (both(3), 4),
+            "the line that it left is written"
+        );
         assert_eq!(lay(&mut gallery, &at(2)), (String::new(), 0));
         assert_eq!(lay(&mut gallery, &[]), (String::new(), 8));
-        assert_eq!(lay(&mut gallery, &at(4)).0, "\x1b7\x1b[5;3H<top>\x1b8", "not on the last line");
+        assert_eq!(
+            lay(&mut gallery, &at(4)).0,
+            "\x1b7\x1b[5;3H<top>\x1b8",
+            "not on the last line"
+        );
         gallery.forget();
         assert_eq!(lay(&mut gallery, &at(1)), (both(2), 0));
     }
@@ -226,11 +308,19 @@ mod tests {
         let whole = [placed(&drawing, 0, 2, 1, 4)];
         let covered = [placed(&drawing, 0, 2, 1, 1), placed(&drawing, 0, 5, 1, 1)];
         lay(&mut gallery, &whole);
-        assert_eq!(lay(&mut gallery, &covered), (String::new(), 0), "what is left of it stays");
+        assert_eq!(
+            lay(&mut gallery, &covered),
+            (String::new(), 0),
+            "what is left of it stays"
+        );
         assert_eq!(lay(&mut gallery, &covered), (String::new(), 0));
         assert_eq!(lay(&mut gallery, &whole).0, "\x1b7\x1b[2;3H<top>\x1b8");
         lay(&mut gallery, &covered);
         assert_eq!(lay(&mut gallery, &[]).1, 4, "all of it goes");
-        assert_eq!(lay(&mut gallery, &covered), (String::new(), 0), "a part is never written");
+        assert_eq!(
+            lay(&mut gallery, &covered),
+            (String::new(), 0),
+            "a part is never written"
+        );
     }
 }

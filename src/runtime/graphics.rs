@@ -56,8 +56,13 @@ impl TerminalAnswers {
             InputEvent::Kitty => self.has_kitty = true,
             InputEvent::Attributes(attributes) => self.has_sixels = attributes.contains(&4),
             InputEvent::Name(name) => self.name = Some(name.clone()),
-            InputEvent::Cell(width, height) => (self.cell, self.measured) = (Some((*width, *height)), cell),
-            InputEvent::Key(_) | InputEvent::Mouse(_) | InputEvent::Paste(_) | InputEvent::Background(_) => {}
+            InputEvent::Cell(width, height) => {
+                (self.cell, self.measured) = (Some((*width, *height)), cell);
+            }
+            InputEvent::Key(_)
+            | InputEvent::Mouse(_)
+            | InputEvent::Paste(_)
+            | InputEvent::Background(_) => {}
         }
     }
 }
@@ -128,16 +133,23 @@ impl Setup {
             Choice::Auto if self.is_plain || environment.within_screen() => Means::Blocks,
             Choice::Auto if environment.in_tmux && self.has_few_colours => Means::Blocks,
             Choice::Auto if environment.in_tmux => within_tmux(environment, answers),
-            Choice::Auto => named(answers).or(environment.known()).unwrap_or(Means::Blocks),
+            Choice::Auto => named(answers)
+                .or(environment.known())
+                .unwrap_or(Means::Blocks),
         };
         let answered = answers.cell.filter(|_| answers.measured == cell);
         match (means, answered.or(cell)) {
-            (Means::Off, _) => Canvas { means, ..Canvas::BLOCKS },
+            (Means::Off, _) => Canvas {
+                means,
+                ..Canvas::BLOCKS
+            },
             (Means::Blocks, _) | (Means::Sixel, None) => Canvas::BLOCKS,
             _ if !cfg!(feature = "images") => Canvas::BLOCKS,
-            (means, pixels) => {
-                Canvas { means, cell: pixels.unwrap_or(USUAL_CELL), in_tmux: environment.in_tmux }
-            }
+            (means, pixels) => Canvas {
+                means,
+                cell: pixels.unwrap_or(USUAL_CELL),
+                in_tmux: environment.in_tmux,
+            },
         }
     }
 }
@@ -145,21 +157,38 @@ impl Setup {
 /// Only images that cells name pass through tmux, if it lets anything through: then the question was answered.
 fn within_tmux(environment: &Environment, answers: &TerminalAnswers) -> Means {
     let is_other = environment.is_konsole || environment.is_wezterm;
-    if answers.has_kitty && !is_other { Means::Kitty } else { Means::Blocks }
+    if answers.has_kitty && !is_other {
+        Means::Kitty
+    } else {
+        Means::Blocks
+    }
 }
 
 /// The means of a terminal that has said its name, or what it can do.
 fn named(answers: &TerminalAnswers) -> Option<Means> {
-    let name = answers.name.as_deref().unwrap_or_default().to_ascii_lowercase();
+    let name = answers
+        .name
+        .as_deref()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
     if let Some(version) = name.strip_prefix("kitty") {
-        let mut numbers = version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok());
+        let mut numbers = version
+            .split(|c: char| !c.is_ascii_digit())
+            .filter_map(|part| part.parse().ok());
         let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-        return Some(if version >= KITTY { Means::Kitty } else { Means::Blocks });
+        return Some(if version >= KITTY {
+            Means::Kitty
+        } else {
+            Means::Blocks
+        });
     }
     if name.starts_with("ghostty") {
         return Some(Means::Kitty);
     }
-    if ["iterm2", "wezterm", "konsole"].iter().any(|known| name.starts_with(known)) {
+    if ["iterm2", "wezterm", "konsole"]
+        .iter()
+        .any(|known| name.starts_with(known))
+    {
         return Some(Means::ITerm2);
     }
     answers.has_sixels.then_some(Means::Sixel)
@@ -177,11 +206,19 @@ mod tests {
         for heard in InputParser::default().take(said.as_bytes()) {
             answers.take(&heard, None);
         }
-        Setup { environment, ..Setup::default() }.canvas(&answers, None).means
+        Setup {
+            environment,
+            ..Setup::default()
+        }
+        .canvas(&answers, None)
+        .means
     }
 
     fn xterm() -> Environment {
-        Environment { term: "xterm-256color".to_owned(), ..Environment::default() }
+        Environment {
+            term: "xterm-256color".to_owned(),
+            ..Environment::default()
+        }
     }
 
     fn tmux() -> Environment {
@@ -195,22 +232,59 @@ mod tests {
 
     #[test]
     fn the_environment_decides_at_once() {
-        let program = |name: &str| Environment { program: name.to_owned(), ..xterm() };
-        let term = |name: &str| Environment { term: name.to_owned(), ..Environment::default() };
+        let program = |name: &str| Environment {
+            program: name.to_owned(),
+            ..xterm()
+        };
+        let term = |name: &str| Environment {
+            term: name.to_owned(),
+            ..Environment::default()
+        };
         for (environment, wanted) in [
             (xterm(), Means::Blocks),
             (term("xterm-kitty"), Means::Kitty),
             (term("xterm-ghostty"), Means::Kitty),
-            (Environment { is_kitty: true, ..xterm() }, Means::Kitty),
+            (
+                Environment {
+                    is_kitty: true,
+                    ..xterm()
+                },
+                Means::Kitty,
+            ),
             (program("ghostty"), Means::Kitty),
             (program("iTerm.app"), Means::ITerm2),
             (program("WezTerm"), Means::ITerm2),
             (program("vscode"), Means::Blocks),
-            (Environment { lc_terminal: "iTerm2".to_owned(), ..xterm() }, Means::ITerm2),
-            (Environment { is_konsole: true, ..xterm() }, Means::ITerm2),
+            (
+                Environment {
+                    lc_terminal: "iTerm2".to_owned(),
+                    ..xterm()
+                },
+                Means::ITerm2,
+            ),
+            (
+                Environment {
+                    is_konsole: true,
+                    ..xterm()
+                },
+                Means::ITerm2,
+            ),
             (tmux(), Means::Blocks),
-            (Environment { in_screen: true, is_kitty: true, ..xterm() }, Means::Blocks),
-            (Environment { is_kitty: true, ..term("screen.xterm-256color") }, Means::Blocks),
+            (
+                Environment {
+                    in_screen: true,
+                    is_kitty: true,
+                    ..xterm()
+                },
+                Means::Blocks,
+            ),
+            (
+                Environment {
+                    is_kitty: true,
+                    ..term("screen.xterm-256color")
+                },
+                Means::Blocks,
+            ),
         ] {
             assert_eq!(means(environment.clone(), ""), wanted, "{environment:?}");
         }
@@ -219,36 +293,80 @@ mod tests {
     #[test]
     fn answers_decide_later() {
         for (environment, said, wanted) in [
-            (xterm(), "\x1bP>|kitty(0.40.1)\x1b\\\x1b[?62;c", Means::Kitty),
-            (xterm(), "\x1bP>|ghostty 1.1.3\x1b\\\x1b[?62;22c", Means::Kitty),
-            (xterm(), "\x1bP>|WezTerm 20240203\x1b\\\x1b[6;20;9t\x1b[?65;4c", Means::ITerm2),
-            (xterm(), "\x1bP>|foot(1.16.2)\x1b\\\x1b[6;20;9t\x1b[?62;4;22c", Means::Sixel),
+            (
+                xterm(),
+                "\x1bP>|kitty(0.40.1)\x1b\\\x1b[?62;c",
+                Means::Kitty,
+            ),
+            (
+                xterm(),
+                "\x1bP>|ghostty 1.1.3\x1b\\\x1b[?62;22c",
+                Means::Kitty,
+            ),
+            (
+                xterm(),
+                "\x1bP>|WezTerm 20240203\x1b\\\x1b[6;20;9t\x1b[?65;4c",
+                Means::ITerm2,
+            ),
+            (
+                xterm(),
+                "\x1bP>|foot(1.16.2)\x1b\\\x1b[6;20;9t\x1b[?62;4;22c",
+                Means::Sixel,
+            ),
             (xterm(), "\x1b[6;20;9t\x1b[?61;4;6c", Means::Sixel),
             (xterm(), "\x1b[?62;4c", Means::Blocks),
-            (xterm(), "\x1bP>|XTerm(379)\x1b\\\x1b[6;20;9t\x1b[?64;1;2;6c", Means::Blocks),
+            (
+                xterm(),
+                "\x1bP>|XTerm(379)\x1b\\\x1b[6;20;9t\x1b[?64;1;2;6c",
+                Means::Blocks,
+            ),
             (xterm(), "\x1b_Gi=31;OK\x1b\\", Means::Blocks),
             // Too old for cells that name an image, whatever its environment says.
             (
-                Environment { term: "xterm-kitty".to_owned(), ..Environment::default() },
+                Environment {
+                    term: "xterm-kitty".to_owned(),
+                    ..Environment::default()
+                },
                 "\x1bP>|kitty(0.26.5)\x1b\\",
                 Means::Blocks,
             ),
             (tmux(), "\x1b_Gi=31;OK\x1b\\\x1b[?1;2;4c", Means::Kitty),
             (tmux(), "\x1b[?1;2;4c", Means::Blocks),
-            (Environment { is_wezterm: true, ..tmux() }, "\x1b_Gi=31;OK\x1b\\", Means::Blocks),
+            (
+                Environment {
+                    is_wezterm: true,
+                    ..tmux()
+                },
+                "\x1b_Gi=31;OK\x1b\\",
+                Means::Blocks,
+            ),
         ] {
-            assert_eq!(means(environment.clone(), said), wanted, "{said:?} {environment:?}");
+            assert_eq!(
+                means(environment.clone(), said),
+                wanted,
+                "{said:?} {environment:?}"
+            );
         }
     }
 
     #[test]
     fn the_reader_decides_first_and_pixels_must_be_known_for_sixels() {
-        let setup = |choice| Setup { choice, environment: xterm(), ..Setup::default() };
+        let setup = |choice| Setup {
+            choice,
+            environment: xterm(),
+            ..Setup::default()
+        };
         let answers = TerminalAnswers::default();
         let only = |means| setup(Choice::Only(means));
         assert_eq!(only(Means::Off).canvas(&answers, None).means, Means::Off);
-        assert_eq!(only(Means::Kitty).canvas(&answers, None).means, Means::Kitty);
-        assert_eq!(only(Means::Sixel).canvas(&answers, None).means, Means::Blocks);
+        assert_eq!(
+            only(Means::Kitty).canvas(&answers, None).means,
+            Means::Kitty
+        );
+        assert_eq!(
+            only(Means::Sixel).canvas(&answers, None).means,
+            Means::Blocks
+        );
         let sixel = only(Means::Sixel).canvas(&answers, Some((8, 17)));
         assert_eq!((sixel.means, sixel.cell), (Means::Sixel, (8, 17)));
         assert_eq!(only(Means::Blocks).questions(), "");
@@ -256,22 +374,46 @@ mod tests {
 
     #[test]
     fn an_answer_about_pixels_counts_until_the_font_changes() {
-        let setup = Setup { choice: Choice::Only(Means::Sixel), environment: xterm(), ..Setup::default() };
+        let setup = Setup {
+            choice: Choice::Only(Means::Sixel),
+            environment: xterm(),
+            ..Setup::default()
+        };
         let mut answers = TerminalAnswers::default();
-        answers.take(&crate::runtime::terminal_input::event::InputEvent::Cell(9, 18), Some((10, 18)));
+        answers.take(
+            &crate::runtime::terminal_input::event::InputEvent::Cell(9, 18),
+            Some((10, 18)),
+        );
         assert_eq!(setup.canvas(&answers, Some((10, 18))).cell, (9, 18));
         assert_eq!(setup.canvas(&answers, Some((14, 28))).cell, (14, 28));
     }
 
     #[test]
     fn only_terminals_that_may_know_are_asked() {
-        let asked = |environment| Setup { environment, ..Setup::default() }.questions();
+        let asked = |environment| {
+            Setup {
+                environment,
+                ..Setup::default()
+            }
+            .questions()
+        };
         assert_eq!(asked(xterm()), "\x1b[>0q\x1b[16t\x1b[c");
         assert!(asked(tmux()).starts_with("\x1bPtmux;\x1b\x1b_G"));
-        let few = Setup { environment: tmux(), has_few_colours: true, ..Setup::default() };
+        let few = Setup {
+            environment: tmux(),
+            has_few_colours: true,
+            ..Setup::default()
+        };
         assert_eq!(few.questions(), "");
         for term in ["", "dumb", "linux", "vt220", "screen-256color"] {
-            assert_eq!(asked(Environment { term: term.to_owned(), ..Environment::default() }), "", "{term}");
+            assert_eq!(
+                asked(Environment {
+                    term: term.to_owned(),
+                    ..Environment::default()
+                }),
+                "",
+                "{term}"
+            );
         }
     }
 }

@@ -25,12 +25,21 @@ impl Viewer {
     /// Announces an alarm to the reader.
     pub(super) fn notify(&mut self, notice: &Notice) -> anyhow::Result<()> {
         let between = self.config.terminal.clipboard.between;
-        self.screen.send(&notify::sequence(notice, between, &self.config.terminal.graphics.environment))?;
+        self.screen.send(&notify::sequence(
+            notice,
+            between,
+            &self.config.terminal.graphics.environment,
+        ))?;
         if let Some(command) = notice.command.clone() {
             let say = self.say.clone();
             let report = move |why| drop(say.send(Event::Say(why)));
             let line = command.clone();
-            self.commands.ring(&command, notice, move |it, missed| notify::start(&line, it, missed), report);
+            self.commands.ring(
+                &command,
+                notice,
+                move |it, missed| notify::start(&line, it, missed),
+                report,
+            );
         }
         Ok(())
     }
@@ -38,7 +47,13 @@ impl Viewer {
     /// Records as they were written, one a line.
     pub(super) fn lines_of(&self, origins: &[Origin]) -> Option<String> {
         let records = self.opened.as_ref()?.workers.texts(origins)?;
-        Some(records.iter().map(|record| on_one_line(record)).collect::<Vec<_>>().join("\n"))
+        Some(
+            records
+                .iter()
+                .map(|record| on_one_line(record))
+                .collect::<Vec<_>>()
+                .join("\n"),
+        )
     }
 
     /// Opens a record's file in the editor.
@@ -49,11 +64,17 @@ impl Viewer {
             return Ok(Next::Go);
         };
         if ingest::is_database(&path) {
-            self.app.reader.screen.say("the session is in a database; r shows the record");
+            self.app
+                .reader
+                .screen
+                .say("the session is in a database; r shows the record");
             return Ok(Next::Go);
         }
         let Some(editor) = self.config.editor.clone() else {
-            self.app.reader.screen.say("neither $VISUAL nor $EDITOR is set");
+            self.app
+                .reader
+                .screen
+                .say("neither $VISUAL nor $EDITOR is set");
             return Ok(Next::Go);
         };
         let started = match editor::command(&editor, &path, origin.line) {
@@ -75,13 +96,22 @@ impl Viewer {
     }
 
     /// Gives the terminal to the session's own agent. What it wrote when it failed stays until a key is pressed.
-    pub(super) fn resume(&mut self, words: &[String], folder: Option<&str>) -> anyhow::Result<Next> {
-        let Some((program, arguments)) = words.split_first() else { return Ok(Next::Go) };
+    pub(super) fn resume(
+        &mut self,
+        words: &[String],
+        folder: Option<&str>,
+    ) -> anyhow::Result<Next> {
+        let Some((program, arguments)) = words.split_first() else {
+            return Ok(Next::Go);
+        };
         let mut command = Command::new(program);
         command.args(arguments);
         if let Some(folder) = folder {
             if !Path::new(folder).is_dir() {
-                self.app.reader.screen.say(format!("the folder of the session is not here: {folder}"));
+                self.app
+                    .reader
+                    .screen
+                    .say(format!("the folder of the session is not here: {folder}"));
                 return Ok(Next::Go);
             }
             command.current_dir(folder);
@@ -99,14 +129,20 @@ impl Viewer {
             return Ok(Next::End(ExitCode::from(code)));
         }
         self.come_back()?;
-        self.app.reader.screen.say(words.unwrap_or_else(|| format!("back from {program}")));
+        self.app
+            .reader
+            .screen
+            .say(words.unwrap_or_else(|| format!("back from {program}")));
         Ok(Next::Go)
     }
 
     /// Gives records to a shell command, and shows what it wrote until a key is pressed.
     pub(super) fn pipe(&mut self, command: &str, origins: &[Origin]) -> anyhow::Result<Next> {
         let Some(text) = self.lines_of(origins) else {
-            self.app.reader.screen.say("the record cannot be read any more");
+            self.app
+                .reader
+                .screen
+                .say("the record cannot be read any more");
             return Ok(Next::Go);
         };
         let ended = match self.lend(|| pipe::start(command, text)) {
@@ -127,7 +163,10 @@ fn on_one_line(record: &str) -> String {
     if !record.contains('\n') {
         return record.to_owned();
     }
-    json::parse(record).map_or_else(|_| record.to_owned(), |value| excerpt::json(&value.to_tree()))
+    json::parse(record).map_or_else(
+        |_| record.to_owned(),
+        |value| excerpt::json(&value.to_tree()),
+    )
 }
 
 #[cfg(test)]
@@ -136,7 +175,10 @@ mod tests {
 
     #[test]
     fn records_become_lines() {
-        assert_eq!(on_one_line("{\n  \"a\": [1.5, \"x\\ny\"]\n}"), r#"{"a":[1.5,"x\ny"]}"#);
+        assert_eq!(
+            on_one_line("{\n  \"a\": [1.5, \"x\\ny\"]\n}"),
+            r#"{"a":[1.5,"x\ny"]}"#
+        );
         assert_eq!(on_one_line("broken\nline"), "broken\nline");
     }
 }

@@ -40,13 +40,24 @@ pub fn open(pager: &mut Pager, image: &Image) -> Result<(), String> {
         // Anything else could be opened by a program that does what it says.
         _ => return Err("the image is of a kind that cannot be shown".to_owned()),
     };
-    let file = tempfile::Builder::new().prefix("tv-").suffix(ending).tempfile();
+    let file = tempfile::Builder::new()
+        .prefix("tv-")
+        .suffix(ending)
+        .tempfile();
     let mut file = file.map_err(|error| error.to_string())?;
     file.write_all(&data).map_err(|error| error.to_string())?;
     let (_, path) = file.keep().map_err(|error| error.to_string())?;
-    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let program = if cfg!(target_os = "macos") {
+        "open"
+    } else {
+        "xdg-open"
+    };
     let mut command = Command::new(program);
-    command.arg(as_argument(&path)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .arg(as_argument(&path))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     let mut child = command.spawn().map_err(|error| {
         let path = path.display();
         format!("{program} cannot be started: {error}; the image is in {path}")
@@ -57,15 +68,23 @@ pub fn open(pager: &mut Pager, image: &Image) -> Result<(), String> {
 
 /// The data of an image.
 fn data(pager: &mut Pager, image: &Image) -> Result<Vec<u8>, String> {
-    let record = pager.bytes(image.origin).ok_or("its record cannot be read any more")?;
+    let record = pager
+        .bytes(image.origin)
+        .ok_or("its record cannot be read any more")?;
     let text = String::from_utf8_lossy(&record);
     let value = json::parse(&text).map_err(|_damage| "its record is broken")?;
     let mut found = Vec::new();
     encoded(&value, &mut found);
-    let same = found.iter().find(|text| image.bytes == Some(decoded_size(text)));
-    let text = same.or(found.first()).ok_or("its data is not in the record")?;
+    let same = found
+        .iter()
+        .find(|text| image.bytes == Some(decoded_size(text)));
+    let text = same
+        .or(found.first())
+        .ok_or("its data is not in the record")?;
     let text: String = text.split_ascii_whitespace().collect();
-    STANDARD.decode(text).map_err(|error| format!("its data is broken: {error}"))
+    STANDARD
+        .decode(text)
+        .map_err(|error| format!("its data is broken: {error}"))
 }
 
 /// All strings of a value that are the data of images by their first bytes, in the order of the record.
@@ -75,13 +94,21 @@ fn encoded<'j>(value: &'j Json<'_>, found: &mut Vec<&'j str>) {
     match value {
         Json::Str(text) => {
             let is_address = text.starts_with("data:image/");
-            let text = if is_address { text.split_once(',').map_or("", |(_, data)| data) } else { text };
-            if is_address || (text.len() >= SHORTEST && STARTS.iter().any(|start| text.starts_with(start))) {
+            let text = if is_address {
+                text.split_once(',').map_or("", |(_, data)| data)
+            } else {
+                text
+            };
+            if is_address
+                || (text.len() >= SHORTEST && STARTS.iter().any(|start| text.starts_with(start)))
+            {
                 found.push(text);
             }
         }
         Json::Array(items) => items.iter().for_each(|item| encoded(item, found)),
-        Json::Object(members) => members.iter().for_each(|(_, member)| encoded(member, found)),
+        Json::Object(members) => members
+            .iter()
+            .for_each(|(_, member)| encoded(member, found)),
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::Integer(_) | Json::Deep(_) => {}
     }
 }

@@ -75,7 +75,9 @@ impl Input {
             paused: paused_out,
             clicked: None,
         };
-        std::thread::Builder::new().name("keys".to_owned()).spawn(move || keys.run())?;
+        std::thread::Builder::new()
+            .name("keys".to_owned())
+            .spawn(move || keys.run())?;
         let mut caught = Signals::new([SIGWINCH, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP])?;
         let is_away = Arc::clone(&is_paused);
         let wake = File::from(OwnedFd::from(writer));
@@ -93,8 +95,18 @@ impl Input {
                 }
             }
         };
-        std::thread::Builder::new().name("signals".to_owned()).spawn(listen)?;
-        Ok(Self { events, signals, answers, is_paused, wake, paused, resized })
+        std::thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(listen)?;
+        Ok(Self {
+            events,
+            signals,
+            answers,
+            is_paused,
+            wake,
+            paused,
+            resized,
+        })
     }
 
     /// Keeps away from the keys; returns when the thread has let go of them.
@@ -168,7 +180,10 @@ enum Ready {
 
 impl Ear {
     fn new() -> io::Result<Self> {
-        Ok(Self { terminal: terminal()?, parser: InputParser::default() })
+        Ok(Self {
+            terminal: terminal()?,
+            parser: InputParser::default(),
+        })
     }
 
     /// Waits for the terminal, and for a pipe that wakes.
@@ -176,7 +191,10 @@ impl Ear {
         let terminal = PollFd::new(&self.terminal, PollFlags::IN);
         let woken = wake.as_ref().map(|wake| PollFd::new(wake, PollFlags::IN));
         let mut fds: Vec<PollFd<'_>> = std::iter::once(terminal).chain(woken).collect();
-        let patience = self.parser.patience().and_then(|patience| Timespec::try_from(patience).ok());
+        let patience = self
+            .parser
+            .patience()
+            .and_then(|patience| Timespec::try_from(patience).ok());
         match poll(&mut fds, patience.as_ref()) {
             Err(Errno::INTR | Errno::AGAIN) => return Ready::InputEvent(Vec::new()),
             Err(_) => return Ready::Gone,
@@ -199,7 +217,9 @@ impl Ear {
         let mut bytes = [0; AT_ONCE];
         match rustix::io::read(&self.terminal, &mut bytes) {
             Ok(0) => Ready::Gone,
-            Ok(count) => Ready::InputEvent(self.parser.take(bytes.get(..count).unwrap_or_default())),
+            Ok(count) => {
+                Ready::InputEvent(self.parser.take(bytes.get(..count).unwrap_or_default()))
+            }
             Err(Errno::INTR | Errno::AGAIN) => Ready::InputEvent(Vec::new()),
             Err(_) => Ready::Gone,
         }
@@ -257,10 +277,14 @@ impl Keys {
             InputEvent::Key(press) => self.events.send(Event::Key(press)).is_ok(),
             InputEvent::Mouse(pointer) => {
                 let gesture = self.gesture(pointer);
-                self.events.send(Event::Mouse(Pointer { gesture, ..pointer })).is_ok()
+                self.events
+                    .send(Event::Mouse(Pointer { gesture, ..pointer }))
+                    .is_ok()
             }
             InputEvent::Paste(text) => self.events.send(Event::Paste(text)).is_ok(),
-            InputEvent::Background(is_light) => self.events.send(Event::Background(is_light)).is_ok(),
+            InputEvent::Background(is_light) => {
+                self.events.send(Event::Background(is_light)).is_ok()
+            }
             answer => self.answers.send(answer).is_ok(),
         })
     }
@@ -275,6 +299,10 @@ impl Keys {
         let is_double = self.clicked.take().is_some_and(is_second);
         // A third press begins anew.
         self.clicked = (!is_double).then_some((now, at));
-        if is_double { Gesture::Double } else { Gesture::Press }
+        if is_double {
+            Gesture::Double
+        } else {
+            Gesture::Press
+        }
     }
 }

@@ -31,7 +31,10 @@ pub(crate) fn first_of_all(config: &ViewConfig) -> Result<(Theme, Option<String>
 
 /// Whether the terminal is worth asking for its background.
 pub(crate) fn asks_for_background(config: &ViewConfig) -> bool {
-    let is_simple = matches!(config.terminal.term.as_deref(), None | Some("dumb" | "linux"));
+    let is_simple = matches!(
+        config.terminal.term.as_deref(),
+        None | Some("dumb" | "linux")
+    );
     config.theme == ThemeChoice::Auto
         && !config.terminal.no_color
         && !is_simple
@@ -40,7 +43,11 @@ pub(crate) fn asks_for_background(config: &ViewConfig) -> bool {
 
 /// The theme with a name, as the terminal can show it.
 pub fn named(name: &str, config: &ViewConfig) -> Result<Theme, String> {
-    let theme = if config.terminal.no_color { Theme::mono() } else { found(name, config)? };
+    let theme = if config.terminal.no_color {
+        Theme::mono()
+    } else {
+        found(name, config)?
+    };
     Ok(theme
         .with_depth(config.terminal.depth)
         .with_ascii(config.terminal.ascii)
@@ -70,7 +77,9 @@ pub(crate) fn find(name: &str, themes: Option<&Path>) -> Result<Option<Theme>, S
         return Ok(Some(theme));
     }
     let is_plain = !name.is_empty() && !name.contains(['/', '\\', '.']);
-    let path = themes.filter(|_| is_plain).map(|folder| folder.join(format!("{name}.toml")));
+    let path = themes
+        .filter(|_| is_plain)
+        .map(|folder| folder.join(format!("{name}.toml")));
     path.map_or(Ok(None), |path| read(&path, name))
 }
 
@@ -83,32 +92,50 @@ pub(crate) fn unknown(name: &str) -> String {
 pub fn all(settings_folder: Option<&Path>) -> Vec<Listed> {
     let of_tv = |name: &str| {
         let theme = themes::known(name).ok_or_else(|| "comes with tv: cannot be read".to_owned());
-        Listed { name: name.to_owned(), from: "comes with tv".to_owned(), theme }
+        Listed {
+            name: name.to_owned(),
+            from: "comes with tv".to_owned(),
+            theme,
+        }
     };
     let mut all: Vec<Listed> = themes::names().map(of_tv).collect();
     let folder = settings_folder.map(|folder| folder.join("themes"));
-    let files = folder.as_deref().map_or_else(|| Ok(Vec::new()), settings_file::files);
+    let files = folder
+        .as_deref()
+        .map_or_else(|| Ok(Vec::new()), settings_file::files);
     let files = files.unwrap_or_else(|why| {
         let theme = Err(format!("themes of your own: {why}"));
-        all.push(Listed { name: "…".to_owned(), from: String::new(), theme });
+        all.push(Listed {
+            name: "…".to_owned(),
+            from: String::new(),
+            theme,
+        });
         Vec::new()
     });
     for path in files {
-        let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
+        let Some(name) = path.file_stem().and_then(|name| name.to_str()) else {
+            continue;
+        };
         let (is_taken, from) = (themes::known(name).is_some(), path.display().to_string());
         let theme = if is_taken {
             Err(format!("{from}: never used, one of tv has this name"))
         } else {
             read(&path, name).and_then(|theme| theme.ok_or_else(|| format!("{from}: it is gone")))
         };
-        all.push(Listed { name: name.to_owned(), from, theme });
+        all.push(Listed {
+            name: name.to_owned(),
+            from,
+            theme,
+        });
     }
     all
 }
 
 /// Reads a theme file of the reader, if there is one; what is wrong with it comes with its place.
 fn read(path: &Path, name: &str) -> Result<Option<Theme>, String> {
-    let Some(text) = settings_file::text(path)? else { return Ok(None) };
+    let Some(text) = settings_file::text(path)? else {
+        return Ok(None);
+    };
     let file = themes::parse(name, &text);
     match file.complaints.into_iter().next() {
         Some(complaint) => Err(format!("{}:{complaint}", path.display())),

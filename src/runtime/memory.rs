@@ -44,7 +44,10 @@ pub(crate) struct Keeper {
 impl Keeper {
     /// A keeper of this folder of a reader with this home; without a folder nothing is kept.
     pub fn new(folder: Option<PathBuf>, home: Option<&Path>) -> Self {
-        Self { place: folder.map(|folder| Place::new(&folder, home)), ..Self::default() }
+        Self {
+            place: folder.map(|folder| Place::new(&folder, home)),
+            ..Self::default()
+        }
     }
 
     // === as the viewer asks for it ===
@@ -59,7 +62,10 @@ impl Keeper {
                 reader.panes.inspector_width = habits.widths.inspector;
                 let shows = &mut reader.text.shows;
                 shows.intents = habits.widths.intents.unwrap_or(shows.intents);
-                self.widths = Arrangement { intents: Some(shows.intents), ..habits.widths };
+                self.widths = Arrangement {
+                    intents: Some(shows.intents),
+                    ..habits.widths
+                };
             }
             Err(why) => reader.screen.say(why),
         }
@@ -76,7 +82,10 @@ impl Keeper {
     /// Something was marked.
     pub(crate) fn keep_marks(&mut self, places: &mut Places, screen: &mut Screen) {
         self.is_forgotten = false;
-        match self.keep(Memory { marks: places.marks.clone(), seen: None }) {
+        match self.keep(Memory {
+            marks: places.marks.clone(),
+            seen: None,
+        }) {
             Ok(marks) => places.marks = marks,
             Err(why) => screen.say(unkept(&why)),
         }
@@ -119,7 +128,10 @@ impl Keeper {
             && !self.is_forgotten
             && (seen.is_some() || !reader.text.places.marks.is_empty());
         let kept = if is_wanted {
-            self.keep(Memory { marks: reader.text.places.marks.clone(), seen })
+            self.keep(Memory {
+                marks: reader.text.places.marks.clone(),
+                seen,
+            })
         } else {
             Ok(Marks::new())
         };
@@ -132,8 +144,14 @@ impl Keeper {
     /// A folder that is there, or with `makes` is made. One that is none for tv is told of once: from then on nothing is
     /// kept.
     fn folder(&mut self, name: Option<&str>, makes: bool) -> Result<Option<Folder>, String> {
-        let Some(place) = &self.place else { return Ok(None) };
-        let folder = if makes { place.make(name) } else { place.open(name) };
+        let Some(place) = &self.place else {
+            return Ok(None);
+        };
+        let folder = if makes {
+            place.make(name)
+        } else {
+            place.open(name)
+        };
         folder.map_err(|problem| {
             if problem.is_refusal {
                 self.place = None;
@@ -144,8 +162,12 @@ impl Keeper {
 
     /// What is kept of the reader's habits.
     pub(crate) fn habits(&mut self) -> Result<Habits, String> {
-        let Some(folder) = self.folder(None, false)? else { return Ok(Habits::default()) };
-        folder.read(HABITS, memory::habits_of).map(Option::unwrap_or_default)
+        let Some(folder) = self.folder(None, false)? else {
+            return Ok(Habits::default());
+        };
+        folder
+            .read(HABITS, memory::habits_of)
+            .map(Option::unwrap_or_default)
     }
 
     /// Keeps the lines that were typed, searches and filters, and the widths of the panes.
@@ -158,10 +180,15 @@ impl Keeper {
         if !has_typed && widths == self.widths {
             return Ok(());
         }
-        let Some(folder) = self.folder(None, true)? else { return Ok(()) };
+        let Some(folder) = self.folder(None, true)? else {
+            return Ok(());
+        };
         let _lock = folder.lock()?;
         let habits = folder.read(HABITS, memory::habits_of)?.unwrap_or_default();
-        folder.replace(HABITS, &memory::habits_text(&habits.and(typed, self.widths, widths)))
+        folder.replace(
+            HABITS,
+            &memory::habits_text(&habits.and(typed, self.widths, widths)),
+        )
     }
 
     /// What is kept of the session that is opened now; `None` for one of which nothing can be kept.
@@ -169,8 +196,12 @@ impl Keeper {
         self.known = Marks::default();
         self.is_forgotten = false;
         self.subject = subject;
-        let Some((folder, subject)) = self.sessions(false)? else { return Ok(Memory::default()) };
-        let read = folder.read(&subject.file_name(), |text| memory::session_of(text, &subject))?;
+        let Some((folder, subject)) = self.sessions(false)? else {
+            return Ok(Memory::default());
+        };
+        let read = folder.read(&subject.file_name(), |text| {
+            memory::session_of(text, &subject)
+        })?;
         let memory = read.unwrap_or_default();
         self.known.clone_from(&memory.marks);
         Ok(memory)
@@ -178,7 +209,9 @@ impl Keeper {
 
     /// Keeps what is known of the session; gives the marks, those of other programs among them.
     pub fn keep(&mut self, memory: Memory) -> Result<Marks, String> {
-        let Some((folder, subject)) = self.sessions(true)? else { return Ok(memory.marks) };
+        let Some((folder, subject)) = self.sessions(true)? else {
+            return Ok(memory.marks);
+        };
         let name = subject.file_name();
         let _lock = folder.lock()?;
         let theirs = folder.read(&name, |text| memory::session_of(text, &subject))?;
@@ -195,24 +228,35 @@ impl Keeper {
     /// Deletes what is kept of the session, whatever the file holds. Answers whether there was anything.
     pub fn forget(&mut self) -> Result<bool, String> {
         self.known = Marks::default();
-        let Some((folder, subject)) = self.sessions(false)? else { return Ok(false) };
+        let Some((folder, subject)) = self.sessions(false)? else {
+            return Ok(false);
+        };
         folder.forget(&subject.file_name())
     }
 
     /// The folder of the sessions, and which of them is looked at.
     fn sessions(&mut self, makes: bool) -> Result<Option<(Folder, Subject)>, String> {
-        let Some(subject) = self.subject.clone() else { return Ok(None) };
-        Ok(self.folder(Some(SESSIONS), makes)?.map(|folder| (folder, subject)))
+        let Some(subject) = self.subject.clone() else {
+            return Ok(None);
+        };
+        Ok(self
+            .folder(Some(SESSIONS), makes)?
+            .map(|folder| (folder, subject)))
     }
 }
 
 /// The session as something to be kept; `None` for a pipe.
 pub(crate) fn subject_of(session: &Session) -> Option<Subject> {
     // What is kept of a session says nothing of several.
-    let path = fs::canonicalize(&session.opened.path).ok().filter(|_| !session.is_joined())?;
+    let path = fs::canonicalize(&session.opened.path)
+        .ok()
+        .filter(|_| !session.is_joined())?;
     let kind = fs::metadata(&path).ok()?.file_type();
     let name = session.name().unwrap_or_default().to_owned();
-    let subject = Subject { path: path.to_string_lossy().into_owned(), session: name };
+    let subject = Subject {
+        path: path.to_string_lossy().into_owned(),
+        session: name,
+    };
     (kind.is_file() || kind.is_dir()).then_some(subject)
 }
 
@@ -255,7 +299,10 @@ mod tests {
     use crate::settings::memory::{Arrangement, Memory, Subject};
 
     fn subject(name: &str) -> Subject {
-        Subject { path: format!("/sessions/{name}.jsonl"), session: String::new() }
+        Subject {
+            path: format!("/sessions/{name}.jsonl"),
+            session: String::new(),
+        }
     }
 
     fn keeper(folder: &Path, name: &str) -> (Keeper, Memory) {
@@ -278,7 +325,10 @@ mod tests {
         let (mut one, mut of_one) = keeper(dir.path(), "s");
         let (mut two, mut of_two) = keeper(dir.path(), "s");
         mark(&mut of_one, 'a', "e1");
-        of_one.seen = Some(Seen { key: Text::from("e9"), at: Timestamp(1_700_000_000_000) });
+        of_one.seen = Some(Seen {
+            key: Text::from("e9"),
+            at: Timestamp(1_700_000_000_000),
+        });
         mark(&mut of_two, 'b', "e2");
         one.keep(of_one.clone()).unwrap();
         let both = two.keep(of_two).unwrap();
@@ -289,10 +339,16 @@ mod tests {
         three.keep(of_three).unwrap();
         one.keep(of_one.clone()).unwrap();
         let (_, kept) = keeper(dir.path(), "s");
-        assert_eq!(kept.marks.get(&'a').map(|(key, _)| key.as_str()), Some("e3"));
+        assert_eq!(
+            kept.marks.get(&'a').map(|(key, _)| key.as_str()),
+            Some("e3")
+        );
         assert_eq!((kept.marks.len(), kept.seen), (2, of_one.seen));
         assert_eq!(keeper(dir.path(), "other").1, Memory::default());
-        let mode = fs::metadata(dir.path().join("tv/sessions")).unwrap().permissions().mode();
+        let mode = fs::metadata(dir.path().join("tv/sessions"))
+            .unwrap()
+            .permissions()
+            .mode();
         assert_eq!(mode & 0o077, 0, "what was read is nobody else's business");
     }
 
@@ -311,16 +367,27 @@ mod tests {
         first
             .keep_habits(
                 (&History::default(), &History::default()),
-                Arrangement { outline: Some(7), inspector: None, intents: None },
+                Arrangement {
+                    outline: Some(7),
+                    inspector: None,
+                    intents: None,
+                },
             )
             .unwrap();
         fs::write(&notes, "of somebody else").unwrap();
-        let open =
-            |path: &Path, mode: u32| fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+        let open = |path: &Path, mode: u32| {
+            fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+        };
         for path in [&tv, &tv.join("sessions")] {
             open(path, 0o755);
         }
-        for path in [&file, &reader, &notes, &tv.join("lock"), &tv.join("sessions/lock")] {
+        for path in [
+            &file,
+            &reader,
+            &notes,
+            &tv.join("lock"),
+            &tv.join("sessions/lock"),
+        ] {
             open(path, 0o644);
         }
         let (_, kept) = keeper(dir.path(), "other");
@@ -342,7 +409,11 @@ mod tests {
         fs::set_permissions(path, PermissionsExt::from_mode(0o700)).unwrap();
     }
 
-    const WIDTHS: Arrangement = Arrangement { outline: Some(7), inspector: None, intents: None };
+    const WIDTHS: Arrangement = Arrangement {
+        outline: Some(7),
+        inspector: None,
+        intents: None,
+    };
 
     #[test]
     fn no_link_in_the_folder_is_followed() {
@@ -361,8 +432,15 @@ mod tests {
         fs::write(&victim, "{}").unwrap();
         let before = mode(&victim);
         assert!(keeper.keep(memory).is_err() && keeper.habits().is_err());
-        assert!(keeper.keep_habits((&History::default(), &History::default()), WIDTHS).is_err());
-        assert_eq!((mode(&victim), fs::read_to_string(&victim).unwrap().as_str()), (before, "{}"));
+        assert!(
+            keeper
+                .keep_habits((&History::default(), &History::default()), WIDTHS)
+                .is_err()
+        );
+        assert_eq!(
+            (mode(&victim), fs::read_to_string(&victim).unwrap().as_str()),
+            (before, "{}")
+        );
     }
 
     /// Everything that is kept of a session and of habits; what went wrong.
@@ -372,15 +450,22 @@ mod tests {
         wrong.extend(keeper.recall(Some(subject("s"))).err());
         mark(&mut memory, 'a', "e1");
         wrong.extend(keeper.keep(memory).err());
-        wrong.extend(keeper.keep_habits((&History::default(), &History::default()), WIDTHS).err());
+        wrong.extend(
+            keeper
+                .keep_habits((&History::default(), &History::default()), WIDTHS)
+                .err(),
+        );
         wrong
     }
 
     #[test]
     fn a_link_at_any_level_below_the_home_leaves_what_it_leads_to_alone() {
-        for level in
-            ["home/.local", "home/.local/state", "home/.local/state/tv", "home/.local/state/tv/sessions"]
-        {
+        for level in [
+            "home/.local",
+            "home/.local/state",
+            "home/.local/state/tv",
+            "home/.local/state/tv/sessions",
+        ] {
             for is_dangling in [false, true] {
                 let dir = tempfile::tempdir().unwrap();
                 let (victim, link) = (dir.path().join("victim"), dir.path().join(level));
@@ -389,24 +474,40 @@ mod tests {
                     // What tv would take for its own.
                     fs::write(victim.join("lock"), "").unwrap();
                     fs::set_permissions(&victim, PermissionsExt::from_mode(0o755)).unwrap();
-                    fs::set_permissions(victim.join("lock"), PermissionsExt::from_mode(0o755)).unwrap();
+                    fs::set_permissions(victim.join("lock"), PermissionsExt::from_mode(0o755))
+                        .unwrap();
                 }
                 own_folder(link.parent().unwrap());
                 symlink(&victim, &link).unwrap();
                 let home = dir.path().join("home");
                 let mut keeper = Keeper::new(Some(home.join(".local/state/tv")), Some(&home));
                 let wrong = keep_all(&mut keeper);
-                let [why] = wrong.as_slice() else { panic!("{level}: not one sentence: {wrong:?}") };
+                let [why] = wrong.as_slice() else {
+                    panic!("{level}: not one sentence: {wrong:?}")
+                };
                 assert!(why.contains("a link, which is not followed"), "{why}");
                 if is_dangling {
                     assert!(!victim.exists(), "{level}");
                     continue;
                 }
-                assert_eq!((mode(&victim), mode(&victim.join("lock"))), (0o755, 0o755), "{level}");
-                let names: Vec<_> =
-                    fs::read_dir(&victim).unwrap().flatten().map(|entry| entry.file_name()).collect();
+                assert_eq!(
+                    (mode(&victim), mode(&victim.join("lock"))),
+                    (0o755, 0o755),
+                    "{level}"
+                );
+                let names: Vec<_> = fs::read_dir(&victim)
+                    .unwrap()
+                    .flatten()
+                    .map(|entry| entry.file_name())
+                    .collect();
                 assert_eq!(names.len(), 2, "{level}: {names:?}");
-                assert_eq!(fs::read_dir(victim.join("state/tv/sessions")).unwrap().count(), 0, "{level}");
+                assert_eq!(
+                    fs::read_dir(victim.join("state/tv/sessions"))
+                        .unwrap()
+                        .count(),
+                    0,
+                    "{level}"
+                );
             }
         }
     }
@@ -418,10 +519,14 @@ mod tests {
         symlink(dir.path().join("real"), dir.path().join("home")).unwrap();
         let home = dir.path().join("home");
         for state in [home.join(".local/state/tv"), home.join("tv")] {
-            let named = (!state.starts_with(home.join(".local"))).then_some(dir.path().join("other"));
+            let named =
+                (!state.starts_with(home.join(".local"))).then_some(dir.path().join("other"));
             let mut keeper = Keeper::new(Some(state.clone()), named.as_deref().or(Some(&home)));
             assert_eq!(keep_all(&mut keeper), Vec::<String>::new());
-            assert_eq!((mode(&state), mode(&state.join("sessions"))), (0o700, 0o700));
+            assert_eq!(
+                (mode(&state), mode(&state.join("sessions"))),
+                (0o700, 0o700)
+            );
             assert!(state.join("reader.json").is_file());
         }
     }
@@ -436,7 +541,9 @@ mod tests {
             fs::write(folder.join("notes.txt"), "of somebody else").unwrap();
             fs::set_permissions(&folder, PermissionsExt::from_mode(0o755)).unwrap();
             let wrong = keep_all(&mut Keeper::new(Some(dir.path().join("tv")), None));
-            let [why] = wrong.as_slice() else { panic!("{level}: not one sentence: {wrong:?}") };
+            let [why] = wrong.as_slice() else {
+                panic!("{level}: not one sentence: {wrong:?}")
+            };
             assert!(why.contains("was not made by tv"), "{why}");
             assert_eq!(mode(&folder), 0o755, "{level}");
             assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "{level}");
@@ -454,7 +561,10 @@ mod tests {
             fs::hard_link(&victim, tv.join(name)).unwrap();
         }
         keep_all(&mut Keeper::new(Some(tv), None));
-        assert_eq!((mode(&victim), fs::read_to_string(&victim).unwrap().as_str()), (0o644, "{}"));
+        assert_eq!(
+            (mode(&victim), fs::read_to_string(&victim).unwrap().as_str()),
+            (0o644, "{}")
+        );
     }
 
     #[test]
@@ -518,7 +628,10 @@ mod tests {
             file.set_modified(now - age).unwrap();
         };
         for number in 0..MOST_SESSIONS + 20 {
-            write(&format!("{number:016x}.json"), Duration::from_secs(60 + number as u64));
+            write(
+                &format!("{number:016x}.json"),
+                Duration::from_secs(60 + number as u64),
+            );
         }
         write("ffffffffffffffff.json", OLDEST + Duration::from_secs(3_600));
         write("notes.txt", OLDEST * 2);
@@ -538,11 +651,22 @@ mod tests {
         let (mut one, mut two) = (History::default(), History::default());
         one.keep("herring");
         two.keep("lantern");
-        let widths = Arrangement { outline: Some(40), inspector: None, intents: None };
-        keeper.keep_habits((&one, &History::default()), widths).unwrap();
-        keeper.keep_habits((&two, &one), Arrangement::default()).unwrap();
+        let widths = Arrangement {
+            outline: Some(40),
+            inspector: None,
+            intents: None,
+        };
+        keeper
+            .keep_habits((&one, &History::default()), widths)
+            .unwrap();
+        keeper
+            .keep_habits((&two, &one), Arrangement::default())
+            .unwrap();
         let habits = keeper.habits().unwrap();
-        assert_eq!((habits.searches.len(), habits.filters), (2, vec!["herring".to_owned()]));
+        assert_eq!(
+            (habits.searches.len(), habits.filters),
+            (2, vec!["herring".to_owned()])
+        );
         assert_eq!(habits.widths, widths);
     }
 }

@@ -81,10 +81,15 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
     };
     let target = match (&config.start, &demo) {
         (Start::Session(target), _) => Some(target.clone()),
-        (_, Some(demo)) => Some(Target { path: demo.path().to_owned(), session: None }),
+        (_, Some(demo)) => Some(Target {
+            path: demo.path().to_owned(),
+            session: None,
+        }),
         (Start::Picker | Start::Wall | Start::Demo(_), None) => None,
     };
-    let session = target.map(|target| first_of(target, &config.joined)).transpose()?;
+    let session = target
+        .map(|target| first_of(target, &config.joined))
+        .transpose()?;
     terminal::set_mouse(config.mouse)?;
     let _guard = Guard::new()?;
     // A long session is freed faster by the end of the process than piece by piece.
@@ -93,9 +98,18 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
         Some((session, target)) => {
             viewer.begin(session, target.clone());
             if let (Start::Session(named), false) = (&config.start, config.joined.is_empty()) {
-                viewer.join(&target, [named].into_iter().chain(&config.joined).cloned().collect());
+                viewer.join(
+                    &target,
+                    [named].into_iter().chain(&config.joined).cloned().collect(),
+                );
             }
-            viewer.app.reader.text.places.wanted.clone_from(&config.entry);
+            viewer
+                .app
+                .reader
+                .text
+                .places
+                .wanted
+                .clone_from(&config.entry);
             for effect in viewer.app.reader.with_text(moving::go_to_wanted) {
                 viewer.carry_out(effect)?;
             }
@@ -114,7 +128,10 @@ fn first_of(target: Target, joined: &[Target]) -> Result<(Session, Target), Open
         Ok(session) => return Ok((session, target)),
         Err(error) => error,
     };
-    joined.iter().find_map(|other| Some((ingest::open(other).ok()?, other.clone()))).ok_or(error)
+    joined
+        .iter()
+        .find_map(|other| Some((ingest::open(other).ok()?, other.clone())))
+        .ok_or(error)
 }
 
 struct Viewer {
@@ -152,7 +169,11 @@ impl Viewer {
         let answers = TerminalAnswers::default();
         let theme = theme.with_canvas(config.terminal.graphics.canvas(&answers, Screen::cell()));
         let mut app = App::new(theme, config.defaults.level, Arc::clone(&colours), now());
-        let charset = if config.terminal.ascii { Charset::Ascii } else { Charset::Unicode };
+        let charset = if config.terminal.ascii {
+            Charset::Ascii
+        } else {
+            Charset::Unicode
+        };
         let screen = Screen::new(charset)?;
         app.reader.screen.size = screen.size();
         config.apply(&mut app);
@@ -193,7 +214,9 @@ impl Viewer {
             drop(std::thread::spawn(provoke_panic));
         }
         let (mut is_stale, mut has_drawn, mut was_for_key) = (true, false, false);
-        let mut drawn = Instant::now().checked_sub(FRAME).unwrap_or_else(Instant::now);
+        let mut drawn = Instant::now()
+            .checked_sub(FRAME)
+            .unwrap_or_else(Instant::now);
         loop {
             let is_urgent = self.has_key && !was_for_key;
             if is_stale && (is_urgent || drawn.elapsed() >= FRAME) {
@@ -228,7 +251,11 @@ impl Viewer {
     /// The first frame shows the end of the session if that comes quickly, and what is there if not.
     fn wait_for_content(&mut self) {
         let deadline = Instant::now() + FIRST_FRAME;
-        while let Some(Ok(feed)) = self.opened.as_ref().map(|opened| opened.feed.recv_deadline(deadline)) {
+        while let Some(Ok(feed)) = self
+            .opened
+            .as_ref()
+            .map(|opened| opened.feed.recv_deadline(deadline))
+        {
             // Both come after the end of the session: of the preview, or of the whole.
             let is_settled = matches!(feed, Feed::Progress { .. } | Feed::CaughtUp);
             self.update(Event::Feed(Box::new(feed)));
@@ -246,7 +273,9 @@ impl Viewer {
         };
         let begun = Instant::now();
         while begun.elapsed() < DRAIN && !matches!(next, Next::End(_)) {
-            let Some((further, is_news)) = self.take_one(Duration::ZERO)? else { break };
+            let Some((further, is_news)) = self.take_one(Duration::ZERO)? else {
+                break;
+            };
             next = further;
             changed |= is_news;
         }
@@ -263,8 +292,14 @@ impl Viewer {
             Some(seeking) => (seeking.sightings.clone(), seeking.previews.clone()),
             None => (never(), never()),
         };
-        let news = self.fleet.as_ref().map_or_else(never, |fleet| fleet.news.clone());
-        let counted = self.counting.as_ref().map_or_else(never, |counting| counting.answers.clone());
+        let news = self
+            .fleet
+            .as_ref()
+            .map_or_else(never, |fleet| fleet.news.clone());
+        let counted = self
+            .counting
+            .as_ref()
+            .map_or_else(never, |counting| counting.answers.clone());
         let next = select_biased! {
             recv(self.input.signals) -> signal => self.signal(signal.unwrap_or(Signal::End(1)))?,
             recv(self.input.answers) -> heard => self.hear(heard.ok()),
@@ -303,7 +338,13 @@ impl Viewer {
         if matches!(feed, Feed::Batch { .. }) && self.app.reader.session.file.is_caught_up {
             self.update(Event::Written(now()));
         }
-        let is_of_whole = matches!(feed, Feed::Batch { stage: Stage::Whole, .. });
+        let is_of_whole = matches!(
+            feed,
+            Feed::Batch {
+                stage: Stage::Whole,
+                ..
+            }
+        );
         self.update(Event::Feed(Box::new(feed)));
         !(is_of_whole && self.app.reader.session.is_read_beside())
     }
@@ -346,7 +387,9 @@ impl Viewer {
 
     /// Takes what the search for sessions came by.
     fn see(&mut self, sighting: Option<Sighting>) -> anyhow::Result<Next> {
-        let Some(seeking) = &mut self.seeking else { return Ok(Next::Go) };
+        let Some(seeking) = &mut self.seeking else {
+            return Ok(Next::Go);
+        };
         match seeking.event(sighting) {
             Some(event) => self.event(event),
             None => Ok(Next::Go),
@@ -366,7 +409,13 @@ impl Viewer {
     fn show(&mut self, session: Session, target: Target, kept: Kept) {
         // The earlier one goes first.
         self.opened = None;
-        self.opened = Some(Opened::show(session, target, &self.config, kept, &mut self.app));
+        self.opened = Some(Opened::show(
+            session,
+            target,
+            &self.config,
+            kept,
+            &mut self.app,
+        ));
         self.wait_for_content();
     }
 

@@ -31,7 +31,9 @@ fn kind(environment: &Environment) -> Kind {
     let is = |name: &str| environment.program.eq_ignore_ascii_case(name);
     if matches!(term, "" | "dumb" | "linux" | "ansi") || term.starts_with("vt") {
         Kind::None
-    } else if ["foot", "rxvt", "xterm-ghostty"].iter().any(|name| term.starts_with(name))
+    } else if ["foot", "rxvt", "xterm-ghostty"]
+        .iter()
+        .any(|name| term.starts_with(name))
         || is("ghostty")
         || is("WezTerm")
         || environment.is_wezterm
@@ -47,29 +49,46 @@ pub(crate) fn sequence(notice: &Notice, between: Between, environment: &Environm
     let bell = matches!(notice.means, Ring::Bell | Ring::Both);
     let osc = matches!(notice.means, Ring::Osc | Ring::Both);
     let (title, text) = (plain(&notice.session), plain(&notice.words));
-    let title = if title.is_empty() { "tv".to_owned() } else { format!("tv: {title}") };
+    let title = if title.is_empty() {
+        "tv".to_owned()
+    } else {
+        format!("tv: {title}")
+    };
     let notification = match kind(environment) {
         _ if !osc => String::new(),
         Kind::None => String::new(),
         Kind::Text => between.pass_on(&format!("\u{1b}]9;{title}: {text}\u{7}")),
         // A semicolon would end the title.
-        Kind::Titled => {
-            between.pass_on(&format!("\u{1b}]777;notify;{};{text}\u{7}", title.replace(';', ",")))
-        }
+        Kind::Titled => between.pass_on(&format!(
+            "\u{1b}]777;notify;{};{text}\u{7}",
+            title.replace(';', ",")
+        )),
     };
     // Multiplexers have a bell of their own, and mark the window with it.
-    if bell { format!("{notification}{BELL}") } else { notification }
+    if bell {
+        format!("{notification}{BELL}")
+    } else {
+        notification
+    }
 }
 
 /// A text without anything that a terminal, or whoever shows it, could take for an order.
 fn plain(text: &str) -> String {
     let (text, _) = harmless(text);
-    let text: String = text.chars().filter(|c| !c.is_control()).take(LONGEST).collect();
+    let text: String = text
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(LONGEST)
+        .collect();
     text.trim().to_owned()
 }
 
 /// Starts the reader's command; gives what waits for its end. What it must know stands in its environment.
-pub(crate) fn start(command: &str, notice: &Notice, missed: u64) -> Result<impl FnOnce() + use<>, String> {
+pub(crate) fn start(
+    command: &str,
+    notice: &Notice,
+    missed: u64,
+) -> Result<impl FnOnce() + use<>, String> {
     let started = Command::new("sh")
         .arg("-c")
         .arg(command)
@@ -106,21 +125,35 @@ mod tests {
     }
 
     fn environment(term: &str, program: &str) -> Environment {
-        Environment { term: term.to_owned(), program: program.to_owned(), ..Environment::default() }
+        Environment {
+            term: term.to_owned(),
+            program: program.to_owned(),
+            ..Environment::default()
+        }
     }
 
     #[test]
     fn each_terminal_is_notified_in_its_way() {
         let written = |means, term: &str, program: &str, between| {
-            sequence(&notice(means, "fix; it", "waits"), between, &environment(term, program))
+            sequence(
+                &notice(means, "fix; it", "waits"),
+                between,
+                &environment(term, program),
+            )
         };
         let (plain, tmux) = (Between::Nothing, Between::Tmux);
-        assert_eq!(written(Ring::Both, "xterm-kitty", "", plain), "\u{1b}]9;tv: fix; it: waits\u{7}\u{7}");
+        assert_eq!(
+            written(Ring::Both, "xterm-kitty", "", plain),
+            "\u{1b}]9;tv: fix; it: waits\u{7}\u{7}"
+        );
         assert_eq!(
             written(Ring::Osc, "xterm-256color", "iTerm.app", plain),
             "\u{1b}]9;tv: fix; it: waits\u{7}"
         );
-        assert_eq!(written(Ring::Osc, "foot", "", plain), "\u{1b}]777;notify;tv: fix, it;waits\u{7}");
+        assert_eq!(
+            written(Ring::Osc, "foot", "", plain),
+            "\u{1b}]777;notify;tv: fix, it;waits\u{7}"
+        );
         assert_eq!(written(Ring::Bell, "foot", "", plain), "\u{7}");
         assert_eq!(written(Ring::Both, "linux", "", plain), "\u{7}");
         assert_eq!(written(Ring::Off, "foot", "", plain), "");
@@ -134,11 +167,21 @@ mod tests {
     #[test]
     fn nothing_of_a_session_is_an_order() {
         let hostile = "a\u{1b}]52;c;eA==\u{7}\u{9c}b\u{202e}\n\u{90}c";
-        let written =
-            sequence(&notice(Ring::Osc, hostile, hostile), Between::Nothing, &environment("foot", ""));
-        assert_eq!(written, "\u{1b}]777;notify;tv: a]52,c,eA==bc;a]52;c;eA==bc\u{7}");
+        let written = sequence(
+            &notice(Ring::Osc, hostile, hostile),
+            Between::Nothing,
+            &environment("foot", ""),
+        );
+        assert_eq!(
+            written,
+            "\u{1b}]777;notify;tv: a]52,c,eA==bc;a]52;c;eA==bc\u{7}"
+        );
         let long = "x".repeat(10_000);
-        let written = sequence(&notice(Ring::Osc, &long, &long), Between::Nothing, &environment("foot", ""));
+        let written = sequence(
+            &notice(Ring::Osc, &long, &long),
+            Between::Nothing,
+            &environment("foot", ""),
+        );
         assert!(written.len() < 500);
     }
 }

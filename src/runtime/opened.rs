@@ -55,14 +55,26 @@ pub struct Opened {
 
 impl Opened {
     /// Shows a session in place of whatever the state shows, and follows it.
-    pub fn show(session: Session, target: Target, config: &ViewConfig, kept: Kept, app: &mut App) -> Self {
+    pub fn show(
+        session: Session,
+        target: Target,
+        config: &ViewConfig,
+        kept: Kept,
+        app: &mut App,
+    ) -> Self {
         drop(clear(app, config));
         let target = resolved(target, &session);
         kept.give_back(&mut app.reader);
-        update(app, Event::Feed(Box::new(Feed::Opened(Box::new(session.opened.clone())))));
+        update(
+            app,
+            Event::Feed(Box::new(Feed::Opened(Box::new(session.opened.clone())))),
+        );
         app.reader.session.file.address = address_of(&target).filter(|_| !session.is_joined());
-        app.reader.session.file.last_write =
-            session.opened.written.or_else(|| written(&session.opened.path)).map(LastWrite::found);
+        app.reader.session.file.last_write = session
+            .opened
+            .written
+            .or_else(|| written(&session.opened.path))
+            .map(LastWrite::found);
         let (say, answers) = unbounded();
         let pictures = Arc::clone(&app.reader.screen.pictures);
         let pagers = std::array::from_fn(|_| session.pager());
@@ -70,7 +82,17 @@ impl Opened {
         let (sender, feed) = bounded(FEED_DEPTH);
         let stop = Arc::new(AtomicBool::new(false));
         let thread = session.follow(sender, config.watch, Arc::clone(&stop), Box::new(|| {}));
-        Self { target, joined: Vec::new(), feed, workers, answers, _say: say, pictures, stop, thread }
+        Self {
+            target,
+            joined: Vec::new(),
+            feed,
+            workers,
+            answers,
+            _say: say,
+            pictures,
+            stop,
+            thread,
+        }
     }
 }
 
@@ -80,7 +102,11 @@ fn address_of(target: &Target) -> Option<String> {
         return None;
     }
     let path = std::path::absolute(&target.path).unwrap_or_else(|_| target.path.clone());
-    let session = target.session.as_ref().map(|session| format!("#{session}")).unwrap_or_default();
+    let session = target
+        .session
+        .as_ref()
+        .map(|session| format!("#{session}"))
+        .unwrap_or_default();
     Some(format!("{}{session}", path.display()))
 }
 
@@ -91,8 +117,14 @@ pub(crate) fn resolved(target: Target, session: &Session) -> Target {
     if target.is_stdin() || !is_choice {
         return target;
     }
-    let name = session.name().filter(|name| !name.is_empty()).map(str::to_owned);
-    Target { path: session.opened.path.clone(), session: name }
+    let name = session
+        .name()
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned);
+    Target {
+        path: session.opened.path.clone(),
+        session: name,
+    }
 }
 
 /// A session over which another one is shown: all of it stands as it was left.
@@ -105,9 +137,19 @@ pub(super) struct Aside {
 
 impl Aside {
     /// Puts a session aside.
-    pub(super) fn put(opened: Opened, subject: Option<Subject>, config: &ViewConfig, app: &mut App) -> Self {
+    pub(super) fn put(
+        opened: Opened,
+        subject: Option<Subject>,
+        config: &ViewConfig,
+        app: &mut App,
+    ) -> Self {
         let came_from = app.came_from;
-        Self { opened, reader: clear(app, config), came_from, subject }
+        Self {
+            opened,
+            reader: clear(app, config),
+            came_from,
+            subject,
+        }
     }
 
     /// Whether it is of this session.
@@ -117,9 +159,17 @@ impl Aside {
 
     /// Shows it again, on the screen as it is now.
     pub(super) fn take_up(self, config: &ViewConfig, app: &mut App) -> (Opened, Option<Subject>) {
-        let Self { opened, mut reader, came_from, subject } = self;
+        let Self {
+            opened,
+            mut reader,
+            came_from,
+            subject,
+        } = self;
         let pictures = Arc::clone(&reader.screen.pictures);
-        reader.screen = Screen { pictures, ..clear(app, config).screen };
+        reader.screen = Screen {
+            pictures,
+            ..clear(app, config).screen
+        };
         reader.text.look_changed();
         app.reader = reader;
         app.came_from = came_from;
@@ -148,7 +198,12 @@ impl Kept {
             folds: std::mem::take(&mut reader.text.folds).again(),
             marks: std::mem::take(&mut reader.text.places.marks),
             seen: reader.text.places.seen.take(),
-            filter: reader.text.find.next_filter.take().or_else(|| reader.text.find.filter.take()),
+            filter: reader
+                .text
+                .find
+                .next_filter
+                .take()
+                .or_else(|| reader.text.find.filter.take()),
             alarms: Some(std::mem::take(&mut reader.alarms).again()),
             views: std::mem::take(&mut reader.views),
         }
@@ -158,14 +213,24 @@ impl Kept {
     pub(crate) fn among_others(mut self) -> Self {
         let name = |key: &Key| ingest::joined::key_at(0, key);
         self.left.iter_mut().for_each(|left| left.rename(name));
-        self.marks.values_mut().for_each(|(key, _)| *key = name(key));
+        self.marks
+            .values_mut()
+            .for_each(|(key, _)| *key = name(key));
         // What was seen of one says nothing of several.
-        Self { seen: None, folds: self.folds.renamed(name), ..self }
+        Self {
+            seen: None,
+            folds: self.folds.renamed(name),
+            ..self
+        }
     }
 
     /// As the reader left it another time.
     pub(crate) fn remembered(memory: Memory) -> Self {
-        Self { marks: memory.marks, seen: memory.seen, ..Self::default() }
+        Self {
+            marks: memory.marks,
+            seen: memory.seen,
+            ..Self::default()
+        }
     }
 
     /// Puts it back before any entry comes, so that the filter judges entries as they come.
@@ -175,7 +240,9 @@ impl Kept {
         reader.text.folds = self.folds;
         reader.text.places.seen = self.seen;
         reader.text.find.filter = self.filter.map(Filter::emptied);
-        reader.alarms = self.alarms.unwrap_or_else(|| std::mem::take(&mut reader.alarms));
+        reader.alarms = self
+            .alarms
+            .unwrap_or_else(|| std::mem::take(&mut reader.alarms));
         reader.views = self.views;
         reader.views.clear();
     }
@@ -184,11 +251,26 @@ impl Kept {
 /// Nothing read yet; gives what was shown. What is one for all sessions stays as it is, and so does the division of the
 /// screen.
 pub fn clear(app: &mut App, config: &ViewConfig) -> Reader {
-    let Screen { theme, colours, size, message, .. } = &mut app.reader.screen;
-    let mut fresh = Reader::new(theme.clone(), app.reader.text.level, Arc::clone(colours), now());
+    let Screen {
+        theme,
+        colours,
+        size,
+        message,
+        ..
+    } = &mut app.reader.screen;
+    let mut fresh = Reader::new(
+        theme.clone(),
+        app.reader.text.level,
+        Arc::clone(colours),
+        now(),
+    );
     (fresh.screen.size, fresh.screen.message) = (*size, message.take());
     config.apply_to(&mut fresh);
-    fresh.panes = Panes { focus: Pane::default(), is_pushed: false, ..app.reader.panes };
+    fresh.panes = Panes {
+        focus: Pane::default(),
+        is_pushed: false,
+        ..app.reader.panes
+    };
     fresh.text.wrapping = app.reader.text.wrapping;
     app.keys.forget_typed();
     app.mode = Mode::Normal;

@@ -46,7 +46,9 @@ impl Viewer {
     /// Lays out a frame, and asks for what it lacks. Says whether bodies are among that.
     fn arrange(&mut self) -> anyhow::Result<bool> {
         let effects = arrange(&mut self.app);
-        let asks = effects.iter().any(|effect| matches!(effect, Effect::Page { .. }));
+        let asks = effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Page { .. }));
         for effect in effects {
             self.carry_out(effect)?;
         }
@@ -58,7 +60,10 @@ impl Viewer {
     fn hears_of_bodies(&mut self) -> bool {
         let deadline = Instant::now() + SOON;
         let mut hears = false;
-        while let Some(Ok(event)) = self.opened.as_ref().map(|opened| opened.answers.recv_deadline(deadline))
+        while let Some(Ok(event)) = self
+            .opened
+            .as_ref()
+            .map(|opened| opened.answers.recv_deadline(deadline))
         {
             hears = true;
             let is_it = matches!(event, Event::Paged { .. });
@@ -99,7 +104,11 @@ impl Viewer {
 
     /// Shows images as the terminal can, by all that is known of it now.
     pub(super) fn set_canvas(&mut self) {
-        let canvas = self.config.terminal.graphics.canvas(&self.answers, Screen::cell());
+        let canvas = self
+            .config
+            .terminal
+            .graphics
+            .canvas(&self.answers, Screen::cell());
         if canvas != self.app.reader.screen.theme.terminal.canvas {
             self.app.reader.screen.theme.terminal.canvas = canvas;
             self.app.reader.text.look_changed();

@@ -43,7 +43,11 @@ struct Words {
 
 /// What the picker of this viewer looks for.
 pub(crate) fn search(config: &ViewConfig) -> Search {
-    Search::among(config.environment.clone(), config.listed.iter().cloned().map(Ok), None)
+    Search::among(
+        config.environment.clone(),
+        config.listed.iter().cloned().map(Ok),
+        None,
+    )
 }
 
 /// Where that is, for people.
@@ -66,7 +70,16 @@ impl Discovery {
         thread::spawn(move || look_through(&places, &words_in, &current, &events));
         let watch = find::watch(search, now);
         let sightings = watch.sightings.clone();
-        Self { sightings, _watch: watch, environment, wanted, words, generation, previews, _say: say }
+        Self {
+            sightings,
+            _watch: watch,
+            environment,
+            wanted,
+            words,
+            generation,
+            previews,
+            _say: say,
+        }
     }
 
     /// A sighting as an event: folders as people write them. Without a sighting the search has ended.
@@ -110,7 +123,12 @@ fn shorten(found: &mut Found, environment: &Environment) {
 }
 
 /// Looks for one line of words after the other.
-fn look_through(places: &Search, asked: &Receiver<Words>, current: &AtomicU32, say: &Sender<Event>) {
+fn look_through(
+    places: &Search,
+    asked: &Receiver<Words>,
+    current: &AtomicU32,
+    say: &Sender<Event>,
+) {
     while let Ok(mut newest) = asked.recv() {
         while let Ok(newer) = asked.recv_timeout(TYPING) {
             newest = newer;
@@ -124,7 +142,11 @@ fn look_through(places: &Search, asked: &Receiver<Words>, current: &AtomicU32, s
             shorten(&mut hit.found, &places.environment);
             let _ = say.send(Event::TextHit(generation, Box::new(hit)));
         });
-        let _ = say.send(Event::TextsSearched { generation, is_all, failures });
+        let _ = say.send(Event::TextsSearched {
+            generation,
+            is_all,
+            failures,
+        });
     }
 }
 
@@ -132,7 +154,10 @@ fn look_through(places: &Search, asked: &Receiver<Words>, current: &AtomicU32, s
 fn read(wanted: &Receiver<Found>, say: &Sender<Event>) {
     for first in wanted {
         let found = wanted.try_iter().last().unwrap_or(first);
-        if say.send(Event::Previewed(found.place(), find::preview(&found))).is_err() {
+        if say
+            .send(Event::Previewed(found.place(), find::preview(&found)))
+            .is_err()
+        {
             return;
         }
     }

@@ -101,9 +101,12 @@ impl InputParser {
         let until = end.unwrap_or((self.held.len() + 1).saturating_sub(PASTE_END.len()));
         let room = MOST_PASTED.saturating_sub(pasted.len());
         pasted.extend(self.held.iter().take(until.min(room)));
-        self.held.drain(..until + end.map_or(0, |_| PASTE_END.len()));
+        self.held
+            .drain(..until + end.map_or(0, |_| PASTE_END.len()));
         end?;
-        self.pasted.take().map(|pasted| InputEvent::Paste(String::from_utf8_lossy(&pasted).into_owned()))
+        self.pasted
+            .take()
+            .map(|pasted| InputEvent::Paste(String::from_utf8_lossy(&pasted).into_owned()))
     }
 
     /// How long more is waited for; nothing if nothing has begun.
@@ -122,7 +125,9 @@ impl InputParser {
         let held = std::mem::take(&mut self.held);
         if let Some(mut pasted) = self.pasted.take() {
             pasted.extend(held);
-            return vec![InputEvent::Paste(String::from_utf8_lossy(&pasted).into_owned())];
+            return vec![InputEvent::Paste(
+                String::from_utf8_lossy(&pasted).into_owned(),
+            )];
         }
         if is_answer(&held) {
             return Vec::new();
@@ -133,7 +138,11 @@ impl InputParser {
             rest => (None, rest),
         };
         let text = String::from_utf8_lossy(rest).into_owned();
-        first.into_iter().chain(text.chars().filter_map(typed)).map(InputEvent::Key).collect()
+        first
+            .into_iter()
+            .chain(text.chars().filter_map(typed))
+            .map(InputEvent::Key)
+            .collect()
     }
 }
 
@@ -182,13 +191,18 @@ fn character(bytes: &[u8]) -> Option<(char, usize)> {
             let text = String::from_utf8_lossy(head.get(..error.valid_up_to())?);
             text.chars().next().map(|c| (c, c.len_utf8()))
         }
-        Err(error) => error.error_len().map(|length| (char::REPLACEMENT_CHARACTER, length)),
+        Err(error) => error
+            .error_len()
+            .map(|length| (char::REPLACEMENT_CHARACTER, length)),
     }
 }
 
 /// The key of a character.
 fn typed(c: char) -> Option<Press> {
-    let control = |byte: u8| Press { ctrl: true, ..Press::plain(Code::Char(char::from(byte))) };
+    let control = |byte: u8| Press {
+        ctrl: true,
+        ..Press::plain(Code::Char(char::from(byte)))
+    };
     Some(match c {
         '\r' | '\n' => Press::plain(Code::Enter),
         '\t' => Press::plain(Code::Tab),
@@ -203,7 +217,10 @@ fn typed(c: char) -> Option<Press> {
 }
 
 fn alt(byte: u8) -> Press {
-    Press { alt: true, ..Press::plain(Code::Char(char::from(byte))) }
+    Press {
+        alt: true,
+        ..Press::plain(Code::Char(char::from(byte)))
+    }
 }
 
 /// What follows `ESC [`.
@@ -223,7 +240,9 @@ fn control(rest: &[u8]) -> Front {
         }
         _ => {}
     }
-    let Some(end) = rest.iter().position(|byte| !(0x20..=0x3f).contains(byte)) else { return Front::Open };
+    let Some(end) = rest.iter().position(|byte| !(0x20..=0x3f).contains(byte)) else {
+        return Front::Open;
+    };
     let last = rest.get(end).copied().unwrap_or_default();
     if !(0x40..=0x7e).contains(&last) {
         return Front::Is(2, Some(InputEvent::Key(alt(b'['))));
@@ -233,7 +252,10 @@ fn control(rest: &[u8]) -> Front {
         Some(sign @ ('?' | '<' | '=' | '>')) => (sign, text.get(1..).unwrap_or_default()),
         _ => (' ', text.as_ref()),
     };
-    let numbers: Vec<u16> = parameters.split(';').filter_map(|part| part.parse().ok()).collect();
+    let numbers: Vec<u16> = parameters
+        .split(';')
+        .filter_map(|part| part.parse().ok())
+        .collect();
     let heard = match (sign, last, numbers.as_slice()) {
         (' ', b'~', [200]) => return Front::Paste(end + 3),
         ('?', b'c', attributes) => Some(InputEvent::Attributes(attributes.to_vec())),
@@ -251,7 +273,9 @@ fn control(rest: &[u8]) -> Front {
 
 /// What the mouse did: button, column and line.
 fn mouse(numbers: &[u16], is_up: bool) -> Option<InputEvent> {
-    let [button, column, line] = numbers else { return None };
+    let [button, column, line] = numbers else {
+        return None;
+    };
     let gesture = match (button & !HELD, is_up) {
         (0, false) => Gesture::Press,
         (0, true) => Gesture::Release,
@@ -261,7 +285,11 @@ fn mouse(numbers: &[u16], is_up: bool) -> Option<InputEvent> {
         _ => return None,
     };
     let (column, line) = (column.checked_sub(1)?, line.checked_sub(1)?);
-    Some(InputEvent::Mouse(Pointer { gesture, column, line }))
+    Some(InputEvent::Mouse(Pointer {
+        gesture,
+        column,
+        line,
+    }))
 }
 
 /// The key of a letter, with the modifiers that are held.
@@ -303,12 +331,18 @@ fn lettered(number: u16, held: u16) -> Option<InputEvent> {
 
 fn with(code: Code, held: u16) -> InputEvent {
     let bits = held.saturating_sub(1);
-    InputEvent::Key(Press { code, ctrl: bits & 4 != 0, alt: bits & 2 != 0 })
+    InputEvent::Key(Press {
+        code,
+        ctrl: bits & 4 != 0,
+        alt: bits & 2 != 0,
+    })
 }
 
 /// What follows `ESC ]`, `ESC P` or `ESC _`, up to ST or BEL. Another control byte ends what is none.
 fn string(kind: u8, rest: &[u8]) -> Front {
-    let Some(end) = rest.iter().position(u8::is_ascii_control) else { return Front::Open };
+    let Some(end) = rest.iter().position(u8::is_ascii_control) else {
+        return Front::Open;
+    };
     let (text, tail) = rest.split_at(end);
     let length = match tail {
         [7, ..] if kind == b']' => end + 1,
@@ -317,7 +351,10 @@ fn string(kind: u8, rest: &[u8]) -> Front {
         _ if is_answer(&[&[0x1b, kind], text].concat()) => return Front::Is(2 + end, None),
         _ => return Front::Is(2, Some(InputEvent::Key(alt(kind)))),
     };
-    Front::Is(2 + length, answers::meaning(kind, &String::from_utf8_lossy(text)))
+    Front::Is(
+        2 + length,
+        answers::meaning(kind, &String::from_utf8_lossy(text)),
+    )
 }
 
 #[cfg(test)]
@@ -330,7 +367,12 @@ mod tests {
             InputEvent::Mouse(at) => format!("<{:?} {} {}> ", at.gesture, at.column, at.line),
             other => format!("<{other:?}> "),
         };
-        heard.iter().map(word).collect::<String>().trim_end().to_owned()
+        heard
+            .iter()
+            .map(word)
+            .collect::<String>()
+            .trim_end()
+            .to_owned()
     }
 
     const ALL: &str = "j\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\\x1b]11;rgb:ff/ff/ff\x07\x1bP>|kitty(0.40.1)\x1b\\\
@@ -342,11 +384,17 @@ mod tests {
 
     #[test]
     fn input_is_parsed_alike_whole_and_in_pieces() {
-        assert_eq!(described(&InputParser::default().take(ALL.as_bytes())), PARSED);
+        assert_eq!(
+            described(&InputParser::default().take(ALL.as_bytes())),
+            PARSED
+        );
         for size in [1, 2, 3, 7] {
             let mut parser = InputParser::default();
-            let heard: Vec<InputEvent> =
-                ALL.as_bytes().chunks(size).flat_map(|piece| parser.take(piece)).collect();
+            let heard: Vec<InputEvent> = ALL
+                .as_bytes()
+                .chunks(size)
+                .flat_map(|piece| parser.take(piece))
+                .collect();
             assert_eq!(described(&heard), PARSED, "in pieces of {size}");
             assert_eq!(parser.patience(), None);
         }
@@ -392,13 +440,22 @@ mod tests {
 
     #[test]
     fn the_beginning_of_an_answer_is_never_typed() {
-        for bytes in ["\x1b]11;rgb:1e", "\x1bP>|foo", "\x1b_Gi=31;", "\x1b[?62;", "\x1b[<64;2"] {
+        for bytes in [
+            "\x1b]11;rgb:1e",
+            "\x1bP>|foo",
+            "\x1b_Gi=31;",
+            "\x1b[?62;",
+            "\x1b[<64;2",
+        ] {
             let mut parser = InputParser::default();
             assert_eq!(parser.take(bytes.as_bytes()), []);
             assert_eq!(parser.give_back(), [], "{bytes:?}");
             assert_eq!(described(&parser.take(b"q")), "q");
         }
-        assert_eq!(described(&InputParser::default().take(b"\x1b]11;rgb:1e\rq")), "enter q");
+        assert_eq!(
+            described(&InputParser::default().take(b"\x1b]11;rgb:1e\rq")),
+            "enter q"
+        );
     }
 
     #[test]
@@ -410,7 +467,9 @@ mod tests {
         }
         assert!(parser.pasted.as_ref().unwrap().len() <= MOST_PASTED && parser.held.len() < 10);
         let heard = parser.take(b"yz\x1b[201~q");
-        let [InputEvent::Paste(text), InputEvent::Key(_)] = &heard[..] else { panic!("{heard:?}") };
+        let [InputEvent::Paste(text), InputEvent::Key(_)] = &heard[..] else {
+            panic!("{heard:?}")
+        };
         assert_eq!(text.len(), MOST_PASTED);
         parser.take(b"\x1b[200~stalled");
         assert_eq!(described(&parser.give_back()), "<Paste(\"stalled\")>");

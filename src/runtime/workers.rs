@@ -63,16 +63,24 @@ impl Workers {
         thread::spawn(move || page(pager, &work_in, &pages));
         for searcher in searchers {
             let (jobs, current, found) = (searches_in.clone(), Arc::clone(&wanted), say.clone());
-            let look = move |records: &mut Records, job: &Job| search(records, job, &current.search, &found);
+            let look = move |records: &mut Records, job: &Job| {
+                search(records, job, &current.search, &found)
+            };
             thread::spawn(move || each(searcher, &jobs, look));
         }
         // Of filters one after the other: what came later is judged last.
         let (current, judged) = (Arc::clone(&wanted), say.clone());
-        let judge =
-            move |records: &mut Records, job: &FilterJob| filter(records, job, &current.filter, &judged);
+        let judge = move |records: &mut Records, job: &FilterJob| {
+            filter(records, job, &current.filter, &judged)
+        };
         thread::spawn(move || each(reader, &filters_in, judge));
         thread::spawn(move || images::work(viewer, &pictures, &say));
-        Self { work, searches, filters, wanted }
+        Self {
+            work,
+            searches,
+            filters,
+            wanted,
+        }
     }
 
     /// Reads bodies again.
@@ -148,13 +156,18 @@ fn page(mut pager: Pager, work: &Receiver<Work>, say: &Sender<Event>) {
     for work in work {
         let event = match work {
             Work::Page(entries, origins) => {
-                let contents: Vec<(Origin, Vec<Held>)> =
-                    origins.into_iter().map(|origin| (origin, pager.read(origin))).collect();
+                let contents: Vec<(Origin, Vec<Held>)> = origins
+                    .into_iter()
+                    .map(|origin| (origin, pager.read(origin)))
+                    .collect();
                 Event::Paged { entries, contents }
             }
             Work::Details(origins, is_whole) => {
                 let details = |origin: Origin| (origin, pager.details(origin, is_whole));
-                Event::Detailed { is_whole, found: origins.into_iter().map(details).collect() }
+                Event::Detailed {
+                    is_whole,
+                    found: origins.into_iter().map(details).collect(),
+                }
             }
             Work::Show(origins) => {
                 let trees = records(&mut pager, &origins);
@@ -173,8 +186,10 @@ fn page(mut pager: Pager, work: &Receiver<Work>, say: &Sender<Event>) {
                 Err(why) => Event::Say(why),
             },
             Work::Texts(origins, answer) => {
-                let parts: Option<Vec<String>> =
-                    origins.iter().map(|origin| text_of(&mut pager, *origin)).collect();
+                let parts: Option<Vec<String>> = origins
+                    .iter()
+                    .map(|origin| text_of(&mut pager, *origin))
+                    .collect();
                 let _ = answer.send(parts);
                 continue;
             }
@@ -186,14 +201,20 @@ fn page(mut pager: Pager, work: &Receiver<Work>, say: &Sender<Event>) {
 }
 
 fn text_of(pager: &mut Pager, origin: Origin) -> Option<String> {
-    pager.bytes(origin).map(|bytes| String::from_utf8_lossy(&bytes).trim_end().to_owned())
+    pager
+        .bytes(origin)
+        .map(|bytes| String::from_utf8_lossy(&bytes).trim_end().to_owned())
 }
 
 fn records(pager: &mut Pager, origins: &[Origin]) -> Vec<(String, Tree)> {
     let mut trees = Vec::new();
     for origin in origins {
-        let title =
-            format!("line {} · byte {} · {}", origin.line, origin.at, figures::bytes(u64::from(origin.len)));
+        let title = format!(
+            "line {} · byte {} · {}",
+            origin.line,
+            origin.at,
+            figures::bytes(u64::from(origin.len))
+        );
         let gone = || Tree::Text(Text::from("the record cannot be read any more"));
         let tree = pager.tree(*origin).unwrap_or_else(gone);
         trees.push((title, tree));
@@ -221,7 +242,12 @@ struct Records {
 
 impl Records {
     /// A body of a record that is worth decoding.
-    fn body(&mut self, origin: Origin, slot: u16, is_worth: &dyn Fn(&[u8]) -> bool) -> Option<Held> {
+    fn body(
+        &mut self,
+        origin: Origin,
+        slot: u16,
+        is_worth: &dyn Fn(&[u8]) -> bool,
+    ) -> Option<Held> {
         if self.read.as_ref().is_none_or(|(known, _)| *known != origin) {
             self.read = Some((origin, self.pager.read_next(origin, is_worth)));
         }
@@ -249,9 +275,19 @@ fn search(records: &mut Records, job: &Job, wanted: &AtomicU32, say: &Sender<Eve
             return true;
         }
         let mut read = |origin: Origin, slot: u16| records.body(origin, slot, &is_worth);
-        hits.extend(hits_of(&job.pattern, job.scope, (*entry, blocks), &mut read));
+        hits.extend(hits_of(
+            &job.pattern,
+            job.scope,
+            (*entry, blocks),
+            &mut read,
+        ));
     }
-    say.send(Event::Searched { generation, number: job.number, hits }).is_ok()
+    say.send(Event::Searched {
+        generation,
+        number: job.number,
+        hits,
+    })
+    .is_ok()
 }
 
 /// Answers whether anybody still listens.
@@ -263,16 +299,27 @@ fn filter(records: &mut Records, job: &FilterJob, wanted: &AtomicU32, say: &Send
         if job.is_whole && wanted.load(Ordering::Relaxed) != generation {
             return true;
         }
-        if job.judge.read(&open.unsure, &mut |origin, slot| records.body(origin, slot, &|_| true)) {
+        if job.judge.read(&open.unsure, &mut |origin, slot| {
+            records.body(origin, slot, &|_| true)
+        }) {
             matched.push((open.focus, open.revision));
         }
         if sent.elapsed() >= PROGRESS {
             sent = Instant::now();
             let percent = percent(done, job.unsure.len());
-            let _ = say.send(Event::Filtered { generation, percent, matched: None });
+            let _ = say.send(Event::Filtered {
+                generation,
+                percent,
+                matched: None,
+            });
         }
     }
-    say.send(Event::Filtered { generation, percent: 100, matched: Some(matched) }).is_ok()
+    say.send(Event::Filtered {
+        generation,
+        percent: 100,
+        matched: Some(matched),
+    })
+    .is_ok()
 }
 
 fn colour(colours: &Colours, say: &Sender<Event>) {

@@ -29,7 +29,10 @@ pub struct KnownDetails {
 impl KnownDetails {
     /// All records were read anew: they may be others by now.
     pub(crate) fn clear(&mut self) {
-        *self = Self { is_whole: self.is_whole, ..Self::default() };
+        *self = Self {
+            is_whole: self.is_whole,
+            ..Self::default()
+        };
     }
 
     /// These entries were read anew, and what was known at the places of their records may be of others. All others
@@ -58,10 +61,19 @@ impl KnownDetails {
         above: Option<Origin>,
     ) -> Vec<(usize, Arc<Details>)> {
         let blocks = blocks.start..blocks.end.min(entry.blocks.len());
-        let below = |block| records_below(entry, block).into_iter().map(move |(_, origin)| (block, origin));
-        let below = blocks.flat_map(below).filter(|(_, origin)| Some(*origin) != above);
+        let below = |block| {
+            records_below(entry, block)
+                .into_iter()
+                .map(move |(_, origin)| (block, origin))
+        };
+        let below = blocks
+            .flat_map(below)
+            .filter(|(_, origin)| Some(*origin) != above);
         let known = below.filter_map(|(block, origin)| {
-            let details = self.known.get(&origin).filter(|details| !details.is_empty())?;
+            let details = self
+                .known
+                .get(&origin)
+                .filter(|details| !details.is_empty())?;
             Some((block, Arc::clone(details)))
         });
         known.collect()
@@ -70,15 +82,22 @@ impl KnownDetails {
     /// From now on only whole records are wanted, or only what of them no block shows.
     pub(crate) fn want_whole(&mut self, is_whole: bool) {
         if self.is_whole != is_whole {
-            *self = Self { is_whole, ..Self::default() };
+            *self = Self {
+                is_whole,
+                ..Self::default()
+            };
         }
     }
 
     /// Records of these blocks of an entry that are not known and were not asked for; they are from now on.
     pub(crate) fn unasked(&mut self, entry: &Entry, blocks: std::ops::Range<usize>) -> Vec<Origin> {
         let blocks = blocks.start..blocks.end.min(entry.blocks.len());
-        let records = blocks.flat_map(|block| records_below(entry, block)).map(|(_, origin)| origin);
-        records.filter(|origin| !self.known.contains_key(origin) && self.asked.insert(*origin)).collect()
+        let records = blocks
+            .flat_map(|block| records_below(entry, block))
+            .map(|(_, origin)| origin);
+        records
+            .filter(|origin| !self.known.contains_key(origin) && self.asked.insert(*origin))
+            .collect()
     }
 
     /// Whether an answer is still to come.

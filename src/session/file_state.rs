@@ -40,7 +40,9 @@ impl FileState {
             return Some("reading stopped".to_owned());
         }
         match &self.link {
-            LinkState::Live | LinkState::Reread(_) | LinkState::Closed | LinkState::InPart(_) => None,
+            LinkState::Live | LinkState::Reread(_) | LinkState::Closed | LinkState::InPart(_) => {
+                None
+            }
             LinkState::Emptied => Some("file emptied".to_owned()),
             LinkState::Gone => Some("file gone".to_owned()),
             LinkState::Moved(None) => Some("file moved".to_owned()),

@@ -87,7 +87,12 @@ impl Filter {
     /// The same filter, for a session that is read from the start.
     #[must_use]
     pub(crate) fn emptied(self) -> Self {
-        Self { verdicts: HashMap::new(), hidden: 0, percent: 100, ..self }
+        Self {
+            verdicts: HashMap::new(),
+            hidden: 0,
+            percent: 100,
+            ..self
+        }
     }
 
     /// Judges entries by what is known of them at once; what must be read stays hidden meanwhile.
@@ -99,29 +104,55 @@ impl Filter {
     ) -> Option<FilterJob> {
         let mut unsure = Vec::new();
         for id in ids {
-            let Some(entry) = transcript.get(*id) else { continue };
+            let Some(entry) = transcript.get(*id) else {
+                continue;
+            };
             let revision = entry.revision;
-            let mut shown = Shown { blocks: Vec::new(), of: entry.blocks.len(), revision };
+            let mut shown = Shown {
+                blocks: Vec::new(),
+                of: entry.blocks.len(),
+                revision,
+            };
             for (place, block) in entry.blocks.iter().enumerate() {
-                match self.judge.judge(transcript, entry, (place, block), reads_memory) {
+                match self
+                    .judge
+                    .judge(transcript, entry, (place, block), reads_memory)
+                {
                     Verdict::Known(true) => shown.blocks.push(place),
                     Verdict::Known(false) => {}
                     Verdict::Unsure(open) => {
-                        let focus = Place { entry: *id, block: place };
-                        unsure.push(Open { focus, revision, unsure: *open });
+                        let focus = Place {
+                            entry: *id,
+                            block: place,
+                        };
+                        unsure.push(Open {
+                            focus,
+                            revision,
+                            unsure: *open,
+                        });
                     }
                 }
             }
             self.set(*id, shown);
         }
         let (judge, generation) = (Arc::clone(&self.judge), self.generation);
-        (!unsure.is_empty()).then_some(FilterJob { judge, generation, is_whole: !reads_memory, unsure })
+        (!unsure.is_empty()).then_some(FilterJob {
+            judge,
+            generation,
+            is_whole: !reads_memory,
+            unsure,
+        })
     }
 
     /// Shows a block after all, unless its entry has been judged in a later state.
     pub(crate) fn show(&mut self, focus: Place, revision: u32) {
-        let Some(shown) = self.verdicts.get_mut(&focus.entry) else { return };
-        if shown.revision == revision && focus.block < shown.of && !shown.blocks.contains(&focus.block) {
+        let Some(shown) = self.verdicts.get_mut(&focus.entry) else {
+            return;
+        };
+        if shown.revision == revision
+            && focus.block < shown.of
+            && !shown.blocks.contains(&focus.block)
+        {
             shown.blocks.push(focus.block);
             shown.blocks.sort_unstable();
             self.hidden = self.hidden.saturating_sub(1);
@@ -132,7 +163,11 @@ impl Filter {
     pub(crate) fn keep(&mut self, transcript: &Transcript) {
         let known: HashSet<EntryId> = transcript.order().iter().copied().collect();
         self.verdicts.retain(|id, _| known.contains(id));
-        self.hidden = self.verdicts.values().map(|shown| shown.of - shown.blocks.len()).sum();
+        self.hidden = self
+            .verdicts
+            .values()
+            .map(|shown| shown.of - shown.blocks.len())
+            .sum();
     }
 
     fn set(&mut self, id: EntryId, shown: Shown) {
@@ -144,7 +179,9 @@ impl Filter {
 
     /// The blocks of an entry that are shown.
     pub fn blocks(&self, id: EntryId) -> &[usize] {
-        self.verdicts.get(&id).map_or(&[], |shown| shown.blocks.as_slice())
+        self.verdicts
+            .get(&id)
+            .map_or(&[], |shown| shown.blocks.as_slice())
     }
 
     /// Whether a block is shown.

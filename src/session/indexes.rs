@@ -131,7 +131,10 @@ impl Needs {
     /// What is known of every session, whatever is in sight: entries are at hand when they come, and may be on disk
     /// later.
     fn always() -> Self {
-        Self { loops: true, ..Self::default() }
+        Self {
+            loops: true,
+            ..Self::default()
+        }
     }
 }
 
@@ -182,7 +185,10 @@ impl Indexes {
     pub(crate) fn follow(&mut self, transcript: &Transcript, needs: Needs, is_whole: bool) {
         self.needs = needs;
         let was_behind = self.is_behind;
-        let needs = Needs { findings: needs.findings && is_whole, ..needs };
+        let needs = Needs {
+            findings: needs.findings && is_whole,
+            ..needs
+        };
         let is_changed = self.change_due(transcript);
         self.is_behind = !(self.follow_each(transcript, needs | Needs::always()) && is_changed);
         self.generation += u64::from(was_behind || self.is_behind);
@@ -224,7 +230,12 @@ impl Delayed {
             return Cow::Borrowed(touched);
         }
         let waits = |id: &EntryId| transcript.blocks_of(*id) / BLOCKS;
-        if !touched.changed.iter().chain(&touched.moved).any(|id| waits(id) > 1) {
+        if !touched
+            .changed
+            .iter()
+            .chain(&touched.moved)
+            .any(|id| waits(id) > 1)
+        {
             return Cow::Borrowed(touched);
         }
         let mut touched = touched.clone();

@@ -80,8 +80,14 @@ impl Session {
     pub(crate) fn take(&mut self, feed: Feed) -> Vec<Change> {
         match feed {
             Feed::Opened(opened) => self.file.opened = Some(*opened),
-            Feed::Batch { stage: Stage::Preview, batch } => return self.take_last(*batch),
-            Feed::Batch { stage: Stage::Whole, batch } => return self.take_whole(*batch),
+            Feed::Batch {
+                stage: Stage::Preview,
+                batch,
+            } => return self.take_last(*batch),
+            Feed::Batch {
+                stage: Stage::Whole,
+                batch,
+            } => return self.take_whole(*batch),
             // Once caught up, reading on is following, however long a burst takes.
             Feed::Progress { done, total } => {
                 self.file.progress = Some((done, total)).filter(|_| !self.file.is_caught_up);
@@ -96,9 +102,9 @@ impl Session {
             Feed::Link(link) => self.file.link = link,
             Feed::Polled(why) => {
                 let words = match &why {
-                    Polled::Refused(what) => {
-                        Some(format!("no file events ({what}): looking four times a second instead"))
-                    }
+                    Polled::Refused(what) => Some(format!(
+                        "no file events ({what}): looking four times a second instead"
+                    )),
                     _ => None,
                 };
                 self.file.polled = Some(why);
@@ -131,11 +137,21 @@ impl Session {
         let mode = batch.mode;
         if mode.begins() {
             let (transcript, differences) = (self.transcript.anew(), Some(Differences::default()));
-            self.whole = Some(Box::new(Self { transcript, differences, ..Self::default() }));
+            self.whole = Some(Box::new(Self {
+                transcript,
+                differences,
+                ..Self::default()
+            }));
         }
-        let Some(whole) = &mut self.whole else { return self.apply(batch) };
+        let Some(whole) = &mut self.whole else {
+            return self.apply(batch);
+        };
         whole.take_unseen(batch, self.indexes.needs, &self.transcript);
-        if mode.ends() { self.show_whole() } else { Vec::new() }
+        if mode.ends() {
+            self.show_whole()
+        } else {
+            Vec::new()
+        }
     }
 
     /// Applies a batch to the transcript that is shown.
@@ -160,7 +176,10 @@ impl Session {
             differences.note(before, &self.transcript, &touched);
         }
         self.indexes.note(&self.transcript, &touched);
-        let (entries, is_anew) = (self.transcript.order().len(), self.transcript.settles_anew());
+        let (entries, is_anew) = (
+            self.transcript.order().len(),
+            self.transcript.settles_anew(),
+        );
         // What must be found from the beginning again waits until the session is twice as long: so all of it together
         // costs no more than twice the session.
         if !is_anew || entries >= 2 * self.settled {
@@ -182,13 +201,21 @@ impl Session {
 
     /// The whole takes the place of what is shown, be it of the end or of the file as it was before.
     fn show_whole(&mut self) -> Vec<Change> {
-        let Some(whole) = self.whole.take() else { return Vec::new() };
-        let Self { transcript, mut indexes, differences, .. } = *whole;
+        let Some(whole) = self.whole.take() else {
+            return Vec::new();
+        };
+        let Self {
+            transcript,
+            mut indexes,
+            differences,
+            ..
+        } = *whole;
         indexes.go_on_from(&self.indexes);
         self.indexes = indexes;
         self.status.is_stale = true;
         if let Some(differences) = differences {
-            let Replaced { touched, before } = differences.replace(&mut self.transcript, transcript);
+            let Replaced { touched, before } =
+                differences.replace(&mut self.transcript, transcript);
             return vec![match before {
                 Some(before) => Change::Replaced { before, touched },
                 None => Change::Touched(touched),
@@ -196,11 +223,18 @@ impl Session {
         }
         let before = Box::new(std::mem::replace(&mut self.transcript, transcript));
         self.transcript.settle();
-        vec![Change::Replaced { before, touched: Touched::default() }]
+        vec![Change::Replaced {
+            before,
+            touched: Touched::default(),
+        }]
     }
 
     /// Takes bodies that were read again. Answers which entries have them.
-    pub(crate) fn fill(&mut self, entries: &[EntryId], contents: &[(Origin, Vec<Held>)]) -> Vec<EntryId> {
+    pub(crate) fn fill(
+        &mut self,
+        entries: &[EntryId],
+        contents: &[(Origin, Vec<Held>)],
+    ) -> Vec<EntryId> {
         let filled = self.transcript.fill(entries, contents);
         self.indexes.learn(&self.transcript, entries);
         filled
@@ -216,9 +250,17 @@ impl Session {
         if !self.is_at_its_end() {
             return None;
         }
-        let mut entries = self.transcript.order().iter().rev().filter_map(|id| self.transcript.get(*id));
+        let mut entries = self
+            .transcript
+            .order()
+            .iter()
+            .rev()
+            .filter_map(|id| self.transcript.get(*id));
         let last = entries.find(|entry| entry.lane.is_none())?;
-        Some(Seen { key: last.key.clone(), at: now })
+        Some(Seen {
+            key: last.key.clone(),
+            at: now,
+        })
     }
 
     /// Whether what comes is written now, and was not there before.
@@ -234,20 +276,35 @@ impl Session {
     /// Finds out how the session stands now.
     pub(crate) fn refresh(&mut self, now: Timestamp) {
         self.indexes.compute(&self.transcript);
-        self.status.refresh(&self.transcript, &self.indexes.account, self.file.last_write, now);
+        self.status.refresh(
+            &self.transcript,
+            &self.indexes.account,
+            self.file.last_write,
+            now,
+        );
     }
 
     /// How long nothing was written at work, in ms.
     pub(crate) fn silence(&self, now: Timestamp) -> Option<u64> {
-        activity::silence(&self.transcript, &self.status.activity, self.file.last_write, now)
+        activity::silence(
+            &self.transcript,
+            &self.status.activity,
+            self.file.last_write,
+            now,
+        )
     }
 
     /// The same, once it lasts longer than anybody expects: tools often write nothing until they end. Work that was
     /// given up is not silent, it has stopped.
     pub(crate) fn long_silence(&self, now: Timestamp) -> Option<u64> {
         let activity = &self.status.activity;
-        let bearable = if matches!(activity, Activity::Tool { .. }) { SILENT_TOOL } else { SILENT };
-        self.silence(now).filter(|ms| activity.is_work() && *ms >= bearable)
+        let bearable = if matches!(activity, Activity::Tool { .. }) {
+            SILENT_TOOL
+        } else {
+            SILENT
+        };
+        self.silence(now)
+            .filter(|ms| activity.is_work() && *ms >= bearable)
     }
 
     /// The loop that the agent is in right now.
@@ -264,7 +321,11 @@ impl Session {
     /// How long the newest turn has been going on since the last sign of its main lane, in ms.
     pub(crate) fn goes_on_ms(&self, now: Timestamp) -> u64 {
         let is_open = self.status.activity.is_work();
-        self.indexes.account.last_sign().filter(|_| is_open).map_or(0, |last| now.since(last))
+        self.indexes
+            .account
+            .last_sign()
+            .filter(|_| is_open)
+            .map_or(0, |last| now.since(last))
     }
 
     /// Whether a call of an entry still runs: the agent is at work, and its result may come, or its work goes on.
@@ -295,14 +356,27 @@ impl Session {
     }
 
     /// A call or a result that has lost its other half since the last look, by those that were `known` then.
-    pub(crate) fn news_of_orphans(&mut self, known: &mut Option<HashSet<Place>>) -> Option<(Place, String)> {
+    pub(crate) fn news_of_orphans(
+        &mut self,
+        known: &mut Option<HashSet<Place>>,
+    ) -> Option<(Place, String)> {
         if self.is_part() || !self.indexes.follow_findings(&self.transcript) {
             return None;
         }
-        let orphans = self.indexes.findings.iter().filter(|finding| finding.is_orphan());
-        let now: Vec<(Place, &Finding)> = orphans.map(|finding| (place_of(finding), finding)).collect();
+        let orphans = self
+            .indexes
+            .findings
+            .iter()
+            .filter(|finding| finding.is_orphan());
+        let now: Vec<(Place, &Finding)> = orphans
+            .map(|finding| (place_of(finding), finding))
+            .collect();
         let before = known.take();
-        let is_new = |place: &Place| before.as_ref().is_some_and(|before| !before.contains(place));
+        let is_new = |place: &Place| {
+            before
+                .as_ref()
+                .is_some_and(|before| !before.contains(place))
+        };
         let news = now.iter().find(|(place, _)| is_new(place));
         let news = news.map(|(place, finding)| (*place, finding.message.clone()));
         *known = Some(now.into_iter().map(|(place, _)| place).collect());
@@ -311,5 +385,8 @@ impl Session {
 }
 
 fn place_of(finding: &Finding) -> Place {
-    Place { entry: finding.entry, block: finding.block }
+    Place {
+        entry: finding.entry,
+        block: finding.block,
+    }
 }

@@ -19,12 +19,17 @@ impl Seen {
     /// decide; but not before all of it was read.
     pub(crate) fn after<'t>(&self, transcript: &'t Transcript, is_all_read: bool) -> &'t [EntryId] {
         let order = transcript.order();
-        let from = match transcript.find(&self.key).and_then(|id| transcript.place_of(id)) {
+        let from = match transcript
+            .find(&self.key)
+            .and_then(|id| transcript.place_of(id))
+        {
             Some(last) => last + 1,
             None if !is_all_read => order.len(),
             None => {
                 let is_older = |entry: &Entry| entry.at.is_some_and(|written| written <= self.at);
-                transcript.last_such(order, is_older).map_or(0, |last| last + 1)
+                transcript
+                    .last_such(order, is_older)
+                    .map_or(0, |last| last + 1)
             }
         };
         order.get(from..).unwrap_or_default()

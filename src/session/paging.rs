@@ -20,7 +20,10 @@ pub struct Asked {
 impl Asked {
     /// Whether anything of an entry was asked for.
     pub(crate) fn has(&self, id: EntryId) -> bool {
-        self.known.range((id, 0)..=(id, usize::MAX)).next().is_some()
+        self.known
+            .range((id, 0)..=(id, usize::MAX))
+            .next()
+            .is_some()
     }
 
     /// What was asked for of an entry may be asked for again.
@@ -47,11 +50,20 @@ impl Paging {
     /// Asks for the bodies of a portion of an entry.
     pub fn portion(&mut self, asked: &mut Asked, (id, entry): (EntryId, &Entry), number: usize) {
         let first = number.saturating_mul(BLOCKS);
-        self.add(asked, (id, number), away(entry.blocks.iter().skip(first).take(BLOCKS)));
+        self.add(
+            asked,
+            (id, number),
+            away(entry.blocks.iter().skip(first).take(BLOCKS)),
+        );
     }
 
     /// Asks for the bodies of an entry; of one with many blocks only for this one, or for all if none is named.
-    pub fn other(&mut self, asked: &mut Asked, (id, entry): (EntryId, &Entry), body: Option<Origin>) {
+    pub fn other(
+        &mut self,
+        asked: &mut Asked,
+        (id, entry): (EntryId, &Entry),
+        body: Option<Origin>,
+    ) {
         match body {
             _ if entry.blocks.len() <= BLOCKS => self.portion(asked, (id, entry), 0),
             Some(body) => self.add(asked, (id, usize::MAX), vec![body]),
@@ -83,5 +95,8 @@ impl Paging {
 
 fn away<'b>(blocks: impl Iterator<Item = &'b Block>) -> Vec<Origin> {
     let bodies = blocks.flat_map(|block| block.kind.bodies());
-    bodies.filter(|body: &&Body| body.is_away()).map(|body| body.from).collect()
+    bodies
+        .filter(|body: &&Body| body.is_away())
+        .map(|body| body.from)
+        .collect()
 }

@@ -85,9 +85,14 @@ pub fn hits_of(
     (entry, blocks): (EntryId, &[BlockText]),
     read: &mut Read<'_>,
 ) -> Vec<Hit> {
-    let wanted = blocks.iter().filter(|text| scope.is_none_or(|scope| text.scopes.contains(&scope)));
+    let wanted = blocks
+        .iter()
+        .filter(|text| scope.is_none_or(|scope| text.scopes.contains(&scope)));
     let counted = wanted.map(|text| Hit {
-        focus: Place { entry, block: text.block },
+        focus: Place {
+            entry,
+            block: text.block,
+        },
         lines: texts::count(pattern, text, read),
     });
     counted.filter(|hit| hit.lines > 0).collect()
@@ -97,20 +102,35 @@ impl Search {
     /// A search that has found nothing yet. Text that is no regular expression is taken literally.
     pub(crate) fn new(typed: &str, is_literal: bool, generation: u32) -> Option<Self> {
         let (scope, text) = Scope::split(typed);
-        let text = if is_literal && !typed.is_empty() && text.is_empty() { typed } else { text };
+        let text = if is_literal && !typed.is_empty() && text.is_empty() {
+            typed
+        } else {
+            text
+        };
         if text.is_empty() {
             return None;
         }
-        let pattern = if is_literal { None } else { texts::pattern(text, false) };
+        let pattern = if is_literal {
+            None
+        } else {
+            texts::pattern(text, false)
+        };
         let is_pattern = pattern.is_some();
-        let mistake = if is_literal || is_pattern { None } else { texts::mistake(text) };
+        let mistake = if is_literal || is_pattern {
+            None
+        } else {
+            texts::mistake(text)
+        };
         let before = typed.chars().count() - text.chars().count();
         let pattern = pattern.or_else(|| texts::pattern(text, true))?;
         Some(Self {
             typed: typed.to_owned(),
             scope,
             is_literal,
-            mistake: mistake.map(|mistake| Mistake { at: mistake.at + before, ..mistake }),
+            mistake: mistake.map(|mistake| Mistake {
+                at: mistake.at + before,
+                ..mistake
+            }),
             pattern,
             prefilter: Arc::new(texts::prefilter(text, !is_pattern)),
             hits: Vec::new(),
@@ -125,16 +145,29 @@ impl Search {
     }
 
     /// Takes over hits of some entries, in place of earlier ones of the same entries.
-    pub(crate) fn replace(&mut self, transcript: &Transcript, searched: &[EntryId], hits: Vec<Hit>) {
+    pub(crate) fn replace(
+        &mut self,
+        transcript: &Transcript,
+        searched: &[EntryId],
+        hits: Vec<Hit>,
+    ) {
         let searched: HashSet<EntryId> = searched.iter().copied().collect();
-        self.found.retain(|hit| !searched.contains(&hit.focus.entry));
+        self.found
+            .retain(|hit| !searched.contains(&hit.focus.entry));
         self.add(transcript, hits);
     }
 
     /// Adds hits that are in the order of the file, and keeps all in it.
     pub(crate) fn add(&mut self, transcript: &Transcript, hits: Vec<Hit>) {
-        let place = |hit: &Hit| (transcript.place_of(hit.focus.entry).unwrap_or(usize::MAX), hit.focus.block);
-        let (Some(first), Some(last)) = (hits.first().map(place), hits.last().map(place)) else { return };
+        let place = |hit: &Hit| {
+            (
+                transcript.place_of(hit.focus.entry).unwrap_or(usize::MAX),
+                hit.focus.block,
+            )
+        };
+        let (Some(first), Some(last)) = (hits.first().map(place), hits.last().map(place)) else {
+            return;
+        };
         if self.found.last().is_none_or(|known| place(known) < first) {
             self.found.extend(hits);
         } else if self.found.first().is_some_and(|known| last < place(known)) {
@@ -149,10 +182,12 @@ impl Search {
     /// Begins at a place of the order. Where an earlier search found nothing whose hits hold all of its
     /// own, it need not look again.
     pub(crate) fn begin(&mut self, place: usize, earlier: Option<&Self>) {
-        let known = earlier.filter(|earlier| self.is_narrower_than(earlier)).map(|earlier| Known {
-            within: earlier.progress.done().clone(),
-            entries: earlier.found.iter().map(|hit| hit.focus.entry).collect(),
-        });
+        let known = earlier
+            .filter(|earlier| self.is_narrower_than(earlier))
+            .map(|earlier| Known {
+                within: earlier.progress.done().clone(),
+                entries: earlier.found.iter().map(|hit| hit.focus.entry).collect(),
+            });
         self.progress = SearchProgress::from(place, known);
     }
 
@@ -183,7 +218,12 @@ impl Search {
 
     /// Leaves out what the filter leaves out.
     pub(crate) fn narrow(&mut self, shows: impl Fn(Place) -> bool) {
-        self.hits = self.found.iter().copied().filter(|hit| shows(hit.focus)).collect();
+        self.hits = self
+            .found
+            .iter()
+            .copied()
+            .filter(|hit| shows(hit.focus))
+            .collect();
         self.changes = self.changes.wrapping_add(1);
     }
 
@@ -196,26 +236,47 @@ impl Search {
     pub(crate) fn number_of(&self, focus: Place, within: usize) -> Option<usize> {
         let place = self.hits.iter().position(|hit| hit.focus == focus)?;
         let before: usize = self.hits.iter().take(place).map(|hit| hit.lines).sum();
-        let most = self.hits.get(place).map_or(0, |hit| hit.lines.saturating_sub(1));
+        let most = self
+            .hits
+            .get(place)
+            .map_or(0, |hit| hit.lines.saturating_sub(1));
         Some(before + within.min(most) + 1)
     }
 
     /// The hit that is sought from here. It is sure as soon as all between it and the place is searched.
-    pub(crate) fn chosen(&self, transcript: &Transcript, seeks: Seek, start: Option<Place>) -> Option<Place> {
+    pub(crate) fn chosen(
+        &self,
+        transcript: &Transcript,
+        seeks: Seek,
+        start: Option<Place>,
+    ) -> Option<Place> {
         let place = |focus: Place| focus.in_file(transcript);
-        let at_or_behind =
-            |focus: Option<Place>| self.hits.partition_point(|hit| Some(place(hit.focus)) < focus.map(place));
+        let at_or_behind = |focus: Option<Place>| {
+            self.hits
+                .partition_point(|hit| Some(place(hit.focus)) < focus.map(place))
+        };
         let complete = |hit: Option<&Hit>| hit.filter(|_| self.is_complete).copied();
         let done = self.progress.done();
         let of_entry = |focus: Place| place(focus).0;
-        let is_sure = |from: usize, to: usize| self.is_complete || (done.start <= from && to < done.end);
+        let is_sure =
+            |from: usize, to: usize| self.is_complete || (done.start <= from && to < done.end);
         let hit = match seeks {
             Seek::Nearest => {
                 let (at, own) = (at_or_behind(start), start.map_or(0, of_entry));
-                let behind = self.hits.get(at).filter(|hit| is_sure(own, of_entry(hit.focus)));
+                let behind = self
+                    .hits
+                    .get(at)
+                    .filter(|hit| is_sure(own, of_entry(hit.focus)));
                 let is_last_part = done.end >= transcript.order().len() && done.start <= own;
-                let before = || self.hits.last().filter(|_| is_last_part && at == self.hits.len());
-                behind.or_else(before).copied().or_else(|| complete(self.hits.last()))
+                let before = || {
+                    self.hits
+                        .last()
+                        .filter(|_| is_last_part && at == self.hits.len())
+                };
+                behind
+                    .or_else(before)
+                    .copied()
+                    .or_else(|| complete(self.hits.last()))
             }
             Seek::Behind(from) => {
                 let behind = self.hits.iter().find(|hit| place(hit.focus) > place(from));
@@ -223,7 +284,9 @@ impl Search {
                 behind.copied().or_else(|| complete(self.hits.first()))
             }
             Seek::Before(from) => {
-                let before = at_or_behind(Some(from)).checked_sub(1).and_then(|at| self.hits.get(at));
+                let before = at_or_behind(Some(from))
+                    .checked_sub(1)
+                    .and_then(|at| self.hits.get(at));
                 let before = before.filter(|hit| is_sure(of_entry(hit.focus), of_entry(from)));
                 before.copied().or_else(|| complete(self.hits.last()))
             }
@@ -233,7 +296,12 @@ impl Search {
 
     /// Notes how many rows of a block have hits, now that they are known.
     pub(crate) fn correct(&mut self, focus: Place, lines: usize) {
-        for hit in self.hits.iter_mut().chain(&mut self.found).filter(|hit| hit.focus == focus) {
+        for hit in self
+            .hits
+            .iter_mut()
+            .chain(&mut self.found)
+            .filter(|hit| hit.focus == focus)
+        {
             hit.lines = lines;
         }
     }

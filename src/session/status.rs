@@ -58,24 +58,39 @@ impl Status {
     ) {
         // It depends on the session and on how many seconds have passed; the last answer may be very long.
         let counted = account.generation();
-        let seen = (transcript.changes(), last_write, now.0.div_euclid(1_000), counted);
+        let seen = (
+            transcript.changes(),
+            last_write,
+            now.0.div_euclid(1_000),
+            counted,
+        );
         let is_counted_anew = self.judged.is_none_or(|(.., before)| before != counted);
         if self.is_stale || self.judged != Some(seen) {
             self.judged = Some(seen);
             self.activity = activity::judge(transcript, last_write, now);
             let is_at_work = self.activity.goes_on(now);
-            let calls = if is_at_work { background::calls(transcript, &self.activity) } else { Vec::new() };
-            self.running =
-                calls.into_iter().filter_map(|(id, call)| place_of(transcript, id, call)).collect();
-            self.in_background =
-                if self.running.is_empty() { 0 } else { background::running(transcript, &self.activity) };
+            let calls = if is_at_work {
+                background::calls(transcript, &self.activity)
+            } else {
+                Vec::new()
+            };
+            self.running = calls
+                .into_iter()
+                .filter_map(|(id, call)| place_of(transcript, id, call))
+                .collect();
+            self.in_background = if self.running.is_empty() {
+                0
+            } else {
+                background::running(transcript, &self.activity)
+            };
         }
         let is_stale = std::mem::take(&mut self.is_stale);
         if is_stale {
             self.context = context::of(transcript);
         }
         if is_stale || is_counted_anew {
-            self.cost = phrases::cost(&account.cost(transcript)).unwrap_or_else(|| unknown_price(transcript));
+            self.cost = phrases::cost(&account.cost(transcript))
+                .unwrap_or_else(|| unknown_price(transcript));
         }
     }
 
@@ -88,7 +103,11 @@ impl Status {
 /// Tokens were spent, and no price is known.
 fn unknown_price(transcript: &Transcript) -> String {
     let is_spent = transcript.totals().sum().output.total > 0;
-    if is_spent { "$?".to_owned() } else { String::new() }
+    if is_spent {
+        "$?".to_owned()
+    } else {
+        String::new()
+    }
 }
 
 fn place_of(transcript: &Transcript, entry: EntryId, call: &ToolCall) -> Option<Place> {

@@ -34,7 +34,10 @@ pub struct Subject {
 impl Subject {
     /// The name of its file: the same in every run.
     pub(crate) fn file_name(&self) -> String {
-        format!("{:016x}.json", Piece::of(&format!("{}#{}", self.path, self.session)).0)
+        format!(
+            "{:016x}.json",
+            Piece::of(&format!("{}#{}", self.path, self.session)).0
+        )
     }
 }
 
@@ -58,8 +61,15 @@ impl Memory {
     #[must_use]
     pub(crate) fn onto(self, before: &Marks, theirs: Self) -> Self {
         let mut marks = theirs.marks;
-        marks.extend(self.marks.into_iter().filter(|(letter, mark)| before.get(letter) != Some(mark)));
-        Self { marks, seen: self.seen.or(theirs.seen) }
+        marks.extend(
+            self.marks
+                .into_iter()
+                .filter(|(letter, mark)| before.get(letter) != Some(mark)),
+        );
+        Self {
+            marks,
+            seen: self.seen.or(theirs.seen),
+        }
     }
 }
 
@@ -93,7 +103,11 @@ impl Arrangement {
     /// As it is now.
     pub(crate) fn of(panes: &Panes, shows: Shows) -> Self {
         let intents = Some(shows.intents);
-        Self { outline: panes.outline_width, inspector: panes.inspector_width, intents }
+        Self {
+            outline: panes.outline_width,
+            inspector: panes.inspector_width,
+            intents,
+        }
     }
 }
 
@@ -171,26 +185,42 @@ pub(crate) fn session_of(text: &str, subject: &Subject) -> Result<Memory, String
     if (&file.path, &file.session) != (&subject.path, &subject.session) {
         return Err("is of another session".to_owned());
     }
-    let marks = file.marks.into_iter().filter(|(letter, _)| letter.is_alphanumeric());
-    let marks: HashMap<char, _> =
-        marks.map(|(letter, mark)| (letter, (Text::clean(&mark.entry), mark.block))).collect();
-    let seen = file
-        .seen
-        .and_then(|seen| Some(Seen { key: Text::clean(&seen.entry), at: Timestamp::parse(&seen.at)? }));
+    let marks = file
+        .marks
+        .into_iter()
+        .filter(|(letter, _)| letter.is_alphanumeric());
+    let marks: HashMap<char, _> = marks
+        .map(|(letter, mark)| (letter, (Text::clean(&mark.entry), mark.block)))
+        .collect();
+    let seen = file.seen.and_then(|seen| {
+        Some(Seen {
+            key: Text::clean(&seen.entry),
+            at: Timestamp::parse(&seen.at)?,
+        })
+    });
     Ok(Memory { marks, seen })
 }
 
 /// Writes what is kept of a session.
 pub(crate) fn session_text(memory: &Memory, subject: &Subject) -> String {
     let mark = |(letter, (key, block)): (&char, &(Text, usize))| {
-        (*letter, MarkFile { entry: key.to_string(), block: *block })
+        (
+            *letter,
+            MarkFile {
+                entry: key.to_string(),
+                block: *block,
+            },
+        )
     };
     let seen = memory.seen.as_ref();
     text(&SessionFile {
         schema: OF_SESSION.to_owned(),
         path: subject.path.clone(),
         session: subject.session.clone(),
-        seen: seen.map(|seen| SeenFile { entry: seen.key.to_string(), at: seen.at.to_rfc3339() }),
+        seen: seen.map(|seen| SeenFile {
+            entry: seen.key.to_string(),
+            at: seen.at.to_rfc3339(),
+        }),
         marks: memory.marks.iter().map(mark).collect(),
     })
 }
@@ -199,16 +229,26 @@ pub(crate) fn session_text(memory: &Memory, subject: &Subject) -> String {
 pub(crate) fn habits_of(text: &str) -> Result<Habits, String> {
     let file: ReaderFile = of_schema(text, OF_READER)?;
     let clean = |lines: Vec<String>| {
-        let lines = lines.iter().map(|line| Text::clean(line).replace(['\n', '\t'], " "));
+        let lines = lines
+            .iter()
+            .map(|line| Text::clean(line).replace(['\n', '\t'], " "));
         lines.filter(|line| !line.trim().is_empty()).collect()
     };
-    Ok(Habits { searches: clean(file.searches), filters: clean(file.filters), widths: file.widths })
+    Ok(Habits {
+        searches: clean(file.searches),
+        filters: clean(file.filters),
+        widths: file.widths,
+    })
 }
 
 /// Writes what is kept of the reader's habits. Whoever looks for a key or a token does not want it to be kept.
 pub(crate) fn habits_text(habits: &Habits) -> String {
     let open = |lines: &[String]| {
-        lines.iter().filter(|line| Mask::default().apply(line).is_none()).cloned().collect()
+        lines
+            .iter()
+            .filter(|line| Mask::default().apply(line).is_none())
+            .cloned()
+            .collect()
     };
     text(&ReaderFile {
         schema: OF_READER.to_owned(),
@@ -240,7 +280,8 @@ fn text(file: &impl Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::{
-        Arrangement, Habits, Memory, Subject, habits_of, habits_text, is_file_name, session_of, session_text,
+        Arrangement, Habits, Memory, Subject, habits_of, habits_text, is_file_name, session_of,
+        session_text,
     };
     use crate::app::input::history::History;
     use crate::app::text::places::Marks;
@@ -249,47 +290,93 @@ mod tests {
     use crate::session::news::Seen;
 
     fn subject() -> Subject {
-        Subject { path: "/a/b.jsonl".to_owned(), session: String::new() }
+        Subject {
+            path: "/a/b.jsonl".to_owned(),
+            session: String::new(),
+        }
     }
 
     fn marks(of: &[(char, &str, usize)]) -> Marks {
-        of.iter().map(|(letter, key, block)| (*letter, (Text::from(*key), *block))).collect()
+        of.iter()
+            .map(|(letter, key, block)| (*letter, (Text::from(*key), *block)))
+            .collect()
     }
 
     #[test]
     fn what_is_written_is_read() {
-        let seen = Seen { key: Text::from("e7"), at: Timestamp(1_700_000_000_123) };
-        let memory = Memory { marks: marks(&[('a', "e1", 2), ('7', "e9", 0)]), seen: Some(seen) };
+        let seen = Seen {
+            key: Text::from("e7"),
+            at: Timestamp(1_700_000_000_123),
+        };
+        let memory = Memory {
+            marks: marks(&[('a', "e1", 2), ('7', "e9", 0)]),
+            seen: Some(seen),
+        };
         let text = session_text(&memory, &subject());
         assert_eq!(session_of(&text, &subject()), Ok(memory));
-        let widths = Arrangement { outline: Some(40), inspector: None, intents: None };
-        let habits = Habits { searches: vec!["x".to_owned()], filters: vec!["err \"a\"".to_owned()], widths };
+        let widths = Arrangement {
+            outline: Some(40),
+            inspector: None,
+            intents: None,
+        };
+        let habits = Habits {
+            searches: vec!["x".to_owned()],
+            filters: vec!["err \"a\"".to_owned()],
+            widths,
+        };
         assert_eq!(habits_of(&habits_text(&habits)), Ok(habits));
         let lines = "{\"schema\": \"tv.reader/1\", \"searches\": [\"x\", \"  \", \"\"]}";
-        assert_eq!(habits_of(lines).map(|habits| habits.searches), Ok(vec!["x".to_owned()]));
+        assert_eq!(
+            habits_of(lines).map(|habits| habits.searches),
+            Ok(vec!["x".to_owned()])
+        );
     }
 
     #[test]
     fn keys_and_tokens_that_were_typed_are_not_kept() {
         let key = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
-        let lines = vec!["herring".to_owned(), key.to_owned(), format!("\"{key}\" and err")];
-        let habits = Habits { searches: lines.clone(), filters: lines, widths: Arrangement::default() };
+        let lines = vec![
+            "herring".to_owned(),
+            key.to_owned(),
+            format!("\"{key}\" and err"),
+        ];
+        let habits = Habits {
+            searches: lines.clone(),
+            filters: lines,
+            widths: Arrangement::default(),
+        };
         let text = habits_text(&habits);
         assert!(!text.contains("0123456789"), "{text}");
         let kept = habits_of(&text).unwrap();
-        assert_eq!((kept.searches, kept.filters), (vec!["herring".to_owned()], vec!["herring".to_owned()]));
+        assert_eq!(
+            (kept.searches, kept.filters),
+            (vec!["herring".to_owned()], vec!["herring".to_owned()])
+        );
     }
 
     #[test]
     fn what_is_strange_is_refused() {
         let text = session_text(&Memory::default(), &subject());
-        let other = Subject { session: "s2".to_owned(), ..subject() };
-        assert_eq!(session_of(&text, &other), Err("is of another session".to_owned()));
+        let other = Subject {
+            session: "s2".to_owned(),
+            ..subject()
+        };
+        assert_eq!(
+            session_of(&text, &other),
+            Err("is of another session".to_owned())
+        );
         let newer = text.replace("tv.state/1", "tv.state/2");
-        assert_eq!(session_of(&newer, &subject()), Err("is tv.state/2, not tv.state/1".to_owned()));
+        assert_eq!(
+            session_of(&newer, &subject()),
+            Err("is tv.state/2, not tv.state/1".to_owned())
+        );
         let half: String = text.chars().take(text.len() / 2).collect();
         for broken in ["", "{", "[]", "{\"schema\": 1}", half.as_str()] {
-            assert_eq!(session_of(broken, &subject()), Err("is no file of tv".to_owned()), "{broken}");
+            assert_eq!(
+                session_of(broken, &subject()),
+                Err("is no file of tv".to_owned()),
+                "{broken}"
+            );
             assert!(habits_of(broken).is_err());
         }
         assert!(habits_of(&text).is_err());
@@ -298,42 +385,107 @@ mod tests {
     #[test]
     fn two_programs_do_not_destroy_each_others_marks() {
         let before = marks(&[('a', "e1", 0), ('b', "e2", 0)]);
-        let mine = Memory { marks: marks(&[('a', "e1", 0), ('b', "e5", 0), ('c', "e3", 0)]), seen: None };
-        let seen = Some(Seen { key: Text::from("e7"), at: Timestamp(1) });
-        let theirs = Memory { marks: marks(&[('a', "e4", 0), ('d', "e6", 0)]), seen: seen.clone() };
+        let mine = Memory {
+            marks: marks(&[('a', "e1", 0), ('b', "e5", 0), ('c', "e3", 0)]),
+            seen: None,
+        };
+        let seen = Some(Seen {
+            key: Text::from("e7"),
+            at: Timestamp(1),
+        });
+        let theirs = Memory {
+            marks: marks(&[('a', "e4", 0), ('d', "e6", 0)]),
+            seen: seen.clone(),
+        };
         let both = mine.onto(&before, theirs);
-        assert_eq!(both.marks, marks(&[('a', "e4", 0), ('b', "e5", 0), ('c', "e3", 0), ('d', "e6", 0)]));
+        assert_eq!(
+            both.marks,
+            marks(&[
+                ('a', "e4", 0),
+                ('b', "e5", 0),
+                ('c', "e3", 0),
+                ('d', "e6", 0)
+            ])
+        );
         assert_eq!(both.seen, seen);
-        let later = Some(Seen { key: Text::from("e8"), at: Timestamp(2) });
-        let [mine, theirs] = [later.clone(), seen].map(|seen| Memory { marks: marks(&[]), seen });
-        assert_eq!(mine.onto(&before, theirs).seen, later, "this one looked last");
+        let later = Some(Seen {
+            key: Text::from("e8"),
+            at: Timestamp(2),
+        });
+        let [mine, theirs] = [later.clone(), seen].map(|seen| Memory {
+            marks: marks(&[]),
+            seen,
+        });
+        assert_eq!(
+            mine.onto(&before, theirs).seen,
+            later,
+            "this one looked last"
+        );
         let mut history = History::of(vec!["old".to_owned()]);
         history.keep("new");
-        let widths = |outline, inspector| Arrangement { outline, inspector, intents: None };
+        let widths = |outline, inspector| Arrangement {
+            outline,
+            inspector,
+            intents: None,
+        };
         let searches = vec!["other".to_owned(), "new".to_owned()];
-        let theirs = Habits { searches, filters: Vec::new(), widths: widths(Some(30), Some(50)) };
+        let theirs = Habits {
+            searches,
+            filters: Vec::new(),
+            widths: widths(Some(30), Some(50)),
+        };
         let typed = (&history, &History::default());
         let both = theirs.and(typed, widths(Some(20), None), widths(Some(20), Some(60)));
-        let first = |intents| Arrangement { intents: Some(intents), ..Arrangement::default() };
+        let first = |intents| Arrangement {
+            intents: Some(intents),
+            ..Arrangement::default()
+        };
         let nothing = History::default();
-        let kept = |now| Habits::default().and((&nothing, &nothing), first(true), first(now)).widths.intents;
-        assert_eq!((kept(true), kept(false)), (None, Some(false)), "only what the reader changed is kept");
+        let kept = |now| {
+            Habits::default()
+                .and((&nothing, &nothing), first(true), first(now))
+                .widths
+                .intents
+        };
+        assert_eq!(
+            (kept(true), kept(false)),
+            (None, Some(false)),
+            "only what the reader changed is kept"
+        );
         assert_eq!(both.searches, ["other", "new"]);
-        assert_eq!(both.widths, widths(Some(30), Some(60)), "what did not change here is as they left it");
+        assert_eq!(
+            both.widths,
+            widths(Some(30), Some(60)),
+            "what did not change here is as they left it"
+        );
     }
 
     #[test]
     fn files_are_named_alike_in_every_run() {
         assert_eq!(subject().file_name(), subject().file_name());
         assert!(is_file_name(&subject().file_name()) && !is_file_name("config.json"));
-        let other = Subject { session: "s2".to_owned(), ..subject() };
+        let other = Subject {
+            session: "s2".to_owned(),
+            ..subject()
+        };
         assert_ne!(subject().file_name(), other.file_name());
     }
 
     #[test]
     fn a_mark_is_a_letter_or_a_digit() {
-        let all = marks(&[('a', "e1", 0), ('7', "e2", 0), ('\u{202e}', "e3", 0), (' ', "e4", 0)]);
-        let text = session_text(&Memory { marks: all, seen: None }, &subject());
+        let all = marks(&[
+            ('a', "e1", 0),
+            ('7', "e2", 0),
+            ('\u{202e}', "e3", 0),
+            (' ', "e4", 0),
+        ]);
+        let text = session_text(
+            &Memory {
+                marks: all,
+                seen: None,
+            },
+            &subject(),
+        );
         let kept = session_of(&text, &subject()).unwrap().marks;
         assert_eq!(kept, marks(&[('a', "e1", 0), ('7', "e2", 0)]));
     }

@@ -21,8 +21,10 @@ pub fn read(models: &DeTable<'_>, complaints: &mut Vec<Complaint>) -> Vec<(Strin
     let mut own = Vec::new();
     for (name, value) in in_order(models) {
         let Some(members) = value.get_ref().as_table() else {
-            complaints
-                .push((value.span().start, "prices of a model are a table: [prices.\"name\"]".to_owned()));
+            complaints.push((
+                value.span().start,
+                "prices of a model are a table: [prices.\"name\"]".to_owned(),
+            ));
             continue;
         };
         match prices(members) {
@@ -33,21 +35,40 @@ pub fn read(models: &DeTable<'_>, complaints: &mut Vec<Complaint>) -> Vec<(Strin
     own
 }
 
-const RATES: [&str; 5] = ["input", "output", "cache_read", "cache_write_5m", "cache_write_1h"];
+const RATES: [&str; 5] = [
+    "input",
+    "output",
+    "cache_read",
+    "cache_write_5m",
+    "cache_write_1h",
+];
 
 fn prices(members: &DeTable<'_>) -> Result<Prices, (Option<usize>, String)> {
     let mut rates: [Option<u64>; 5] = [None; 5];
-    let mut prices = Prices { source: "config.toml".to_owned(), ..Prices::default() };
+    let mut prices = Prices {
+        source: "config.toml".to_owned(),
+        ..Prices::default()
+    };
     for (name, value) in in_order(members) {
         let fail = |what: String| (Some(value.span().start), what);
         let number = number(value.get_ref()).filter(|number| (0.0..1e9).contains(number));
-        let number = number.ok_or_else(|| fail("a number is wanted here, not below 0".to_owned()))?;
+        let number =
+            number.ok_or_else(|| fail("a number is wanted here, not below 0".to_owned()))?;
         match name.get_ref().as_ref() {
             "window" => prices.window = Some(scaled(number, 1.0)),
             "search" => prices.search = scaled(number, 1e6),
-            other => match RATES.iter().zip(&mut rates).find(|(rate, _)| **rate == other) {
+            other => match RATES
+                .iter()
+                .zip(&mut rates)
+                .find(|(rate, _)| **rate == other)
+            {
                 Some((_, rate)) => *rate = Some(scaled(number, 1e6)),
-                None => return Err((Some(name.span().start), format!("no price is called {other}"))),
+                None => {
+                    return Err((
+                        Some(name.span().start),
+                        format!("no price is called {other}"),
+                    ));
+                }
             },
         }
     }
@@ -70,7 +91,11 @@ fn number(value: &DeValue<'_>) -> Option<f64> {
         .or_else(|| value.as_float().and_then(|number| digits(number.as_str())))
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded, and not below 0")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "bounded, and not below 0"
+)]
 fn scaled(number: f64, scale: f64) -> u64 {
     (number * scale).round() as u64
 }

@@ -20,13 +20,28 @@ use crate::render::theme::{LIKE, Theme};
 
 /// The files in the program.
 pub(crate) const EMBEDDED: [(&str, &str); 7] = [
-    ("catppuccin", include_str!("../../assets/themes/catppuccin.toml")),
-    ("catppuccin-latte", include_str!("../../assets/themes/catppuccin-latte.toml")),
+    (
+        "catppuccin",
+        include_str!("../../assets/themes/catppuccin.toml"),
+    ),
+    (
+        "catppuccin-latte",
+        include_str!("../../assets/themes/catppuccin-latte.toml"),
+    ),
     ("gruvbox", include_str!("../../assets/themes/gruvbox.toml")),
-    ("gruvbox-light", include_str!("../../assets/themes/gruvbox-light.toml")),
+    (
+        "gruvbox-light",
+        include_str!("../../assets/themes/gruvbox-light.toml"),
+    ),
     ("nord", include_str!("../../assets/themes/nord.toml")),
-    ("solarized", include_str!("../../assets/themes/solarized.toml")),
-    ("solarized-light", include_str!("../../assets/themes/solarized-light.toml")),
+    (
+        "solarized",
+        include_str!("../../assets/themes/solarized.toml"),
+    ),
+    (
+        "solarized-light",
+        include_str!("../../assets/themes/solarized-light.toml"),
+    ),
 ];
 
 /// A theme file, read.
@@ -42,7 +57,9 @@ pub struct ThemeFile {
 
 /// The names of the themes that come with the program.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    ["dark", "light", "mono"].into_iter().chain(EMBEDDED.iter().map(|(name, _)| *name))
+    ["dark", "light", "mono"]
+        .into_iter()
+        .chain(EMBEDDED.iter().map(|(name, _)| *name))
 }
 
 /// The theme of this name that comes with the program.
@@ -55,15 +72,25 @@ pub(crate) fn known(name: &str) -> Option<Theme> {
 pub fn parse(name: &str, text: &str) -> ThemeFile {
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut complaints: Vec<String> = Vec::new();
-    let mut complain = |at: usize, what: &str| complaints.push(format!("{}: {what}", place_of(text, at)));
+    let mut complain =
+        |at: usize, what: &str| complaints.push(format!("{}: {what}", place_of(text, at)));
     for error in errors {
         complain(error.span().map_or(0, |span| span.start), error.message());
     }
     let table = table.get_ref();
-    let is_light = table.get("light").and_then(|value| value.get_ref().as_bool()).unwrap_or(false);
-    let mut theme = if is_light { Theme::light() } else { Theme::dark() };
+    let is_light = table
+        .get("light")
+        .and_then(|value| value.get_ref().as_bool())
+        .unwrap_or(false);
+    let mut theme = if is_light {
+        Theme::light()
+    } else {
+        Theme::dark()
+    };
     name.clone_into(&mut theme.name);
-    let background = table.get("background").and_then(|value| value.get_ref().as_str());
+    let background = table
+        .get("background")
+        .and_then(|value| value.get_ref().as_str());
     for (key, value) in in_order(table) {
         match (key.get_ref().as_ref(), value.get_ref()) {
             ("light", DeValue::Boolean(_)) => {}
@@ -73,7 +100,11 @@ pub fn parse(name: &str, text: &str) -> ThemeFile {
         }
     }
     let background = background.and_then(colour::parse).and_then(colour::rgb);
-    ThemeFile { theme, background, complaints }
+    ThemeFile {
+        theme,
+        background,
+        complaints,
+    }
 }
 
 fn take_roles(roles: &DeTable<'_>, theme: &mut Theme, complain: &mut impl FnMut(usize, &str)) {
@@ -85,12 +116,21 @@ fn take_roles(roles: &DeTable<'_>, theme: &mut Theme, complain: &mut impl FnMut(
         };
         match style(value) {
             Some(style) => *slot = style,
-            None => complain(value.span().start, "a style is written like \"bold #89b4fa on #313244\""),
+            None => complain(
+                value.span().start,
+                "a style is written like \"bold #89b4fa on #313244\"",
+            ),
         }
     }
-    for (role, other) in LIKE.into_iter().filter(|(role, _)| !roles.contains_key(*role)) {
+    for (role, other) in LIKE
+        .into_iter()
+        .filter(|(role, _)| !roles.contains_key(*role))
+    {
         if let (Some(style), true) = (theme.role_mut(other).copied(), roles.contains_key(other)) {
-            theme.role_mut(role).into_iter().for_each(|slot| *slot = style);
+            theme
+                .role_mut(role)
+                .into_iter()
+                .for_each(|slot| *slot = style);
         }
     }
 }
@@ -109,7 +149,11 @@ fn style(value: &Spanned<DeValue<'_>>) -> Option<Style> {
             "reversed" => style = style.add_modifier(Modifier::REVERSED),
             colour => {
                 let colour: Color = colour::parse(colour)?;
-                style = if is_ground { style.bg(colour) } else { style.fg(colour) };
+                style = if is_ground {
+                    style.bg(colour)
+                } else {
+                    style.fg(colour)
+                };
             }
         }
     }
@@ -138,11 +182,20 @@ mod tests {
                 continue;
             }
             let ground = style.bg.and_then(rgb).unwrap_or(background);
-            let Some(colour) = style.fg.and_then(rgb) else { continue };
+            let Some(colour) = style.fg.and_then(rgb) else {
+                continue;
+            };
             let is_fixed = matches!(style.fg, Some(Color::Rgb(..) | Color::Indexed(16..)));
             let found = contrast(colour, ground);
-            let wanted = if FAINT.contains(&role) || !is_fixed { 3.0 } else { 4.5 };
-            assert!(found >= wanted, "{name}: {role} has a contrast of {found:.2}, not {wanted}");
+            let wanted = if FAINT.contains(&role) || !is_fixed {
+                3.0
+            } else {
+                4.5
+            };
+            assert!(
+                found >= wanted,
+                "{name}: {role} has a contrast of {found:.2}, not {wanted}"
+            );
             checked += 1;
         }
         assert!(checked > 10, "{name} has only {checked} colours");
@@ -155,8 +208,14 @@ mod tests {
             assert_eq!(file.complaints, Vec::<String>::new(), "{name}");
             for role in ROLES {
                 let is_named = |role: &str| text.contains(&format!("\n{role} = "));
-                let other = LIKE.iter().find(|(like, _)| *like == role).map(|(_, other)| *other);
-                assert!(is_named(role) || other.is_some_and(is_named), "{name} leaves {role} open");
+                let other = LIKE
+                    .iter()
+                    .find(|(like, _)| *like == role)
+                    .map(|(_, other)| *other);
+                assert!(
+                    is_named(role) || other.is_some_and(is_named),
+                    "{name} leaves {role} open"
+                );
             }
             check(&mut file.theme, file.background.unwrap());
             assert!(known(name).is_some());
@@ -168,13 +227,20 @@ mod tests {
     #[test]
     fn the_example_of_the_manual_is_right() {
         let page = include_str!("../../assets/manual/settings.md");
-        let example = page.split("```toml\n").nth(2).and_then(|rest| rest.split("```").next()).unwrap();
+        let example = page
+            .split("```toml\n")
+            .nth(2)
+            .and_then(|rest| rest.split("```").next())
+            .unwrap();
         let mut file = parse("mine", example);
         assert_eq!(file.complaints, Vec::<String>::new());
         check(&mut file.theme, file.background.unwrap());
         assert_ne!(file.theme.voice.user, Theme::dark().voice.user);
         for role in ROLES {
-            assert!(page.contains(&format!("`{role}`")), "the manual does not name {role}");
+            assert!(
+                page.contains(&format!("`{role}`")),
+                "the manual does not name {role}"
+            );
         }
     }
 
@@ -183,7 +249,13 @@ mod tests {
         let named = |roles: &str| parse("mine", &format!("[roles]\n{roles}")).theme;
         let red = Color::Rgb(255, 0, 0);
         assert_eq!(named("good = \"#ff0000\"").syntax.string.fg, Some(red));
-        assert_ne!(named("good = \"#ff0000\"\nstring = \"#00ff00\"").syntax.string.fg, Some(red));
+        assert_ne!(
+            named("good = \"#ff0000\"\nstring = \"#00ff00\"")
+                .syntax
+                .string
+                .fg,
+            Some(red)
+        );
         assert_eq!(named("bad = \"#ff0000\"").syntax, Theme::dark().syntax);
         for mut theme in [Theme::dark(), Theme::light()] {
             for (role, other) in LIKE {
@@ -206,17 +278,26 @@ mod tests {
             ("underlined", Modifier::UNDERLINED),
             ("reversed", Modifier::REVERSED),
         ] {
-            let mut theme = parse("mine", &format!("[roles]\nuser = \"{word} #ff0000 on #0000ff\"\n")).theme;
+            let mut theme = parse(
+                "mine",
+                &format!("[roles]\nuser = \"{word} #ff0000 on #0000ff\"\n"),
+            )
+            .theme;
             let style = theme.role_mut("user").copied().unwrap();
             assert_eq!(style.add_modifier, modifier, "{word}");
-            assert_eq!((style.fg, style.bg), (Some(Color::Rgb(255, 0, 0)), Some(Color::Rgb(0, 0, 255))));
+            assert_eq!(
+                (style.fg, style.bg),
+                (Some(Color::Rgb(255, 0, 0)), Some(Color::Rgb(0, 0, 255)))
+            );
         }
     }
 
     #[test]
     fn what_is_not_understood_is_a_complaint() {
-        let file =
-            parse("mine", "light = true\nglow = 1\n[roles]\nuser = \"bold\"\nbot = \"red\"\ndim = \"#1\"\n");
+        let file = parse(
+            "mine",
+            "light = true\nglow = 1\n[roles]\nuser = \"bold\"\nbot = \"red\"\ndim = \"#1\"\n",
+        );
         assert_eq!(
             file.complaints,
             [

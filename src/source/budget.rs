@@ -16,7 +16,8 @@ pub(crate) const DOCUMENT: u64 = MEMORY / 4;
 /// Why the rest of an archive of this name is not read.
 pub(crate) fn exceeded(name: &str) -> io::Error {
     let most = bytes(MEMORY);
-    let what =
-        format!("what the {name} archive holds takes more than {most} of memory; the rest is left out");
+    let what = format!(
+        "what the {name} archive holds takes more than {most} of memory; the rest is left out"
+    );
     io::Error::new(io::ErrorKind::FileTooLarge, what)
 }

@@ -53,7 +53,10 @@ pub(crate) struct Below {
 
 /// The files that a pattern names.
 pub(crate) fn named_by(pattern: &Path) -> Vec<Lying> {
-    named_by_each(&[pattern.to_owned()]).into_iter().flat_map(|named| named.files).collect()
+    named_by_each(&[pattern.to_owned()])
+        .into_iter()
+        .flat_map(|named| named.files)
+        .collect()
 }
 
 /// What each of some patterns names: there may be tens of thousands of files, so they are asked for on two threads.
@@ -69,20 +72,38 @@ pub(crate) fn named_by_each(patterns: &[PathBuf]) -> Vec<Named> {
         .collect();
     let portions: Vec<&[PathBuf]> = paths.chunks(PORTION).collect();
     let stamps = on_two_threads(&portions, |portion| {
-        portion.iter().map(|path| Stamp::of(path).ok()).collect::<Vec<_>>()
+        portion
+            .iter()
+            .map(|path| Stamp::of(path).ok())
+            .collect::<Vec<_>>()
     });
     let stamps: Vec<Option<Stamp>> = stamps.into_iter().flatten().collect();
-    let mut lying = paths.into_iter().zip(stamps).map(|(path, stamp)| Lying { path, stamp });
-    let named = named.into_iter().map(|(count, Expansion { directories, closed, .. })| Named {
-        files: lying.by_ref().take(count).collect(),
-        folders: directories,
-        closed,
-    });
+    let mut lying = paths
+        .into_iter()
+        .zip(stamps)
+        .map(|(path, stamp)| Lying { path, stamp });
+    let named = named.into_iter().map(
+        |(
+            count,
+            Expansion {
+                directories,
+                closed,
+                ..
+            },
+        )| Named {
+            files: lying.by_ref().take(count).collect(),
+            folders: directories,
+            closed,
+        },
+    );
     named.collect()
 }
 
 /// What comes of each of these, in their order.
-pub(crate) fn on_two_threads<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub(crate) fn on_two_threads<T: Sync, R: Send>(
+    items: &[T],
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let run = || {
         let next = || {
@@ -95,7 +116,11 @@ pub(crate) fn on_two_threads<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) ->
         let other = (items.len() > 1).then(|| scope.spawn(run));
         let mut done = run();
         if let Some(other) = other {
-            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            done.extend(
+                other
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            );
         }
         done
     });
@@ -133,7 +158,9 @@ fn walk(
         return;
     }
     for (entry, name) in entries.iter().zip(names) {
-        let Ok(kind) = entry.file_type() else { continue };
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
         if kind.is_dir() && depth > 0 && (!name.starts_with('.') || is_seen(&entry.path())) {
             walk((&entry.path(), depth - 1), is_seen, enter, found);
         } else if kind.is_file() {
@@ -160,7 +187,8 @@ mod tests {
     }
 
     fn names(folder: &Path, paths: impl IntoIterator<Item = std::path::PathBuf>) -> Vec<String> {
-        let name = |path: std::path::PathBuf| path.strip_prefix(folder).unwrap().display().to_string();
+        let name =
+            |path: std::path::PathBuf| path.strip_prefix(folder).unwrap().display().to_string();
         let mut names: Vec<String> = paths.into_iter().map(name).collect();
         names.sort();
         names
@@ -178,16 +206,35 @@ mod tests {
         let found = below(tree.path(), 2, &|_| false, &mut enter).files;
         assert_eq!(names(tree.path(), found), ["a", "b/c", "b/d/e"]);
         assert_eq!(asked, 4);
-        let found = below(tree.path(), 2, &|folder| folder.ends_with(".hidden"), &mut |_, _| true).files;
-        assert_eq!(names(tree.path(), found), [".hidden/h", "a", "b/c", "b/d/e", "store/i"]);
-        assert!(below(&tree.path().join("missing"), 2, &|_| false, &mut |_, _| true).files.is_empty());
+        let found = below(
+            tree.path(),
+            2,
+            &|folder| folder.ends_with(".hidden"),
+            &mut |_, _| true,
+        )
+        .files;
+        assert_eq!(
+            names(tree.path(), found),
+            [".hidden/h", "a", "b/c", "b/d/e", "store/i"]
+        );
+        assert!(
+            below(&tree.path().join("missing"), 2, &|_| false, &mut |_, _| {
+                true
+            })
+            .files
+            .is_empty()
+        );
     }
 
     #[test]
     fn patterns_name_files_with_their_stamps() {
         let tree = tree(&["p/one.jsonl", "q/two.jsonl", "q/three.txt"]);
         let found = named_by(&tree.path().join("*/*.jsonl"));
-        assert!(found.iter().all(|lying| lying.stamp.is_some_and(|stamp| stamp.len == 5)));
+        assert!(
+            found
+                .iter()
+                .all(|lying| lying.stamp.is_some_and(|stamp| stamp.len == 5))
+        );
         assert_eq!(
             names(tree.path(), found.into_iter().map(|lying| lying.path)),
             ["p/one.jsonl", "q/two.jsonl"]
@@ -197,15 +244,32 @@ mod tests {
     #[test]
     fn several_patterns_name_what_each_does() {
         let many: Vec<String> = (0..700).map(|n| format!("p/{n}.jsonl")).collect();
-        let tree =
-            tree(&many.iter().map(String::as_str).chain(["q/two.jsonl", "q/x.txt"]).collect::<Vec<_>>());
-        let patterns = ["p/*.jsonl", "none/*", "q/*.txt", "*/two.jsonl", "*/*/deeper/*"];
+        let tree = tree(
+            &many
+                .iter()
+                .map(String::as_str)
+                .chain(["q/two.jsonl", "q/x.txt"])
+                .collect::<Vec<_>>(),
+        );
+        let patterns = [
+            "p/*.jsonl",
+            "none/*",
+            "q/*.txt",
+            "*/two.jsonl",
+            "*/*/deeper/*",
+        ];
         let patterns = patterns.map(|pattern| tree.path().join(pattern));
         let each: Vec<_> = patterns.iter().map(|pattern| named_by(pattern)).collect();
-        assert_eq!(each.iter().map(Vec::len).collect::<Vec<_>>(), [700, 0, 1, 1, 0]);
+        assert_eq!(
+            each.iter().map(Vec::len).collect::<Vec<_>>(),
+            [700, 0, 1, 1, 0]
+        );
         let together = named_by_each(&patterns);
         assert_eq!(
-            together.iter().map(|named| &named.files).collect::<Vec<_>>(),
+            together
+                .iter()
+                .map(|named| &named.files)
+                .collect::<Vec<_>>(),
             each.iter().collect::<Vec<_>>()
         );
         assert_eq!(together[3].folders, [tree.path()]);

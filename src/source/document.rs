@@ -41,9 +41,17 @@ pub fn split(bytes: &[u8]) -> Option<Split> {
     if bytes.get(start) == Some(&b'[') {
         let array = scan.array();
         let root = start..array.end.unwrap_or(bytes.len());
-        let last = array.elements.last().map_or(start + 1, |element| element.end);
+        let last = array
+            .elements
+            .last()
+            .map_or(start + 1, |element| element.end);
         let cut = array.end.is_none().then_some(last..bytes.len());
-        return Some(Split { root, header: None, elements: array.elements, cut });
+        return Some(Split {
+            root,
+            header: None,
+            elements: array.elements,
+            cut,
+        });
     }
     Some(scan.object())
 }
@@ -68,9 +76,16 @@ pub fn split_values(bytes: &[u8]) -> Option<Split> {
         elements.push(at..scan.at);
         next = roots.next(scan.at);
     }
-    let end = elements.last().map_or(start, |value: &Range<usize>| value.end);
+    let end = elements
+        .last()
+        .map_or(start, |value: &Range<usize>| value.end);
     let root = start..if cut.is_some() { bytes.len() } else { end };
-    Some(Split { root, header: None, elements, cut })
+    Some(Split {
+        root,
+        header: None,
+        elements,
+        cut,
+    })
 }
 
 /// The last elements of a document that ends with these bytes, in order: those of the outermost array that began before
@@ -82,10 +97,16 @@ pub(crate) fn elements_at_end(bytes: &[u8]) -> Vec<Range<usize>> {
         is_array: bool,
         objects: Vec<Range<usize>>,
     }
-    let mut levels = vec![Level { end: bytes.len(), is_array: true, objects: Vec::new() }];
+    let mut levels = vec![Level {
+        end: bytes.len(),
+        is_array: true,
+        objects: Vec::new(),
+    }];
     let mut at = bytes.len();
     // Seen from behind a string begins with a quote that ends it: those in it are escaped.
-    while let Some(found) = bytes.get(..at).and_then(|rest| rest.iter().rposition(|byte| is_structure(*byte)))
+    while let Some(found) = bytes
+        .get(..at)
+        .and_then(|rest| rest.iter().rposition(|byte| is_structure(*byte)))
     {
         at = found;
         match bytes.get(at) {
@@ -94,7 +115,11 @@ pub(crate) fn elements_at_end(bytes: &[u8]) -> Vec<Range<usize>> {
                 None => break,
             },
             Some(byte @ (b'}' | b']')) => {
-                levels.push(Level { end: at + 1, is_array: *byte == b']', objects: Vec::new() });
+                levels.push(Level {
+                    end: at + 1,
+                    is_array: *byte == b']',
+                    objects: Vec::new(),
+                });
             }
             Some(byte) if levels.len() > 1 => {
                 let ended = levels.pop().map_or(at..at, |level| at..level.end);
@@ -105,9 +130,16 @@ pub(crate) fn elements_at_end(bytes: &[u8]) -> Vec<Range<usize>> {
             _ => break,
         }
     }
-    let mut arrays = levels.into_iter().filter(|level| level.is_array).map(|level| level.objects);
+    let mut arrays = levels
+        .into_iter()
+        .filter(|level| level.is_array)
+        .map(|level| level.objects);
     let values = arrays.next().unwrap_or_default();
-    let mut last = if values.is_empty() { arrays.next().unwrap_or_default() } else { values };
+    let mut last = if values.is_empty() {
+        arrays.next().unwrap_or_default()
+    } else {
+        values
+    };
     last.reverse();
     last
 }
@@ -120,13 +152,23 @@ fn is_structure(byte: u8) -> bool {
 fn string_before(bytes: &[u8], end: usize) -> Option<usize> {
     memrchr_iter(b'"', bytes.get(..end)?).find(|at| {
         let before = bytes.get(..*at).unwrap_or_default();
-        before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0
+        before
+            .iter()
+            .rev()
+            .take_while(|byte| **byte == b'\\')
+            .count()
+            % 2
+            == 0
     })
 }
 
 /// Where the first line begins.
 fn beginning(bytes: &[u8]) -> usize {
-    if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        3
+    } else {
+        0
+    }
 }
 
 /// Lines that begin with `{` or `[` in the way of JSON.
@@ -139,13 +181,23 @@ struct Roots<'a> {
 
 impl<'a> Roots<'a> {
     fn of(bytes: &'a [u8]) -> Self {
-        Self { bytes, left: ODD + 4 * bytes.len() }
+        Self {
+            bytes,
+            left: ODD + 4 * bytes.len(),
+        }
     }
 
     /// The first one from a place on.
     fn next(&mut self, mut line_start: usize) -> Option<usize> {
-        for line in self.bytes.get(line_start..)?.split_inclusive(|byte| *byte == b'\n') {
-            let indent = line.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        for line in self
+            .bytes
+            .get(line_start..)?
+            .split_inclusive(|byte| *byte == b'\n')
+        {
+            let indent = line
+                .iter()
+                .take_while(|byte| byte.is_ascii_whitespace())
+                .count();
             let at = line_start + indent;
             let begins = match line.get(indent) {
                 Some(b'{') => matches!(self.beyond_blanks(at + 1), Some(b'"' | b'}') | None),
@@ -164,13 +216,20 @@ impl<'a> Roots<'a> {
     }
 
     fn beyond_blanks(&self, at: usize) -> Option<u8> {
-        self.bytes.get(at..)?.iter().copied().find(|byte| !byte.is_ascii_whitespace())
+        self.bytes
+            .get(at..)?
+            .iter()
+            .copied()
+            .find(|byte| !byte.is_ascii_whitespace())
     }
 
     /// Whether the first element of an array is no object, but the second one is. A line of a log may begin like an array.
     fn is_odd_first(&mut self, at: usize) -> bool {
         let end = self.bytes.len().min(at + ODD.min(self.left));
-        let mut scan = Scan { bytes: self.bytes.get(..end).unwrap_or_default(), at };
+        let mut scan = Scan {
+            bytes: self.bytes.get(..end).unwrap_or_default(),
+            at,
+        };
         let is_odd = scan.has_odd_first();
         self.left = self.left.saturating_sub(scan.at.saturating_sub(at));
         is_odd
@@ -194,7 +253,10 @@ struct Array {
 impl Scan<'_> {
     /// Whether behind the bracket of an array stands no object, and then one.
     fn has_odd_first(&mut self) -> bool {
-        let is_value = matches!(self.skip(), Some(b'"' | b'[' | b'-' | b'0'..=b'9' | b'n' | b't' | b'f'));
+        let is_value = matches!(
+            self.skip(),
+            Some(b'"' | b'[' | b'-' | b'0'..=b'9' | b'n' | b't' | b'f')
+        );
         if !is_value || self.value().is_none() || self.skip() != Some(b',') {
             return false;
         }
@@ -224,9 +286,13 @@ impl Scan<'_> {
                     break;
                 }
                 b'"' => {
-                    let Some((is_messages, array)) = self.member() else { break };
+                    let Some((is_messages, array)) = self.member() else {
+                        break;
+                    };
                     let is_open = array.as_ref().is_some_and(|array| array.end.is_none());
-                    if let Some(array) = array.filter(|array| is_better(is_messages, array, best.as_ref())) {
+                    if let Some(array) =
+                        array.filter(|array| is_better(is_messages, array, best.as_ref()))
+                    {
                         best = Some((is_messages, array));
                     }
                     if is_open {
@@ -237,12 +303,25 @@ impl Scan<'_> {
                 _ => self.at += 1,
             }
         }
-        self.split_object(start, best.map(|(_, array)| array), (!closed).then_some(last_member))
+        self.split_object(
+            start,
+            best.map(|(_, array)| array),
+            (!closed).then_some(last_member),
+        )
     }
 
-    fn split_object(&self, start: usize, messages: Option<Array>, open_after: Option<usize>) -> Split {
+    fn split_object(
+        &self,
+        start: usize,
+        messages: Option<Array>,
+        open_after: Option<usize>,
+    ) -> Split {
         let slice = |range: Range<usize>| self.bytes.get(range).unwrap_or_default();
-        let root_end = if open_after.is_some() { self.bytes.len() } else { self.at };
+        let root_end = if open_after.is_some() {
+            self.bytes.len()
+        } else {
+            self.at
+        };
         let kept_end = open_after.unwrap_or(self.at);
         let mut header = Vec::new();
         let mut cut_at = kept_end;
@@ -253,7 +332,10 @@ impl Scan<'_> {
             if let Some(end) = array.end {
                 header.extend_from_slice(slice(end..kept_end));
             } else {
-                cut_at = array.elements.last().map_or(array.start + 1, |element| element.end);
+                cut_at = array
+                    .elements
+                    .last()
+                    .map_or(array.start + 1, |element| element.end);
             }
             elements = array.elements;
         } else {
@@ -263,7 +345,12 @@ impl Scan<'_> {
             header.push(b'}');
         }
         let cut = open_after.map(|_| cut_at..self.bytes.len());
-        Split { root: start..root_end, header: Some(header), elements, cut }
+        Split {
+            root: start..root_end,
+            header: Some(header),
+            elements,
+            cut,
+        }
     }
 
     /// A member at its key: whether it is called messages, and its value if that is an array.
@@ -271,7 +358,10 @@ impl Scan<'_> {
     fn member(&mut self) -> Option<(bool, Option<Array>)> {
         let key = self.at;
         self.string()?;
-        let is_messages = self.bytes.get(key..self.at).is_some_and(|key| MESSAGES.contains(&key));
+        let is_messages = self
+            .bytes
+            .get(key..self.at)
+            .is_some_and(|key| MESSAGES.contains(&key));
         while self.peek()? != b':' {
             self.at += 1;
         }
@@ -290,7 +380,12 @@ impl Scan<'_> {
 
     /// An array at its opening bracket.
     fn array(&mut self) -> Array {
-        let mut array = Array { start: self.at, end: None, elements: Vec::new(), has_objects: false };
+        let mut array = Array {
+            start: self.at,
+            end: None,
+            elements: Vec::new(),
+            has_objects: false,
+        };
         self.at += 1;
         while let Some(byte) = self.peek() {
             if byte == b']' {
@@ -337,7 +432,10 @@ impl Scan<'_> {
 
     /// A number or a word. At the end of the bytes it may go on.
     fn scalar(&mut self) -> Option<()> {
-        while !matches!(self.peek()?, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t') {
+        while !matches!(
+            self.peek()?,
+            b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t'
+        ) {
             self.at += 1;
         }
         Some(())
@@ -379,8 +477,19 @@ mod tests {
 
     fn parts(text: &str) -> (Option<String>, Vec<&str>, Split) {
         let split = split(text.as_bytes()).unwrap();
-        let elements = split.elements.iter().map(|range| text.get(range.clone()).unwrap()).collect();
-        (split.header.clone().map(|header| String::from_utf8(header).unwrap()), elements, split)
+        let elements = split
+            .elements
+            .iter()
+            .map(|range| text.get(range.clone()).unwrap())
+            .collect();
+        (
+            split
+                .header
+                .clone()
+                .map(|header| String::from_utf8(header).unwrap()),
+            elements,
+            split,
+        )
     }
 
     #[test]
@@ -395,46 +504,81 @@ mod tests {
 
     #[test]
     fn without_messages_the_longest_array_of_objects_counts() {
-        let (header, elements, _) = parts(r#"{"a":[1,2,3,4],"b":[{}],"c":[{},{}],"d":[{"messages":[{}]}]}"#);
-        assert_eq!(header.as_deref(), Some(r#"{"a":[1,2,3,4],"b":[{}],"c":[],"d":[{"messages":[{}]}]}"#));
+        let (header, elements, _) =
+            parts(r#"{"a":[1,2,3,4],"b":[{}],"c":[{},{}],"d":[{"messages":[{}]}]}"#);
+        assert_eq!(
+            header.as_deref(),
+            Some(r#"{"a":[1,2,3,4],"b":[{}],"c":[],"d":[{"messages":[{}]}]}"#)
+        );
         assert_eq!(elements.len(), 2);
         let (header, elements, _) = parts(r#"{"messages":[],"tools":[{}]}"#);
-        assert_eq!((header.as_deref(), elements.len()), (Some(r#"{"messages":[],"tools":[{}]}"#), 0));
+        assert_eq!(
+            (header.as_deref(), elements.len()),
+            (Some(r#"{"messages":[],"tools":[{}]}"#), 0)
+        );
     }
 
     #[test]
     fn values_follow_one_another() {
         let text = "{\n \"a\": 1\n}\nnoise\n{\"b\":\n [{}]} {\"c\":2}\n{\"d\": ";
         let split = super::split_values(text.as_bytes()).unwrap();
-        let values: Vec<&str> = split.elements.iter().map(|range| text.get(range.clone()).unwrap()).collect();
+        let values: Vec<&str> = split
+            .elements
+            .iter()
+            .map(|range| text.get(range.clone()).unwrap())
+            .collect();
         assert_eq!(values, ["{\n \"a\": 1\n}", "{\"b\":\n [{}]}", "{\"c\":2}"]);
         assert_eq!(split.cut.and_then(|cut| text.get(cut)), Some("{\"d\": "));
-        assert_eq!(super::split_values(b"[{\"a\":1},{}]").unwrap().elements.len(), 2);
+        assert_eq!(
+            super::split_values(b"[{\"a\":1},{}]")
+                .unwrap()
+                .elements
+                .len(),
+            2
+        );
         assert_eq!(super::split_values(b"words"), None);
     }
 
     #[test]
     fn the_last_elements_are_known_by_the_end_alone() {
         let text = r#"{"v":"]}","messages":[{"t":"a]\"{"},{"u":[{"n":1}],"w":"\\"},{"x":{"y":"[{"}}],"tags":[{"z":1}],"end":"]"}"#;
-        let messages = [r#"{"t":"a]\"{"}"#, r#"{"u":[{"n":1}],"w":"\\"}"#, r#"{"x":{"y":"[{"}}"#];
+        let messages = [
+            r#"{"t":"a]\"{"}"#,
+            r#"{"u":[{"n":1}],"w":"\\"}"#,
+            r#"{"x":{"y":"[{"}}"#,
+        ];
         let first = text.find(messages[0]).unwrap();
         let inner = text.find("],\"tags").unwrap();
         for from in first..inner {
             let end = text.get(from..).unwrap();
             let found = super::elements_at_end(end.as_bytes());
-            let found: Vec<&str> = found.into_iter().map(|range| end.get(range).unwrap()).collect();
-            let whole = messages.iter().filter(|message| text.find(*message).unwrap() >= from);
+            let found: Vec<&str> = found
+                .into_iter()
+                .map(|range| end.get(range).unwrap())
+                .collect();
+            let whole = messages
+                .iter()
+                .filter(|message| text.find(*message).unwrap() >= from);
             let whole: Vec<&str> = whole.copied().collect();
             assert_eq!(found, whole, "{from}");
         }
         for (text, expected) in [
-            ("1},\n{\"a\":[{}]},{\"b\":2}]\n", vec!["{\"a\":[{}]}", "{\"b\":2}"]),
-            ("\"x\": 1\n}\n{\n\"a\": 1\n}\n{\n\"b\": [{}]\n}\n", vec!["{\n\"a\": 1\n}", "{\n\"b\": [{}]\n}"]),
+            (
+                "1},\n{\"a\":[{}]},{\"b\":2}]\n",
+                vec!["{\"a\":[{}]}", "{\"b\":2}"],
+            ),
+            (
+                "\"x\": 1\n}\n{\n\"a\": 1\n}\n{\n\"b\": [{}]\n}\n",
+                vec!["{\n\"a\": 1\n}", "{\n\"b\": [{}]\n}"],
+            ),
             ("no document", vec![]),
             ("}]}", vec![]),
         ] {
             let found = super::elements_at_end(text.as_bytes());
-            let found: Vec<&str> = found.into_iter().map(|range| text.get(range).unwrap()).collect();
+            let found: Vec<&str> = found
+                .into_iter()
+                .map(|range| text.get(range).unwrap())
+                .collect();
             assert_eq!(found, expected, "{text}");
         }
     }
@@ -444,7 +588,10 @@ mod tests {
         let text = "INFO [x] exporting\n[warn] {y}\n  [ {\"a\":1}, {\"b\":2} ]\n";
         let (header, elements, split) = parts(text);
         assert_eq!((header, elements.len()), (None, 2));
-        assert_eq!(text.get(split.root.clone()).unwrap(), "[ {\"a\":1}, {\"b\":2} ]");
+        assert_eq!(
+            text.get(split.root.clone()).unwrap(),
+            "[ {\"a\":1}, {\"b\":2} ]"
+        );
         assert_eq!(super::split(b"no document [at] {all}\n"), None);
     }
 
@@ -455,10 +602,17 @@ mod tests {
             let mut roots = super::Roots::of(text.as_bytes());
             let found = roots.next(0);
             let is_blank = line.trim().is_empty();
-            assert_eq!(found.filter(|_| is_blank), is_blank.then(|| text.len() - 12), "{line:?}");
+            assert_eq!(
+                found.filter(|_| is_blank),
+                is_blank.then(|| text.len() - 12),
+                "{line:?}"
+            );
             assert!(text.len() * 4 + super::ODD >= roots.left);
         }
-        let (value, long) = ("{}\n[[\n", format!("[\"{}\", {{}}]", "x".repeat(super::ODD - 9)));
+        let (value, long) = (
+            "{}\n[[\n",
+            format!("[\"{}\", {{}}]", "x".repeat(super::ODD - 9)),
+        );
         let text = value.repeat(100_000);
         let split = super::split_values(text.as_bytes()).unwrap();
         assert_eq!(split.elements.len(), 100_000);
@@ -470,11 +624,16 @@ mod tests {
         let text = r#"{"v":"x","list":[1],"messages":[{"a":"é\\"},{"b":[1]}],"w":12}"#;
         let whole = parts(text).2;
         for end in 1..text.len() {
-            let Some(split) = split(&text.as_bytes()[..end]) else { continue };
+            let Some(split) = split(&text.as_bytes()[..end]) else {
+                continue;
+            };
             assert!(!split.is_complete());
             assert!(whole.elements.starts_with(&split.elements), "{end}");
             let header = String::from_utf8(split.header.unwrap()).unwrap();
-            assert!(serde_json::from_str::<serde_json::Value>(&header).is_ok(), "{end}: {header}");
+            assert!(
+                serde_json::from_str::<serde_json::Value>(&header).is_ok(),
+                "{end}: {header}"
+            );
         }
     }
 }

@@ -93,7 +93,9 @@ impl Folder {
             census.gone.extend(gone);
         }
         census.due = self.file_rota.next(hints.is_everything());
-        census.due.retain(|path| self.files.contains(path) && !census.new.contains(path));
+        census
+            .due
+            .retain(|path| self.files.contains(path) && !census.new.contains(path));
         census
     }
 
@@ -105,7 +107,9 @@ impl Folder {
     }
 
     fn look_at_directory(&mut self, path: &Path, stale: &mut Vec<usize>) {
-        let Some(directory) = self.directories.get_mut(path) else { return };
+        let Some(directory) = self.directories.get_mut(path) else {
+            return;
+        };
         let modified = modified(path);
         let has_changed = modified != directory.modified;
         if has_changed || !directory.is_settled {
@@ -118,28 +122,51 @@ impl Folder {
 
     /// The files that are new and those that are gone.
     fn expand_again(&mut self, pattern: usize) -> (Vec<Arc<Path>>, Vec<Arc<Path>>) {
-        let Some(path) = self.patterns.get(pattern) else { return Default::default() };
+        let Some(path) = self.patterns.get(pattern) else {
+            return Default::default();
+        };
         let found = expand(path);
         for path in found.directories {
             let path: Arc<Path> = path.into();
-            let directory = self.directories.entry(Arc::clone(&path)).or_insert_with(|| {
-                self.directory_rota.add(Arc::clone(&path));
-                Directory { modified: modified(&path), is_settled: false, patterns: Vec::new() }
-            });
+            let directory = self
+                .directories
+                .entry(Arc::clone(&path))
+                .or_insert_with(|| {
+                    self.directory_rota.add(Arc::clone(&path));
+                    Directory {
+                        modified: modified(&path),
+                        is_settled: false,
+                        patterns: Vec::new(),
+                    }
+                });
             if !directory.patterns.contains(&pattern) {
                 directory.patterns.push(pattern);
             }
         }
-        let Some(known) = self.files_of.get_mut(pattern) else { return Default::default() };
+        let Some(known) = self.files_of.get_mut(pattern) else {
+            return Default::default();
+        };
         // Each path is kept once, however many lists it is in.
-        let shared = |path: PathBuf| self.files.get(&*path).cloned().unwrap_or_else(|| path.into());
+        let shared = |path: PathBuf| {
+            self.files
+                .get(&*path)
+                .cloned()
+                .unwrap_or_else(|| path.into())
+        };
         let before = std::mem::replace(known, found.files.into_iter().map(shared).collect());
         let now: HashSet<&Arc<Path>> = known.iter().collect();
-        let gone: Vec<Arc<Path>> = before.into_iter().filter(|path| !now.contains(path)).collect();
+        let gone: Vec<Arc<Path>> = before
+            .into_iter()
+            .filter(|path| !now.contains(path))
+            .collect();
         for path in &gone {
             self.files.remove(path);
         }
-        let new: Vec<Arc<Path>> = known.iter().filter(|path| !self.files.contains(*path)).cloned().collect();
+        let new: Vec<Arc<Path>> = known
+            .iter()
+            .filter(|path| !self.files.contains(*path))
+            .cloned()
+            .collect();
         for path in &new {
             self.files.insert(path.clone());
             self.file_rota.add(path.clone());
@@ -149,7 +176,11 @@ impl Folder {
 }
 
 fn modified(directory: &Path) -> Option<(i64, i64)> {
-    let path = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    let path = if directory.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        directory
+    };
     Stamp::of(path).ok().map(|stamp| stamp.modified())
 }
 
@@ -163,7 +194,11 @@ struct Rota<T> {
 
 impl<T> Default for Rota<T> {
     fn default() -> Self {
-        Self { all: Vec::new(), recent: VecDeque::new(), next: 0 }
+        Self {
+            all: Vec::new(),
+            recent: VecDeque::new(),
+            next: 0,
+        }
     }
 }
 
@@ -192,7 +227,12 @@ impl<T: Clone + Eq + Hash> Rota<T> {
         }
         let mut due: Vec<T> = self.recent.iter().cloned().collect();
         if self.all.len() > self.recent.len() {
-            let slice = self.all.iter().cycle().skip(self.next).take(SLICE.min(self.all.len()));
+            let slice = self
+                .all
+                .iter()
+                .cycle()
+                .skip(self.next)
+                .take(SLICE.min(self.all.len()));
             due.extend(slice.cloned());
             self.next = (self.next + SLICE) % self.all.len();
         }
@@ -220,11 +260,17 @@ mod tests {
         fs::create_dir(dir.path().join("part")).unwrap();
         fs::write(file("b.json"), "1").unwrap();
         fs::write(file("a.json"), "1").unwrap();
-        assert_eq!(folder.poll(&Hints::default()).new, [file("a.json"), file("b.json")]);
+        assert_eq!(
+            folder.poll(&Hints::default()).new,
+            [file("a.json"), file("b.json")]
+        );
         fs::write(file("c.json"), "1").unwrap();
         fs::remove_file(file("a.json")).unwrap();
         let census = folder.poll(&Hints::default());
-        assert_eq!((census.new, census.gone), (vec![file("c.json")], vec![file("a.json")]));
+        assert_eq!(
+            (census.new, census.gone),
+            (vec![file("c.json")], vec![file("a.json")])
+        );
         assert_eq!(folder.poll(&Hints::default()).due.len(), 2);
     }
 
@@ -260,8 +306,14 @@ mod tests {
         fs::write(dir.path().join("0003/b.json"), "1").unwrap();
         fs::remove_file(dir.path().join("0004/a.json")).unwrap();
         let census = folder.poll(&Hints::everything());
-        assert_eq!(census.new, [Arc::<Path>::from(dir.path().join("0003/b.json"))]);
-        assert_eq!(census.gone, [Arc::<Path>::from(dir.path().join("0004/a.json"))]);
+        assert_eq!(
+            census.new,
+            [Arc::<Path>::from(dir.path().join("0003/b.json"))]
+        );
+        assert_eq!(
+            census.gone,
+            [Arc::<Path>::from(dir.path().join("0004/a.json"))]
+        );
         assert_eq!(census.due.len(), count - 1);
     }
 }

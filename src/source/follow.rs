@@ -127,7 +127,12 @@ impl Follower {
     pub(crate) fn retry_at(&self) -> Option<Instant> {
         let empty = self.empty.filter(|(_, is_said)| !is_said);
         let said_at = empty.and_then(|(since, _)| since.checked_add(PATIENCE));
-        self.failure.as_ref().map(|failure| failure.retry).into_iter().chain(said_at).min()
+        self.failure
+            .as_ref()
+            .map(|failure| failure.retry)
+            .into_iter()
+            .chain(said_at)
+            .min()
     }
 
     /// Lets go of the descriptor until there is something to read: for files beside the session.
@@ -142,7 +147,8 @@ impl Follower {
         }
         let read = (self.read_at)(self.descriptor()?, buffer, self.offset)?;
         self.is_healed |= self.failure.take_if(|failure| failure.in_reading).is_some();
-        self.identity.note(buffer.get(..read).unwrap_or_default(), self.offset);
+        self.identity
+            .note(buffer.get(..read).unwrap_or_default(), self.offset);
         self.offset += read as u64;
         Ok(read)
     }
@@ -151,7 +157,11 @@ impl Follower {
     pub(crate) fn poll(&mut self, now: Instant) -> Change {
         if let Some(failure) = self.failure.as_ref().filter(|failure| now < failure.retry) {
             let can_read_on = !failure.in_reading && self.has_unread_bytes();
-            return if can_read_on { Change::Grown } else { Change::Quiet };
+            return if can_read_on {
+                Change::Grown
+            } else {
+                Change::Quiet
+            };
         }
         if std::mem::take(&mut self.is_healed) {
             return Change::Back;
@@ -160,12 +170,19 @@ impl Follower {
             Ok(Change::Quiet | Change::Back) if self.failure.take().is_some() => Change::Back,
             Ok(Change::Grown) => {
                 // Whether it can be read again shows when that is tried.
-                self.is_healed = self.failure.take_if(|failure| !failure.in_reading).is_some();
+                self.is_healed = self
+                    .failure
+                    .take_if(|failure| !failure.in_reading)
+                    .is_some();
                 Change::Grown
             }
             Ok(change) => {
                 self.failure = None;
-                if change == Change::Quiet { self.look_at_emptiness(now) } else { change }
+                if change == Change::Quiet {
+                    self.look_at_emptiness(now)
+                } else {
+                    change
+                }
             }
             Err(error) => self.note_failure(&error, now, false),
         }
@@ -201,7 +218,11 @@ impl Follower {
         }
         self.drain_to = None;
         let was_gone = self.away.take().is_some();
-        let quiet = if was_gone { Change::Back } else { Change::Quiet };
+        let quiet = if was_gone {
+            Change::Back
+        } else {
+            Change::Quiet
+        };
         let is_touched = named != self.stamp;
         if !is_touched && !self.was_cut {
             let grown = named.len > self.offset && !was_gone;
@@ -234,8 +255,16 @@ impl Follower {
         if self.has_unread_bytes() {
             return Change::Grown;
         }
-        let links = self.file.as_ref().and_then(|file| file.metadata().ok()).map_or(0, |it| it.nlink());
-        let away = if links > 0 { Away::Moved } else { Away::Deleted };
+        let links = self
+            .file
+            .as_ref()
+            .and_then(|file| file.metadata().ok())
+            .map_or(0, |it| it.nlink());
+        let away = if links > 0 {
+            Away::Moved
+        } else {
+            Away::Deleted
+        };
         match (self.away.replace(away) == Some(away), away) {
             (true, _) => Change::Quiet,
             (false, Away::Deleted) => Change::Gone,
@@ -253,8 +282,11 @@ impl Follower {
 
     /// Another file has the name now.
     fn look_at_successor(&mut self) -> io::Result<Change> {
-        if let Some(len) =
-            self.file.as_ref().and_then(|file| Stamp::of_file(file).ok()).map(|stamp| stamp.len)
+        if let Some(len) = self
+            .file
+            .as_ref()
+            .and_then(|file| Stamp::of_file(file).ok())
+            .map(|stamp| stamp.len)
         {
             let end = *self.drain_to.get_or_insert(len);
             if self.offset < end.min(len) {
@@ -289,7 +321,11 @@ impl Follower {
     }
 
     fn has_unread_bytes(&self) -> bool {
-        let len = self.file.as_ref().and_then(|file| Stamp::of_file(file).ok()).map_or(0, |stamp| stamp.len);
+        let len = self
+            .file
+            .as_ref()
+            .and_then(|file| Stamp::of_file(file).ok())
+            .map_or(0, |stamp| stamp.len);
         len > self.offset
     }
 
@@ -302,11 +338,17 @@ impl Follower {
         let failure = Failure::after(last.as_ref(), why_unread(error), now, in_reading);
         let is_known = last.is_some_and(|last| last.what == failure.what);
         let what = self.failure.insert(failure).what.clone();
-        if is_known { Change::Quiet } else { Change::Unreadable(what) }
+        if is_known {
+            Change::Quiet
+        } else {
+            Change::Unreadable(what)
+        }
     }
 
     fn descriptor(&self) -> io::Result<&File> {
-        self.file.as_ref().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+        self.file
+            .as_ref()
+            .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
     }
 }
 
@@ -320,7 +362,10 @@ pub(crate) fn why_unread(error: &io::Error) -> String {
 
 /// Whether an error says that there is no such file, in whatever way.
 pub(crate) fn is_absence(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
 }
 
 #[cfg(test)]

@@ -50,8 +50,15 @@ pub(crate) struct Ended {
 impl Ended {
     /// The line.
     pub(crate) fn line(&self) -> Line<'_> {
-        let record = Record { origin: self.origin, bytes: &self.bytes };
-        if self.is_too_long { Line::TooLong(record) } else { Line::Whole(record) }
+        let record = Record {
+            origin: self.origin,
+            bytes: &self.bytes,
+        };
+        if self.is_too_long {
+            Line::TooLong(record)
+        } else {
+            Line::Whole(record)
+        }
     }
 }
 
@@ -71,12 +78,23 @@ pub struct LineBuffer {
 impl LineBuffer {
     /// A buffer for the lines of a file from its beginning.
     pub fn new(file: FileId) -> Self {
-        Self { file, limit: LIMIT, at: 0, line: 1, partial: Vec::new(), seen: 0 }
+        Self {
+            file,
+            limit: LIMIT,
+            at: 0,
+            line: 1,
+            partial: Vec::new(),
+            seen: 0,
+        }
     }
 
     /// A buffer for the lines from a place in the middle of a file, whose number is not known.
     pub(crate) fn in_the_middle(file: FileId, at: u64) -> Self {
-        Self { at, line: 0, ..Self::new(file) }
+        Self {
+            at,
+            line: 0,
+            ..Self::new(file)
+        }
     }
 
     /// The same with another limit for the length of a line.
@@ -112,7 +130,11 @@ impl LineBuffer {
             let (piece, after) = rest.split_at(end);
             if self.partial.is_empty() {
                 let seen = piece.len() as u64;
-                let kept = if self.is_too_long(seen) { piece.get(..KEPT).unwrap_or(piece) } else { piece };
+                let kept = if self.is_too_long(seen) {
+                    piece.get(..KEPT).unwrap_or(piece)
+                } else {
+                    piece
+                };
                 lines.extend((seen > 0).then(|| self.line_of(kept, seen)));
                 self.begin_line(seen);
             } else {
@@ -136,7 +158,11 @@ impl LineBuffer {
         let (origin, is_too_long) = (line.record().origin, matches!(line, Line::TooLong(_)));
         bytes.truncate(line.record().bytes.len());
         self.begin_line(self.seen);
-        Ended { origin, bytes, is_too_long }
+        Ended {
+            origin,
+            bytes,
+            is_too_long,
+        }
     }
 
     fn begin_line(&mut self, seen: u64) {
@@ -151,7 +177,9 @@ impl LineBuffer {
             let len = self.partial.len() + piece.len();
             if len > LONG.max(self.partial.capacity()) {
                 // Where so much is refused, there may be enough for a part of it.
-                let _ = self.partial.try_reserve_exact(self.limit.saturating_sub(self.partial.len()));
+                let _ = self
+                    .partial
+                    .try_reserve_exact(self.limit.saturating_sub(self.partial.len()));
             }
             self.partial.extend_from_slice(piece);
             return;
@@ -161,16 +189,32 @@ impl LineBuffer {
             self.partial.shrink_to_fit();
         }
         let wanting = (KEPT - self.partial.len()).min(piece.len());
-        self.partial.extend_from_slice(piece.get(..wanting).unwrap_or_default());
+        self.partial
+            .extend_from_slice(piece.get(..wanting).unwrap_or_default());
     }
 
     fn line_of<'b>(&self, bytes: &'b [u8], seen: u64) -> Line<'b> {
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         let too_long = self.is_too_long(seen);
-        let len =
-            if too_long { u32::try_from(seen).unwrap_or(u32::MAX) } else { saturating_u32(bytes.len()) };
-        let record = Record { origin: Origin { file: self.file, at: self.at, len, line: self.line }, bytes };
-        if too_long { Line::TooLong(record) } else { Line::Whole(record) }
+        let len = if too_long {
+            u32::try_from(seen).unwrap_or(u32::MAX)
+        } else {
+            saturating_u32(bytes.len())
+        };
+        let record = Record {
+            origin: Origin {
+                file: self.file,
+                at: self.at,
+                len,
+                line: self.line,
+            },
+            bytes,
+        };
+        if too_long {
+            Line::TooLong(record)
+        } else {
+            Line::Whole(record)
+        }
     }
 
     fn is_too_long(&self, seen: u64) -> bool {
@@ -229,10 +273,20 @@ mod tests {
     fn places_are_those_of_the_file() {
         let places: Vec<_> = lines_of([b"one\r\n\ntwo\nthree".as_slice()], 100)
             .into_iter()
-            .map(|(_, origin, bytes)| (origin.at, origin.len, origin.line, String::from_utf8(bytes).unwrap()))
+            .map(|(_, origin, bytes)| {
+                (
+                    origin.at,
+                    origin.len,
+                    origin.line,
+                    String::from_utf8(bytes).unwrap(),
+                )
+            })
             .collect();
         let expected = [(0, 3, 1, "one"), (6, 3, 3, "two"), (10, 5, 4, "three")];
-        assert_eq!(places, expected.map(|(at, len, line, text)| (at, len, line, text.to_owned())));
+        assert_eq!(
+            places,
+            expected.map(|(at, len, line, text)| (at, len, line, text.to_owned()))
+        );
     }
 
     #[test]
@@ -246,6 +300,9 @@ mod tests {
         let mut lines = Vec::new();
         buffer.feed(b"\nnext\n", |line| lines.push(seen(line)));
         assert_eq!((lines[0].0, lines[0].2.len()), (false, super::KEPT));
-        assert_eq!((lines[1].0, lines[1].1.line, lines[1].2.as_slice()), (true, 2, b"next".as_slice()));
+        assert_eq!(
+            (lines[1].0, lines[1].1.line, lines[1].2.as_slice()),
+            (true, 2, b"next".as_slice())
+        );
     }
 }

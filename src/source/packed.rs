@@ -60,7 +60,12 @@ pub fn open(file: File, packing: Packing) -> io::Result<Box<dyn Read>> {
         Packing::Zstd => Box::new(Zstd::new(BufReader::new(file))),
         Packing::Zip => Box::new(Zip::new(file)?),
     };
-    Ok(Box::new(Measured { text, packing, left: budget::MEMORY, is_over: false }))
+    Ok(Box::new(Measured {
+        text,
+        packing,
+        left: budget::MEMORY,
+        is_over: false,
+    }))
 }
 
 /// The text in a file that may be compressed.
@@ -93,7 +98,13 @@ pub(crate) fn unpack(packed: &[u8]) -> io::Result<Cow<'_, [u8]>> {
     }
     let mut all = Vec::new();
     let text = Zstd::new(packed);
-    Measured { text, packing, left: budget::LONGEST, is_over: false }.read_to_end(&mut all)?;
+    Measured {
+        text,
+        packing,
+        left: budget::LONGEST,
+        is_over: false,
+    }
+    .read_to_end(&mut all)?;
     Ok(Cow::Owned(all))
 }
 
@@ -113,7 +124,9 @@ impl<T: Read> Read for Measured<T> {
         }
         let read = self.text.read(buffer).map_err(|error| match error.kind() {
             io::ErrorKind::Interrupted | io::ErrorKind::FileTooLarge => error,
-            io::ErrorKind::UnexpectedEof => io::Error::other(format!("the {name} archive breaks off here")),
+            io::ErrorKind::UnexpectedEof => {
+                io::Error::other(format!("the {name} archive breaks off here"))
+            }
             _ => io::Error::other(format!("the {name} archive is damaged here ({error})")),
         })?;
         self.is_over = read as u64 > self.left;
@@ -163,11 +176,16 @@ mod tests {
     fn archives_of_several_parts_are_read_to_the_end() {
         let text = text();
         let half = text.len() / 2;
-        let parts = |pack: &dyn Fn(&[u8]) -> Vec<u8>| [pack(&text[..half]), pack(&text[half..])].concat();
+        let parts =
+            |pack: &dyn Fn(&[u8]) -> Vec<u8>| [pack(&text[..half]), pack(&text[half..])].concat();
         let zstd = |text: &[u8]| compress_to_vec(text, CompressionLevel::Fastest);
         assert_eq!(read(&parts(&gzip), Packing::Gzip), (text.clone(), None));
         assert_eq!(read(&parts(&zstd), Packing::Zstd), (text.clone(), None));
-        let skippable = [&zstd(&text)[..], &[0x52, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]].concat();
+        let skippable = [
+            &zstd(&text)[..],
+            &[0x52, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3],
+        ]
+        .concat();
         assert_eq!(read(&skippable, Packing::Zstd), (text, None));
     }
 
@@ -176,11 +194,21 @@ mod tests {
         let text = text();
         for (packed, packing) in [
             (gzip(&text), Packing::Gzip),
-            (compress_to_vec(&text[..], CompressionLevel::Fastest), Packing::Zstd),
+            (
+                compress_to_vec(&text[..], CompressionLevel::Fastest),
+                Packing::Zstd,
+            ),
         ] {
             let (most, end) = read(&packed[..packed.len() * 3 / 4], packing);
-            assert!(most.len() > text.len() / 4 && text.starts_with(&most), "{packing:?} {}", most.len());
-            assert_eq!(end.unwrap(), format!("the {} archive breaks off here", packing.name()));
+            assert!(
+                most.len() > text.len() / 4 && text.starts_with(&most),
+                "{packing:?} {}",
+                most.len()
+            );
+            assert_eq!(
+                end.unwrap(),
+                format!("the {} archive breaks off here", packing.name())
+            );
             for end in 5..64 {
                 let (few, end) = read(&packed[..end], packing);
                 assert!(text.starts_with(&few) && end.is_some(), "{packing:?}");
@@ -190,21 +218,41 @@ mod tests {
 
     #[test]
     fn no_more_is_read_than_may_be_held() {
-        let mut bomb =
-            Measured { text: std::io::repeat(b'a'), packing: Packing::Zstd, left: 100_000, is_over: false };
+        let mut bomb = Measured {
+            text: std::io::repeat(b'a'),
+            packing: Packing::Zstd,
+            left: 100_000,
+            is_over: false,
+        };
         let mut all = Vec::new();
         let end = bomb.read_to_end(&mut all).unwrap_err();
-        assert_eq!((all.len(), end.kind()), (100_000, std::io::ErrorKind::FileTooLarge));
-        assert!(end.to_string().contains("takes more than 400 MB of memory"), "{end}");
+        assert_eq!(
+            (all.len(), end.kind()),
+            (100_000, std::io::ErrorKind::FileTooLarge)
+        );
+        assert!(
+            end.to_string().contains("takes more than 400 MB of memory"),
+            "{end}"
+        );
     }
 
     #[test]
     fn reading_the_beginning_says_whether_it_is_all() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.zst");
-        fs::write(&path, compress_to_vec(&b"hello"[..], CompressionLevel::Fastest)).unwrap();
+        fs::write(
+            &path,
+            compress_to_vec(&b"hello"[..], CompressionLevel::Fastest),
+        )
+        .unwrap();
         let file = || File::open(&path).unwrap();
-        assert_eq!(read_head(file(), Packing::Zstd, 5).unwrap(), (b"hello".to_vec(), true));
-        assert_eq!(read_head(file(), Packing::Zstd, 4).unwrap(), (b"hell".to_vec(), false));
+        assert_eq!(
+            read_head(file(), Packing::Zstd, 5).unwrap(),
+            (b"hello".to_vec(), true)
+        );
+        assert_eq!(
+            read_head(file(), Packing::Zstd, 4).unwrap(),
+            (b"hell".to_vec(), false)
+        );
     }
 }

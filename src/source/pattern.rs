@@ -46,14 +46,19 @@ pub(crate) enum Why {
 pub fn expand(pattern: &Path) -> Expansion {
     let mut found = Expansion::default();
     if is_literal(pattern) {
-        found.directories.extend(pattern.parent().map(Path::to_owned));
+        found
+            .directories
+            .extend(pattern.parent().map(Path::to_owned));
         take_file(pattern.to_owned(), true, &mut found);
         return found;
     }
     let components: Vec<Component<'_>> = pattern.components().collect();
     walk(PathBuf::new(), &components, DEEPEST, &mut found);
     // What one directory after the other gives is in order, unless some are looked into twice.
-    if components.iter().any(|component| component.as_os_str() == "**") {
+    if components
+        .iter()
+        .any(|component| component.as_os_str() == "**")
+    {
         found.files.sort();
         found.files.dedup();
     }
@@ -78,8 +83,16 @@ pub(crate) fn named_like(path: PathBuf, named: &Path) -> PathBuf {
     let here = std::env::current_dir().ok();
     let below = here.and_then(|here| path.strip_prefix(here).map(Path::to_owned).ok());
     // A path may begin with a dot, which names the same folder.
-    let dot = named.strip_prefix(".").is_ok_and(|_| named.as_os_str().as_bytes().starts_with(b"./"));
-    below.map_or(path, |below| if dot { Path::new(".").join(below) } else { below })
+    let dot = named
+        .strip_prefix(".")
+        .is_ok_and(|_| named.as_os_str().as_bytes().starts_with(b"./"));
+    below.map_or(path, |below| {
+        if dot {
+            Path::new(".").join(below)
+        } else {
+            below
+        }
+    })
 }
 
 /// Whether a pattern names this path.
@@ -92,9 +105,10 @@ pub(crate) fn matches(pattern: &Path, path: &Path) -> bool {
 fn matches_from(pattern: &[&OsStr], path: &[&OsStr]) -> bool {
     match (pattern.split_first(), path.split_first()) {
         (None, None) => true,
-        (Some((first, rest)), _) if *first == "**" => {
-            (0..=path.len()).any(|skipped| path.get(skipped..).is_some_and(|path| matches_from(rest, path)))
-        }
+        (Some((first, rest)), _) if *first == "**" => (0..=path.len()).any(|skipped| {
+            path.get(skipped..)
+                .is_some_and(|path| matches_from(rest, path))
+        }),
         (Some((first, rest)), Some((name, names))) => {
             matches_name(first.as_bytes(), name.as_bytes()) && matches_from(rest, names)
         }
@@ -107,7 +121,9 @@ fn is_literal(pattern: &Path) -> bool {
 }
 
 fn walk(base: PathBuf, components: &[Component<'_>], depth: usize, found: &mut Expansion) {
-    let Some((first, rest)) = components.split_first() else { return };
+    let Some((first, rest)) = components.split_first() else {
+        return;
+    };
     let name = first.as_os_str();
     if !name.as_bytes().contains(&b'*') {
         let path = base.join(name);
@@ -127,7 +143,9 @@ fn walk(base: PathBuf, components: &[Component<'_>], depth: usize, found: &mut E
         Vec::new()
     });
     for (path, kind) in entries {
-        let matching = path.file_name().is_some_and(|file| matches_name(name.as_bytes(), file.as_bytes()));
+        let matching = path
+            .file_name()
+            .is_some_and(|file| matches_name(name.as_bytes(), file.as_bytes()));
         if is_deep && kind.is_dir() && depth > 0 {
             walk(path, components, depth - 1, found);
         } else if matching && !is_deep && !rest.is_empty() {
@@ -152,25 +170,42 @@ fn take_file(path: PathBuf, has_ending: bool, found: &mut Expansion) {
         Ok(metadata) => match other_than_file(metadata.file_type()) {
             None => found.files.push(path),
             Some(what) if has_ending => {
-                found.closed.push(Closed { path, why: Why::Kind(what), is_file: true });
+                found.closed.push(Closed {
+                    path,
+                    why: Why::Kind(what),
+                    is_file: true,
+                });
             }
             Some(_) => {}
         },
         Err(error) => {
             let closed = closed(&path, &error);
-            found.closed.extend(closed.map(|closed| Closed { is_file: closed.path == path, ..closed }));
+            found.closed.extend(closed.map(|closed| Closed {
+                is_file: closed.path == path,
+                ..closed
+            }));
         }
     }
 }
 
 /// The entries of a directory, each with what it is itself.
 fn list(directory: &Path) -> io::Result<Vec<(PathBuf, FileType)>> {
-    let path = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    let path = if directory.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        directory
+    };
     let entries = fs::read_dir(path)?;
-    let mut entries: Vec<(OsString, FileType)> =
-        entries.flatten().filter_map(|entry| Some((entry.file_name(), entry.file_type().ok()?))).collect();
-    entries.sort_unstable_by(|(a, _), (b, _)| number_of(a).cmp(&number_of(b)).then_with(|| a.cmp(b)));
-    Ok(entries.into_iter().map(|(name, kind)| (directory.join(name), kind)).collect())
+    let mut entries: Vec<(OsString, FileType)> = entries
+        .flatten()
+        .filter_map(|entry| Some((entry.file_name(), entry.file_type().ok()?)))
+        .collect();
+    entries
+        .sort_unstable_by(|(a, _), (b, _)| number_of(a).cmp(&number_of(b)).then_with(|| a.cmp(b)));
+    Ok(entries
+        .into_iter()
+        .map(|(name, kind)| (directory.join(name), kind))
+        .collect())
 }
 
 /// What keeps whoever asks from a path, unless that is that nothing lies there.
@@ -189,13 +224,25 @@ pub(crate) fn closed(path: &Path, error: &io::Error) -> Option<Closed> {
         _ if matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return None,
         _ => at,
     };
-    Some(Closed { path: at.to_owned(), why: Why::System(number), is_file: false })
+    Some(Closed {
+        path: at.to_owned(),
+        why: Why::System(number),
+        is_file: false,
+    })
 }
 
 /// The number of digits of a name that is a number before its ending: 10 comes after 9.
 fn number_of(name: &OsStr) -> usize {
-    let stem = name.as_bytes().split(|byte| *byte == b'.').next().unwrap_or_default();
-    if stem.iter().all(u8::is_ascii_digit) { stem.len() } else { 0 }
+    let stem = name
+        .as_bytes()
+        .split(|byte| *byte == b'.')
+        .next()
+        .unwrap_or_default();
+    if stem.iter().all(u8::is_ascii_digit) {
+        stem.len()
+    } else {
+        0
+    }
 }
 
 /// `*` stands for any bytes of a name; a leading dot must be written out.
@@ -216,14 +263,18 @@ fn matches_name(pattern: &[u8], name: &[u8]) -> bool {
                 n += 1;
             }
             _ => {
-                let Some((star_p, star_n)) = star else { return false };
+                let Some((star_p, star_n)) = star else {
+                    return false;
+                };
                 star = Some((star_p, star_n + 1));
                 p = star_p + 1;
                 n = star_n + 1;
             }
         }
     }
-    pattern.get(p..).is_some_and(|rest| rest.iter().all(|byte| *byte == b'*'))
+    pattern
+        .get(p..)
+        .is_some_and(|rest| rest.iter().all(|byte| *byte == b'*'))
 }
 
 #[cfg(test)]
@@ -236,9 +287,13 @@ mod tests {
     #[test]
     fn wildcards_name_files_in_order() {
         let dir = tempfile::tempdir().unwrap();
-        for name in
-            ["a/agent-2.jsonl", "a/agent-1.jsonl", "a/other.jsonl", "a/b/c/agent-3.jsonl", "agent-0.jsonl"]
-        {
+        for name in [
+            "a/agent-2.jsonl",
+            "a/agent-1.jsonl",
+            "a/other.jsonl",
+            "a/b/c/agent-3.jsonl",
+            "agent-0.jsonl",
+        ] {
             let path = dir.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "").unwrap();
@@ -246,17 +301,31 @@ mod tests {
         std::os::unix::fs::symlink(dir.path(), dir.path().join("a/loop")).unwrap();
         let names = |pattern: &str| -> Vec<String> {
             let found = expand(&dir.path().join(pattern)).files;
-            found.iter().map(|path| path.strip_prefix(dir.path()).unwrap().display().to_string()).collect()
+            found
+                .iter()
+                .map(|path| path.strip_prefix(dir.path()).unwrap().display().to_string())
+                .collect()
         };
-        assert_eq!(names("a/agent-*.jsonl"), ["a/agent-1.jsonl", "a/agent-2.jsonl"]);
+        assert_eq!(
+            names("a/agent-*.jsonl"),
+            ["a/agent-1.jsonl", "a/agent-2.jsonl"]
+        );
         assert_eq!(names("*/other.jsonl"), ["a/other.jsonl"]);
         assert_eq!(
             names("**/agent-*.jsonl"),
-            ["a/agent-1.jsonl", "a/agent-2.jsonl", "a/b/c/agent-3.jsonl", "agent-0.jsonl"]
+            [
+                "a/agent-1.jsonl",
+                "a/agent-2.jsonl",
+                "a/b/c/agent-3.jsonl",
+                "agent-0.jsonl"
+            ]
         );
         assert_eq!(names("a/other.jsonl"), ["a/other.jsonl"]);
         assert_eq!(names("missing/*.json"), [""; 0]);
-        assert_eq!(expand(&dir.path().join("missing/*.json")).directories, [dir.path().join("missing")]);
+        assert_eq!(
+            expand(&dir.path().join("missing/*.json")).directories,
+            [dir.path().join("missing")]
+        );
     }
 
     #[test]
@@ -264,17 +333,27 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name);
         // Links that lead back to themselves or nowhere are closed to everybody, even to root.
-        for (to, from) in
-            [("knot", "knot"), ("two", "one"), ("one", "two"), ("/there/is/nothing", "in/gone.jsonl")]
-        {
+        for (to, from) in [
+            ("knot", "knot"),
+            ("two", "one"),
+            ("one", "two"),
+            ("/there/is/nothing", "in/gone.jsonl"),
+        ] {
             fs::create_dir_all(path("in/folder.jsonl")).unwrap();
             std::os::unix::fs::symlink(to, path(from)).unwrap();
         }
         fs::write(path("file"), "").unwrap();
         let looped = Why::System(rustix::io::Errno::LOOP.raw_os_error());
         let missing = Why::System(rustix::io::Errno::NOENT.raw_os_error());
-        let on_the_way = [("knot", looped, false), ("one", looped, false), ("two", looped, false)];
-        let in_place = [("in/folder.jsonl", Why::Kind("a folder"), true), ("in/gone.jsonl", missing, true)];
+        let on_the_way = [
+            ("knot", looped, false),
+            ("one", looped, false),
+            ("two", looped, false),
+        ];
+        let in_place = [
+            ("in/folder.jsonl", Why::Kind("a folder"), true),
+            ("in/gone.jsonl", missing, true),
+        ];
         for (pattern, expected) in [
             ("*/a.jsonl", &on_the_way[..]),
             ("*/deep/**/a*.jsonl", &on_the_way),
@@ -293,7 +372,12 @@ mod tests {
             let mut names: Vec<_> = closed
                 .iter()
                 .map(|closed| {
-                    let name = closed.path.strip_prefix(dir.path()).unwrap().to_str().unwrap();
+                    let name = closed
+                        .path
+                        .strip_prefix(dir.path())
+                        .unwrap()
+                        .to_str()
+                        .unwrap();
                     (name, closed.why, closed.is_file)
                 })
                 .collect();
@@ -312,7 +396,11 @@ mod tests {
             ("/x/*", "/x/y/z", false),
             ("/x/*", "/x/.hidden", false),
         ] {
-            assert_eq!(matches(Path::new(pattern), Path::new(path)), expected, "{pattern} {path}");
+            assert_eq!(
+                matches(Path::new(pattern), Path::new(path)),
+                expected,
+                "{pattern} {path}"
+            );
         }
     }
 }

@@ -5,14 +5,21 @@ use rustix::process::{Pid, test_kill_process};
 
 /// Whether a process with this number runs, whoever owns it.
 pub(crate) fn is_running(number: i64) -> bool {
-    let pid = i32::try_from(number).ok().filter(|number| *number > 0).and_then(Pid::from_raw);
+    let pid = i32::try_from(number)
+        .ok()
+        .filter(|number| *number > 0)
+        .and_then(Pid::from_raw);
     pid.is_some_and(|pid| matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM)))
 }
 
 /// Whether it runs and is the one that began then, as the system counts that: numbers are given again. Where the system
 /// does not say, or nobody noted it, the number has to do.
 pub(crate) fn is_running_since(number: i64, start: Option<&str>) -> bool {
-    let is_other = || start.zip(started(number)).is_some_and(|(start, now)| start != now);
+    let is_other = || {
+        start
+            .zip(started(number))
+            .is_some_and(|(start, now)| start != now)
+    };
     is_running(number) && !is_other()
 }
 
@@ -35,6 +42,10 @@ mod tests {
         let start = started(own);
         assert!(is_running_since(own, start.as_deref()) && is_running_since(own, None));
         assert_eq!(is_running_since(own, Some("1")), start.is_none());
-        assert!(![0, -1, i64::from(i32::MAX), i64::MAX].into_iter().any(is_running));
+        assert!(
+            ![0, -1, i64::from(i32::MAX), i64::MAX]
+                .into_iter()
+                .any(is_running)
+        );
     }
 }

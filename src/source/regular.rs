@@ -41,7 +41,9 @@ pub(crate) fn open_seen(path: &Path) -> io::Result<(Stamp, File)> {
 /// All of a file that has at most so many bytes.
 pub(crate) fn read_small(path: &Path, most: usize) -> Option<Vec<u8>> {
     let (stamp, file) = open_stamped(path).ok()?;
-    (stamp.len <= most as u64).then(|| read_range(&file, 0, most).ok()).flatten()
+    (stamp.len <= most as u64)
+        .then(|| read_range(&file, 0, most).ok())
+        .flatten()
 }
 
 fn expect_regular(kind: FileType) -> io::Result<()> {
@@ -86,9 +88,9 @@ impl Fence {
     pub(crate) fn open(&self, path: &Path) -> io::Result<File> {
         let file = open(path)?;
         match &self.0 {
-            Some(folders) if !lies_in(&file, path, folders) => {
-                Err(io::Error::other("it lies outside of the agent's folders; the link is not followed"))
-            }
+            Some(folders) if !lies_in(&file, path, folders) => Err(io::Error::other(
+                "it lies outside of the agent's folders; the link is not followed",
+            )),
             _ => Ok(file),
         }
     }
@@ -97,13 +99,19 @@ impl Fence {
 fn lies_in(file: &File, path: &Path, folders: &[PathBuf]) -> bool {
     let is_within = |real: &Path| folders.iter().any(|folder| real.starts_with(folder));
     // One question where the system answers it; tens of thousands of files are common.
-    if fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).is_ok_and(|real| is_within(&real)) {
+    if fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))
+        .is_ok_and(|real| is_within(&real))
+    {
         return true;
     }
-    let Ok(real) = fs::canonicalize(path) else { return false };
+    let Ok(real) = fs::canonicalize(path) else {
+        return false;
+    };
     let same = |one: Stamp, other: Stamp| one.is_same_file(&other);
     is_within(&real)
-        && Stamp::of(&real).and_then(|real| Ok(same(real, Stamp::of_file(file)?))).unwrap_or(false)
+        && Stamp::of(&real)
+            .and_then(|real| Ok(same(real, Stamp::of_file(file)?)))
+            .unwrap_or(false)
 }
 
 #[cfg(test)]
@@ -129,9 +137,12 @@ mod tests {
         .unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
         assert!(open(&path("file")).is_ok());
-        for (name, words) in
-            [("pipe", "named pipe"), ("socket", "socket"), (".", "folder"), ("/dev/zero", "device")]
-        {
+        for (name, words) in [
+            ("pipe", "named pipe"),
+            ("socket", "socket"),
+            (".", "folder"),
+            ("/dev/zero", "device"),
+        ] {
             let error = open(&path(name)).unwrap_err().to_string();
             assert!(error.contains(words), "{name}: {error}");
         }
@@ -165,6 +176,10 @@ mod tests {
             assert!(Fence::default().open(&path(name)).is_ok());
         }
         assert!(Fence::around(Vec::new).open(&path("c")).is_err());
-        assert!(Fence::around(|| vec![Path::new("").to_owned()]).open(Path::new("Cargo.toml")).is_ok());
+        assert!(
+            Fence::around(|| vec![Path::new("").to_owned()])
+                .open(Path::new("Cargo.toml"))
+                .is_ok()
+        );
     }
 }

@@ -181,19 +181,28 @@ mod tests {
         let start = Instant::now();
         let at = |ms| start + Duration::from_millis(ms);
         let mut file = Rewritten::new(&*path, Fence::default());
-        assert_eq!(file.poll(at(0), is_complete), Look::Content(b"{1}".to_vec()));
+        assert_eq!(
+            file.poll(at(0), is_complete),
+            Look::Content(b"{1}".to_vec())
+        );
         for (ms, text) in [(200, ""), (400, "{1,"), (600, "{1,2")] {
             fs::write(&path, text).unwrap();
             assert_eq!(file.poll(at(ms), is_complete), Look::Quiet);
             assert!(file.retry_at().is_some());
         }
         fs::write(&path, "{1,2}").unwrap();
-        assert_eq!(file.poll(at(800), is_complete), Look::Content(b"{1,2}".to_vec()));
+        assert_eq!(
+            file.poll(at(800), is_complete),
+            Look::Content(b"{1,2}".to_vec())
+        );
         assert_eq!(file.poll(at(1000), is_complete), Look::Quiet);
         fs::write(&path, "{1,").unwrap();
         assert_eq!(file.poll(at(2000), is_complete), Look::Quiet);
         assert_eq!(file.poll(at(3000), is_complete), Look::Quiet);
-        assert_eq!(file.poll(at(4100), is_complete), Look::Broken(b"{1,".to_vec()));
+        assert_eq!(
+            file.poll(at(4100), is_complete),
+            Look::Broken(b"{1,".to_vec())
+        );
         assert_eq!(file.poll(at(4300), is_complete), Look::Quiet);
         fs::remove_file(&path).unwrap();
         assert_eq!(file.poll(at(5000), is_complete), Look::Gone);
@@ -212,7 +221,8 @@ mod tests {
         let write = |text: &str| {
             fs::write(&path, text).unwrap();
             let file = fs::OpenOptions::new().append(true).open(&path).unwrap();
-            file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+            file.set_modified(std::time::SystemTime::UNIX_EPOCH)
+                .unwrap();
         };
         write("{1}");
         let mut file = Rewritten::new(&*path, Fence::default());

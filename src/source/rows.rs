@@ -52,7 +52,10 @@ pub(crate) enum Cell {
     /// A text, mostly UTF-8.
     Text(Vec<u8>),
     /// Bytes.
-    #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "only databases hold such values"))]
+    #[cfg_attr(
+        not(feature = "sqlite"),
+        expect(dead_code, reason = "only databases hold such values")
+    )]
     Blob(Vec<u8>),
 }
 
@@ -70,7 +73,8 @@ impl Cell {
 
     /// The text, if it is one. What is no UTF-8 in it is replaced, so nothing can be found by it.
     pub(crate) fn text(&self) -> Option<String> {
-        self.bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+        self.bytes()
+            .map(|bytes| String::from_utf8_lossy(bytes).into_owned())
     }
 
     /// The bytes of a text, or of what is none.
@@ -108,7 +112,10 @@ impl Cell {
             (Self::Int(one), Self::Int(other)) => one.cmp(other),
             _ => number(self).total_cmp(&number(other)),
         };
-        rank(self).cmp(&rank(other)).then(numbers).then_with(|| self.bytes().cmp(&other.bytes()))
+        rank(self)
+            .cmp(&rank(other))
+            .then(numbers)
+            .then_with(|| self.bytes().cmp(&other.bytes()))
     }
 }
 
@@ -162,7 +169,9 @@ impl From<Failure> for io::Error {
         let kind = match failure {
             Failure::Gone => io::ErrorKind::NotFound,
             Failure::Busy => io::ErrorKind::ResourceBusy,
-            Failure::Unfinished | Failure::Damaged(_) | Failure::Unreadable(_) => io::ErrorKind::Other,
+            Failure::Unfinished | Failure::Damaged(_) | Failure::Unreadable(_) => {
+                io::ErrorKind::Other
+            }
         };
         Self::new(kind, failure.words())
     }
@@ -181,7 +190,9 @@ impl State {
     /// The state of a database now.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let base = Stamp::of(path)?;
-        let log = Stamp::of(&beside(path, "-wal")).ok().filter(|stamp| stamp.len > 0);
+        let log = Stamp::of(&beside(path, "-wal"))
+            .ok()
+            .filter(|stamp| stamp.len > 0);
         Ok(Self { base, log })
     }
 }
@@ -201,7 +212,10 @@ pub(crate) fn written_with(path: &Path) -> Cow<'_, Path> {
 
 /// A file that SQLite keeps beside a database. Links are followed, as SQLite does.
 fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
+    let mut name = path
+        .canonicalize()
+        .unwrap_or_else(|_| path.to_owned())
+        .into_os_string();
     name.push(ending);
     PathBuf::from(name)
 }

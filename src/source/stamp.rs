@@ -48,7 +48,11 @@ impl Stamp {
 
     /// The same as a point in time.
     pub(crate) fn moment(&self) -> Timestamp {
-        Timestamp(self.seconds.saturating_mul(1_000).saturating_add(self.nanoseconds / 1_000_000))
+        Timestamp(
+            self.seconds
+                .saturating_mul(1_000)
+                .saturating_add(self.nanoseconds / 1_000_000),
+        )
     }
 }
 

@@ -53,7 +53,10 @@ impl Hints {
     /// Events were lost, or none can be had: look at all there is.
     #[cfg(test)]
     pub(crate) fn everything() -> Self {
-        Self { everything: true, ..Self::default() }
+        Self {
+            everything: true,
+            ..Self::default()
+        }
     }
 }
 
@@ -86,7 +89,14 @@ impl Watcher {
     /// A watcher that gets its events from this one, or from none.
     pub(crate) fn of(native: Option<Box<dyn Native + Send>>) -> Self {
         let hints = Arc::new(Mutex::new(Hints::default()));
-        Self { native, watched: HashSet::new(), most: most(), hints, failure: None, is_unsure: false }
+        Self {
+            native,
+            watched: HashSet::new(),
+            most: most(),
+            hints,
+            failure: None,
+            is_unsure: false,
+        }
     }
 
     /// Looks more often if a path lies where others may write unseen. Returns the kind of file system.
@@ -108,8 +118,14 @@ impl Watcher {
 
     /// Watches these paths and no others. With `renew` also those that it watched before: a watch
     /// stays with a file that was replaced, and the name goes unwatched. Says whether it watches one that it did not.
-    pub(crate) fn watch<'a>(&mut self, paths: impl IntoIterator<Item = &'a Path>, renew: bool) -> bool {
-        let Some(native) = &mut self.native else { return false };
+    pub(crate) fn watch<'a>(
+        &mut self,
+        paths: impl IntoIterator<Item = &'a Path>,
+        renew: bool,
+    ) -> bool {
+        let Some(native) = &mut self.native else {
+            return false;
+        };
         let wanted: HashSet<PathBuf> = paths.into_iter().take(self.most).map(named).collect();
         let (watched, wanted) = (&mut self.watched, &wanted);
         watched.retain(|path| {
@@ -156,19 +172,28 @@ impl Watcher {
         self.native = None;
         self.watched.clear();
         let is_full = matches!(error.kind, ErrorKind::MaxFilesWatch);
-        self.failure = Some(if is_full { "no watches left".to_owned() } else { error.to_string() });
+        self.failure = Some(if is_full {
+            "no watches left".to_owned()
+        } else {
+            error.to_string()
+        });
     }
 }
 
 /// How many directories may be watched. Where each of them takes an open file, there are few of these.
 fn most() -> usize {
     let granted = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches");
-    let granted = granted.ok().and_then(|number| number.trim().parse::<usize>().ok());
+    let granted = granted
+        .ok()
+        .and_then(|number| number.trim().parse::<usize>().ok());
     granted.map_or(FEWEST, |granted| (granted / SHARE).clamp(FEWEST, MOST))
 }
 
 fn note(hints: &Mutex<Hints>, reader: &Thread, event: &notify::Result<Event>) {
-    let means_something = hints.lock().unwrap_or_else(PoisonError::into_inner).take_event(event);
+    let means_something = hints
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take_event(event);
     if means_something {
         reader.unpark();
     }
@@ -205,17 +230,28 @@ fn eventless_kind(magic: i128) -> Option<&'static str> {
 
 /// An empty path names the working directory.
 fn named(path: &Path) -> PathBuf {
-    if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() }
+    if path.as_os_str().is_empty() {
+        PathBuf::from(".")
+    } else {
+        path.to_owned()
+    }
 }
 
 /// The system has no watches left to give.
 fn is_exhaustion(error: &notify::Error) -> bool {
-    let code = |error: &std::io::Error| error.raw_os_error().map(rustix::io::Errno::from_raw_os_error);
+    let code = |error: &std::io::Error| {
+        error
+            .raw_os_error()
+            .map(rustix::io::Errno::from_raw_os_error)
+    };
     match &error.kind {
         ErrorKind::MaxFilesWatch => true,
         ErrorKind::Io(error) => {
             use rustix::io::Errno;
-            matches!(code(error), Some(Errno::NOSPC | Errno::MFILE | Errno::NFILE | Errno::NOMEM))
+            matches!(
+                code(error),
+                Some(Errno::NOSPC | Errno::MFILE | Errno::NFILE | Errno::NOMEM)
+            )
         }
         ErrorKind::Generic(_)
         | ErrorKind::PathNotFound
@@ -260,7 +296,10 @@ mod tests {
 
     impl notify::Watcher for Stingy {
         fn new<F: EventHandler>(_: F, _: Config) -> notify::Result<Self> {
-            Ok(Self { left: 0, granted: Arc::default() })
+            Ok(Self {
+                left: 0,
+                granted: Arc::default(),
+            })
         }
 
         fn watch(&mut self, _: &Path, _: RecursiveMode) -> notify::Result<()> {
@@ -281,7 +320,9 @@ mod tests {
 
     fn folders(count: usize) -> (tempfile::TempDir, Vec<PathBuf>) {
         let dir = tempfile::tempdir().unwrap();
-        let paths: Vec<PathBuf> = (0..count).map(|number| dir.path().join(number.to_string())).collect();
+        let paths: Vec<PathBuf> = (0..count)
+            .map(|number| dir.path().join(number.to_string()))
+            .collect();
         for path in &paths {
             std::fs::create_dir(path).unwrap();
         }
@@ -291,11 +332,16 @@ mod tests {
     #[test]
     fn without_watches_there_is_the_poll_and_one_notice() {
         for number in [23, 24, 28] {
-            assert!(is_exhaustion(&Error::io(std::io::Error::from_raw_os_error(number))));
+            assert!(is_exhaustion(&Error::io(
+                std::io::Error::from_raw_os_error(number)
+            )));
         }
         assert!(!is_exhaustion(&Error::path_not_found()));
         let (_dir, paths) = folders(4);
-        let mut watcher = Watcher::of(Some(Box::new(Stingy { left: 2, granted: Arc::default() })));
+        let mut watcher = Watcher::of(Some(Box::new(Stingy {
+            left: 2,
+            granted: Arc::default(),
+        })));
         watcher.watch(paths.iter().map(PathBuf::as_path).take(2), false);
         assert!(watcher.take_failure().is_none() && watcher.native.is_some());
         watcher.watch(paths.iter().map(PathBuf::as_path), false);
@@ -309,20 +355,28 @@ mod tests {
     fn so_many_folders_never_need_more_watches_than_there_may_be() {
         let (_dir, paths) = folders(4 * FEWEST);
         let granted = Arc::new(AtomicUsize::new(0));
-        let mut watcher =
-            Watcher::of(Some(Box::new(Stingy { left: usize::MAX, granted: Arc::clone(&granted) })));
+        let mut watcher = Watcher::of(Some(Box::new(Stingy {
+            left: usize::MAX,
+            granted: Arc::clone(&granted),
+        })));
         assert!((FEWEST..=MOST).contains(&watcher.most));
         watcher.most = FEWEST;
         for _ in 0..3 {
             watcher.watch(paths.iter().map(PathBuf::as_path), false);
         }
-        assert_eq!((watcher.watched.len(), granted.load(Ordering::Relaxed)), (FEWEST, FEWEST));
+        assert_eq!(
+            (watcher.watched.len(), granted.load(Ordering::Relaxed)),
+            (FEWEST, FEWEST)
+        );
     }
 
     #[test]
     fn a_wait_ends_without_any_event() {
         assert!(BUSY <= CALM && CALM <= Duration::from_millis(600));
-        for native in [None, Some(Box::new(NullWatcher) as Box<dyn notify::Watcher + Send>)] {
+        for native in [
+            None,
+            Some(Box::new(NullWatcher) as Box<dyn notify::Watcher + Send>),
+        ] {
             Watcher::of(native).wait(None);
         }
     }

@@ -82,11 +82,20 @@ struct Order {
 impl Order {
     fn of(name: String) -> Self {
         let known = ["header.json", "_journal/start.json", "samples/"];
-        let rank = known.iter().position(|known| name.starts_with(known)).unwrap_or(known.len());
-        let stem = name.trim_start_matches("samples/").trim_end_matches(".json");
+        let rank = known
+            .iter()
+            .position(|known| name.starts_with(known))
+            .unwrap_or(known.len());
+        let stem = name
+            .trim_start_matches("samples/")
+            .trim_end_matches(".json");
         let (id, epoch) = stem.rsplit_once("_epoch_").unwrap_or((stem, ""));
         let numbers = [id, epoch].map(|digits| digits.parse().unwrap_or(u64::MAX));
-        Self { rank, numbers, name }
+        Self {
+            rank,
+            numbers,
+            name,
+        }
     }
 }
 
@@ -97,9 +106,19 @@ impl Zip {
             Ok(members) => (members, None),
             Err(error) => (walk(&file)?, Some(error)),
         };
-        let failure = if members.len() < MEMBERS { failure } else { Some(exceeded("zip")) };
+        let failure = if members.len() < MEMBERS {
+            failure
+        } else {
+            Some(exceeded("zip"))
+        };
         let members = members.into_values().collect();
-        Ok(Self { file: Arc::new(file), members, current: None, left: 0, failure })
+        Ok(Self {
+            file: Arc::new(file),
+            members,
+            current: None,
+            left: 0,
+            failure,
+        })
     }
 
     fn open(&self, member: Member) -> io::Result<Box<dyn Read>> {
@@ -108,12 +127,20 @@ impl Zip {
         if at.checked_add(member.len).is_none_or(|end| end > size) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let bytes = BufReader::new(Packed { file: Arc::clone(&self.file), at, left: member.len });
+        let bytes = BufReader::new(Packed {
+            file: Arc::clone(&self.file),
+            at,
+            left: member.len,
+        });
         Ok(match member.method {
             0 => Box::new(bytes),
             8 => Box::new(DeflateDecoder::new(bytes)),
             93 => Box::new(Zstd::new(bytes)),
-            other => return Err(io::Error::other(format!("method {other} of compression is not known"))),
+            other => {
+                return Err(io::Error::other(format!(
+                    "method {other} of compression is not known"
+                )));
+            }
         })
     }
 }
@@ -122,7 +149,9 @@ impl Zip {
 fn begin_of(file: &File, member: Member) -> io::Result<u64> {
     let header = read_range(file, member.at, LOCAL_LEN)?;
     let names = number(&header, 26, 2).zip(number(&header, 28, 2));
-    let (name, extra) = names.filter(|_| header.starts_with(LOCAL)).ok_or(io::ErrorKind::InvalidData)?;
+    let (name, extra) = names
+        .filter(|_| header.starts_with(LOCAL))
+        .ok_or(io::ErrorKind::InvalidData)?;
     Ok(member.at.saturating_add(LOCAL_LEN as u64 + name + extra))
 }
 
@@ -145,7 +174,10 @@ impl Read for Zip {
                 self.left -= read as u64;
                 if read > 0 || buffer.is_empty() {
                     // Only between values of JSON may there be ends of lines.
-                    let line_ends = buffer.iter_mut().take(read).filter(|byte| matches!(byte, b'\n' | b'\r'));
+                    let line_ends = buffer
+                        .iter_mut()
+                        .take(read)
+                        .filter(|byte| matches!(byte, b'\n' | b'\r'));
                     line_ends.for_each(|byte| *byte = b' ');
                     return Ok(read);
                 }
@@ -178,7 +210,8 @@ fn within(read: usize, left: u64, failure: &mut Option<io::Error>) -> usize {
 }
 
 fn member_too_large() -> io::Error {
-    let what = "a member of the zip archive is too large to be a record; the rest of it is left out";
+    let what =
+        "a member of the zip archive is too large to be a record; the rest of it is left out";
     io::Error::new(io::ErrorKind::FileTooLarge, what)
 }
 
@@ -191,8 +224,12 @@ struct Packed {
 
 impl Read for Packed {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let most = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
-        let read = self.file.read_at(buffer.get_mut(..most).unwrap_or_default(), self.at)?;
+        let most = buffer
+            .len()
+            .min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let read = self
+            .file
+            .read_at(buffer.get_mut(..most).unwrap_or_default(), self.at)?;
         self.at += read as u64;
         self.left -= read as u64;
         Ok(read)
@@ -209,10 +246,13 @@ fn directory(file: &File) -> io::Result<BTreeMap<Order, Member>> {
     };
     let mut place = number(end, 12, 4).zip(number(end, 16, 4));
     if place.is_some_and(|(size, at)| size == ELSEWHERE || at == ELSEWHERE) {
-        let end = memmem::rfind(&tail, LONG_END).and_then(|at| tail.get(at..)).unwrap_or_default();
+        let end = memmem::rfind(&tail, LONG_END)
+            .and_then(|at| tail.get(at..))
+            .unwrap_or_default();
         place = number(end, 40, 8).zip(number(end, 48, 8));
     }
-    let Some((size, at)) = place.filter(|(size, at)| size.checked_add(*at).is_some_and(|end| end <= len))
+    let Some((size, at)) =
+        place.filter(|(size, at)| size.checked_add(*at).is_some_and(|end| end <= len))
     else {
         return Err(io::ErrorKind::UnexpectedEof.into());
     };
@@ -231,14 +271,21 @@ fn directory(file: &File) -> io::Result<BTreeMap<Order, Member>> {
     let mut ranges: Vec<(u64, u64)> = members
         .values()
         .map(|member| {
-            let begin = begin_of(file, *member).unwrap_or(member.at.saturating_add(LOCAL_LEN as u64));
+            let begin =
+                begin_of(file, *member).unwrap_or(member.at.saturating_add(LOCAL_LEN as u64));
             (member.at, begin.saturating_add(member.len))
         })
         .collect();
     ranges.sort_unstable();
     let ends = ranges.iter().map(|(_, end)| *end);
-    if ends.zip(ranges.iter().skip(1)).any(|(end, (next, _))| end > *next) {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "its members overlap"));
+    if ends
+        .zip(ranges.iter().skip(1))
+        .any(|(end, (next, _))| end > *next)
+    {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "its members overlap",
+        ));
     }
     Ok(members)
 }
@@ -252,13 +299,25 @@ fn listed_member(bytes: &[u8]) -> Option<(&[u8], Member, &[u8])> {
     let mut long = long_numbers(bytes.get(CENTRAL_LEN + name..end)?);
     let mut at_or_long = |at: usize| {
         let short = number(bytes, at, 4)?;
-        if short == ELSEWHERE { long.pop_front() } else { Some(short) }
+        if short == ELSEWHERE {
+            long.pop_front()
+        } else {
+            Some(short)
+        }
     };
     // In this order they are written elsewhere.
     let _size = at_or_long(24)?;
-    let member = Member { len: at_or_long(20)?, at: at_or_long(42)?, method: number(bytes, 10, 2)? };
+    let member = Member {
+        len: at_or_long(20)?,
+        at: at_or_long(42)?,
+        method: number(bytes, 10, 2)?,
+    };
     let after = bytes.get(end.checked_add(usize::try_from(comment?).ok()?)?..)?;
-    bytes.starts_with(CENTRAL).then_some((bytes.get(CENTRAL_LEN..CENTRAL_LEN + name)?, member, after))
+    bytes.starts_with(CENTRAL).then_some((
+        bytes.get(CENTRAL_LEN..CENTRAL_LEN + name)?,
+        member,
+        after,
+    ))
 }
 
 /// Numbers of 64 bits in the extra fields of an entry.
@@ -267,7 +326,9 @@ fn long_numbers(mut extra: &[u8]) -> VecDeque<u64> {
         let end = usize::try_from(len).map_or(4, |len| 4 + len);
         let field = extra.get(4..end).unwrap_or_default();
         if id == 1 {
-            return (0..field.len() / 8).filter_map(|n| number(field, n * 8, 8)).collect();
+            return (0..field.len() / 8)
+                .filter_map(|n| number(field, n * 8, 8))
+                .collect();
         }
         extra = extra.get(end..).unwrap_or_default();
     }
@@ -284,7 +345,12 @@ fn insert(name: &[u8], member: Member, members: &mut BTreeMap<Order, Member>) {
 /// A number of so many bytes, the lowest first.
 fn number(bytes: &[u8], at: usize, len: usize) -> Option<u64> {
     let bytes = bytes.get(at..at.checked_add(len)?)?;
-    Some(bytes.iter().rev().fold(0, |sum, byte| (sum << 8) | u64::from(*byte)))
+    Some(
+        bytes
+            .iter()
+            .rev()
+            .fold(0, |sum, byte| (sum << 8) | u64::from(*byte)),
+    )
 }
 
 #[cfg(test)]

@@ -25,7 +25,9 @@ enum State<R: Read> {
 impl<R: Read> Zstd<R> {
     /// Reads from the beginning of a frame.
     pub(crate) fn new(source: R) -> Self {
-        Self { state: State::Between(source) }
+        Self {
+            state: State::Between(source),
+        }
     }
 }
 
@@ -75,7 +77,11 @@ impl<R: Read> Frame<R> {
             let mut magic = Vec::new();
             source.by_ref().take(4).read_to_end(&mut magic)?;
             let Ok(bytes) = <[u8; 4]>::try_from(magic.as_slice()) else {
-                let end = if magic.is_empty() { Ok(None) } else { Err(io::ErrorKind::UnexpectedEof.into()) };
+                let end = if magic.is_empty() {
+                    Ok(None)
+                } else {
+                    Err(io::ErrorKind::UnexpectedEof.into())
+                };
                 return end;
             };
             let number = u32::from_le_bytes(bytes);
@@ -109,7 +115,14 @@ impl<R: Read> Frame<R> {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         let has_checksum = flags & 4 != 0;
-        Ok(Some(Self { source, has_checksum, ready, taken: 0, is_last: false, is_cut: false }))
+        Ok(Some(Self {
+            source,
+            has_checksum,
+            ready,
+            taken: 0,
+            is_last: false,
+            is_cut: false,
+        }))
     }
 
     /// Makes the next block ready; ends the frame if the block is not whole.
@@ -122,16 +135,30 @@ impl<R: Read> Frame<R> {
             let header = u32::from_le_bytes([first, second, third, 0]);
             self.is_last = header & 1 != 0;
             let is_repeated_byte = (header >> 1) & 3 == 1;
-            size = if is_repeated_byte { 1 } else { u64::from(header >> 3) };
-            size += if self.is_last && self.has_checksum { 4 } else { 0 };
+            size = if is_repeated_byte {
+                1
+            } else {
+                u64::from(header >> 3)
+            };
+            size += if self.is_last && self.has_checksum {
+                4
+            } else {
+                0
+            };
         }
         let is_whole = self.ready.len() == 3
-            && self.source.by_ref().take(size).read_to_end(&mut self.ready)? as u64 == size;
+            && self
+                .source
+                .by_ref()
+                .take(size)
+                .read_to_end(&mut self.ready)? as u64
+                == size;
         if !is_whole {
             self.is_cut = true;
             self.is_last = true;
             self.ready = LAST.to_vec();
-            self.ready.extend(if self.has_checksum { &[0; 4][..] } else { &[] });
+            self.ready
+                .extend(if self.has_checksum { &[0; 4][..] } else { &[] });
         }
         Ok(())
     }

@@ -26,8 +26,11 @@ const FILTER_COLUMNS: usize = 32;
 
 /// Between the transcript and the status line while paused: what arrived below.
 pub(crate) fn paint_pill(reader: &Reader, area: Rect, buffer: &mut Buffer) {
-    let words =
-        format!(" {} new below {} G to follow ", reader.text.unseen, reader.screen.theme.glyphs().dot);
+    let words = format!(
+        " {} new below {} G to follow ",
+        reader.text.unseen,
+        reader.screen.theme.glyphs().dot
+    );
     let width = usize::from(area.width).saturating_sub(words.chars().count());
     let rule = reader.screen.theme.glyphs().line.rule;
     let line = Line::from(vec![
@@ -49,9 +52,22 @@ pub(crate) fn paint_status(app: &App, area: Rect, buffer: &mut Buffer) {
     let style = if is_said { theme.text } else { theme.dim };
     buffer.set_stringn(area.x, area.y, &left, usize::from(area.width), style);
     let room = usize::from(area.width).saturating_sub(left.width());
-    let Some(right) = right_words(&app.reader).into_iter().find(|words| words.width() < room) else { return };
-    let width = u16::try_from(right.width()).unwrap_or(u16::MAX).min(area.width);
-    buffer.set_stringn(area.right() - width, area.y, &right, usize::from(width), theme.dim);
+    let Some(right) = right_words(&app.reader)
+        .into_iter()
+        .find(|words| words.width() < room)
+    else {
+        return;
+    };
+    let width = u16::try_from(right.width())
+        .unwrap_or(u16::MAX)
+        .min(area.width);
+    buffer.set_stringn(
+        area.right() - width,
+        area.y,
+        &right,
+        usize::from(width),
+        theme.dim,
+    );
 }
 
 /// The line that is being typed, with the sign before it and the words after it.
@@ -67,17 +83,37 @@ fn typed(app: &App) -> Option<(&'static str, &Input, String)> {
 fn line(app: &App) -> Option<(&'static str, &Input, String)> {
     match &app.mode {
         Mode::Search { input } => {
-            let literal = if app.reader.text.find.is_literal { "  literal" } else { "" };
-            let mistake = app.reader.text.find.search.as_ref().and_then(|search| search.mistake.as_ref());
+            let literal = if app.reader.text.find.is_literal {
+                "  literal"
+            } else {
+                ""
+            };
+            let mistake = app
+                .reader
+                .text
+                .find
+                .search
+                .as_ref()
+                .and_then(|search| search.mistake.as_ref());
             let mistake = mistake.map(|wrong| format!("  at {}: {}", wrong.at + 1, wrong.what));
-            Some(("/", input, format!("{literal}{}  {} ", mistake.unwrap_or_default(), hits(&app.reader))))
+            Some((
+                "/",
+                input,
+                format!(
+                    "{literal}{}  {} ",
+                    mistake.unwrap_or_default(),
+                    hits(&app.reader)
+                ),
+            ))
         }
         Mode::Filter { input } => {
             let mistake = mistake_in(input.value());
             Some((
                 "&",
                 input,
-                mistake.map_or_else(String::new, |wrong| format!("  at {}: {} ", wrong.at + 1, wrong.what)),
+                mistake.map_or_else(String::new, |wrong| {
+                    format!("  at {}: {} ", wrong.at + 1, wrong.what)
+                }),
             ))
         }
         Mode::Palette(palette) => Some((":", &palette.input, String::new())),
@@ -96,18 +132,27 @@ fn line(app: &App) -> Option<(&'static str, &Input, String)> {
             Some((
                 sign,
                 input,
-                mistake.map_or_else(String::new, |wrong| format!("  at {}: {} ", wrong.at + 1, wrong.what)),
+                mistake.map_or_else(String::new, |wrong| {
+                    format!("  at {}: {} ", wrong.at + 1, wrong.what)
+                }),
             ))
         }
-        Mode::Normal | Mode::Wall | Mode::Ledger | Mode::Help { .. } | Mode::Raw { .. } | Mode::Resume(_) => {
-            None
-        }
+        Mode::Normal
+        | Mode::Wall
+        | Mode::Ledger
+        | Mode::Help { .. }
+        | Mode::Raw { .. }
+        | Mode::Resume(_) => None,
     }
 }
 
 /// What cannot be read of a filter.
 fn mistake_in(typed: &str) -> Option<Mistake> {
-    if typed.trim().is_empty() { None } else { parse(typed).err() }
+    if typed.trim().is_empty() {
+        None
+    } else {
+        parse(typed).err()
+    }
 }
 
 /// What cannot be read of a line about all sessions.
@@ -122,8 +167,15 @@ fn mistake_on_wall(line: WallLine, typed: &str) -> Option<Mistake> {
 }
 
 /// The typed line, scrolled so that the cursor is in sight. What cannot be read is red from its mistake on.
-fn paint_typing(app: &App, (sign, input, tail): (&str, &Input, &str), area: Rect, buffer: &mut Buffer) {
-    let room = usize::from(area.width).saturating_sub(tail.width() + 1).max(1);
+fn paint_typing(
+    app: &App,
+    (sign, input, tail): (&str, &Input, &str),
+    area: Rect,
+    buffer: &mut Buffer,
+) {
+    let room = usize::from(area.width)
+        .saturating_sub(tail.width() + 1)
+        .max(1);
     let scroll = input.visual_scroll(room);
     let mut skipped = 0;
     let typed = input.value().chars().skip_while(|c| {
@@ -138,15 +190,33 @@ fn paint_typing(app: &App, (sign, input, tail): (&str, &Input, &str), area: Rect
     let mistake = match app.mode {
         Mode::Filter { .. } => mistake_in(input.value()),
         Mode::OnWall { line, .. } => mistake_on_wall(line, input.value()),
-        Mode::Search { .. } => app.reader.text.find.search.as_ref().and_then(|search| search.mistake.clone()),
+        Mode::Search { .. } => app
+            .reader
+            .text
+            .find
+            .search
+            .as_ref()
+            .and_then(|search| search.mistake.clone()),
         _ => None,
     };
     if let Some(mistake) = mistake {
-        let before: usize = input.value().chars().take(mistake.at).map(|c| c.width().unwrap_or(0)).sum();
+        let before: usize = input
+            .value()
+            .chars()
+            .take(mistake.at)
+            .map(|c| c.width().unwrap_or(0))
+            .sum();
         let before = u16::try_from(before.saturating_sub(scroll)).unwrap_or(u16::MAX);
         let from = start.saturating_add(before).min(x);
-        buffer
-            .set_style(Rect { x: from, y: area.y, width: x - from, height: 1 }, app.reader.screen.theme.bad);
+        buffer.set_style(
+            Rect {
+                x: from,
+                y: area.y,
+                width: x - from,
+                height: 1,
+            },
+            app.reader.screen.theme.bad,
+        );
     }
     buffer.set_stringn(x, area.y, tail, usize::from(area.right() - x), theme.dim);
 }
@@ -154,8 +224,12 @@ fn paint_typing(app: &App, (sign, input, tail): (&str, &Input, &str), area: Rect
 /// Where the terminal's cursor stands while something is typed.
 pub fn cursor(app: &App, area: Rect) -> Option<(u16, u16)> {
     let (_, input, tail) = typed(app)?;
-    let room = usize::from(area.width).saturating_sub(tail.width() + 1).max(1);
-    let column = input.visual_cursor().saturating_sub(input.visual_scroll(room));
+    let room = usize::from(area.width)
+        .saturating_sub(tail.width() + 1)
+        .max(1);
+    let column = input
+        .visual_cursor()
+        .saturating_sub(input.visual_scroll(room));
     let column = u16::try_from(column).unwrap_or(u16::MAX).saturating_add(1);
     Some((area.x + column.min(area.width.saturating_sub(1)), area.y))
 }
@@ -184,8 +258,15 @@ fn left_words(reader: &Reader) -> String {
         return parts.join("  ");
     }
     if let Some((done, total)) = reader.session.file.progress {
-        let end = if reader.session.is_part() { "end only, " } else { "" };
-        parts.push(format!("{end}reading {}%", (done * 100).checked_div(total).unwrap_or(0)));
+        let end = if reader.session.is_part() {
+            "end only, "
+        } else {
+            ""
+        };
+        parts.push(format!(
+            "{end}reading {}%",
+            (done * 100).checked_div(total).unwrap_or(0)
+        ));
     }
     if reader.text.places.wants_beginning {
         parts.push("then to the beginning".to_owned());
@@ -199,7 +280,10 @@ fn left_words(reader: &Reader) -> String {
     parts.push(format!("level {}", reader.text.level.number()));
     let turns = reader.session.transcript.turns().len();
     if turns > 0 {
-        let turn = reader.text.focused_turn(&reader.session).map_or(0, |turn| turn + 1);
+        let turn = reader
+            .text
+            .focused_turn(&reader.session)
+            .map_or(0, |turn| turn + 1);
         parts.push(format!("turn {turn} of {turns}"));
     }
     if !reader.text.shows.thinking {
@@ -214,15 +298,25 @@ fn left_words(reader: &Reader) -> String {
 /// `12 of 1234, 5 by text`, or just how many sessions there are.
 fn fitting(app: &App) -> String {
     let (fitting, all) = app.picker.counts();
-    let own =
-        if fitting == all { figures::count(all as u64, "session") } else { format!("{fitting} of {all}") };
+    let own = if fitting == all {
+        figures::count(all as u64, "session")
+    } else {
+        format!("{fitting} of {all}")
+    };
     let hits = app.picker.hits();
     let texts = match app.picker.progress() {
         Progress::Idle => String::new(),
-        Progress::Underway => format!(", {hits} by text{}", app.reader.screen.theme.glyphs().ellipsis),
+        Progress::Underway => format!(
+            ", {hits} by text{}",
+            app.reader.screen.theme.glyphs().ellipsis
+        ),
         Progress::Done { is_all, failures } => {
             let more = if is_all { "" } else { "+" };
-            let unread = if failures > 0 { format!(", {failures} not read") } else { String::new() };
+            let unread = if failures > 0 {
+                format!(", {failures} not read")
+            } else {
+                String::new()
+            };
             format!(", {hits}{more} by text{unread}")
         }
     };
@@ -230,15 +324,29 @@ fn fitting(app: &App) -> String {
 }
 
 fn hits(reader: &Reader) -> String {
-    let Some(search) = &reader.text.find.search else { return String::new() };
-    let percent = format!("{} {}%", reader.screen.theme.glyphs().ellipsis, search.percent);
+    let Some(search) = &reader.text.find.search else {
+        return String::new();
+    };
+    let percent = format!(
+        "{} {}%",
+        reader.screen.theme.glyphs().ellipsis,
+        search.percent
+    );
     let open = if search.is_complete { "" } else { &percent };
     let count = search.total();
-    let mut within = search.scope.map(|scope| format!(" in {}", scope.word())).unwrap_or_default();
+    let mut within = search
+        .scope
+        .map(|scope| format!(" in {}", scope.word()))
+        .unwrap_or_default();
     if search.mistake.is_some() {
         within += " taken literally";
     }
-    match reader.text.view.focus.and_then(|focus| reader.text.find.number(focus)) {
+    match reader
+        .text
+        .view
+        .focus
+        .and_then(|focus| reader.text.find.number(focus))
+    {
         Some(number) => format!("{number}/{count}{within}{open}"),
         None if count == 0 && search.is_complete => format!("no hits{within}"),
         None if count == 1 => format!("1 hit{within}{open}"),
@@ -249,7 +357,11 @@ fn hits(reader: &Reader) -> String {
 /// A filter in the status line must leave room for what it hides.
 fn shortened(typed: &str, cut: &str) -> String {
     let short: String = typed.chars().take(FILTER_COLUMNS).collect();
-    if short.len() < typed.len() { format!("{short}{cut}") } else { short }
+    if short.len() < typed.len() {
+        format!("{short}{cut}")
+    } else {
+        short
+    }
 }
 
 /// `line 4812 · 96% · 0 bad · 75 records`, and what to say where there is no room for that, the longest
@@ -258,15 +370,26 @@ fn right_words(reader: &Reader) -> Vec<String> {
     let tally = reader.session.transcript.tally();
     let origin = reader.text.view.focus.and_then(|focus| {
         let entry = reader.session.transcript.get(focus.entry)?;
-        Some(entry.blocks.get(focus.block).map_or(entry.origin, |block| entry.origin_of(block)))
+        Some(
+            entry
+                .blocks
+                .get(focus.block)
+                .map_or(entry.origin, |block| entry.origin_of(block)),
+        )
     });
-    let line = origin.filter(|origin| origin.line > 0).map(|origin| format!("line {}", origin.line));
+    let line = origin
+        .filter(|origin| origin.line > 0)
+        .map(|origin| format!("line {}", origin.line));
     // How far down the end of the session is, nobody knows yet.
     let share = (!reader.session.is_part()).then(|| format!("{}%", percent(&reader.text)));
     let (mut bad, mut records) = (None, None);
     if reader.session.file.progress.is_none() {
         let unknown = tally.loud();
-        let unknown = if unknown > 0 { format!(", {unknown} unknown") } else { String::new() };
+        let unknown = if unknown > 0 {
+            format!(", {unknown} unknown")
+        } else {
+            String::new()
+        };
         bad = Some(format!("{} bad{unknown}", tally.faulty));
         records = Some(figures::count(tally.records(), "record"));
     }
@@ -286,13 +409,21 @@ fn right_words(reader: &Reader) -> Vec<String> {
 /// The keys that help most here, whole or not at all. The last one, which lists all others, always stays.
 pub(crate) fn paint_hints(app: &App, area: Rect, buffer: &mut Buffer) {
     let mut hints = general(app);
-    let width =
-        |hints: &[(String, &str)]| hints.iter().map(|(key, doc)| key.len() + doc.len() + 3).sum::<usize>();
+    let width = |hints: &[(String, &str)]| {
+        hints
+            .iter()
+            .map(|(key, doc)| key.len() + doc.len() + 3)
+            .sum::<usize>()
+    };
     while hints.len() > 1 && width(&hints) > usize::from(area.width) + 1 {
         hints.remove(hints.len() - 2);
     }
     let mut spans = vec![Span::raw(" ")];
-    spans.extend(hints.into_iter().flat_map(|(keys, doc)| hint(&app.reader, &keys, doc)));
+    spans.extend(
+        hints
+            .into_iter()
+            .flat_map(|(keys, doc)| hint(&app.reader, &keys, doc)),
+    );
     buffer.set_line(area.x, area.y, &Line::from(spans), area.width);
 }
 
@@ -307,7 +438,9 @@ pub fn hint(reader: &Reader, key: &str, doc: &str) -> [Span<'static>; 2] {
 /// Keys and what they do; those of actions as this reader has bound them.
 fn general(app: &App) -> Vec<(String, &'static str)> {
     let fixed = |keys: &[(&str, &'static str)]| {
-        keys.iter().map(|(keys, doc)| ((*keys).to_owned(), *doc)).collect::<Vec<_>>()
+        keys.iter()
+            .map(|(keys, doc)| ((*keys).to_owned(), *doc))
+            .collect::<Vec<_>>()
     };
     match &app.mode {
         Mode::Search { .. } => fixed(TYPING_SEARCH),
@@ -331,19 +464,47 @@ fn general(app: &App) -> Vec<(String, &'static str)> {
         }
         Mode::Wall => on_wall(app),
         Mode::Ledger => in_ledger(app),
-        Mode::OnWall { line: WallLine::Filter, .. } => fixed(TYPING_WHICH),
-        Mode::OnWall { line: WallLine::Watch, .. } => fixed(TYPING_ALARM),
-        Mode::OnWall { line: WallLine::Command, .. } => fixed(TYPING_FOR_ALL),
-        Mode::Help { is_typing: true, .. } => fixed(&[("enter", "keep"), ("esc", "clear")]),
-        Mode::Help { .. } => {
-            fixed(&[("j/k", "scroll"), ("space/b", "page"), ("/", "find a key"), ("q", "close")])
-        }
+        Mode::OnWall {
+            line: WallLine::Filter,
+            ..
+        } => fixed(TYPING_WHICH),
+        Mode::OnWall {
+            line: WallLine::Watch,
+            ..
+        } => fixed(TYPING_ALARM),
+        Mode::OnWall {
+            line: WallLine::Command,
+            ..
+        } => fixed(TYPING_FOR_ALL),
+        Mode::Help {
+            is_typing: true, ..
+        } => fixed(&[("enter", "keep"), ("esc", "clear")]),
+        Mode::Help { .. } => fixed(&[
+            ("j/k", "scroll"),
+            ("space/b", "page"),
+            ("/", "find a key"),
+            ("q", "close"),
+        ]),
         Mode::Raw(view) if view.is_list => {
-            let copies = if view.page.is_some() { "copy the page" } else { "copy the list" };
-            fixed(&[("j/k", "move"), ("space/b", "page"), ("y", copies), ("q", "close")])
+            let copies = if view.page.is_some() {
+                "copy the page"
+            } else {
+                "copy the list"
+            };
+            fixed(&[
+                ("j/k", "move"),
+                ("space/b", "page"),
+                ("y", copies),
+                ("q", "close"),
+            ])
         }
         Mode::Raw(_) => fixed(RECORD),
-        Mode::Resume(_) => fixed(&[("enter", "run it"), ("y", "copy"), ("j/k", "choose"), ("q", "close")]),
+        Mode::Resume(_) => fixed(&[
+            ("enter", "run it"),
+            ("y", "copy"),
+            ("j/k", "choose"),
+            ("q", "close"),
+        ]),
         Mode::Normal if app.reader.focused() == Pane::Inspector => fixed(INSPECTOR),
         Mode::Normal if app.reader.text.view.selection.is_some() => fixed(SELECTING),
         Mode::Normal => of_pane(app),
@@ -371,19 +532,43 @@ const HINTS_ON_WALL: usize = 8;
 
 /// On the wall: what giving up leads to depends on what is behind it.
 fn on_wall(app: &App) -> Vec<(String, &'static str)> {
-    let back = if has_session_below(app) { "back" } else { "quit" };
+    let back = if has_session_below(app) {
+        "back"
+    } else {
+        "quit"
+    };
     let first = ON_WALL.get(..HINTS_ON_WALL).unwrap_or(ON_WALL);
-    bound(app, &[first, &[(&[Action::Quit], back), (&[Action::Help], "all keys")]].concat())
+    bound(
+        app,
+        &[
+            first,
+            &[(&[Action::Quit], back), (&[Action::Help], "all keys")],
+        ]
+        .concat(),
+    )
 }
 
 fn in_ledger(app: &App) -> Vec<(String, &'static str)> {
-    let enter = if app.ledger.question.by == By::Session { "open" } else { "its sessions" };
-    let mut hints = bound(app, &[(&[Action::Next, Action::Previous], "choose"), (&[Action::Unfold], enter)]);
+    let enter = if app.ledger.question.by == By::Session {
+        "open"
+    } else {
+        "its sessions"
+    };
+    let mut hints = bound(
+        app,
+        &[
+            (&[Action::Next, Action::Previous], "choose"),
+            (&[Action::Unfold], enter),
+        ],
+    );
     hints.push(("1-7".to_owned(), "by what"));
     hints.extend(bound(
         app,
         &[
-            (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "sort"),
+            (
+                &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
+                "sort",
+            ),
             (&[Action::Reload], "count anew"),
             (&[Action::Quit], "back"),
             (&[Action::Help], "all keys"),
@@ -395,8 +580,12 @@ fn in_ledger(app: &App) -> Vec<(String, &'static str)> {
 /// Keys as this reader has bound them.
 fn bound(app: &App, actions: &[(&'static [Action], &'static str)]) -> Vec<(String, &'static str)> {
     let keys = |actions: &[Action]| {
-        let keys = actions.iter().filter_map(|action| app.keys.keymap.keys_of(*action).next());
-        keys.map(|keys| keys.replace(' ', "")).collect::<Vec<_>>().join("/")
+        let keys = actions
+            .iter()
+            .filter_map(|action| app.keys.keymap.keys_of(*action).next());
+        keys.map(|keys| keys.replace(' ', ""))
+            .collect::<Vec<_>>()
+            .join("/")
     };
     let all = actions.iter().map(|(actions, doc)| (keys(actions), *doc));
     all.filter(|(keys, _)| !keys.is_empty()).collect()
@@ -411,7 +600,10 @@ const TYPING_SEARCH: Hints = &[
     ("esc", "give up"),
     ("ctrl-r", "literal"),
     ("up/down", "earlier ones"),
-    ("u: t: e: b: k: s:", "prompts, tools, errors, answers, thinking, notes"),
+    (
+        "u: t: e: b: k: s:",
+        "prompts, tools, errors, answers, thinking, notes",
+    ),
     ("ctrl-u", "clear"),
 ];
 
@@ -420,7 +612,10 @@ const TYPING_FILTER: Hints = &[
     ("enter", "filter; nothing shows all"),
     ("esc", "give up"),
     ("up/down", "earlier ones"),
-    ("err tool:X dur>10s cost>.1 since:10m role:user \"text\" /re/ -x or", ""),
+    (
+        "err tool:X dur>10s cost>.1 since:10m role:user \"text\" /re/ -x or",
+        "",
+    ),
     ("ctrl-u", "clear"),
 ];
 
@@ -428,7 +623,10 @@ const TYPING_FILTER: Hints = &[
 const TYPING_WHICH: Hints = &[
     ("enter", "filter; nothing shows all"),
     ("esc", "give up"),
-    ("waiting tool err loop agent:X project:X model:X cost>1 ctx>80% since:10m \"text\" /re/ -x or", ""),
+    (
+        "waiting tool err loop agent:X project:X model:X cost>1 ctx>80% since:10m \"text\" /re/ -x or",
+        "",
+    ),
     ("ctrl-u", "clear"),
 ];
 
@@ -436,7 +634,10 @@ const TYPING_WHICH: Hints = &[
 const TYPING_ALARM: Hints = &[
     ("enter", "watch; nothing ends it"),
     ("esc", "give up"),
-    ("waiting or err or silent>5m or loop or cost>5 | command", ""),
+    (
+        "waiting or err or silent>5m or loop or cost>5 | command",
+        "",
+    ),
     ("ctrl-u", "clear"),
 ];
 
@@ -444,16 +645,28 @@ const TYPING_ALARM: Hints = &[
 const TYPING_FOR_ALL: Hints = &[
     ("enter", "do it"),
     ("esc", "give up"),
-    ("usage, sessions, filter EXPR, watch EXPR, set NAME=VALUE, quit", ""),
+    (
+        "usage, sessions, filter EXPR, watch EXPR, set NAME=VALUE, quit",
+        "",
+    ),
     ("ctrl-u", "clear"),
 ];
 
 /// While a command is typed that a copy is handed to.
-const TYPING_COMMAND: Hints =
-    &[("enter", "run"), ("esc", "give up"), ("up/down", "earlier ones"), ("ctrl-u", "clear")];
+const TYPING_COMMAND: Hints = &[
+    ("enter", "run"),
+    ("esc", "give up"),
+    ("up/down", "earlier ones"),
+    ("ctrl-u", "clear"),
+];
 
 /// In the palette of commands.
-const CHOOSING: Hints = &[("enter", "do it"), ("tab", "complete"), ("up/down", "choose"), ("esc", "give up")];
+const CHOOSING: Hints = &[
+    ("enter", "do it"),
+    ("tab", "complete"),
+    ("up/down", "choose"),
+    ("esc", "give up"),
+];
 
 /// While a record is looked at.
 const RECORD: Hints = &[
@@ -476,13 +689,24 @@ const INSPECTOR: Hints = &[
 ];
 
 /// While rows are selected.
-const SELECTING: Hints =
-    &[("j/k { } G", "extend"), ("y", "copy"), ("|", "pipe"), ("o", "other end"), ("esc", "leave")];
+const SELECTING: Hints = &[
+    ("j/k { } G", "extend"),
+    ("y", "copy"),
+    ("|", "pipe"),
+    ("o", "other end"),
+    ("esc", "leave"),
+];
 
 /// What helps most while reading.
 const READING: &[(&[Action], &str)] = &[
     (&[Action::Next, Action::Previous], "move"),
-    (&[Action::Seek(Kind::Prompt, Way::Previous), Action::Seek(Kind::Prompt, Way::Next)], "prompt"),
+    (
+        &[
+            Action::Seek(Kind::Prompt, Way::Previous),
+            Action::Seek(Kind::Prompt, Way::Next),
+        ],
+        "prompt",
+    ),
     (&[Action::Seek(Kind::Error, Way::Next)], "error"),
     (&[Action::Unfold], "open"),
     (&[Action::LevelUp, Action::LevelDown], "detail"),
@@ -498,18 +722,32 @@ const READING: &[(&[Action], &str)] = &[
 /// What helps most in the outline.
 const OUTLINE: &[(&[Action], &str)] = &[
     (&[Action::Next, Action::Previous], "move"),
-    (&[Action::Seek(Kind::Prompt, Way::Previous), Action::Seek(Kind::Prompt, Way::Next)], "section"),
+    (
+        &[
+            Action::Seek(Kind::Prompt, Way::Previous),
+            Action::Seek(Kind::Prompt, Way::Next),
+        ],
+        "section",
+    ),
     (&[Action::Unfold], "go there"),
     (&[Action::Cancel], "back"),
     (&[Action::Panes(Change::Focus(Way::Next))], "next pane"),
-    (&[Action::Panes(Change::DividerLeft), Action::Panes(Change::DividerRight)], "width"),
+    (
+        &[
+            Action::Panes(Change::DividerLeft),
+            Action::Panes(Change::DividerRight),
+        ],
+        "width",
+    ),
     (&[Action::Panes(Change::Outline)], "hide"),
     (&[Action::Help], "all keys"),
 ];
 
 /// What helps most in the page of a view.
-const PAGE: &[(&[Action], &str)] =
-    &[(&[Action::Next, Action::Previous], "choose"), (&[Action::Unfold], "go there")];
+const PAGE: &[(&[Action], &str)] = &[
+    (&[Action::Next, Action::Previous], "choose"),
+    (&[Action::Unfold], "go there"),
+];
 
 /// And what works in all of them.
 const AFTER_PAGE: &[(&[Action], &str)] = &[

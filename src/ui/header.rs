@@ -31,17 +31,61 @@ const DAY: u64 = 24 * 3_600_000;
 pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let is_wide = area.width >= WIDE;
     let ways = [
-        About { agent: true, model: true, date: true, gauge: true },
-        About { agent: false, model: true, date: true, gauge: true },
-        About { agent: false, model: false, date: true, gauge: true },
-        About { agent: false, model: false, date: is_wide, gauge: false },
-        About { agent: false, model: false, date: false, gauge: false },
+        About {
+            agent: true,
+            model: true,
+            date: true,
+            gauge: true,
+        },
+        About {
+            agent: false,
+            model: true,
+            date: true,
+            gauge: true,
+        },
+        About {
+            agent: false,
+            model: false,
+            date: true,
+            gauge: true,
+        },
+        About {
+            agent: false,
+            model: false,
+            date: is_wide,
+            gauge: false,
+        },
+        About {
+            agent: false,
+            model: false,
+            date: false,
+            gauge: false,
+        },
     ];
-    let least = || right(reader, area.width, About { agent: false, model: false, date: false, gauge: false });
-    let rights = ways.into_iter().map(|about| right(reader, area.width, about));
-    let leaves_a_title = |right: &Line<'_>| right.width() + usize::from(LEFT) <= usize::from(area.width);
-    let right = rights.into_iter().find(leaves_a_title).unwrap_or_else(least);
-    let right_width = u16::try_from(right.width()).unwrap_or(u16::MAX).min(area.width);
+    let least = || {
+        right(
+            reader,
+            area.width,
+            About {
+                agent: false,
+                model: false,
+                date: false,
+                gauge: false,
+            },
+        )
+    };
+    let rights = ways
+        .into_iter()
+        .map(|about| right(reader, area.width, about));
+    let leaves_a_title =
+        |right: &Line<'_>| right.width() + usize::from(LEFT) <= usize::from(area.width);
+    let right = rights
+        .into_iter()
+        .find(leaves_a_title)
+        .unwrap_or_else(least);
+    let right_width = u16::try_from(right.width())
+        .unwrap_or(u16::MAX)
+        .min(area.width);
     let room = usize::from(area.width.saturating_sub(right_width + 2));
     let left = left(reader, room);
     buffer.set_line(area.x, area.y, &Line::from(left), area.width);
@@ -52,7 +96,11 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
 fn left(reader: &Reader, room: usize) -> Vec<Span<'static>> {
     let theme = &reader.screen.theme;
     let meta = reader.session.transcript.meta();
-    let title = meta.title().map(ToString::to_string).or_else(|| file_name(reader)).unwrap_or_default();
+    let title = meta
+        .title()
+        .map(ToString::to_string)
+        .or_else(|| file_name(reader))
+        .unwrap_or_default();
     let arrow = if theme.ascii { " > " } else { " › " };
     let folder = folder(reader).unwrap_or_default();
     let folder = format!(" {folder}");
@@ -62,16 +110,28 @@ fn left(reader: &Reader, room: usize) -> Vec<Span<'static>> {
         format!("{folder}{arrow}")
     };
     let title = Span::styled(title, theme.heading);
-    wrap::fit(&[Span::styled(front, theme.dim), title], room, theme.glyphs().cut)
+    wrap::fit(
+        &[Span::styled(front, theme.dim), title],
+        room,
+        theme.glyphs().cut,
+    )
 }
 
 /// The name of the folder that the session works in; of an agent of several its name.
 fn folder(reader: &Reader) -> Option<String> {
     let meta = reader.session.transcript.meta();
-    let name = |path: &str| path.rsplit(['/', '\\']).find(|part| !part.is_empty()).map(str::to_owned);
+    let name = |path: &str| {
+        path.rsplit(['/', '\\'])
+            .find(|part| !part.is_empty())
+            .map(str::to_owned)
+    };
     let name = meta.cwd.as_ref().and_then(|cwd| name(cwd));
     let name = name.or_else(|| Some(reader.session.file.opened.as_ref()?.format.to_owned()))?;
-    let cut = wrap::fit(&[name.into()], FOLDER_MOST, reader.screen.theme.glyphs().cut);
+    let cut = wrap::fit(
+        &[name.into()],
+        FOLDER_MOST,
+        reader.screen.theme.glyphs().cut,
+    );
     Some(cut.iter().map(|span| span.content.as_ref()).collect())
 }
 
@@ -94,17 +154,43 @@ fn right(reader: &Reader, width: u16, about: About) -> Line<'static> {
     let theme = &reader.screen.theme;
     let mut parts: Vec<Span<'static>> = Vec::new();
     let mut say = |words: Option<String>, style: Style| {
-        parts.extend(words.filter(|words| !words.is_empty()).map(|words| Span::styled(words, style)));
+        parts.extend(
+            words
+                .filter(|words| !words.is_empty())
+                .map(|words| Span::styled(words, style)),
+        );
     };
     let meta = reader.session.transcript.meta();
     let day = day(reader).filter(|_| about.date);
-    say(day.map(|at| format!("{} {}", at.date(), at.zone())), theme.dim);
-    let format = reader.session.file.opened.as_ref().map(|opened| opened.format).filter(|_| about.agent);
-    let agent = meta.agent.as_ref().map(|agent| format!("/{agent}")).unwrap_or_default();
+    say(
+        day.map(|at| format!("{} {}", at.date(), at.zone())),
+        theme.dim,
+    );
+    let format = reader
+        .session
+        .file
+        .opened
+        .as_ref()
+        .map(|opened| opened.format)
+        .filter(|_| about.agent);
+    let agent = meta
+        .agent
+        .as_ref()
+        .map(|agent| format!("/{agent}"))
+        .unwrap_or_default();
     say(format.map(|format| format!("{format}{agent}")), theme.dim);
-    say(meta.model.as_ref().filter(|_| about.model).map(|model| phrases::model(model)), theme.dim);
+    say(
+        meta.model
+            .as_ref()
+            .filter(|_| about.model)
+            .map(|model| phrases::model(model)),
+        theme.dim,
+    );
     say(problem(reader), theme.warn);
-    say(Some(state_words(reader, day, width >= WIDE)), state_style(reader));
+    say(
+        Some(state_words(reader, day, width >= WIDE)),
+        state_style(reader),
+    );
     let then = reader.text.as_of.then();
     let as_of = then.map(|then| match then.at.filter(|_| width >= NARROW) {
         Some(at) => format!("as of {}", at.clock()),
@@ -116,7 +202,11 @@ fn right(reader: &Reader, width: u16, about: About) -> Line<'static> {
         match context.window.filter(|window| *window > 0) {
             Some(window) => {
                 let percent = context.tokens * 100 / window;
-                let gauge = if about.gauge { gauge(percent, theme.ascii) } else { String::new() };
+                let gauge = if about.gauge {
+                    gauge(percent, theme.ascii)
+                } else {
+                    String::new()
+                };
                 format!("ctx {gauge}{percent}%")
             }
             None => format!("ctx {}", figures::tokens(context.tokens)),
@@ -151,7 +241,11 @@ fn day(reader: &Reader) -> Option<Timestamp> {
         | Activity::Unclean
         | Activity::Unknown => None,
     };
-    let focus = reader.text.view.focus.and_then(|focus| reader.session.transcript.get(focus.entry));
+    let focus = reader
+        .text
+        .view
+        .focus
+        .and_then(|focus| reader.session.transcript.get(focus.entry));
     focus.and_then(|entry| entry.at).or(idle)
 }
 
@@ -197,10 +291,17 @@ fn state_words(reader: &Reader, day: Option<Timestamp>, is_wide: bool) -> String
     if let Some(words) = reader.session.file.problem() {
         return words;
     }
-    let ended = if reader.screen.theme.ascii { "o" } else { "○" };
+    let ended = if reader.screen.theme.ascii {
+        "o"
+    } else {
+        "○"
+    };
     match &reader.session.status.activity {
-        Activity::Idle { since: Some(since) } if reader.screen.now.since(*since) > DAY => match day {
-            Some(day) if day.is_same_day(*since) => format!("{ended} idle since {}", since.minute()),
+        Activity::Idle { since: Some(since) } if reader.screen.now.since(*since) > DAY => match day
+        {
+            Some(day) if day.is_same_day(*since) => {
+                format!("{ended} idle since {}", since.minute())
+            }
             None if !is_wide => format!("{ended} idle {}", since.calendar_day()),
             Some(_) | None => format!("{ended} idle since {}", since.date_and_clock()),
         },

@@ -17,7 +17,12 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
         return;
     }
     let has_keys = reader.focused() == Pane::Inspector;
-    buffer.set_line(area.x + 1, area.y, &tabs(reader, area.width), area.width - 1);
+    buffer.set_line(
+        area.x + 1,
+        area.y,
+        &tabs(reader, area.width),
+        area.width - 1,
+    );
     let glyphs = reader.screen.theme.glyphs();
     let (inspector, first) = (&reader.inspector, area.y + 1);
     let rows = inspector.rows.iter().enumerate().skip(inspector.top);
@@ -35,15 +40,25 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
             (false, true) if has_keys => glyphs.closed,
             (false, _) => continue,
         };
-        let style = if place == inspector.at { reader.screen.theme.focus } else { reader.screen.theme.dim };
+        let style = if place == inspector.at {
+            reader.screen.theme.focus
+        } else {
+            reader.screen.theme.dim
+        };
         buffer.set_stringn(area.x, y, mark, 1, style);
     }
     let shown = inspector.top + usize::from(area.height.saturating_sub(1));
     if area.height > 2 && (inspector.is_cut || shown < inspector.rows.len()) {
         let below = inspector.rows.len().saturating_sub(shown);
-        let more = if inspector.is_cut { "more".to_owned() } else { format!("+{below}") };
+        let more = if inspector.is_cut {
+            "more".to_owned()
+        } else {
+            format!("+{below}")
+        };
         let more = format!(" {} {more} ", glyphs.ellipsis);
-        let width = u16::try_from(more.chars().count()).unwrap_or(0).min(area.width);
+        let width = u16::try_from(more.chars().count())
+            .unwrap_or(0)
+            .min(area.width);
         buffer.set_stringn(
             area.right() - width,
             area.bottom() - 1,
@@ -67,7 +82,11 @@ fn tabs(reader: &Reader, width: u16) -> Line<'static> {
         };
         spans.push(Span::styled(
             words,
-            if is_shown { reader.screen.theme.focus } else { reader.screen.theme.dim },
+            if is_shown {
+                reader.screen.theme.focus
+            } else {
+                reader.screen.theme.dim
+            },
         ));
     }
     Line::from(spans)

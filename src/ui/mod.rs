@@ -58,10 +58,17 @@ pub fn view(app: &App, frame: &mut Frame<'_>) {
 /// Puts a sign in the place of all that is not ASCII: where a terminal knows nothing else, such bytes may be orders.
 /// The text of entries was turned into ASCII before it was laid out; what is left are names and titles.
 fn leave_ascii(buffer: &mut Buffer) {
-    for cell in buffer.content.iter_mut().filter(|cell| !cell.symbol().is_ascii()) {
+    for cell in buffer
+        .content
+        .iter_mut()
+        .filter(|cell| !cell.symbol().is_ascii())
+    {
         let symbol = cell.symbol();
         let plain: String = if symbol.contains('\u{1b}') {
-            symbol.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect()
+            symbol
+                .chars()
+                .map(|c| if c.is_ascii() { c } else { '?' })
+                .collect()
         } else {
             "?".repeat(symbol.width())
         };
@@ -120,7 +127,10 @@ fn paint(app: &App, frame: &mut Frame<'_>) {
     match app.mode {
         Mode::Normal => panel::paint_chord(app, screen, buffer),
         Mode::Palette(ref palette) => {
-            let above = Rect { height: parts.status.y.max(1).min(screen.height), ..screen };
+            let above = Rect {
+                height: parts.status.y.max(1).min(screen.height),
+                ..screen
+            };
             panel::paint_choices(&app.reader, palette, above, buffer);
         }
         Mode::Search { .. }
@@ -151,7 +161,11 @@ fn paint_inspector_divider(reader: &Reader, area: Rect, buffer: &mut Buffer) {
 
 /// The edge of the pane that has the keys stands out.
 fn paint_divider(reader: &Reader, of: Pane, area: Rect, buffer: &mut Buffer) {
-    let style = if reader.focused() == of { reader.screen.theme.focus } else { reader.screen.theme.dim };
+    let style = if reader.focused() == of {
+        reader.screen.theme.focus
+    } else {
+        reader.screen.theme.dim
+    };
     for y in area.y..area.bottom() {
         buffer.set_stringn(area.x, y, reader.screen.theme.glyphs().line.bar, 1, style);
     }

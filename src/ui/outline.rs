@@ -18,15 +18,22 @@ const TITLE: usize = 28;
 
 /// Paints the pane: sections below each other, with a blank line between.
 pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
-    let inner = Rect { width: area.width.saturating_sub(1), ..area };
+    let inner = Rect {
+        width: area.width.saturating_sub(1),
+        ..area
+    };
     let mut y = inner.y;
     for section in &reader.outline.sections {
-        let Some(heading) = line_at(inner, y) else { return };
+        let Some(heading) = line_at(inner, y) else {
+            return;
+        };
         let columns = columns(section, usize::from(inner.width));
         paint_heading(reader, section, &columns, heading, buffer);
         y += 1;
         for (place, row) in section.rows.iter().enumerate() {
-            let Some(line) = line_at(inner, y) else { return };
+            let Some(line) = line_at(inner, y) else {
+                return;
+            };
             let is_chosen = section.cursor == Some(place);
             // Whoever has chosen a row wants its whole title.
             let columns = if is_chosen { &[][..] } else { &columns };
@@ -41,16 +48,39 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
 }
 
 fn line_at(area: Rect, y: u16) -> Option<Rect> {
-    (y < area.bottom()).then_some(Rect { y, height: 1, ..area })
+    (y < area.bottom()).then_some(Rect {
+        y,
+        height: 1,
+        ..area
+    })
 }
 
-fn paint_heading(reader: &Reader, section: &Section, columns: &[usize], line: Rect, buffer: &mut Buffer) {
-    let style =
-        if reader.focused() == Pane::Outline { reader.screen.theme.focus } else { reader.screen.theme.dim };
+fn paint_heading(
+    reader: &Reader,
+    section: &Section,
+    columns: &[usize],
+    line: Rect,
+    buffer: &mut Buffer,
+) {
+    let style = if reader.focused() == Pane::Outline {
+        reader.screen.theme.focus
+    } else {
+        reader.screen.theme.dim
+    };
     let (title, names) = section.part.heading();
     let (in_sight, all) = section.counts;
-    let cut = if in_sight < all { format!(" {in_sight} of {all}") } else { String::new() };
-    buffer.set_stringn(line.x, line.y, format!(" {title}{cut}"), usize::from(line.width), style);
+    let cut = if in_sight < all {
+        format!(" {in_sight} of {all}")
+    } else {
+        String::new()
+    };
+    buffer.set_stringn(
+        line.x,
+        line.y,
+        format!(" {title}{cut}"),
+        usize::from(line.width),
+        style,
+    );
     let figures = figures(columns, names.iter().copied());
     paint_figures(reader, &figures, line, buffer);
 }
@@ -61,11 +91,23 @@ fn columns(section: &Section, width: usize) -> Vec<usize> {
     let (_, names) = section.part.heading();
     let widest = |place: usize, name: &str| {
         let figures = section.rows.iter().filter_map(|row| row.figures.get(place));
-        figures.map(|figure| figure.width()).max().unwrap_or(0).max(name.width()) + 1
+        figures
+            .map(|figure| figure.width())
+            .max()
+            .unwrap_or(0)
+            .max(name.width())
+            + 1
     };
-    let mut columns: Vec<usize> = names.iter().enumerate().map(|(place, name)| widest(place, name)).collect();
+    let mut columns: Vec<usize> = names
+        .iter()
+        .enumerate()
+        .map(|(place, name)| widest(place, name))
+        .collect();
     let says_something = |place: &usize| {
-        let mut figures = section.rows.iter().filter_map(|row| row.figures.get(*place));
+        let mut figures = section
+            .rows
+            .iter()
+            .filter_map(|row| row.figures.get(*place));
         figures.any(|figure| !matches!(figure.as_str(), "" | "-" | "0"))
     };
     let mut places: Vec<usize> = (0..columns.len()).collect();
@@ -88,11 +130,25 @@ fn figures<'a>(columns: &[usize], figures: impl Iterator<Item = &'a str>) -> Str
 }
 
 fn paint_figures(reader: &Reader, figures: &str, line: Rect, buffer: &mut Buffer) {
-    let width = u16::try_from(figures.width()).unwrap_or(u16::MAX).min(line.width);
-    buffer.set_stringn(line.right() - width, line.y, figures, usize::from(width), reader.screen.theme.dim);
+    let width = u16::try_from(figures.width())
+        .unwrap_or(u16::MAX)
+        .min(line.width);
+    buffer.set_stringn(
+        line.right() - width,
+        line.y,
+        figures,
+        usize::from(width),
+        reader.screen.theme.dim,
+    );
 }
 
-fn paint_row(reader: &Reader, row: &OutlineRow, columns: &[usize], line: Rect, buffer: &mut Buffer) {
+fn paint_row(
+    reader: &Reader,
+    row: &OutlineRow,
+    columns: &[usize],
+    line: Rect,
+    buffer: &mut Buffer,
+) {
     let theme = &reader.screen.theme;
     let figures = figures(columns, row.figures.iter().map(String::as_str));
     let mark = match (row.is_current, theme.ascii) {
@@ -111,11 +167,21 @@ fn paint_row(reader: &Reader, row: &OutlineRow, columns: &[usize], line: Rect, b
         (false, false) => "├ ",
     });
     let gap = if row.number.is_empty() { "" } else { " " };
-    let before = format!("{}{}{gap}{}", " ".repeat(row.indent), row.number, tree.unwrap_or_default());
+    let before = format!(
+        "{}{}{gap}{}",
+        " ".repeat(row.indent),
+        row.number,
+        tree.unwrap_or_default()
+    );
     let (sign, sign_style) = sign(reader, row.sign);
-    let before_style = row.session.map_or(theme.dim, |session| theme.of_session(session));
-    let spans =
-        [Span::styled(mark, theme.focus), Span::styled(before, before_style), Span::styled(sign, sign_style)];
+    let before_style = row
+        .session
+        .map_or(theme.dim, |session| theme.of_session(session));
+    let spans = [
+        Span::styled(mark, theme.focus),
+        Span::styled(before, before_style),
+        Span::styled(sign, sign_style),
+    ];
     let taken = wrap::width_of(&spans);
     let room = usize::from(line.width).saturating_sub(taken + figures.width() + 1);
     let cut = theme.glyphs().cut;
@@ -124,14 +190,19 @@ fn paint_row(reader: &Reader, row: &OutlineRow, columns: &[usize], line: Rect, b
     } else {
         wrap::fit(&[Span::raw(row.title.clone())], room, cut)
     };
-    let words = words.into_iter().map(|span| Span { style: title, ..span });
+    let words = words.into_iter().map(|span| Span {
+        style: title,
+        ..span
+    });
     let mut x = line.x;
     for span in spans.into_iter().chain(words) {
         let left = usize::from(line.right().saturating_sub(x));
         if left == 0 {
             break;
         }
-        x = buffer.set_stringn(x, line.y, &span.content, left, span.style).0;
+        x = buffer
+            .set_stringn(x, line.y, &span.content, left, span.style)
+            .0;
     }
     paint_figures(reader, &figures, line, buffer);
 }

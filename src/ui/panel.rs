@@ -22,19 +22,34 @@ const CHOICES: usize = 12;
 /// What an unfinished chord or a count can become: a panel that grows upwards from the last line of the
 /// screen and goes away with the next key.
 pub(crate) fn paint_chord(app: &App, screen: Rect, buffer: &mut Buffer) {
-    let count = app.keys.shown_count().map(|count| count.to_string()).unwrap_or_default();
+    let count = app
+        .keys
+        .shown_count()
+        .map(|count| count.to_string())
+        .unwrap_or_default();
     let pressed: String = app.keys.pressed.iter().map(ToString::to_string).collect();
     if count.is_empty() && pressed.is_empty() {
         return;
     }
     let next = continuations(app);
     let longest = usize::from(screen.width.saturating_sub(2));
-    let cell = next.iter().map(|(keys, doc)| keys.width() + doc.width() + 4).max().unwrap_or(1).min(longest);
+    let cell = next
+        .iter()
+        .map(|(keys, doc)| keys.width() + doc.width() + 4)
+        .max()
+        .unwrap_or(1)
+        .min(longest);
     let cell = cell.max(1);
     let across = (usize::from(screen.width.saturating_sub(1)) / cell).clamp(1, 3);
     let lines = next.len().div_ceil(across);
-    let rows = u16::try_from(lines + 1).unwrap_or(u16::MAX).min(screen.height);
-    let panel = Rect { y: screen.bottom() - rows, height: rows, ..screen };
+    let rows = u16::try_from(lines + 1)
+        .unwrap_or(u16::MAX)
+        .min(screen.height);
+    let panel = Rect {
+        y: screen.bottom() - rows,
+        height: rows,
+        ..screen
+    };
     Clear.render(panel, buffer);
     let title = format!(" {count}{pressed}{} ", app.reader.screen.theme.glyphs().cut);
     let rule = app
@@ -52,7 +67,10 @@ pub(crate) fn paint_chord(app: &App, screen: Rect, buffer: &mut Buffer) {
     buffer.set_line(panel.x, panel.y, &title, panel.width);
     for (place, (keys, doc)) in next.iter().enumerate() {
         let (column, line) = (place / lines.max(1), place % lines.max(1));
-        let x = panel.x + u16::try_from(1 + column * cell).unwrap_or(u16::MAX).min(panel.width);
+        let x = panel.x
+            + u16::try_from(1 + column * cell)
+                .unwrap_or(u16::MAX)
+                .min(panel.width);
         let y = panel.y + 1 + u16::try_from(line).unwrap_or(u16::MAX).min(panel.height);
         if y < panel.bottom() && x < panel.right() {
             let line = Line::from(hint(&app.reader, keys, doc).to_vec());
@@ -68,45 +86,82 @@ fn continuations(app: &App) -> Vec<(String, String)> {
         return Vec::new();
     }
     let next = app.keys.keymap.continuations(&app.keys.pressed);
-    let goes_to_mark = next.iter().any(|(_, binding)| binding.action == Action::ToMark);
-    let keys = next.into_iter().map(|(keys, binding)| (keys, binding.doc.to_owned()));
+    let goes_to_mark = next
+        .iter()
+        .any(|(_, binding)| binding.action == Action::ToMark);
+    let keys = next
+        .into_iter()
+        .map(|(keys, binding)| (keys, binding.doc.to_owned()));
     let marks = if goes_to_mark {
         marks::listed(&app.reader.text, &app.reader.session.transcript)
     } else {
         Vec::new()
     };
-    let marks =
-        marks.into_iter().map(|(letter, at)| (letter.to_string(), at.chars().take(MARK_COLUMNS).collect()));
+    let marks = marks
+        .into_iter()
+        .map(|(letter, at)| (letter.to_string(), at.chars().take(MARK_COLUMNS).collect()));
     keys.chain(marks).collect()
 }
 
 /// What the typed command can mean, above the line in which it is typed.
 pub(crate) fn paint_choices(reader: &Reader, palette: &Palette, above: Rect, buffer: &mut Buffer) {
-    let lines = palette.choices.len().min(CHOICES).min(usize::from(above.height.saturating_sub(1)));
-    let rows = u16::try_from(lines + 1).unwrap_or(u16::MAX).min(above.height);
-    let panel = Rect { y: above.bottom() - rows, height: rows, ..above };
+    let lines = palette
+        .choices
+        .len()
+        .min(CHOICES)
+        .min(usize::from(above.height.saturating_sub(1)));
+    let rows = u16::try_from(lines + 1)
+        .unwrap_or(u16::MAX)
+        .min(above.height);
+    let panel = Rect {
+        y: above.bottom() - rows,
+        height: rows,
+        ..above
+    };
     Clear.render(panel, buffer);
     let count = palette.choices.len();
-    let title = if count == 0 { " no such command ".to_owned() } else { format!(" {count} commands ") };
-    let rule =
-        reader.screen.theme.glyphs().line.rule.repeat(usize::from(panel.width).saturating_sub(title.width()));
+    let title = if count == 0 {
+        " no such command ".to_owned()
+    } else {
+        format!(" {count} commands ")
+    };
+    let rule = reader
+        .screen
+        .theme
+        .glyphs()
+        .line
+        .rule
+        .repeat(usize::from(panel.width).saturating_sub(title.width()));
     let title = Line::from(vec![
         Span::styled(title, reader.screen.theme.dim),
         Span::styled(rule, reader.screen.theme.dim),
     ]);
     buffer.set_line(panel.x, panel.y, &title, panel.width);
     let first = palette.selected.saturating_sub(lines.saturating_sub(1));
-    for ((place, choice), y) in
-        palette.choices.iter().enumerate().skip(first).zip(panel.y + 1..panel.bottom())
+    for ((place, choice), y) in palette
+        .choices
+        .iter()
+        .enumerate()
+        .skip(first)
+        .zip(panel.y + 1..panel.bottom())
     {
         let is_selected = place == palette.selected;
-        buffer.set_line(panel.x, y, &choice_line(reader, choice, is_selected), panel.width);
+        buffer.set_line(
+            panel.x,
+            y,
+            &choice_line(reader, choice, is_selected),
+            panel.width,
+        );
     }
 }
 
 fn choice_line(reader: &Reader, choice: &Choice, is_selected: bool) -> Line<'static> {
     let theme = &reader.screen.theme;
-    let mark = if is_selected { theme.glyphs().closed } else { " " };
+    let mark = if is_selected {
+        theme.glyphs().closed
+    } else {
+        " "
+    };
     let name = match choice.argument {
         "" => choice.name.clone(),
         argument => format!("{} {argument}", choice.name),

@@ -36,7 +36,13 @@ pub struct Placed {
 /// The drawings of the window, from the top; each once.
 pub fn in_sight(reader: &Reader) -> Vec<Arc<Drawing>> {
     let mut found: Vec<Arc<Drawing>> = Vec::new();
-    for tile in reader.text.view.lines.iter().filter_map(|line| line.row()?.tile.as_ref()) {
+    for tile in reader
+        .text
+        .view
+        .lines
+        .iter()
+        .filter_map(|line| line.row()?.tile.as_ref())
+    {
         if found.last().is_none_or(|last| last.id != tile.drawing.id)
             && !found.iter().any(|known| known.id == tile.drawing.id)
         {
@@ -48,14 +54,23 @@ pub fn in_sight(reader: &Reader) -> Vec<Arc<Drawing>> {
 
 /// Marks the cells of a row of a drawing; they begin where the half blocks do.
 pub fn mark(tile: &Tile, drawings: &[Arc<Drawing>], line: Rect, buffer: &mut Buffer) {
-    let place = drawings.iter().position(|drawing| drawing.id == tile.drawing.id);
-    let (Some(place), Ok(row)) = (place.and_then(|place| u8::try_from(place).ok()), u8::try_from(tile.row))
-    else {
+    let place = drawings
+        .iter()
+        .position(|drawing| drawing.id == tile.drawing.id);
+    let (Some(place), Ok(row)) = (
+        place.and_then(|place| u8::try_from(place).ok()),
+        u8::try_from(tile.row),
+    ) else {
         return;
     };
-    let is_block =
-        |x: &u16| buffer.cell((*x, line.y)).is_some_and(|cell| cell.symbol().starts_with(HALF_BLOCK));
-    let Some(first) = (line.x..line.right()).find(is_block) else { return };
+    let is_block = |x: &u16| {
+        buffer
+            .cell((*x, line.y))
+            .is_some_and(|cell| cell.symbol().starts_with(HALF_BLOCK))
+    };
+    let Some(first) = (line.x..line.right()).find(is_block) else {
+        return;
+    };
     let columns = tile.drawing.shape.cells.0;
     for (x, column) in (first..line.right()).zip(0..columns) {
         if let (Some(cell), Ok(column)) = (buffer.cell_mut((x, line.y)), u8::try_from(column)) {
@@ -71,24 +86,37 @@ pub fn place(drawings: &[Arc<Drawing>], buffer: &mut Buffer) -> Vec<Placed> {
         return placed;
     }
     let area = buffer.area;
-    for (x, y) in (area.y..area.bottom()).flat_map(|y| (area.x..area.right()).map(move |x| (x, y))) {
-        let Some(cell) = buffer.cell_mut((x, y)) else { continue };
-        let Color::Rgb(number, row, column) = cell.underline_color else { continue };
+    for (x, y) in (area.y..area.bottom()).flat_map(|y| (area.x..area.right()).map(move |x| (x, y)))
+    {
+        let Some(cell) = buffer.cell_mut((x, y)) else {
+            continue;
+        };
+        let Color::Rgb(number, row, column) = cell.underline_color else {
+            continue;
+        };
         cell.underline_color = Color::Reset;
-        let Some(drawing) = drawings.get(usize::from(number)) else { continue };
+        let Some(drawing) = drawings.get(usize::from(number)) else {
+            continue;
+        };
         if drawing.shape.canvas.means == Means::Kitty {
             name(drawing.id, row.into(), column.into(), cell);
             continue;
         }
         let is_next = |last: &Placed| {
-            (last.drawing.id, last.row, last.area.y) == (drawing.id, row.into(), y) && last.area.right() == x
+            (last.drawing.id, last.row, last.area.y) == (drawing.id, row.into(), y)
+                && last.area.right() == x
         };
         match placed.last_mut().filter(|last| is_next(last)) {
             Some(last) => last.area.width += 1,
             None => placed.push(Placed {
                 drawing: Arc::clone(drawing),
                 row: row.into(),
-                area: Rect { x, y, width: 1, height: 1 },
+                area: Rect {
+                    x,
+                    y,
+                    width: 1,
+                    height: 1,
+                },
                 is_whole: false,
             }),
         }
@@ -101,8 +129,12 @@ pub fn place(drawings: &[Arc<Drawing>], buffer: &mut Buffer) -> Vec<Placed> {
 
 /// Makes a cell name the place of the image that it shows.
 fn name(id: u32, row: u16, column: u16, cell: &mut Cell) {
-    let Some(symbol) = kitty::symbol(id, row, column) else { return };
-    cell.set_symbol(&symbol).set_fg(Color::Indexed(kitty::colour(id))).set_bg(Color::Reset);
+    let Some(symbol) = kitty::symbol(id, row, column) else {
+        return;
+    };
+    cell.set_symbol(&symbol)
+        .set_fg(Color::Indexed(kitty::colour(id)))
+        .set_bg(Color::Reset);
     cell.modifier = Modifier::empty();
     cell.set_diff_option(CellDiffOption::ForcedWidth(NonZeroU16::MIN));
 }

@@ -15,9 +15,17 @@ use crate::model::text::Text;
 
 /// Paints the pop-up of the mode over the whole screen but for the last line, which keeps the hints.
 pub fn paint(app: &App, screen: Rect, buffer: &mut Buffer) {
-    let area = Rect { height: screen.height.saturating_sub(u16::from(screen.height > 3)), ..screen };
+    let area = Rect {
+        height: screen.height.saturating_sub(u16::from(screen.height > 3)),
+        ..screen
+    };
     let (title, lines, top) = match &app.mode {
-        Mode::Help { top, wanted, is_typing, below } => {
+        Mode::Help {
+            top,
+            wanted,
+            is_typing,
+            below,
+        } => {
             let typed = wanted.value();
             let title = match (is_typing, typed.is_empty()) {
                 (false, true) => " All keys".to_owned(),
@@ -26,10 +34,16 @@ pub fn paint(app: &App, screen: Rect, buffer: &mut Buffer) {
             };
             (title, help(app, typed, *below), *top)
         }
-        Mode::Raw(view) => {
-            (format!(" {}", view.title), view.rows.iter().map(|row| row.line.clone()).collect(), view.top)
-        }
-        Mode::Resume(view) => (" Go on in the session's own agent".to_owned(), resuming(app, view), 0),
+        Mode::Raw(view) => (
+            format!(" {}", view.title),
+            view.rows.iter().map(|row| row.line.clone()).collect(),
+            view.top,
+        ),
+        Mode::Resume(view) => (
+            " Go on in the session's own agent".to_owned(),
+            resuming(app, view),
+            0,
+        ),
         Mode::Normal
         | Mode::Search { .. }
         | Mode::Filter { .. }
@@ -49,13 +63,35 @@ pub fn paint(app: &App, screen: Rect, buffer: &mut Buffer) {
     }
     let height = usize::from(area.height.saturating_sub(1));
     let top = top.min(lines.len().saturating_sub(height));
-    buffer.set_stringn(area.x, area.y, &title, usize::from(area.width), app.reader.screen.theme.bar);
+    buffer.set_stringn(
+        area.x,
+        area.y,
+        &title,
+        usize::from(area.width),
+        app.reader.screen.theme.bar,
+    );
     buffer.set_style(Rect { height: 1, ..area }, app.reader.screen.theme.bar);
-    let dash = if app.reader.screen.theme.ascii { "-" } else { "–" };
+    let dash = if app.reader.screen.theme.ascii {
+        "-"
+    } else {
+        "–"
+    };
     let first = (top + 1).min(lines.len());
-    let place = format!("{first}{dash}{} of {} ", (top + height).min(lines.len()), lines.len());
-    let width = u16::try_from(place.chars().count()).unwrap_or(0).min(area.width);
-    buffer.set_stringn(area.right() - width, area.y, &place, usize::from(width), app.reader.screen.theme.bar);
+    let place = format!(
+        "{first}{dash}{} of {} ",
+        (top + height).min(lines.len()),
+        lines.len()
+    );
+    let width = u16::try_from(place.chars().count())
+        .unwrap_or(0)
+        .min(area.width);
+    buffer.set_stringn(
+        area.right() - width,
+        area.y,
+        &place,
+        usize::from(width),
+        app.reader.screen.theme.bar,
+    );
     for (line, y) in lines.iter().skip(top).zip(area.y + 1..area.bottom()) {
         buffer.set_line(area.x + 1, y, line, area.width.saturating_sub(2));
     }
@@ -64,23 +100,42 @@ pub fn paint(app: &App, screen: Rect, buffer: &mut Buffer) {
         Mode::Resume(view) => Some(view.at),
         _ => None,
     };
-    if let Some(line) = at.and_then(|at| at.checked_sub(top)).filter(|line| *line < height) {
+    if let Some(line) = at
+        .and_then(|at| at.checked_sub(top))
+        .filter(|line| *line < height)
+    {
         let y = area.y + 1 + u16::try_from(line).unwrap_or(0);
-        let mark = if app.reader.screen.theme.ascii { ">" } else { "▶" };
+        let mark = if app.reader.screen.theme.ascii {
+            ">"
+        } else {
+            "▶"
+        };
         buffer.set_stringn(area.x, y, mark, 1, app.reader.screen.theme.focus);
     }
     paint_message(
         &app.reader,
-        Rect { y: area.bottom(), height: screen.height - area.height, ..area },
+        Rect {
+            y: area.bottom(),
+            height: screen.height - area.height,
+            ..area
+        },
         buffer,
     );
 }
 
 /// The status line is covered: what there is to say, as after copying, takes the line of the hints.
 fn paint_message(reader: &Reader, foot: Rect, buffer: &mut Buffer) {
-    let Some(message) = reader.screen.message.as_ref().filter(|_| foot.height > 0) else { return };
+    let Some(message) = reader.screen.message.as_ref().filter(|_| foot.height > 0) else {
+        return;
+    };
     let words = format!(" {:<width$}", message.text, width = usize::from(foot.width));
-    buffer.set_stringn(foot.x, foot.y, words, usize::from(foot.width), reader.screen.theme.bar);
+    buffer.set_stringn(
+        foot.x,
+        foot.y,
+        words,
+        usize::from(foot.width),
+        reader.screen.theme.bar,
+    );
 }
 
 /// The commands, and what the reader ought to know of them.
@@ -114,7 +169,9 @@ fn help(app: &App, wanted: &str, below: Below) -> Vec<Line<'static>> {
     };
     let width = lines.iter().map(keys_of).max().unwrap_or(0) + 2;
     let line = |line| match line {
-        HelpLine::Heading(title) => Line::from(Span::styled(title, app.reader.screen.theme.heading)),
+        HelpLine::Heading(title) => {
+            Line::from(Span::styled(title, app.reader.screen.theme.heading))
+        }
         HelpLine::Binding { keys, doc, action } => Line::from(vec![
             Span::raw("  "),
             Span::styled(format!("{keys:<width$}"), app.reader.screen.theme.accent),

@@ -19,14 +19,22 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let cells = &reader.text.spine.cells;
     let view = &reader.text.view;
     // Where all is in sight there is nothing to say of where that is.
-    let is_part = !view.is_at_end || view.lines.first().is_some_and(|line| (line.place, line.row) != (0, 0));
+    let is_part = !view.is_at_end
+        || view
+            .lines
+            .first()
+            .is_some_and(|line| (line.place, line.row) != (0, 0));
     let window = window_on_spine(&reader.text, usize::from(area.height)).filter(|_| is_part);
     // Where prompts are everywhere their marks lead nowhere.
     let prompts = cells.iter().filter(|mark| **mark == Mark::Prompt).count();
     let has_prompts = prompts * CROWD <= usize::from(area.height);
     for (cell, y) in (area.y..area.bottom()).enumerate() {
         let mark = cells.get(cell).copied().unwrap_or_default();
-        let mark = if mark == Mark::Prompt && !has_prompts { Mark::None } else { mark };
+        let mark = if mark == Mark::Prompt && !has_prompts {
+            Mark::None
+        } else {
+            mark
+        };
         let is_in_window = window.is_some_and(|(first, last)| (first..=last).contains(&cell));
         let (glyph, style) = match (mark, is_in_window) {
             (Mark::Error, _) => ("E", theme.bad),

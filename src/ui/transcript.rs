@@ -29,21 +29,47 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let frame = reader.frame();
     let (numbers, left) = (frame.numbers, frame.left());
     let has_keys = reader.focused() == Pane::Transcript;
-    let searched = reader.text.find.search.as_ref().map(|search| &search.pattern);
+    let searched = reader
+        .text
+        .find
+        .search
+        .as_ref()
+        .map(|search| &search.pattern);
     let drawings = pictures::in_sight(reader);
-    let spot = reader.inspector.spot().filter(|_| reader.focused() == Pane::Inspector);
-    for ((at, shown), y) in reader.text.view.lines.iter().enumerate().zip(area.y..area.bottom()) {
+    let spot = reader
+        .inspector
+        .spot()
+        .filter(|_| reader.focused() == Pane::Inspector);
+    for ((at, shown), y) in reader
+        .text
+        .view
+        .lines
+        .iter()
+        .enumerate()
+        .zip(area.y..area.bottom())
+    {
         let Some(row) = shown.row() else { continue };
-        let line = Rect { y, height: 1, ..area };
+        let line = Rect {
+            y,
+            height: 1,
+            ..area
+        };
         paint_number(reader, shown, row, (line, numbers), buffer);
         let taken = numbers.min(line.width);
-        let line = Rect { x: line.x + taken, width: line.width - taken, ..line };
+        let line = Rect {
+            x: line.x + taken,
+            width: line.width - taken,
+            ..line
+        };
         paint_margin(reader, shown, row, has_keys, line, buffer);
         if let Some(cells) = reader.text.gutter.lines.get(at) {
             paint_lanes(cells, &reader.screen.theme, line, buffer);
         }
-        let text =
-            Rect { x: line.x + left.min(line.width), width: line.width.saturating_sub(left + 1), ..line };
+        let text = Rect {
+            x: line.x + left.min(line.width),
+            width: line.width.saturating_sub(left + 1),
+            ..line
+        };
         let pattern = searched.filter(|_| !row.kind.is_between());
         let is_worked_on = row.clock().is_some() && reader.session.is_at_work(reader.screen.now);
         // A picture has no words.
@@ -51,10 +77,21 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
         let theme = &reader.screen.theme;
         let is_at_hit = pattern.is_some() && is_current_hit(reader, shown, row);
         if is_at_hit {
-            buffer.set_stringn(line.x, line.y, theme.glyphs().hit, usize::from(line.width), theme.focus);
+            buffer.set_stringn(
+                line.x,
+                line.y,
+                theme.glyphs().hit,
+                usize::from(line.width),
+                theme.focus,
+            );
         }
-        let hit = if is_at_hit { theme.hit.current } else { theme.hit.any };
-        let is_focused = reader.text.view.focus.is_some() && focus_of(shown) == reader.text.view.focus;
+        let hit = if is_at_hit {
+            theme.hit.current
+        } else {
+            theme.hit.any
+        };
+        let is_focused =
+            reader.text.view.focus.is_some() && focus_of(shown) == reader.text.view.focus;
         paint_row(
             reader,
             row,
@@ -73,7 +110,12 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
         if spot.is_some_and(|spot| spot.focus.entry == shown.entry && spot.is_in(row)) {
             buffer.set_style(text, reader.screen.theme.selected());
         }
-        if reader.text.view.selected.is_some_and(|(first, last)| (first..=last).contains(&at)) {
+        if reader
+            .text
+            .view
+            .selected
+            .is_some_and(|(first, last)| (first..=last).contains(&at))
+        {
             buffer.set_style(line, reader.screen.theme.selected());
         }
     }
@@ -81,7 +123,14 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
 
 fn paint_empty(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let words = match (&reader.session.file.fault, &reader.session.file.opened) {
-        (None, _) if reader.text.find.filter.as_ref().is_some_and(|filter| filter.hidden() > 0) => {
+        (None, _)
+            if reader
+                .text
+                .find
+                .filter
+                .as_ref()
+                .is_some_and(|filter| filter.hidden() > 0) =>
+        {
             "nothing here fits the filter; & and enter show all".to_owned()
         }
         (Some(fault), _) => fault.to_string(),
@@ -118,17 +167,38 @@ fn paint_number(
     if columns == 0 || item_at(&shown.rows, row.block).map(|(first, _)| first) != Some(shown.row) {
         return;
     }
-    let Some(entry) = reader.session.transcript.get(shown.entry) else { return };
+    let Some(entry) = reader.session.transcript.get(shown.entry) else {
+        return;
+    };
     let width = usize::from(columns - 1);
-    let number = format!("{:>width$}", reader.text.wrapping.numbers.of(entry, row.block));
-    buffer.set_stringn(line.x, line.y, &number, width.min(usize::from(line.width)), reader.screen.theme.dim);
+    let number = format!(
+        "{:>width$}",
+        reader.text.wrapping.numbers.of(entry, row.block)
+    );
+    buffer.set_stringn(
+        line.x,
+        line.y,
+        &number,
+        width.min(usize::from(line.width)),
+        reader.screen.theme.dim,
+    );
 }
 
 /// Focus mark in the first column, dim while another pane has the keys.
-fn paint_margin(reader: &Reader, shown: &Shown, row: &Row, has_keys: bool, line: Rect, buffer: &mut Buffer) {
+fn paint_margin(
+    reader: &Reader,
+    shown: &Shown,
+    row: &Row,
+    has_keys: bool,
+    line: Rect,
+    buffer: &mut Buffer,
+) {
     let is_focused = reader.text.view.focus.is_some() && focus_of(shown) == reader.text.view.focus;
-    let is_head =
-        shown.row == 0 || shown.rows.get(shown.row - 1).is_none_or(|above| above.block != row.block);
+    let is_head = shown.row == 0
+        || shown
+            .rows
+            .get(shown.row - 1)
+            .is_none_or(|above| above.block != row.block);
     let is_first_in_sight = reader
         .text
         .view
@@ -148,7 +218,11 @@ fn paint_margin(reader: &Reader, shown: &Shown, row: &Row, has_keys: bool, line:
             (false, _) => mark,
         };
         if is_head || is_first_in_sight || !row.kind.is_between() {
-            let style = if has_keys { reader.screen.theme.focus } else { reader.screen.theme.dim };
+            let style = if has_keys {
+                reader.screen.theme.focus
+            } else {
+                reader.screen.theme.dim
+            };
             buffer.set_stringn(line.x, line.y, mark, usize::from(line.width), style);
         }
     }
@@ -156,8 +230,16 @@ fn paint_margin(reader: &Reader, shown: &Shown, row: &Row, has_keys: bool, line:
 
 /// Whether a row has the hit at which the reader is.
 fn is_current_hit(reader: &Reader, shown: &Shown, row: &Row) -> bool {
-    let at = reader.text.find.at_hit.filter(|at| Some(at.focus) == focus_of(shown));
-    let above = shown.rows.iter().take(shown.row).filter(|above| above.block == row.block);
+    let at = reader
+        .text
+        .find
+        .at_hit
+        .filter(|at| Some(at.focus) == focus_of(shown));
+    let above = shown
+        .rows
+        .iter()
+        .take(shown.row)
+        .filter(|above| above.block == row.block);
     at.is_some_and(|at| at.row == above.count())
 }
 
@@ -175,7 +257,9 @@ fn paint_lanes(cells: &[Cell], theme: &Theme, line: Rect, buffer: &mut Buffer) {
             Stroke::More => glyphs.lane.more,
         };
         let style = match cell {
-            Cell { is_focused: true, .. } => theme.focus,
+            Cell {
+                is_focused: true, ..
+            } => theme.focus,
             Cell { is_agent: true, .. } => theme.tool,
             Cell { .. } => theme.dim,
         };
@@ -208,7 +292,10 @@ fn paint_row(
     if area.width == 0 {
         return;
     }
-    let line = pattern.map_or_else(|| row.line.clone(), |(pattern, hit)| with_hits(&row.line, pattern, hit));
+    let line = pattern.map_or_else(
+        || row.line.clone(),
+        |(pattern, hit)| with_hits(&row.line, pattern, hit),
+    );
     buffer.set_line(area.x, area.y, &line, area.width);
     if let Some(links) = &row.links {
         paint_links(links, reader.screen.theme.terminal.has_links, area, buffer);
@@ -217,7 +304,13 @@ fn paint_row(
     if row.on_focus && !is_focused {
         return;
     }
-    let right = right_of(row, is_worked_on, room, reader.screen.now, &reader.screen.theme);
+    let right = right_of(
+        row,
+        is_worked_on,
+        room,
+        reader.screen.now,
+        &reader.screen.theme,
+    );
     let width = u16::try_from(right.width()).unwrap_or(u16::MAX);
     if width > 0 && width <= area.width {
         buffer.set_line(area.right() - width, area.y, &right, width);
@@ -228,23 +321,40 @@ fn paint_row(
 /// because any of them may be written alone; the number makes one link of them for the terminal.
 fn paint_links(links: &Links, has_links: bool, area: Rect, buffer: &mut Buffer) {
     for x in area.x..area.right() {
-        let Some(cell) = buffer.cell_mut((x, area.y)) else { continue };
-        let Some(address) = links.address_of(cell.style()) else { continue };
+        let Some(cell) = buffer.cell_mut((x, area.y)) else {
+            continue;
+        };
+        let Some(address) = links.address_of(cell.style()) else {
+            continue;
+        };
         cell.underline_color = Color::Reset;
         if !has_links {
             continue;
         }
         let number = Piece::of(address).0;
         let width = NonZeroU16::new(cell.cell_width()).unwrap_or(NonZeroU16::MIN);
-        let symbol = format!("\u{1b}]8;id={number:x};{address}\u{1b}\\{}\u{1b}]8;;\u{1b}\\", cell.symbol());
-        cell.set_symbol(&symbol).set_diff_option(CellDiffOption::ForcedWidth(width));
+        let symbol = format!(
+            "\u{1b}]8;id={number:x};{address}\u{1b}\\{}\u{1b}]8;;\u{1b}\\",
+            cell.symbol()
+        );
+        cell.set_symbol(&symbol)
+            .set_diff_option(CellDiffOption::ForcedWidth(width));
     }
 }
 
 /// Facts at the right edge. The clock of a call ticks while it is worked on; a call that was left without
 /// a result does not look as if it ran.
-fn right_of(row: &Row, is_worked_on: bool, room: usize, now: Timestamp, theme: &Theme) -> Line<'static> {
-    let Some(since) = row.clock().filter(|_| is_worked_on || row.running_since.is_some()) else {
+fn right_of(
+    row: &Row,
+    is_worked_on: bool,
+    room: usize,
+    now: Timestamp,
+    theme: &Theme,
+) -> Line<'static> {
+    let Some(since) = row
+        .clock()
+        .filter(|_| is_worked_on || row.running_since.is_some())
+    else {
         return Line::from(row.right.clone());
     };
     if !is_worked_on {
@@ -254,7 +364,11 @@ fn right_of(row: &Row, is_worked_on: bool, room: usize, now: Timestamp, theme: &
     let elapsed = figures::elapsed(now.since(since));
     let facts: usize = row.right.iter().map(Span::width).sum();
     let long = format!("running {elapsed} ");
-    let words = if long.len() + facts < room { long } else { format!("{elapsed} ") };
+    let words = if long.len() + facts < room {
+        long
+    } else {
+        format!("{elapsed} ")
+    };
     let mut spans = row.right.clone();
     spans.insert(0, Span::styled(words, theme.warn));
     Line::from(spans)
@@ -262,9 +376,16 @@ fn right_of(row: &Row, is_worked_on: bool, room: usize, now: Timestamp, theme: &
 
 /// Marks the hits in a line. Hits may reach over several spans.
 fn with_hits(line: &Line<'static>, pattern: &Regex, hit: Style) -> Line<'static> {
-    let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
-    let ranges: Vec<_> =
-        pattern.find_iter(&text).filter(|found| !found.is_empty()).map(|found| found.range()).collect();
+    let text: String = line
+        .spans
+        .iter()
+        .map(|span| span.content.as_ref())
+        .collect();
+    let ranges: Vec<_> = pattern
+        .find_iter(&text)
+        .filter(|found| !found.is_empty())
+        .map(|found| found.range())
+        .collect();
     if ranges.is_empty() {
         return line.clone();
     }
@@ -282,16 +403,25 @@ fn with_hits(line: &Line<'static>, pattern: &Regex, hit: Style) -> Line<'static>
         let mut from = start;
         for cut in cuts {
             let part = span.content.get(from - start..cut - start).unwrap_or("");
-            let is_hit = ranges.iter().any(|range| range.start <= from && cut <= range.end);
+            let is_hit = ranges
+                .iter()
+                .any(|range| range.start <= from && cut <= range.end);
             if !part.is_empty() {
                 spans.push(Span::styled(
                     part.to_owned(),
-                    if is_hit { span.style.patch(hit) } else { span.style },
+                    if is_hit {
+                        span.style.patch(hit)
+                    } else {
+                        span.style
+                    },
                 ));
             }
             from = cut;
         }
         start = end;
     }
-    Line { spans, ..line.clone() }
+    Line {
+        spans,
+        ..line.clone()
+    }
 }

@@ -31,17 +31,47 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     for (row, line) in sheet.rows.iter().zip(lines) {
         paint_line(&row.line, line, buffer);
         if row.is_chosen {
-            let style = if has_keys { reader.screen.theme.focus } else { reader.screen.theme.dim };
-            buffer.set_stringn(line.x, line.y, reader.screen.theme.glyphs().closed, 1, style);
+            let style = if has_keys {
+                reader.screen.theme.focus
+            } else {
+                reader.screen.theme.dim
+            };
+            buffer.set_stringn(
+                line.x,
+                line.y,
+                reader.screen.theme.glyphs().closed,
+                1,
+                style,
+            );
         }
     }
     let foot = u16::try_from(sheet.foot.len()).unwrap_or(u16::MAX);
     if foot > 0 && foot < area.height {
         let y = area.bottom() - foot - 1;
-        let rule = reader.screen.theme.glyphs().line.rule.repeat(usize::from(area.width));
-        buffer.set_stringn(area.x, y, rule, usize::from(area.width), reader.screen.theme.dim);
+        let rule = reader
+            .screen
+            .theme
+            .glyphs()
+            .line
+            .rule
+            .repeat(usize::from(area.width));
+        buffer.set_stringn(
+            area.x,
+            y,
+            rule,
+            usize::from(area.width),
+            reader.screen.theme.dim,
+        );
         for (line, y) in sheet.foot.iter().zip(y + 1..) {
-            paint_line(line, Rect { y, height: 1, ..area }, buffer);
+            paint_line(
+                line,
+                Rect {
+                    y,
+                    height: 1,
+                    ..area
+                },
+                buffer,
+            );
         }
     }
 }
@@ -54,16 +84,27 @@ fn paint_line(line: &Line<'static>, area: Rect, buffer: &mut Buffer) {
 /// The title; what stands at its right end has what room is left, or the title yields to it where it is short.
 fn paint_title(reader: &Reader, line: Rect, buffer: &mut Buffer) {
     let sheet = &reader.views.sheet;
-    let style =
-        if reader.focused() == Pane::View { reader.screen.theme.focus } else { reader.screen.theme.heading };
+    let style = if reader.focused() == Pane::View {
+        reader.screen.theme.focus
+    } else {
+        reader.screen.theme.heading
+    };
     let mut title = sheet.title.clone();
     if let Some(name) = title.first_mut() {
         name.style = style;
     }
     let room = usize::from(line.width.saturating_sub(LEFT));
     let right = wrap::width_of(&sheet.right);
-    let kept = if right > 0 && right * OF_TITLE <= room { right + GAP } else { 0 };
-    let title = wrap::fit(&title, room.saturating_sub(kept), reader.screen.theme.glyphs().cut);
+    let kept = if right > 0 && right * OF_TITLE <= room {
+        right + GAP
+    } else {
+        0
+    };
+    let title = wrap::fit(
+        &title,
+        room.saturating_sub(kept),
+        reader.screen.theme.glyphs().cut,
+    );
     let used = wrap::width_of(&title);
     paint_line(&Line::from(title), line, buffer);
     if right > 0 && used + right + GAP <= room {

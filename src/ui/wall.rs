@@ -43,26 +43,53 @@ pub fn paint(app: &App, frame: &mut Frame<'_>) {
     let buffer = frame.buffer_mut();
     let mut y = area.y;
     if parts.header {
-        paint_header(wall, screen, Rect { y, height: 1, ..area }, buffer);
+        paint_header(
+            wall,
+            screen,
+            Rect {
+                y,
+                height: 1,
+                ..area
+            },
+            buffer,
+        );
         y += 1;
     }
     let columns = plan(usize::from(parts.columns).saturating_sub(MARKS + 1));
     if parts.heads {
         let heads = columns.iter().map(|(column, width)| {
             let is_sorted = sorted_by(*column) == Some(wall.sort);
-            let style = if is_sorted { screen.theme.accent } else { screen.theme.dim };
+            let style = if is_sorted {
+                screen.theme.accent
+            } else {
+                screen.theme.dim
+            };
             (column.title().to_owned(), *column, *width, style)
         });
         let line = line_of(screen, vec![Span::raw(" ".repeat(MARKS))], heads);
         buffer.set_line(area.x, y, &line, parts.columns);
         y += 1;
     }
-    let list = Rect { y, height: parts.lines, width: parts.columns, ..area };
-    for ((line, row, is_chosen), y) in wall.in_sight(usize::from(list.height)).zip(list.y..list.bottom()) {
+    let list = Rect {
+        y,
+        height: parts.lines,
+        width: parts.columns,
+        ..area
+    };
+    for ((line, row, is_chosen), y) in wall
+        .in_sight(usize::from(list.height))
+        .zip(list.y..list.bottom())
+    {
         let line = match (line, row) {
-            (Listed::Head { name, count, needing, cost }, _) => {
-                head_of_group(screen, name, *count, *needing, cost.as_ref())
-            }
+            (
+                Listed::Head {
+                    name,
+                    count,
+                    needing,
+                    cost,
+                },
+                _,
+            ) => head_of_group(screen, name, *count, *needing, cost.as_ref()),
             (Listed::Row(_), Some(row)) => row_of(screen, &columns, row, is_chosen),
             (Listed::Row(_), None) => continue,
         };
@@ -74,16 +101,42 @@ pub fn paint(app: &App, frame: &mut Frame<'_>) {
     match parts.pane {
         Pane::Hidden => {}
         Pane::Beside(width) => {
-            let pane = Rect { x: list.right(), width, y: area.y + 1, height: list.bottom() - area.y - 1 };
+            let pane = Rect {
+                x: list.right(),
+                width,
+                y: area.y + 1,
+                height: list.bottom() - area.y - 1,
+            };
             for y in pane.y..pane.bottom() {
-                buffer.set_stringn(pane.x, y, screen.theme.glyphs().line.bar, 1, screen.theme.dim);
+                buffer.set_stringn(
+                    pane.x,
+                    y,
+                    screen.theme.glyphs().line.bar,
+                    1,
+                    screen.theme.dim,
+                );
             }
-            let inner = Rect { x: pane.x + 2, width: pane.width.saturating_sub(3), ..pane };
+            let inner = Rect {
+                x: pane.x + 2,
+                width: pane.width.saturating_sub(3),
+                ..pane
+            };
             paint_preview(wall, screen, inner, buffer);
         }
         Pane::Below(height) => {
-            let rule = screen.theme.glyphs().line.rule.repeat(usize::from(area.width));
-            buffer.set_stringn(area.x, list.bottom(), rule, usize::from(area.width), screen.theme.dim);
+            let rule = screen
+                .theme
+                .glyphs()
+                .line
+                .rule
+                .repeat(usize::from(area.width));
+            buffer.set_stringn(
+                area.x,
+                list.bottom(),
+                rule,
+                usize::from(area.width),
+                screen.theme.dim,
+            );
             let inner = Rect {
                 x: area.x + 2,
                 y: list.bottom() + 1,
@@ -102,10 +155,22 @@ fn paint_foot(app: &App, parts: Division, frame: &mut Frame<'_>) {
     let buffer = frame.buffer_mut();
     let below = area.bottom().saturating_sub(u16::from(parts.hints));
     if parts.hints {
-        chrome::paint_hints(app, Rect { y: below, height: 1, ..area }, buffer);
+        chrome::paint_hints(
+            app,
+            Rect {
+                y: below,
+                height: 1,
+                ..area
+            },
+            buffer,
+        );
     }
     if parts.status {
-        let line = Rect { y: below.saturating_sub(1), height: 1, ..area };
+        let line = Rect {
+            y: below.saturating_sub(1),
+            height: 1,
+            ..area
+        };
         if matches!(app.mode, Mode::OnWall { .. }) {
             chrome::paint_status(app, line, buffer);
             if let Some((x, y)) = chrome::cursor(app, line) {
@@ -140,9 +205,12 @@ fn paint_header(wall: &Wall, screen: &Screen, area: Rect, buffer: &mut Buffer) {
         needing += u64::from(row.need.is_for_somebody());
         working += u64::from(row.activity.is_work());
     }
-    let cost = SessionRow::sum(wall.rows()).as_ref().and_then(phrases::cost);
+    let cost = SessionRow::sum(wall.rows())
+        .as_ref()
+        .and_then(phrases::cost);
     let hour = Cost::sum(wall.rows().filter_map(|row| row.hour.as_ref()));
-    let mut parts: Vec<Span<'static>> = vec![Span::styled(phrases::sessions(all, wall.more), theme.dim)];
+    let mut parts: Vec<Span<'static>> =
+        vec![Span::styled(phrases::sessions(all, wall.more), theme.dim)];
     if needing > 0 {
         parts.push(Span::styled(phrases::needing(needing, "you"), theme.warn));
     }
@@ -150,11 +218,18 @@ fn paint_header(wall: &Wall, screen: &Screen, area: Rect, buffer: &mut Buffer) {
         parts.push(Span::styled(format!("{working} at work"), theme.good));
     }
     parts.extend(cost.map(|cost| Span::styled(cost, theme.dim)));
-    if let Some(hour) = hour.as_ref().and_then(phrases::cost).filter(|_| room >= 100) {
+    if let Some(hour) = hour
+        .as_ref()
+        .and_then(phrases::cost)
+        .filter(|_| room >= 100)
+    {
         parts.push(Span::styled(format!("{hour} per hour"), theme.dim));
     }
     if !wall.is_complete {
-        parts.push(Span::styled(format!("reading{}", theme.glyphs().ellipsis), theme.dim));
+        parts.push(Span::styled(
+            format!("reading{}", theme.glyphs().ellipsis),
+            theme.dim,
+        ));
     }
     let dot = format!(" {} ", theme.glyphs().dot);
     let mut spans = Vec::new();
@@ -165,8 +240,14 @@ fn paint_header(wall: &Wall, screen: &Screen, area: Rect, buffer: &mut Buffer) {
         spans.push(part);
     }
     spans.push(Span::raw(" "));
-    let fitted = wrap::fit(&spans, room.saturating_sub(wrap::width(&left) + 2), theme.glyphs().cut);
-    let width = u16::try_from(wrap::width_of(&fitted)).unwrap_or(0).min(area.width);
+    let fitted = wrap::fit(
+        &spans,
+        room.saturating_sub(wrap::width(&left) + 2),
+        theme.glyphs().cut,
+    );
+    let width = u16::try_from(wrap::width_of(&fitted))
+        .unwrap_or(0)
+        .min(area.width);
     buffer.set_line(area.right() - width, area.y, &Line::from(fitted), width);
 }
 
@@ -193,13 +274,21 @@ fn paint_state_of_list(wall: &Wall, screen: &Screen, area: Rect, buffer: &mut Bu
             parts.push(format!("&{} {shown} of {all}", filter.typed));
         }
         if wall.sort != Sort::Need || wall.is_reversed {
-            let way = if wall.is_reversed { ", the other way round" } else { "" };
+            let way = if wall.is_reversed {
+                ", the other way round"
+            } else {
+                ""
+            };
             parts.push(format!("by {}{way}", wall.sort.word()));
         }
         parts.extend(wall.wishes.iter().map(|wish| format!("watching {wish}")));
         parts.extend(wall.unread());
     }
-    let style = if screen.message.is_some() { theme.text } else { theme.dim };
+    let style = if screen.message.is_some() {
+        theme.text
+    } else {
+        theme.dim
+    };
     let words = wrap::fit(
         &[Span::styled(format!(" {}", parts.join("  ")), style)],
         usize::from(area.width),
@@ -217,12 +306,19 @@ fn paint_nothing(app: &App, area: Rect, buffer: &mut Buffer) {
             format!("Looking for sessions{}", screen.theme.glyphs().ellipsis)
         }
         (None, 0, _) => {
-            format!("Nothing was written to any session in the last {}.", span(wall.recent_ms))
+            format!(
+                "Nothing was written to any session in the last {}.",
+                span(wall.recent_ms)
+            )
         }
         (_, _, Some(filter)) => format!("No session fits {}.", filter.typed),
         (_, _, None) => String::new(),
     };
-    let inner = Rect { x: area.x + 2.min(area.width), width: area.width.saturating_sub(4), ..area };
+    let inner = Rect {
+        x: area.x + 2.min(area.width),
+        width: area.width.saturating_sub(4),
+        ..area
+    };
     let y = inner.y + u16::from(area.height > 3);
     paint_text(&words, screen.theme.text, y, inner, buffer);
 }
@@ -246,12 +342,23 @@ fn head_of_group(
     ])
 }
 
-fn row_of(screen: &Screen, columns: &[(Column, usize)], row: &SessionRow, is_chosen: bool) -> Line<'static> {
+fn row_of(
+    screen: &Screen,
+    columns: &[(Column, usize)],
+    row: &SessionRow,
+    is_chosen: bool,
+) -> Line<'static> {
     let theme = &screen.theme;
     let mark = if theme.ascii { ">" } else { "▌" };
-    let needs = if row.need <= Need::Undelivered { "!" } else { " " };
-    let marks =
-        vec![Span::styled(if is_chosen { mark } else { " " }, theme.focus), Span::styled(needs, theme.warn)];
+    let needs = if row.need <= Need::Undelivered {
+        "!"
+    } else {
+        " "
+    };
+    let marks = vec![
+        Span::styled(if is_chosen { mark } else { " " }, theme.focus),
+        Span::styled(needs, theme.warn),
+    ];
     let cells = columns.iter().map(|(column, width)| {
         let style = match column {
             Column::State => state_style(screen, row),
@@ -261,7 +368,12 @@ fn row_of(screen: &Screen, columns: &[(Column, usize)], row: &SessionRow, is_cho
             Column::Flags => theme.bad,
             _ => theme.dim,
         };
-        (row.cell(*column, screen.now, theme.ascii), *column, *width, style)
+        (
+            row.cell(*column, screen.now, theme.ascii),
+            *column,
+            *width,
+            style,
+        )
     });
     line_of(screen, marks, cells)
 }
@@ -307,25 +419,43 @@ fn state_style(screen: &Screen, row: &SessionRow) -> Style {
 fn paint_preview(wall: &Wall, screen: &Screen, area: Rect, buffer: &mut Buffer) {
     let Some(row) = wall.chosen() else { return };
     let theme = &screen.theme;
-    let title = Rect { height: area.height.min(1), ..area };
+    let title = Rect {
+        height: area.height.min(1),
+        ..area
+    };
     let mut y = paint_text(&row.name(), theme.heading, area.y, title, buffer);
     for line in facts(screen, row) {
         if y < area.bottom() {
-            let line =
-                wrap::fit(&[Span::styled(line, theme.dim)], usize::from(area.width), theme.glyphs().cut);
+            let line = wrap::fit(
+                &[Span::styled(line, theme.dim)],
+                usize::from(area.width),
+                theme.glyphs().cut,
+            );
             buffer.set_line(area.x, y, &Line::from(line), area.width);
             y += 1;
         }
     }
     if let Some(problem) = &row.problem {
         // What is cut above stands here whole.
-        let rest = Rect { y, height: area.bottom().saturating_sub(y), ..area };
+        let rest = Rect {
+            y,
+            height: area.bottom().saturating_sub(y),
+            ..area
+        };
         y = paint_text(problem, theme.bad, y, rest, buffer);
     }
-    let below = Rect { y: (y + 1).min(area.bottom()), height: area.bottom().saturating_sub(y + 1), ..area };
+    let below = Rect {
+        y: (y + 1).min(area.bottom()),
+        height: area.bottom().saturating_sub(y + 1),
+        ..area
+    };
     let lines = end_of(screen, row, usize::from(below.width));
     let most = usize::from(below.height);
-    for (line, y) in lines.iter().skip(lines.len().saturating_sub(most)).zip(below.y..below.bottom()) {
+    for (line, y) in lines
+        .iter()
+        .skip(lines.len().saturating_sub(most))
+        .zip(below.y..below.bottom())
+    {
         buffer.set_line(below.x, y, line, below.width);
     }
 }
@@ -334,7 +464,11 @@ fn facts(screen: &Screen, row: &SessionRow) -> Vec<String> {
     let ascii = screen.theme.ascii;
     let dot = format!(" {} ", screen.theme.glyphs().dot);
     let context = (!row.context_words().is_empty()).then(|| format!("ctx {}", row.context_words()));
-    let hour = row.hour.as_ref().and_then(phrases::cost).map(|cost| format!("{cost} per hour"));
+    let hour = row
+        .hour
+        .as_ref()
+        .and_then(phrases::cost)
+        .map(|cost| format!("{cost} per hour"));
     let what = [
         Some(row.state(screen.now, ascii)),
         Some(row.agent()),
@@ -344,9 +478,17 @@ fn facts(screen: &Screen, row: &SessionRow) -> Vec<String> {
         hour,
         Some(row.flag_words(screen.now, ascii)),
     ];
-    let what: Vec<String> = what.into_iter().flatten().filter(|words| !words.is_empty()).collect();
+    let what: Vec<String> = what
+        .into_iter()
+        .flatten()
+        .filter(|words| !words.is_empty())
+        .collect();
     let place = [row.head.cwd.as_ref(), row.head.id.as_ref()];
-    let place: Vec<String> = place.into_iter().flatten().map(ToString::to_string).collect();
+    let place: Vec<String> = place
+        .into_iter()
+        .flatten()
+        .map(ToString::to_string)
+        .collect();
     vec![what.join(&dot), place.join(&dot)]
 }
 
@@ -357,8 +499,16 @@ fn end_of(screen: &Screen, row: &SessionRow, width: usize) -> Vec<Line<'static>>
     let measure = Measure::hanging(width.max(4), 2);
     for Said { voice, text } in &row.last {
         let (sign, sign_style, style) = match voice {
-            Voice::User => (if theme.ascii { ">" } else { "❯" }, theme.voice.user, theme.text),
-            Voice::Agent => (if theme.ascii { "*" } else { "●" }, theme.voice.assistant, theme.text),
+            Voice::User => (
+                if theme.ascii { ">" } else { "❯" },
+                theme.voice.user,
+                theme.text,
+            ),
+            Voice::Agent => (
+                if theme.ascii { "*" } else { "●" },
+                theme.voice.assistant,
+                theme.text,
+            ),
             Voice::Done => (if theme.ascii { "+" } else { "✓" }, theme.good, theme.tool),
             Voice::Unrecorded => (theme.glyphs().outcome.lost, theme.dim, theme.tool),
             Voice::Failed => (if theme.ascii { "x" } else { "✗" }, theme.bad, theme.tool),
@@ -380,12 +530,19 @@ fn end_of(screen: &Screen, row: &SessionRow, width: usize) -> Vec<Line<'static>>
             | Voice::Note => None,
         };
         if let Some(manner) = manner {
-            let look = Look::full(u16::try_from(width).unwrap_or(u16::MAX), theme, &screen.colours);
+            let look = Look::full(
+                u16::try_from(width).unwrap_or(u16::MAX),
+                theme,
+                &screen.colours,
+            );
             for row in markdown::rows(text, manner, width.saturating_sub(2).max(1), MOST, &look) {
                 let front = sign.take().unwrap_or_else(|| Span::raw("  "));
                 let own = row.line.spans.into_iter();
-                let own = own.map(|span| Span::styled(span.content, row.line.style.patch(span.style)));
-                lines.push(Line::from(std::iter::once(front).chain(own).collect::<Vec<_>>()));
+                let own =
+                    own.map(|span| Span::styled(span.content, row.line.style.patch(span.style)));
+                lines.push(Line::from(
+                    std::iter::once(front).chain(own).collect::<Vec<_>>(),
+                ));
             }
             continue;
         }

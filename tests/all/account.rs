@@ -35,13 +35,33 @@ fn statement(reading: &Reading) -> Statement {
 
 /// Tokens of all classes, and requests.
 fn of_amount(amount: &Amount) -> [i64; 6] {
-    let tokens = [amount.input, amount.output, amount.cache_read, amount.cache_write, amount.reasoning];
+    let tokens = [
+        amount.input,
+        amount.output,
+        amount.cache_read,
+        amount.cache_write,
+        amount.reasoning,
+    ];
     let [input, output, read, write, reasoning] = tokens.map(|tokens| tokens.total);
-    [input, output, read, write, reasoning, i64::try_from(amount.requests).unwrap()]
+    [
+        input,
+        output,
+        read,
+        write,
+        reasoning,
+        i64::try_from(amount.requests).unwrap(),
+    ]
 }
 
 fn of_json(usage: &serde_json::Value) -> [i64; 6] {
-    let classes = ["input", "output", "cache_read", "cache_write", "reasoning", "requests"];
+    let classes = [
+        "input",
+        "output",
+        "cache_read",
+        "cache_write",
+        "reasoning",
+        "requests",
+    ];
     classes.map(|class| usage[class].as_i64().unwrap_or(0))
 }
 
@@ -56,27 +76,58 @@ fn check(name: &str, target: &Target) -> Option<usize> {
     assert_eq!(turns.len(), transcript.turns().len(), "{name}");
     for (number, turn) in transcript.turns().iter().enumerate() {
         let spent = account.turn(transcript, number);
-        let row = rows.iter().find(|row| row.group == Group::Turn(turn.prompt));
+        let row = rows
+            .iter()
+            .find(|row| row.group == Group::Turn(turn.prompt));
         let amount = row.map(|row| row.amount).unwrap_or_default();
         let place = format!("{name}, turn {}", number + 1);
-        assert_eq!(of_json(&turns[number]["usage"]), of_amount(&amount), "{place}");
-        let (mine, theirs) = (spent.cost(), row.map_or_else(|| amount.money.cost(), StatementRow::cost));
+        assert_eq!(
+            of_json(&turns[number]["usage"]),
+            of_amount(&amount),
+            "{place}"
+        );
+        let (mine, theirs) = (
+            spent.cost(),
+            row.map_or_else(|| amount.money.cost(), StatementRow::cost),
+        );
         assert_eq!(phrases::cost(&mine), phrases::cost(&theirs), "{place}");
         let written = turns[number]["cost"]["usd"].as_f64();
-        assert!((written.unwrap_or(0.0) - mine.usd.unwrap_or(0.0)).abs() < ROUNDED, "{place}");
-        assert_eq!(turns[number]["work_ms"].as_u64(), spent.work_ms(), "{place}");
+        assert!(
+            (written.unwrap_or(0.0) - mine.usd.unwrap_or(0.0)).abs() < ROUNDED,
+            "{place}"
+        );
+        assert_eq!(
+            turns[number]["work_ms"].as_u64(),
+            spent.work_ms(),
+            "{place}"
+        );
     }
     let mut beside = Amount::default();
-    let of_none = rows.iter().filter(|row| !matches!(row.group, Group::Turn(_)));
+    let of_none = rows
+        .iter()
+        .filter(|row| !matches!(row.group, Group::Turn(_)));
     of_none.for_each(|row| beside.plus(&row.amount));
-    assert_eq!(of_json(&json["overhead"]["usage"]), of_amount(&beside), "{name}: what belongs to no turn");
-    let sum: f64 =
-        turns.iter().chain([&json["overhead"]]).filter_map(|part| part["cost"]["usd"].as_f64()).sum();
+    assert_eq!(
+        of_json(&json["overhead"]["usage"]),
+        of_amount(&beside),
+        "{name}: what belongs to no turn"
+    );
+    let sum: f64 = turns
+        .iter()
+        .chain([&json["overhead"]])
+        .filter_map(|part| part["cost"]["usd"].as_f64())
+        .sum();
     let session = cost::of(transcript.totals()).usd.unwrap_or(0.0);
     let rounded = ROUNDED * (turns.len() + 1) as f64;
-    assert!((sum - session).abs() < rounded, "{name}: {sum} and {session}");
+    assert!(
+        (sum - session).abs() < rounded,
+        "{name}: {sum} and {session}"
+    );
     let left = json["overhead"]["cost"]["usd"].as_f64().unwrap_or(0.0);
-    assert!((left - usd(beside.money.picos())).abs() < rounded, "{name}: {left}");
+    assert!(
+        (left - usd(beside.money.picos())).abs() < rounded,
+        "{name}: {left}"
+    );
     Some(turns.len())
 }
 
@@ -85,7 +136,11 @@ fn known_by(transcript: &Transcript, id: EntryId) -> HashSet<EntryId> {
     let cursor = transcript.get(id).unwrap();
     let mut is_over: HashSet<Option<Name>> = HashSet::new();
     let mut known = HashSet::new();
-    for entry in transcript.order().iter().filter_map(|id| Some((*id, transcript.get(*id)?))) {
+    for entry in transcript
+        .order()
+        .iter()
+        .filter_map(|id| Some((*id, transcript.get(*id)?)))
+    {
         let (other, lane) = (entry.1, entry.1.lane.clone());
         if lane != cursor.lane && (cursor.at.is_none() || other.at > cursor.at) {
             is_over.insert(lane.clone());
@@ -101,14 +156,27 @@ fn known_by(transcript: &Transcript, id: EntryId) -> HashSet<EntryId> {
 }
 
 /// Tokens that were written in these entries, as far as they belong to a turn.
-fn output_of(transcript: &Transcript, known: &HashSet<EntryId>, is_of_turn: impl Fn(EntryId) -> bool) -> u64 {
-    let entries = known.iter().filter(|id| is_of_turn(**id)).filter_map(|id| transcript.get(*id));
+fn output_of(
+    transcript: &Transcript,
+    known: &HashSet<EntryId>,
+    is_of_turn: impl Fn(EntryId) -> bool,
+) -> u64 {
+    let entries = known
+        .iter()
+        .filter(|id| is_of_turn(**id))
+        .filter_map(|id| transcript.get(*id));
     let usages = entries.filter_map(|entry| entry.usage.as_ref());
-    let of_entries = usages.filter(|usage| usage.scope.is_of_requests()).filter_map(|usage| usage.output);
-    let asides = transcript.asides().filter(|(_, aside)| aside.usage.scope.is_of_requests());
+    let of_entries = usages
+        .filter(|usage| usage.scope.is_of_requests())
+        .filter_map(|usage| usage.output);
+    let asides = transcript
+        .asides()
+        .filter(|(_, aside)| aside.usage.scope.is_of_requests());
     let is_known = |id: EntryId| known.contains(&id) && is_of_turn(id);
     let asides = asides.filter(|(_, aside)| aside.after.is_some_and(is_known));
-    of_entries.chain(asides.filter_map(|(_, aside)| aside.usage.output)).sum()
+    of_entries
+        .chain(asides.filter_map(|(_, aside)| aside.usage.output))
+        .sum()
 }
 
 #[test]
@@ -116,18 +184,34 @@ fn as_of_an_entry_counts_what_was_known_by_then() {
     let (mut looks, mut parts) = (0, 0);
     for path in fixtures::all() {
         for target in fixtures::targets(&path) {
-            let Some((Reading { transcript, account, .. }, _)) = reading_with_figures(&target) else {
+            let Some((
+                Reading {
+                    transcript,
+                    account,
+                    ..
+                },
+                _,
+            )) = reading_with_figures(&target)
+            else {
                 continue;
             };
             let order: Vec<EntryId> = transcript.order().to_vec();
-            for id in order.iter().step_by(order.len() / 20 + 1).chain(order.last()) {
+            for id in order
+                .iter()
+                .step_by(order.len() / 20 + 1)
+                .chain(order.last())
+            {
                 let then = account.as_of(&transcript, *id);
                 let known = known_by(&transcript, *id);
                 for turn in 0..transcript.turns().len() {
                     let is_of_turn = |id: EntryId| account.turn_of(&transcript, id) == Some(turn);
                     let output = output_of(&transcript, &known, is_of_turn);
                     let figures = account.turn_as_of(&transcript, &then, turn);
-                    let place = format!("{}, turn {turn}, entry {}", fixtures::name(&path), id.index());
+                    let place = format!(
+                        "{}, turn {turn}, entry {}",
+                        fixtures::name(&path),
+                        id.index()
+                    );
                     assert_eq!(figures.facts.totals.sum().output.total, output, "{place}");
                     let whole = account.turn(&transcript, turn);
                     assert!(figures.time.work() <= whole.time.work(), "{place}");
@@ -156,11 +240,16 @@ fn all_surfaces_show_the_same_of_every_turn_of_real_files() {
     for corpus in corpora() {
         let (mut sessions, mut turns) = (0, 0);
         for path in corpus.files() {
-            let Ok(targets) = reading::sessions(&Target { path: path.clone(), session: None }) else {
+            let Ok(targets) = reading::sessions(&Target {
+                path: path.clone(),
+                session: None,
+            }) else {
                 continue;
             };
             for target in targets {
-                let Some(known) = check(&path.display().to_string(), &target) else { continue };
+                let Some(known) = check(&path.display().to_string(), &target) else {
+                    continue;
+                };
                 turns += known;
                 sessions += 1;
             }

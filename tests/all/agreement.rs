@@ -18,10 +18,18 @@ const EVER: &str = "90000d";
 fn tv_with(home: &Path, arguments: &[&str], input: Stdio) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
     command.env_clear();
-    command.args(arguments).env("HOME", home).env("LC_ALL", "C.UTF-8").env("TZ", "UTC");
+    command
+        .args(arguments)
+        .env("HOME", home)
+        .env("LC_ALL", "C.UTF-8")
+        .env("TZ", "UTC");
     let output = command.stdin(input).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    (
+        output.status.code().unwrap(),
+        text(output.stdout),
+        text(output.stderr),
+    )
 }
 
 fn tv(home: &Path, arguments: &[&str]) -> (i32, String, String) {
@@ -29,7 +37,9 @@ fn tv(home: &Path, arguments: &[&str]) -> (i32, String, String) {
 }
 
 fn objects(out: &str) -> Vec<Value> {
-    out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    out.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 fn fixture(path: &str) -> String {
@@ -54,7 +64,10 @@ fn of_each_session_top_tells_what_stats_does() {
     let files: Vec<String> = fixtures::all()
         .into_iter()
         .filter(|path| {
-            path.is_file() && !path.components().any(|part| part.as_os_str() == "openhands-events")
+            path.is_file()
+                && !path
+                    .components()
+                    .any(|part| part.as_os_str() == "openhands-events")
         })
         .map(|path| path.display().to_string())
         .collect();
@@ -64,12 +77,23 @@ fn of_each_session_top_tells_what_stats_does() {
         names.map(|name| (name, object["session"][name].clone()))
     };
     let by_path = |out: &str| -> BTreeMap<String, Value> {
-        objects(out).into_iter().map(|object| (object["path"].as_str().unwrap().to_owned(), object)).collect()
+        objects(out)
+            .into_iter()
+            .map(|object| (object["path"].as_str().unwrap().to_owned(), object))
+            .collect()
     };
-    let (_, top, _) = tv(home.path(), &[&["top", "--once", "--json", "--since", EVER][..], &files].concat());
+    let (_, top, _) = tv(
+        home.path(),
+        &[&["top", "--once", "--json", "--since", EVER][..], &files].concat(),
+    );
     let (_, stats, _) = tv(home.path(), &[&["stats", "--json"][..], &files].concat());
     let (top, stats) = (by_path(&top), by_path(&stats));
-    assert!(top.len() > 60 && stats.len() >= top.len(), "{} {}", top.len(), stats.len());
+    assert!(
+        top.len() > 60 && stats.len() >= top.len(),
+        "{} {}",
+        top.len(),
+        stats.len()
+    );
     for (path, row) in top {
         assert_eq!(row["complete"], json!(true), "{path}");
         assert_eq!(facts(&row), facts(&stats[&path]), "{path}");
@@ -82,22 +106,40 @@ fn compressed_sessions_are_told_of_like_others() {
     let packed = "rollout-2026-09-20T08-00-00-01a0bd66-6700-7000-8000-0000000000d1.jsonl.zst";
     let lies = home.path().join(".codex/sessions/2026/09/20").join(packed);
     copy(&fixtures::root().join("codex").join(packed), &lies);
-    copy(&fixtures::root().join("inspect-eval/log.eval"), &home.path().join("logs/log.eval"));
+    copy(
+        &fixtures::root().join("inspect-eval/log.eval"),
+        &home.path().join("logs/log.eval"),
+    );
     let (_, top, _) = tv(home.path(), &["top", "--once", "--json", "--since", EVER]);
     let rows = objects(&top);
     assert_eq!(rows.len(), 2, "{top}");
     for row in rows {
         let path = row["path"].as_str().unwrap();
         let stats = objects(&tv(home.path(), &["stats", "--json", path]).1).remove(0);
-        assert_eq!((&row["complete"], &row["problem"]), (&json!(true), &Value::Null), "{path}");
+        assert_eq!(
+            (&row["complete"], &row["problem"]),
+            (&json!(true), &Value::Null),
+            "{path}"
+        );
         assert_ne!(row["session"]["models"], json!([]), "{path}");
         for name in ["models", "state", "started", "ended"] {
-            assert_eq!(row["session"][name], stats["session"][name], "{path}: {name}");
+            assert_eq!(
+                row["session"][name], stats["session"][name],
+                "{path}: {name}"
+            );
         }
         assert_eq!(row["cost"]["usd"], stats["cost"]["usd"], "{path}");
         // It stands as it did before it was compressed.
         let state = stats["session"]["state"].as_str().unwrap();
-        assert_eq!(tv(home.path(), &["wait", path, "--until", state, "--timeout", "60s"]).0, 0, "{path}");
+        assert_eq!(
+            tv(
+                home.path(),
+                &["wait", path, "--until", state, "--timeout", "60s"]
+            )
+            .0,
+            0,
+            "{path}"
+        );
     }
     let (code, _, error) = tv(home.path(), &["wait", "01a0bd66", "--until", "cost>1000"]);
     assert_eq!(code, 1, "it will not go on: {error}");
@@ -109,17 +151,39 @@ fn a_session_of_many_files_is_searched_whole_by_whichever_is_named() {
     let storage = home.path().join(".local/share/opencode/storage");
     copy(&fixtures::root().join("opencode/storage"), &storage);
     let events = home.path().join(".openhands/sessions/kite/events");
-    copy(&fixtures::root().join("openhands-events/conv-kite/events"), &events);
-    let session = storage.join("session/fixtproject/ses_0fixtmain01.json").display().to_string();
+    copy(
+        &fixtures::root().join("openhands-events/conv-kite/events"),
+        &events,
+    );
+    let session = storage
+        .join("session/fixtproject/ses_0fixtmain01.json")
+        .display()
+        .to_string();
     let first = events.join("0.json").display().to_string();
     for (names, format) in [
-        (vec![session.as_str(), "ses_0fixtmain01", storage.to_str().unwrap()], "opencode"),
-        (vec![first.as_str(), events.to_str().unwrap()], "openhands-events"),
+        (
+            vec![
+                session.as_str(),
+                "ses_0fixtmain01",
+                storage.to_str().unwrap(),
+            ],
+            "opencode",
+        ),
+        (
+            vec![first.as_str(), events.to_str().unwrap()],
+            "openhands-events",
+        ),
     ] {
         let hits = |places: &[&str]| {
-            let (_, out, error) = tv(home.path(), &[&["grep", "--json", "the"][..], places].concat());
+            let (_, out, error) = tv(
+                home.path(),
+                &[&["grep", "--json", "the"][..], places].concat(),
+            );
             assert_eq!(error, "", "{places:?}");
-            objects(&out).into_iter().filter(|hit| hit["format"] == format).collect::<Vec<_>>()
+            objects(&out)
+                .into_iter()
+                .filter(|hit| hit["format"] == format)
+                .collect::<Vec<_>>()
         };
         let all = hits(&[]);
         assert!(!all.is_empty(), "{format}");
@@ -135,11 +199,29 @@ fn lists_tell_when_a_session_of_many_files_began_and_who_answers() {
     let storage = home.path().join(".local/share/opencode/storage");
     copy(&fixtures::root().join("opencode/storage"), &storage);
     let listed = objects(&tv(home.path(), &["list", "--json"]).1);
-    let stats = objects(&tv(home.path(), &["stats", "--json", listed[0]["path"].as_str().unwrap()]).1);
+    let stats = objects(
+        &tv(
+            home.path(),
+            &["stats", "--json", listed[0]["path"].as_str().unwrap()],
+        )
+        .1,
+    );
     let stats = &stats[0]["session"];
-    assert_ne!((&stats["started"], &stats["agent"]), (&Value::Null, &Value::Null));
-    assert_eq!((&listed[0]["started"], &listed[0]["agent"]), (&stats["started"], &stats["agent"]));
-    assert!(stats["models"].as_array().unwrap().contains(&listed[0]["model"]), "{stats}");
+    assert_ne!(
+        (&stats["started"], &stats["agent"]),
+        (&Value::Null, &Value::Null)
+    );
+    assert_eq!(
+        (&listed[0]["started"], &listed[0]["agent"]),
+        (&stats["started"], &stats["agent"])
+    );
+    assert!(
+        stats["models"]
+            .as_array()
+            .unwrap()
+            .contains(&listed[0]["model"]),
+        "{stats}"
+    );
 }
 
 #[cfg(feature = "sqlite")]
@@ -149,7 +231,9 @@ fn rows_of_a_database_are_listed_by_their_first_ones_and_without_titles_that_say
     let path = home.path().join(".local/share/opencode/opencode.db");
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let connection = rusqlite::Connection::open(&path).unwrap();
-    connection.execute_batch(&fs::read_to_string(fixture("opencode/opencode.sql")).unwrap()).unwrap();
+    connection
+        .execute_batch(&fs::read_to_string(fixture("opencode/opencode.sql")).unwrap())
+        .unwrap();
     let add = |number: i64| {
         let at = 1_790_000_100_000 + number;
         let data = json!({"role": "user", "time": {"created": at}, "agent": "build"}).to_string();
@@ -157,18 +241,34 @@ fn rows_of_a_database_are_listed_by_their_first_ones_and_without_titles_that_say
         let session = "ses_0lakenew2";
         let text = json!({"type": "text", "text": format!("Row {number} times.")}).to_string();
         connection
-            .execute("INSERT INTO message VALUES (?1, ?2, ?3, ?3, ?4)", (&message, session, at, data))
+            .execute(
+                "INSERT INTO message VALUES (?1, ?2, ?3, ?3, ?4)",
+                (&message, session, at, data),
+            )
             .unwrap();
         connection
-            .execute("INSERT INTO part VALUES (?1, ?2, ?3, ?4, ?4, ?5)", (part, message, session, at, text))
+            .execute(
+                "INSERT INTO part VALUES (?1, ?2, ?3, ?4, ?4, ?5)",
+                (part, message, session, at, text),
+            )
             .unwrap();
     };
     (0..40).for_each(add);
     drop(connection);
     let path = path.display().to_string();
     let listed = objects(&tv(home.path(), &["list", "--json", &path]).1);
-    let new = listed.iter().find(|found| found["id"] == "ses_0lakenew2").unwrap();
-    let stats = objects(&tv(home.path(), &["stats", "--json", &format!("{path}#ses_0lakenew2")]).1).remove(0);
+    let new = listed
+        .iter()
+        .find(|found| found["id"] == "ses_0lakenew2")
+        .unwrap();
+    let stats = objects(
+        &tv(
+            home.path(),
+            &["stats", "--json", &format!("{path}#ses_0lakenew2")],
+        )
+        .1,
+    )
+    .remove(0);
     assert_eq!(new["title"], "Row 0 times.");
     for name in ["title", "started", "agent"] {
         assert_eq!(new[name], stats["session"][name], "{name}");
@@ -176,7 +276,10 @@ fn rows_of_a_database_are_listed_by_their_first_ones_and_without_titles_that_say
 
     // The database is what opens, and with it and its key a hit does.
     let hits = objects(&tv(home.path(), &["grep", "--json", "Row 7 times", &path]).1);
-    assert_eq!((hits.len(), hits[0]["path"].as_str()), (1, Some(path.as_str())));
+    assert_eq!(
+        (hits.len(), hits[0]["path"].as_str()),
+        (1, Some(path.as_str()))
+    );
     let entry = format!("{path}#ses_0lakenew2#{}", hits[0]["key"].as_str().unwrap());
     let short = format!("ses_0lakenew2#{}", hits[0]["key"].as_str().unwrap());
     for command in ["show", "stats", "brief", "check", "doctor", "usage"] {
@@ -184,12 +287,24 @@ fn rows_of_a_database_are_listed_by_their_first_ones_and_without_titles_that_say
             let (code, _, error) = tv(home.path(), &[command, name]);
             assert_eq!((code, error.as_str()), (0, ""), "{command} {name}");
         }
-        let (code, _, error) = tv(home.path(), &[command, &format!("{path}#ses_0lakenew2#msg_none")]);
-        assert!(code == 2 && error.contains("msg_none"), "{command}: {code} {error}");
+        let (code, _, error) = tv(
+            home.path(),
+            &[command, &format!("{path}#ses_0lakenew2#msg_none")],
+        );
+        assert!(
+            code == 2 && error.contains("msg_none"),
+            "{command}: {code} {error}"
+        );
     }
     for command in [&["usage"][..], &["grep", "Row"]] {
-        let (code, _, error) = tv(home.path(), &[command, &[&format!("{path}#nobody")]].concat());
-        assert!(code == 2 && error.contains("no session nobody"), "{command:?}: {code} {error}");
+        let (code, _, error) = tv(
+            home.path(),
+            &[command, &[&format!("{path}#nobody")]].concat(),
+        );
+        assert!(
+            code == 2 && error.contains("no session nobody"),
+            "{command:?}: {code} {error}"
+        );
     }
 }
 
@@ -197,16 +312,39 @@ fn rows_of_a_database_are_listed_by_their_first_ones_and_without_titles_that_say
 fn an_entry_is_named_behind_its_session_in_all_commands() {
     let home = tempfile::tempdir().unwrap();
     let session = fixture("pi/branches.jsonl");
-    let key =
-        objects(&tv(home.path(), &["show", "--json", &session]).1)[1]["key"].as_str().unwrap().to_owned();
-    for command in [&["show"][..], &["stats"], &["brief"], &["doctor"], &["usage"]] {
-        let with = |key: &str| tv(home.path(), &[command, &[&format!("{session}#{key}")]].concat());
+    let key = objects(&tv(home.path(), &["show", "--json", &session]).1)[1]["key"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    for command in [
+        &["show"][..],
+        &["stats"],
+        &["brief"],
+        &["doctor"],
+        &["usage"],
+    ] {
+        let with = |key: &str| {
+            tv(
+                home.path(),
+                &[command, &[&format!("{session}#{key}")]].concat(),
+            )
+        };
         let alone = tv(home.path(), &[command, &[&session]].concat());
         assert_eq!(with(&key), alone, "{command:?}");
         let (code, _, error) = with("no-such-key");
-        assert!(code == 2 && error.contains("no entry no-such-key"), "{command:?}: {code} {error}");
+        assert!(
+            code == 2 && error.contains("no entry no-such-key"),
+            "{command:?}: {code} {error}"
+        );
     }
-    assert_eq!(tv(home.path(), &["grep", "zzz-nowhere", &format!("{session}#no-such-key")]).0, 2);
+    assert_eq!(
+        tv(
+            home.path(),
+            &["grep", "zzz-nowhere", &format!("{session}#no-such-key")]
+        )
+        .0,
+        2
+    );
 }
 
 /// Reviewers and guardians of Codex do not say whose they are.
@@ -214,23 +352,36 @@ fn an_entry_is_named_behind_its_session_in_all_commands() {
 fn a_thread_that_names_nobody_who_started_it_is_listed() {
     let home = tempfile::tempdir().unwrap();
     let thread = "01a0fbd7-8280-7000-8000-0000000000b7";
-    let path =
-        home.path().join(format!(".codex/sessions/2026/10/02/rollout-2026-10-02T11-00-00-{thread}.jsonl"));
+    let path = home.path().join(format!(
+        ".codex/sessions/2026/10/02/rollout-2026-10-02T11-00-00-{thread}.jsonl"
+    ));
     let line = |kind: &str, payload: Value| {
-        json!({"timestamp": "2026-10-02T11:00:00.000Z", "type": kind, "payload": payload}).to_string() + "\n"
+        json!({"timestamp": "2026-10-02T11:00:00.000Z", "type": kind, "payload": payload})
+            .to_string()
+            + "\n"
     };
     let meta = json!({"id": thread, "timestamp": "2026-10-02T11:00:00.000Z", "cwd": "/work",
         "originator": "codex_cli", "cli_version": "0.99.0", "source": {"subagent": "review"}});
     let said = json!({"type": "message", "role": "user",
         "content": [{"type": "input_text", "text": "Review the mill."}]});
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(&path, line("session_meta", meta) + &line("response_item", said)).unwrap();
+    fs::write(
+        &path,
+        line("session_meta", meta) + &line("response_item", said),
+    )
+    .unwrap();
     let ids = |arguments: &[&str], id: fn(&Value) -> &Value| {
-        objects(&tv(home.path(), arguments).1).iter().map(|one| id(one).clone()).collect::<Vec<_>>()
+        objects(&tv(home.path(), arguments).1)
+            .iter()
+            .map(|one| id(one).clone())
+            .collect::<Vec<_>>()
     };
     assert_eq!(ids(&["list", "--json"], |one| &one["id"]), [json!(thread)]);
     assert_eq!(
-        ids(&["top", "--once", "--json", "--since", EVER], |one| &one["session"]["id"]),
+        ids(
+            &["top", "--once", "--json", "--since", EVER],
+            |one| &one["session"]["id"]
+        ),
         [json!(thread)]
     );
 }
@@ -242,8 +393,13 @@ fn what_is_no_session_is_refused_by_all() {
         fs::write(home.path().join(name), bytes).unwrap();
         home.path().join(name).display().to_string()
     };
-    let noise: Vec<u8> = (0..3_000_u32).map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[1] | 1).collect();
-    let (binary, text) = (write("rand.bin", &noise), write("text.txt", b"Nothing of an agent.\n"));
+    let noise: Vec<u8> = (0..3_000_u32)
+        .map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[1] | 1)
+        .collect();
+    let (binary, text) = (
+        write("rand.bin", &noise),
+        write("text.txt", b"Nothing of an agent.\n"),
+    );
     for (path, what) in [(&binary, "a binary file"), (&text, "text without")] {
         for command in [
             &["list"][..],
@@ -256,25 +412,45 @@ fn what_is_no_session_is_refused_by_all() {
             &["doctor"],
         ] {
             let (code, out, error) = tv(home.path(), &[command, &[path]].concat());
-            assert!(code == 2 && error.contains(what), "{command:?}: {code} {out} {error}");
+            assert!(
+                code == 2 && error.contains(what),
+                "{command:?}: {code} {out} {error}"
+            );
         }
     }
     let archive = fs::File::open(fixture("inspect-eval/log.eval")).unwrap();
     let (code, out, error) = tv_with(home.path(), &["stats", "-"], archive.into());
-    assert!((code, out.as_str()) == (2, "") && error.contains("compressed with zip"), "{code} {out} {error}");
+    assert!(
+        (code, out.as_str()) == (2, "") && error.contains("compressed with zip"),
+        "{code} {out} {error}"
+    );
     let bytes = write("nul.bin", &[0, 1, 2, 0, 3].repeat(100));
-    let (code, out, error) = tv_with(home.path(), &["stats", "-"], fs::File::open(bytes).unwrap().into());
-    assert!((code, out.as_str()) == (2, "") && error.contains("a binary file"), "{code} {out} {error}");
+    let (code, out, error) = tv_with(
+        home.path(),
+        &["stats", "-"],
+        fs::File::open(bytes).unwrap().into(),
+    );
+    assert!(
+        (code, out.as_str()) == (2, "") && error.contains("a binary file"),
+        "{code} {out} {error}"
+    );
 }
 
 #[test]
 fn a_session_is_opened_by_the_id_in_it_whatever_its_file_is_called() {
     let home = tempfile::tempdir().unwrap();
-    let vibe = home.path().join(".vibe/logs/session/session_20260613_100000_0e000000");
-    copy(&fixtures::root().join("mistral-vibe/session_20260613_100000_0e000000"), &vibe);
+    let vibe = home
+        .path()
+        .join(".vibe/logs/session/session_20260613_100000_0e000000");
+    copy(
+        &fixtures::root().join("mistral-vibe/session_20260613_100000_0e000000"),
+        &vibe,
+    );
     let stats = |name: &str| objects(&tv(home.path(), &["stats", "--json", name]).1);
-    let id =
-        stats(vibe.join("messages.jsonl").to_str().unwrap())[0]["session"]["id"].as_str().unwrap().to_owned();
+    let id = stats(vibe.join("messages.jsonl").to_str().unwrap())[0]["session"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert!(!"session_20260613_100000_0e000000".starts_with(&id), "{id}");
     assert_eq!(stats(&id)[0]["session"]["id"], json!(id));
     assert_eq!(stats(&id[..6])[0]["session"]["id"], json!(id));
@@ -284,9 +460,10 @@ fn a_session_is_opened_by_the_id_in_it_whatever_its_file_is_called() {
 #[test]
 fn hidden_folders_of_agents_are_entered_wherever_they_lie() {
     let home = tempfile::tempdir().unwrap();
-    let claw = home.path().join("copies/claw/.openclaw/agents/main/sessions/oc-1.jsonl");
-    let header =
-        r#"{"type":"session","version":3,"id":"oc-1","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/work"}"#;
+    let claw = home
+        .path()
+        .join("copies/claw/.openclaw/agents/main/sessions/oc-1.jsonl");
+    let header = r#"{"type":"session","version":3,"id":"oc-1","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/work"}"#;
     let said = r#"{"type":"message","id":"e1","parentId":null,"timestamp":"2026-03-01T10:00:01.000Z","message":{"role":"user","content":"Hello bot"}}"#;
     fs::create_dir_all(claw.parent().unwrap()).unwrap();
     fs::write(&claw, format!("{header}\n{said}\n")).unwrap();
@@ -294,7 +471,10 @@ fn hidden_folders_of_agents_are_entered_wherever_they_lie() {
     copy(&claw, &home.path().join("copies/claw/.git/oc-2.jsonl"));
     let folder = home.path().join("copies/claw").display().to_string();
     let listed = objects(&tv(home.path(), &["list", "--json", &folder]).1);
-    let paths: Vec<PathBuf> = listed.iter().map(|one| one["path"].as_str().unwrap().into()).collect();
+    let paths: Vec<PathBuf> = listed
+        .iter()
+        .map(|one| one["path"].as_str().unwrap().into())
+        .collect();
     assert_eq!(paths, [claw]);
     let brain = home.path().join("brain/conv1");
     copy(
@@ -311,13 +491,16 @@ fn several_sessions_are_written_as_one() {
     let two = ["pi/branches.jsonl", "cline/contract.messages.json"].map(fixture);
     let first_words = |path: &str| {
         let entries = objects(&tv(home.path(), &["show", "--json", path]).1);
-        let texts = entries.iter().filter(|entry| entry["role"] == "user").flat_map(|entry| {
-            entry["blocks"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .filter_map(|block| block["text"].as_str().map(str::to_owned))
-        });
+        let texts = entries
+            .iter()
+            .filter(|entry| entry["role"] == "user")
+            .flat_map(|entry| {
+                entry["blocks"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .filter_map(|block| block["text"].as_str().map(str::to_owned))
+            });
         texts
             .flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
             .find(|line| line.len() > 8)
@@ -338,7 +521,10 @@ fn names_of_files_stay_on_one_line() {
     fs::copy(fixture("pi/branches.jsonl"), &path).unwrap();
     let path = path.to_str().unwrap();
     let (_, stats, _) = tv(home.path(), &["stats", path]);
-    assert!(stats.contains("two\\nlines.jsonl") && !stats.contains("two\nlines"), "{stats}");
+    assert!(
+        stats.contains("two\\nlines.jsonl") && !stats.contains("two\nlines"),
+        "{stats}"
+    );
     let missing = home.path().join("no\nsuch").display().to_string();
     assert_eq!(tv(home.path(), &["show", &missing]).2.lines().count(), 1);
 }
@@ -348,7 +534,8 @@ fn names_of_files_stay_on_one_line() {
 fn a_run_that_a_document_says_to_be_over_at_its_end_is_not_listed_as_live() {
     let home = tempfile::tempdir().unwrap();
     let mut events: Vec<Value> =
-        serde_json::from_str(&fs::read_to_string(fixture("opencode/events.json")).unwrap()).unwrap();
+        serde_json::from_str(&fs::read_to_string(fixture("opencode/events.json")).unwrap())
+            .unwrap();
     let status = |kind: &str| {
         json!({"type": "session.status",
             "properties": {"sessionID": "ses_0fixtevent1", "status": {"type": kind}}})
@@ -359,8 +546,14 @@ fn a_run_that_a_document_says_to_be_over_at_its_end_is_not_listed_as_live() {
     events.push(status("idle"));
     let path = home.path().join("events.json");
     fs::write(&path, serde_json::to_string_pretty(&events).unwrap()).unwrap();
-    let hour_ago = path.metadata().unwrap().modified().unwrap() - std::time::Duration::from_secs(3_600);
-    fs::File::options().append(true).open(&path).unwrap().set_modified(hour_ago).unwrap();
+    let hour_ago =
+        path.metadata().unwrap().modified().unwrap() - std::time::Duration::from_secs(3_600);
+    fs::File::options()
+        .append(true)
+        .open(&path)
+        .unwrap()
+        .set_modified(hour_ago)
+        .unwrap();
     let listed = objects(&tv(home.path(), &["list", "--json", path.to_str().unwrap()]).1);
     assert_eq!((listed.len(), &listed[0]["live"]), (1, &Value::Null));
 }
@@ -377,7 +570,10 @@ fn formats_are_told_with_as_many_sessions_as_are_listed() {
     }
     assert_eq!(objects(&tv(home.path(), &["list", "--json"]).1).len(), 1);
     let formats = tv(home.path(), &["formats"]).1;
-    let line = formats.lines().find(|line| line.starts_with("codex ")).unwrap();
+    let line = formats
+        .lines()
+        .find(|line| line.starts_with("codex "))
+        .unwrap();
     assert_eq!(line.split_whitespace().nth(1), Some("1"), "{line}");
 }
 
@@ -387,7 +583,10 @@ fn a_session_is_called_the_same_in_lists_and_in_its_header() {
     let mut compared = 0;
     for path in fixtures::all() {
         for target in fixtures::targets(&path) {
-            let search = Search { paths: vec![target.path.clone()], ..Search::default() };
+            let search = Search {
+                paths: vec![target.path.clone()],
+                ..Search::default()
+            };
             let mut found = sessions(&search, Timestamp(0)).map(Result::unwrap);
             let Some(found) =
                 found.find(|found| found.session == target.session && found.path == target.path)
@@ -396,8 +595,8 @@ fn a_session_is_called_the_same_in_lists_and_in_its_header() {
             };
             let whole = fixtures::read(&target).transcript;
             let of_list = [&found.title, &found.cwd].map(|fact| fact.as_ref().map(Text::as_str));
-            let of_header =
-                [whole.meta().title(), whole.meta().cwd.as_ref()].map(|fact| fact.map(Text::as_str));
+            let of_header = [whole.meta().title(), whole.meta().cwd.as_ref()]
+                .map(|fact| fact.map(Text::as_str));
             assert_eq!(of_list, of_header, "{}", fixtures::name(&path));
             compared += 1;
         }
@@ -415,17 +614,31 @@ fn a_title_in_the_middle_of_a_long_session_is_that_of_its_header() {
             "message": {"role": "user", "content": text}})
     };
     let codex = |kind: &str, payload: Value| json!({"timestamp": "2026-10-01T09:00:00.000Z", "type": kind, "payload": payload});
-    let (id, leaf) = ("01a0f000-0000-7000-8000-00000000000a", "00000004-0000-4000-8000-00000000000a");
+    let (id, leaf) = (
+        "01a0f000-0000-7000-8000-00000000000a",
+        "00000004-0000-4000-8000-00000000000a",
+    );
     let long = "the mill turns ".repeat(8_000);
     let quoted = r#"{"type":"custom-title","customTitle":"Quoted","sessionId":"s"}"#;
-    let prompts = [claude(1, "Grind"), claude(2, &long), claude(3, quoted), claude(4, "On")];
+    let prompts = [
+        claude(1, "Grind"),
+        claude(2, &long),
+        claude(3, quoted),
+        claude(4, "On"),
+    ];
     let end = [claude(5, &long), claude(6, "Done")];
     let of_claude = |own: &[Value]| [&prompts[..], own, &end].concat();
     let message = |text: &str| {
-        codex("event_msg", json!({"type": "user_message", "message": text, "images": [], "local_images": []}))
+        codex(
+            "event_msg",
+            json!({"type": "user_message", "message": text, "images": [], "local_images": []}),
+        )
     };
     let named = |name: &str| {
-        codex("event_msg", json!({"type": "thread_name_updated", "thread_id": id, "thread_name": name}))
+        codex(
+            "event_msg",
+            json!({"type": "thread_name_updated", "thread_id": id, "thread_name": name}),
+        )
     };
     let meta = codex(
         "session_meta",
@@ -440,15 +653,21 @@ fn a_title_in_the_middle_of_a_long_session_is_that_of_its_header() {
     let said = |id: &str, text: &str| {
         pi(json!({"type": "message", "id": id, "message": {"role": "user", "content": text}}))
     };
-    let title =
-        |key: &str, name: &str| json!({"type": key, "customTitle": name, "aiTitle": name, "sessionId": "s"});
+    let title = |key: &str, name: &str| json!({"type": key, "customTitle": name, "aiTitle": name, "sessionId": "s"});
     let sessions = [
         (
             "custom.jsonl",
-            of_claude(&[title("custom-title", "First"), title("custom-title", "By hand")]),
+            of_claude(&[
+                title("custom-title", "First"),
+                title("custom-title", "By hand"),
+            ]),
             "By hand",
         ),
-        ("ai.jsonl", of_claude(&[title("ai-title", "By the model")]), "By the model"),
+        (
+            "ai.jsonl",
+            of_claude(&[title("ai-title", "By the model")]),
+            "By the model",
+        ),
         (
             "old.jsonl",
             of_claude(&[json!({"type": "summary", "summary": "A summary", "leafUuid": leaf})]),
@@ -486,11 +705,18 @@ fn a_title_in_the_middle_of_a_long_session_is_that_of_its_header() {
     ];
     for (name, records, expected) in sessions {
         let path = home.path().join(name);
-        let text: String = records.iter().flat_map(|record| [record.to_string(), "\n".to_owned()]).collect();
+        let text: String = records
+            .iter()
+            .flat_map(|record| [record.to_string(), "\n".to_owned()])
+            .collect();
         fs::write(&path, text).unwrap();
         let path = path.display().to_string();
         let listed = objects(&tv(home.path(), &["list", "--json", &path]).1);
         let header = objects(&tv(home.path(), &["brief", "--json", &path]).1);
-        assert_eq!([&listed[0]["title"], &header[0]["title"]], [expected, expected], "{name}");
+        assert_eq!(
+            [&listed[0]["title"], &header[0]["title"]],
+            [expected, expected],
+            "{name}"
+        );
     }
 }

@@ -30,7 +30,9 @@ fn stage() -> Stage {
 
 /// So many seconds after the start of the session.
 fn later(stage: &mut Stage, seconds: i64) {
-    stage.happen(Event::Tick { now: Timestamp(START + seconds * 1_000) });
+    stage.happen(Event::Tick {
+        now: Timestamp(START + seconds * 1_000),
+    });
     stage.arrange();
 }
 
@@ -41,7 +43,15 @@ fn command(stage: &mut Stage, typed: &str) {
 /// What rang since the last time.
 fn rung(stage: &mut Stage) -> Vec<Notice> {
     let asked = std::mem::take(&mut stage.asked).into_iter();
-    asked.filter_map(|effect| if let Effect::Notify(notice) = effect { Some(notice) } else { None }).collect()
+    asked
+        .filter_map(|effect| {
+            if let Effect::Notify(notice) = effect {
+                Some(notice)
+            } else {
+                None
+            }
+        })
+        .collect()
 }
 
 fn words(stage: &mut Stage) -> Vec<String> {
@@ -60,7 +70,11 @@ fn an_alarm_rings_for_what_comes_and_marks_its_place() {
     stage.feed(Feed::CaughtUp);
     later(&mut stage, 1);
     command(&mut stage, "watch err");
-    assert!(stage.status().contains("watching err"), "{}", stage.status());
+    assert!(
+        stage.status().contains("watching err"),
+        "{}",
+        stage.status()
+    );
     later(&mut stage, 2);
     assert_eq!(words(&mut stage), [] as [&str; 0], "it was there");
     stage.add([call("new", "make new")]);
@@ -69,10 +83,21 @@ fn an_alarm_rings_for_what_comes_and_marks_its_place() {
     let notices = rung(&mut stage);
     assert_eq!(notices.len(), 1);
     assert_eq!(notices[0].words, "err: bash make new");
-    assert_eq!((notices[0].expression.as_str(), notices[0].means), ("err", Ring::Both));
-    assert!(stage.status().contains("! err: bash make new"), "{}", stage.status());
+    assert_eq!(
+        (notices[0].expression.as_str(), notices[0].means),
+        ("err", Ring::Both)
+    );
+    assert!(
+        stage.status().contains("! err: bash make new"),
+        "{}",
+        stage.status()
+    );
     let spine: Vec<String> = stage.picture().lines().map(str::to_owned).collect();
-    assert!(spine.iter().any(|line| line.ends_with("!|")), "{}", spine.join("\n"));
+    assert!(
+        spine.iter().any(|line| line.ends_with("!|")),
+        "{}",
+        spine.join("\n")
+    );
     later(&mut stage, 3);
     assert_eq!(words(&mut stage), [] as [&str; 0], "once");
 }
@@ -101,15 +126,31 @@ fn it_rings_when_the_agent_waits_and_when_it_is_silent() {
 fn alarms_are_listed_and_ended() {
     let mut stage = stage();
     command(&mut stage, "watch");
-    assert!(stage.status().contains("nothing is watched"), "{}", stage.status());
+    assert!(
+        stage.status().contains("nothing is watched"),
+        "{}",
+        stage.status()
+    );
     command(&mut stage, "watch err | true");
     command(&mut stage, "watch waiting or cost>2");
     stage.add(failing("a", "make"));
     let notices = rung(&mut stage);
-    assert_eq!(notices.iter().map(|notice| notice.command.as_deref()).collect::<Vec<_>>(), [Some("true")]);
+    assert_eq!(
+        notices
+            .iter()
+            .map(|notice| notice.command.as_deref())
+            .collect::<Vec<_>>(),
+        [Some("true")]
+    );
     command(&mut stage, "watch");
     let picture = stage.picture();
-    for words in ["1 err", "rang", "err: bash make", "command", "2 waiting or cost>2"] {
+    for words in [
+        "1 err",
+        "rang",
+        "err: bash make",
+        "command",
+        "2 waiting or cost>2",
+    ] {
         assert!(picture.contains(words), "{words}:\n{picture}");
     }
     stage.press("q");
@@ -117,18 +158,34 @@ fn alarms_are_listed_and_ended() {
     stage.add(failing("b", "make"));
     assert_eq!(words(&mut stage), [] as [&str; 0]);
     command(&mut stage, "unwatch loop");
-    assert!(stage.status().contains("no alarm is called loop"), "{}", stage.status());
+    assert!(
+        stage.status().contains("no alarm is called loop"),
+        "{}",
+        stage.status()
+    );
     command(&mut stage, "unwatch");
-    assert!(stage.status().contains("nothing is watched any more"), "{}", stage.status());
+    assert!(
+        stage.status().contains("nothing is watched any more"),
+        "{}",
+        stage.status()
+    );
 }
 
 #[test]
 fn a_slip_is_no_alarm() {
     let mut stage = stage();
     command(&mut stage, "watch wating");
-    assert!(stage.status().contains("no fact is called wating"), "{}", stage.status());
+    assert!(
+        stage.status().contains("no fact is called wating"),
+        "{}",
+        stage.status()
+    );
     stage.press("&").type_in("waiting");
-    assert!(stage.status().contains("fact of the session"), "{}", stage.status());
+    assert!(
+        stage.status().contains("fact of the session"),
+        "{}",
+        stage.status()
+    );
 }
 
 #[test]
@@ -147,7 +204,10 @@ fn alarms_of_the_settings_wait_until_the_session_is_read() {
     stage.add(failing("d", "make install"));
     let notices = rung(&mut stage);
     assert_eq!(
-        notices.iter().map(|notice| notice.words.as_str()).collect::<Vec<_>>(),
+        notices
+            .iter()
+            .map(|notice| notice.words.as_str())
+            .collect::<Vec<_>>(),
         ["err: bash make install"]
     );
     assert_eq!(notices[0].means, Ring::Bell);
@@ -160,18 +220,42 @@ fn a_loop_is_shown_in_the_header_the_outline_and_the_spine() {
     command(&mut stage, "watch loop");
     for key in ["a", "b", "c"] {
         stage.add(failing(key, "cargo test"));
-        stage.add([calls(&format!("r{key}"), 0, "read", ToolKind::Read, "src/lib.rs")]);
+        stage.add([calls(
+            &format!("r{key}"),
+            0,
+            "read",
+            ToolKind::Read,
+            "src/lib.rs",
+        )]);
     }
-    assert_eq!(words(&mut stage), ["loop ×3 bash, same result: bash cargo test"]);
+    assert_eq!(
+        words(&mut stage),
+        ["loop ×3 bash, same result: bash cargo test"]
+    );
     stage.add(failing("d", "cargo test"));
-    assert_eq!(words(&mut stage), [] as [&str; 0], "it is still the same loop");
+    assert_eq!(
+        words(&mut stage),
+        [] as [&str; 0],
+        "it is still the same loop"
+    );
     let picture = stage.picture();
     assert!(picture.contains("loop ×4 bash, same result"), "{picture}");
-    assert!(stage.line(0).contains("! loop ×4 bash"), "{}", stage.line(0));
-    assert!(picture.lines().any(|line| line.ends_with("!|")), "{picture}");
+    assert!(
+        stage.line(0).contains("! loop ×4 bash"),
+        "{}",
+        stage.line(0)
+    );
+    assert!(
+        picture.lines().any(|line| line.ends_with("!|")),
+        "{picture}"
+    );
     stage.add([answer("z", "I give up")]);
     later(&mut stage, 40);
-    assert!(!stage.line(0).contains("loop"), "nobody is at work any more: {}", stage.line(0));
+    assert!(
+        !stage.line(0).contains("loop"),
+        "nobody is at work any more: {}",
+        stage.line(0)
+    );
     assert!(stage.picture().contains("loop ×4 bash"), "but it was one");
 }
 
@@ -181,7 +265,9 @@ fn reading_anew_rings_nothing() {
     command(&mut stage, "watch err or waiting");
     stage.add(failing("a", "make"));
     assert_eq!(words(&mut stage).len(), 1);
-    let all = [prompt("p", "fix the boat")].into_iter().chain(failing("a", "make"));
+    let all = [prompt("p", "fix the boat")]
+        .into_iter()
+        .chain(failing("a", "make"));
     stage.add_as(Mode::Replace, Stretch::Whole, all);
     assert_eq!(words(&mut stage), [] as [&str; 0]);
 }
@@ -196,7 +282,9 @@ fn of_a_file_that_was_written_anew_only_what_was_not_there_rings() {
     stage.add(failing("b", "make b"));
     assert_eq!(words(&mut stage), ["err: bash make b"]);
     let anew = || {
-        let known = failing("old", "make old").into_iter().chain(failing("b", "make b"));
+        let known = failing("old", "make old")
+            .into_iter()
+            .chain(failing("b", "make b"));
         [prompt("p", "fix the boat")].into_iter().chain(known)
     };
     stage.add_as(Mode::Replace, Stretch::Whole, anew());
@@ -204,7 +292,10 @@ fn of_a_file_that_was_written_anew_only_what_was_not_there_rings() {
     let marked: Vec<_> = stage.app.reader.alarms.marks.iter().copied().collect();
     let b = stage.app.reader.session.transcript.find("b");
     assert_eq!(marked, Vec::from_iter(b), "the mark is where it was");
-    let more = [answer("c", "again")].into_iter().chain(anew()).chain(failing("d", "make d"));
+    let more = [answer("c", "again")]
+        .into_iter()
+        .chain(anew())
+        .chain(failing("d", "make d"));
     stage.add_as(Mode::Replace, Stretch::Whole, more);
     assert_eq!(words(&mut stage), ["err: bash make d"]);
 }
@@ -222,7 +313,10 @@ fn went_on(before: usize, transcript: &Transcript) -> Option<bool> {
     };
     let next = new.filter(is_said).find(|entry| {
         let says = |kind: &BlockKind| {
-            matches!(kind, BlockKind::Text(_) | BlockKind::Thinking(_) | BlockKind::Call(_))
+            matches!(
+                kind,
+                BlockKind::Text(_) | BlockKind::Thinking(_) | BlockKind::Call(_)
+            )
         };
         entry.from.is_some() || entry.blocks.iter().any(|block| says(&block.kind))
     })?;
@@ -239,12 +333,25 @@ fn waits_in(format: &'static dyn Format, text: &str) -> Vec<(u32, bool)> {
     let mut at = 0;
     for (line, number) in text.lines().zip(1_u32..) {
         let len = saturating_u32(line.len());
-        let origin = Origin { file: FileId(0), at, len, line: number };
+        let origin = Origin {
+            file: FileId(0),
+            at,
+            len,
+            line: number,
+        };
         at += u64::from(len) + 1;
         let last = transcript.entries().last().and_then(|entry| entry.at);
         let before = transcript.order().len();
         let mut batch = Batch::default();
-        feed(&mut *decoder, Record { origin, bytes: line.as_bytes() }, Place::Line, &mut batch);
+        feed(
+            &mut *decoder,
+            Record {
+                origin,
+                bytes: line.as_bytes(),
+            },
+            Place::Line,
+            &mut batch,
+        );
         // Just before this record came.
         let then = batch.edits.iter().find_map(|edit| match edit {
             Edit::Entry(entry) => entry.at,
@@ -253,7 +360,11 @@ fn waits_in(format: &'static dyn Format, text: &str) -> Vec<(u32, bool)> {
         });
         if let Some(then) = then.filter(|_| last.is_some() && open.is_none()) {
             // A question may be answered by its result, which is no entry.
-            let is_waiting = match judge(&transcript, last.map(LastWrite::found), Timestamp(then.0 - 1)) {
+            let is_waiting = match judge(
+                &transcript,
+                last.map(LastWrite::found),
+                Timestamp(then.0 - 1),
+            ) {
                 Activity::Waiting { what, .. } => what.as_str() == "the next prompt",
                 activity => matches!(activity, Activity::Idle { .. }),
             };
@@ -281,15 +392,23 @@ fn a_real_session_that_waits_goes_on_with_its_user() {
                 if !name.contains(".jsonl") || name.contains("/subagents/") {
                     continue;
                 }
-                let Ok(text) = fs::read_to_string(&path) else { continue };
+                let Ok(text) = fs::read_to_string(&path) else {
+                    continue;
+                };
                 let found = waits_in(format, &text);
                 waits += found.len();
                 wrong.extend(
-                    found.iter().filter(|(_, is_wrong)| *is_wrong).map(|(line, _)| format!("{name}:{line}")),
+                    found
+                        .iter()
+                        .filter(|(_, is_wrong)| *is_wrong)
+                        .map(|(line, _)| format!("{name}:{line}")),
                 );
             }
         }
-        say(&format!("{waits} waits, {} of them went on without a user: {wrong:#?}", wrong.len()));
+        say(&format!(
+            "{waits} waits, {} of them went on without a user: {wrong:#?}",
+            wrong.len()
+        ));
         assert!(waits > corpus.least(3, 100), "{waits}");
         // Before 2.1.98 Claude Code did not record whether a call follows a text, and some take a minute to write.
         // Of ours, six go on without one: streams that hold no prompts, answers that come twice, and outcomes in a row.

@@ -23,8 +23,11 @@ fn openclaw() -> PathBuf {
 fn home(journal: &str) -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("agent.db");
-    let tables = tables_of(&openclaw()).replace("journal_mode = wal", &format!("journal_mode = {journal}"));
-    let writer = Writer { connection: Connection::open(&path).unwrap() };
+    let tables =
+        tables_of(&openclaw()).replace("journal_mode = wal", &format!("journal_mode = {journal}"));
+    let writer = Writer {
+        connection: Connection::open(&path).unwrap(),
+    };
     writer.run(&tables);
     writer.events("s", 0..2);
     (dir, path)
@@ -45,14 +48,21 @@ impl Viewer {
             .spawn()
             .unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        Self { child, lines, seen: 0 }
+        Self {
+            child,
+            lines,
+            seen: 0,
+        }
     }
 
     /// Waits for the message with this number.
     fn wait_for(&mut self, number: i64) {
         while self.seen < number {
             let line = self.lines.next().expect("it goes on").unwrap();
-            assert!(line.contains(&format!("message {}", self.seen + 1)), "{line}");
+            assert!(
+                line.contains(&format!("message {}", self.seen + 1)),
+                "{line}"
+            );
             self.seen += 1;
         }
     }
@@ -106,17 +116,27 @@ fn an_agent_that_comes_and_goes_leaves_what_it_would_leave_alone() {
 fn no_commit_of_an_agent_meets_a_reader() {
     for journal in ["delete", "truncate", "persist"] {
         let (_dir, path) = home(journal);
-        let writer = Writer { connection: Connection::open(&path).unwrap() };
+        let writer = Writer {
+            connection: Connection::open(&path).unwrap(),
+        };
         writer.run(&format!("PRAGMA journal_mode = {journal}"));
-        writer.connection.busy_timeout(std::time::Duration::ZERO).unwrap();
+        writer
+            .connection
+            .busy_timeout(std::time::Duration::ZERO)
+            .unwrap();
         let mut viewer = Viewer::start(&path);
         viewer.wait_for(1);
         let rounds = i64::try_from(asked("COMMITS").unwrap_or(400)).unwrap();
         for seq in 2..2 + rounds {
             let sql = "INSERT INTO transcript_events (session_id, seq, event_json, created_at) VALUES ('s', ?1, ?2, 0)";
             let commit = writer.connection.execute(sql, (seq, event(seq)));
-            let busy = |error: &rusqlite::Error| error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
-            assert!(!commit.as_ref().is_err_and(busy), "{journal}: commit {seq} met a reader");
+            let busy = |error: &rusqlite::Error| {
+                error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+            };
+            assert!(
+                !commit.as_ref().is_err_and(busy),
+                "{journal}: commit {seq} met a reader"
+            );
             commit.unwrap();
         }
         viewer.wait_for(1 + rounds);
@@ -139,15 +159,25 @@ fn what_is_read_while_changes_move_is_sound() {
             writer.run("PRAGMA wal_checkpoint(restart)");
         }
     }
-    let expected: Vec<String> = (1..next).map(|number| format!("message {number}")).collect();
+    let expected: Vec<String> = (1..next)
+        .map(|number| format!("message {number}"))
+        .collect();
     followed.until("all", |f| said(&f.whole) == expected);
     assert_eq!(followed.whole.tally().faulty, 0);
-    assert!(followed.whole.notices().is_empty(), "{:?}", followed.whole.notices());
+    assert!(
+        followed.whole.notices().is_empty(),
+        "{:?}",
+        followed.whole.notices()
+    );
     followed.end();
 }
 
 fn transcript_at(path: &Path) -> Transcript {
-    read(&Target { path: path.to_owned(), session: Some("s".to_owned()) }).transcript
+    read(&Target {
+        path: path.to_owned(),
+        session: Some("s".to_owned()),
+    })
+    .transcript
 }
 
 /// The header says twice how changes are kept. SQLite obeys the second word, and a copy may have them unlike.
@@ -163,7 +193,11 @@ fn a_header_at_odds_with_itself_makes_no_files() {
         let mut followed = Followed::start(&path, WatchMode::Native);
         followed.until("the message", |f| said(&f.whole) == ["message 1"]);
         followed.end();
-        assert_eq!((files(dir.path()), fs::read(&path).unwrap()), (before, bytes), "{first} {second}");
+        assert_eq!(
+            (files(dir.path()), fs::read(&path).unwrap()),
+            (before, bytes),
+            "{first} {second}"
+        );
     }
 }
 
@@ -197,8 +231,18 @@ fn a_log_that_is_none_is_reported_and_the_rest_is_shown() {
         ("another sum", changed(25), true, 1),
         ("a frame in the middle", changed(32 + 4120 + 3000), true, 1),
         ("the last frame", changed(sound.len() - 1), true, 9),
-        ("half a frame more", [&sound[..], &sound[32..2000]].concat(), false, 29),
-        ("frames of an older log", [&sound[..], &vec![7; 8240]].concat(), false, 29),
+        (
+            "half a frame more",
+            [&sound[..], &sound[32..2000]].concat(),
+            false,
+            29,
+        ),
+        (
+            "frames of an older log",
+            [&sound[..], &vec![7; 8240]].concat(),
+            false,
+            29,
+        ),
         ("garbage", vec![0x5a; 40_000], true, 1),
         ("zeros", vec![0; 40_000], true, 1),
     ];
@@ -214,8 +258,11 @@ fn a_log_that_is_none_is_reported_and_the_rest_is_shown() {
             let before = files(dir.path());
             let transcript = transcript_at(&path);
             assert_eq!(transcript.order().len(), entries, "{what} {with_index}");
-            let notices: Vec<String> =
-                transcript.notices().iter().map(|notice| notice.what.to_string()).collect();
+            let notices: Vec<String> = transcript
+                .notices()
+                .iter()
+                .map(|notice| notice.what.to_string())
+                .collect();
             // Only the index knows how many changes there should be.
             let is_reported = is_broken || (with_index && what == "no frames");
             assert_eq!(
@@ -256,7 +303,13 @@ fn a_change_that_nobody_finishes_is_reported() {
     let journal = PathBuf::from(format!("{}-journal", path.display()));
     fs::write(&journal, b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7\0\0\0\x01").unwrap();
     let before = files(dir.path());
-    let refusal = tv::ingest::open(&Target { path: path.clone(), session: None }).err().unwrap().0;
+    let refusal = tv::ingest::open(&Target {
+        path: path.clone(),
+        session: None,
+    })
+    .err()
+    .unwrap()
+    .0;
     assert!(refusal.contains("not finished"), "{refusal}");
     // One that was done with says nothing.
     fs::write(&journal, [0; 512]).unwrap();

@@ -22,7 +22,11 @@ fn each_branch_has_a_line_and_the_outline_lists_them() {
 fn jumps_go_from_branch_to_branch() {
     let mut stage = stage((80, 24));
     stage.press("g ] b");
-    assert_eq!(stage.focused_key(), "c0000009", "branch 1 is left first, so it has the first number");
+    assert_eq!(
+        stage.focused_key(),
+        "c0000009",
+        "branch 1 is left first, so it has the first number"
+    );
     stage.press("] b");
     assert_eq!(stage.focused_key(), "c000000d");
     stage.press("[ b");
@@ -43,12 +47,30 @@ fn a_branch_folds_into_one_row_and_opens_again() {
     let before = stage.app.reader.text.sequence.len();
     stage.press("z c");
     assert_eq!(stage.app.reader.text.sequence.len(), before - 1);
-    assert_eq!(stage.focused_key(), "c0000009", "the row that stands for it");
-    assert!(stage.picture().contains("▸ branch 1: 2 entries, 1 turn, $0.01"), "{}", stage.picture());
-    assert!(!stage.picture().contains("I would rather not"), "{}", stage.picture());
+    assert_eq!(
+        stage.focused_key(),
+        "c0000009",
+        "the row that stands for it"
+    );
+    assert!(
+        stage
+            .picture()
+            .contains("▸ branch 1: 2 entries, 1 turn, $0.01"),
+        "{}",
+        stage.picture()
+    );
+    assert!(
+        !stage.picture().contains("I would rather not"),
+        "{}",
+        stage.picture()
+    );
     stage.press("enter");
     assert_eq!(stage.app.reader.text.sequence.len(), before);
-    assert!(stage.picture().contains("▾ branch 1"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("▾ branch 1"),
+        "{}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -56,12 +78,20 @@ fn what_leads_into_a_folded_branch_opens_it() {
     let mut stage = stage((80, 24));
     stage.press("g ] B z c / r a t h e r enter");
     assert_eq!(stage.focused_key(), "c000000a");
-    assert!(stage.picture().contains("I would rather not"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("I would rather not"),
+        "{}",
+        stage.picture()
+    );
     stage.press("esc z c g z R");
     stage.press("] B j");
     assert_eq!(stage.focused_key(), "c000000a", "all folds are open");
     stage.press("g z c");
-    assert!(stage.picture().contains("not on a branch"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("not on a branch"),
+        "{}",
+        stage.picture()
+    );
 }
 
 /// A session of a prompt with so many answers of a cent each, which was left for another prompt.
@@ -71,8 +101,9 @@ fn long_branch(answers: usize) -> Stage {
             r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-05-20T14:01:00.000Z","message":{{{message}}}}}"#
         ) + "\n"
     };
-    let said =
-        |role: &str, text: &str| format!(r#""role":"{role}","content":[{{"type":"text","text":"{text}"}}]"#);
+    let said = |role: &str, text: &str| {
+        format!(r#""role":"{role}","content":[{{"type":"text","text":"{text}"}}]"#)
+    };
     let mut text = format!(
         "{}\n{}{}",
         r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-05-20T14:00:00.000Z","cwd":"/home/ann"}"#,
@@ -101,8 +132,15 @@ fn outline_shows(stage: &Stage, title: &str, figure: &str) -> bool {
 #[test]
 fn what_a_long_branch_cost_is_known_without_a_look_at_each_entry() {
     let stage = long_branch(3_000);
-    assert!(outline_shows(&stage, "redone", "30.00"), "{}", stage.picture());
-    assert!(!stage.app.reader.outline.is_behind(), "pages of it are summed up already");
+    assert!(
+        outline_shows(&stage, "redone", "30.00"),
+        "{}",
+        stage.picture()
+    );
+    assert!(
+        !stage.app.reader.outline.is_behind(),
+        "pages of it are summed up already"
+    );
 }
 
 #[test]
@@ -143,18 +181,35 @@ fn what_agents_cost_that_take_turns_is_shown_when_it_is_known() {
 #[test]
 fn a_helper_of_the_session_stands_folded_at_what_it_served() {
     let mut stage = Stage::open(&fixture("claude-code/team.jsonl"), (120, 40), Theme::dark());
-    let place =
-        |stage: &Stage, what: &str| stage.window().iter().position(|(_, _, text)| text.contains(what));
+    let place = |stage: &Stage, what: &str| {
+        stage
+            .window()
+            .iter()
+            .position(|(_, _, text)| text.contains(what))
+    };
     let head = "▸ compaction  2 entries";
     let folded = place(&stage, head).unwrap_or_else(|| panic!("{}", stage.picture()));
-    assert_eq!(place(&stage, "compacted from"), Some(folded + 1), "{}", stage.picture());
+    assert_eq!(
+        place(&stage, "compacted from"),
+        Some(folded + 1),
+        "{}",
+        stage.picture()
+    );
     assert_eq!(place(&stage, "summarize the conversation"), None);
 
     // A search looks into it, and what it opened folds again from its head.
-    stage.press("/").type_in("summarize the").press("enter").rest();
+    stage
+        .press("/")
+        .type_in("summarize the")
+        .press("enter")
+        .rest();
     let opened = place(&stage, "▾ compaction").unwrap_or_else(|| panic!("{}", stage.picture()));
     assert!(place(&stage, "summarize the conversation").is_some_and(|place| place > opened));
-    assert!(place(&stage, "built.</summary>").is_some(), "{}", stage.picture());
+    assert!(
+        place(&stage, "built.</summary>").is_some(),
+        "{}",
+        stage.picture()
+    );
     stage.press("h");
     assert!(
         place(&stage, head).is_some() && place(&stage, "built.</summary>").is_none(),
@@ -162,7 +217,15 @@ fn a_helper_of_the_session_stands_folded_at_what_it_served() {
         stage.picture()
     );
     stage.press("l");
-    assert!(place(&stage, "built.</summary>").is_some(), "{}", stage.picture());
+    assert!(
+        place(&stage, "built.</summary>").is_some(),
+        "{}",
+        stage.picture()
+    );
     stage.press("h").press("z a");
-    assert!(place(&stage, "built.</summary>").is_some(), "{}", stage.picture());
+    assert!(
+        place(&stage, "built.</summary>").is_some(),
+        "{}",
+        stage.picture()
+    );
 }

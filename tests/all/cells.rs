@@ -73,8 +73,10 @@ const OPENCODE_COUNT: &str = "SELECT (SELECT count(*) FROM session WHERE id = 's
     + EXISTS (SELECT 1 FROM todo WHERE session_id = 's')";
 
 fn schemas() -> [Schema; 4] {
-    let (opencode, openclaw) =
-        (root().join("opencode/opencode.sql"), root().join("openclaw/openclaw-agent.sql"));
+    let (opencode, openclaw) = (
+        root().join("opencode/opencode.sql"),
+        root().join("openclaw/openclaw-agent.sql"),
+    );
     [
         Schema {
             tables: opencode.clone(),
@@ -82,7 +84,12 @@ fn schemas() -> [Schema; 4] {
             names: &["session", "message", "part", "todo"],
             count: OPENCODE_COUNT,
         },
-        Schema { tables: opencode, rows: SECOND, names: &["session_message"], count: OPENCODE_COUNT },
+        Schema {
+            tables: opencode,
+            rows: SECOND,
+            names: &["session_message"],
+            count: OPENCODE_COUNT,
+        },
         Schema {
             tables: root().join("opencode/opencode-2.sql"),
             rows: WHOLE,
@@ -92,7 +99,11 @@ fn schemas() -> [Schema; 4] {
         Schema {
             tables: openclaw,
             rows: OPENCLAW,
-            names: &["transcript_events", "session_nodes", "transcript_rewrite_watermarks"],
+            names: &[
+                "transcript_events",
+                "session_nodes",
+                "transcript_rewrite_watermarks",
+            ],
             count: "SELECT count(*) FROM transcript_events WHERE session_id = 's'",
         },
     ]
@@ -111,20 +122,27 @@ fn read_to_the_end(target: &Target, place: &str) -> Result<Transcript, String> {
     let (sender, receiver) = mpsc::channel();
     let target = target.clone();
     std::thread::spawn(move || {
-        let read = open(&target).map_err(|error| error.to_string()).map(|session| {
-            let (mut transcript, mut is_whole) = (Transcript::new(), false);
-            session.read_whole(false, &mut |feed| match feed {
-                Feed::Batch { stage: Stage::Whole, batch } => drop(transcript.apply(*batch)),
-                Feed::CaughtUp => is_whole = true,
-                Feed::Fault(fault) => panic!("{fault}"),
-                _ => {}
+        let read = open(&target)
+            .map_err(|error| error.to_string())
+            .map(|session| {
+                let (mut transcript, mut is_whole) = (Transcript::new(), false);
+                session.read_whole(false, &mut |feed| match feed {
+                    Feed::Batch {
+                        stage: Stage::Whole,
+                        batch,
+                    } => drop(transcript.apply(*batch)),
+                    Feed::CaughtUp => is_whole = true,
+                    Feed::Fault(fault) => panic!("{fault}"),
+                    _ => {}
+                });
+                assert!(is_whole, "the feed ends");
+                transcript
             });
-            assert!(is_whole, "the feed ends");
-            transcript
-        });
         sender.send(read).unwrap();
     });
-    receiver.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{place}: reading does not end"))
+    receiver
+        .recv_timeout(PATIENCE)
+        .unwrap_or_else(|_| panic!("{place}: reading does not end"))
 }
 
 fn columns_of(connection: &Connection, tables: &[&str]) -> Vec<(String, String)> {
@@ -133,9 +151,12 @@ fn columns_of(connection: &Connection, tables: &[&str]) -> Vec<(String, String)>
             "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'",
         )
         .unwrap();
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let rows = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap();
     let all = rows.map(Result::unwrap);
-    all.filter(|(table, _): &(String, String)| tables.contains(&table.as_str())).collect()
+    all.filter(|(table, _): &(String, String)| tables.contains(&table.as_str()))
+        .collect()
 }
 
 #[test]
@@ -143,29 +164,50 @@ fn every_type_in_every_column_is_read_to_the_end_and_counted() {
     let (mut read, mut refused) = (0, 0);
     let folder = tempfile::tempdir().unwrap();
     for schema in schemas() {
-        let (sql, sound, odd) =
-            (folder.path().join("made.sql"), folder.path().join("sound.db"), folder.path().join("odd.db"));
+        let (sql, sound, odd) = (
+            folder.path().join("made.sql"),
+            folder.path().join("sound.db"),
+            folder.path().join("odd.db"),
+        );
         fs::write(&sql, lax(&schema.tables) + schema.rows).unwrap();
         write(&sql, &sound);
         let columns = columns_of(&Connection::open(&sound).unwrap(), schema.names);
         assert!(columns.len() > 4);
         for (table, column) in columns {
             // The last row with each value, and all rows with the odd ones.
-            let last = VALUES.iter().map(|value| (value, "(SELECT max(rowid) FROM"));
-            let all = VALUES.iter().step_by(3).map(|value| (value, "(SELECT rowid FROM"));
+            let last = VALUES
+                .iter()
+                .map(|value| (value, "(SELECT max(rowid) FROM"));
+            let all = VALUES
+                .iter()
+                .step_by(3)
+                .map(|value| (value, "(SELECT rowid FROM"));
             for (value, rows) in last.chain(all) {
                 let place = format!("{table}.{column} = {value} in {rows}");
                 fs::copy(&sound, &odd).unwrap();
                 let connection = Connection::open(&odd).unwrap();
-                let update = format!("UPDATE {table} SET {column} = {value} WHERE rowid IN {rows} {table})");
+                let update =
+                    format!("UPDATE {table} SET {column} = {value} WHERE rowid IN {rows} {table})");
                 if connection.execute(&update, []).is_err() {
                     // A key that is there twice.
                     continue;
                 }
-                let expected: i64 = connection.query_row(schema.count, [], |row| row.get(0)).unwrap();
+                let expected: i64 = connection
+                    .query_row(schema.count, [], |row| row.get(0))
+                    .unwrap();
                 drop(connection);
-                let target = Target { path: odd.clone(), session: Some("s".to_owned()) };
-                assert!(sessions(&Target { session: None, ..target.clone() }).is_ok(), "{place}: listed");
+                let target = Target {
+                    path: odd.clone(),
+                    session: Some("s".to_owned()),
+                };
+                assert!(
+                    sessions(&Target {
+                        session: None,
+                        ..target.clone()
+                    })
+                    .is_ok(),
+                    "{place}: listed"
+                );
                 match read_to_the_end(&target, &place) {
                     Ok(transcript) => {
                         let tally = transcript.tally();
@@ -202,7 +244,10 @@ fn odd_values_among_what_orders_rows_do_not_keep_a_reader_busy() {
         ("transcript_events", "seq"),
     ];
     for schema in schemas() {
-        for (table, column) in cases.iter().filter(|(table, _)| schema.names.contains(table)) {
+        for (table, column) in cases
+            .iter()
+            .filter(|(table, _)| schema.names.contains(table))
+        {
             for value in &VALUES {
                 let path = folder.path().join(format!("{table}{column}.db"));
                 let sql = folder.path().join("made.sql");
@@ -210,8 +255,13 @@ fn odd_values_among_what_orders_rows_do_not_keep_a_reader_busy() {
                 fs::write(&sql, lax(&schema.tables) + schema.rows + &change).unwrap();
                 write(&sql, &path);
                 let connection = Connection::open(&path).unwrap();
-                let expected: i64 = connection.query_row(schema.count, [], |row| row.get(0)).unwrap();
-                let target = Target { path: path.clone(), session: Some("s".to_owned()) };
+                let expected: i64 = connection
+                    .query_row(schema.count, [], |row| row.get(0))
+                    .unwrap();
+                let target = Target {
+                    path: path.clone(),
+                    session: Some("s".to_owned()),
+                };
                 let mut followed = Followed::of(open(&target).unwrap(), WatchMode::Poll);
                 let place = format!("{table}.{column} = {value}");
                 followed.until(&place, |f| {
@@ -233,8 +283,14 @@ fn odd_values_among_what_orders_rows_do_not_keep_a_reader_busy() {
                     }
                 };
                 connection.execute(copy, []).unwrap();
-                followed.until(&place, |f| f.whole.tally().records() == expected.unsigned_abs() + 1);
-                let anew = followed.links.iter().filter(|link| matches!(link, LinkState::Reread(_))).count();
+                followed.until(&place, |f| {
+                    f.whole.tally().records() == expected.unsigned_abs() + 1
+                });
+                let anew = followed
+                    .links
+                    .iter()
+                    .filter(|link| matches!(link, LinkState::Reread(_)))
+                    .count();
                 assert_eq!(anew, 0, "{place}: {:?}", followed.links);
                 followed.end();
             }

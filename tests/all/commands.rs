@@ -40,7 +40,11 @@ fn every_action_can_be_typed() {
         let mut stage = session();
         command(&mut stage, &binding.action.to_string());
         let status = stage.status();
-        assert!(!status.contains("no command"), "{}: {status}", binding.action);
+        assert!(
+            !status.contains("no command"),
+            "{}: {status}",
+            binding.action
+        );
     }
 }
 
@@ -55,14 +59,25 @@ fn letters_are_enough_to_find_a_command() {
     stage.press(":");
     stage.type_in("copy");
     let picture = stage.picture();
-    assert!(picture.contains("copy-json") && picture.contains("yj"), "the key stands beside it: {picture}");
+    assert!(
+        picture.contains("copy-json") && picture.contains("yj"),
+        "the key stands beside it: {picture}"
+    );
     stage.press("down enter");
-    assert!(!stage.asked.is_empty() || stage.status().contains("copied"), "{}", stage.status());
+    assert!(
+        !stage.asked.is_empty() || stage.status().contains("copied"),
+        "{}",
+        stage.status()
+    );
     stage.press(":");
     stage.type_in("flyaway");
     assert!(stage.picture().contains("no such command"));
     stage.press("enter");
-    assert!(stage.status().contains("no command is called flyaway"), "{}", stage.status());
+    assert!(
+        stage.status().contains("no command is called flyaway"),
+        "{}",
+        stage.status()
+    );
     assert!(matches!(stage.app.mode, Mode::Normal));
 }
 
@@ -88,7 +103,14 @@ fn places_are_gone_to() {
     let order = stage.app.reader.session.transcript.order().to_vec();
     command(&mut stage, "goto #5");
     assert_eq!(focused(&stage), order.get(4).copied());
-    let fifth = stage.app.reader.session.transcript.get(order[4]).cloned().unwrap();
+    let fifth = stage
+        .app
+        .reader
+        .session
+        .transcript
+        .get(order[4])
+        .cloned()
+        .unwrap();
     command(&mut stage, "0%");
     assert_ne!(focused(&stage), order.get(4).copied());
     command(&mut stage, &fifth.origin.line.to_string());
@@ -101,7 +123,11 @@ fn places_are_gone_to() {
     assert!(focused(&stage) <= order.get(4).copied());
     stage.press("' '");
     command(&mut stage, "goto #99999");
-    assert!(stage.status().contains("nothing is at #99999"), "{}", stage.status());
+    assert!(
+        stage.status().contains("nothing is at #99999"),
+        "{}",
+        stage.status()
+    );
     assert_ne!(at_end, order.get(4).copied());
 }
 
@@ -115,8 +141,13 @@ fn a_line_leads_to_what_it_brought() {
         for (block, one) in entry.blocks.iter().enumerate() {
             let bodies = one.kind.bodies().into_iter().map(|body| body.from);
             // What has no body came with the entry.
-            for from in bodies.chain([entry.origin]).filter(|from| from.file == FileId(0)) {
-                brought.entry(from.line).or_insert(Focus { entry: *id, block });
+            for from in bodies
+                .chain([entry.origin])
+                .filter(|from| from.file == FileId(0))
+            {
+                brought
+                    .entry(from.line)
+                    .or_insert(Focus { entry: *id, block });
             }
         }
     }
@@ -125,10 +156,18 @@ fn a_line_leads_to_what_it_brought() {
     for line in *brought.keys().next().unwrap()..=*brought.keys().last().unwrap() {
         command(&mut stage, &line.to_string());
         last = brought.get(&line).or(last);
-        assert_eq!(stage.app.reader.text.view.focus, last.copied(), "line {line}");
+        assert_eq!(
+            stage.app.reader.text.view.focus,
+            last.copied(),
+            "line {line}"
+        );
     }
     command(&mut stage, "99999");
-    assert!(stage.status().contains("nothing is at 99999"), "{}", stage.status());
+    assert!(
+        stage.status().contains("nothing is at 99999"),
+        "{}",
+        stage.status()
+    );
 }
 
 #[test]
@@ -144,7 +183,11 @@ fn the_look_can_be_set() {
     command(&mut stage, "set theme=light");
     assert!(matches!(stage.asked.last(), Some(Effect::Theme(name)) if name == "light"));
     command(&mut stage, "set warp");
-    assert!(stage.status().contains("nothing to set is called warp"), "{}", stage.status());
+    assert!(
+        stage.status().contains("nothing to set is called warp"),
+        "{}",
+        stage.status()
+    );
 }
 
 #[test]
@@ -153,7 +196,10 @@ fn the_help_finds_keys() {
     stage.press("? /");
     stage.type_in("previous error");
     let picture = stage.picture();
-    assert!(picture.contains("previous-error") && !picture.contains("copy-json"), "{picture}");
+    assert!(
+        picture.contains("previous-error") && !picture.contains("copy-json"),
+        "{picture}"
+    );
     stage.press("enter esc");
     assert!(
         stage.picture().contains("copy-json") || stage.picture().contains("next item"),
@@ -170,9 +216,16 @@ fn keys_of_the_readers_own_are_used_and_shown() {
     let own = [(Action::Help, vec![parse_keys("x h").unwrap()])];
     stage.app.keys.keymap = Keymap::new(Preset::Vim, &own).0;
     stage.press("?");
-    assert!(matches!(stage.app.mode, Mode::Normal), "? was taken from the help");
+    assert!(
+        matches!(stage.app.mode, Mode::Normal),
+        "? was taken from the help"
+    );
     stage.press("x");
-    assert!(stage.picture().contains("this help"), "the panel of the chord says so: {}", stage.picture());
+    assert!(
+        stage.picture().contains("this help"),
+        "the panel of the chord says so: {}",
+        stage.picture()
+    );
     stage.press("h");
     assert!(matches!(stage.app.mode, Mode::Help { .. }));
     // As high as the help, its title and the hints.
@@ -180,7 +233,10 @@ fn keys_of_the_readers_own_are_used_and_shown() {
     stage.resize(100, u16::try_from(rows).expect("few keys"));
     let picture = stage.picture();
     let help = picture.lines().find(|line| line.contains("this help"));
-    assert!(help.is_some_and(|line| line.trim_start().starts_with("xh ")), "{picture}");
+    assert!(
+        help.is_some_and(|line| line.trim_start().starts_with("xh ")),
+        "{picture}"
+    );
     stage.press("q g");
     let here = focused(&stage);
     stage.press("g");
@@ -196,7 +252,13 @@ fn the_help_says_how_many_lines_it_has() {
     let title = stage.line(0);
     let (_, counts) = title.rsplit_once("1–").unwrap_or_else(|| panic!("{title}"));
     let (last, all) = counts.split_once(" of ").unwrap();
-    assert!(last == all && all.parse::<usize>().is_ok_and(|all| all >= lines && all < 38), "{title}");
+    assert!(
+        last == all
+            && all
+                .parse::<usize>()
+                .is_ok_and(|all| all >= lines && all < 38),
+        "{title}"
+    );
 }
 
 #[test]
@@ -205,10 +267,16 @@ fn the_chosen_command_stays_in_sight() {
     stage.press(":");
     for _ in 0..40 {
         stage.press("down");
-        let Mode::Palette(palette) = &stage.app.mode else { panic!("the palette is open") };
+        let Mode::Palette(palette) = &stage.app.mode else {
+            panic!("the palette is open")
+        };
         let name = palette.choices[palette.selected].name.clone();
         let mark = format!("▸ {name}");
-        assert!((0..30).any(|y| stage.line(y).starts_with(&mark)), "{mark}: {}", stage.picture());
+        assert!(
+            (0..30).any(|y| stage.line(y).starts_with(&mark)),
+            "{mark}: {}",
+            stage.picture()
+        );
     }
 }
 
@@ -220,13 +288,25 @@ fn a_page_shows_whether_it_has_the_keys() {
     let mark = |stage: &Stage| {
         let view = stage.app.reader.frame().view;
         let buffer = stage.buffer();
-        let marks = (view.y..view.bottom()).map(|y| &buffer[(view.x, y)]).filter(|cell| cell.symbol() == "▸");
+        let marks = (view.y..view.bottom())
+            .map(|y| &buffer[(view.x, y)])
+            .filter(|cell| cell.symbol() == "▸");
         marks.map(|cell| cell.fg).collect::<Vec<_>>()
     };
     let theme = Theme::dark();
-    assert_eq!(mark(&stage), theme.focus.fg.into_iter().collect::<Vec<_>>(), "{}", stage.picture());
+    assert_eq!(
+        mark(&stage),
+        theme.focus.fg.into_iter().collect::<Vec<_>>(),
+        "{}",
+        stage.picture()
+    );
     while stage.app.reader.focused() == Pane::View {
         stage.press("tab");
     }
-    assert_eq!(mark(&stage), theme.dim.fg.into_iter().collect::<Vec<_>>(), "{}", stage.picture());
+    assert_eq!(
+        mark(&stage),
+        theme.dim.fg.into_iter().collect::<Vec<_>>(),
+        "{}",
+        stage.picture()
+    );
 }

@@ -29,9 +29,17 @@ fn session() -> Stage {
         thought("t1", "A hold has crates.\n\nI count them."),
         answer("a1", &prose()),
         call("c1", "ls hold"),
-        result("c1", &lines(90, |n| format!("crate {n} of herring")), Verdict::Done),
+        result(
+            "c1",
+            &lines(90, |n| format!("crate {n} of herring")),
+            Verdict::Done,
+        ),
         read("c2", "src/hold.rs"),
-        result("c2", "    1→fn hold() {\n    2→    herring();\n    3→}", Verdict::Done),
+        result(
+            "c2",
+            "    1→fn hold() {\n    2→    herring();\n    3→}",
+            Verdict::Done,
+        ),
         call("c3", "ask the mate"),
         lane("mate", "c3"),
         in_lane(answer("m1", "Only the barnacle knows."), "mate"),
@@ -60,7 +68,11 @@ fn read(key: &str, path: &str) -> Edit {
 fn copied(stage: &Stage) -> String {
     match stage.asked.last() {
         Some(Effect::Copy(text)) => text.clone(),
-        other => panic!("nothing was copied: {other:?}; {}\n{}", stage.status(), stage.picture()),
+        other => panic!(
+            "nothing was copied: {other:?}; {}\n{}",
+            stage.status(),
+            stage.picture()
+        ),
     }
 }
 
@@ -77,12 +89,36 @@ fn select_at(stage: &mut Stage, words: &str) {
 #[track_caller]
 fn to_row(stage: &mut Stage, words: &str) {
     let has = |stage: &Stage| {
-        let cursor = stage.app.reader.text.view.selection.expect("rows are selected").cursor;
-        let rows = stage.app.reader.text.view.lines.iter().filter(|line| line.entry == cursor.entry);
+        let cursor = stage
+            .app
+            .reader
+            .text
+            .view
+            .selection
+            .expect("rows are selected")
+            .cursor;
+        let rows = stage
+            .app
+            .reader
+            .text
+            .view
+            .lines
+            .iter()
+            .filter(|line| line.entry == cursor.entry);
         rows.filter(|line| tv::app::text::viewport::mark_of(line) == Some(cursor))
-            .any(|line| line.row().is_some_and(|row| row.line.to_string().contains(words)))
+            .any(|line| {
+                line.row()
+                    .is_some_and(|row| row.line.to_string().contains(words))
+            })
     };
-    let start = stage.app.reader.text.view.selection.expect("rows are selected").cursor;
+    let start = stage
+        .app
+        .reader
+        .text
+        .view
+        .selection
+        .expect("rows are selected")
+        .cursor;
     stage.press("g");
     for _ in 0..300 {
         if has(stage) {
@@ -90,7 +126,10 @@ fn to_row(stage: &mut Stage, words: &str) {
         }
         stage.press("j");
     }
-    panic!("{words:?} is in no row, from {start:?}: {}", stage.picture());
+    panic!(
+        "{words:?} is in no row, from {start:?}: {}",
+        stage.picture()
+    );
 }
 
 #[track_caller]
@@ -98,7 +137,10 @@ fn select(stage: &mut Stage, from: &str, to: &str) -> String {
     select_at(stage, from);
     to_row(stage, to);
     stage.press("y");
-    assert!(stage.app.reader.text.view.selection.is_none(), "copying ends the selection");
+    assert!(
+        stage.app.reader.text.view.selection.is_none(),
+        "copying ends the selection"
+    );
     copied(stage)
 }
 
@@ -109,7 +151,10 @@ fn a_wrapped_paragraph_comes_out_as_its_line() {
     let mut stage = session();
     let whole = prose().lines().nth(5).unwrap().to_owned();
     assert!(whole.len() > 200);
-    assert_eq!(select(&mut stage, "the hold of this ship", "the hold of this ship"), whole);
+    assert_eq!(
+        select(&mut stage, "the hold of this ship", "the hold of this ship"),
+        whole
+    );
     // A paragraph that was written over two lines and is shown on one.
     let both = "First line of a paragraph\nthat goes on here.";
     assert_eq!(select(&mut stage, "First line", "goes on here"), both);
@@ -118,10 +163,12 @@ fn a_wrapped_paragraph_comes_out_as_its_line() {
 #[test]
 fn what_has_no_row_of_its_own_comes_with_what_stands_around_it() {
     let mut stage = session();
-    let expected =
-        "- two\n\n```rust\nlet a = 1;\n\nlet b = 2;\n```\n\n| crate | fish |\n| --- | --- |\n| 1 | herring |";
+    let expected = "- two\n\n```rust\nlet a = 1;\n\nlet b = 2;\n```\n\n| crate | fish |\n| --- | --- |\n| 1 | herring |";
     assert_eq!(select(&mut stage, "two", "herring"), expected);
-    assert_eq!(select(&mut stage, "let a", "let b"), "let a = 1;\n\nlet b = 2;");
+    assert_eq!(
+        select(&mut stage, "let a", "let b"),
+        "let a = 1;\n\nlet b = 2;"
+    );
 }
 
 #[test]
@@ -137,23 +184,38 @@ fn whole_items_come_whole_and_apart() {
     assert_eq!(text, "thank you\n\nYou are welcome.");
     // What is folded away is part of an item that is selected as a whole.
     let text = select(&mut stage, "ls hold", "crate 90");
-    assert_eq!(text, format!("ls hold\n{}", lines(90, |n| format!("crate {n} of herring"))));
+    assert_eq!(
+        text,
+        format!(
+            "ls hold\n{}",
+            lines(90, |n| format!("crate {n} of herring"))
+        )
+    );
 }
 
 #[test]
 fn of_output_come_the_lines_that_are_seen() {
     let mut stage = session();
-    assert_eq!(select(&mut stage, "crate 2 ", "crate 3 "), "crate 2 of herring\ncrate 3 of herring");
+    assert_eq!(
+        select(&mut stage, "crate 2 ", "crate 3 "),
+        "crate 2 of herring\ncrate 3 of herring"
+    );
     // What a row stands for is not what it says.
     let text = select(&mut stage, "crate 4 ", "crate 86 ");
-    assert_eq!(text, "crate 4 of herring\ncrate 85 of herring\ncrate 86 of herring");
+    assert_eq!(
+        text,
+        "crate 4 of herring\ncrate 85 of herring\ncrate 86 of herring"
+    );
 }
 
 #[test]
 fn numbers_of_a_file_are_no_part_of_it() {
     let mut stage = session();
     stage.press("z 4");
-    assert_eq!(select(&mut stage, "fn hold", "herring()"), "fn hold() {\n    herring();");
+    assert_eq!(
+        select(&mut stage, "fn hold", "herring()"),
+        "fn hold() {\n    herring();"
+    );
 }
 
 #[test]
@@ -177,16 +239,30 @@ fn motions_extend_a_selection() {
     let mut stage = session();
     // The cursor is on the head of the next prompt; what it says is below.
     stage.press("V } y");
-    assert!(copied(&stage).ends_with("\nno such mate"), "{}", copied(&stage));
+    assert!(
+        copied(&stage).ends_with("\nno such mate"),
+        "{}",
+        copied(&stage)
+    );
     stage.press("g V } j y");
-    assert!(copied(&stage).ends_with("\nno such mate\n\nthank you"), "{}", copied(&stage));
+    assert!(
+        copied(&stage).ends_with("\nno such mate\n\nthank you"),
+        "{}",
+        copied(&stage)
+    );
     stage.press("g V G y");
     let text = copied(&stage);
-    assert!(text.starts_with("look into") && text.ends_with("You are welcome."), "{text}");
+    assert!(
+        text.starts_with("look into") && text.ends_with("You are welcome."),
+        "{text}"
+    );
     stage.press("g V j y");
     assert_eq!(copied(&stage), "look into the hold");
     stage.press("g V 3 j y");
-    assert_eq!(copied(&stage), "look into the hold\n\n  and count\twhat is there");
+    assert_eq!(
+        copied(&stage),
+        "look into the hold\n\n  and count\twhat is there"
+    );
     stage.press("g V j ctrl-d ctrl-u y");
     assert_eq!(copied(&stage), "look into the hold");
 }
@@ -202,16 +278,29 @@ fn appends_and_sizes_leave_a_selection_alone() {
     stage.resize(80, 40);
     assert_eq!(stage.app.reader.text.view.selection, before);
     stage.press("y");
-    assert_eq!(copied(&stage), "First line of a paragraph\nthat goes on here.");
+    assert_eq!(
+        copied(&stage),
+        "First line of a paragraph\nthat goes on here."
+    );
 }
 
 #[test]
 fn selected_rows_are_seen_in_all_themes() {
-    for (theme, is_reversed) in [(Theme::dark(), false), (Theme::light(), false), (Theme::mono(), true)] {
+    for (theme, is_reversed) in [
+        (Theme::dark(), false),
+        (Theme::light(), false),
+        (Theme::mono(), true),
+    ] {
         let mut stage = session();
         stage.app.reader.screen.theme = theme;
         stage.press("V j");
-        let (first, last) = stage.app.reader.text.view.selected.expect("lines of the window");
+        let (first, last) = stage
+            .app
+            .reader
+            .text
+            .view
+            .selected
+            .expect("lines of the window");
         assert!(last > first);
         let buffer = stage.buffer();
         let area = stage.app.reader.frame().transcript;
@@ -279,7 +368,9 @@ fn a_count_copies_several_items() {
     stage.press("3 y i");
     assert_eq!(copied(&stage), "p1\nt1\na1");
     stage.press("2 y j");
-    let Some(Effect::CopyRecords(origins)) = stage.asked.last() else { panic!("no records") };
+    let Some(Effect::CopyRecords(origins)) = stage.asked.last() else {
+        panic!("no records")
+    };
     assert_eq!(origins.len(), 2);
 }
 
@@ -301,7 +392,9 @@ fn a_turn_comes_as_markdown() {
     ];
     let mut rest = text.as_str();
     for part in expected {
-        let at = rest.find(part).unwrap_or_else(|| panic!("{part:?} is missing or out of order in:\n{text}"));
+        let at = rest
+            .find(part)
+            .unwrap_or_else(|| panic!("{part:?} is missing or out of order in:\n{text}"));
         rest = &rest[at + part.len()..];
     }
     assert!(!text.contains("thank you"), "the next turn is another one");
@@ -323,10 +416,15 @@ fn a_link_opens_the_session_at_the_entry() {
     other.arrange();
     assert!(other.focused().contains("ls hold"), "{}", other.focused());
     // It is the call, not what the same answer says before it.
-    let (Edit::Entry(mut both), Edit::Entry(asks)) = (answer("a9", "I look."), call("c9", "ls keel")) else {
+    let (Edit::Entry(mut both), Edit::Entry(asks)) =
+        (answer("a9", "I look."), call("c9", "ls keel"))
+    else {
         panic!("both are entries")
     };
-    both.blocks.extend(asks.blocks.iter().map(|block| Block { piece: Piece(1), ..block.clone() }));
+    both.blocks.extend(asks.blocks.iter().map(|block| Block {
+        piece: Piece(1),
+        ..block.clone()
+    }));
     other.add([Edit::Entry(both)]);
     other.app.reader.text.places.wanted = Some("c9".to_owned());
     other.feed(Feed::CaughtUp);
@@ -334,7 +432,11 @@ fn a_link_opens_the_session_at_the_entry() {
     assert!(other.focused().contains("ls keel"), "{}", other.focused());
     other.app.reader.text.places.wanted = Some("nobody".to_owned());
     other.feed(Feed::CaughtUp);
-    assert!(other.status().contains("no entry is called nobody"), "{}", other.status());
+    assert!(
+        other.status().contains("no entry is called nobody"),
+        "{}",
+        other.status()
+    );
 }
 
 #[test]
@@ -378,9 +480,16 @@ fn the_raw_record_knows_the_paths_of_its_fields() {
     stage.press("G k k y q");
     assert_eq!(copied(&stage), ".message.content[0].[\"odd key\"]");
     stage.press("y y");
-    assert_eq!(copied(&stage), r#"{"type":"message","message":{"content":[{"odd key":"a\nb"}]}}"#);
+    assert_eq!(
+        copied(&stage),
+        r#"{"type":"message","message":{"content":[{"odd key":"a\nb"}]}}"#
+    );
     stage.press("g y q");
-    assert!(stage.picture().contains("no value"), "it is said where it can be seen: {}", stage.picture());
+    assert!(
+        stage.picture().contains("no value"),
+        "it is said where it can be seen: {}",
+        stage.picture()
+    );
     stage.press("q");
     assert!(matches!(stage.app.mode, KeyMode::Normal));
 }
@@ -389,12 +498,22 @@ fn the_raw_record_knows_the_paths_of_its_fields() {
 fn records_are_piped_to_a_command() {
     let mut stage = session();
     stage.press("|");
-    assert!(stage.status().contains('|') && stage.status().contains("1 record"), "{}", stage.status());
+    assert!(
+        stage.status().contains('|') && stage.status().contains("1 record"),
+        "{}",
+        stage.status()
+    );
     stage.type_in("jq .type").press("enter");
-    let Some(Effect::Pipe { command, origins }) = stage.asked.last() else { panic!("nothing is piped") };
+    let Some(Effect::Pipe { command, origins }) = stage.asked.last() else {
+        panic!("nothing is piped")
+    };
     assert_eq!((command.as_str(), origins.len()), ("jq .type", 1));
     stage.press("3 |").press("up");
-    assert!(stage.status().starts_with("|jq .type"), "{}", stage.status());
+    assert!(
+        stage.status().starts_with("|jq .type"),
+        "{}",
+        stage.status()
+    );
     stage.press("enter");
     assert!(matches!(stage.asked.last(), Some(Effect::Pipe { origins, .. }) if origins.len() == 3));
     stage.press("V } | x enter");
@@ -402,7 +521,11 @@ fn records_are_piped_to_a_command() {
     let before = stage.asked.len();
     stage.press("| esc");
     stage.press("| enter");
-    assert_eq!(stage.asked.len(), before, "nothing is typed, nothing happens");
+    assert_eq!(
+        stage.asked.len(),
+        before,
+        "nothing is typed, nothing happens"
+    );
     stage.press(":").type_in("pipe wc -l").press("enter");
     assert!(matches!(stage.asked.last(), Some(Effect::Pipe { command, .. }) if command == "wc -l"));
 }
@@ -410,15 +533,25 @@ fn records_are_piped_to_a_command() {
 #[test]
 fn the_path_names_file_and_line() {
     let mut stage = session();
-    stage.feed(Feed::File { id: FileId(0), path: Path::new("/work/boat.jsonl").into() });
+    stage.feed(Feed::File {
+        id: FileId(0),
+        path: Path::new("/work/boat.jsonl").into(),
+    });
     stage.press("3 y p");
-    assert_eq!(copied(&stage), "/work/boat.jsonl:1\n/work/boat.jsonl:2\n/work/boat.jsonl:3");
+    assert_eq!(
+        copied(&stage),
+        "/work/boat.jsonl:1\n/work/boat.jsonl:2\n/work/boat.jsonl:3"
+    );
 }
 
 // === the mouse ===
 
 fn at(stage: &mut Stage, gesture: Gesture, column: u16, line: u16) {
-    stage.happen(Event::Mouse(Pointer { gesture, column, line }));
+    stage.happen(Event::Mouse(Pointer {
+        gesture,
+        column,
+        line,
+    }));
     stage.arrange();
 }
 
@@ -426,7 +559,8 @@ fn at(stage: &mut Stage, gesture: Gesture, column: u16, line: u16) {
 #[track_caller]
 fn place_of(stage: &Stage, words: &str) -> (u16, u16) {
     let line = (0..stage.app.reader.screen.size.1).find(|y| stage.line(*y).contains(words));
-    let line = line.unwrap_or_else(|| panic!("{words:?} is not on the screen: {}", stage.picture()));
+    let line =
+        line.unwrap_or_else(|| panic!("{words:?} is not on the screen: {}", stage.picture()));
     let text = stage.line(line);
     let before = text.split(words).next().unwrap();
     (u16::try_from(before.chars().count()).unwrap(), line)
@@ -482,20 +616,36 @@ fn clicks_focus_open_and_expand() {
     at(&mut stage, Gesture::Press, x, y);
     at(&mut stage, Gesture::Release, x, y);
     stage.press("/").type_in("crate 40").press("enter");
-    assert!(stage.picture().contains("crate 40 of herring"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("crate 40 of herring"),
+        "{}",
+        stage.picture()
+    );
     let mut stage = session();
     stage.press("F12 G");
     let (x, y) = place_of(&stage, "▸ mate");
     at(&mut stage, Gesture::Press, x, y);
-    assert!(has_row(&stage, "Only the barnacle knows."), "{}", stage.picture());
+    assert!(
+        has_row(&stage, "Only the barnacle knows."),
+        "{}",
+        stage.picture()
+    );
     let (x, y) = place_of(&stage, "▾ mate");
     at(&mut stage, Gesture::Press, x, y);
-    assert!(!has_row(&stage, "Only the barnacle knows."), "{}", stage.picture());
+    assert!(
+        !has_row(&stage, "Only the barnacle knows."),
+        "{}",
+        stage.picture()
+    );
     let (x, y) = place_of(&stage, "ask the mate");
     at(&mut stage, Gesture::Press, x, y);
     at(&mut stage, Gesture::Release, x, y);
     at(&mut stage, Gesture::Double, x, y);
-    assert!(has_row(&stage, "Only the barnacle knows."), "enter: {}", stage.picture());
+    assert!(
+        has_row(&stage, "Only the barnacle knows."),
+        "enter: {}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -533,7 +683,11 @@ fn the_spine_and_the_dividers_follow_the_mouse() {
     at(&mut stage, Gesture::Release, x + 6, y);
     assert_eq!(stage.app.reader.frame().outline_divider.x, x + 6);
     at(&mut stage, Gesture::Drag, x, y);
-    assert_eq!(stage.app.reader.frame().outline_divider.x, x + 6, "nothing is held any more");
+    assert_eq!(
+        stage.app.reader.frame().outline_divider.x,
+        x + 6,
+        "nothing is held any more"
+    );
 }
 
 #[test]
@@ -541,11 +695,34 @@ fn a_click_on_the_outline_goes_there() {
     let mut stage = session();
     stage.resize(120, 40);
     stage.press("F12 g");
-    let line = (0..40).find(|y| stage.line(*y).split('│').next().unwrap_or_default().contains("thank you"));
-    at(&mut stage, Gesture::Press, 6, line.expect("the turn is in the outline"));
+    let line = (0..40).find(|y| {
+        stage
+            .line(*y)
+            .split('│')
+            .next()
+            .unwrap_or_default()
+            .contains("thank you")
+    });
+    at(
+        &mut stage,
+        Gesture::Press,
+        6,
+        line.expect("the turn is in the outline"),
+    );
     assert!(stage.picture().contains("You are welcome"));
     let focus = stage.app.reader.text.view.focus.expect("an item");
-    assert_eq!(stage.app.reader.session.transcript.get(focus.entry).unwrap().key.as_str(), "p2");
+    assert_eq!(
+        stage
+            .app
+            .reader
+            .session
+            .transcript
+            .get(focus.entry)
+            .unwrap()
+            .key
+            .as_str(),
+        "p2"
+    );
 }
 
 #[test]

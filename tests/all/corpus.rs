@@ -28,18 +28,33 @@ pub(crate) struct Corpus {
 
 /// Ours, and then the real ones beside the crate or beside its worktree, if they are there.
 pub(crate) fn corpora() -> Vec<Corpus> {
-    let ours = Corpus { folder: fixtures::root(), is_real: false, is_large: true };
-    std::iter::once(ours).chain(real()).chain(recent()).collect()
+    let ours = Corpus {
+        folder: fixtures::root(),
+        is_real: false,
+        is_large: true,
+    };
+    std::iter::once(ours)
+        .chain(real())
+        .chain(recent())
+        .collect()
 }
 
 /// The real corpus.
 pub(crate) fn real() -> Option<Corpus> {
-    beside("corpus").map(|folder| Corpus { folder, is_real: true, is_large: true })
+    beside("corpus").map(|folder| Corpus {
+        folder,
+        is_real: true,
+        is_large: true,
+    })
 }
 
 /// What agents wrote in the second half of 2026: a hundred files of which some kinds are not among.
 fn recent() -> Option<Corpus> {
-    beside("corpus-2026-11").map(|folder| Corpus { folder, is_real: true, is_large: false })
+    beside("corpus-2026-11").map(|folder| Corpus {
+        folder,
+        is_real: true,
+        is_large: false,
+    })
 }
 
 /// A folder or a file that is shared by all clones of the crate and no part of it: nothing depends on it, so who runs
@@ -47,12 +62,19 @@ fn recent() -> Option<Corpus> {
 pub(crate) fn beside(name: &str) -> Option<PathBuf> {
     static NAMED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let home = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let found =
-        home.ancestors().skip(1).map(|above| above.join("shared").join(name)).find(|path| path.exists());
+    let found = home
+        .ancestors()
+        .skip(1)
+        .map(|above| above.join("shared").join(name))
+        .find(|path| path.exists());
     if found.is_none() && NAMED.lock().unwrap().insert(name.to_owned()) {
         // What is printed by `println` is kept from the terminal as long as a test passes.
         let mut terminal = std::io::stderr();
-        let _ = writeln!(terminal, "no shared/{name} above {}: fixtures alone are tested", home.display());
+        let _ = writeln!(
+            terminal,
+            "no shared/{name} above {}: fixtures alone are tested",
+            home.display()
+        );
     }
     found
 }
@@ -79,15 +101,25 @@ impl Corpus {
 
     /// The files of these formats.
     pub(crate) fn of(&self, formats: &[&str]) -> Vec<PathBuf> {
-        formats.iter().flat_map(|format| self.below(format)).collect()
+        formats
+            .iter()
+            .flat_map(|format| self.below(format))
+            .collect()
     }
 
     fn below(&self, name: &str) -> Vec<PathBuf> {
-        let is_sql = |path: &PathBuf| !self.is_real && path.extension().is_some_and(|end| end == "sql");
+        let is_sql =
+            |path: &PathBuf| !self.is_real && path.extension().is_some_and(|end| end == "sql");
         let found = files(&self.folder.join(name)).into_iter();
         let found = found.filter(|path| self.is_real || !path.ends_with("ORIGIN.md"));
         #[cfg(feature = "sqlite")]
-        let found = found.map(|path| if is_sql(&path) { crate::databases::made_from(&path) } else { path });
+        let found = found.map(|path| {
+            if is_sql(&path) {
+                crate::databases::made_from(&path)
+            } else {
+                path
+            }
+        });
         #[cfg(not(feature = "sqlite"))]
         let found = found.filter(|path| !is_sql(path));
         found.collect()
@@ -104,8 +136,17 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_owned()];
     while let Some(folder) = open.pop() {
-        for path in fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
-            if path.is_dir() { open.push(path) } else { found.push(path) }
+        for path in fs::read_dir(&folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+        {
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                found.push(path);
+            }
         }
     }
     found.sort();
@@ -117,7 +158,10 @@ pub(crate) fn matching(pattern: &Pattern) -> Vec<PathBuf> {
     let mut found = vec![PathBuf::new()];
     for part in pattern.0.components() {
         let part = part.as_os_str().to_string_lossy().into_owned();
-        found = found.into_iter().flat_map(|folder| children(&folder, &part)).collect();
+        found = found
+            .into_iter()
+            .flat_map(|folder| children(&folder, &part))
+            .collect();
     }
     found
 }
@@ -125,11 +169,17 @@ pub(crate) fn matching(pattern: &Pattern) -> Vec<PathBuf> {
 fn children(folder: &Path, part: &str) -> Vec<PathBuf> {
     let Some((head, tail)) = part.split_once('*') else {
         let path = folder.join(part);
-        return if path.exists() { vec![path] } else { Vec::new() };
+        return if path.exists() {
+            vec![path]
+        } else {
+            Vec::new()
+        };
     };
     let names = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let fits = |name: &String| name.len() >= part.len() - 1 && name.starts_with(head) && name.ends_with(tail);
+    let fits = |name: &String| {
+        name.len() >= part.len() - 1 && name.starts_with(head) && name.ends_with(tail)
+    };
     let mut found: Vec<PathBuf> = names.filter(fits).map(|name| folder.join(name)).collect();
     found.sort();
     found
@@ -147,7 +197,10 @@ impl<'t> Cut<'t> {
     /// Cuts a file's text.
     pub(crate) fn new(text: &'t str) -> Self {
         let text = text.trim_start_matches('\u{feff}');
-        let objects = text.lines().filter_map(|line| json::parse(line.trim()).ok()).filter(Json::is_object);
+        let objects = text
+            .lines()
+            .filter_map(|line| json::parse(line.trim()).ok())
+            .filter(Json::is_object);
         let lines = objects.take(50).collect();
         let (header, elements) = match json::parse(text.trim()) {
             Ok(Json::Array(items)) => (None, items),
@@ -157,17 +210,25 @@ impl<'t> Cut<'t> {
                     _ => 0,
                 };
                 let longest = members.iter_mut().max_by_key(|(_, value)| size(value));
-                let elements = longest.filter(|(_, value)| size(value) > 0).map(|(_, value)| {
-                    let Json::Array(items) = std::mem::replace(value, Json::Array(Vec::new())) else {
-                        return Vec::new();
-                    };
-                    items
-                });
+                let elements = longest
+                    .filter(|(_, value)| size(value) > 0)
+                    .map(|(_, value)| {
+                        let Json::Array(items) = std::mem::replace(value, Json::Array(Vec::new()))
+                        else {
+                            return Vec::new();
+                        };
+                        items
+                    });
                 (Some(Json::Object(members)), elements.unwrap_or_default())
             }
             _ => (None, Vec::new()),
         };
-        Self { text, lines, header, elements }
+        Self {
+            text,
+            lines,
+            header,
+            elements,
+        }
     }
 
     /// Finds the format.
@@ -178,7 +239,10 @@ impl<'t> Cut<'t> {
             children: &[],
             lines: &self.lines,
             header: self.header.as_ref(),
-            elements: self.elements.get(..self.elements.len().min(50)).unwrap_or_default(),
+            elements: self
+                .elements
+                .get(..self.elements.len().min(50))
+                .unwrap_or_default(),
             is_document: !self.elements.is_empty() || (self.header.is_some() && !is_one_line),
             is_whole: true,
         };
@@ -189,19 +253,43 @@ impl<'t> Cut<'t> {
     pub(crate) fn records(&self, shape: Shape) -> Vec<(Origin, String, Place<'static>)> {
         let mut records = Vec::new();
         if shape == Shape::Document {
-            records.extend(self.header.iter().map(|header| (header.to_source(), Place::Header)));
-            records.extend(self.elements.iter().map(|element| (element.to_source(), Place::Element)));
+            records.extend(
+                self.header
+                    .iter()
+                    .map(|header| (header.to_source(), Place::Header)),
+            );
+            records.extend(
+                self.elements
+                    .iter()
+                    .map(|element| (element.to_source(), Place::Element)),
+            );
         } else {
             records.extend(self.text.lines().map(|line| (line.to_owned(), Place::Line)));
         }
-        let origin = |at, len| Origin { file: FileId(0), at, len: saturating_u32(len), line: 0 };
-        (0..).zip(records).map(|(at, (text, place))| (origin(at, text.len()), text, place)).collect()
+        let origin = |at, len| Origin {
+            file: FileId(0),
+            at,
+            len: saturating_u32(len),
+            line: 0,
+        };
+        (0..)
+            .zip(records)
+            .map(|(at, (text, place))| (origin(at, text.len()), text, place))
+            .collect()
     }
 
     /// Feeds all records to a decoder.
     pub(crate) fn feed(&self, shape: Shape, decoder: &mut dyn Decoder, out: &mut Batch) {
         for (origin, text, place) in self.records(shape) {
-            feed(decoder, Record { origin, bytes: text.as_bytes() }, place, out);
+            feed(
+                decoder,
+                Record {
+                    origin,
+                    bytes: text.as_bytes(),
+                },
+                place,
+                out,
+            );
         }
         decoder.finish(out);
     }
@@ -233,11 +321,22 @@ pub(crate) fn read_folder(format: &dyn Format, path: &Path, session: &str) -> Tr
                 len: saturating_u32(bytes.len()),
                 line: 0,
             };
-            feed(&mut *decoder, Record { origin, bytes: &bytes }, Place::File(&file), &mut out);
+            feed(
+                &mut *decoder,
+                Record {
+                    origin,
+                    bytes: &bytes,
+                },
+                Place::File(&file),
+                &mut out,
+            );
             seen.push(file);
         }
         let wanted = std::mem::take(&mut out.wanted);
-        patterns = wanted.iter().flat_map(|wanted| format.follow_up(path, wanted)).collect();
+        patterns = wanted
+            .iter()
+            .flat_map(|wanted| format.follow_up(path, wanted))
+            .collect();
     }
     decoder.finish(&mut out);
     transcript(out)
@@ -274,12 +373,24 @@ fn entry_figures(transcript: &Transcript) -> [u32; 9] {
 
 /// The figures of a transcript on one line.
 fn figures(transcript: &Transcript) -> String {
-    let [user, assistant, harness, calls, results, failed, strays, images, thinking] =
-        entry_figures(transcript);
+    let [
+        user,
+        assistant,
+        harness,
+        calls,
+        results,
+        failed,
+        strays,
+        images,
+        thinking,
+    ] = entry_figures(transcript);
     let tally = transcript.tally();
     let [mut input, mut output, mut read, mut write, mut requests] = [0; 5];
     let mut cost = 0.0;
-    for usage in transcript.entries().filter_map(|entry| entry.usage.as_deref()) {
+    for usage in transcript
+        .entries()
+        .filter_map(|entry| entry.usage.as_deref())
+    {
         input += usage.input.unwrap_or(0);
         output += usage.output.unwrap_or(0);
         read += usage.cache_read.unwrap_or(0);
@@ -307,7 +418,9 @@ fn every_record_of_a_corpus_is_accounted_for() {
         let mut seen = 0;
         for path in corpus.of(&["cline", "opencode", "roo-code", "lookalikes"]) {
             let is_in_tree = path.components().any(|part| part.as_os_str() == "storage");
-            let Ok(text) = fs::read_to_string(&path) else { continue };
+            let Ok(text) = fs::read_to_string(&path) else {
+                continue;
+            };
             if is_in_tree {
                 continue;
             }
@@ -318,7 +431,12 @@ fn every_record_of_a_corpus_is_accounted_for() {
             cut.feed(found.verdict.shape, &mut *decoder, &mut out);
             let transcript = transcript(out);
             assert_eq!(transcript.tally().faulty, 0, "{}", path.display());
-            println!("{} [{}] {}", path.display(), found.format.name(), figures(&transcript));
+            println!(
+                "{} [{}] {}",
+                path.display(),
+                found.format.name(),
+                figures(&transcript)
+            );
             seen += 1;
         }
         assert!(seen >= corpus.least(20, 50), "{seen}");
@@ -327,14 +445,20 @@ fn every_record_of_a_corpus_is_accounted_for() {
 
 #[test]
 fn storage_folders_give_the_same_as_their_event_streams() {
-    let Some(Corpus { folder: corpus, .. }) = real() else { return };
+    let Some(Corpus { folder: corpus, .. }) = real() else {
+        return;
+    };
     let opencode = named("opencode").unwrap();
     let trees = fs::read_dir(corpus.join("opencode/derived_storage_tree_from_events")).unwrap();
     let mut compared = 0;
     for tree in trees.flatten().map(|entry| entry.path()) {
         let name = tree.file_name().unwrap().to_string_lossy().into_owned();
-        let stream = corpus.join(format!("opencode/sudo-tee__opencode.nvim__events_{name}.json"));
-        let Ok(text) = fs::read_to_string(&stream) else { continue };
+        let stream = corpus.join(format!(
+            "opencode/sudo-tee__opencode.nvim__events_{name}.json"
+        ));
+        let Ok(text) = fs::read_to_string(&stream) else {
+            continue;
+        };
         let mut decoder = opencode.decoder();
         let mut out = Batch::default();
         Cut::new(&text).feed(Shape::Document, &mut *decoder, &mut out);
@@ -347,7 +471,10 @@ fn storage_folders_give_the_same_as_their_event_streams() {
             Some(entry_figures(&transcript))
         });
         let sessions: Vec<_> = sessions.collect();
-        assert!(sessions.is_empty() || sessions.contains(&stored), "{name}: {stored:?} and {sessions:?}");
+        assert!(
+            sessions.is_empty() || sessions.contains(&stored),
+            "{name}: {stored:?} and {sessions:?}"
+        );
         compared += usize::from(!sessions.is_empty());
     }
     assert!(compared > 0);
@@ -358,18 +485,34 @@ fn bodies(edit: Edit) -> Vec<Body> {
     let mut blocks = match edit {
         Edit::Entry(entry) => entry.blocks,
         Edit::Result { call, result, .. } => {
-            let stray = StrayResult { call, result: *result, duplicate: false };
-            vec![Batch::block(Piece::default(), BlockKind::Result(Box::new(stray)))]
+            let stray = StrayResult {
+                call,
+                result: *result,
+                duplicate: false,
+            };
+            vec![Batch::block(
+                Piece::default(),
+                BlockKind::Result(Box::new(stray)),
+            )]
         }
         _ => Vec::new(),
     };
-    blocks.iter_mut().flat_map(|block| block.kind.bodies_mut()).map(|body| body.clone()).collect()
+    blocks
+        .iter_mut()
+        .flat_map(|block| block.kind.bodies_mut())
+        .map(|body| body.clone())
+        .collect()
 }
 
 #[test]
 fn bodies_come_again_from_their_records_alone() {
-    for path in corpora().iter().flat_map(|corpus| corpus.of(&["cline", "opencode", "roo-code"])) {
-        let Ok(text) = fs::read_to_string(&path) else { continue };
+    for path in corpora()
+        .iter()
+        .flat_map(|corpus| corpus.of(&["cline", "opencode", "roo-code"]))
+    {
+        let Ok(text) = fs::read_to_string(&path) else {
+            continue;
+        };
         let cut = Cut::new(&text);
         let found = cut.detect(&path);
         let mut decoder = found.format.decoder();
@@ -379,12 +522,28 @@ fn bodies_come_again_from_their_records_alone() {
         for (origin, text, place) in cut.records(found.verdict.shape) {
             let mut decoder = found.format.decoder();
             let mut out = Batch::default();
-            feed(&mut *decoder, Record { origin, bytes: text.as_bytes() }, place, &mut out);
+            feed(
+                &mut *decoder,
+                Record {
+                    origin,
+                    bytes: text.as_bytes(),
+                },
+                place,
+                &mut out,
+            );
             decoder.finish(&mut out);
             let alone: Vec<Body> = out.edits.into_iter().flat_map(bodies).collect();
             for body in whole.iter().filter(|body| body.from.at == origin.at) {
-                let same = alone.iter().any(|other| other.slot == body.slot && other == body);
-                assert!(same, "{} record {} slot {}", path.display(), origin.at, body.slot);
+                let same = alone
+                    .iter()
+                    .any(|other| other.slot == body.slot && other == body);
+                assert!(
+                    same,
+                    "{} record {} slot {}",
+                    path.display(),
+                    origin.at,
+                    body.slot
+                );
             }
         }
     }

@@ -31,7 +31,12 @@ fn damage_to_one_record_spares_all_others() {
         let lines = Lines::of(&path);
         let sound = read(&lines, &lines.records());
         for n in 0..lines.count() {
-            for damage in [Damage::Dropped, Damage::Doubled, Damage::Cut, Damage::Garbled] {
+            for damage in [
+                Damage::Dropped,
+                Damage::Doubled,
+                Damage::Cut,
+                Damage::Garbled,
+            ] {
                 let what = format!("{} record {} {damage:?}", fixtures::name(&path), n + 1);
                 check(&lines, n, damage, &sound, &what);
             }
@@ -46,17 +51,32 @@ fn known_fields_of_any_type_lose_no_record() {
         let lines = Lines::of(&path);
         for n in 0..lines.count() {
             let record = lines.record(n);
-            let Ok(value) = serde_json::from_slice::<Value>(record.bytes) else { continue };
+            let Ok(value) = serde_json::from_slice::<Value>(record.bytes) else {
+                continue;
+            };
             // Other words in the same fields are read by the same code.
             if !known.insert((path.parent().unwrap().to_owned(), shape(&value))) {
                 continue;
             }
             let mutants = mutants(&value);
-            let records: Vec<Record<'_>> =
-                mutants.iter().map(|bytes| Record { origin: record.origin, bytes }).collect();
+            let records: Vec<Record<'_>> = mutants
+                .iter()
+                .map(|bytes| Record {
+                    origin: record.origin,
+                    bytes,
+                })
+                .collect();
             for mutant in &records {
-                let what = || format!("{}: {}", fixtures::name(&path), String::from_utf8_lossy(mutant.bytes));
-                let read = catch_unwind(AssertUnwindSafe(|| read(&lines, std::slice::from_ref(mutant))));
+                let what = || {
+                    format!(
+                        "{}: {}",
+                        fixtures::name(&path),
+                        String::from_utf8_lossy(mutant.bytes)
+                    )
+                };
+                let read = catch_unwind(AssertUnwindSafe(|| {
+                    read(&lines, std::slice::from_ref(mutant))
+                }));
                 let read = read.unwrap_or_else(|_| panic!("{}", what()));
                 assert!(read.tally().records() >= 1, "{}", what());
             }
@@ -72,10 +92,14 @@ fn shape(value: &Value) -> Vec<String> {
     collect_pointers(value, String::new(), &mut pointers);
     let kind = |pointer: &String| {
         let name = pointer.rsplit('/').next()?;
-        let is_kind = ["type", "kind", "role", "event", "subtype", "name", "status"].contains(&name);
+        let is_kind =
+            ["type", "kind", "role", "event", "subtype", "name", "status"].contains(&name);
         value.pointer(pointer)?.as_str().filter(|_| is_kind)
     };
-    pointers.iter().map(|pointer| format!("{pointer} {}", kind(pointer).unwrap_or_default())).collect()
+    pointers
+        .iter()
+        .map(|pointer| format!("{pointer} {}", kind(pointer).unwrap_or_default()))
+        .collect()
 }
 
 /// The record with each of its fields replaced by each other type, and by numbers at the limits.
@@ -102,7 +126,10 @@ fn mutants(value: &Value) -> Vec<Vec<u8>> {
         }
         serde_json::to_vec(&mutant).unwrap()
     };
-    pointers.iter().flat_map(|pointer| others.iter().map(move |other| mutant(pointer, other))).collect()
+    pointers
+        .iter()
+        .flat_map(|pointer| others.iter().map(move |other| mutant(pointer, other)))
+        .collect()
 }
 
 fn collect_pointers(value: &Value, at: String, pointers: &mut Vec<String>) {
@@ -127,8 +154,17 @@ fn collect_pointers(value: &Value, at: String, pointers: &mut Vec<String>) {
 fn generic_line(bytes: &[u8]) -> Batch {
     let format = named("generic").unwrap();
     let len = u32::try_from(bytes.len()).unwrap();
-    let origin = Origin { file: FileId(0), at: 0, len, line: 1 };
-    fixtures::decode(&mut *format.decoder(), &[Record { origin, bytes }], &Batch::default())
+    let origin = Origin {
+        file: FileId(0),
+        at: 0,
+        len,
+        line: 1,
+    };
+    fixtures::decode(
+        &mut *format.decoder(),
+        &[Record { origin, bytes }],
+        &Batch::default(),
+    )
 }
 
 #[test]
@@ -140,13 +176,24 @@ fn values_on_one_line_know_their_own_places() {
         let mut odd = two.clone();
         odd.splice(27..27, *b"\xff\xfe\xe2\x82");
         // A frame is no part of its value: read again by its place, the value is the same.
-        let line = [front.as_bytes(), &one, b"  ", &odd, b"data: ", &three, b" \xff {"].concat();
+        let line = [
+            front.as_bytes(),
+            &one,
+            b"  ",
+            &odd,
+            b"data: ",
+            &three,
+            b" \xff {",
+        ]
+        .concat();
         let batch = generic_line(&line);
         assert_eq!(batch.tally.records(), 4, "{front:?}");
         assert_eq!(batch.tally.bytes.total(), line.len() as u64, "{front:?}");
         let transcript = fixtures::transcript_of(vec![batch]);
-        let bodies =
-            transcript.entries().flat_map(|entry| &entry.blocks).flat_map(|block| block.kind.bodies());
+        let bodies = transcript
+            .entries()
+            .flat_map(|entry| &entry.blocks)
+            .flat_map(|block| block.kind.bodies());
         let places: Vec<&[u8]> = bodies
             .map(|body| &line[usize::try_from(body.from.at).unwrap()..][..body.from.len as usize])
             .collect();
@@ -156,14 +203,21 @@ fn values_on_one_line_know_their_own_places() {
 
 #[test]
 fn a_value_that_cannot_be_read_is_lost_on_no_line() {
-    for broken in [r#"{"role":"user","content":1e999}"#, r#"{"role":"user","content":"\ud800"}"#] {
+    for broken in [
+        r#"{"role":"user","content":1e999}"#,
+        r#"{"role":"user","content":"\ud800"}"#,
+    ] {
         for line in [
             format!(r#"{broken} {{"a":1}}"#),
             format!(r#"{{"a":1}} {broken} {{"a":2}}"#),
             format!("{broken}{broken}"),
         ] {
             let batch = generic_line(line.as_bytes());
-            assert_eq!(batch.tally.records(), line.matches('{').count() as u64, "{line}");
+            assert_eq!(
+                batch.tally.records(),
+                line.matches('{').count() as u64,
+                "{line}"
+            );
         }
     }
 }
@@ -181,15 +235,29 @@ fn a_document_that_breaks_off_comes_again_from_the_disk() {
     let bare = "{\"messages]:[{\n {\"";
     for text in [messages, key, bare] {
         std::fs::write(&path, text).unwrap();
-        let mut session = fixtures::read(&Target { path: path.clone(), session: None });
+        let mut session = fixtures::read(&Target {
+            path: path.clone(),
+            session: None,
+        });
         let mut cut = 0;
-        for body in
-            session.transcript.entries().flat_map(|entry| &entry.blocks).flat_map(|block| block.kind.bodies())
+        for body in session
+            .transcript
+            .entries()
+            .flat_map(|entry| &entry.blocks)
+            .flat_map(|block| block.kind.bodies())
         {
             let again = session.pager.read(body.from);
-            assert_eq!(again.get(usize::from(body.slot)), Some(&body.held), "{body:?}");
+            assert_eq!(
+                again.get(usize::from(body.slot)),
+                Some(&body.held),
+                "{body:?}"
+            );
             let next = session.pager.read_next(body.from, &|_| true);
-            assert_eq!(next.get(usize::from(body.slot)), Some(&body.held), "{body:?}");
+            assert_eq!(
+                next.get(usize::from(body.slot)),
+                Some(&body.held),
+                "{body:?}"
+            );
             cut += usize::from(body.lines > 1);
         }
         assert_eq!(cut, 1, "{text}");
@@ -206,7 +274,13 @@ fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str
     let mut records = lines.records();
     match damage {
         Damage::Dropped => drop(records.remove(n)),
-        Damage::Doubled => records.insert(n + 1, Record { origin: lines.end(), bytes }),
+        Damage::Doubled => records.insert(
+            n + 1,
+            Record {
+                origin: lines.end(),
+                bytes,
+            },
+        ),
         Damage::Cut | Damage::Garbled => records[n].bytes = &broken,
     }
     let damaged = read(lines, &records);
@@ -218,7 +292,9 @@ fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str
         // Notices and polls tell how work ended that another call began.
         "claude-code" => {
             let marks: [&[u8]; 2] = [b"<task-notification>", b"retrieval_status"];
-            marks.iter().any(|mark| memchr::memmem::find(bytes, mark).is_some())
+            marks
+                .iter()
+                .any(|mark| memchr::memmem::find(bytes, mark).is_some())
         }
         // So does a line of the machine's before what the human said.
         "openclaw" => memchr::memmem::find(bytes, b"] Exec ").is_some(),
@@ -238,17 +314,29 @@ fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str
     let depends_on_others = |entry: &Entry| {
         let bodies = entry.blocks.iter().flat_map(|block| block.kind.bodies());
         (entry.marks.prompt || entry.marks.trace)
-            && bodies.into_iter().any(|body| body.from.at != entry.origin.at)
+            && bodies
+                .into_iter()
+                .any(|body| body.from.at != entry.origin.at)
     };
-    for entry in sound.entries().filter(|entry| !has_part(entry, its) && !depends_on_others(entry)) {
+    for entry in sound
+        .entries()
+        .filter(|entry| !has_part(entry, its) && !depends_on_others(entry))
+    {
         // An error may come with the answer it ended or, if that is lost, by itself. More blocks may
         // be there: the lost record may have been one that takes something back.
         let now = damaged.find(&entry.key).and_then(|id| damaged.get(id));
         let after: Vec<BlockKind> =
             now.map_or_else(|| damaged.entries().flat_map(contents).collect(), contents);
         let mut rest = after.iter();
-        let is_kept = contents(entry).iter().all(|block| rest.any(|other| other == block));
-        assert!(is_kept, "{what}: {}\n{after:#?}\n{:#?}", entry.key, contents(entry));
+        let is_kept = contents(entry)
+            .iter()
+            .all(|block| rest.any(|other| other == block));
+        assert!(
+            is_kept,
+            "{what}: {}\n{after:#?}\n{:#?}",
+            entry.key,
+            contents(entry)
+        );
         // A line of bookkeeping may be all that is left of what the lost record held.
         let is_same = |now: &Entry| now.role == entry.role || entry.marks.trace;
         assert!(now.is_none_or(is_same), "{what}: {}", entry.key);
@@ -259,9 +347,15 @@ fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str
 /// what a script printed, in whose place what its command put out may stand; or ends a turn, behind which commands may end.
 fn looks_after_a_process(lines: &Lines, bytes: &[u8]) -> bool {
     const ID: &str = "\"call_id\":\"";
-    let marks: [&[u8]; 3] =
-        [b"Process running with session ID", b"custom_tool_call_output", b"task_complete"];
-    if marks.iter().any(|mark| memchr::memmem::find(bytes, mark).is_some()) {
+    let marks: [&[u8]; 3] = [
+        b"Process running with session ID",
+        b"custom_tool_call_output",
+        b"task_complete",
+    ];
+    if marks
+        .iter()
+        .any(|mark| memchr::memmem::find(bytes, mark).is_some())
+    {
         return true;
     }
     let polls = lines
@@ -270,14 +364,21 @@ fn looks_after_a_process(lines: &Lines, bytes: &[u8]) -> bool {
         .filter(|record| memchr::memmem::find(record.bytes, b"write_stdin").is_some());
     polls.into_iter().any(|poll| {
         let text = String::from_utf8_lossy(poll.bytes);
-        let id = text.split_once(ID).and_then(|(_, rest)| rest.split('"').next()).unwrap_or_default();
+        let id = text
+            .split_once(ID)
+            .and_then(|(_, rest)| rest.split('"').next())
+            .unwrap_or_default();
         !id.is_empty() && memchr::memmem::find(bytes, format!("{ID}{id}\"").as_bytes()).is_some()
     })
 }
 
 fn read(lines: &Lines, records: &[Record<'_>]) -> Transcript {
     let mut decoder = lines.format.decoder();
-    fixtures::transcript_of(vec![fixtures::decode(&mut *decoder, records, &Batch::default())])
+    fixtures::transcript_of(vec![fixtures::decode(
+        &mut *decoder,
+        records,
+        &Batch::default(),
+    )])
 }
 
 /// Keeps the braces and breaks what is between them.
@@ -304,7 +405,10 @@ fn has_part(entry: &Entry, its: impl Fn(Origin) -> bool) -> bool {
 /// was made again, and how a sum compares.
 fn contents(entry: &Entry) -> Vec<BlockKind> {
     let is_line = |kind: &BlockKind| {
-        matches!(kind, BlockKind::Break(Break::Setting(_) | Break::Waiting(_) | Break::Error(_)))
+        matches!(
+            kind,
+            BlockKind::Break(Break::Setting(_) | Break::Waiting(_) | Break::Error(_))
+        )
     };
     let kinds = entry.blocks.iter().map(|block| block.kind.clone());
     let mut kinds: Vec<BlockKind> = kinds.filter(|kind| !is_line(kind)).collect();
@@ -317,7 +421,9 @@ fn contents(entry: &Entry) -> Vec<BlockKind> {
                 }
             }
             BlockKind::Break(Break::Error(error)) => {
-                let once = error.rsplit_once(" ×").map_or(error.as_str(), |(once, _)| once);
+                let once = error
+                    .rsplit_once(" ×")
+                    .map_or(error.as_str(), |(once, _)| once);
                 *error = Text::clean(once);
             }
             _ => {}

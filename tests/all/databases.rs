@@ -17,7 +17,8 @@ pub(crate) fn made_from(sql: &Path) -> PathBuf {
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     let made = made.get_or_insert_default();
     let make = || {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("databases-{}", std::process::id()));
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("databases-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join(sql.with_extension("db").file_name().unwrap());
         write(sql, &path);
@@ -30,7 +31,9 @@ pub(crate) fn made_from(sql: &Path) -> PathBuf {
 pub(crate) fn write(sql: &Path, path: &Path) {
     let _ = fs::remove_file(path);
     let connection = Connection::open(path).unwrap();
-    connection.execute_batch(&fs::read_to_string(sql).unwrap()).unwrap();
+    connection
+        .execute_batch(&fs::read_to_string(sql).unwrap())
+        .unwrap();
 }
 
 /// An agent that holds its database open.
@@ -42,7 +45,9 @@ impl Writer {
     /// Opens a database as its agent does.
     pub(crate) fn open(path: &Path) -> Self {
         let connection = Connection::open(path).unwrap();
-        connection.execute_batch("PRAGMA journal_mode = wal; PRAGMA synchronous = normal").unwrap();
+        connection
+            .execute_batch("PRAGMA journal_mode = wal; PRAGMA synchronous = normal")
+            .unwrap();
         Self { connection }
     }
 
@@ -73,7 +78,9 @@ impl Writer {
         let data = format!(r#"{{"role":"{role}","time":{{"created":{number}}}}}"#);
         let sql = "INSERT INTO message (id, session_id, time_created, time_updated, data) VALUES (?1, ?2, ?3, ?3, ?4)";
         let mut insert = self.connection.prepare_cached(sql).unwrap();
-        insert.execute(params![message_id(number), session, number, data]).unwrap();
+        insert
+            .execute(params![message_id(number), session, number, data])
+            .unwrap();
     }
 
     /// Adds a part to an OpenCode message, or edits it.
@@ -84,7 +91,9 @@ impl Writer {
                    ON CONFLICT (id) DO UPDATE SET data = ?5, time_updated = ?4";
         let mut insert = self.connection.prepare_cached(sql).unwrap();
         let id = format!("prt_{number:08}");
-        insert.execute(params![id, message_id(message), session, time, data]).unwrap();
+        insert
+            .execute(params![id, message_id(message), session, time, data])
+            .unwrap();
     }
 }
 
@@ -99,7 +108,11 @@ const ELSEWHERE: &str = "TV_TEST_WRITES_TO";
 impl Elsewhere {
     pub(crate) fn open(path: &Path) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "databases::writes_what_another_process_says", "--nocapture"])
+            .args([
+                "--exact",
+                "databases::writes_what_another_process_says",
+                "--nocapture",
+            ])
             .env(ELSEWHERE, path)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -128,7 +141,9 @@ impl Drop for Elsewhere {
 /// The other end of [`Elsewhere`]; by itself it has nothing to do.
 #[test]
 fn writes_what_another_process_says() {
-    let Some(path) = std::env::var_os(ELSEWHERE) else { return };
+    let Some(path) = std::env::var_os(ELSEWHERE) else {
+        return;
+    };
     let connection = Connection::open(path).unwrap();
     for line in std::io::stdin().lines() {
         connection.execute_batch(&line.unwrap()).unwrap();
@@ -146,7 +161,11 @@ pub(crate) fn event(seq: i64) -> String {
         return r#"{"type":"session","version":3,"id":"s","timestamp":"2026-09-20T10:00:00.000Z"}"#
             .to_owned();
     }
-    let parent = if seq == 1 { "null".to_owned() } else { format!("\"e{}\"", seq - 1) };
+    let parent = if seq == 1 {
+        "null".to_owned()
+    } else {
+        format!("\"e{}\"", seq - 1)
+    };
     format!(
         r#"{{"type":"message","id":"e{seq}","parentId":{parent},"timestamp":"2026-09-20T10:00:00.000Z","message":{{"role":"user","content":"message {seq}"}}}}"#
     )
@@ -155,13 +174,20 @@ pub(crate) fn event(seq: i64) -> String {
 /// The tables of a fixture without its rows.
 pub(crate) fn tables_of(sql: &Path) -> String {
     let text = fs::read_to_string(sql).unwrap();
-    text.lines().take_while(|line| !line.starts_with("INSERT")).collect::<Vec<_>>().join("\n")
+    text.lines()
+        .take_while(|line| !line.starts_with("INSERT"))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// The names of all files in a folder.
 pub(crate) fn listing(folder: &Path) -> Vec<String> {
-    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
-    let mut names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    let names = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<String> = names
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect();
     names.sort();
     names
 }

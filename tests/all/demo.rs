@@ -17,13 +17,19 @@ fn asset() -> std::path::PathBuf {
 }
 
 fn read_demo() -> ReadSession {
-    fixtures::read(&Target { path: asset(), session: None })
+    fixtures::read(&Target {
+        path: asset(),
+        session: None,
+    })
 }
 
 #[test]
 fn every_line_is_understood() {
     let session = read_demo();
-    assert_eq!((session.opened.format, session.opened.confidence), ("claude-code", "certain"));
+    assert_eq!(
+        (session.opened.format, session.opened.confidence),
+        ("claude-code", "certain")
+    );
     let tally = session.transcript.tally();
     assert_eq!(tally.faulty, 0, "{:?}", tally.faults);
     assert!(tally.unknown.is_empty(), "{:?}", tally.unknown);
@@ -50,12 +56,24 @@ fn it_shows_every_kind_of_block() {
             BlockKind::Call(call) => {
                 tools.insert(call.kind);
                 states.insert(call.state.word());
-                patches += usize::from(call.state.result().is_some_and(|result| result.patch.is_some()));
+                patches += usize::from(
+                    call.state
+                        .result()
+                        .is_some_and(|result| result.patch.is_some()),
+                );
                 "call"
             }
         });
     }
-    for kind in ["text", "thinking", "image", "call", "compaction", "error", "interrupted"] {
+    for kind in [
+        "text",
+        "thinking",
+        "image",
+        "call",
+        "compaction",
+        "error",
+        "interrupted",
+    ] {
         assert!(blocks.contains(kind), "{kind} is missing in {blocks:?}");
     }
     for kind in [
@@ -79,24 +97,35 @@ fn its_calls_pair_its_sub_agents_have_lanes_and_its_requests_are_counted() {
     let session = read_demo();
     let transcript = &session.transcript;
     let calls = || {
-        transcript.entries().flat_map(|entry| &entry.blocks).filter_map(|block| match &block.kind {
-            BlockKind::Call(call) => Some(call),
-            _ => None,
-        })
+        transcript
+            .entries()
+            .flat_map(|entry| &entry.blocks)
+            .filter_map(|block| match &block.kind {
+                BlockKind::Call(call) => Some(call),
+                _ => None,
+            })
     };
     assert_eq!(calls().count(), 43);
     assert!(calls().all(|call| call.state.result().is_some()));
-    let delegates: Vec<_> = calls().filter(|call| call.kind == ToolKind::Delegate).collect();
+    let delegates: Vec<_> = calls()
+        .filter(|call| call.kind == ToolKind::Delegate)
+        .collect();
     assert_eq!((delegates.len(), transcript.lanes().len()), (3, 3));
     for delegate in delegates {
         assert!(matches!(delegate.state, ToolState::Done(_)));
-        let lane = transcript.lane_of_call(&delegate.key).expect("the call leads to its lane");
+        let lane = transcript
+            .lane_of_call(&delegate.key)
+            .expect("the call leads to its lane");
         assert!(lane.entries.len() >= 4);
     }
     assert_eq!(transcript.totals().sum().requests, 39);
     assert_eq!(transcript.meta().models.len(), 3);
     assert!(transcript.turns().len() >= 4, "{:?}", transcript.turns());
-    assert!(transcript.entries().any(|entry| entry.role == Role::Harness));
+    assert!(
+        transcript
+            .entries()
+            .any(|entry| entry.role == Role::Harness)
+    );
 }
 
 #[test]
@@ -121,5 +150,8 @@ fn a_replay_starts_with_the_prompt_and_stops_at_once() {
     let text = fs::read_to_string(demo.path()).unwrap();
     assert!(text.contains("The harbour master says"));
     drop(demo);
-    assert!(started.elapsed() < Duration::from_secs(2), "it must not sit out its pauses");
+    assert!(
+        started.elapsed() < Duration::from_secs(2),
+        "it must not sit out its pauses"
+    );
 }

@@ -28,8 +28,17 @@ fn session() -> (tempfile::TempDir, std::path::PathBuf) {
 }
 
 fn shown(args: &[&str], path: &std::path::Path) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_tv")).arg("show").args(args).arg(path).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new(env!("CARGO_BIN_EXE_tv"))
+        .arg("show")
+        .args(args)
+        .arg(path)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -46,11 +55,18 @@ fn fields_that_no_block_shows_are_shown_from_level_4_on() {
     ] {
         assert!(full.contains(row), "{row:?} is not in\n{full}");
     }
-    assert_eq!(full.matches("provider someone").count(), 1, "below the last block of the record:\n{full}");
+    assert_eq!(
+        full.matches("provider someone").count(),
+        1,
+        "below the last block of the record:\n{full}"
+    );
     assert!(!shown(&["--level", "3"], &path).contains("someone"));
     assert!(!shown(&["--level", "4", "--redact"], &path).contains("AAAAAAAA"));
     let ascii = shown(&["--level", "4", "--ascii"], &path);
-    assert!(ascii.is_ascii() && ascii.contains("provider someone"), "{ascii}");
+    assert!(
+        ascii.is_ascii() && ascii.contains("provider someone"),
+        "{ascii}"
+    );
 }
 
 /// What is written twice, or with each line, is shown once.
@@ -58,7 +74,10 @@ fn fields_that_no_block_shows_are_shown_from_level_4_on() {
 fn what_is_told_elsewhere_is_not_listed_again() {
     let shown = |name: &str| shown(&["--level", "4"], &crate::stage::fixture(name));
     let run = shown("swe-agent-traj/bell.traj");
-    assert!(!run.contains("trajectory") && run.contains("exit_status"), "{run}");
+    assert!(
+        !run.contains("trajectory") && run.contains("exit_status"),
+        "{run}"
+    );
     let spans = shown("otel-genai/traces.jsonl");
     assert_eq!(spans.matches("service.version").count(), 1, "{spans}");
 }
@@ -67,26 +86,38 @@ fn what_is_told_elsewhere_is_not_listed_again() {
 fn a_compressed_session_shows_them_as_its_file_does() {
     let (dir, path) = session();
     let packed = dir.path().join("s.jsonl.gz");
-    let mut file =
-        flate2::write::GzEncoder::new(fs::File::create(&packed).unwrap(), flate2::Compression::fast());
+    let mut file = flate2::write::GzEncoder::new(
+        fs::File::create(&packed).unwrap(),
+        flate2::Compression::fast(),
+    );
     file.write_all(LINES.as_bytes()).unwrap();
     file.finish().unwrap();
     for level in ["4", "5"] {
-        assert_eq!(shown(&["--level", level], &packed), shown(&["--level", level], &path));
+        assert_eq!(
+            shown(&["--level", level], &packed),
+            shown(&["--level", level], &path)
+        );
     }
     let stage = |path: &std::path::Path| {
         let mut stage = Stage::open(path, (100, 40), Theme::dark());
         stage.press("z 4");
         stage.picture()
     };
-    assert!(stage(&packed).contains("provider someone"), "{}", stage(&packed));
+    assert!(
+        stage(&packed).contains("provider someone"),
+        "{}",
+        stage(&packed)
+    );
 }
 
 #[test]
 fn json_has_them_at_the_block_or_the_result() {
     let (_dir, path) = session();
     let lines = shown(&["--json"], &path);
-    let entries: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let entries: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let answer = entries.iter().find(|entry| entry["key"] == "a1").unwrap();
     assert!(answer["blocks"][0].get("details").is_none());
     let call = &answer["blocks"][1];
@@ -102,7 +133,10 @@ fn the_viewer_reads_them_for_what_is_in_sight() {
     assert!(!stage.picture().contains("someone"));
     stage.press("z 4");
     let picture = stage.picture();
-    assert!(picture.contains("provider someone") && picture.contains("mood  failed"), "{picture}");
+    assert!(
+        picture.contains("provider someone") && picture.contains("mood  failed"),
+        "{picture}"
+    );
     assert!(!picture.contains('\u{1b}'));
     stage.press("z 3");
     assert!(!stage.picture().contains("someone"));
@@ -129,29 +163,43 @@ fn level_5_is_the_records_as_trees() {
         1,
         "the record has it, nothing repeats it:\n{raw}"
     );
-    assert!(!raw.contains('\u{1b}') && !shown(&["--level", "5", "--redact"], &path).contains("AAAAAAAA"));
+    assert!(
+        !raw.contains('\u{1b}')
+            && !shown(&["--level", "5", "--redact"], &path).contains("AAAAAAAA")
+    );
     assert!(shown(&["--level", "5", "--ascii"], &path).is_ascii());
 
     let mut stage = Stage::open(&path, (100, 60), Theme::dark());
     stage.press("z 5");
     let picture = stage.picture();
-    assert!(picture.contains("stopReason:") && picture.contains("mood: failed"), "{picture}");
+    assert!(
+        picture.contains("stopReason:") && picture.contains("mood: failed"),
+        "{picture}"
+    );
     stage.press("z 4");
     assert!(!stage.picture().contains("isError:"), "{}", stage.picture());
 }
 
 #[test]
 fn a_record_of_several_entries_is_told_of_once() {
-    let path =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/otel-genai/traces.jsonl");
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures/otel-genai/traces.jsonl");
     for level in ["4", "5"] {
         let full = shown(&["--level", level], &path);
-        assert_eq!(full.matches("gen_ai.response.finish_reasons").count(), 1, "level {level}:\n{full}");
+        assert_eq!(
+            full.matches("gen_ai.response.finish_reasons").count(),
+            1,
+            "level {level}:\n{full}"
+        );
     }
     let mut stage = Stage::open(&path, (180, 120), Theme::dark());
     stage.press("z 4 g");
     let picture = stage.picture();
-    assert_eq!(picture.matches("gen_ai.response.finish_reasons").count(), 1, "{picture}");
+    assert_eq!(
+        picture.matches("gen_ai.response.finish_reasons").count(),
+        1,
+        "{picture}"
+    );
 }
 
 #[test]
@@ -163,8 +211,15 @@ fn an_answer_without_words_says_below_its_calls_what_it_cost() {
     for (lines, at) in [(spent, "bot"), (silent, "")] {
         fs::write(&path, lines).unwrap();
         let full = shown(&["--level", "4"], &path);
-        let rows: Vec<&str> = full.lines().filter(|row| row.contains("↑700 ↓90")).collect();
+        let rows: Vec<&str> = full
+            .lines()
+            .filter(|row| row.contains("↑700 ↓90"))
+            .collect();
         assert!(rows.len() == 1 && rows[0].contains(at), "{full}");
-        assert_eq!(rows[0].trim() == "↑700 ↓90", at.is_empty(), "a row of its own:\n{full}");
+        assert_eq!(
+            rows[0].trim() == "↑700 ↓90",
+            at.is_empty(),
+            "a row of its own:\n{full}"
+        );
     }
 }

@@ -91,8 +91,14 @@ fn each_real_file_is_taken_by_its_own_format() {
         let mut wrong = Vec::new();
         let mut seen = 0;
         for path in corpus.files() {
-            let name = path.strip_prefix(&corpus.folder).unwrap_or(&path).to_string_lossy().into_owned();
-            let Some((folder, _)) = name.split_once('/') else { continue };
+            let name = path
+                .strip_prefix(&corpus.folder)
+                .unwrap_or(&path)
+                .to_string_lossy()
+                .into_owned();
+            let Some((folder, _)) = name.split_once('/') else {
+                continue;
+            };
             // The lint has sessions of several formats; the others are each like that of another agent.
             if is_no_session(&name) || ["lint", "lookalikes"].contains(&folder) {
                 continue;
@@ -100,7 +106,10 @@ fn each_real_file_is_taken_by_its_own_format() {
             let Ok(text) = read_head(&path) else { continue };
             let found = Cut::new(&text).detect(&path);
             let format = found.format.name();
-            let is_sure = matches!(found.verdict.confidence, Confidence::Certain | Confidence::Likely);
+            let is_sure = matches!(
+                found.verdict.confidence,
+                Confidence::Certain | Confidence::Likely
+            );
             if found.aside.is_some() {
                 continue;
             }
@@ -119,7 +128,12 @@ fn each_real_file_is_taken_by_its_own_format() {
             }
         }
         assert!(seen > corpus.least(60, 300), "{seen} files");
-        assert!(wrong.is_empty(), "{} of {seen} files:\n{}", wrong.len(), wrong.join("\n"));
+        assert!(
+            wrong.is_empty(),
+            "{} of {seen} files:\n{}",
+            wrong.len(),
+            wrong.join("\n")
+        );
     }
 }
 
@@ -127,13 +141,22 @@ fn each_real_file_is_taken_by_its_own_format() {
 fn files_that_are_no_sessions_say_what_they_are() {
     let dir = tempfile::tempdir().unwrap();
     for (text, words) in [
-        (r#"{"display":"/usage","timestamp":1,"workspace":"/w"}"#, "list of prompts"),
+        (
+            r#"{"display":"/usage","timestamp":1,"workspace":"/w"}"#,
+            "list of prompts",
+        ),
         (
             r#"[{"sessionId":"a","title":"t","dateCreated":"1","workspaceDirectory":"/w"}]"#,
             "list of sessions",
         ),
-        ("{\n \"autonomyMode\":\"low\",\n \"tokenUsage\":{\"inputTokens\":1}}", "settings of a session"),
-        (r#"{"info":{"id":"a"},"session_summary":"x","num_chat_messages":2}"#, "summary of a session"),
+        (
+            "{\n \"autonomyMode\":\"low\",\n \"tokenUsage\":{\"inputTokens\":1}}",
+            "settings of a session",
+        ),
+        (
+            r#"{"info":{"id":"a"},"session_summary":"x","num_chat_messages":2}"#,
+            "summary of a session",
+        ),
         (
             r#"{"session_id":"a","environment":{"working_directory":"/w"},"stats":{}}"#,
             "messages.jsonl beside",
@@ -142,21 +165,45 @@ fn files_that_are_no_sessions_say_what_they_are() {
             "{\"role\":\"_checkpoint\",\"id\":0}\n{\"role\":\"user\",\"content\":\"Hi.\"}\n",
             "wire.jsonl beside",
         ),
-        (r#"{"version":1,"approval":{"yolo":false},"dynamic_subagents":[]}"#, "state of a session of Kimi"),
-        (r#"{"title":"t","agents":{"main":{}},"workDir":"/w"}"#, "state of a session of Kimi"),
-        (r#"{"session_id":"a","cwd":"/w","session_state":{"version":"v1"}}"#, "Kiro's state of a session"),
+        (
+            r#"{"version":1,"approval":{"yolo":false},"dynamic_subagents":[]}"#,
+            "state of a session of Kimi",
+        ),
+        (
+            r#"{"title":"t","agents":{"main":{}},"workDir":"/w"}"#,
+            "state of a session of Kimi",
+        ),
+        (
+            r#"{"session_id":"a","cwd":"/w","session_state":{"version":"v1"}}"#,
+            "Kiro's state of a session",
+        ),
     ] {
         let path = dir.path().join("beside.json");
         fs::write(&path, text).unwrap();
-        let refused = tv::ingest::open(&Target { path, session: None }).err();
-        assert!(refused.as_ref().is_some_and(|error| error.0.contains(words)), "{text}: {refused:?}");
+        let refused = tv::ingest::open(&Target {
+            path,
+            session: None,
+        })
+        .err();
+        assert!(
+            refused
+                .as_ref()
+                .is_some_and(|error| error.0.contains(words)),
+            "{text}: {refused:?}"
+        );
     }
 }
 
 /// What a file is opened as: of ours, some are printed over several lines, which one look does not take apart.
 fn opened_as(path: &Path) -> String {
-    let target = Target { path: path.to_owned(), session: None };
-    tv::ingest::open(&target).map_or_else(|_| String::new(), |session| session.opened.format.to_string())
+    let target = Target {
+        path: path.to_owned(),
+        session: None,
+    };
+    tv::ingest::open(&target).map_or_else(
+        |_| String::new(),
+        |session| session.opened.format.to_string(),
+    )
 }
 
 /// The whole of a file; of large line files the beginning.
@@ -175,7 +222,8 @@ fn asking_until_one_is_certain_finds_what_asking_all_finds() {
     let mut certain = 0;
     for path in fixtures::all() {
         for target in fixtures::targets(&path) {
-            let (Ok(opened), Ok(verdicts)) = (tv::ingest::open(&target), tv::ingest::verdicts(&target))
+            let (Ok(opened), Ok(verdicts)) =
+                (tv::ingest::open(&target), tv::ingest::verdicts(&target))
             else {
                 assert!(
                     tv::ingest::open(&target).is_err() && tv::ingest::verdicts(&target).is_err(),
@@ -184,8 +232,15 @@ fn asking_until_one_is_certain_finds_what_asking_all_finds() {
                 continue;
             };
             let opened = opened.opened;
-            let best = verdicts.iter().map(|verdict| rank(verdict.confidence)).max().unwrap();
-            let first = verdicts.iter().find(|verdict| rank(verdict.confidence) == best).unwrap();
+            let best = verdicts
+                .iter()
+                .map(|verdict| rank(verdict.confidence))
+                .max()
+                .unwrap();
+            let first = verdicts
+                .iter()
+                .find(|verdict| rank(verdict.confidence) == best)
+                .unwrap();
             let is_empty = opened.reason.as_str().starts_with("the file is empty");
             assert!(
                 is_empty || opened.format == first.format,
@@ -202,7 +257,8 @@ fn asking_until_one_is_certain_finds_what_asking_all_finds() {
 /// Editors that are made from VS Code keep what their extensions write alike, each in a folder of its name.
 #[test]
 fn every_editor_that_is_made_from_vs_code_is_looked_into() {
-    let chat = fixtures::root().join("vscode-copilot-chat/0d000000-0000-4000-8000-000000000001.jsonl");
+    let chat =
+        fixtures::root().join("vscode-copilot-chat/0d000000-0000-4000-8000-000000000001.jsonl");
     let task = fixtures::root().join("cline/task");
     for user in [
         ".config/Code/User",
@@ -218,14 +274,31 @@ fn every_editor_that_is_made_from_vs_code_is_looked_into() {
         "portable/user-data/User",
     ] {
         let home = tempfile::tempdir().unwrap();
-        let sessions = home.path().join(user).join("workspaceStorage/0a1b/chatSessions");
-        let empty = home.path().join(user).join("globalStorage/emptyWindowChatSessions");
-        let tasks = home.path().join(user).join("globalStorage/saoudrizwan.claude-dev/tasks/1790000000000");
+        let sessions = home
+            .path()
+            .join(user)
+            .join("workspaceStorage/0a1b/chatSessions");
+        let empty = home
+            .path()
+            .join(user)
+            .join("globalStorage/emptyWindowChatSessions");
+        let tasks = home
+            .path()
+            .join(user)
+            .join("globalStorage/saoudrizwan.claude-dev/tasks/1790000000000");
         for folder in [&sessions, &empty, &tasks] {
             fs::create_dir_all(folder).unwrap();
         }
-        fs::copy(&chat, sessions.join("0d000000-0000-4000-8000-000000000001.jsonl")).unwrap();
-        fs::copy(&chat, empty.join("0d000000-0000-4000-8000-000000000009.jsonl")).unwrap();
+        fs::copy(
+            &chat,
+            sessions.join("0d000000-0000-4000-8000-000000000001.jsonl"),
+        )
+        .unwrap();
+        fs::copy(
+            &chat,
+            empty.join("0d000000-0000-4000-8000-000000000009.jsonl"),
+        )
+        .unwrap();
         for name in ["ui_messages.json", "api_conversation_history.json"] {
             fs::copy(task.join(name), tasks.join(name)).unwrap();
         }
@@ -236,7 +309,11 @@ fn every_editor_that_is_made_from_vs_code_is_looked_into() {
         }
         let list = String::from_utf8(command.output().unwrap().stdout).unwrap();
         let of = |format: &str| list.matches(&format!("\"format\":\"{format}\"")).count();
-        assert_eq!((of("vscode-copilot-chat"), of("cline")), (2, 1), "{user}: {list}");
+        assert_eq!(
+            (of("vscode-copilot-chat"), of("cline")),
+            (2, 1),
+            "{user}: {list}"
+        );
     }
 }
 
@@ -247,22 +324,40 @@ fn a_first_record_of_any_length_is_recognised() {
     let mut seen = 0;
     for fixture in fixtures::all().iter().filter(|path| path.is_file()) {
         let text = fs::read_to_string(fixture).unwrap();
-        let Some(at) = text.find('{').filter(|_| text.trim_start().starts_with(['{', '['])) else { continue };
+        let Some(at) = text
+            .find('{')
+            .filter(|_| text.trim_start().starts_with(['{', '[']))
+        else {
+            continue;
+        };
         let (before, after) = text.split_at(at + 1);
-        let comma = if after.trim_start().starts_with('}') { "" } else { "," };
+        let comma = if after.trim_start().starts_with('}') {
+            ""
+        } else {
+            ","
+        };
         let path = folder.path().join(fixture.file_name().unwrap());
         let padding = |len: usize| format!("\"padding\":\"{}\"", "x".repeat(len));
         // In front of all else of the first record, and behind it; what a document holds may be known by all its members.
         let end = text.get(at..).and_then(|record| {
-            let mut values = serde_json::Deserializer::from_str(record).into_iter::<serde::de::IgnoredAny>();
+            let mut values =
+                serde_json::Deserializer::from_str(record).into_iter::<serde::de::IgnoredAny>();
             values.next()?.ok()?;
             Some(at + values.byte_offset() - 1)
         });
-        let is_line = !comma.is_empty() && fixture.extension().is_some_and(|extension| extension == "jsonl");
-        let behind = end.and_then(|end| text.split_at_checked(end)).filter(|_| is_line);
+        let is_line = !comma.is_empty()
+            && fixture
+                .extension()
+                .is_some_and(|extension| extension == "jsonl");
+        let behind = end
+            .and_then(|end| text.split_at_checked(end))
+            .filter(|_| is_line);
         let padded = |len: usize| {
             let front = Some(format!("{before}{}{comma}{after}", padding(len)));
-            [front, behind.map(|(before, after)| format!("{before},{}{after}", padding(len)))]
+            [
+                front,
+                behind.map(|(before, after)| format!("{before},{}{after}", padding(len))),
+            ]
         };
         let opened = |len: usize| {
             padded(len).map(|text| {

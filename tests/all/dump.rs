@@ -56,7 +56,12 @@ fn session(transcript: &Transcript) -> String {
     for lane in transcript.lanes() {
         let call = lane.call.as_deref().unwrap_or("-");
         let n = lane.entries.len();
-        writeln!(out, "lane {} {:?} call={call} entries={n}", lane.name, lane.label).unwrap();
+        writeln!(
+            out,
+            "lane {} {:?} call={call} entries={n}",
+            lane.name, lane.label
+        )
+        .unwrap();
     }
     out
 }
@@ -108,7 +113,9 @@ pub(crate) fn entry(entry: &Entry, transcript: &Transcript) -> String {
 }
 
 fn is_abandoned(entry: &Entry, transcript: &Transcript) -> bool {
-    transcript.find(&entry.key).is_some_and(|id| transcript.branches().abandoned.contains(&id))
+    transcript
+        .find(&entry.key)
+        .is_some_and(|id| transcript.branches().abandoned.contains(&id))
 }
 
 /// What the model was sent of the block below, unless that is the usual.
@@ -128,8 +135,16 @@ fn block(kind: &BlockKind) -> String {
         BlockKind::Thinking(body) => format!("  thinking {}\n", self::body(body)),
         BlockKind::Call(call) => self::call(call),
         BlockKind::Result(stray) => {
-            let what = if stray.duplicate { "duplicate" } else { "stray" };
-            format!("  {what} result of {:?}\n{}", stray.call, result(&stray.result))
+            let what = if stray.duplicate {
+                "duplicate"
+            } else {
+                "stray"
+            };
+            format!(
+                "  {what} result of {:?}\n{}",
+                stray.call,
+                result(&stray.result)
+            )
         }
         BlockKind::Image(image) => format!("  {}\n", self::image(image)),
         BlockKind::Break(line) => format!("  --- {}\n", self::line(line)),
@@ -141,9 +156,17 @@ fn block(kind: &BlockKind) -> String {
 }
 
 fn call(call: &ToolCall) -> String {
-    let mut out = format!("  call {} {} {:?}", call.kind.word(), call.name, short(&call.headline));
+    let mut out = format!(
+        "  call {} {} {:?}",
+        call.kind.word(),
+        call.name,
+        short(&call.headline)
+    );
     write!(out, " {}", state(&call.state)).unwrap();
-    if let (Some(start), Some(end)) = (call.started, call.state.result().and_then(|result| result.at)) {
+    if let (Some(start), Some(end)) = (
+        call.started,
+        call.state.result().and_then(|result| result.at),
+    ) {
         write!(out, " after {} ms", end.since(start)).unwrap();
     }
     if let Some(lane) = &call.lane {
@@ -179,14 +202,26 @@ fn result(result: &ToolResult) -> String {
 }
 
 fn image(image: &Image) -> String {
-    let bytes = image.bytes.map_or_else(|| "?".to_owned(), |n| n.to_string());
-    let source = image.source.as_ref().map(|source| format!(" {source:?}")).unwrap_or_default();
+    let bytes = image
+        .bytes
+        .map_or_else(|| "?".to_owned(), |n| n.to_string());
+    let source = image
+        .source
+        .as_ref()
+        .map(|source| format!(" {source:?}"))
+        .unwrap_or_default();
     format!("image {:?} {bytes} B{source}", image.mime)
 }
 
 fn line(line: &Break) -> String {
     match line {
-        Break::Compaction { before, after, trigger, partial, took } => {
+        Break::Compaction {
+            before,
+            after,
+            trigger,
+            partial,
+            took,
+        } => {
             let partly = if *partial { " partial" } else { "" };
             let took = took.map(|ms| format!(" took={ms}")).unwrap_or_default();
             format!("compaction{partly} {trigger:?} before={before:?} after={after:?}{took}")
@@ -212,12 +247,18 @@ fn body(body: &Body) -> String {
         Held::Tree(tree) => json(tree),
         Held::Away => format!("away: {}", visible(&body.stub)),
     };
-    let lines = if body.lines == 1 { String::new() } else { format!(" {} lines", body.lines) };
+    let lines = if body.lines == 1 {
+        String::new()
+    } else {
+        format!(" {} lines", body.lines)
+    };
     format!("{} B{lines} | {shown}", body.bytes)
 }
 
 fn visible(text: &str) -> String {
-    text.replace('\n', "⏎").replace('\t', "⇥").replace('\u{1b}', "␛")
+    text.replace('\n', "⏎")
+        .replace('\t', "⇥")
+        .replace('\u{1b}', "␛")
 }
 
 /// A tree on one line; long strings are cut.
@@ -227,10 +268,16 @@ fn json(tree: &Tree) -> String {
         Tree::Bool(bool) => bool.to_string(),
         Tree::Number(number) => number.to_string(),
         Tree::Text(text) => format!("{:?}", short(text)),
-        Tree::List(items) => format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(", ")),
+        Tree::List(items) => format!(
+            "[{}]",
+            items.iter().map(json).collect::<Vec<_>>().join(", ")
+        ),
         Tree::Map(members) => {
             let member = |(name, value): &(Text, Tree)| format!("{name}: {}", json(value));
-            format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(", "))
+            format!(
+                "{{{}}}",
+                members.iter().map(member).collect::<Vec<_>>().join(", ")
+            )
         }
     }
 }
@@ -268,12 +315,17 @@ fn usage(usage: &Usage) -> String {
         ("write1h", usage.cache_write_1h),
         ("reasoning", usage.reasoning),
     ];
-    let mut words: Vec<String> =
-        parts.iter().filter_map(|(name, n)| n.map(|n| format!("{name}={n}"))).collect();
+    let mut words: Vec<String> = parts
+        .iter()
+        .filter_map(|(name, n)| n.map(|n| format!("{name}={n}")))
+        .collect();
     words.extend(usage.cost.map(|usd| format!("usd={usd:.6}")));
     words.extend(usage.terms.iter().map(|term| format!("on={term}")));
     words.extend(usage.last.as_ref().map(|last| {
-        let prompt = [last.input, last.cache_read, last.cache_write].into_iter().flatten().sum::<u64>();
+        let prompt = [last.input, last.cache_read, last.cache_write]
+            .into_iter()
+            .flatten()
+            .sum::<u64>();
         format!("last={prompt}+{}", last.output.unwrap_or(0))
     }));
     format!("{scope}{}", words.join(" "))
@@ -285,14 +337,32 @@ fn time(at: Option<Timestamp>) -> String {
 
 fn sums(transcript: &Transcript) -> String {
     let mut out = String::from("\n=== sums\n");
-    writeln!(out, "turns {} branches {}", transcript.turns().len(), transcript.branches().roots.len())
-        .unwrap();
+    writeln!(
+        out,
+        "turns {} branches {}",
+        transcript.turns().len(),
+        transcript.branches().roots.len()
+    )
+    .unwrap();
     for branch in &transcript.branches().list {
-        let keys: Vec<String> =
-            branch.entries.iter().filter_map(|id| Some(short(&transcript.get(*id)?.key))).collect();
-        let active = if branch.is_active { " active again" } else { "" };
+        let keys: Vec<String> = branch
+            .entries
+            .iter()
+            .filter_map(|id| Some(short(&transcript.get(*id)?.key)))
+            .collect();
+        let active = if branch.is_active {
+            " active again"
+        } else {
+            ""
+        };
         let why = branch.why.word();
-        writeln!(out, "branch {} {why}{active}: {}", branch.number, keys.join(" ")).unwrap();
+        writeln!(
+            out,
+            "branch {} {why}{active}: {}",
+            branch.number,
+            keys.join(" ")
+        )
+        .unwrap();
     }
     for (model, spent) in transcript.totals().by_model().iter() {
         if !is_nothing(spent) {
@@ -316,7 +386,12 @@ fn sums(transcript: &Transcript) -> String {
     }
     for (what, found) in &tally.unknown {
         let (n, judged, first) = (found.count(), found.judged().word(), found.first);
-        writeln!(out, "unknown {n} × {what}, {judged}, first at {}:{}", first.file.0, first.line).unwrap();
+        writeln!(
+            out,
+            "unknown {n} × {what}, {judged}, first at {}:{}",
+            first.file.0, first.line
+        )
+        .unwrap();
     }
     for notice in transcript.notices() {
         let severity = match notice.severity {
@@ -343,7 +418,10 @@ fn spent(spent: &Spent) -> String {
         ("reasoning", spent.reasoning),
     ];
     let mut words = vec![format!("requests={}", spent.requests)];
-    words.extend(sums.iter().filter_map(|(name, sum)| sum.known().map(|n| format!("{name}={n}"))));
+    words.extend(
+        sums.iter()
+            .filter_map(|(name, sum)| sum.known().map(|n| format!("{name}={n}"))),
+    );
     if spent.priced > 0 {
         words.push(format!("recorded micros={}", spent.recorded_nanos / 1_000));
     }

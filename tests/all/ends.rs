@@ -18,8 +18,16 @@ use crate::corpus::corpora;
 use crate::fixtures::read;
 
 /// The formats whose agents have such work, and the sessions of the lint.
-const FORMATS: [&str; 8] =
-    ["claude-code", "claude-stream-json", "codex", "copilot-cli", "hermes", "kimi-code", "lint", "openclaw"];
+const FORMATS: [&str; 8] = [
+    "claude-code",
+    "claude-stream-json",
+    "codex",
+    "copilot-cli",
+    "hermes",
+    "kimi-code",
+    "lint",
+    "openclaw",
+];
 
 /// A session of lines with work that went on after the result of its call.
 struct Sample {
@@ -34,36 +42,64 @@ struct Sample {
 impl Sample {
     fn of(path: &Path) -> Option<Self> {
         let is_lines = path.extension().is_some_and(|end| end == "jsonl");
-        let text = fs::read_to_string(path).ok().filter(|text| is_lines && text.len() < 8 << 20)?;
-        let target = Target { path: path.to_owned(), session: None };
-        ingest::sessions(&target).ok().filter(|ids| !ids.is_empty())?;
+        let text = fs::read_to_string(path)
+            .ok()
+            .filter(|text| is_lines && text.len() < 8 << 20)?;
+        let target = Target {
+            path: path.to_owned(),
+            session: None,
+        };
+        ingest::sessions(&target)
+            .ok()
+            .filter(|ids| !ids.is_empty())?;
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let transcript = read(&target).transcript;
         let mut line_of = HashMap::new();
         let mut works = Vec::new();
-        for entry in transcript.entries().filter(|entry| !entry.marks.copy && entry.lane.is_none()) {
-            line_of.entry(entry.key.clone()).or_insert(entry.origin.line as usize);
+        for entry in transcript
+            .entries()
+            .filter(|entry| !entry.marks.copy && entry.lane.is_none())
+        {
+            line_of
+                .entry(entry.key.clone())
+                .or_insert(entry.origin.line as usize);
             for call in entry.calls() {
-                let Some(result) = call.state.result() else { continue };
+                let Some(result) = call.state.result() else {
+                    continue;
+                };
                 for key in [&call.key, &result.key] {
                     line_of.insert(key.clone(), result.body.from.line as usize);
                 }
-                works.extend(call.state.work().map(|work| (call.key.clone(), work.clone())));
+                works.extend(
+                    call.state
+                        .work()
+                        .map(|work| (call.key.clone(), work.clone())),
+                );
             }
         }
-        let answers =
-            transcript.entries().filter(|entry| entry.role == Role::Assistant && entry.lane.is_none());
+        let answers = transcript
+            .entries()
+            .filter(|entry| entry.role == Role::Assistant && entry.lane.is_none());
         let answered = answers.filter_map(|entry| entry.at).max();
-        let prompted =
-            transcript.entries().filter(|entry| entry.marks.prompt).filter_map(|entry| entry.at).max();
+        let prompted = transcript
+            .entries()
+            .filter(|entry| entry.marks.prompt)
+            .filter_map(|entry| entry.at)
+            .max();
         works.retain(|(_, work)| work.ends != Ends::Unrecorded);
-        (!works.is_empty()).then_some(Self { lines, line_of, works, last: (answered, prompted) })
+        (!works.is_empty()).then_some(Self {
+            lines,
+            line_of,
+            works,
+            last: (answered, prompted),
+        })
     }
 
     /// The lines that tell an end of work, by those who get to see them.
     fn told<'w>(&self, work: &'w Work) -> Option<Vec<(usize, &'w Update)>> {
         let ends = work.updates.iter().filter(|update| update.end.is_some());
-        ends.map(|update| Some((*self.line_of.get(&update.by)?, update))).collect()
+        ends.map(|update| Some((*self.line_of.get(&update.by)?, update)))
+            .collect()
     }
 
     /// The rules that find something in a session of these lines.
@@ -71,12 +107,23 @@ impl Sample {
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join(path.file_name().unwrap());
         fs::write(&copy, lines.join("\n") + "\n").unwrap();
-        let transcript: Transcript = read(&Target { path: copy, session: None }).transcript;
-        Findings::of(&transcript).iter().map(|found| found.rule.id).collect()
+        let transcript: Transcript = read(&Target {
+            path: copy,
+            session: None,
+        })
+        .transcript;
+        Findings::of(&transcript)
+            .iter()
+            .map(|found| found.rule.id)
+            .collect()
     }
 
     fn without(&self, gone: &[usize]) -> Vec<String> {
-        let kept = self.lines.iter().zip(1..).filter(|(_, number)| !gone.contains(number));
+        let kept = self
+            .lines
+            .iter()
+            .zip(1..)
+            .filter(|(_, number)| !gone.contains(number));
         kept.map(|(line, _)| line.clone()).collect()
     }
 }
@@ -98,14 +145,25 @@ fn told_otherwise(line: &str, update: &Update) -> String {
             ("signal SIGKILL", "code 0"),
         ],
     };
-    let code = update.end.and_then(|end| end.exit).filter(|code| *code != 0).unwrap_or(-1);
-    let other = words.iter().fold(line.to_owned(), |line, (from, to)| line.replace(from, to));
+    let code = update
+        .end
+        .and_then(|end| end.exit)
+        .filter(|code| *code != 0)
+        .unwrap_or(-1);
+    let other = words
+        .iter()
+        .fold(line.to_owned(), |line, (from, to)| line.replace(from, to));
     let other = ["exit code ", "exit_code=", "code "]
         .iter()
-        .fold(other, |line, before| line.replace(&format!("{before}{code}"), &format!("{before}0")));
+        .fold(other, |line, before| {
+            line.replace(&format!("{before}{code}"), &format!("{before}0"))
+        });
     match update.by.strip_prefix('@') {
         Some(_) => other,
-        None => other.replace(update.by.as_str(), &format!("{}0", &update.by[..update.by.len() - 1])),
+        None => other.replace(
+            update.by.as_str(),
+            &format!("{}0", &update.by[..update.by.len() - 1]),
+        ),
     }
 }
 
@@ -114,7 +172,9 @@ fn what_is_wrong_with_ends_is_found_by_its_rule() {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for corpus in corpora() {
         for path in corpus.of(&FORMATS) {
-            let Some(sample) = Sample::of(&path) else { continue };
+            let Some(sample) = Sample::of(&path) else {
+                continue;
+            };
             let mut check = |what: &'static str, lines: &[String], rules: &[&str]| {
                 let found = Sample::found(&path, lines);
                 assert!(
@@ -125,7 +185,9 @@ fn what_is_wrong_with_ends_is_found_by_its_rule() {
                 *counts.entry(what).or_default() += 1;
             };
             for (call, work) in &sample.works {
-                let Some(told) = sample.told(work).filter(|told| !told.is_empty()) else { continue };
+                let Some(told) = sample.told(work).filter(|told| !told.is_empty()) else {
+                    continue;
+                };
                 let seen = |carrier| matches!(carrier, Carrier::Notice | Carrier::Poll);
                 let (delivered, kept): (Vec<_>, Vec<_>) =
                     told.iter().partition(|(_, update)| seen(update.carrier));
@@ -133,15 +195,24 @@ fn what_is_wrong_with_ends_is_found_by_its_rule() {
                 // Where the model never answered after it, the end is on its way.
                 if !delivered.is_empty() && !kept.is_empty() && sample.last.0 > first {
                     let gone: Vec<usize> = delivered.iter().map(|(line, _)| *line).collect();
-                    check("deliveries", &sample.without(&gone), &["undelivered-completion"]);
+                    check(
+                        "deliveries",
+                        &sample.without(&gone),
+                        &["undelivered-completion"],
+                    );
                 }
                 // Where no other turn began, it may go on.
                 if sample.last.1 > work.updates.first().and_then(|update| update.at) {
                     let gone: Vec<usize> = told.iter().map(|(line, _)| *line).collect();
-                    check("carriers", &sample.without(&gone), &["no-completion", "unpolled-session"]);
+                    check(
+                        "carriers",
+                        &sample.without(&gone),
+                        &["no-completion", "unpolled-session"],
+                    );
                 }
-                if let Some((line, update)) =
-                    told.iter().rfind(|(_, update)| update.carrier == Carrier::Notice)
+                if let Some((line, update)) = told
+                    .iter()
+                    .rfind(|(_, update)| update.carrier == Carrier::Notice)
                 {
                     let mut lines = sample.lines.clone();
                     lines.insert(*line, told_otherwise(&lines[line - 1], update));
@@ -152,10 +223,14 @@ fn what_is_wrong_with_ends_is_found_by_its_rule() {
                     .filter_map(|(other, work)| Some((other, sample.told(work)?)))
                     .find(|(_, told)| !told.is_empty());
                 let names = |told: &[(usize, &Update)], call: &Key| {
-                    told.iter().all(|(line, _)| sample.lines[line - 1].contains(call.as_str()))
+                    told.iter()
+                        .all(|(line, _)| sample.lines[line - 1].contains(call.as_str()))
                 };
-                let own_notice = told.iter().any(|(_, update)| update.carrier == Carrier::Notice);
-                let is_wrong = || Sample::found(&path, &sample.lines).contains(&"misrouted-completion");
+                let own_notice = told
+                    .iter()
+                    .any(|(_, update)| update.carrier == Carrier::Notice);
+                let is_wrong =
+                    || Sample::found(&path, &sample.lines).contains(&"misrouted-completion");
                 if let Some((other, others)) = other
                     && own_notice
                     && !is_wrong()
@@ -171,33 +246,57 @@ fn what_is_wrong_with_ends_is_found_by_its_rule() {
         }
     }
     for what in ["deliveries", "carriers", "another outcome", "two ids"] {
-        assert!(counts.get(what).copied().unwrap_or_default() > 0, "none of: {what}");
+        assert!(
+            counts.get(what).copied().unwrap_or_default() > 0,
+            "none of: {what}"
+        );
     }
 }
 
 fn told_by(arguments: &[&str]) -> (Option<i32>, serde_json::Value) {
     let path = crate::fixtures::root().join("claude-code/background.jsonl");
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_tv"));
-    let output = command.args(arguments).arg(path).stdin(std::process::Stdio::null()).output().unwrap();
-    (output.status.code(), serde_json::from_slice(&output.stdout).unwrap_or_default())
+    let output = command
+        .args(arguments)
+        .arg(path)
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    (
+        output.status.code(),
+        serde_json::from_slice(&output.stdout).unwrap_or_default(),
+    )
 }
 
 #[test]
 fn time_of_work_in_the_background_is_neither_work_nor_the_humans() {
     let (_, stats) = told_by(&["stats", "--json"]);
     let turn = &stats["turn_list"][0];
-    assert_eq!((&turn["background_ms"], &turn["waiting_ms"]), (&308_000.into(), &0.into()), "{turn}");
+    assert_eq!(
+        (&turn["background_ms"], &turn["waiting_ms"]),
+        (&308_000.into(), &0.into()),
+        "{turn}"
+    );
     assert_eq!(stats["session"]["running"], 0, "nobody writes the file");
 }
 
 #[test]
 fn the_brief_lists_work_that_nobody_told_the_end_of() {
     let (_, brief) = told_by(&["brief", "--json"]);
-    let states: Vec<&str> =
-        brief["open"].as_array().unwrap().iter().filter_map(|open| open["state"].as_str()).collect();
+    let states: Vec<&str> = brief["open"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|open| open["state"].as_str())
+        .collect();
     assert_eq!(states, ["undelivered", "unknown"]);
     let failed = brief["failed"].as_array().unwrap();
-    assert!(failed.iter().any(|failed| failed["facts"].as_str().unwrap().contains("exit 3")), "{failed:?}");
+    assert!(
+        failed
+            .iter()
+            .any(|failed| failed["facts"].as_str().unwrap().contains("exit 3")),
+        "{failed:?}"
+    );
 }
 
 #[test]

@@ -47,7 +47,10 @@ const READ_ONLY: Wrapper = Wrapper(&[
 
 impl Wrapper {
     /// The command in front of another one, unless this system does not let it be done.
-    #[expect(clippy::print_stdout, reason = "the reason of a skipped test is for who runs it")]
+    #[expect(
+        clippy::print_stdout,
+        reason = "the reason of a skipped test is for who runs it"
+    )]
     fn before(self, command: &[&str]) -> Option<Vec<String>> {
         let (program, rest) = self.0.split_first()?;
         let works = Command::new(program)
@@ -61,7 +64,13 @@ impl Wrapper {
         if !works {
             println!("skipped: `{}` does not work here", self.0.join(" "));
         }
-        works.then(|| self.0.iter().chain(command).map(ToString::to_string).collect())
+        works.then(|| {
+            self.0
+                .iter()
+                .chain(command)
+                .map(ToString::to_string)
+                .collect()
+        })
     }
 
     /// The viewer behind it.
@@ -76,7 +85,13 @@ impl Wrapper {
 /// A number from `/proc`; nothing on systems without it.
 fn figure(process: u32, name: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    status.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok())
+    status.lines().find_map(|line| {
+        line.strip_prefix(name)?
+            .split_whitespace()
+            .next()?
+            .parse()
+            .ok()
+    })
 }
 
 /// The most memory a process ever had, in KB.
@@ -86,26 +101,43 @@ fn peak(process: u32) -> u64 {
 
 /// How many files a process has open, and how many threads.
 fn handles(process: u32) -> (usize, usize) {
-    let count = |name: &str| fs::read_dir(format!("/proc/{process}/{name}")).map_or(0, Iterator::count);
+    let count =
+        |name: &str| fs::read_dir(format!("/proc/{process}/{name}")).map_or(0, Iterator::count);
     (count("fd"), count("task"))
 }
 
 /// How often threads of a process went to sleep so far, and the ticks for which they ran. Whoever waits
 /// in the right way does little of both.
 fn work(process: u32) -> (u64, u64) {
-    let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else { return (0, 0) };
+    let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else {
+        return (0, 0);
+    };
     let paths: Vec<_> = threads.flatten().map(|thread| thread.path()).collect();
     let switches = |path: &Path| -> u64 {
         let status = fs::read_to_string(path.join("status")).unwrap_or_default();
-        let of = |line: &str| line.strip_prefix("voluntary_ctxt_switches:")?.trim().parse::<u64>().ok();
+        let of = |line: &str| {
+            line.strip_prefix("voluntary_ctxt_switches:")?
+                .trim()
+                .parse::<u64>()
+                .ok()
+        };
         status.lines().find_map(of).unwrap_or(0)
     };
     let ticks = |path: &Path| -> u64 {
         let stat = fs::read_to_string(path.join("stat")).unwrap_or_default();
-        let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ').skip(11).take(2);
+        let fields = stat
+            .rsplit(") ")
+            .next()
+            .unwrap_or_default()
+            .split(' ')
+            .skip(11)
+            .take(2);
         fields.filter_map(|field| field.parse::<u64>().ok()).sum()
     };
-    (paths.iter().map(|path| switches(path)).sum(), paths.iter().map(|path| ticks(path)).sum())
+    (
+        paths.iter().map(|path| switches(path)).sum(),
+        paths.iter().map(|path| ticks(path)).sum(),
+    )
 }
 
 /// A second in which nothing happens must cost next to nothing.
@@ -115,7 +147,10 @@ fn assert_idle(process: u32) {
     std::thread::sleep(std::time::Duration::from_secs(1));
     let (slept_now, ran_now) = work(process);
     let (slept, ran) = (slept_now.saturating_sub(slept), ran_now.saturating_sub(ran));
-    assert!(slept < 150 && ran < 30, "in a second it woke {slept} times and ran for {ran} of 100 ticks");
+    assert!(
+        slept < 150 && ran < 30,
+        "in a second it woke {slept} times and ran for {ran} of 100 ticks"
+    );
 }
 
 fn is_root() -> bool {

@@ -34,35 +34,61 @@ impl Home {
         let path = self.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, content).unwrap();
-        #[expect(clippy::disallowed_methods, reason = "the age of a file is counted from now")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the age of a file is counted from now"
+        )]
         let at = SystemTime::now() - Duration::from_secs(age);
-        fs::File::options().append(true).open(&path).unwrap().set_modified(at).unwrap();
+        fs::File::options()
+            .append(true)
+            .open(&path)
+            .unwrap()
+            .set_modified(at)
+            .unwrap();
         path
     }
 
     fn search(&self) -> Search {
-        let environment = Environment { home: Some(self.path().to_owned()), ..Environment::default() };
-        Search { environment, ..Search::default() }
+        let environment = Environment {
+            home: Some(self.path().to_owned()),
+            ..Environment::default()
+        };
+        Search {
+            environment,
+            ..Search::default()
+        }
     }
 
     fn tv(&self, arguments: &[&str]) -> (i32, String, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
         command.env_clear();
-        let command = command.args(arguments).env("HOME", self.path()).env("LC_ALL", "C.UTF-8");
+        let command = command
+            .args(arguments)
+            .env("HOME", self.path())
+            .env("LC_ALL", "C.UTF-8");
         let output = command.stdin(Stdio::null()).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+        (
+            output.status.code().unwrap(),
+            text(output.stdout),
+            text(output.stderr),
+        )
     }
 
     fn listed(&self, arguments: &[&str]) -> Vec<Value> {
         let (code, out, error) = self.tv(&[&["list", "--json"], arguments].concat());
         assert_eq!((code, error.as_str()), (0, ""));
-        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        out.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 }
 
 fn lines(records: &[Value]) -> String {
-    records.iter().map(|record| record.to_string() + "\n").collect()
+    records
+        .iter()
+        .map(|record| record.to_string() + "\n")
+        .collect()
 }
 
 /// Sessions that tell of a time after that of every file: then the files' own times are the order.
@@ -91,12 +117,19 @@ fn pi(session: &str, prompt: &str) -> String {
 /// Every agent's tree, each session older than the one before.
 fn full_home() -> Home {
     let home = Home::new();
-    home.file(".claude/projects/-work/5d0c1c52-0001.jsonl", 100, &claude("5d0c1c52-0001", "Count the cans"));
-    let sub_agent =
-        r#"{"isSidechain":true,"agentId":"1","uuid":"s1","type":"user","sessionId":"5d0c1c52-0001"}"#;
-    home.file(".claude/projects/-work/5d0c1c52-0001/subagents/agent-1.jsonl", 1, sub_agent);
-    let titled =
-        claude("77aa", "First words") + r#"{"type":"custom-title","customTitle":"Mine","sessionId":"77aa"}"#;
+    home.file(
+        ".claude/projects/-work/5d0c1c52-0001.jsonl",
+        100,
+        &claude("5d0c1c52-0001", "Count the cans"),
+    );
+    let sub_agent = r#"{"isSidechain":true,"agentId":"1","uuid":"s1","type":"user","sessionId":"5d0c1c52-0001"}"#;
+    home.file(
+        ".claude/projects/-work/5d0c1c52-0001/subagents/agent-1.jsonl",
+        1,
+        sub_agent,
+    );
+    let titled = claude("77aa", "First words")
+        + r#"{"type":"custom-title","customTitle":"Mine","sessionId":"77aa"}"#;
     home.file(".config/claude/projects/-old/77aa.jsonl", 200, &titled);
     home.file(
         ".pi/agent/sessions/--work--/2026-03-01T08-00-00-000Z_a5cd40eb.jsonl",
@@ -106,9 +139,21 @@ fn full_home() -> Home {
     let claw = ".openclaw/agents/main/sessions";
     home.file(&format!("{claw}/11aa.jsonl"), 400, &pi("11aa", "Hello bot"));
     home.file(&format!("{claw}/22bb.jsonl"), 500, &pi("22bb", "Find it"));
-    home.file(&format!("{claw}/33cc.jsonl.reset.2026-06-27T03-21-20.768Z"), 600, &pi("33cc", "Before"));
-    home.file(&format!("{claw}/11aa.jsonl.deleted.1782530279"), 650, &pi("11aa", "Long ago"));
-    home.file(&format!("{claw}/11aa.checkpoint.5f.jsonl"), 1, &pi("11aa", "copy"));
+    home.file(
+        &format!("{claw}/33cc.jsonl.reset.2026-06-27T03-21-20.768Z"),
+        600,
+        &pi("33cc", "Before"),
+    );
+    home.file(
+        &format!("{claw}/11aa.jsonl.deleted.1782530279"),
+        650,
+        &pi("11aa", "Long ago"),
+    );
+    home.file(
+        &format!("{claw}/11aa.checkpoint.5f.jsonl"),
+        1,
+        &pi("11aa", "copy"),
+    );
     home.file(&format!("{claw}/11aa.trajectory.jsonl"), 1, "{}\n");
     home.file(
         &format!("{claw}/11aa.jsonl.lock"),
@@ -118,13 +163,25 @@ fn full_home() -> Home {
     let index = json!({"agent:main:main": {"sessionId": "11aa", "updatedAt": 1, "displayName": "Ann"},
         "agent:main:subagent:x": {"sessionId": "22bb", "updatedAt": 1, "spawnedBy": "agent:main:main"}});
     home.file(&format!("{claw}/sessions.json"), 1, &index.to_string());
-    home.file(".openclaw-work/agents/ops/sessions/44dd.jsonl", 700, &pi("44dd", "At work"));
+    home.file(
+        ".openclaw-work/agents/ops/sessions/44dd.jsonl",
+        700,
+        &pi("44dd", "At work"),
+    );
     let sid = "1784094124598_rruoq";
     let messages = json!({"version": 1, "agent": "lead", "sessionId": sid, "messages": [
         {"id": "m1", "role": "user", "content": [{"type": "text", "text": "Paint it"}], "ts": 1_784_094_124_600_u64}]});
     let folder = format!(".cline/data/sessions/{sid}");
-    home.file(&format!("{folder}/{sid}.messages.json"), 800, &format!("{messages:#}"));
-    home.file(&format!("{folder}/scout.messages.json"), 1, &format!("{messages:#}"));
+    home.file(
+        &format!("{folder}/{sid}.messages.json"),
+        800,
+        &format!("{messages:#}"),
+    );
+    home.file(
+        &format!("{folder}/scout.messages.json"),
+        1,
+        &format!("{messages:#}"),
+    );
     let manifest = json!({"session_id": sid, "messages_path": format!("{sid}.messages.json"), "cwd": "/paint",
         "status": "running", "pid": i32::MAX, "metadata": {"title": "Painting"}});
     home.file(&format!("{folder}/{sid}.json"), 1, &manifest.to_string());
@@ -140,13 +197,24 @@ fn full_home() -> Home {
         json!({"id": id, "projectID": "p", "directory": "/gears", "parentID": parent, "title": format!("Title of {id}"),
             "version": "1.0", "time": {"created": 1, "updated": 2}}).to_string()
     };
-    home.file(&format!("{store}/session/p/ses_one.json"), 1000, &session("ses_one", Value::Null));
-    home.file(&format!("{store}/session/p/ses_two.json"), 1, &session("ses_two", json!("ses_one")));
+    home.file(
+        &format!("{store}/session/p/ses_one.json"),
+        1000,
+        &session("ses_one", Value::Null),
+    );
+    home.file(
+        &format!("{store}/session/p/ses_two.json"),
+        1,
+        &session("ses_two", json!("ses_one")),
+    );
     home
 }
 
 fn ids(found: &[Value]) -> Vec<&str> {
-    found.iter().map(|found| found["id"].as_str().unwrap()).collect()
+    found
+        .iter()
+        .map(|found| found["id"].as_str().unwrap())
+        .collect()
 }
 
 #[test]
@@ -187,27 +255,50 @@ fn every_agents_sessions_are_listed_newest_first() {
     assert_eq!(sightings, expected);
     assert!(found.iter().all(|found| found["schema"] == "tv.list/1"));
     let first = &found[0];
-    assert_eq!((&first["model"], &first["cwd"]), (&json!("claude-opus-4-6"), &json!("/work")));
+    assert_eq!(
+        (&first["model"], &first["cwd"]),
+        (&json!("claude-opus-4-6"), &json!("/work"))
+    );
     assert_eq!(first["started"], "2096-01-31T10:41:07.000Z");
     assert!(first["size_bytes"].as_u64().unwrap() > 100 && first["modified"].is_string());
     let live: Vec<&Value> = found.iter().map(|found| &found["live"]).collect();
     let unknown = &Value::Null;
     let (yes, no) = (&json!(true), &json!(false));
-    assert_eq!(live, [unknown, unknown, unknown, yes, no, no, unknown, unknown, no, unknown]);
-    assert_eq!((&found[3]["key"], &found[6]["agent"]), (&json!("agent:main:main"), &json!("ops")));
+    assert_eq!(
+        live,
+        [
+            unknown, unknown, unknown, yes, no, no, unknown, unknown, no, unknown
+        ]
+    );
+    assert_eq!(
+        (&found[3]["key"], &found[6]["agent"]),
+        (&json!("agent:main:main"), &json!("ops"))
+    );
     let opencode = &found[7];
-    assert_eq!((&opencode["cwd"], &opencode["size_bytes"]), (&json!("/gears"), unknown));
+    assert_eq!(
+        (&opencode["cwd"], &opencode["size_bytes"]),
+        (&json!("/gears"), unknown)
+    );
 }
 
 #[test]
 fn lists_are_narrowed_by_agent_path_and_number() {
     let home = full_home();
     assert_eq!(ids(&home.listed(&["--agent", "pi"])), ["a5cd40eb"]);
-    assert_eq!(ids(&home.listed(&["--limit", "2"])), ["5d0c1c52-0001", "77aa"]);
+    assert_eq!(
+        ids(&home.listed(&["--limit", "2"])),
+        ["5d0c1c52-0001", "77aa"]
+    );
     let path = |path: &str| home.path().join(path).display().to_string();
     assert_eq!(ids(&home.listed(&[&path(".claude")])), ["5d0c1c52-0001"]);
-    assert_eq!(ids(&home.listed(&[&path(".local"), "--limit", "5"])), ["ses_one"]);
-    assert_eq!(ids(&home.listed(&[&path(".openclaw-work/agents/ops/sessions/44dd.jsonl")])), ["44dd"]);
+    assert_eq!(
+        ids(&home.listed(&[&path(".local"), "--limit", "5"])),
+        ["ses_one"]
+    );
+    assert_eq!(
+        ids(&home.listed(&[&path(".openclaw-work/agents/ops/sessions/44dd.jsonl")])),
+        ["44dd"]
+    );
     let (code, out, error) = home.tv(&["list", &path("missing"), &path(".pi")]);
     assert_eq!((code, out.lines().count()), (2, 1));
     assert!(error.contains("no such file"), "{error}");
@@ -218,7 +309,10 @@ fn lists_are_narrowed_by_agent_path_and_number() {
 #[test]
 fn a_sub_agent_of_codex_is_listed_once_its_session_is_gone() {
     let home = Home::new();
-    let [parent, child] = ["01a0fbd7-8280-7000-8000-0000000000a1", "01a0fbd7-d0a0-7000-8000-0000000000a2"];
+    let [parent, child] = [
+        "01a0fbd7-8280-7000-8000-0000000000a1",
+        "01a0fbd7-d0a0-7000-8000-0000000000a2",
+    ];
     let names = [
         format!("rollout-2026-10-02T11-00-00-{parent}.jsonl"),
         format!("rollout-2026-10-02T11-00-20-{child}.jsonl"),
@@ -226,7 +320,11 @@ fn a_sub_agent_of_codex_is_listed_once_its_session_is_gone() {
     let place = |name: &String| format!(".codex/sessions/2026/10/02/{name}");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/codex");
     for name in &names {
-        home.file(&place(name), 100, &fs::read_to_string(folder.join(name)).unwrap());
+        home.file(
+            &place(name),
+            100,
+            &fs::read_to_string(folder.join(name)).unwrap(),
+        );
     }
     assert_eq!(ids(&home.listed(&[])), [parent]);
     fs::remove_file(home.path().join(place(&names[0]))).unwrap();
@@ -237,7 +335,11 @@ fn a_sub_agent_of_codex_is_listed_once_its_session_is_gone() {
 fn a_folder_outside_of_all_roots_is_searched_by_content() {
     let home = Home::new();
     home.file("copies/one/a.jsonl", 10, &claude("s-one", "Copied"));
-    home.file("copies/one/a/subagents/agent-1.jsonl", 1, &claude("s-one", "no"));
+    home.file(
+        "copies/one/a/subagents/agent-1.jsonl",
+        1,
+        &claude("s-one", "no"),
+    );
     home.file("copies/two/package.json", 1, r#"{"name":"no session"}"#);
     home.file("copies/two/b.jsonl", 20, &pi("s-two", "Copied too"));
     home.file("copies/notes.txt", 1, "nothing");
@@ -248,9 +350,16 @@ fn a_folder_outside_of_all_roots_is_searched_by_content() {
 #[test]
 fn variables_move_roots() {
     let home = full_home();
-    home.file("elsewhere/projects/-moved/99ff.jsonl", 1, &claude("99ff", "Moved"));
+    home.file(
+        "elsewhere/projects/-moved/99ff.jsonl",
+        1,
+        &claude("99ff", "Moved"),
+    );
     let mut search = home.search();
-    search.environment.variables.insert("CLAUDE_CONFIG_DIR".into(), home.path().join("elsewhere"));
+    search
+        .environment
+        .variables
+        .insert("CLAUDE_CONFIG_DIR".into(), home.path().join("elsewhere"));
     search.format = Some("claude-code".to_owned());
     let found: Vec<Found> = find::sessions(&search, LATER).map(Result::unwrap).collect();
     let ids: Vec<&str> = found.iter().map(|found| found.id.as_str()).collect();
@@ -266,10 +375,17 @@ fn a_history_in_a_project_is_found_from_its_folders() {
     let mut search = home.search();
     let found = |search: &Search| -> Vec<(String, bool)> {
         let all = find::sessions(search, LATER).map(Result::unwrap);
-        all.map(|found| (found.id.to_string(), found.started.is_some())).collect()
+        all.map(|found| (found.id.to_string(), found.started.is_some()))
+            .collect()
     };
-    for (folder, expected) in [("work", vec![]), ("work/mill/src", vec![("mill".to_owned(), true)])] {
-        search.environment.variables.insert("PWD".into(), home.path().join(folder));
+    for (folder, expected) in [
+        ("work", vec![]),
+        ("work/mill/src", vec![("mill".to_owned(), true)]),
+    ] {
+        search
+            .environment
+            .variables
+            .insert("PWD".into(), home.path().join(folder));
         assert_eq!(found(&search), expected, "{folder}");
     }
     search.environment.variables.clear();
@@ -299,20 +415,33 @@ fn a_session_is_opened_by_its_id_its_beginning_or_its_key() {
         assert_eq!((code, again), (0, out), "{name}");
     }
     let (code, out, _) = home.tv(&["stats", "--json", "77aa", "ses_one"]);
-    let formats: Vec<Value> =
-        out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["format"].clone()).collect();
-    assert_eq!((code, formats), (0, vec![json!("claude-code"), json!("opencode")]));
+    let formats: Vec<Value> = out
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["format"].clone())
+        .collect();
+    assert_eq!(
+        (code, formats),
+        (0, vec![json!("claude-code"), json!("opencode")])
+    );
     assert!(home.tv(&["doctor", "a5cd"]).1.contains("pi"));
 }
 
 #[test]
 fn several_and_none_are_reported_in_one_sentence() {
     let home = full_home();
-    home.file(".claude/projects/-other/5d0c9999.jsonl", 5, &claude("5d0c9999", "Other"));
+    home.file(
+        ".claude/projects/-other/5d0c9999.jsonl",
+        5,
+        &claude("5d0c9999", "Other"),
+    );
     for command in [&["show"][..], &["stats"], &["doctor"], &[]] {
         let refusal = |name: &str| {
             let (code, out, error) = home.tv(&[command, &[name]].concat());
-            assert_eq!((code, out.as_str(), error.lines().count()), (2, "", 1), "{command:?}");
+            assert_eq!(
+                (code, out.as_str(), error.lines().count()),
+                (2, "", 1),
+                "{command:?}"
+            );
             error
         };
         let several = refusal("5d0c");
@@ -321,8 +450,14 @@ fn several_and_none_are_reported_in_one_sentence() {
             "{several}"
         );
         let none = refusal("zzzz");
-        assert!(none.contains("~/.claude/projects, ~/.config/claude/projects"), "{none}");
-        assert!(none.contains("no session") && !none.contains(".clawdbot"), "{none}");
+        assert!(
+            none.contains("~/.claude/projects, ~/.config/claude/projects"),
+            "{none}"
+        );
+        assert!(
+            none.contains("no session") && !none.contains(".clawdbot"),
+            "{none}"
+        );
     }
 }
 
@@ -344,16 +479,24 @@ fn the_first_of_many_are_listed_without_reading_the_others() {
 #[test]
 fn of_a_long_session_only_the_ends_are_read() {
     let home = Home::new();
-    let filler = json!({"type": "progress", "data": {"output": "x".repeat(2_000)}}).to_string() + "\n";
-    let middle = r#"{"type":"custom-title","customTitle":"Renamed once","sessionId":"s"}"#.to_owned() + "\n";
+    let filler =
+        json!({"type": "progress", "data": {"output": "x".repeat(2_000)}}).to_string() + "\n";
+    let middle =
+        r#"{"type":"custom-title","customTitle":"Renamed once","sessionId":"s"}"#.to_owned() + "\n";
     let last = r#"{"type":"ai-title","aiTitle":"Said at the end","sessionId":"s"}"#;
-    let long = claude("s", "First words") + &filler.repeat(500) + &middle + &filler.repeat(1_000) + last;
+    let long =
+        claude("s", "First words") + &filler.repeat(500) + &middle + &filler.repeat(1_000) + last;
     home.file(".claude/projects/-p/long.jsonl", 1, &long);
     // The first prompt comes behind a long note, and breaks off.
     let late = filler.repeat(60) + &claude("s", "Late words") + r#"{"type":"ai-ti"#;
     home.file(".claude/projects/-p/late.jsonl", 2, &late);
-    let found: Vec<Found> = find::sessions(&home.search(), LATER).map(Result::unwrap).collect();
-    let titles: Vec<&str> = found.iter().map(|found| found.title.as_deref().unwrap()).collect();
+    let found: Vec<Found> = find::sessions(&home.search(), LATER)
+        .map(Result::unwrap)
+        .collect();
+    let titles: Vec<&str> = found
+        .iter()
+        .map(|found| found.title.as_deref().unwrap())
+        .collect();
     assert_eq!(titles, ["Said at the end", "Late words"]);
 }
 
@@ -361,20 +504,37 @@ fn of_a_long_session_only_the_ends_are_read() {
 fn who_watches_gets_all_newest_first() {
     let home = full_home();
     let watch = find::watch(home.search(), || LATER);
-    let sightings: Vec<Sighting> =
-        watch.sightings.iter().take_while(|sighting| *sighting != Sighting::Complete).collect();
+    let sightings: Vec<Sighting> = watch
+        .sightings
+        .iter()
+        .take_while(|sighting| *sighting != Sighting::Complete)
+        .collect();
     assert_eq!(sightings.len(), 10);
-    assert!(matches!(&sightings[0], Sighting::Found(found) if found.id.as_str() == "5d0c1c52-0001"));
-    home.file(".claude/projects/-work/new.jsonl", 1, &claude("new", "Just begun"));
-    let next = watch.sightings.iter().find(|sighting| *sighting != Sighting::Complete);
-    assert!(matches!(next, Some(Sighting::Found(found)) if found.title.as_deref() == Some("Just begun")));
+    assert!(
+        matches!(&sightings[0], Sighting::Found(found) if found.id.as_str() == "5d0c1c52-0001")
+    );
+    home.file(
+        ".claude/projects/-work/new.jsonl",
+        1,
+        &claude("new", "Just begun"),
+    );
+    let next = watch
+        .sightings
+        .iter()
+        .find(|sighting| *sighting != Sighting::Complete);
+    assert!(
+        matches!(next, Some(Sighting::Found(found)) if found.title.as_deref() == Some("Just begun"))
+    );
 }
 
 #[test]
 fn a_preview_has_the_first_prompt_and_the_last_answer() {
     let home = full_home();
-    let found: Vec<Found> = find::sessions(&home.search(), LATER).map(Result::unwrap).collect();
-    let preview = |id: &str| find::preview(found.iter().find(|found| found.id.as_str() == id).unwrap());
+    let found: Vec<Found> = find::sessions(&home.search(), LATER)
+        .map(Result::unwrap)
+        .collect();
+    let preview =
+        |id: &str| find::preview(found.iter().find(|found| found.id.as_str() == id).unwrap());
     for (id, prompt, answer) in [
         ("5d0c1c52-0001", Some("Count the cans"), Some("Yes.")),
         ("a5cd40eb", Some("Oil it"), Some("Yes.")),
@@ -382,12 +542,27 @@ fn a_preview_has_the_first_prompt_and_the_last_answer() {
         ("1740000000000", Some("Sweep"), None),
     ] {
         let preview = preview(id);
-        assert_eq!((preview.prompt.as_deref(), preview.answer.as_deref()), (prompt, answer), "{id}");
+        assert_eq!(
+            (preview.prompt.as_deref(), preview.answer.as_deref()),
+            (prompt, answer),
+            "{id}"
+        );
     }
     assert_eq!(preview("a5cd40eb").counts, Some((1, 0)));
     let long = format!("Please {}", "read all of this ".repeat(20_000));
-    let path = home.file(".pi/agent/sessions/--work--/2026_long.jsonl", 1, &pi("long", &long));
-    let found = Found { path, ..found.iter().find(|found| found.format == "pi").unwrap().clone() };
+    let path = home.file(
+        ".pi/agent/sessions/--work--/2026_long.jsonl",
+        1,
+        &pi("long", &long),
+    );
+    let found = Found {
+        path,
+        ..found
+            .iter()
+            .find(|found| found.format == "pi")
+            .unwrap()
+            .clone()
+    };
     let preview = find::preview(&found);
     let prompt = preview.prompt.map_or(0, |prompt| prompt.len());
     assert!((1_000..20_000).contains(&prompt), "{prompt}");
@@ -405,7 +580,10 @@ fn home_with_databases() -> Home {
     let database = |path: &str, sql: &str| {
         let path = home.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        rusqlite::Connection::open(path).unwrap().execute_batch(sql).unwrap();
+        rusqlite::Connection::open(path)
+            .unwrap()
+            .execute_batch(sql)
+            .unwrap();
     };
     let events: Vec<String> = pi("11aa", "Hello bot")
         .lines()
@@ -422,7 +600,11 @@ fn home_with_databases() -> Home {
             events.concat()
         ),
     );
-    home.file(".openclaw/agents/main/sessions/11aa.jsonl", 1, &pi("11aa", "Hello bot"));
+    home.file(
+        ".openclaw/agents/main/sessions/11aa.jsonl",
+        1,
+        &pi("11aa", "Hello bot"),
+    );
     home.file(
         ".openclaw/agents/main/sessions/22bb.jsonl.reset.2026-06-27T03-21-20.768Z",
         50,
@@ -443,9 +625,17 @@ fn home_with_databases() -> Home {
              '{"type":"text","text":"All oiled."}');"#,
     );
     let left = r#"{"id":"ses_one","title":"Left behind","directory":"/gears"}"#;
-    home.file(".local/share/opencode/storage/session/p/ses_one.json", 1, left);
+    home.file(
+        ".local/share/opencode/storage/session/p/ses_one.json",
+        1,
+        left,
+    );
     let only_there = r#"{"id":"ses_old","title":"Only there","directory":"/gears"}"#;
-    home.file(".local/share/opencode/storage/session/p/ses_old.json", 60, only_there);
+    home.file(
+        ".local/share/opencode/storage/session/p/ses_old.json",
+        60,
+        only_there,
+    );
     home
 }
 
@@ -457,7 +647,11 @@ fn sessions_of_qoder_are_its_own() {
     let text = |name: &str| fs::read_to_string(format!("tests/fixtures/qoder/{name}")).unwrap();
     let lines = text(&format!("{session}.jsonl"));
     let agent = text(&format!("{session}/subagents/agent-aExplore-0001.jsonl"));
-    home.file(&format!(".qoder/projects/-srv-harbour/{session}.jsonl"), 50, &lines);
+    home.file(
+        &format!(".qoder/projects/-srv-harbour/{session}.jsonl"),
+        50,
+        &lines,
+    );
     home.file(
         &format!(".qoder/projects/-srv-harbour/{session}/subagents/agent-aExplore-0001.jsonl"),
         40,
@@ -466,33 +660,78 @@ fn sessions_of_qoder_are_its_own() {
     // Without the line that only Qoder writes, and the credits that only it counts.
     let bare = claude("7b000000", "Tidy up");
     home.file(".qoderwork/projects/-srv-work/7b000000.jsonl", 60, &bare);
-    home.file(".claude/projects/-srv-work/7c000000.jsonl", 70, &claude("7c000000", "Sweep"));
+    home.file(
+        ".claude/projects/-srv-work/7c000000.jsonl",
+        70,
+        &claude("7c000000", "Sweep"),
+    );
     let found = home.listed(&[]);
     let formats = |found: &[Value]| -> Vec<(String, String)> {
         let fact = |found: &Value, name: &str| found[name].as_str().unwrap().to_owned();
-        let mut all: Vec<_> = found.iter().map(|found| (fact(found, "id"), fact(found, "format"))).collect();
+        let mut all: Vec<_> = found
+            .iter()
+            .map(|found| (fact(found, "id"), fact(found, "format")))
+            .collect();
         all.sort();
         all
     };
-    let [own, work, other] = [(session, "qoder"), ("7b000000", "qoder"), ("7c000000", "claude-code")]
-        .map(|(a, b)| (a.to_owned(), b.to_owned()));
+    let [own, work, other] = [
+        (session, "qoder"),
+        ("7b000000", "qoder"),
+        ("7c000000", "claude-code"),
+    ]
+    .map(|(a, b)| (a.to_owned(), b.to_owned()));
     assert_eq!(formats(&found), [own, work, other]);
-    assert!(found.iter().any(|found| found["title"] == "Depth of the harbour"));
+    assert!(
+        found
+            .iter()
+            .any(|found| found["title"] == "Depth of the harbour")
+    );
     let copy = home.file("copies/a.jsonl", 1, &lines);
-    assert_eq!(home.listed(&[copy.to_str().unwrap()])[0]["format"], "qoder", "by its content alone");
+    assert_eq!(
+        home.listed(&[copy.to_str().unwrap()])[0]["format"],
+        "qoder",
+        "by its content alone"
+    );
     let objects = |arguments: &[&str]| -> Vec<Value> {
         let (code, out, error) = home.tv(arguments);
         assert_eq!((code, error.as_str()), (0, ""), "{arguments:?}");
-        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        out.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     };
     let stats = &objects(&["stats", "--json", session])[0];
-    assert_eq!((&stats["format"], &stats["lanes"], &stats["turns"]), (&json!("qoder"), &json!(1), &json!(1)));
-    assert_eq!((&stats["usage"]["output"], &stats["cost"]["usd"]), (&Value::Null, &Value::Null), "{stats}");
-    assert!(stats["records"]["unknown"].as_object().unwrap().is_empty(), "{stats}");
-    let agents = |rows: &[Value], name: &str| rows.iter().filter(|row| row[name] == "qoder").count();
-    assert_eq!(agents(&objects(&["top", "--once", "--json", "--since", "90000d"]), "format"), 2);
-    assert_eq!(agents(&objects(&["doctor", "--json"]), "agent"), 2, "two versions");
-    assert_eq!(agents(&objects(&["usage", "--json", "--by", "agent"]), "agent"), 1);
+    assert_eq!(
+        (&stats["format"], &stats["lanes"], &stats["turns"]),
+        (&json!("qoder"), &json!(1), &json!(1))
+    );
+    assert_eq!(
+        (&stats["usage"]["output"], &stats["cost"]["usd"]),
+        (&Value::Null, &Value::Null),
+        "{stats}"
+    );
+    assert!(
+        stats["records"]["unknown"].as_object().unwrap().is_empty(),
+        "{stats}"
+    );
+    let agents =
+        |rows: &[Value], name: &str| rows.iter().filter(|row| row[name] == "qoder").count();
+    assert_eq!(
+        agents(
+            &objects(&["top", "--once", "--json", "--since", "90000d"]),
+            "format"
+        ),
+        2
+    );
+    assert_eq!(
+        agents(&objects(&["doctor", "--json"]), "agent"),
+        2,
+        "two versions"
+    );
+    assert_eq!(
+        agents(&objects(&["usage", "--json", "--by", "agent"]), "agent"),
+        1
+    );
 }
 
 /// Cursor writes a chat of its editor into a file as well, which lacks what tools put out.
@@ -504,16 +743,28 @@ fn a_chat_in_a_file_and_in_the_editors_database_is_listed_once() {
     let only = "3f000000-0000-4000-8000-000000000001";
     let lines = fs::read_to_string(format!("tests/fixtures/cursor/{only}.jsonl")).unwrap();
     for id in [chat, only] {
-        home.file(&format!(".cursor/projects/mill/agent-transcripts/{id}/{id}.jsonl"), 50, &lines);
+        home.file(
+            &format!(".cursor/projects/mill/agent-transcripts/{id}/{id}.jsonl"),
+            50,
+            &lines,
+        );
     }
-    let database = home.path().join(".config/Cursor/User/globalStorage/state.vscdb");
+    let database = home
+        .path()
+        .join(".config/Cursor/User/globalStorage/state.vscdb");
     fs::create_dir_all(database.parent().unwrap()).unwrap();
     crate::databases::write(Path::new("tests/fixtures/cursor/editor.sql"), &database);
     let found = home.listed(&[]);
-    let named: Vec<&str> = ids(&found).into_iter().filter(|id| [chat, only].contains(id)).collect();
+    let named: Vec<&str> = ids(&found)
+        .into_iter()
+        .filter(|id| [chat, only].contains(id))
+        .collect();
     assert_eq!(named.len(), 2, "{found:?}");
     let listed = found.iter().find(|found| found["id"] == chat).unwrap();
-    assert_eq!((&listed["session"], &listed["title"]), (&json!(chat), &json!("Grease the axle")));
+    assert_eq!(
+        (&listed["session"], &listed["title"]),
+        (&json!(chat), &json!("Grease the axle"))
+    );
     let (code, out, _) = home.tv(&["usage", "--by", "session", "--json"]);
     let counted = out.lines().filter(|line| line.contains(chat)).count();
     assert_eq!((code, counted), (0, 1), "{out}");
@@ -545,16 +796,29 @@ fn rows_of_databases_are_sessions_and_what_they_took_over_is_not() {
         (&claw["model"], &claw["started"]),
         (&json!("some-model"), &json!("2096-03-01T08:00:01.000Z"))
     );
-    assert_eq!((&opencode["model"], &opencode["cwd"]), (&json!("some-model"), &json!("/gears")));
-    for (name, words) in [("11aa", "Hello bot"), ("ses_one", "All oiled"), ("22b", "Reset")] {
+    assert_eq!(
+        (&opencode["model"], &opencode["cwd"]),
+        (&json!("some-model"), &json!("/gears"))
+    );
+    for (name, words) in [
+        ("11aa", "Hello bot"),
+        ("ses_one", "All oiled"),
+        ("22b", "Reset"),
+    ] {
         let (code, out, error) = home.tv(&["show", name]);
         assert_eq!((code, error.as_str()), (0, ""), "{name}");
         assert!(out.contains(words), "{name}: {out}");
     }
     let database = home.path().join(".local/share/opencode/opencode.db");
-    assert_eq!(ids(&home.listed(&[database.to_str().unwrap()])), ["ses_one"]);
+    assert_eq!(
+        ids(&home.listed(&[database.to_str().unwrap()])),
+        ["ses_one"]
+    );
     let folder = home.path().join(".local/share/opencode");
-    assert_eq!(ids(&home.listed(&[folder.to_str().unwrap()])), ["ses_old", "ses_one"]);
+    assert_eq!(
+        ids(&home.listed(&[folder.to_str().unwrap()])),
+        ["ses_old", "ses_one"]
+    );
     assert!(!folder.join("opencode.db-wal").exists() && !folder.join("opencode.db-shm").exists());
     // A session that another one started is no row of the list, yet it has a name.
     assert_eq!(home.tv(&["stats", "ses_two"]).0, 0);
@@ -572,23 +836,47 @@ fn a_database_of_several_sessions_leaves_the_choice() {
             other => panic!("{other:?}"),
         }
     };
-    let terminal = || Surroundings { columns: Some(80), ..Surroundings::default() };
-    assert!(matches!(viewed(terminal()), (Start::Session(_), _)), "the other one is a sub-agent");
-    let another =
-        "INSERT INTO session VALUES('ses_three', 'p', NULL, '/gears', 'Paint the gears', '1.2', 1, 2)";
-    rusqlite::Connection::open(&path).unwrap().execute_batch(another).unwrap();
-    let listed = vec![Target { path: path.clone(), session: None }];
+    let terminal = || Surroundings {
+        columns: Some(80),
+        ..Surroundings::default()
+    };
+    assert!(
+        matches!(viewed(terminal()), (Start::Session(_), _)),
+        "the other one is a sub-agent"
+    );
+    let another = "INSERT INTO session VALUES('ses_three', 'p', NULL, '/gears', 'Paint the gears', '1.2', 1, 2)";
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .execute_batch(another)
+        .unwrap();
+    let listed = vec![Target {
+        path: path.clone(),
+        session: None,
+    }];
     assert_eq!(viewed(terminal()), (Start::Picker, listed));
     let (code, out, error) = home.tv(&[path.to_str().unwrap()]);
     assert_eq!((code, error.as_str()), (0, ""));
-    assert!(out.contains("Oil the gears") && out.contains("Paint the gears"), "{out}");
-    assert!(out.contains("2 sessions; open one with: tv '") && out.contains("opencode.db#ID'"), "{out}");
+    assert!(
+        out.contains("Oil the gears") && out.contains("Paint the gears"),
+        "{out}"
+    );
+    assert!(
+        out.contains("2 sessions; open one with: tv '") && out.contains("opencode.db#ID'"),
+        "{out}"
+    );
     let (_, out, _) = home.tv(&[&format!("{}#ses_one", path.display())]);
     assert!(out.contains("All oiled"), "{out}");
-    let search = Search { paths: vec![path], ..home.search() };
-    let found =
-        find::sessions(&search, LATER).map(Result::unwrap).find(|found| found.id.as_str() == "ses_one");
-    assert_eq!(find::preview(&found.unwrap()).answer.as_deref(), Some("All oiled."));
+    let search = Search {
+        paths: vec![path],
+        ..home.search()
+    };
+    let found = find::sessions(&search, LATER)
+        .map(Result::unwrap)
+        .find(|found| found.id.as_str() == "ses_one");
+    assert_eq!(
+        find::preview(&found.unwrap()).answer.as_deref(),
+        Some("All oiled.")
+    );
 }
 
 /// The list reads the beginning of a session and its header all of it: both name it after the same prompt.
@@ -602,19 +890,28 @@ fn a_title_is_the_first_prompt_however_large_an_image_lies_beside_its_words() {
     let image = |bytes: usize| json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "A".repeat(bytes)}});
     let words = json!({"type": "text", "text": "First words"});
     let last = |session: &str| {
-        let filler = json!({"type": "progress", "data": {"output": "x".repeat(2_000)}}).to_string() + "\n";
+        let filler =
+            json!({"type": "progress", "data": {"output": "x".repeat(2_000)}}).to_string() + "\n";
         filler.repeat(40) + &prompt(session, json!("Last words")).to_string() + "\n"
     };
     for (name, content) in [
         ("behind", json!([words, image(300_000)])),
         ("before", json!([image(300_000), words])),
-        ("several", json!([image(1_500_000), image(1_500_000), words, image(9)])),
+        (
+            "several",
+            json!([image(1_500_000), image(1_500_000), words, image(9)]),
+        ),
     ] {
         let first = prompt("u1", content).to_string() + "\n";
-        home.file(&format!(".claude/projects/-p/{name}.jsonl"), 1, &(first + &last("u2")));
+        home.file(
+            &format!(".claude/projects/-p/{name}.jsonl"),
+            1,
+            &(first + &last("u2")),
+        );
     }
     // No prompt is in reach: none is better than another one's.
-    let far = json!({"type": "progress", "data": {"output": "x".repeat(17 << 20)}}).to_string() + "\n";
+    let far =
+        json!({"type": "progress", "data": {"output": "x".repeat(17 << 20)}}).to_string() + "\n";
     home.file(".claude/projects/-p/far.jsonl", 1, &(far + &last("u2")));
     let thread = json!({"v": 1, "id": "T-1", "created": 1_784_094_124_600_u64, "messages": [
         {"role": "user", "content": [image(300_000), words]},
@@ -653,37 +950,88 @@ fn a_session_in_a_worktree_is_of_its_project() {
         json!({"type": "worktree-state", "sessionId": session, "worktreeSession": {"originalCwd": "/work/mill",
             "worktreeName": "wheel", "worktreePath": "/work/trees/wheel", "worktreeBranch": "wheel"}})
     };
-    let relocated = json!({"type": "relocated", "relocatedCwd": "/work/trees/wheel", "sessionId": "moved"});
+    let relocated =
+        json!({"type": "relocated", "relocatedCwd": "/work/trees/wheel", "sessionId": "moved"});
     let prompt = |session: &str, cwd: &str| {
         json!({"parentUuid": null, "isSidechain": false, "type": "user", "uuid": format!("u-{session}"), "cwd": cwd,
             "message": {"role": "user", "content": "Grind"}, "timestamp": "2096-01-31T10:41:07.000Z", "sessionId": session})
     };
     let tree = "/work/trees/wheel";
     for (name, records) in [
-        ("moved", vec![prompt("moved", "/work/mill"), state("moved"), relocated, answer("moved", tree)]),
-        ("began", vec![state("began"), prompt("began", tree), answer("began", tree)]),
-        ("late", vec![prompt("late", tree), answer("late", tree), state("late")]),
-        ("stayed", vec![prompt("stayed", "/work/mill"), answer("stayed", "/work/mill/src")]),
-        ("other", vec![prompt("other", "/work/oven"), answer("other", "/work/oven")]),
+        (
+            "moved",
+            vec![
+                prompt("moved", "/work/mill"),
+                state("moved"),
+                relocated,
+                answer("moved", tree),
+            ],
+        ),
+        (
+            "began",
+            vec![state("began"), prompt("began", tree), answer("began", tree)],
+        ),
+        (
+            "late",
+            vec![prompt("late", tree), answer("late", tree), state("late")],
+        ),
+        (
+            "stayed",
+            vec![
+                prompt("stayed", "/work/mill"),
+                answer("stayed", "/work/mill/src"),
+            ],
+        ),
+        (
+            "other",
+            vec![prompt("other", "/work/oven"), answer("other", "/work/oven")],
+        ),
     ] {
-        home.file(&format!(".claude/projects/-work-mill/{name}.jsonl"), 1, &lines(&records));
+        home.file(
+            &format!(".claude/projects/-work-mill/{name}.jsonl"),
+            1,
+            &lines(&records),
+        );
     }
     let found = home.listed(&[]);
     let projects: Vec<(&str, &str)> = found
         .iter()
-        .map(|found| (found["id"].as_str().unwrap(), found["project"].as_str().unwrap()))
+        .map(|found| {
+            (
+                found["id"].as_str().unwrap(),
+                found["project"].as_str().unwrap(),
+            )
+        })
         .collect();
     for (id, project) in projects {
-        assert_eq!(project, if id == "other" { "/work/oven" } else { "/work/mill" }, "{id}");
+        assert_eq!(
+            project,
+            if id == "other" {
+                "/work/oven"
+            } else {
+                "/work/mill"
+            },
+            "{id}"
+        );
     }
     let (_, out, _) = home.tv(&["usage", "--by", "project", "--json"]);
-    let rows: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rows: Vec<Value> = out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let sums: Vec<(&str, u64)> = rows
         .iter()
-        .map(|row| (row["project"].as_str().unwrap(), row["sessions"].as_u64().unwrap()))
+        .map(|row| {
+            (
+                row["project"].as_str().unwrap(),
+                row["sessions"].as_u64().unwrap(),
+            )
+        })
         .collect();
     assert_eq!(
-        sums.iter().copied().collect::<std::collections::BTreeMap<_, _>>(),
+        sums.iter()
+            .copied()
+            .collect::<std::collections::BTreeMap<_, _>>(),
         [("/work/mill", 4), ("/work/oven", 1)].into()
     );
 }
@@ -693,18 +1041,30 @@ fn formats_of(home: &Home, path: &Path, arguments: &[&str]) -> Vec<String> {
     let told = |command: &[&str]| {
         let (_, out, error) = home.tv(&[command, &["--json"], arguments].concat());
         assert_eq!(error, "", "{command:?}");
-        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
+        out.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect::<Vec<Value>>()
     };
     let format = |line: &Value| line["format"].as_str().unwrap().to_owned();
     let sums = told(&["usage", "--by", "agent"]);
-    let mut formats: Vec<String> =
-        sums.iter().filter_map(|sum| sum["agent"].as_str()).map(str::to_owned).collect();
-    for command in [&["list"][..], &["top", "--once", "--since", "90000d"], &["grep", "Wind"]] {
+    let mut formats: Vec<String> = sums
+        .iter()
+        .filter_map(|sum| sum["agent"].as_str())
+        .map(str::to_owned)
+        .collect();
+    for command in [
+        &["list"][..],
+        &["top", "--once", "--since", "90000d"],
+        &["grep", "Wind"],
+    ] {
         let lines = told(command);
         assert!(!lines.is_empty(), "{command:?}");
         formats.extend(lines.iter().map(format));
     }
-    let target = Target { path: path.to_owned(), session: None };
+    let target = Target {
+        path: path.to_owned(),
+        session: None,
+    };
     formats.push(tv::ingest::open(&target).unwrap().opened.format.to_owned());
     formats.sort();
     formats.dedup();
@@ -717,7 +1077,10 @@ fn the_agents_own_folder_decides_between_formats_that_fit_equally() {
         let mut records = Vec::new();
         for role in ["user", "assistant"] {
             let mut record = json!({"role": role, "content": content});
-            record.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            record
+                .as_object_mut()
+                .unwrap()
+                .extend(more.as_object().unwrap().clone());
             records.push(record);
         }
         lines(&records)
@@ -727,14 +1090,23 @@ fn the_agents_own_folder_decides_between_formats_that_fit_equally() {
         text.clone(),
         json!({"message_id": "m1", "created": 1_772_359_200, "message": {"content": text}}),
     );
-    let timed = message(json!("Wind the clock."), json!({"timestamp": "2026-03-01T08:00:00.000"}));
+    let timed = message(
+        json!("Wind the clock."),
+        json!({"timestamp": "2026-03-01T08:00:00.000"}),
+    );
     let bare = message(json!("Wind the clock."), json!({}));
     let places = [
-        (".cursor/projects/work/agent-transcripts/c1/c1.jsonl", "cursor"),
+        (
+            ".cursor/projects/work/agent-transcripts/c1/c1.jsonl",
+            "cursor",
+        ),
         (".local/share/goose/sessions/g1.jsonl", "goose"),
         (".vibe/logs/session/s1/messages.jsonl", "mistral-vibe"),
         (".local/share/gptme/logs/l1/conversation.jsonl", "gptme"),
-        (".claude/projects/-work/5d0c1c52-0001-4a3c-9e44-7e1d2f3a4b5c.jsonl", "claude-code"),
+        (
+            ".claude/projects/-work/5d0c1c52-0001-4a3c-9e44-7e1d2f3a4b5c.jsonl",
+            "claude-code",
+        ),
         // Moved as a whole, as a variable may say.
         ("disk/logs/session/s1/messages.jsonl", "mistral-vibe"),
         ("elsewhere/one.jsonl", ""),
@@ -749,9 +1121,21 @@ fn the_agents_own_folder_decides_between_formats_that_fit_equally() {
             let home = Home::new();
             let path = home.file(place, 1, &content);
             let is_listed = place.starts_with('.');
-            let named: &[&str] = if is_listed { &[] } else { &[path.to_str().unwrap()] };
-            let expected = if fits.contains(&owner) { owner } else { otherwise };
-            assert_eq!(formats_of(&home, &path, named), [expected], "{place}: {content}");
+            let named: &[&str] = if is_listed {
+                &[]
+            } else {
+                &[path.to_str().unwrap()]
+            };
+            let expected = if fits.contains(&owner) {
+                owner
+            } else {
+                otherwise
+            };
+            assert_eq!(
+                formats_of(&home, &path, named),
+                [expected],
+                "{place}: {content}"
+            );
         }
     }
 }
@@ -761,9 +1145,17 @@ fn a_session_is_as_old_as_its_last_record_however_large_that_is() {
     let began = Timestamp::parse("2026-01-31T10:41:07.000Z").unwrap();
     let ended = Timestamp::parse("2026-02-01T08:00:00.000Z").unwrap();
     let told = |text: String| text.replace("2096-01-31T10:41:07.000Z", &began.to_rfc3339());
-    let claude = |session: &str| told(claude(session, "Wind it")).lines().next().unwrap().to_owned() + "\n";
+    let claude = |session: &str| {
+        told(claude(session, "Wind it"))
+            .lines()
+            .next()
+            .unwrap()
+            .to_owned()
+            + "\n"
+    };
     let result = |bytes: usize| {
-        let said = json!([{"type": "tool_result", "tool_use_id": "t1", "content": "x".repeat(bytes)}]);
+        let said =
+            json!([{"type": "tool_result", "tool_use_id": "t1", "content": "x".repeat(bytes)}]);
         json!({"parentUuid": "u1", "isSidechain": false, "type": "user", "uuid": "u2", "sessionId": "s",
             "timestamp": ended.to_rfc3339(), "message": {"role": "user", "content": said}})
     };
@@ -771,8 +1163,13 @@ fn a_session_is_as_old_as_its_last_record_however_large_that_is() {
     let folder = ".claude/projects/-work";
     let home = Home::new();
     let mut paths = Vec::new();
-    for (number, end) in
-        [vec![result(100_000)], vec![result(600_000)], vec![result(9), untimed.clone()]].iter().enumerate()
+    for (number, end) in [
+        vec![result(100_000)],
+        vec![result(600_000)],
+        vec![result(9), untimed.clone()],
+    ]
+    .iter()
+    .enumerate()
     {
         let path = format!("{folder}/5d0c1c52-000{number}-4a3c-9e44-7e1d2f3a4b5c.jsonl");
         paths.push(home.file(&path, 5, &(claude("s") + &lines(end))));
@@ -799,11 +1196,23 @@ fn a_session_is_as_old_as_its_last_record_however_large_that_is() {
     let name = "rollout-2026-01-31T10-41-07-0199d9a2-3e8b-7b51-9d4e-2f1f6f6b7a10.jsonl.zst";
     let path = home.file(&format!(".codex/sessions/2026/01/31/{name}"), 5, "");
     let level = ruzstd::encoding::CompressionLevel::Fastest;
-    fs::write(&path, ruzstd::encoding::compress_to_vec(rollout.as_bytes(), level)).unwrap();
+    fs::write(
+        &path,
+        ruzstd::encoding::compress_to_vec(rollout.as_bytes(), level),
+    )
+    .unwrap();
     paths.push(path);
     let listed = home.listed(&[]);
     for path in paths {
-        let found = listed.iter().find(|found| found["path"] == json!(path)).unwrap();
-        assert_eq!(found["modified"], json!(ended.to_rfc3339()), "{}", path.display());
+        let found = listed
+            .iter()
+            .find(|found| found["path"] == json!(path))
+            .unwrap();
+        assert_eq!(
+            found["modified"],
+            json!(ended.to_rfc3339()),
+            "{}",
+            path.display()
+        );
     }
 }

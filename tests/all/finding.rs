@@ -31,14 +31,25 @@ fn session() -> Stage {
 
 fn filter(stage: &mut Stage, typed: &str) {
     stage.press("&").type_in(typed).press("enter");
-    assert!(matches!(stage.app.mode, KeyMode::Normal), "{typed} can be read");
+    assert!(
+        matches!(stage.app.mode, KeyMode::Normal),
+        "{typed} can be read"
+    );
 }
 
 /// Keys of the shown entries, each with the blocks that have rows.
 fn shown(stage: &Stage) -> Vec<String> {
     let mut found: Vec<(String, Vec<usize>)> = Vec::new();
     for line in &stage.app.reader.text.view.lines {
-        let key = stage.app.reader.session.transcript.get(line.entry).unwrap().key.to_string();
+        let key = stage
+            .app
+            .reader
+            .session
+            .transcript
+            .get(line.entry)
+            .unwrap()
+            .key
+            .to_string();
         let block = line.row().unwrap().block;
         match found.last_mut().filter(|(known, _)| *known == key) {
             Some((_, blocks)) if blocks.last() == Some(&block) => {}
@@ -48,7 +59,12 @@ fn shown(stage: &Stage) -> Vec<String> {
     }
     found
         .into_iter()
-        .map(|(key, blocks)| format!("{key}:{}", blocks.iter().map(ToString::to_string).collect::<String>()))
+        .map(|(key, blocks)| {
+            format!(
+                "{key}:{}",
+                blocks.iter().map(ToString::to_string).collect::<String>()
+            )
+        })
         .collect()
 }
 
@@ -92,8 +108,21 @@ fn an_empty_filter_shows_all_again() {
     let mut stage = session();
     let before = stage.window();
     filter(&mut stage, "err");
-    let blocks: usize = stage.app.reader.session.transcript.entries().map(|entry| entry.blocks.len()).sum();
-    assert!(stage.status().contains(&format!("&err {} hidden", blocks - 3)), "{}", stage.status());
+    let blocks: usize = stage
+        .app
+        .reader
+        .session
+        .transcript
+        .entries()
+        .map(|entry| entry.blocks.len())
+        .sum();
+    assert!(
+        stage
+            .status()
+            .contains(&format!("&err {} hidden", blocks - 3)),
+        "{}",
+        stage.status()
+    );
     stage.press("m a");
     assert!(
         stage.status().contains("marked a") && stage.status().contains("hidden"),
@@ -106,7 +135,11 @@ fn an_empty_filter_shows_all_again() {
     stage.press(":").type_in("filter tool:bash").press("enter");
     assert!(stage.status().contains("&tool:bash"), "{}", stage.status());
     filter(&mut stage, "\"nothing of the kind\"");
-    assert!(stage.picture().contains("nothing here fits the filter"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("nothing here fits the filter"),
+        "{}",
+        stage.picture()
+    );
     stage.press("f f");
     assert!(stage.picture().contains("boats"));
 }
@@ -115,15 +148,28 @@ fn an_empty_filter_shows_all_again() {
 fn mistakes_are_shown_while_typing() {
     let mut stage = session();
     stage.press("&").type_in("tool:bash cost>");
-    assert!(stage.status().contains("&tool:bash cost>  at 16: an amount"), "{}", stage.status());
+    assert!(
+        stage
+            .status()
+            .contains("&tool:bash cost>  at 16: an amount"),
+        "{}",
+        stage.status()
+    );
     stage.press("enter");
-    assert!(matches!(stage.app.mode, KeyMode::Filter { .. }), "the line stays open");
+    assert!(
+        matches!(stage.app.mode, KeyMode::Filter { .. }),
+        "the line stays open"
+    );
     stage.type_in(".1");
     assert!(!stage.status().contains("at 16"), "{}", stage.status());
     stage.press("esc");
     assert!(stage.app.reader.text.find.filter.is_none(), "given up");
     stage.press(":").type_in("filter rol:user").press("enter");
-    assert!(stage.status().contains("no fact is called rol"), "{}", stage.status());
+    assert!(
+        stage.status().contains("no fact is called rol"),
+        "{}",
+        stage.status()
+    );
 }
 
 #[test]
@@ -155,7 +201,11 @@ fn quick_filters() {
     assert_eq!(quick("f e", "f f"), quick("g", "esc"));
     let mut stage = session();
     stage.press("f n");
-    assert!(stage.status().contains("no tool call is focused"), "{}", stage.status());
+    assert!(
+        stage.status().contains("no tool call is focused"),
+        "{}",
+        stage.status()
+    );
 }
 
 #[test]
@@ -166,11 +216,23 @@ fn motions_and_searches_stay_within_the_filter() {
     stage.press("/").type_in("harbour").press("enter");
     assert!(stage.status().contains("/3"), "{}", stage.status());
     filter(&mut stage, "tool:*");
-    assert!(stage.status().contains("2 hits") || stage.status().contains("/2"), "{}", stage.status());
+    assert!(
+        stage.status().contains("2 hits") || stage.status().contains("/2"),
+        "{}",
+        stage.status()
+    );
     stage.press("g }");
-    assert!(stage.status().contains("no prompt after this"), "{}", stage.status());
+    assert!(
+        stage.status().contains("no prompt after this"),
+        "{}",
+        stage.status()
+    );
     stage.press("' a");
-    assert!(stage.status().contains("the filter hides it"), "{}", stage.status());
+    assert!(
+        stage.status().contains("the filter hides it"),
+        "{}",
+        stage.status()
+    );
     stage.press(":").type_in("goto #1").press("enter");
     assert_eq!(stage.focused_key(), "a2", "the first one that is shown");
     stage.press("e");
@@ -192,10 +254,20 @@ fn what_comes_is_judged_as_it_comes() {
     assert_eq!(hidden(&stage), before + 2);
     assert!(!stage.picture().contains("sink"));
     stage.add([result_at("c9", 102, "glug", Verdict::Failed)]);
-    assert!(stage.picture().contains("sink"), "a late failure appears: {}", stage.picture());
+    assert!(
+        stage.picture().contains("sink"),
+        "a late failure appears: {}",
+        stage.picture()
+    );
     assert_eq!(hidden(&stage), before + 1);
     stage.add([says("a5", 103, Role::Assistant, "herring again")]);
-    assert!(stage.window().iter().any(|row| row.2.contains("herring again")), "following goes on");
+    assert!(
+        stage
+            .window()
+            .iter()
+            .any(|row| row.2.contains("herring again")),
+        "following goes on"
+    );
     stage.add([Edit::Retire(Text::from("a4"))]);
     assert_eq!(hidden(&stage), before, "what is gone is not hidden");
 }
@@ -206,36 +278,75 @@ fn texts_are_read_before_anything_moves() {
     let before = stage.window();
     stage.is_slow = true;
     filter(&mut stage, "herring");
-    let Some(Effect::Filter(job)) = stage.asked.pop() else { panic!("texts are to be read") };
+    let Some(Effect::Filter(job)) = stage.asked.pop() else {
+        panic!("texts are to be read")
+    };
     assert_eq!(stage.window(), before, "nothing moves meanwhile");
-    stage.happen(Event::Filtered { generation: job.generation, percent: 37, matched: None });
-    assert!(stage.status().contains("filtering 37%"), "{}", stage.status());
+    stage.happen(Event::Filtered {
+        generation: job.generation,
+        percent: 37,
+        matched: None,
+    });
+    assert!(
+        stage.status().contains("filtering 37%"),
+        "{}",
+        stage.status()
+    );
     stage.add([says("a9", 110, Role::Assistant, "more herring")]);
-    let matching = job.unsure.iter().filter(|open| job.judge.read(&open.unsure, &mut |_, _| None));
+    let matching = job
+        .unsure
+        .iter()
+        .filter(|open| job.judge.read(&open.unsure, &mut |_, _| None));
     let matched: Vec<_> = matching.map(|open| (open.focus, open.revision)).collect();
-    let answer = Event::Filtered { generation: job.generation, percent: 100, matched: Some(matched) };
+    let answer = Event::Filtered {
+        generation: job.generation,
+        percent: 100,
+        matched: Some(matched),
+    };
     stage.happen(answer.clone());
     stage.arrange();
-    assert_eq!(shown(&stage), ["a2:02", "a3:0", "a9:0"], "what came meanwhile is judged, too");
+    assert_eq!(
+        shown(&stage),
+        ["a2:02", "a3:0", "a9:0"],
+        "what came meanwhile is judged, too"
+    );
     stage.press("f f &").type_in("boats").press("enter esc");
     assert!(matches!(stage.asked.last(), Some(Effect::CancelFilter)));
     stage.happen(answer);
-    assert!(stage.app.reader.text.find.filter.is_none(), "a late answer changes nothing");
+    assert!(
+        stage.app.reader.text.find.filter.is_none(),
+        "a late answer changes nothing"
+    );
 }
 
 #[test]
 fn a_filter_outlives_a_session_read_anew() {
     let mut stage = Stage::made((100, 40));
-    stage.add_as(Mode::Append, Stretch::Preview, harbour().into_iter().skip(6));
+    stage.add_as(
+        Mode::Append,
+        Stretch::Preview,
+        harbour().into_iter().skip(6),
+    );
     filter(&mut stage, "tool:bash or herring");
     stage.add_as(Mode::Append, Stretch::Whole, harbour());
-    let before = stage.window().into_iter().map(|row| row.2).collect::<Vec<_>>();
+    let before = stage
+        .window()
+        .into_iter()
+        .map(|row| row.2)
+        .collect::<Vec<_>>();
     stage.feed(Feed::CaughtUp);
     stage.arrange();
     stage.press("g");
     assert_eq!(shown(&stage), ["a2:02", "c3:0", "m2:0", "a3:0"]);
-    let after = stage.window().into_iter().map(|row| row.2).collect::<Vec<_>>();
-    assert!(after.ends_with(&before[before.len() - 4..]), "{before:?} {after:?}");
+    let after = stage
+        .window()
+        .into_iter()
+        .map(|row| row.2)
+        .collect::<Vec<_>>();
+    assert!(
+        after.ends_with(&before[before.len() - 4..]),
+        "{before:?} {after:?}"
+    );
 }
 
 // === searches ===
@@ -254,7 +365,11 @@ fn scopes_narrow_a_search() {
     ] {
         let mut stage = session();
         stage.press("/").type_in(typed).press("enter");
-        assert!(stage.status().contains(&format!("/{typed} {status}")), "{typed}: {}", stage.status());
+        assert!(
+            stage.status().contains(&format!("/{typed} {status}")),
+            "{typed}: {}",
+            stage.status()
+        );
     }
 }
 
@@ -263,7 +378,11 @@ fn hits_within_an_item_are_gone_to_row_by_row() {
     let mut stage = session();
     stage.press("/").type_in("of herring").press("enter");
     let in_sight = |stage: &Stage, words: &str| {
-        assert!(stage.window().iter().any(|row| row.2.contains(words)), "{words}: {}", stage.picture());
+        assert!(
+            stage.window().iter().any(|row| row.2.contains(words)),
+            "{words}: {}",
+            stage.picture()
+        );
     };
     assert!(stage.status().contains("1/3"), "{}", stage.status());
     in_sight(&stage, "crate 20 of");
@@ -276,23 +395,41 @@ fn hits_within_an_item_are_gone_to_row_by_row() {
     stage.press("N N");
     assert!(stage.status().contains("1/3"), "{}", stage.status());
     stage.press("N");
-    assert!(stage.status().contains("goes on at the end"), "{}", stage.status());
+    assert!(
+        stage.status().contains("goes on at the end"),
+        "{}",
+        stage.status()
+    );
     in_sight(&stage, "crate 60 of");
-    stage.press("2 N esc /").type_in("herring").press("enter g n");
+    stage
+        .press("2 N esc /")
+        .type_in("herring")
+        .press("enter g n");
     let first = stage.app.reader.text.view.focus;
     stage.press("4 n");
     assert_eq!(stage.focused_key(), "a3", "{}", stage.status());
     stage.press("4 N");
-    assert_eq!(stage.app.reader.text.view.focus, first, "four on and four back");
+    assert_eq!(
+        stage.app.reader.text.view.focus, first,
+        "four on and four back"
+    );
 }
 
 #[test]
 fn what_looks_like_a_pattern_can_be_meant_literally() {
     let mut stage = session();
     stage.press("/").type_in("harbour.");
-    assert!(stage.status().contains("/3"), "a dot is any character: {}", stage.status());
+    assert!(
+        stage.status().contains("/3"),
+        "a dot is any character: {}",
+        stage.status()
+    );
     stage.press("ctrl-r");
-    assert!(stage.status().contains("literal") && stage.status().contains("/2"), "{}", stage.status());
+    assert!(
+        stage.status().contains("literal") && stage.status().contains("/2"),
+        "{}",
+        stage.status()
+    );
     stage.press("ctrl-r");
     assert!(!stage.status().contains("literal"), "{}", stage.status());
 }
@@ -305,14 +442,40 @@ fn keys_that_come_faster_than_frames_are_one_search() {
     for _ in 0..3_000 {
         stage.happen(Event::Key(Press::plain(Code::Char('e'))));
     }
-    assert_eq!(stage.app.reader.text.find.generation, before, "no key starts a search");
+    assert_eq!(
+        stage.app.reader.text.find.generation, before,
+        "no key starts a search"
+    );
     stage.arrange();
-    let typed = stage.app.reader.text.find.search.as_ref().map(|search| search.typed.len());
-    assert_eq!((stage.app.reader.text.find.generation, typed), (before + 1, Some(3_000)));
-    stage.press("ctrl-u").happen(Event::Key(Press::plain(Code::Char('h'))));
+    let typed = stage
+        .app
+        .reader
+        .text
+        .find
+        .search
+        .as_ref()
+        .map(|search| search.typed.len());
+    assert_eq!(
+        (stage.app.reader.text.find.generation, typed),
+        (before + 1, Some(3_000))
+    );
+    stage
+        .press("ctrl-u")
+        .happen(Event::Key(Press::plain(Code::Char('h'))));
     stage.happen(Event::Key(Press::plain(Code::Enter)));
-    let typed = stage.app.reader.text.find.search.as_ref().map(|search| search.typed.clone());
-    assert_eq!(typed.as_deref(), Some("h"), "what was typed is searched for before it is accepted");
+    let typed = stage
+        .app
+        .reader
+        .text
+        .find
+        .search
+        .as_ref()
+        .map(|search| search.typed.clone());
+    assert_eq!(
+        typed.as_deref(),
+        Some("h"),
+        "what was typed is searched for before it is accepted"
+    );
 }
 
 #[test]
@@ -326,7 +489,11 @@ fn typed_searches_come_back() {
     stage.press("down down");
     assert!(stage.status().starts_with("/x"), "{}", stage.status());
     stage.press("esc g / enter");
-    assert!(stage.status().contains("/tide 1/1"), "an empty search is the last one: {}", stage.status());
+    assert!(
+        stage.status().contains("/tide 1/1"),
+        "an empty search is the last one: {}",
+        stage.status()
+    );
 }
 
 #[test]
@@ -352,16 +519,26 @@ fn a_share_of_the_session_is_gone_to() {
 fn portions(stage: &mut Stage) -> Vec<Job> {
     let generation = stage.app.reader.text.find.generation;
     let asked = std::mem::take(&mut stage.asked).into_iter();
-    let jobs = asked.filter_map(|effect| if let Effect::Search(job) = effect { Some(job) } else { None });
+    let jobs = asked.filter_map(|effect| {
+        if let Effect::Search(job) = effect {
+            Some(job)
+        } else {
+            None
+        }
+    });
     jobs.filter(|job| job.generation == generation).collect()
 }
 
 fn answer(stage: &mut Stage, job: &Job) {
     let blocks = job.entries.iter();
-    let hits =
-        blocks.flat_map(|(id, blocks)| hits_of(&job.pattern, job.scope, (*id, blocks), &mut |_, _| None));
+    let hits = blocks
+        .flat_map(|(id, blocks)| hits_of(&job.pattern, job.scope, (*id, blocks), &mut |_, _| None));
     let hits = hits.collect();
-    stage.happen(Event::Searched { generation: job.generation, number: job.number, hits });
+    stage.happen(Event::Searched {
+        generation: job.generation,
+        number: job.number,
+        hits,
+    });
     stage.arrange();
 }
 
@@ -371,22 +548,47 @@ fn a_search_goes_outward_from_the_reader() {
     let words = |n: i64| if n % 500 == 250 { "a keel" } else { "a mast" };
     stage.add((0..6_000).map(|n| says(&format!("e{n}"), n, Role::Assistant, words(n))));
     stage.press("g");
-    stage
-        .app
-        .reader
-        .with_text(|text, scene| moving::go(text, scene, Focus { entry: EntryId(3_000), block: 0 }));
+    stage.app.reader.with_text(|text, scene| {
+        moving::go(
+            text,
+            scene,
+            Focus {
+                entry: EntryId(3_000),
+                block: 0,
+            },
+        );
+    });
     stage.arrange();
     stage.is_slow = true;
     stage.press("/").type_in("kee");
     let jobs = portions(&mut stage);
-    assert_eq!(jobs.iter().map(|job| job.entries.len()).collect::<Vec<_>>(), [64, 128, 256, 512]);
-    assert_eq!((jobs[0].entries[0].0, jobs[1].entries[127].0), (EntryId(3_000), EntryId(2_999)));
+    assert_eq!(
+        jobs.iter().map(|job| job.entries.len()).collect::<Vec<_>>(),
+        [64, 128, 256, 512]
+    );
+    assert_eq!(
+        (jobs[0].entries[0].0, jobs[1].entries[127].0),
+        (EntryId(3_000), EntryId(2_999))
+    );
     // The later portion has the hit, but the one before it might have a nearer one.
     answer(&mut stage, &jobs[2]);
-    assert_eq!(stage.app.reader.text.find.search.as_ref().unwrap().total(), 0);
+    assert_eq!(
+        stage.app.reader.text.find.search.as_ref().unwrap().total(),
+        0
+    );
     answer(&mut stage, &jobs[0]);
     assert_eq!(stage.focused_key(), "e3250", "{}", stage.status());
-    assert!(!stage.app.reader.text.find.search.as_ref().unwrap().is_complete);
+    assert!(
+        !stage
+            .app
+            .reader
+            .text
+            .find
+            .search
+            .as_ref()
+            .unwrap()
+            .is_complete
+    );
     let mut waiting: VecDeque<Job> = [jobs[1].clone(), jobs[3].clone()].into();
     waiting.extend(portions(&mut stage));
     let mut searched = 64 + 256;
@@ -401,7 +603,10 @@ fn a_search_goes_outward_from_the_reader() {
     stage.type_in("l");
     let jobs = portions(&mut stage);
     let entries: usize = jobs.iter().map(|job| job.entries.len()).sum();
-    assert_eq!(entries, 12, "a longer word is looked for where the shorter one was");
+    assert_eq!(
+        entries, 12,
+        "a longer word is looked for where the shorter one was"
+    );
 }
 
 #[test]
@@ -410,8 +615,14 @@ fn records_that_come_during_a_search_do_not_complete_it() {
     let words = |at: i64| if at == 999 { "a keel" } else { "a mast" };
     stage.add((0..1_000).map(|at| says(&format!("e{at}"), at, Role::Assistant, words(at))));
     stage.press("g");
-    let focus = Focus { entry: EntryId(100), block: 0 };
-    stage.app.reader.with_text(|text, scene| moving::go(text, scene, focus));
+    let focus = Focus {
+        entry: EntryId(100),
+        block: 0,
+    };
+    stage
+        .app
+        .reader
+        .with_text(|text, scene| moving::go(text, scene, focus));
     stage.arrange();
     stage.is_slow = true;
     stage.press("/").type_in("keel").press("enter");
@@ -419,7 +630,17 @@ fn records_that_come_during_a_search_do_not_complete_it() {
     stage.add([says("late", 1_000, Role::Assistant, "a mast")]);
     waiting.extend(portions(&mut stage));
     while let Some(job) = waiting.pop_front() {
-        assert!(!stage.app.reader.text.find.search.as_ref().unwrap().is_complete);
+        assert!(
+            !stage
+                .app
+                .reader
+                .text
+                .find
+                .search
+                .as_ref()
+                .unwrap()
+                .is_complete
+        );
         answer(&mut stage, &job);
         waiting.extend(portions(&mut stage));
     }
@@ -437,7 +658,9 @@ fn sought(hits: &BTreeSet<usize>, start: usize, key: &str) -> Option<usize> {
     match key {
         "/" => hits.range(start..).next().or_else(|| hits.last()).copied(),
         "*" => others().find(|at| *at > start).or_else(|| others().next()),
-        _ => others().rfind(|at| *at < start).or_else(|| others().next_back()),
+        _ => others()
+            .rfind(|at| *at < start)
+            .or_else(|| others().next_back()),
     }
 }
 
@@ -458,8 +681,14 @@ fn lead_to_what_is_sure(
     let said = |at: usize| says(&format!("e{at}"), 0, Role::Assistant, words(at));
     stage.add((0..SEARCHED).map(said));
     stage.press("g");
-    let focus = Focus { entry: EntryId(u32::try_from(start).unwrap()), block: 0 };
-    stage.app.reader.with_text(|text, scene| moving::go(text, scene, focus));
+    let focus = Focus {
+        entry: EntryId(u32::try_from(start).unwrap()),
+        block: 0,
+    };
+    stage
+        .app
+        .reader
+        .with_text(|text, scene| moving::go(text, scene, focus));
     stage.arrange();
     stage.is_slow = true;
     stage.press(key);
@@ -471,10 +700,21 @@ fn lead_to_what_is_sure(
         stage.add([said(SEARCHED)]);
         waiting.extend(portions(&mut stage));
     }
-    let (from, to) = (format!("e{start}"), sought(&hits, start, key).map(|at| format!("e{at}")));
+    let (from, to) = (
+        format!("e{start}"),
+        sought(&hits, start, key).map(|at| format!("e{at}")),
+    );
     let mut searched = 0;
     for turn in order.iter().cycle() {
-        let is_complete = stage.app.reader.text.find.search.as_ref().unwrap().is_complete;
+        let is_complete = stage
+            .app
+            .reader
+            .text
+            .find
+            .search
+            .as_ref()
+            .unwrap()
+            .is_complete;
         assert_eq!(is_complete, waiting.is_empty(), "{searched} searched");
         let at = stage.focused_key();
         assert!(
@@ -514,8 +754,17 @@ proptest! {
 fn mentions_of_a_path() {
     let mut stage = session();
     stage.press("*");
-    assert_eq!(stage.app.reader.text.view.focus.unwrap().block, 3, "{}", stage.picture());
-    assert!(stage.status().contains("/src/harbour.rs 2/2"), "{}", stage.status());
+    assert_eq!(
+        stage.app.reader.text.view.focus.unwrap().block,
+        3,
+        "{}",
+        stage.picture()
+    );
+    assert!(
+        stage.status().contains("/src/harbour.rs 2/2"),
+        "{}",
+        stage.status()
+    );
     stage.press("*");
     assert_eq!(stage.focused_key(), "p1", "around the end");
     stage.press("#");
@@ -524,17 +773,32 @@ fn mentions_of_a_path() {
     assert_eq!(stage.focused_key(), "c3");
     stage.press("#");
     let search = stage.app.reader.text.find.search.as_ref().unwrap();
-    assert_eq!((search.typed.as_str(), search.is_literal), ("ls", true), "the command of a call");
+    assert_eq!(
+        (search.typed.as_str(), search.is_literal),
+        ("ls", true),
+        "the command of a call"
+    );
 }
 
 #[test]
 fn records_that_come_while_a_search_is_typed_end_the_typing() {
     let mut stage = session();
     stage.press("/ h");
-    stage.happen(Event::Records { title: "raw record".to_owned(), trees: Vec::new() });
+    stage.happen(Event::Records {
+        title: "raw record".to_owned(),
+        trees: Vec::new(),
+    });
     stage.press("esc esc enter");
     let focus = stage.app.reader.text.view.focus.unwrap();
-    let key = stage.app.reader.session.transcript.get(focus.entry).unwrap().key.clone();
+    let key = stage
+        .app
+        .reader
+        .session
+        .transcript
+        .get(focus.entry)
+        .unwrap()
+        .key
+        .clone();
     let fold = stage.app.reader.text.folds.get(&key, focus.block);
     assert_eq!(fold, Fold::Open, "{}", stage.picture());
     stage.press("*");
@@ -549,26 +813,51 @@ fn records_that_come_while_a_search_is_typed_end_the_typing() {
 fn the_same_id() {
     let mut stage = session();
     stage.press("] s o");
-    assert_eq!(stage.focused_key(), "m1", "into the sub-agent: {}", stage.picture());
+    assert_eq!(
+        stage.focused_key(),
+        "m1",
+        "into the sub-agent: {}",
+        stage.picture()
+    );
     stage.press("o");
     assert_eq!(stage.focused_key(), "m2");
     stage.press("O O");
     assert_eq!(stage.focused_key(), "c4");
     stage.press("O");
-    assert!(stage.status().contains("nothing else has this id"), "{}", stage.status());
+    assert!(
+        stage.status().contains("nothing else has this id"),
+        "{}",
+        stage.status()
+    );
 }
 
 #[test]
 fn expensive_turns_and_pauses() {
     let mut stage = session();
     stage.press("] $");
-    assert_eq!(stage.focused_key(), "p2", "the second turn cost ten times the first");
+    assert_eq!(
+        stage.focused_key(),
+        "p2",
+        "the second turn cost ten times the first"
+    );
     stage.press("] $");
-    assert!(stage.status().contains("no expensive turn after this"), "{}", stage.status());
+    assert!(
+        stage.status().contains("no expensive turn after this"),
+        "{}",
+        stage.status()
+    );
     stage.press("g ] g");
-    assert_eq!(stage.focused_key(), "p2", "a minute passed before the second prompt");
+    assert_eq!(
+        stage.focused_key(),
+        "p2",
+        "a minute passed before the second prompt"
+    );
     stage.press("] g");
-    assert!(stage.status().contains("no pause after this"), "a running call is no pause: {}", stage.status());
+    assert!(
+        stage.status().contains("no pause after this"),
+        "a running call is no pause: {}",
+        stage.status()
+    );
     stage.press("G [ g");
     assert_eq!(stage.focused_key(), "p2");
     stage.press("G [ $");
@@ -583,17 +872,39 @@ fn marks_are_kept_by_key() {
     stage.press("] t m a } m z");
     assert!(stage.status().contains("marked z"), "{}", stage.status());
     stage.press("g ' a");
-    assert_eq!((stage.focused_key(), stage.app.reader.text.view.focus.unwrap().block), ("a2".to_owned(), 2));
+    assert_eq!(
+        (
+            stage.focused_key(),
+            stage.app.reader.text.view.focus.unwrap().block
+        ),
+        ("a2".to_owned(), 2)
+    );
     stage.press("'");
-    assert!(stage.picture().contains("a bash ls hold"), "the panel lists the marks: {}", stage.picture());
+    assert!(
+        stage.picture().contains("a bash ls hold"),
+        "the panel lists the marks: {}",
+        stage.picture()
+    );
     stage.press("q");
-    assert!(stage.status().contains("nothing is marked q"), "{}", stage.status());
+    assert!(
+        stage.status().contains("nothing is marked q"),
+        "{}",
+        stage.status()
+    );
     stage.add_as(Mode::Replace, Stretch::Whole, harbour());
     stage.press("g ' a");
-    assert_eq!(stage.focused_key(), "a2", "when the entry comes again, the mark stays");
+    assert_eq!(
+        stage.focused_key(),
+        "a2",
+        "when the entry comes again, the mark stays"
+    );
     stage.add([Edit::Retire(Text::from("a2"))]);
     stage.press("' a");
-    assert!(stage.status().contains("not in the session any more"), "{}", stage.status());
+    assert!(
+        stage.status().contains("not in the session any more"),
+        "{}",
+        stage.status()
+    );
 }
 
 #[test]
@@ -617,9 +928,16 @@ fn jumps_go_back_and_forth() {
     stage.press("alt-right alt-right");
     assert_eq!(stage.focused_key(), "a3");
     stage.press("alt-right");
-    assert!(stage.status().contains("no jump was taken back"), "{}", stage.status());
+    assert!(
+        stage.status().contains("no jump was taken back"),
+        "{}",
+        stage.status()
+    );
     stage.press("2 alt-left e alt-right");
-    assert!(stage.status().contains("no jump was taken back"), "a new jump ends the way forward");
+    assert!(
+        stage.status().contains("no jump was taken back"),
+        "a new jump ends the way forward"
+    );
 }
 
 #[test]
@@ -636,21 +954,44 @@ fn marks_show_on_the_spine() {
 #[test]
 fn every_fixture_is_shown_or_hidden() {
     // What makes a database is a text, and no session.
-    for path in fixtures::all().into_iter().filter(|path| path.extension().is_none_or(|end| end != "sql")) {
+    for path in fixtures::all()
+        .into_iter()
+        .filter(|path| path.extension().is_none_or(|end| end != "sql"))
+    {
         let name = fixtures::name(&path);
         let mut stage = Stage::open(&path, (80, 24), Theme::dark());
-        let blocks: usize =
-            stage.app.reader.session.transcript.entries().map(|entry| entry.blocks.len()).sum();
+        let blocks: usize = stage
+            .app
+            .reader
+            .session
+            .transcript
+            .entries()
+            .map(|entry| entry.blocks.len())
+            .sum();
         let mut shown_by = |typed: &str| {
             filter(&mut stage, typed);
-            assert!(stage.app.reader.text.find.next_filter.is_none(), "{name}: all texts are read");
+            assert!(
+                stage.app.reader.text.find.next_filter.is_none(),
+                "{name}: all texts are read"
+            );
             blocks - stage.app.reader.text.find.filter.as_ref().unwrap().hidden()
         };
-        for typed in
-            ["err", "tool:*", "role:user", "cost>0 or tok>0", "dur>1s", "the", "/[0-9]+/", "since:1h"]
-        {
+        for typed in [
+            "err",
+            "tool:*",
+            "role:user",
+            "cost>0 or tok>0",
+            "dur>1s",
+            "the",
+            "/[0-9]+/",
+            "since:1h",
+        ] {
             let (these, others) = (shown_by(typed), shown_by(&format!("-({typed})")));
-            assert_eq!(these + others, blocks, "{name}: {typed} and what it leaves out are all");
+            assert_eq!(
+                these + others,
+                blocks,
+                "{name}: {typed} and what it leaves out are all"
+            );
         }
         assert_eq!(shown_by("a -a"), 0, "{name}");
         assert_eq!(shown_by("a or -a"), blocks, "{name}");
@@ -687,9 +1028,15 @@ fn counts(stage: &Stage) -> (usize, usize, usize) {
     let all: usize = transcript.entries().map(|entry| entry.blocks.len()).sum();
     match &stage.app.reader.text.find.filter {
         None => (all, 0, all),
-        Some(filter) => {
-            (transcript.order().iter().map(|id| filter.blocks(*id).len()).sum(), filter.hidden(), all)
-        }
+        Some(filter) => (
+            transcript
+                .order()
+                .iter()
+                .map(|id| filter.blocks(*id).len())
+                .sum(),
+            filter.hidden(),
+            all,
+        ),
     }
 }
 
@@ -702,7 +1049,12 @@ fn take(stage: &mut Stage, step: &str, number: usize) -> bool {
             stage.press("&").type_in(typed).press("enter");
         }
         (_, "+says") => {
-            stage.add([says(&format!("new {number}"), seconds, Role::Assistant, "the tide")]);
+            stage.add([says(
+                &format!("new {number}"),
+                seconds,
+                Role::Assistant,
+                "the tide",
+            )]);
         }
         (_, "+fails") => {
             stage.add([calls(&call(number), seconds, "bash", ToolKind::Run, "sink")]);
@@ -734,21 +1086,33 @@ fn check(steps: &[String]) {
         assert_eq!(shown + hidden, all, "{place}");
         let app = &stage.app;
         let entries: HashSet<_> = app.reader.text.sequence.order().iter().collect();
-        assert_eq!(entries.len(), app.reader.text.sequence.len(), "nothing is shown twice, {place}");
-        let Some((focus, line)) = focus.zip(line) else { continue };
+        assert_eq!(
+            entries.len(),
+            app.reader.text.sequence.len(),
+            "nothing is shown twice, {place}"
+        );
+        let Some((focus, line)) = focus.zip(line) else {
+            continue;
+        };
         if is_motion || followed || !app.reader.text.find.shows(focus) {
             continue;
         }
         assert_eq!(app.reader.text.view.focus, Some(focus), "{place}");
         let lines = &app.reader.text.view.lines;
         let place_of = |line: &Line| app.reader.text.sequence.place_of(line.entry);
-        let is_at_start = lines.first().is_some_and(|line| line.row == 0 && place_of(line) == Some(0));
+        let is_at_start = lines
+            .first()
+            .is_some_and(|line| line.row == 0 && place_of(line) == Some(0));
         let is_at_end = lines.last().is_some_and(|line| {
-            line.row + 1 == line.rows.len() && place_of(line) == app.reader.text.sequence.len().checked_sub(1)
+            line.row + 1 == line.rows.len()
+                && place_of(line) == app.reader.text.sequence.len().checked_sub(1)
         });
         // The line that says what is new takes the last one.
         let expected = line.min(lines.len().saturating_sub(1));
-        assert!(stage.line_of_focus() == Some(expected) || is_at_start || is_at_end, "{place}");
+        assert!(
+            stage.line_of_focus() == Some(expected) || is_at_start || is_at_end,
+            "{place}"
+        );
     }
 }
 

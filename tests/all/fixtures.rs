@@ -38,7 +38,10 @@ pub(crate) fn root() -> PathBuf {
 pub(crate) fn all() -> Vec<PathBuf> {
     // The lint has sessions of its own, one flaw in each; of what others write nothing is known but that it is theirs.
     let is_format = |folder: &PathBuf| {
-        folder.is_dir() && !["lint", "lookalikes", "specs"].iter().any(|other| folder.ends_with(other))
+        folder.is_dir()
+            && !["lint", "lookalikes", "specs"]
+                .iter()
+                .any(|other| folder.ends_with(other))
     };
     let formats = children(&root()).into_iter().filter(is_format);
     let (folders, mut sessions): (Vec<PathBuf>, Vec<PathBuf>) = formats
@@ -46,11 +49,18 @@ pub(crate) fn all() -> Vec<PathBuf> {
         .filter(|path| is_session(path))
         .partition(|p| p.is_dir());
     for folder in folders {
-        let target = Target { path: folder.clone(), session: None };
+        let target = Target {
+            path: folder.clone(),
+            session: None,
+        };
         if ingest::sessions(&target).is_ok_and(|ids| !ids.is_empty()) {
             sessions.push(folder);
         } else {
-            sessions.extend(children(&folder).into_iter().filter(|path| path.is_file() && is_session(path)));
+            sessions.extend(
+                children(&folder)
+                    .into_iter()
+                    .filter(|path| path.is_file() && is_session(path)),
+            );
         }
     }
     sessions.sort();
@@ -59,14 +69,25 @@ pub(crate) fn all() -> Vec<PathBuf> {
 
 /// A session at a path of which nothing else is known.
 pub(crate) fn session_at(path: &Path) -> Found {
-    let place = found::Place { path: path.to_owned(), session: None };
-    Found::new(place, "any", Text::from(&*path.file_stem().unwrap().to_string_lossy()))
+    let place = found::Place {
+        path: path.to_owned(),
+        session: None,
+    };
+    Found::new(
+        place,
+        "any",
+        Text::from(&*path.file_stem().unwrap().to_string_lossy()),
+    )
 }
 
 /// Fixtures that hold one JSON value a line.
 pub(crate) fn line_files() -> Vec<PathBuf> {
     let is_lines = |path: &PathBuf| {
-        let is_other = |e: &OsStr| ["json", "traj", "sql", "md", "txt"].iter().any(|other| e == *other);
+        let is_other = |e: &OsStr| {
+            ["json", "traj", "sql", "md", "txt"]
+                .iter()
+                .any(|other| e == *other)
+        };
         path.is_file() && path.extension().is_some_and(|e| !is_other(e))
     };
     all().into_iter().filter(is_lines).collect()
@@ -78,7 +99,10 @@ pub(crate) fn found(format: &dyn Format) -> Vec<PathBuf> {
 }
 
 fn found_in(format: &dyn Format) -> PathBuf {
-    root().with_file_name("fuzz").join("seeds").join(format.name().replace('-', "_"))
+    root()
+        .with_file_name("fuzz")
+        .join("seeds")
+        .join(format.name().replace('-', "_"))
 }
 
 /// Whether a fixture is the SQL of a database.
@@ -88,25 +112,39 @@ fn is_database(path: &Path) -> bool {
 
 /// Whether a fixture is a session of its own, not a note or a companion of its neighbour.
 fn is_session(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let is_note = name == "ORIGIN.md" || name.starts_with('.');
     let is_companion = path.is_dir() && path.with_file_name(format!("{name}.jsonl")).exists();
     let is_manifest = name.strip_suffix(".json").is_some_and(|stem| {
-        !stem.ends_with(".messages") && path.with_file_name(format!("{stem}.messages.json")).exists()
+        !stem.ends_with(".messages")
+            && path
+                .with_file_name(format!("{stem}.messages.json"))
+                .exists()
     });
     let is_readable = !is_database(path) || cfg!(feature = "sqlite");
     // What is compressed is read as a pipe is: it has tests of its own.
-    let is_packed = path.extension().is_some_and(|extension| extension == "zst" || extension == "eval");
+    let is_packed = path
+        .extension()
+        .is_some_and(|extension| extension == "zst" || extension == "eval");
     !is_note && !is_companion && !is_manifest && !is_packed && is_readable
 }
 
 /// Names a fixture in messages of failed tests.
 pub(crate) fn name(path: &Path) -> String {
-    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+    path.strip_prefix(root())
+        .unwrap_or(path)
+        .display()
+        .to_string()
 }
 
 pub(crate) fn children(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     paths
@@ -115,15 +153,28 @@ pub(crate) fn children(folder: &Path) -> Vec<PathBuf> {
 /// The sessions in a fixture; mostly one.
 pub(crate) fn targets(path: &Path) -> Vec<Target> {
     #[cfg(feature = "sqlite")]
-    let path = &if is_database(path) { crate::databases::made_from(path) } else { path.to_owned() };
+    let path = &if is_database(path) {
+        crate::databases::made_from(path)
+    } else {
+        path.to_owned()
+    };
     #[cfg(not(feature = "sqlite"))]
     let path = &path.to_owned();
-    let whole = Target { path: path.clone(), session: None };
+    let whole = Target {
+        path: path.clone(),
+        session: None,
+    };
     if path.is_file() && path.extension().is_none_or(|extension| extension != "db") {
         return vec![whole];
     }
     let heads = ingest::sessions(&whole).unwrap_or_else(|error| panic!("{}: {error}", name(path)));
-    heads.into_iter().map(|head| Target { path: path.clone(), session: Some(head.id) }).collect()
+    heads
+        .into_iter()
+        .map(|head| Target {
+            path: path.clone(),
+            session: Some(head.id),
+        })
+        .collect()
 }
 
 /// Opens a session that must open.
@@ -139,14 +190,26 @@ pub(crate) fn read(target: &Target) -> ReadSession {
     let mut batches = Vec::new();
     let mut is_whole = false;
     session.read_whole(false, &mut |message| match message {
-        Feed::Batch { stage: Stage::Whole, batch } => batches.push(*batch),
+        Feed::Batch {
+            stage: Stage::Whole,
+            batch,
+        } => batches.push(*batch),
         Feed::CaughtUp => is_whole = true,
         Feed::Fault(what) => panic!("{}: {what}", name(&target.path)),
         _ => {}
     });
-    assert!(is_whole, "{}: the feed must end with CaughtUp", name(&target.path));
+    assert!(
+        is_whole,
+        "{}: the feed must end with CaughtUp",
+        name(&target.path)
+    );
     let transcript = transcript_of(batches.clone());
-    ReadSession { opened, batches, transcript, pager }
+    ReadSession {
+        opened,
+        batches,
+        transcript,
+        pager,
+    }
 }
 
 /// A transcript of these batches.
@@ -194,11 +257,20 @@ impl Lines {
             let len = u32::try_from(line.len()).unwrap();
             if !line.trim_ascii().is_empty() {
                 let line = u32::try_from(number + 1).unwrap();
-                origins.push(Origin { file: FileId(0), at, len, line });
+                origins.push(Origin {
+                    file: FileId(0),
+                    at,
+                    len,
+                    line,
+                });
             }
             at += u64::from(len) + 1;
         }
-        Self { format, bytes, origins }
+        Self {
+            format,
+            bytes,
+            origins,
+        }
     }
 
     /// How many there are.
@@ -210,7 +282,10 @@ impl Lines {
     pub(crate) fn record(&self, n: usize) -> Record<'_> {
         let origin = self.origins[n];
         let start = usize::try_from(origin.at).unwrap();
-        Record { origin, bytes: &self.bytes[start..start + origin.len as usize] }
+        Record {
+            origin,
+            bytes: &self.bytes[start..start + origin.len as usize],
+        }
     }
 
     /// All of them.
@@ -221,7 +296,12 @@ impl Lines {
     /// A place behind all of them.
     pub(crate) fn end(&self) -> Origin {
         let at = self.bytes.len() as u64 + 1;
-        Origin { file: FileId(0), at, len: 0, line: u32::try_from(self.count() + 1).unwrap() }
+        Origin {
+            file: FileId(0),
+            at,
+            len: 0,
+            line: u32::try_from(self.count() + 1).unwrap(),
+        }
     }
 }
 
@@ -237,7 +317,10 @@ pub(crate) fn decode(decoder: &mut dyn Decoder, records: &[Record<'_>], before: 
 }
 
 /// How much of something is asked for by whoever runs the tests, in a variable of the environment.
-#[expect(clippy::disallowed_methods, reason = "how long to look is said by whoever runs the test")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long to look is said by whoever runs the test"
+)]
 pub(crate) fn asked(variable: &str) -> Option<usize> {
     std::env::var(variable).ok()?.parse().ok()
 }
@@ -246,5 +329,8 @@ pub(crate) fn asked(variable: &str) -> Option<usize> {
 /// for by `PROPTEST_RNG_SEED`, more of them by `CASES_TIMES`.
 pub(crate) fn cases(count: u32) -> ProptestConfig {
     let times = asked("CASES_TIMES").map_or(1, |times| u32::try_from(times).unwrap());
-    ProptestConfig { cases: count * times, ..ProptestConfig::default() }
+    ProptestConfig {
+        cases: count * times,
+        ..ProptestConfig::default()
+    }
 }

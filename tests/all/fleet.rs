@@ -24,7 +24,12 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// It is now, as far as a fresh file tells.
 fn made() -> SystemTime {
-    tempfile::tempfile().unwrap().metadata().unwrap().modified().unwrap()
+    tempfile::tempfile()
+        .unwrap()
+        .metadata()
+        .unwrap()
+        .modified()
+        .unwrap()
 }
 
 fn now() -> Timestamp {
@@ -35,7 +40,11 @@ fn now() -> Timestamp {
 fn tv(home: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
     command.env_clear();
-    command.args(arguments).env("HOME", home).env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
+    command
+        .args(arguments)
+        .env("HOME", home)
+        .env("LC_ALL", "C.UTF-8")
+        .stdin(Stdio::null());
     command
 }
 
@@ -61,7 +70,10 @@ enum Step {
 
 fn claude(home: &Path, number: usize, end: End) -> Vec<Step> {
     let session = format!("c0000000-0000-4000-8000-{number:012}");
-    let path = home.join(format!(".claude/projects/-work-{}/{session}.jsonl", number % 3));
+    let path = home.join(format!(
+        ".claude/projects/-work-{}/{session}.jsonl",
+        number % 3
+    ));
     let at = now().to_rfc3339();
     let head = |kind: &str, id: String, message: Value| {
         json!({"parentUuid": null, "isSidechain": false, "type": kind, "message": message, "uuid": id,
@@ -83,20 +95,40 @@ fn claude(home: &Path, number: usize, end: End) -> Vec<Step> {
         )
     };
     let result = |id: usize| {
-        let content = json!([{"type": "tool_result", "tool_use_id": format!("t{id}"), "content": "fine"}]);
-        head("user", format!("r{id}"), json!({"role": "user", "content": content}))
+        let content =
+            json!([{"type": "tool_result", "tool_use_id": format!("t{id}"), "content": "fine"}]);
+        head(
+            "user",
+            format!("r{id}"),
+            json!({"role": "user", "content": content}),
+        )
     };
-    let mut records = vec![head("user", "u1".into(), json!({"role": "user", "content": "Grind the corn"}))];
+    let mut records = vec![head(
+        "user",
+        "u1".into(),
+        json!({"role": "user", "content": "Grind the corn"}),
+    )];
     records.extend([call(1, "Bash", json!({"command": "make flour"})), result(1)]);
     match end {
-        End::Prompt => records.push(answer(2, json!([{"type": "text", "text": "Ground."}]), "end_turn")),
+        End::Prompt => records.push(answer(
+            2,
+            json!([{"type": "text", "text": "Ground."}]),
+            "end_turn",
+        )),
         End::Tool => records.push(call(2, "Bash", json!({"command": "make bread"}))),
         End::Question => {
-            records.push(call(2, "AskUserQuestion", json!({"questions": [{"question": "Rye?"}]})));
+            records.push(call(
+                2,
+                "AskUserQuestion",
+                json!({"questions": [{"question": "Rye?"}]}),
+            ));
         }
         End::Model => {}
     }
-    records.into_iter().map(|record| Step::Line(path.clone(), record.to_string())).collect()
+    records
+        .into_iter()
+        .map(|record| Step::Line(path.clone(), record.to_string()))
+        .collect()
 }
 
 /// pi's lines, which OpenClaw writes in its own folder, too.
@@ -133,19 +165,29 @@ fn pi(path: PathBuf, id: &str, number: usize, end: End) -> Vec<Step> {
         ),
     ];
     match end {
-        End::Prompt => records.push(answer("a2", json!([{"type": "text", "text": "Baked."}]), "stop")),
+        End::Prompt => records.push(answer(
+            "a2",
+            json!([{"type": "text", "text": "Baked."}]),
+            "stop",
+        )),
         End::Tool => records.push(call("a2", "bash")),
         End::Question => records.push(call("a2", "question")),
         End::Model => {}
     }
-    records.into_iter().map(|record| Step::Line(path.clone(), record.to_string())).collect()
+    records
+        .into_iter()
+        .map(|record| Step::Line(path.clone(), record.to_string()))
+        .collect()
 }
 
 fn codex(home: &Path, number: usize, end: End) -> Vec<Step> {
     let id = format!("019cadc6-9a80-7000-8000-{number:012}");
-    let path = home.join(format!(".codex/sessions/2026/03/02/rollout-2026-03-02T10-00-00-{id}.jsonl"));
+    let path = home.join(format!(
+        ".codex/sessions/2026/03/02/rollout-2026-03-02T10-00-00-{id}.jsonl"
+    ));
     let at = now().to_rfc3339();
-    let line = |kind: &str, payload: Value| json!({"timestamp": at, "type": kind, "payload": payload});
+    let line =
+        |kind: &str, payload: Value| json!({"timestamp": at, "type": kind, "payload": payload});
     let tokens = |sum: usize| {
         let usage = json!({"input_tokens": 1000 * sum + number, "cached_input_tokens": 500 * sum,
             "output_tokens": 50 * sum, "reasoning_output_tokens": 0, "total_tokens": 1050 * sum + number});
@@ -162,25 +204,36 @@ fn codex(home: &Path, number: usize, end: End) -> Vec<Step> {
             "arguments": "{\"cmd\":\"sift\"}", "call_id": id}),
         )
     };
-    let prompt =
-        json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Sift it"}]});
+    let prompt = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Sift it"}]});
     let mut records = vec![
         line(
             "session_meta",
             json!({"id": id, "timestamp": at, "cwd": "/work/sieve", "cli_version": "0.106.0"}),
         ),
-        line("turn_context", json!({"turn_id": "t1", "cwd": "/work/sieve", "model": "gpt-5.2-codex"})),
+        line(
+            "turn_context",
+            json!({"turn_id": "t1", "cwd": "/work/sieve", "model": "gpt-5.2-codex"}),
+        ),
         line("response_item", prompt),
-        line("event_msg", json!({"type": "user_message", "message": "Sift it"})),
+        line(
+            "event_msg",
+            json!({"type": "user_message", "message": "Sift it"}),
+        ),
         call("k1"),
         tokens(1),
-        line("response_item", json!({"type": "function_call_output", "call_id": "k1", "output": "sifted"})),
+        line(
+            "response_item",
+            json!({"type": "function_call_output", "call_id": "k1", "output": "sifted"}),
+        ),
     ];
     let said = json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]});
     match end {
         End::Prompt | End::Question => records.extend([
             line("response_item", said),
-            line("event_msg", json!({"type": "agent_message", "message": "Done."})),
+            line(
+                "event_msg",
+                json!({"type": "agent_message", "message": "Done."}),
+            ),
             tokens(2),
             line(
                 "event_msg",
@@ -190,7 +243,10 @@ fn codex(home: &Path, number: usize, end: End) -> Vec<Step> {
         End::Tool => records.push(call("k2")),
         End::Model => {}
     }
-    records.into_iter().map(|record| Step::Line(path.clone(), record.to_string())).collect()
+    records
+        .into_iter()
+        .map(|record| Step::Line(path.clone(), record.to_string()))
+        .collect()
 }
 
 /// A document is written anew with each message.
@@ -224,7 +280,9 @@ fn cline(home: &Path, number: usize, end: End) -> Vec<Step> {
         let messages = messages.get(..count).unwrap();
         json!({"version": 1, "agent": "lead", "sessionId": id, "messages": messages}).to_string()
     };
-    (1..=messages.len()).map(|count| Step::Whole(path.clone(), document(count))).collect()
+    (1..=messages.len())
+        .map(|count| Step::Whole(path.clone(), document(count)))
+        .collect()
 }
 
 /// All sessions of OpenCode lie in one database.
@@ -235,7 +293,9 @@ fn opencode(home: &Path, number: usize, end: End) -> Vec<Step> {
     let head = |role: &str, more: Value| {
         let mut data = json!({"role": role, "time": {"created": at}, "agent": "build",
             "model": {"providerID": "anthropic", "modelID": "sonnet"}});
-        data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        data.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
         data
     };
     let answer = |more: Value| {
@@ -243,20 +303,28 @@ fn opencode(home: &Path, number: usize, end: End) -> Vec<Step> {
         let own = json!({"mode": "build", "path": {"cwd": "/work/oven", "root": "/work/oven"}, "cost": 0.01,
             "tokens": {"total": 120, "input": 100 + number, "output": 20, "reasoning": 0, "cache": {"write": 0, "read": 0}},
             "modelID": "sonnet", "providerID": "anthropic"});
-        data.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
+        data.as_object_mut()
+            .unwrap()
+            .extend(own.as_object().unwrap().clone());
         data
     };
     let call = |tool: &str, status: &str| {
         json!({"type": "tool", "tool": tool, "callID": format!("c-{tool}-{status}"), "state": {"status": status,
             "input": {"command": "heat it"}, "output": "hot", "title": "Heat", "metadata": {}, "time": {"start": at, "end": at}}})
     };
-    let ended = |why: &str| answer(json!({"finish": why, "time": {"created": at, "completed": at}}));
+    let ended =
+        |why: &str| answer(json!({"finish": why, "time": {"created": at, "completed": at}}));
     let mut messages = vec![
-        (head("user", json!({})), json!({"type": "text", "text": "Heat the oven"})),
+        (
+            head("user", json!({})),
+            json!({"type": "text", "text": "Heat the oven"}),
+        ),
         (ended("tool-calls"), call("bash", "completed")),
     ];
     match end {
-        End::Prompt => messages.push((ended("stop"), json!({"type": "text", "text": "It is hot."}))),
+        End::Prompt => {
+            messages.push((ended("stop"), json!({"type": "text", "text": "It is hot."})));
+        }
         End::Tool => messages.push((answer(json!({})), call("bash", "running"))),
         End::Question => messages.push((answer(json!({})), call("question", "running"))),
         End::Model => {}
@@ -311,7 +379,11 @@ impl Step {
         fs::create_dir_all(self.path().parent().unwrap()).unwrap();
         match self {
             Self::Line(path, line) => {
-                let mut file = OpenOptions::new().create(true).append(true).open(path).unwrap();
+                let mut file = OpenOptions::new()
+                    .create(true)
+                    .append(true)
+                    .open(path)
+                    .unwrap();
                 file.write_all(format!("{line}\n").as_bytes()).unwrap();
             }
             Self::Whole(path, text) => {
@@ -323,7 +395,9 @@ impl Step {
             Self::Rows(path, _, sql) => {
                 let connection = rusqlite::Connection::open(path).unwrap();
                 tables_of_opencode(&connection);
-                connection.execute_batch(&format!("BEGIN; {sql} COMMIT;")).unwrap();
+                connection
+                    .execute_batch(&format!("BEGIN; {sql} COMMIT;"))
+                    .unwrap();
             }
         }
     }
@@ -340,7 +414,12 @@ fn scripts(home: &Path) -> Vec<Vec<Step>> {
         let name = format!(".pi/agent/sessions/--work--/2026-03-01T08-00-00-000Z_{id}.jsonl");
         scripts.push(pi(home.join(name), &id, number, end));
         let id = format!("d0000000-0000-4000-8000-{number:012}");
-        scripts.push(pi(home.join(format!(".openclaw/agents/main/sessions/{id}.jsonl")), &id, number, end));
+        scripts.push(pi(
+            home.join(format!(".openclaw/agents/main/sessions/{id}.jsonl")),
+            &id,
+            number,
+            end,
+        ));
         scripts.push(cline(home, number, end));
         #[cfg(feature = "sqlite")]
         scripts.push(opencode(home, number, end));
@@ -352,8 +431,11 @@ type Rows = Arc<Mutex<HashMap<String, Value>>>;
 
 /// `tv top --json` with the newest line of each session.
 fn top(home: &Path) -> (Child, Rows) {
-    let mut child =
-        tv(home, &["top", "--json"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = tv(home, &["top", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let rows = rows_of(&mut child);
     (child, rows)
 }
@@ -364,9 +446,13 @@ fn rows_of(child: &mut Child) -> Rows {
     let known = Arc::clone(&rows);
     std::thread::spawn(move || {
         for line in out.lines() {
-            let Ok(row) = serde_json::from_str::<Value>(&line.unwrap()) else { return };
+            let Ok(row) = serde_json::from_str::<Value>(&line.unwrap()) else {
+                return;
+            };
             let path = row["path"].as_str().unwrap();
-            let address = row["name"].as_str().map_or(path.to_owned(), |name| format!("{path}#{name}"));
+            let address = row["name"]
+                .as_str()
+                .map_or(path.to_owned(), |name| format!("{path}#{name}"));
             known.lock().unwrap().insert(address, row);
         }
     });
@@ -375,11 +461,18 @@ fn rows_of(child: &mut Child) -> Rows {
 
 /// What is the same wherever it is asked.
 fn standing(row: &Value) -> (Value, Value, Value) {
-    (row["session"]["state"].clone(), row["session"]["waiting_for"].clone(), row["cost"].clone())
+    (
+        row["session"]["state"].clone(),
+        row["session"]["waiting_for"].clone(),
+        row["cost"].clone(),
+    )
 }
 
 fn alone(home: &Path, address: &str) -> Value {
-    let output = tv(home, &["stats", "--json"]).arg(address).output().unwrap();
+    let output = tv(home, &["stats", "--json"])
+        .arg(address)
+        .output()
+        .unwrap();
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -410,12 +503,19 @@ fn forty_and_more_sessions_at_once_stand_as_each_alone() {
             std::thread::sleep(PAUSE);
         }
     }
-    let alone: BTreeMap<String, Value> =
-        addresses.iter().map(|address| (address.clone(), alone(home.path(), address))).collect();
-    let states: Vec<&str> =
-        alone.values().map(|session| session["session"]["state"].as_str().unwrap()).collect();
+    let alone: BTreeMap<String, Value> = addresses
+        .iter()
+        .map(|address| (address.clone(), alone(home.path(), address)))
+        .collect();
+    let states: Vec<&str> = alone
+        .values()
+        .map(|session| session["session"]["state"].as_str().unwrap())
+        .collect();
     for state in ["waiting", "tool", "model"] {
-        assert!(states.contains(&state), "nothing is shown of {state}: {states:?}");
+        assert!(
+            states.contains(&state),
+            "nothing is shown of {state}: {states:?}"
+        );
     }
     let begun = Instant::now();
     let differing = loop {
@@ -432,7 +532,11 @@ fn forty_and_more_sessions_at_once_stand_as_each_alone() {
                 !is_same
             })
             .map(|(path, session)| {
-                format!("{path}\n  {:?}\n  {:?}", standing(session), rows.get(path).map(standing))
+                format!(
+                    "{path}\n  {:?}\n  {:?}",
+                    standing(session),
+                    rows.get(path).map(standing)
+                )
             })
             .collect();
         drop(rows);
@@ -459,20 +563,45 @@ fn what_cannot_be_read_is_named_and_holds_nobody_up() {
         write.write();
     }
     let folder = home.path().join(".claude/projects/-work-1");
-    fs::write(folder.join("e0000000-0000-4000-8000-000000000001.jsonl"), "PK\u{3}\u{4} not a session")
-        .unwrap();
+    fs::write(
+        folder.join("e0000000-0000-4000-8000-000000000001.jsonl"),
+        "PK\u{3}\u{4} not a session",
+    )
+    .unwrap();
     let locked = folder.join("e0000000-0000-4000-8000-000000000002.jsonl");
     std::os::unix::fs::symlink("/there/is/no/such/file", &locked).unwrap();
-    let output = tv(home.path(), &["top", "--once", "--json"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = tv(home.path(), &["top", "--once", "--json"])
+        .output()
+        .unwrap();
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let out = String::from_utf8(output.stdout).unwrap();
-    let rows: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rows: Vec<Value> = out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let problem = |row: &&Value| row["problem"].is_string();
     assert!(rows.iter().filter(problem).count() >= 1, "{out}");
-    assert!(rows.iter().filter(problem).all(|row| row["needs"] == "error"));
-    let good = rows.iter().find(|row| row["session"]["title"] == "Grind the corn").unwrap();
-    assert_eq!((&good["needs"], &good["complete"]), (&json!("prompt"), &json!(true)));
-    let nowhere = tv(home.path(), &["top", "/there/is/no/such/folder"]).output().unwrap();
+    assert!(
+        rows.iter()
+            .filter(problem)
+            .all(|row| row["needs"] == "error")
+    );
+    let good = rows
+        .iter()
+        .find(|row| row["session"]["title"] == "Grind the corn")
+        .unwrap();
+    assert_eq!(
+        (&good["needs"], &good["complete"]),
+        (&json!("prompt"), &json!(true))
+    );
+    let nowhere = tv(home.path(), &["top", "/there/is/no/such/folder"])
+        .output()
+        .unwrap();
     assert_eq!(nowhere.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&nowhere.stderr).contains("/there/is/no/such/folder"));
 }
@@ -481,7 +610,9 @@ fn what_cannot_be_read_is_named_and_holds_nobody_up() {
 #[test]
 fn a_closed_folder_is_named_by_all_that_look_for_sessions() {
     let home = tempfile::tempdir().unwrap();
-    claude(home.path(), 1, End::Prompt).iter().for_each(Step::write);
+    claude(home.path(), 1, End::Prompt)
+        .iter()
+        .for_each(Step::write);
     // A link that leads back to itself is closed even to root.
     let folder = home.path().join(".claude/projects/-work-knot");
     std::os::unix::fs::symlink("-work-knot", &folder).unwrap();
@@ -495,16 +626,28 @@ fn a_closed_folder_is_named_by_all_that_look_for_sessions() {
             ("top", &["--once", "--json"]),
             ("grep", &["corn", "-l"]),
         ] {
-            let arguments: Vec<&str> = [&[command], forms, &place.into_iter().collect::<Vec<_>>()].concat();
+            let arguments: Vec<&str> =
+                [&[command], forms, &place.into_iter().collect::<Vec<_>>()].concat();
             let output = tv(home.path(), &arguments).output().unwrap();
             let out = String::from_utf8(output.stdout).unwrap();
             let error = String::from_utf8(output.stderr).unwrap();
             assert_eq!(output.status.code(), Some(0), "{arguments:?} {error}");
             let why = "a link that leads back to itself";
-            let rows = if ["list", "top"].contains(&command) { 2 } else { 1 };
-            assert_eq!(out.lines().count(), rows, "the others are there: {arguments:?} {out}");
+            let rows = if ["list", "top"].contains(&command) {
+                2
+            } else {
+                1
+            };
+            assert_eq!(
+                out.lines().count(),
+                rows,
+                "the others are there: {arguments:?} {out}"
+            );
             if command == "list" {
-                assert!(error.is_empty() && out.contains(why), "{arguments:?} {error} {out}");
+                assert!(
+                    error.is_empty() && out.contains(why),
+                    "{arguments:?} {error} {out}"
+                );
             } else {
                 assert_eq!(error.lines().count(), 1, "{arguments:?} {error}");
                 let line = format!("-work-knot: cannot be read: {why}");
@@ -567,10 +710,14 @@ fn what_begins_is_seen_at_once_wherever_it_lies() {
     let more = resumed.pop().unwrap();
     resting(&resumed, DAYS);
     resting(&codex(home, 0, End::Prompt), DAYS);
-    let next_day = codex(home, 1, End::Prompt).into_iter().map(|step| match step {
-        Step::Line(path, line) => Step::Line(path.to_string_lossy().replace("/02/", "/03/").into(), line),
-        step => step,
-    });
+    let next_day = codex(home, 1, End::Prompt)
+        .into_iter()
+        .map(|step| match step {
+            Step::Line(path, line) => {
+                Step::Line(path.to_string_lossy().replace("/02/", "/03/").into(), line)
+            }
+            step => step,
+        });
     let mut new: Vec<Step> = begins.into_iter().chain(next_day).chain([more]).collect();
     #[cfg(feature = "sqlite")]
     {
@@ -588,7 +735,10 @@ fn what_begins_is_seen_at_once_wherever_it_lies() {
     let written = Instant::now();
     let unseen = || {
         let rows = rows.lock().unwrap();
-        let unseen = new.iter().map(Step::address).filter(|address| !rows.contains_key(address));
+        let unseen = new
+            .iter()
+            .map(Step::address)
+            .filter(|address| !rows.contains_key(address));
         unseen.collect::<std::collections::BTreeSet<String>>()
     };
     while !unseen().is_empty() && written.elapsed() < SOON {
@@ -603,13 +753,20 @@ fn what_begins_is_seen_at_once_wherever_it_lies() {
 fn more_sessions_than_a_process_may_have_open_files_are_followed() {
     const MOST: usize = 64;
     let home = tempfile::tempdir().unwrap();
-    let scripts: Vec<Vec<Step>> =
-        (0..3 * MOST).map(|number| claude(home.path(), number, End::Prompt)).collect();
-    let paths: Vec<PathBuf> =
-        scripts.iter().map(|script| resting(script, Duration::from_secs(600))).collect();
+    let scripts: Vec<Vec<Step>> = (0..3 * MOST)
+        .map(|number| claude(home.path(), number, End::Prompt))
+        .collect();
+    let paths: Vec<PathBuf> = scripts
+        .iter()
+        .map(|script| resting(script, Duration::from_secs(600)))
+        .collect();
     let within = format!("ulimit -n {MOST} && exec \"$0\" top --json");
     let mut command = Command::new("sh");
-    command.env_clear().env("HOME", home.path()).env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
+    command
+        .env_clear()
+        .env("HOME", home.path())
+        .env("LC_ALL", "C.UTF-8")
+        .stdin(Stdio::null());
     let mut child = command
         .args(["-c", &within, env!("CARGO_BIN_EXE_tv")])
         .stdout(Stdio::piped())
@@ -626,7 +783,9 @@ fn more_sessions_than_a_process_may_have_open_files_are_followed() {
     };
     let is_read = wait(&|rows| {
         rows.len() == paths.len()
-            && rows.values().all(|row| row["complete"] == true && row["problem"].is_null())
+            && rows
+                .values()
+                .all(|row| row["complete"] == true && row["problem"].is_null())
     });
     // One that was closed is read on from where it ended, and one that another file took the place of is read anew.
     let more = claude(home.path(), 0, End::Question).pop().unwrap();
@@ -645,7 +804,11 @@ fn more_sessions_than_a_process_may_have_open_files_are_followed() {
     let is_anew = wait(&|rows| rows[paths[1].to_str().unwrap()]["last"] == "Milled.");
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(is_read && goes_on && is_anew, "{is_read} {goes_on} {is_anew} {:?}", rows.lock().unwrap());
+    assert!(
+        is_read && goes_on && is_anew,
+        "{is_read} {goes_on} {is_anew} {:?}",
+        rows.lock().unwrap()
+    );
 }
 
 /// A script whose records tell of another time, in files that are written now.
@@ -671,14 +834,23 @@ fn what_was_copied_is_as_old_as_what_it_tells() {
     let old = told_at(claude(home, 1, End::Prompt), winter);
     let mut resumed = told_at(claude(home, 2, End::Question), winter);
     let more = resumed.pop().unwrap();
-    old.iter().chain(&resumed).chain(&today).for_each(Step::write);
-    let beside = old[0].path().with_extension("").join("subagents/agent-a1b2c3d4.jsonl");
+    old.iter()
+        .chain(&resumed)
+        .chain(&today)
+        .for_each(Step::write);
+    let beside = old[0]
+        .path()
+        .with_extension("")
+        .join("subagents/agent-a1b2c3d4.jsonl");
     fs::create_dir_all(beside.parent().unwrap()).unwrap();
     fs::copy(old[0].path(), beside).unwrap();
 
     let listed = tv(home, &["list", "--json"]).output().unwrap();
-    let listed: Vec<Value> =
-        listed.stdout.split(|byte| *byte == b'\n').flat_map(serde_json::from_slice).collect();
+    let listed: Vec<Value> = listed
+        .stdout
+        .split(|byte| *byte == b'\n')
+        .flat_map(serde_json::from_slice)
+        .collect();
     assert_eq!(listed[0]["path"], json!(today[0].path()));
     let modified: Vec<&Value> = listed[1..].iter().map(|found| &found["modified"]).collect();
     assert_eq!(modified, [&json!(winter.to_rfc3339()); 2]);
@@ -713,16 +885,30 @@ fn the_newest_are_followed_and_the_others_are_counted() {
     let mut scripts: Vec<Vec<Step>> = (0..5)
         .zip(2..)
         .map(|(number, hours)| {
-            told_at(claude(home, number, End::Model), Timestamp(now().0 - hours * HOUR_MS))
+            told_at(
+                claude(home, number, End::Model),
+                Timestamp(now().0 - hours * HOUR_MS),
+            )
         })
         .collect();
-    let more: Vec<Step> =
-        [0, 4].into_iter().filter_map(|number| claude(home, number, End::Prompt).pop()).collect();
+    let more: Vec<Step> = [0, 4]
+        .into_iter()
+        .filter_map(|number| claude(home, number, End::Prompt).pop())
+        .collect();
     scripts.iter_mut().flatten().for_each(|step| step.write());
-    let places: Vec<PathBuf> = scripts.iter().map(|script| script[0].path().to_owned()).collect();
-    let environment = Environment { home: Some(home.to_owned()), ..Environment::default() };
+    let places: Vec<PathBuf> = scripts
+        .iter()
+        .map(|script| script[0].path().to_owned())
+        .collect();
+    let environment = Environment {
+        home: Some(home.to_owned()),
+        ..Environment::default()
+    };
     let fleet = Fleet::start(Options {
-        search: Search { environment, ..Search::default() },
+        search: Search {
+            environment,
+            ..Search::default()
+        },
         recent_ms: 24 * 3_600_000,
         most: 3,
         watch: WatchMode::Native,
@@ -750,7 +936,9 @@ fn the_newest_are_followed_and_the_others_are_counted() {
     let costs = |rows: &RowsByPath| rows.get(&places[0]).and_then(|row| row.cost.clone()?.usd);
     more.iter().for_each(Step::write);
     let goes_on = |rows: &RowsByPath, _| {
-        rows.contains_key(&places[4]) && costs(rows) > costs(&first) && !rows.contains_key(&places[2])
+        rows.contains_key(&places[4])
+            && costs(rows) > costs(&first)
+            && !rows.contains_key(&places[2])
     };
     let (second, count) = wait(&goes_on);
     assert!(goes_on(&second, true), "{second:?}");
@@ -770,10 +958,14 @@ fn a_session_counts_whose_sub_agent_alone_writes() {
         fs::copy(session, &agent).unwrap();
         rest(&agent, age);
     }
-    let output = tv(home.path(), &["top", "--once", "--json"]).output().unwrap();
+    let output = tv(home.path(), &["top", "--once", "--json"])
+        .output()
+        .unwrap();
     let out = String::from_utf8(output.stdout).unwrap();
-    let paths: Vec<Value> =
-        out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["path"].clone()).collect();
+    let paths: Vec<Value> = out
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["path"].clone())
+        .collect();
     assert_eq!(paths, [json!(waits)], "{out}");
 }
 
@@ -782,10 +974,15 @@ fn a_closed_pipe_is_a_clean_end() {
     let home = tempfile::tempdir().unwrap();
     let script = claude(home.path(), 1, End::Tool);
     script[0].write();
-    let mut child =
-        tv(home.path(), &["top", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = tv(home.path(), &["top", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut first = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut first)
+        .unwrap();
     assert!(first.contains("\"schema\":\"tv.top/1\""), "{first}");
     let begun = Instant::now();
     let mut lines = script.iter().skip(1).cycle();
@@ -812,18 +1009,28 @@ fn a_database_that_cannot_be_read_has_a_row() {
     }
     let path = home.path().join(".local/share/opencode/opencode.db");
     let connection = rusqlite::Connection::open(&path).unwrap();
-    connection.execute_batch("PRAGMA journal_mode = delete;").unwrap();
+    connection
+        .execute_batch("PRAGMA journal_mode = delete;")
+        .unwrap();
     drop(connection);
     let rows = |home: &Path| -> Vec<Value> {
         let output = tv(home, &["top", "--once", "--json"]).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout)
             .unwrap()
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()
     };
-    assert_eq!(rows(home.path()).first().unwrap()["session"]["title"], "Heat the oven");
+    assert_eq!(
+        rows(home.path()).first().unwrap()["session"]["title"],
+        "Heat the oven"
+    );
     let journal = hot_journal(&path);
     let named = rows(home.path());
     assert_eq!(named.len(), 1, "{named:?}");
@@ -832,11 +1039,23 @@ fn a_database_that_cannot_be_read_has_a_row() {
         (&row["name"], &row["format"], &row["needs"]),
         (&Value::Null, &json!("opencode"), &json!("error"))
     );
-    assert!(row["problem"].as_str().unwrap().contains("not finished"), "{row}");
-    for command in [&["list", "--width", "200"][..], &["usage"], &["grep", "oven"]] {
+    assert!(
+        row["problem"].as_str().unwrap().contains("not finished"),
+        "{row}"
+    );
+    for command in [
+        &["list", "--width", "200"][..],
+        &["usage"],
+        &["grep", "oven"],
+    ] {
         let output = tv(home.path(), command).output().unwrap();
-        let said = [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap()).concat();
-        assert!(said.contains("opencode.db") && said.contains("not finished"), "{command:?}: {said}");
+        let said = [output.stdout, output.stderr]
+            .map(|said| String::from_utf8(said).unwrap())
+            .concat();
+        assert!(
+            said.contains("opencode.db") && said.contains("not finished"),
+            "{command:?}: {said}"
+        );
     }
     // In a stream its place is taken by its sessions as soon as they are there.
     let (mut child, lines) = top(home.path());
@@ -848,11 +1067,16 @@ fn a_database_that_cannot_be_read_has_a_row() {
         }
     };
     let address = path.to_string_lossy().into_owned();
-    wait(&|rows| rows.get(&address).is_some_and(|row| row["problem"].is_string()));
+    wait(&|rows| {
+        rows.get(&address)
+            .is_some_and(|row| row["problem"].is_string())
+    });
     fs::remove_file(journal).unwrap();
     wait(&|rows| {
         rows.get(&address).is_some_and(|row| row["left"] == true)
-            && rows.get(&format!("{address}#ses_0oven0001")).is_some_and(|row| row["needs"] == "prompt")
+            && rows
+                .get(&format!("{address}#ses_0oven0001"))
+                .is_some_and(|row| row["needs"] == "prompt")
     });
     child.kill().unwrap();
     child.wait().unwrap();
@@ -864,10 +1088,15 @@ fn followed_in_a_database(
     change: impl FnOnce(&rusqlite::Connection, &dyn Fn(&dyn Fn(&Value) -> bool) -> bool),
 ) {
     let home = tempfile::tempdir().unwrap();
-    let scripts = [opencode(home.path(), 1, End::Prompt), opencode(home.path(), 2, End::Prompt)];
+    let scripts = [
+        opencode(home.path(), 1, End::Prompt),
+        opencode(home.path(), 2, End::Prompt),
+    ];
     scripts.iter().flatten().for_each(Step::write);
     let connection = rusqlite::Connection::open(scripts[0][0].path()).unwrap();
-    connection.execute_batch("PRAGMA journal_mode = delete;").unwrap();
+    connection
+        .execute_batch("PRAGMA journal_mode = delete;")
+        .unwrap();
     let (mut child, rows) = top(home.path());
     let address = scripts[0][0].address();
     let stands = |is_it: &dyn Fn(&Value) -> bool| {
@@ -893,7 +1122,9 @@ fn a_session_that_is_deleted_from_a_database_is_gone_as_a_file_is() {
     followed_in_a_database(|connection, stands| {
         let of_first = "DELETE FROM part WHERE session_id = 'ses_0oven0001'; \
             DELETE FROM message WHERE session_id = 'ses_0oven0001'; DELETE FROM session WHERE id = 'ses_0oven0001';";
-        connection.execute_batch(&format!("BEGIN; {of_first} COMMIT;")).unwrap();
+        connection
+            .execute_batch(&format!("BEGIN; {of_first} COMMIT;"))
+            .unwrap();
         is_gone = stands(&|row| {
             row["problem"] == "file gone" && row["needs"].is_null() && row["last"] == "It is hot."
         });
@@ -908,7 +1139,11 @@ fn a_database_that_is_busy_for_a_moment_needs_nobody() {
     followed_in_a_database(|connection, stands| {
         // With no room for changed pages they are written to the database before the change ends.
         let change = "UPDATE part SET data = replace(data, 'It is hot.', 'It is cold.')";
-        connection.execute_batch(&format!("PRAGMA cache_size = 1; BEGIN EXCLUSIVE; {change};")).unwrap();
+        connection
+            .execute_batch(&format!(
+                "PRAGMA cache_size = 1; BEGIN EXCLUSIVE; {change};"
+            ))
+            .unwrap();
         connection.cache_flush().unwrap();
         let begun = Instant::now();
         had_problem = stands(&|row| {
@@ -930,11 +1165,17 @@ fn sessions_of_a_busy_database_are_read_when_it_is_free() {
     script.iter().for_each(Step::write);
     let path = script[0].path().to_string_lossy().into_owned();
     let connection = rusqlite::Connection::open(&path).unwrap();
-    connection.execute_batch("PRAGMA journal_mode = delete; BEGIN EXCLUSIVE;").unwrap();
+    connection
+        .execute_batch("PRAGMA journal_mode = delete; BEGIN EXCLUSIVE;")
+        .unwrap();
     let (mut child, rows) = top(home.path());
     let (mut other, others) = {
         let mut command = tv(home.path(), &["top", "--json", &path]);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         let rows = rows_of(&mut child);
         (child, rows)
     };
@@ -945,7 +1186,11 @@ fn sessions_of_a_busy_database_are_read_when_it_is_free() {
         }
         what(&rows.lock().unwrap())
     };
-    let is_busy = |row: &Value| row["problem"].as_str().is_some_and(|problem| problem.contains("busy"));
+    let is_busy = |row: &Value| {
+        row["problem"]
+            .as_str()
+            .is_some_and(|problem| problem.contains("busy"))
+    };
     let is_named = wait(&rows, &|rows| rows.get(&path).is_some_and(is_busy));
     connection.execute_batch("COMMIT").unwrap();
     let is_read = |rows: &HashMap<String, Value>| {
@@ -953,12 +1198,17 @@ fn sessions_of_a_busy_database_are_read_when_it_is_free() {
         row.is_some_and(|row| row["complete"] == true && row["problem"].is_null())
     };
     let are_read = [&rows, &others].map(|rows| wait(rows, &is_read));
-    let has_left = wait(&rows, &|rows| rows.get(&path).is_some_and(|row| row["left"] == true));
+    let has_left = wait(&rows, &|rows| {
+        rows.get(&path).is_some_and(|row| row["left"] == true)
+    });
     for child in [&mut child, &mut other] {
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    assert!(is_named && has_left && are_read == [true; 2], "{is_named} {has_left} {are_read:?}");
+    assert!(
+        is_named && has_left && are_read == [true; 2],
+        "{is_named} {has_left} {are_read:?}"
+    );
 }
 
 /// Whoever writes to a database with a log keeps nobody from reading it; without one it is busy, which is said.
@@ -966,7 +1216,10 @@ fn sessions_of_a_busy_database_are_read_when_it_is_free() {
 #[test]
 fn databases_of_all_agents_are_read_beside_a_writer() {
     for (fixture, place) in [
-        ("goose/sessions.sql", ".local/share/goose/sessions/sessions.db"),
+        (
+            "goose/sessions.sql",
+            ".local/share/goose/sessions/sessions.db",
+        ),
         ("crush/crush.sql", "work/.crush/crush.db"),
         ("devin/devin.sql", ".local/share/devin/cli/sessions.db"),
         ("hermes/state.sql", ".hermes/state.db"),
@@ -979,9 +1232,15 @@ fn databases_of_all_agents_are_read_beside_a_writer() {
         let sql = fs::read_to_string(Path::new("tests/fixtures").join(fixture)).unwrap();
         connection.execute_batch(&sql).unwrap();
         let list = |arguments: &[&str]| {
-            let output = tv(home.path(), &[&["list", "--json"], arguments].concat()).output().unwrap();
+            let output = tv(home.path(), &[&["list", "--json"], arguments].concat())
+                .output()
+                .unwrap();
             let error = String::from_utf8(output.stderr).unwrap();
-            (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap().lines().count(), error)
+            (
+                output.status.code().unwrap(),
+                String::from_utf8(output.stdout).unwrap().lines().count(),
+                error,
+            )
         };
         connection
             .execute_batch("PRAGMA journal_mode = wal; BEGIN IMMEDIATE; DELETE FROM sessions;")
@@ -989,15 +1248,23 @@ fn databases_of_all_agents_are_read_beside_a_writer() {
         let (code, count, error) = list(&[]);
         assert_eq!((code, error.as_str()), (0, ""), "{fixture}");
         assert!(count > 0, "{fixture}");
-        connection.execute_batch("ROLLBACK; PRAGMA journal_mode = delete; BEGIN EXCLUSIVE;").unwrap();
+        connection
+            .execute_batch("ROLLBACK; PRAGMA journal_mode = delete; BEGIN EXCLUSIVE;")
+            .unwrap();
         // By its place, by its name, and in a folder that is named.
         let folder = path.parent().unwrap();
-        for (named, expected) in
-            [(&[][..], (0, 1)), (&[path.to_str().unwrap()], (2, 0)), (&[folder.to_str().unwrap()], (0, 1))]
-        {
+        for (named, expected) in [
+            (&[][..], (0, 1)),
+            (&[path.to_str().unwrap()], (2, 0)),
+            (&[folder.to_str().unwrap()], (0, 1)),
+        ] {
             let (code, count, error) = list(named);
             assert_eq!((code, count), expected, "{fixture} {named:?} {error}");
-            assert_eq!(error.contains("the database is busy"), code == 2, "{fixture} {named:?} {error}");
+            assert_eq!(
+                error.contains("the database is busy"),
+                code == 2,
+                "{fixture} {named:?} {error}"
+            );
         }
         connection.execute_batch("COMMIT").unwrap();
         assert_eq!(list(&[]).0, 0);
@@ -1011,7 +1278,9 @@ fn hot_journal(path: &Path) -> PathBuf {
     let connection = rusqlite::Connection::open(path).unwrap();
     // With no room for changed pages they are written to the database before the change ends.
     connection
-        .execute_batch("PRAGMA cache_size = 1; BEGIN IMMEDIATE; UPDATE part SET data = data || ' ';")
+        .execute_batch(
+            "PRAGMA cache_size = 1; BEGIN IMMEDIATE; UPDATE part SET data = data || ' ';",
+        )
         .unwrap();
     connection.cache_flush().unwrap();
     let copy = fs::read(&journal).unwrap();
@@ -1024,18 +1293,28 @@ fn hot_journal(path: &Path) -> PathBuf {
 #[test]
 fn an_empty_session_is_of_the_agent_in_whose_place_it_lies() {
     let home = tempfile::tempdir().unwrap();
-    let path = home.path().join(".claude/projects/-work-mill/c0000000-0000-4000-8000-000000000001.jsonl");
+    let path = home
+        .path()
+        .join(".claude/projects/-work-mill/c0000000-0000-4000-8000-000000000001.jsonl");
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, "").unwrap();
-    let output = tv(home.path(), &["top", "--once", "--json"]).output().unwrap();
+    let output = tv(home.path(), &["top", "--once", "--json"])
+        .output()
+        .unwrap();
     let row: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((&row["path"], &row["format"]), (&json!(path), &json!("claude-code")), "{row}");
+    assert_eq!(
+        (&row["path"], &row["format"]),
+        (&json!(path), &json!("claude-code")),
+        "{row}"
+    );
 }
 
 #[test]
 fn the_cost_of_the_last_hour_is_that_of_its_requests() {
     let home = tempfile::tempdir().unwrap();
-    let path = home.path().join(".claude/projects/-work-mill/c0000000-0000-4000-8000-000000000001.jsonl");
+    let path = home
+        .path()
+        .join(".claude/projects/-work-mill/c0000000-0000-4000-8000-000000000001.jsonl");
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let record = |kind: &str, id: &str, minutes: i64, message: Value| {
         let at = Timestamp(now().0 - minutes * 60_000).to_rfc3339();
@@ -1050,14 +1329,32 @@ fn the_cost_of_the_last_hour_is_that_of_its_requests() {
         record("assistant", id, minutes, message)
     };
     let records = [
-        record("user", "u1", 130, json!({"role": "user", "content": "Grind the corn"})),
+        record(
+            "user",
+            "u1",
+            130,
+            json!({"role": "user", "content": "Grind the corn"}),
+        ),
         answer("a1", 120, 3_000),
-        record("user", "u2", 10, json!({"role": "user", "content": "And again"})),
+        record(
+            "user",
+            "u2",
+            10,
+            json!({"role": "user", "content": "And again"}),
+        ),
         answer("a2", 9, 1_000),
     ];
     fs::write(&path, records.map(|record| format!("{record}\n")).concat()).unwrap();
-    let output = tv(home.path(), &["top", "--once", "--json"]).output().unwrap();
+    let output = tv(home.path(), &["top", "--once", "--json"])
+        .output()
+        .unwrap();
     let row: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let (all, hour) = (row["cost"]["usd"].as_f64().unwrap(), row["cost_last_hour"]["usd"].as_f64().unwrap());
-    assert!(hour > 0.0 && (all - 4.0 * hour).abs() < 1e-9, "{hour} of {all}");
+    let (all, hour) = (
+        row["cost"]["usd"].as_f64().unwrap(),
+        row["cost_last_hour"]["usd"].as_f64().unwrap(),
+    );
+    assert!(
+        hour > 0.0 && (all - 4.0 * hour).abs() < 1e-9,
+        "{hour} of {all}"
+    );
 }

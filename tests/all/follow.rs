@@ -41,7 +41,11 @@ pub(crate) struct Followed {
 
 impl Followed {
     pub(crate) fn start(path: &Path, mode: WatchMode) -> Self {
-        let session = open(&Target { path: path.to_owned(), session: None }).unwrap();
+        let session = open(&Target {
+            path: path.to_owned(),
+            session: None,
+        })
+        .unwrap();
         let mut followed = Self::of(session, mode);
         followed.until("caught up", |followed| followed.is_caught_up);
         followed
@@ -69,7 +73,12 @@ impl Followed {
     pub(crate) fn until(&mut self, what: &str, is_so: impl Fn(&mut Self) -> bool) {
         let start = Instant::now();
         while !is_so(self) {
-            assert!(start.elapsed() < PATIENCE, "never {what}: {:?} {:?}", self.records(), self.links);
+            assert!(
+                start.elapsed() < PATIENCE,
+                "never {what}: {:?} {:?}",
+                self.records(),
+                self.links
+            );
             if let Ok(feed) = self.feed.recv_timeout(Duration::from_millis(20)) {
                 self.take(feed);
             }
@@ -89,8 +98,14 @@ impl Followed {
     fn take(&mut self, feed: Feed) {
         match feed {
             Feed::Opened(opened) => self.formats.push(opened.format),
-            Feed::Batch { stage: Stage::Whole, batch } => drop(self.whole.apply(*batch)),
-            Feed::Batch { stage: Stage::Preview, batch } => {
+            Feed::Batch {
+                stage: Stage::Whole,
+                batch,
+            } => drop(self.whole.apply(*batch)),
+            Feed::Batch {
+                stage: Stage::Preview,
+                batch,
+            } => {
                 assert!(!self.is_caught_up, "the preview ends with the whole");
                 self.preview.apply(*batch);
             }
@@ -105,8 +120,12 @@ impl Followed {
     /// The records of all entries in order, as they are in the file.
     pub(crate) fn records(&mut self) -> Vec<String> {
         let origins: Vec<_> = self.whole.entries().map(|entry| entry.origin).collect();
-        let bytes = origins.into_iter().map(|origin| self.pager.bytes(origin).unwrap_or_default());
-        bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect()
+        let bytes = origins
+            .into_iter()
+            .map(|origin| self.pager.bytes(origin).unwrap_or_default());
+        bytes
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .collect()
     }
 
     /// Waits until the entries are these lines and each is counted once.
@@ -157,11 +176,19 @@ pub(crate) fn lines(numbers: std::ops::Range<usize>) -> Vec<String> {
 }
 
 pub(crate) fn text(lines: &[String]) -> String {
-    lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
+    lines
+        .iter()
+        .flat_map(|line| [line.as_str(), "\n"])
+        .collect()
 }
 
 pub(crate) fn append(path: &Path, bytes: impl AsRef<[u8]>) {
-    OpenOptions::new().append(true).open(path).unwrap().write_all(bytes.as_ref()).unwrap();
+    OpenOptions::new()
+        .append(true)
+        .open(path)
+        .unwrap()
+        .write_all(bytes.as_ref())
+        .unwrap();
 }
 
 /// Runs a case on a file with three lines, in both ways of noticing changes.
@@ -207,7 +234,9 @@ fn a_line_byte_by_byte_comes_once() {
             std::thread::sleep(Duration::from_micros(300));
         }
         append(&place.path, text(&lines(4..5)));
-        followed.until("five entries", |followed| followed.whole.tally().records() == 5);
+        followed.until("five entries", |followed| {
+            followed.whole.tally().records() == 5
+        });
         assert_eq!(followed.whole.order().len(), 5);
         assert_eq!(followed.whole.tally().faulty, 0);
         assert!(followed.whole.notices().is_empty());
@@ -234,11 +263,19 @@ fn a_cut_last_line_shows_when_nothing_comes_and_goes_when_it_is_completed() {
     following(|place, followed| {
         let new = line(3);
         append(&place.path, &new[..20]);
-        followed.until("an incomplete record", |followed| followed.whole.tally().faulty == 1);
+        followed.until("an incomplete record", |followed| {
+            followed.whole.tally().faulty == 1
+        });
         assert_eq!(followed.whole.tally().records(), 4);
         append(&place.path, format!("{}\n", &new[20..]));
         followed.until_lines(&lines(0..4));
-        assert_eq!((followed.whole.tally().faulty, followed.whole.tally().faults.len()), (0, 0));
+        assert_eq!(
+            (
+                followed.whole.tally().faulty,
+                followed.whole.tally().faults.len()
+            ),
+            (0, 0)
+        );
     });
 }
 
@@ -249,7 +286,9 @@ fn a_file_cut_and_written_anew_is_read_anew() {
         File::create(&place.path).unwrap();
         append(&place.path, text(&lines(10..12)));
         followed.until_lines(&lines(10..12));
-        followed.until("reread", |followed| matches!(followed.links.last(), Some(LinkState::Reread(_))));
+        followed.until("reread", |followed| {
+            matches!(followed.links.last(), Some(LinkState::Reread(_)))
+        });
         append(&place.path, text(&lines(12..13)));
         followed.until_lines(&lines(10..13));
     });
@@ -286,7 +325,9 @@ fn a_rotated_file_is_read_to_its_end_and_left() {
         let moved = LinkState::Moved(cfg!(target_os = "linux").then(|| "session.jsonl.1".into()));
         followed.until("moved", |followed| followed.links.contains(&moved));
         append(&place.beside("session.jsonl.1"), text(&lines(4..5)));
-        followed.until("read on under its new name", |followed| followed.whole.tally().records() == 5);
+        followed.until("read on under its new name", |followed| {
+            followed.whole.tally().records() == 5
+        });
         assert_eq!(followed.links.last(), Some(&moved), "it is reported once");
         fs::write(&place.path, text(&lines(30..32))).unwrap();
         followed.until_lines(&lines(30..32));
@@ -345,7 +386,9 @@ fn odd_bytes_do_not_stop_the_tail() {
         let odd = b"\xef\xbb\xbf{\"role\":\"user\",\"content\":\"b\\u0000m\"}\r\n\r\n  \n\xff\xfe not\0 JSON\n{\"role\":\"user\",\"content\":\"\xff\"}\r\nnull\n";
         append(&place.path, odd);
         append(&place.path, text(&lines(3..4)));
-        followed.until("eight records", |followed| followed.whole.tally().records() == 8);
+        followed.until("eight records", |followed| {
+            followed.whole.tally().records() == 8
+        });
         assert_eq!(followed.records().last(), Some(&line(3)));
     });
 }
@@ -361,7 +404,8 @@ fn of_a_burst_no_line_is_lost_or_doubled() {
             let mut file = OpenOptions::new().append(true).open(path).unwrap();
             let start = Instant::now();
             for number in 3..count {
-                file.write_all(format!("{}\n", line(number)).as_bytes()).unwrap();
+                file.write_all(format!("{}\n", line(number)).as_bytes())
+                    .unwrap();
                 if seconds.is_some() && number % 100 == 0 {
                     let due = Duration::from_millis(number as u64 / 10);
                     std::thread::sleep(due.saturating_sub(start.elapsed()));
@@ -375,7 +419,9 @@ fn of_a_burst_no_line_is_lost_or_doubled() {
             });
         }
         writer.join().unwrap();
-        followed.until("all lines", |followed| followed.whole.tally().records() == count as u64);
+        followed.until("all lines", |followed| {
+            followed.whole.tally().records() == count as u64
+        });
         assert_eq!(followed.records(), lines(0..count));
         assert_eq!(followed.whole.tally().faulty, 0);
     });
@@ -386,7 +432,14 @@ fn an_empty_file_shows_what_it_becomes() {
     for mode in [WatchMode::Native, WatchMode::Poll] {
         for (is_document, content) in [
             (false, text(&lines(0..2))),
-            (true, format!("{{\n \"title\": \"x\",\n \"messages\": [\n{},\n{}\n]}}\n", line(0), line(1))),
+            (
+                true,
+                format!(
+                    "{{\n \"title\": \"x\",\n \"messages\": [\n{},\n{}\n]}}\n",
+                    line(0),
+                    line(1)
+                ),
+            ),
         ] {
             let place = Place::new("session.json");
             File::create(&place.path).unwrap();
@@ -418,7 +471,9 @@ fn a_document_written_in_pieces_keeps_its_last_good_state() {
         let place = Place::new("session.json");
         fs::write(&place.path, document(0..3)).unwrap();
         let mut followed = Followed::start(&place.path, mode);
-        followed.until("header and messages", |followed| followed.whole.order().len() == 4);
+        followed.until("header and messages", |followed| {
+            followed.whole.order().len() == 4
+        });
         let ids: Vec<_> = followed.whole.order().to_vec();
         let new = document(0..5);
         File::create(&place.path).unwrap();
@@ -430,7 +485,9 @@ fn a_document_written_in_pieces_keeps_its_last_good_state() {
                 assert!(followed.whole.order().len() >= 4, "no half state is shown");
             }
         }
-        followed.until("the new messages", |followed| followed.whole.order().len() == 6);
+        followed.until("the new messages", |followed| {
+            followed.whole.order().len() == 6
+        });
         assert!(ids.iter().all(|id| followed.whole.order().contains(id)));
         assert_eq!(followed.whole.tally().records(), 5);
         assert_eq!(followed.whole.tally().faulty, 0);
@@ -443,8 +500,14 @@ fn a_document_written_in_pieces_keeps_its_last_good_state() {
 /// A messages file of Cline with these messages.
 fn messages_file(agent: &str, ids: &[&str]) -> String {
     let message = |id: &&str| {
-        let role = if id.starts_with('u') { "user" } else { "assistant" };
-        format!(r#"{{"id":"{id}","role":"{role}","content":[{{"type":"text","text":"said {id} é"}}]}}"#)
+        let role = if id.starts_with('u') {
+            "user"
+        } else {
+            "assistant"
+        };
+        format!(
+            r#"{{"id":"{id}","role":"{role}","content":[{{"type":"text","text":"said {id} é"}}]}}"#
+        )
     };
     let messages: Vec<String> = ids.iter().map(message).collect();
     let messages = messages.join(",\n    ");
@@ -470,7 +533,10 @@ fn messages_rewritten_in_place_are_known_by_their_ids() {
         assert_eq!(keys(&followed.whole), [Key::from("u1"), Key::from("a1")]);
         append(&place.path, &next.as_bytes()[cut..]);
         followed.until("rewritten", |followed| followed.whole.find("u2").is_some());
-        let now: Vec<String> = keys(&followed.whole).iter().map(ToString::to_string).collect();
+        let now: Vec<String> = keys(&followed.whole)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         assert_eq!(now, ["u0", "u1", "a1", "u2"]);
         assert_eq!(followed.whole.tally().records(), 4);
         followed.end();
@@ -493,10 +559,18 @@ fn an_agent_whose_file_appears_and_is_rewritten_is_a_lane() {
         followed.until("there", |followed| followed.whole.find("a7").is_some());
         fs::write(&scout, messages_file("subagent", &["u7", "a7", "a8"])).unwrap();
         followed.until("rewritten", |followed| followed.whole.find("a8").is_some());
-        let lanes: Vec<_> =
-            followed.whole.lanes().iter().map(|lane| (&*lane.label, lane.entries.len())).collect();
+        let lanes: Vec<_> = followed
+            .whole
+            .lanes()
+            .iter()
+            .map(|lane| (&*lane.label, lane.entries.len()))
+            .collect();
         assert_eq!(lanes, [("subagent scout", 3)]);
-        assert_eq!(followed.whole.tally().records(), 3, "a file beside the session is one record");
+        assert_eq!(
+            followed.whole.tally().records(),
+            3,
+            "a file beside the session is one record"
+        );
         followed.end();
     }
 }
@@ -522,25 +596,51 @@ fn a_document_that_stays_broken_is_shown_as_far_as_it_goes() {
 #[test]
 fn a_pipe_shows_what_comes_through_it() {
     let place = Place::new("pipe");
-    rustix::fs::mknodat(rustix::fs::CWD, &place.path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &place.path,
+        rustix::fs::FileType::Fifo,
+        0o600.into(),
+        0,
+    )
+    .unwrap();
     let path = place.path.clone();
     let writer = std::thread::spawn(move || OpenOptions::new().write(true).open(path).unwrap());
-    let session = open(&Target { path: place.path.clone(), session: None }).unwrap();
+    let session = open(&Target {
+        path: place.path.clone(),
+        session: None,
+    })
+    .unwrap();
     let mut followed = Followed::of(session, WatchMode::Native);
     let mut pipe = writer.join().unwrap();
-    let (half, rest) = (agent_line("u-1", None, None, "begin"), agent_line("u-2", Some("u-1"), None, "end"));
+    let (half, rest) = (
+        agent_line("u-1", None, None, "begin"),
+        agent_line("u-2", Some("u-1"), None, "end"),
+    );
     let (first, second) = half.split_at(30);
     pipe.write_all(b"{\"note\":\"no known agent\"}\n").unwrap();
-    followed.until("the first line", |followed| followed.whole.order().len() == 1);
+    followed.until("the first line", |followed| {
+        followed.whole.order().len() == 1
+    });
     pipe.write_all(first.as_bytes()).unwrap();
-    pipe.write_all(format!("{second}\n{rest}").as_bytes()).unwrap();
-    followed.until("a format", |followed| followed.formats.last() == Some(&"claude-code"));
-    followed.until("all lines", |followed| said(&followed.whole).ends_with(&["begin".into(), "end".into()]));
+    pipe.write_all(format!("{second}\n{rest}").as_bytes())
+        .unwrap();
+    followed.until("a format", |followed| {
+        followed.formats.last() == Some(&"claude-code")
+    });
+    followed.until("all lines", |followed| {
+        said(&followed.whole).ends_with(&["begin".into(), "end".into()])
+    });
     drop(pipe);
-    followed.until("the end", |followed| followed.links.contains(&LinkState::Closed));
+    followed.until("the end", |followed| {
+        followed.links.contains(&LinkState::Closed)
+    });
     assert_eq!(followed.whole.tally().records(), 3);
     assert!(followed.is_caught_up);
-    assert!(followed.records().iter().all(|record| !record.is_empty()), "what came is kept");
+    assert!(
+        followed.records().iter().all(|record| !record.is_empty()),
+        "what came is kept"
+    );
     followed.end();
 }
 
@@ -549,16 +649,26 @@ fn a_pipe_shows_what_comes_through_it() {
 fn what_breaks_off_beside_a_compressed_session_is_shown() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("5d0c.gz");
-    let mut file = flate2::write::GzEncoder::new(File::create(&path).unwrap(), flate2::Compression::fast());
-    let lines = [agent_line("u-1", None, None, "begin"), agent_line("u-2", Some("u-1"), None, "end")];
+    let mut file =
+        flate2::write::GzEncoder::new(File::create(&path).unwrap(), flate2::Compression::fast());
+    let lines = [
+        agent_line("u-1", None, None, "begin"),
+        agent_line("u-2", Some("u-1"), None, "end"),
+    ];
     file.write_all(lines.join("\n").as_bytes()).unwrap();
     file.finish().unwrap();
     let agents = dir.path().join("5d0c/subagents");
     fs::create_dir_all(&agents).unwrap();
     fs::write(agents.join("agent-1.jsonl"), "{\"type\":\"user\",\"mess").unwrap();
-    let session = open(&Target { path, session: None }).unwrap();
+    let session = open(&Target {
+        path,
+        session: None,
+    })
+    .unwrap();
     let mut followed = Followed::of(session, WatchMode::Native);
-    followed.until("the end", |followed| followed.links.contains(&LinkState::Closed));
+    followed.until("the end", |followed| {
+        followed.links.contains(&LinkState::Closed)
+    });
     let tally = followed.whole.tally();
     assert_eq!((tally.records(), tally.faulty), (3, 1));
     followed.end();
@@ -569,7 +679,8 @@ fn what_breaks_off_beside_a_compressed_session_is_shown() {
 pub(crate) fn message(place: &Path, id: &str, role: &str) {
     let folder = place.join("message/ses_1");
     fs::create_dir_all(&folder).unwrap();
-    let text = format!(r#"{{"id":"{id}","sessionID":"ses_1","role":"{role}","time":{{"created":1}}}}"#);
+    let text =
+        format!(r#"{{"id":"{id}","sessionID":"ses_1","role":"{role}","time":{{"created":1}}}}"#);
     fs::write(folder.join(format!("{id}.json")), text).unwrap();
 }
 
@@ -588,9 +699,16 @@ pub(crate) fn said(transcript: &Transcript) -> Vec<String> {
             .blocks
             .iter()
             .flat_map(|block| block.kind.bodies().into_iter().cloned().collect::<Vec<_>>());
-        bodies.map(|body| body.stub.to_string()).collect::<Vec<_>>().join("|")
+        bodies
+            .map(|body| body.stub.to_string())
+            .collect::<Vec<_>>()
+            .join("|")
     };
-    transcript.entries().map(bodies).filter(|said| !said.is_empty()).collect()
+    transcript
+        .entries()
+        .map(bodies)
+        .filter(|said| !said.is_empty())
+        .collect()
 }
 
 #[test]
@@ -607,18 +725,28 @@ fn a_folder_gets_new_parts_and_loses_some() {
         message(&storage, "msg_1", "user");
         part(&storage, "msg_1", "prt_1", "hello");
         let mut followed = Followed::start(&storage, mode);
-        followed.until("the first message", |followed| said(&followed.whole) == ["hello"]);
+        followed.until("the first message", |followed| {
+            said(&followed.whole) == ["hello"]
+        });
         message(&storage, "msg_2", "assistant");
         part(&storage, "msg_2", "prt_2", "one");
-        followed.until("a new part", |followed| said(&followed.whole) == ["hello", "one"]);
+        followed.until("a new part", |followed| {
+            said(&followed.whole) == ["hello", "one"]
+        });
         part(&storage, "msg_2", "prt_2", "one and more");
-        followed.until("a changed part", |followed| said(&followed.whole) == ["hello", "one and more"]);
+        followed.until("a changed part", |followed| {
+            said(&followed.whole) == ["hello", "one and more"]
+        });
         let half = storage.join("part/msg_2/prt_3.json");
         fs::write(&half, r#"{"id":"prt_3","messageID":"msg_2","#).unwrap();
         part(&storage, "msg_2", "prt_4", "four");
-        followed.until("the part after", |followed| said(&followed.whole) == ["hello", "one and more|four"]);
+        followed.until("the part after", |followed| {
+            said(&followed.whole) == ["hello", "one and more|four"]
+        });
         part(&storage, "msg_2", "prt_3", "three");
-        followed.until("the half part", |followed| said(&followed.whole)[1].contains("three"));
+        followed.until("the half part", |followed| {
+            said(&followed.whole)[1].contains("three")
+        });
         assert_eq!(followed.whole.tally().records(), 7);
         assert_eq!(followed.whole.tally().faulty, 0);
         fs::remove_file(half).unwrap();
@@ -631,7 +759,12 @@ fn a_folder_gets_new_parts_and_loses_some() {
 
 // === files beside the session ===
 
-pub(crate) fn agent_line(uuid: &str, parent: Option<&str>, agent: Option<&str>, said: &str) -> String {
+pub(crate) fn agent_line(
+    uuid: &str,
+    parent: Option<&str>,
+    agent: Option<&str>,
+    said: &str,
+) -> String {
     let parent = parent.map_or("null".to_owned(), |parent| format!("\"{parent}\""));
     let agent = agent.map_or(String::new(), |agent| format!(r#""agentId":"{agent}","#));
     format!(
@@ -644,18 +777,36 @@ pub(crate) fn agent_line(uuid: &str, parent: Option<&str>, agent: Option<&str>, 
 fn a_companion_that_appears_is_followed() {
     for mode in [WatchMode::Native, WatchMode::Poll] {
         let place = Place::new("s-1.jsonl");
-        fs::write(&place.path, format!("{}\n", agent_line("u-1", None, None, "begin"))).unwrap();
+        fs::write(
+            &place.path,
+            format!("{}\n", agent_line("u-1", None, None, "begin")),
+        )
+        .unwrap();
         let mut followed = Followed::start(&place.path, mode);
         followed.until("the session", |followed| said(&followed.whole) == ["begin"]);
         let folder = place.beside("s-1").join("subagents");
         fs::create_dir_all(&folder).unwrap();
         let agent = folder.join("agent-a1.jsonl");
-        fs::write(&agent, format!("{}\n", agent_line("u-2", None, Some("a1"), "look"))).unwrap();
-        followed.until("the companion", |followed| said(&followed.whole) == ["begin", "look"]);
-        append(&agent, format!("{}\n", agent_line("u-3", Some("u-2"), Some("a1"), "found")));
+        fs::write(
+            &agent,
+            format!("{}\n", agent_line("u-2", None, Some("a1"), "look")),
+        )
+        .unwrap();
+        followed.until("the companion", |followed| {
+            said(&followed.whole) == ["begin", "look"]
+        });
+        append(
+            &agent,
+            format!("{}\n", agent_line("u-3", Some("u-2"), Some("a1"), "found")),
+        );
         followed.until("more of it", |followed| said(&followed.whole).len() == 3);
-        append(&place.path, format!("{}\n", agent_line("u-4", Some("u-1"), None, "end")));
-        followed.until("more of the session", |followed| said(&followed.whole).len() == 4);
+        append(
+            &place.path,
+            format!("{}\n", agent_line("u-4", Some("u-1"), None, "end")),
+        );
+        followed.until("more of the session", |followed| {
+            said(&followed.whole).len() == 4
+        });
         assert_eq!(followed.whole.tally().records(), 4);
         assert_eq!(followed.whole.lanes().len(), 1);
         followed.end();
@@ -666,26 +817,59 @@ fn a_companion_that_appears_is_followed() {
 fn the_end_is_fed_before_the_companions_are_looked_for() {
     let place = Place::new("s-2.jsonl");
     let filler = "lorem ipsum dolor sit amet ".repeat(40);
-    let lines: Vec<String> =
-        (0..5_000).map(|n| agent_line(&format!("u-{n}"), None, None, &format!("{n} {filler}"))).collect();
+    let lines: Vec<String> = (0..5_000)
+        .map(|n| agent_line(&format!("u-{n}"), None, None, &format!("{n} {filler}")))
+        .collect();
     fs::write(&place.path, text(&lines)).unwrap();
     let folder = place.beside("s-2").join("subagents");
     fs::create_dir_all(&folder).unwrap();
     for number in 0..600 {
-        let line = agent_line(&format!("v-{number}"), None, Some(&format!("a{number:03}")), "look");
-        fs::write(folder.join(format!("agent-a{number:03}.jsonl")), format!("{line}\n")).unwrap();
+        let line = agent_line(
+            &format!("v-{number}"),
+            None,
+            Some(&format!("a{number:03}")),
+            "look",
+        );
+        fs::write(
+            folder.join(format!("agent-a{number:03}.jsonl")),
+            format!("{line}\n"),
+        )
+        .unwrap();
     }
-    let session = open(&Target { path: place.path.clone(), session: None }).unwrap();
+    let session = open(&Target {
+        path: place.path.clone(),
+        session: None,
+    })
+    .unwrap();
     let (sender, feed) = bounded(64);
     let stop = Arc::new(AtomicBool::new(false));
     let thread = session.follow(sender, WatchMode::Poll, Arc::clone(&stop), Box::new(|| {}));
-    let fed: Vec<Feed> = feed.iter().take_while(|feed| !matches!(feed, Feed::CaughtUp)).collect();
+    let fed: Vec<Feed> = feed
+        .iter()
+        .take_while(|feed| !matches!(feed, Feed::CaughtUp))
+        .collect();
     let place_of = |is_it: fn(&Feed) -> bool| fed.iter().position(is_it).unwrap();
-    let preview = place_of(|feed| matches!(feed, Feed::Batch { stage: Stage::Preview, .. }));
+    let preview = place_of(|feed| {
+        matches!(
+            feed,
+            Feed::Batch {
+                stage: Stage::Preview,
+                ..
+            }
+        )
+    });
     let is_shown = place_of(|feed| matches!(feed, Feed::Progress { .. }));
     let companion = place_of(|feed| matches!(feed, Feed::File { id, .. } if id.0 > 0));
-    assert!(preview < is_shown && is_shown < companion, "{preview} {is_shown} {companion}");
-    assert_eq!(fed.iter().filter(|feed| matches!(feed, Feed::File { .. })).count(), 601);
+    assert!(
+        preview < is_shown && is_shown < companion,
+        "{preview} {is_shown} {companion}"
+    );
+    assert_eq!(
+        fed.iter()
+            .filter(|feed| matches!(feed, Feed::File { .. }))
+            .count(),
+        601
+    );
     stop.store(true, Ordering::Relaxed);
     drop(feed);
     thread.thread().unpark();
@@ -696,19 +880,35 @@ fn the_end_is_fed_before_the_companions_are_looked_for() {
 fn one_of_many_companions_is_followed() {
     for mode in [WatchMode::Native, WatchMode::Poll] {
         let place = Place::new("s-3.jsonl");
-        fs::write(&place.path, format!("{}\n", agent_line("u-1", None, None, "begin"))).unwrap();
+        fs::write(
+            &place.path,
+            format!("{}\n", agent_line("u-1", None, None, "begin")),
+        )
+        .unwrap();
         let folder = place.beside("s-3").join("subagents");
         fs::create_dir_all(&folder).unwrap();
         let file = |number: usize| folder.join(format!("agent-a{number:03}.jsonl"));
         for number in 0..600 {
-            let line = agent_line(&format!("v-{number}"), None, Some(&format!("a{number:03}")), "look");
+            let line = agent_line(
+                &format!("v-{number}"),
+                None,
+                Some(&format!("a{number:03}")),
+                "look",
+            );
             fs::write(file(number), format!("{line}\n")).unwrap();
         }
         let mut followed = Followed::start(&place.path, mode);
         for (number, records) in [(0, 602), (599, 603), (300, 604)] {
-            let line = agent_line(&format!("w-{number}"), None, Some(&format!("a{number:03}")), "found");
+            let line = agent_line(
+                &format!("w-{number}"),
+                None,
+                Some(&format!("a{number:03}")),
+                "found",
+            );
             append(&file(number), format!("{line}\n"));
-            followed.until("more of it", |followed| followed.whole.tally().records() == records);
+            followed.until("more of it", |followed| {
+                followed.whole.tally().records() == records
+            });
         }
         assert_eq!(followed.whole.lanes().len(), 600);
         followed.end();
@@ -720,14 +920,19 @@ fn one_of_many_companions_is_followed() {
 /// A file of some megabytes: lines with a body that is too long for a stub.
 fn long_file(path: &Path, count: usize) -> Vec<String> {
     let filler = "lorem ipsum dolor sit amet ".repeat(30);
-    let lines: Vec<String> =
-        (0..count).map(|n| format!(r#"{{"role":"assistant","content":"{n} {filler}"}}"#)).collect();
+    let lines: Vec<String> = (0..count)
+        .map(|n| format!(r#"{{"role":"assistant","content":"{n} {filler}"}}"#))
+        .collect();
     fs::write(path, text(&lines)).unwrap();
     lines
 }
 
 fn read_whole(path: &Path, stubs_only: bool) -> (Transcript, Pager) {
-    let session = open(&Target { path: path.to_owned(), session: None }).unwrap();
+    let session = open(&Target {
+        path: path.to_owned(),
+        session: None,
+    })
+    .unwrap();
     let pager = session.pager();
     let mut transcript = Transcript::new();
     let mut is_caught_up = false;
@@ -742,7 +947,10 @@ fn read_whole(path: &Path, stubs_only: bool) -> (Transcript, Pager) {
 }
 
 fn keys(transcript: &Transcript) -> Vec<Key> {
-    transcript.entries().map(|entry| entry.key.clone()).collect()
+    transcript
+        .entries()
+        .map(|entry| entry.key.clone())
+        .collect()
 }
 
 #[test]
@@ -756,9 +964,17 @@ fn a_long_file_shows_its_end_first_and_then_the_same_as_when_read_whole() {
     assert_eq!(keys(&followed.whole), keys(&whole));
     assert_eq!(followed.whole.tally(), whole.tally());
     assert!(keys(&whole).ends_with(&keys(&followed.preview)));
-    assert!(followed.preview.entries().all(|e| e.blocks[0].kind.bodies().iter().all(|body| !body.is_away())));
+    assert!(
+        followed.preview.entries().all(|e| e.blocks[0]
+            .kind
+            .bodies()
+            .iter()
+            .all(|body| !body.is_away()))
+    );
     append(&place.path, text(&self::lines(0..1)));
-    followed.until("the appended line", |followed| followed.whole.order().len() == lines.len() + 1);
+    followed.until("the appended line", |followed| {
+        followed.whole.order().len() == lines.len() + 1
+    });
     followed.end();
     whole.settle();
 }
@@ -766,8 +982,15 @@ fn a_long_file_shows_its_end_first_and_then_the_same_as_when_read_whole() {
 #[test]
 fn a_line_that_began_before_the_last_part_of_a_long_file_stays_there() {
     let place = Place::new("session.jsonl");
-    let long = format!(r#"{{"role":"user","content":"{}"}}"#, "the tide ".repeat(1 << 20));
-    let lines: Vec<String> = lines(0..9).into_iter().chain([long]).chain(lines(9..12)).collect();
+    let long = format!(
+        r#"{{"role":"user","content":"{}"}}"#,
+        "the tide ".repeat(1 << 20)
+    );
+    let lines: Vec<String> = lines(0..9)
+        .into_iter()
+        .chain([long])
+        .chain(lines(9..12))
+        .collect();
     fs::write(&place.path, text(&lines)).unwrap();
     let mut followed = Followed::start(&place.path, WatchMode::Native);
     followed.until_lines(&lines);
@@ -787,11 +1010,25 @@ fn a_line_that_began_before_the_last_part_of_a_long_file_stays_there() {
 fn a_viewer_of_a_long_file_has_it_from_its_first_line() {
     let place = Place::new("session.jsonl");
     let lines = long_file(&place.path, 10_000);
-    let session = open(&Target { path: place.path.clone(), session: None }).unwrap();
+    let session = open(&Target {
+        path: place.path.clone(),
+        session: None,
+    })
+    .unwrap();
     let (sender, feed) = bounded(64);
     let stop = Arc::new(AtomicBool::new(false));
-    let thread = session.follow(sender, WatchMode::Native, Arc::clone(&stop), Box::new(|| {}));
-    let mut app = App::new(Theme::mono(), Level::Preview, Arc::new(Colours::never()), Timestamp(0));
+    let thread = session.follow(
+        sender,
+        WatchMode::Native,
+        Arc::clone(&stop),
+        Box::new(|| {}),
+    );
+    let mut app = App::new(
+        Theme::mono(),
+        Level::Preview,
+        Arc::new(Colours::never()),
+        Timestamp(0),
+    );
     // The figures of progress depend on the clock: without them it must work, too.
     while let Ok(message) = feed.recv_timeout(PATIENCE) {
         let is_last = matches!(message, Feed::CaughtUp);
@@ -805,7 +1042,15 @@ fn a_viewer_of_a_long_file_has_it_from_its_first_line() {
     stop.store(true, Ordering::Relaxed);
     thread.thread().unpark();
     assert_eq!(app.reader.session.transcript.order().len(), lines.len());
-    assert_eq!(app.reader.session.transcript.entries().next().map(|entry| entry.origin.at), Some(0));
+    assert_eq!(
+        app.reader
+            .session
+            .transcript
+            .entries()
+            .next()
+            .map(|entry| entry.origin.at),
+        Some(0)
+    );
     drop(feed);
     assert!(thread.join().is_ok());
 }
@@ -825,11 +1070,21 @@ fn bodies_come_again_from_their_records() {
         }
     }
     let json = place.beside("talk.json");
-    fs::write(&json, document(0..3).replace("a talk", &"a long talk ".repeat(40))).unwrap();
+    fs::write(
+        &json,
+        document(0..3).replace("a talk", &"a long talk ".repeat(40)),
+    )
+    .unwrap();
     let (full, _) = read_whole(&json, false);
     let (stubs, mut pager) = read_whole(&json, true);
-    let header = (full.entries().next().unwrap(), stubs.entries().next().unwrap());
-    let (full, stub) = (header.0.blocks[0].kind.bodies()[0], header.1.blocks[0].kind.bodies()[0]);
+    let header = (
+        full.entries().next().unwrap(),
+        stubs.entries().next().unwrap(),
+    );
+    let (full, stub) = (
+        header.0.blocks[0].kind.bodies()[0],
+        header.1.blocks[0].kind.bodies()[0],
+    );
     assert!(matches!(full.held, Held::Tree(_)) && stub.is_away());
     assert_eq!(pager.read(stub.from)[usize::from(stub.slot)], full.held);
 }
@@ -843,16 +1098,23 @@ fn whole_reading_counts_each_record_and_shows_what_is_cut() {
     assert_eq!((tally.records(), tally.faulty), (4, 1));
     fs::write(&place.path, format!("{}{cut}", text(&lines(0..3)))).unwrap();
     let tally = read_whole(&place.path, false).0.tally().clone();
-    assert_eq!((tally.shown, tally.merged, tally.passed, tally.faulty), (4, 0, 0, 0));
+    assert_eq!(
+        (tally.shown, tally.merged, tally.passed, tally.faulty),
+        (4, 0, 0, 0)
+    );
 }
 
 #[test]
 fn what_came_through_a_pipe_can_be_read_again_as_it_was_written() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.jsonl.gz");
-    let lines: Vec<String> = (0..500).map(|n| format!(r#"{{"role":"user","content":"line {n}"}}"#)).collect();
-    let mut file = flate2::write::GzEncoder::new(File::create(&path).unwrap(), flate2::Compression::fast());
-    file.write_all((lines.join("\n") + "\n").as_bytes()).unwrap();
+    let lines: Vec<String> = (0..500)
+        .map(|n| format!(r#"{{"role":"user","content":"line {n}"}}"#))
+        .collect();
+    let mut file =
+        flate2::write::GzEncoder::new(File::create(&path).unwrap(), flate2::Compression::fast());
+    file.write_all((lines.join("\n") + "\n").as_bytes())
+        .unwrap();
     file.finish().unwrap();
     let mut followed = Followed::start(&path, WatchMode::Poll);
     fs::remove_file(&path).unwrap();

@@ -12,7 +12,10 @@ fn fixtures_read_as_reviewed() {
     settings.bind(|| {
         let sessions = fixtures::all();
         insta::glob!("../fixtures", "**/*", |path| {
-            if sessions.iter().any(|session| session == &path.canonicalize().unwrap()) {
+            if sessions
+                .iter()
+                .any(|session| session == &path.canonicalize().unwrap())
+            {
                 insta::assert_snapshot!("fixture", written_down(path));
             }
         });
@@ -22,8 +25,14 @@ fn fixtures_read_as_reviewed() {
 fn written_down(path: &std::path::Path) -> String {
     let sessions = fixtures::targets(path).into_iter().map(|target| {
         let session = fixtures::read(&target);
-        let id = target.session.map(|id| format!(" session {id}")).unwrap_or_default();
-        let verdict = format!("{} ({}){id}\n", session.opened.format, session.opened.confidence);
+        let id = target
+            .session
+            .map(|id| format!(" session {id}"))
+            .unwrap_or_default();
+        let verdict = format!(
+            "{} ({}){id}\n",
+            session.opened.format, session.opened.confidence
+        );
         verdict + &dump::transcript(&session.transcript)
     });
     sessions.collect::<Vec<_>>().join("\n")

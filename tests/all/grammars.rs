@@ -26,7 +26,10 @@ fn definitions(grammars: SyntaxSet) -> Vec<SyntaxDefinition> {
 
 /// The patterns of a grammar.
 fn patterns(grammar: &mut SyntaxDefinition) -> impl Iterator<Item = &mut Regex> {
-    let all = grammar.contexts.values_mut().flat_map(|context| &mut context.patterns);
+    let all = grammar
+        .contexts
+        .values_mut()
+        .flat_map(|context| &mut context.patterns);
     all.filter_map(|pattern| match pattern {
         Pattern::Match(found) => Some(&mut found.regex),
         Pattern::Include(_) => None,
@@ -45,7 +48,10 @@ fn lean(pattern: &str) -> String {
                 let end = rest.find('}').map_or(rest.len(), |end| end + 1);
                 (end, members_of(rest[3..end].trim_end_matches('}')))
             }
-            [b'\\', kind, ..] => (1 + rest[1..].chars().next().map_or(0, char::len_utf8), short(*kind)),
+            [b'\\', kind, ..] => (
+                1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+                short(*kind),
+            ),
             _ => (next.len_utf8(), None),
         };
         let (token, after) = rest.split_at(taken);
@@ -76,7 +82,11 @@ fn lean(pattern: &str) -> String {
         }
     }
     // A comment in the pattern has a bracket that is none.
-    if classes > 0 { pattern.to_owned() } else { lean }
+    if classes > 0 {
+        pattern.to_owned()
+    } else {
+        lean
+    }
 }
 
 fn members_of(category: &str) -> Option<String> {
@@ -120,7 +130,10 @@ fn kept() -> SyntaxSet {
 #[test]
 fn categories_become_ranges() {
     for (pattern, expected) in [
-        (r"\b[\p{L}_]\w*\b", r"\b[A-Za-z\x{80}-\x{10FFFF}_][0-9A-Za-z_\x{80}-\x{10FFFF}]*\b"),
+        (
+            r"\b[\p{L}_]\w*\b",
+            r"\b[A-Za-z\x{80}-\x{10FFFF}_][0-9A-Za-z_\x{80}-\x{10FFFF}]*\b",
+        ),
         (r"[^\]\s[:alpha:]\d]\\w", r"[^\] \t\n\r[:alpha:]0-9]\\w"),
         (r"[]\d]\p{Greek}ä\d", r"[\]0-9]\p{Greek}ä[0-9]"),
         (r"\[\w]", r"\[[0-9A-Za-z_\x{80}-\x{10FFFF}]]"),
@@ -134,7 +147,12 @@ fn the_grammars_are_those_of_the_crate() {
     let (kept, made) = (definitions(kept()), definitions(made()));
     assert_eq!(kept.len(), made.len());
     for (kept, made) in kept.iter().zip(&made) {
-        assert!(kept == made, "{}: make {} anew", kept.name, path().display());
+        assert!(
+            kept == made,
+            "{}: make {} anew",
+            kept.name,
+            path().display()
+        );
     }
 }
 
@@ -158,7 +176,9 @@ fn code_has_the_same_parts() {
     ] {
         let parts = |grammars: &SyntaxSet| -> Vec<_> {
             let mut state = ParseState::new(grammars.find_syntax_by_token(language).unwrap());
-            code.split_inclusive('\n').map(|line| state.parse_line(line, grammars).unwrap()).collect()
+            code.split_inclusive('\n')
+                .map(|line| state.parse_line(line, grammars).unwrap())
+                .collect()
         };
         assert_eq!(parts(&kept), parts(&plain), "{language}");
     }

@@ -23,7 +23,8 @@ fn png(width: u32, height: u32) -> Vec<u8> {
     let colour = |x: u32, y: u32| image::Rgb([x, y, x ^ y].map(|part| part.to_le_bytes()[0]));
     let mut data = std::io::Cursor::new(Vec::new());
     let made = image::RgbImage::from_fn(width, height, colour);
-    made.write_to(&mut data, image::ImageFormat::Png).expect("it is written");
+    made.write_to(&mut data, image::ImageFormat::Png)
+        .expect("it is written");
     data.into_inner()
 }
 
@@ -31,7 +32,8 @@ fn png(width: u32, height: u32) -> Vec<u8> {
 fn session(folder: &Path) -> PathBuf {
     let data = STANDARD.encode(png(200, 160));
     let message = |id: u32, role: &str, content: &str| {
-        let content = format!(r#"{{"role":"{role}","content":[{content}],"timestamp":170000000000{id}}}"#);
+        let content =
+            format!(r#"{{"role":"{role}","content":[{content}],"timestamp":170000000000{id}}}"#);
         format!(
             r#"{{"type":"message","id":"e{id:07}","parentId":null,"timestamp":"2026-03-01T10:00:00.000Z","message":{content}}}"#
         )
@@ -53,12 +55,22 @@ fn session(folder: &Path) -> PathBuf {
 /// A viewer at the top of that session, with its picture drawn: 20 columns and 8 rows.
 fn stage(means: Means) -> Stage {
     let folder = tempfile::tempdir().expect("a folder");
-    let theme = Theme::dark().with_canvas(Canvas { means, cell: (10, 20), in_tmux: false });
+    let theme = Theme::dark().with_canvas(Canvas {
+        means,
+        cell: (10, 20),
+        in_tmux: false,
+    });
     let mut stage = Stage::open(&session(folder.path()), (80, 24), theme);
     stage.press("g");
     // The small picture, then the drawing.
     for _ in 0..2 {
-        let order = stage.app.reader.screen.pictures.next().expect("it is asked for");
+        let order = stage
+            .app
+            .reader
+            .screen
+            .pictures
+            .next()
+            .expect("it is asked for");
         let made = order.make(&png(200, 160));
         stage.app.reader.screen.pictures.keep(&order, made);
         stage.arrange();
@@ -73,7 +85,10 @@ fn painted(stage: &Stage) -> (Buffer, Vec<Placed>) {
     let mut terminal = Terminal::new(TestBackend::new(columns, lines)).expect("a test backend");
     let paint = |frame: &mut ratatui::Frame<'_>| {
         ui::view(&stage.app, frame);
-        placed = ui::pictures::place(&ui::pictures::in_sight(&stage.app.reader), frame.buffer_mut());
+        placed = ui::pictures::place(
+            &ui::pictures::in_sight(&stage.app.reader),
+            frame.buffer_mut(),
+        );
     };
     terminal.draw(paint).expect("drawing does not fail");
     (terminal.backend().buffer().clone(), placed)
@@ -82,13 +97,17 @@ fn painted(stage: &Stage) -> (Buffer, Vec<Placed>) {
 /// Which cells of the image the screen names, line by line from the first: row, first column, count.
 fn named(buffer: &Buffer, id: u32) -> Vec<(u16, u16, usize)> {
     let all = (0..40).flat_map(|row| (0..100).map(move |column| (row, column)));
-    let places: HashMap<String, (u16, u16)> =
-        all.filter_map(|(row, column)| Some((kitty::symbol(id, row, column)?, (row, column)))).collect();
+    let places: HashMap<String, (u16, u16)> = all
+        .filter_map(|(row, column)| Some((kitty::symbol(id, row, column)?, (row, column))))
+        .collect();
     let mut lines = Vec::new();
     for y in 0..buffer.area.height {
-        let cells: Vec<(u16, u16)> =
-            (0..buffer.area.width).filter_map(|x| places.get(buffer[(x, y)].symbol()).copied()).collect();
-        let Some((row, first)) = cells.first().copied() else { continue };
+        let cells: Vec<(u16, u16)> = (0..buffer.area.width)
+            .filter_map(|x| places.get(buffer[(x, y)].symbol()).copied())
+            .collect();
+        let Some((row, first)) = cells.first().copied() else {
+            continue;
+        };
         for (cell, column) in cells.iter().zip(first..) {
             assert_eq!(*cell, (row, column), "cells stand side by side");
         }
@@ -98,7 +117,10 @@ fn named(buffer: &Buffer, id: u32) -> Vec<(u16, u16, usize)> {
 }
 
 fn id_of(stage: &Stage) -> u32 {
-    ui::pictures::in_sight(&stage.app.reader).first().expect("a drawing is in sight").id
+    ui::pictures::in_sight(&stage.app.reader)
+        .first()
+        .expect("a drawing is in sight")
+        .id
 }
 
 #[test]
@@ -133,18 +155,34 @@ fn a_popup_covers_an_image_and_the_rest_stays_right() {
         let mut stage = stage(means);
         let (_, placed) = painted(&stage);
         if means != Means::Kitty {
-            let rows: Vec<(u16, bool)> = placed.iter().map(|place| (place.row, place.is_whole)).collect();
+            let rows: Vec<(u16, bool)> = placed
+                .iter()
+                .map(|place| (place.row, place.is_whole))
+                .collect();
             assert_eq!(rows, (0..8).map(|row| (row, true)).collect::<Vec<_>>());
         }
         let id = id_of(&stage);
         stage.resize(80, 20);
         stage.press(":");
         let (buffer, placed) = painted(&stage);
-        let rows = if means == Means::Kitty { named(&buffer, id).len() } else { placed.len() };
-        assert!((1..8).contains(&rows), "the commands lie over {rows} rows of 8");
+        let rows = if means == Means::Kitty {
+            named(&buffer, id).len()
+        } else {
+            placed.len()
+        };
+        assert!(
+            (1..8).contains(&rows),
+            "the commands lie over {rows} rows of 8"
+        );
         assert!(placed.iter().all(|place| place.is_whole));
         let reset = ratatui::style::Color::Reset;
-        assert!(buffer.content.iter().all(|cell| cell.underline_color == reset), "no mark is left");
+        assert!(
+            buffer
+                .content
+                .iter()
+                .all(|cell| cell.underline_color == reset),
+            "no mark is left"
+        );
     }
 }
 
@@ -152,16 +190,28 @@ fn a_popup_covers_an_image_and_the_rest_stays_right() {
 fn without_graphics_there_are_half_blocks_and_off_is_off() {
     let count = |means| {
         let folder = tempfile::tempdir().expect("a folder");
-        let theme = Theme::dark().with_canvas(Canvas { means, ..Canvas::BLOCKS });
+        let theme = Theme::dark().with_canvas(Canvas {
+            means,
+            ..Canvas::BLOCKS
+        });
         let mut stage = Stage::open(&session(folder.path()), (80, 24), theme);
         stage.press("g");
         if means != Means::Off {
-            let order = stage.app.reader.screen.pictures.next().expect("it is asked for");
+            let order = stage
+                .app
+                .reader
+                .screen
+                .pictures
+                .next()
+                .expect("it is asked for");
             let made = order.make(&png(200, 160));
             stage.app.reader.screen.pictures.keep(&order, made);
             stage.arrange();
         }
-        assert!(stage.picture().contains("[image png "), "words show it, too");
+        assert!(
+            stage.picture().contains("[image png "),
+            "words show it, too"
+        );
         stage.picture().matches('▀').count()
     };
     assert!(count(Means::Blocks) > 100);
@@ -188,7 +238,9 @@ fn a_plain_terminal_gets_no_graphics_and_loses_no_key() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut console = console(folder.path(), &[("COLORTERM", "truecolor")]);
     console.wait_for("THE END");
-    console.wait("the question", |console| written(console).contains("\u{1b}[>0q"));
+    console.wait("the question", |console| {
+        written(console).contains("\u{1b}[>0q")
+    });
     // Typed while answers are waited for; one of the answers comes late, as keys would.
     console.send("\u{1b}[?62;22cg");
     console.wait_for("LOOK AT THIS");
@@ -206,16 +258,29 @@ fn a_plain_terminal_gets_no_graphics_and_loses_no_key() {
 fn a_terminal_that_says_it_can_gets_images_and_loses_them_in_the_end() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut console = console(folder.path(), &[]);
-    console.wait("the question", |console| written(console).contains("\u{1b}[c"));
+    console.wait("the question", |console| {
+        written(console).contains("\u{1b}[c")
+    });
     // A key between the answers is a key.
     console.send("\u{1b}P>|kitty(0.40.1)\u{1b}\\g\u{1b}[6;20;10t\u{1b}[?62;c");
-    console.wait("an image", |console| written(console).contains("a=T,U=1,q=2,f=100,t=d,i="));
-    console.wait("cells of it", |console| written(console).contains('\u{10eeee}'));
+    console.wait("an image", |console| {
+        written(console).contains("a=T,U=1,q=2,f=100,t=d,i=")
+    });
+    console.wait("cells of it", |console| {
+        written(console).contains('\u{10eeee}')
+    });
     console.send("q");
     assert_eq!(console.wait_for_exit(), 0);
     let written = written(&console);
-    let id = written.split("t=d,i=").nth(1).and_then(|rest| rest.split(',').next()).expect("a number");
-    assert!(written.contains(&format!("\u{1b}_Ga=d,d=I,q=2,i={id}\u{1b}\\")), "it is taken away");
+    let id = written
+        .split("t=d,i=")
+        .nth(1)
+        .and_then(|rest| rest.split(',').next())
+        .expect("a number");
+    assert!(
+        written.contains(&format!("\u{1b}_Ga=d,d=I,q=2,i={id}\u{1b}\\")),
+        "it is taken away"
+    );
     assert!(written.contains("c=20,r=8"), "in the size of its pixels");
 }
 
@@ -223,9 +288,13 @@ fn a_terminal_that_says_it_can_gets_images_and_loses_them_in_the_end() {
 fn sixels_are_written_where_they_are_known() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut console = console(folder.path(), &[]);
-    console.wait("the question", |console| written(console).contains("\u{1b}[c"));
+    console.wait("the question", |console| {
+        written(console).contains("\u{1b}[c")
+    });
     console.send("\u{1b}[6;20;10t\u{1b}[?62;4;22cg");
-    console.wait("a sixel", |console| written(console).contains("\u{1b}P0;1;0q\"1;1;200;20#"));
+    console.wait("a sixel", |console| {
+        written(console).contains("\u{1b}P0;1;0q\"1;1;200;20#")
+    });
     console.send("q");
     assert_eq!(console.wait_for_exit(), 0);
 }
@@ -255,7 +324,11 @@ fn within_tmux_images_pass_through_if_it_lets_them() {
 fn the_settings_say_how_images_are_shown() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::create_dir(folder.path().join("tv")).expect("a folder");
-    std::fs::write(folder.path().join("tv/config.toml"), "images = \"blocks\"\n").expect("a file");
+    std::fs::write(
+        folder.path().join("tv/config.toml"),
+        "images = \"blocks\"\n",
+    )
+    .expect("a file");
     let mut console = console(folder.path(), &[("TERM", "xterm-kitty")]);
     console.wait_for("THE END");
     console.send("g");

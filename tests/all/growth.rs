@@ -60,7 +60,10 @@ fn grow(place: &str, target: &Target, steps: usize, step: &mut dyn FnMut(usize))
     }
     let (grown, known) = (facts(&followed.whole), facts(&whole));
     followed.end();
-    let (grown, known) = grown.iter().zip(&known).find(|(grown, known)| grown != known)?;
+    let (grown, known) = grown
+        .iter()
+        .zip(&known)
+        .find(|(grown, known)| grown != known)?;
     Some(format!("{place}\n  grown: {grown}\n  whole: {known}"))
 }
 
@@ -72,7 +75,12 @@ fn facts(transcript: &Transcript) -> Vec<String> {
     let numbers = Regex::new(r"(FileId|Piece)\(\d+\)|@\d+:").unwrap();
     let mut entries: Vec<String> = transcript
         .entries()
-        .map(|entry| Entry { revision: 0, origin: Origin::default(), records: Vec::new(), ..entry.clone() })
+        .map(|entry| Entry {
+            revision: 0,
+            origin: Origin::default(),
+            records: Vec::new(),
+            ..entry.clone()
+        })
         .map(|entry| numbers.replace_all(&format!("{entry:?}"), "").into_owned())
         .collect();
     entries.sort();
@@ -108,7 +116,13 @@ fn copied(path: &Path) -> (TempDir, Target) {
     let folder = dir.path().join(path.parent().unwrap().file_name().unwrap());
     copy(path.parent().unwrap(), &folder);
     let path = folder.join(path.file_name().unwrap());
-    (dir, Target { path, session: None })
+    (
+        dir,
+        Target {
+            path,
+            session: None,
+        },
+    )
 }
 
 /// Checks all of these, some side by side, and says of all that are wrong what it is.
@@ -120,11 +134,26 @@ fn each(is_such: impl Fn(&Path) -> bool, check: impl Fn(&Path) -> Option<String>
         let part = paths.len().div_ceil(6).max(1);
         let threads: Vec<_> = paths
             .chunks(part)
-            .map(|part| scope.spawn(move || part.iter().filter_map(|path| check(path)).collect::<Vec<_>>()))
+            .map(|part| {
+                scope.spawn(move || {
+                    part.iter()
+                        .filter_map(|path| check(path))
+                        .collect::<Vec<_>>()
+                })
+            })
             .collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap())
+            .collect()
     });
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), paths.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {}:\n{}",
+        wrong.len(),
+        paths.len(),
+        wrong.join("\n")
+    );
 }
 
 fn ends(path: &Path, with: &str) -> bool {
@@ -152,7 +181,8 @@ fn lines_that_are_appended_one_by_one() {
         let mut written = 1;
         grow(&name(path), &target, cuts.len(), &mut |step| {
             let mut file = OpenOptions::new().append(true).open(&target.path).unwrap();
-            file.write_all(&lines[written..cuts[step].max(written)].concat()).unwrap();
+            file.write_all(&lines[written..cuts[step].max(written)].concat())
+                .unwrap();
             written = cuts[step].max(written);
         })
     });
@@ -168,7 +198,9 @@ fn documents_that_are_written_again_with_more() {
             let elements = split(&bytes)?.elements;
             let (first, last) = elements.first().zip(elements.last())?;
             let until = |count: usize| {
-                let end = count.checked_sub(1).map_or(first.start, |last| elements[last].end);
+                let end = count
+                    .checked_sub(1)
+                    .map_or(first.start, |last| elements[last].end);
                 [&bytes[..end], &bytes[last.end..]].concat()
             };
             fs::write(&target.path, until(0)).unwrap();
@@ -203,7 +235,9 @@ fn files_beside_that_come_later_and_grow() {
             for path in beside(&target) {
                 let bytes = fs::read(&path).unwrap();
                 let is_lines = path.extension().is_some_and(|end| end == "jsonl");
-                let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| is_lines && *byte == b'\n').collect();
+                let lines: Vec<&[u8]> = bytes
+                    .split_inclusive(|byte| is_lines && *byte == b'\n')
+                    .collect();
                 let mut from = 0;
                 for cut in cuts(lines.len()) {
                     steps.push((path.clone(), lines[from..cut].concat()));
@@ -216,7 +250,13 @@ fn files_beside_that_come_later_and_grow() {
             }
             grow(&name(path), &target, steps.len(), &mut |step| {
                 let (path, bytes) = &steps[step];
-                OpenOptions::new().append(true).create(true).open(path).unwrap().write_all(bytes).unwrap();
+                OpenOptions::new()
+                    .append(true)
+                    .create(true)
+                    .open(path)
+                    .unwrap()
+                    .write_all(bytes)
+                    .unwrap();
             })
         },
     );
@@ -231,11 +271,15 @@ fn rows_that_are_written_one_by_one() {
         |path| {
             let sql = fs::read_to_string(path).unwrap();
             let statements: Vec<&str> = sql.split_inclusive(";\n").collect();
-            let begins = |statement: &&str| statement.lines().any(|line| line.starts_with("INSERT"));
+            let begins =
+                |statement: &&str| statement.lines().any(|line| line.starts_with("INSERT"));
             let tables = statements.iter().position(begins)?;
             let wrong = fixtures::targets(path).into_iter().filter_map(|known| {
                 let dir = tempfile::tempdir().unwrap();
-                let target = Target { path: dir.path().join(known.path.file_name().unwrap()), ..known };
+                let target = Target {
+                    path: dir.path().join(known.path.file_name().unwrap()),
+                    ..known
+                };
                 let writer = crate::databases::Writer::open(&target.path);
                 writer.run(&statements[..tables].concat());
                 let place = format!("{}#{:?}", name(path), target.session);

@@ -41,8 +41,9 @@ const PAYLOADS: &[&str] = &[
 ];
 
 /// What a field says what its record is.
-const KINDS: &[&str] =
-    &["type", "role", "subtype", "event", "kind", "state", "status", "op", "method", "api"];
+const KINDS: &[&str] = &[
+    "type", "role", "subtype", "event", "kind", "state", "status", "op", "method", "api",
+];
 
 /// How much is hostile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,10 +81,16 @@ fn poison(value: &mut Value, key: &str, pass: Pass) {
         }
         Value::Array(items) => items.iter_mut().for_each(|item| poison(item, key, pass)),
         Value::Object(members) => {
-            members.iter_mut().for_each(|(key, value)| poison(value, key, pass));
+            members
+                .iter_mut()
+                .for_each(|(key, value)| poison(value, key, pass));
             if pass == Pass::Names {
                 let names: Vec<String> = members.keys().take(3).map(|key| payload(key)).collect();
-                members.extend(names.into_iter().map(|name| (name, Value::from("of a hostile name"))));
+                members.extend(
+                    names
+                        .into_iter()
+                        .map(|name| (name, Value::from("of a hostile name"))),
+                );
             }
         }
         _ => {}
@@ -98,9 +105,16 @@ fn poisoned(text: &str, pass: Pass) -> Vec<u8> {
         serde_json::to_string(&value).ok()
     };
     let line = |line: &str| {
-        let (frame, rest) = line.strip_prefix("data: ").map_or(("", line), |rest| ("data: ", rest));
-        let rest = json(rest)
-            .unwrap_or_else(|| if pass == Pass::Everything { payload(rest) } else { rest.to_owned() });
+        let (frame, rest) = line
+            .strip_prefix("data: ")
+            .map_or(("", line), |rest| ("data: ", rest));
+        let rest = json(rest).unwrap_or_else(|| {
+            if pass == Pass::Everything {
+                payload(rest)
+            } else {
+                rest.to_owned()
+            }
+        });
         format!("{frame}{rest}\n")
     };
     let texts = json(text).unwrap_or_else(|| text.lines().map(line).collect());
@@ -135,22 +149,34 @@ fn poison_database(path: &Path, pass: Pass) {
         let rows = query.query_map([], |row| row.get(column)).unwrap();
         rows.map(Result::unwrap).collect()
     };
-    connection.execute_batch("PRAGMA foreign_keys = off").unwrap();
-    for table in names("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'", 0)
-    {
+    connection
+        .execute_batch("PRAGMA foreign_keys = off")
+        .unwrap();
+    for table in names(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+        0,
+    ) {
         for column in names(&format!("PRAGMA table_info(\"{table}\")"), 1) {
             if column == "type" || column == "role" {
                 continue;
             }
             let values = names(
-                &format!("SELECT DISTINCT \"{column}\" FROM \"{table}\" WHERE typeof(\"{column}\") = 'text'"),
+                &format!(
+                    "SELECT DISTINCT \"{column}\" FROM \"{table}\" WHERE typeof(\"{column}\") = 'text'"
+                ),
                 0,
             );
             for value in values {
-                let other = String::from_utf8_lossy(&poisoned(&value, pass)).trim_end().to_owned();
-                let other =
-                    if other.starts_with(['{', '[']) { other } else { payload(&value).replace('\0', "") };
-                let sql = format!("UPDATE \"{table}\" SET \"{column}\" = ?1 WHERE \"{column}\" = ?2");
+                let other = String::from_utf8_lossy(&poisoned(&value, pass))
+                    .trim_end()
+                    .to_owned();
+                let other = if other.starts_with(['{', '[']) {
+                    other
+                } else {
+                    payload(&value).replace('\0', "")
+                };
+                let sql =
+                    format!("UPDATE \"{table}\" SET \"{column}\" = ?1 WHERE \"{column}\" = ?2");
                 connection.execute(&sql, [other, value]).unwrap();
             }
         }
@@ -185,17 +211,28 @@ fn sessions(folder: &Path, pass: Pass) -> Vec<PathBuf> {
 
 /// All sessions in a file, a folder or a database, as far as it opens.
 fn targets(path: &Path) -> Vec<Target> {
-    let whole = Target { path: path.to_owned(), session: None };
+    let whole = Target {
+        path: path.to_owned(),
+        session: None,
+    };
     if path.is_file() && path.extension().is_none_or(|extension| extension != "db") {
         return vec![whole];
     }
     let heads = ingest::sessions(&whole).unwrap_or_default();
-    heads.into_iter().map(|head| Target { path: path.to_owned(), session: Some(head.id) }).collect()
+    heads
+        .into_iter()
+        .map(|head| Target {
+            path: path.to_owned(),
+            session: Some(head.id),
+        })
+        .collect()
 }
 
 /// The first thing in an output that is neither text nor a sequence of tv's own.
 fn stranger(bytes: &[u8]) -> Option<String> {
-    let Ok(text) = std::str::from_utf8(bytes) else { return Some("bytes that are no UTF-8".to_owned()) };
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return Some("bytes that are no UTF-8".to_owned());
+    };
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         let after = &rest[c.len_utf8()..];
@@ -210,7 +247,9 @@ fn stranger(bytes: &[u8]) -> Option<String> {
             rest = after;
             continue;
         }
-        let Some(length) = own_sequence(after) else { return found() };
+        let Some(length) = own_sequence(after) else {
+            return found();
+        };
         rest = &after[length..];
     }
     None
@@ -222,10 +261,14 @@ fn own_sequence(text: &str) -> Option<usize> {
     if let Some(control) = text.strip_prefix('[') {
         let end = control.find(|c: char| ('@'..='~').contains(&c))?;
         let (parameters, last) = (&control[..end], control.as_bytes()[end]);
-        let is_plain = parameters.bytes().all(|b| b.is_ascii_digit() || b == b';' || b == b':');
+        let is_plain = parameters
+            .bytes()
+            .all(|b| b.is_ascii_digit() || b == b';' || b == b':');
         let is_own = match last {
             b'm' | b'H' | b'A' | b'B' | b'C' | b'D' | b'J' | b'K' => is_plain,
-            b'h' | b'l' => parameters.strip_prefix('?').is_some_and(|mode| MODES.contains(&mode)),
+            b'h' | b'l' => parameters
+                .strip_prefix('?')
+                .is_some_and(|mode| MODES.contains(&mode)),
             // The questions.
             b'c' => parameters.is_empty(),
             b't' => parameters == "16",
@@ -260,7 +303,8 @@ fn strangers_are_found() {
     }
     assert_eq!(
         stranger(
-            "\u{1b}[?2026h\u{1b}[1;2H\u{1b}[38;5;1mä\u{1b}]8;id=1;http://x/\u{1b}\\y\u{1b}[0m".as_bytes()
+            "\u{1b}[?2026h\u{1b}[1;2H\u{1b}[38;5;1mä\u{1b}]8;id=1;http://x/\u{1b}\\y\u{1b}[0m"
+                .as_bytes()
         ),
         None
     );
@@ -277,18 +321,39 @@ fn no_view_lets_anything_of_a_session_through() {
             }
             let theme = Theme::dark().with_links(true);
             let mut stage = Stage::open_target(&target, (100, 40), theme);
-            for keys in
-                ["z 4 g", "z R G", "z 5", "z 2 i", "alt-2", "alt-4", "alt-6", "i I z 3 r", "q ?", "q !"]
-            {
+            for keys in [
+                "z 4 g",
+                "z R G",
+                "z 5",
+                "z 2 i",
+                "alt-2",
+                "alt-4",
+                "alt-6",
+                "i I z 3 r",
+                "q ?",
+                "q !",
+            ] {
                 stage.press(keys);
                 let what = stranger(&stage.painted());
-                assert_eq!(what, None, "{:?} {} after {keys}", pass, target.path.display());
+                assert_eq!(
+                    what,
+                    None,
+                    "{:?} {} after {keys}",
+                    pass,
+                    target.path.display()
+                );
             }
             stage.press("q");
             for view in ["2", "3", "4", "5", "6", "7"] {
                 stage.press(view).wait(300);
                 let what = stranger(&stage.painted());
-                assert_eq!(what, None, "{:?} {} in view {view}", pass, target.path.display());
+                assert_eq!(
+                    what,
+                    None,
+                    "{:?} {} in view {view}",
+                    pass,
+                    target.path.display()
+                );
                 stage.press("q");
             }
         }
@@ -304,8 +369,13 @@ fn no_report_lets_anything_of_a_session_through() {
         for path in sessions.iter().step_by(each) {
             for target in targets(path) {
                 let mut out = Vec::new();
-                for (level, colour, json) in [(3, true, false), (5, false, false), (4, true, true)] {
-                    let paper = Paper { width: 80, colour, ascii: false };
+                for (level, colour, json) in [(3, true, false), (5, false, false), (4, true, true)]
+                {
+                    let paper = Paper {
+                        width: 80,
+                        colour,
+                        ascii: false,
+                    };
                     let (level, follow, branch) = (Level::of(level), None, printer::Choice::All);
                     let options = printer::Options {
                         target: target.clone(),
@@ -323,27 +393,57 @@ fn no_report_lets_anything_of_a_session_through() {
                 for json in [false, true] {
                     let targets = vec![Ok(target.clone())];
                     let _ = stats::write(
-                        &stats::Options { targets, folders: Folders::default(), json },
+                        &stats::Options {
+                            targets,
+                            folders: Folders::default(),
+                            json,
+                        },
                         now,
                         &mut out,
                     );
                     let folders = Folders::default();
-                    let options = doctor::Options { target: target.clone(), folders, json };
+                    let options = doctor::Options {
+                        target: target.clone(),
+                        folders,
+                        json,
+                    };
                     let _ = doctor::write(&options, Timestamp(0), &mut out);
                 }
                 for form in [check::Form::Text, check::Form::Json, check::Form::Sarif] {
                     let targets = vec![Ok(target.clone())];
                     let (folders, least) = (Folders::default(), Severity::Note);
-                    let _ = check::write(&check::Options { targets, folders, form, least }, &mut out);
+                    let _ = check::write(
+                        &check::Options {
+                            targets,
+                            folders,
+                            form,
+                            least,
+                        },
+                        &mut out,
+                    );
                 }
                 assert_eq!(stranger(&out), None, "{pass:?} {}", path.display());
             }
         }
-        let paper = Paper { width: 120, colour: true, ascii: false };
+        let paper = Paper {
+            width: 120,
+            colour: true,
+            ascii: false,
+        };
         for json in [false, true] {
-            let search = Search { paths: sessions.clone(), ..Search::default() };
+            let search = Search {
+                paths: sessions.clone(),
+                ..Search::default()
+            };
             let mut out = Vec::new();
-            let options = list::Options { search, hint: true, limit: None, json, strict: false, paper };
+            let options = list::Options {
+                search,
+                hint: true,
+                limit: None,
+                json,
+                strict: false,
+                paper,
+            };
             let _ = list::write(&options, now, &mut out);
             assert!(!out.is_empty());
             assert_eq!(stranger(&out), None, "{pass:?} list");
@@ -373,7 +473,12 @@ fn no_sentence_about_what_is_wrong_quotes_an_order() {
         vec![&missing],
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
-        let output = command.args(&arguments).stdin(Stdio::null()).env("TERM", "xterm").output().unwrap();
+        let output = command
+            .args(&arguments)
+            .stdin(Stdio::null())
+            .env("TERM", "xterm")
+            .output()
+            .unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(!output.stderr.is_empty());
         assert_eq!(stranger(&output.stderr), None, "{arguments:?}");
@@ -386,7 +491,9 @@ fn press(console: &mut Console, all: &[&str]) {
     for keys in all {
         console.send(keys);
         let sent = Instant::now();
-        console.wait("what the keys do is drawn", |_| sent.elapsed() > Duration::from_millis(120));
+        console.wait("what the keys do is drawn", |_| {
+            sent.elapsed() > Duration::from_millis(120)
+        });
     }
 }
 
@@ -406,14 +513,34 @@ fn a_real_terminal_gets_nothing_of_a_session() {
         (&names, "claude-code/busy.jsonl"),
         (&names, "generic/thing.json"),
     ] {
-        let path = sessions.iter().find(|path| path.to_string_lossy().contains(name)).unwrap();
+        let path = sessions
+            .iter()
+            .find(|path| path.to_string_lossy().contains(name))
+            .unwrap();
         let state = folder.path().join("home");
-        let environment = [("NO_OSC8", ""), ("XDG_CONFIG_HOME", state.to_str().unwrap())];
+        let environment = [
+            ("NO_OSC8", ""),
+            ("XDG_CONFIG_HOME", state.to_str().unwrap()),
+        ];
         let mut console = Console::start(&[path.to_str().unwrap()], &environment);
         console.wait("a frame is drawn", |console| console.raw.len() > 1_000);
         press(
             &mut console,
-            &["g", "i", "z5", "z3", "!", "q", "?", "q", ":watch err\r", "r", "q", ":set nomarks\r", "z5"],
+            &[
+                "g",
+                "i",
+                "z5",
+                "z3",
+                "!",
+                "q",
+                "?",
+                "q",
+                ":watch err\r",
+                "r",
+                "q",
+                ":set nomarks\r",
+                "z5",
+            ],
         );
         console.send("Q");
         assert_eq!(console.wait_for_exit(), 0);
@@ -434,7 +561,9 @@ fn the_list_of_sessions_lets_nothing_through() {
             _ => continue,
         };
         // The folder and the file are named by somebody hostile, too.
-        let place = home.join(agent).join("--evil\u{1b}]0;PWN\u{7}\u{9b}2J\u{202e}--");
+        let place = home
+            .join(agent)
+            .join("--evil\u{1b}]0;PWN\u{7}\u{9b}2J\u{202e}--");
         fs::create_dir_all(&place).unwrap();
         let place = place.join(format!("{number}\u{1b}[2J\u{9b}2J\u{202e}.jsonl"));
         fs::copy(path, &place).unwrap();
@@ -457,12 +586,18 @@ fn the_list_of_sessions_lets_nothing_through() {
         for _ in &places {
             press(&mut console, &["\u{1b}[B"]);
         }
-        press(&mut console, &["x", "\u{15}", "\u{1b}OP", "q", "\r", "s", "\u{1b}"]);
+        press(
+            &mut console,
+            &["x", "\u{15}", "\u{1b}OP", "q", "\r", "s", "\u{1b}"],
+        );
         console.send("\u{3}");
         console.wait_for_exit();
         console.assert_restored();
         assert_eq!(stranger(&console.raw), None);
-        assert!(console.raw_text().contains("U+"), "the list was there, with marks in it");
+        assert!(
+            console.raw_text().contains("U+"),
+            "the list was there, with marks in it"
+        );
     }
 }
 
@@ -472,8 +607,15 @@ fn alarms_say_nothing_that_a_session_says_to_the_terminal() {
     let path = crate::pty::session(folder.path());
     let mut console = Console::start(&[path.to_str().unwrap()], &[]);
     console.wait_for("FIRST ANSWER");
-    press(&mut console, &[":watch err\r", ":watch tool:*\r", ":watch loop\r"]);
-    for (number, payload) in PAYLOADS.iter().enumerate().filter(|(_, payload)| !payload.contains(INVALID)) {
+    press(
+        &mut console,
+        &[":watch err\r", ":watch tool:*\r", ":watch loop\r"],
+    );
+    for (number, payload) in PAYLOADS
+        .iter()
+        .enumerate()
+        .filter(|(_, payload)| !payload.contains(INVALID))
+    {
         let id = format!("t{number}{payload}");
         let call = serde_json::json!({"type": "message", "id": format!("a{number}{payload}"), "parentId": null,
             "timestamp": "2026-03-01T10:00:03.000Z", "message": {"role": "assistant", "timestamp": 1_700_000_009_000_u64,
@@ -485,10 +627,15 @@ fn alarms_say_nothing_that_a_session_says_to_the_terminal() {
     }
     crate::pty::append(&path, &crate::pty::line("assistant", "THE END", 900));
     console.wait_for("THE END");
-    console.wait("an alarm rings", |console| console.raw_text().contains("\u{1b}]9;tv: "));
+    console.wait("an alarm rings", |console| {
+        console.raw_text().contains("\u{1b}]9;tv: ")
+    });
     press(&mut console, &[":watch\r", "\u{1b}", "'!", "z5"]);
     console.send("Q");
     assert_eq!(console.wait_for_exit(), 0);
     // The bell is the terminal's, too.
-    assert_eq!(stranger(console.raw_text().replace("\u{7}\u{7}", "\u{7}").as_bytes()), None);
+    assert_eq!(
+        stranger(console.raw_text().replace("\u{7}\u{7}", "\u{7}").as_bytes()),
+        None
+    );
 }

@@ -27,12 +27,20 @@ const START: i64 = 1_700_000_000_000;
 
 // === sessions made by hand ===
 
-#[expect(clippy::unnecessary_wraps, reason = "what has a time has it as an option")]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "what has a time has it as an option"
+)]
 fn at(seconds: i64) -> Option<Timestamp> {
     Some(Timestamp(START + seconds * 1_000))
 }
 
-fn entry(key: &str, role: Role, seconds: i64, kinds: impl FnOnce(&mut Batch) -> Vec<BlockKind>) -> Edit {
+fn entry(
+    key: &str,
+    role: Role,
+    seconds: i64,
+    kinds: impl FnOnce(&mut Batch) -> Vec<BlockKind>,
+) -> Edit {
     let mut batch = Batch::default();
     let kinds = kinds(&mut batch);
     let mut entry = batch.new_entry(Text::from(key), role, at(seconds));
@@ -43,11 +51,15 @@ fn entry(key: &str, role: Role, seconds: i64, kinds: impl FnOnce(&mut Batch) -> 
 }
 
 fn prompt(key: &str, seconds: i64) -> Edit {
-    entry(key, Role::User, seconds, |batch| vec![BlockKind::Text(batch.prose("please go on"))])
+    entry(key, Role::User, seconds, |batch| {
+        vec![BlockKind::Text(batch.prose("please go on"))]
+    })
 }
 
 fn answer(key: &str, seconds: i64) -> Edit {
-    entry(key, Role::Assistant, seconds, |batch| vec![BlockKind::Text(batch.prose("as you wish"))])
+    entry(key, Role::Assistant, seconds, |batch| {
+        vec![BlockKind::Text(batch.prose("as you wish"))]
+    })
 }
 
 /// A message with calls: id, tool, command.
@@ -82,12 +94,20 @@ fn result(call: &str, seconds: i64, text: &str, verdict: Verdict) -> Edit {
         patch: None,
         images: Vec::new(),
         verdict,
-        facts: Text::from(if verdict == Verdict::Failed { "exit 101" } else { "" }),
+        facts: Text::from(if verdict == Verdict::Failed {
+            "exit 101"
+        } else {
+            ""
+        }),
         duration_ms: None,
         work: None,
         at: at(seconds),
     };
-    Edit::Result { call: Text::from(call), result: Box::new(result), lane: None }
+    Edit::Result {
+        call: Text::from(call),
+        result: Box::new(result),
+        lane: None,
+    }
 }
 
 /// Three runs of the same command, of which the last one runs beside a search.
@@ -99,7 +119,11 @@ fn looping(size: (u16, u16)) -> Stage {
         result("a", 42, "failed", Verdict::Failed),
         calls("m2", 50, &[("b", "bash", "cargo test watch")]),
         result("b", 91, "failed", Verdict::Failed),
-        calls("m3", 100, &[("c", "bash", "cargo test watch"), ("d", "grep", "sleep")]),
+        calls(
+            "m3",
+            100,
+            &[("c", "bash", "cargo test watch"), ("d", "grep", "sleep")],
+        ),
         result("d", 101, "3 hits", Verdict::Done),
         result("c", 141, "one\ntwo\n\nfour", Verdict::Failed),
         answer("m4", 150),
@@ -113,12 +137,20 @@ fn looping(size: (u16, u16)) -> Stage {
 fn pane(stage: &Stage) -> Vec<String> {
     let area = stage.app.reader.frame().inspector;
     let buffer = stage.buffer();
-    let line = |y: u16| (area.x..area.right()).map(|x| buffer[(x, y)].symbol()).collect::<String>();
-    (area.y..area.bottom()).map(|y| line(y).trim_end().to_owned()).collect()
+    let line = |y: u16| {
+        (area.x..area.right())
+            .map(|x| buffer[(x, y)].symbol())
+            .collect::<String>()
+    };
+    (area.y..area.bottom())
+        .map(|y| line(y).trim_end().to_owned())
+        .collect()
 }
 
 fn row<'a>(rows: &'a [String], name: &str) -> &'a str {
-    let found = rows.iter().find(|row| row.trim_start_matches(['▌', '▸', ' ']).starts_with(name));
+    let found = rows
+        .iter()
+        .find(|row| row.trim_start_matches(['▌', '▸', ' ']).starts_with(name));
     found.unwrap_or_else(|| panic!("no row {name} in {rows:#?}"))
 }
 
@@ -138,7 +170,11 @@ fn a_call_is_shown_with_its_result_and_its_like() {
     let mut stage = looping(WIDE);
     on_call(&mut stage, 3);
     let rows = pane(&stage);
-    assert!(rows[0].contains("[1 call+result]") && rows[0].contains("6 why"), "{}", rows[0]);
+    assert!(
+        rows[0].contains("[1 call+result]") && rows[0].contains("6 why"),
+        "{}",
+        rows[0]
+    );
     assert!(rows[1].contains("bash · c · call 3 of 4"), "{}", rows[1]);
     assert!(row(&rows, "called").contains("entry 4"), "{rows:#?}");
     assert!(row(&rows, "took").contains("41.0s"), "{rows:#?}");
@@ -146,14 +182,24 @@ fn a_call_is_shown_with_its_result_and_its_like() {
     assert!(row(&rows, "verdict").contains("✗ failed  exit 101"));
     assert!(row(&rows, "command").contains("cargo test watch"));
     assert!(row(&rows, "timeout_ms").contains("120000"));
-    assert!(row(&rows, "4").contains("four"), "lines have their own numbers: {rows:#?}");
+    assert!(
+        row(&rows, "4").contains("four"),
+        "lines have their own numbers: {rows:#?}"
+    );
     assert!(row(&rows, "SAME CALL BEFORE").contains("2 with identical arguments"));
-    let earlier: Vec<&String> =
-        rows.iter().filter(|row| row.contains("#2 bash") || row.contains("#1 bash")).collect();
-    assert!(earlier.len() == 2 && earlier[0].contains("#2") && earlier[0].contains("exit 101"), "{rows:#?}");
+    let earlier: Vec<&String> = rows
+        .iter()
+        .filter(|row| row.contains("#2 bash") || row.contains("#1 bash"))
+        .collect();
+    assert!(
+        earlier.len() == 2 && earlier[0].contains("#2") && earlier[0].contains("exit 101"),
+        "{rows:#?}"
+    );
     on_call(&mut stage, 1);
     assert!(
-        !pane(&stage).iter().any(|row| row.contains("SAME CALL BEFORE")),
+        !pane(&stage)
+            .iter()
+            .any(|row| row.contains("SAME CALL BEFORE")),
         "nothing came before the first"
     );
 }
@@ -163,10 +209,17 @@ fn a_result_that_comes_late_changes_what_is_shown() {
     let mut stage = Stage::made(WIDE);
     stage.add([prompt("p", 0), calls("m", 2, &[("a", "bash", "make")])]);
     on_call(&mut stage, 1);
-    assert!(row(&pane(&stage), "verdict").contains("no result"), "{:#?}", pane(&stage));
+    assert!(
+        row(&pane(&stage), "verdict").contains("no result"),
+        "{:#?}",
+        pane(&stage)
+    );
     stage.add([result("a", 12, "made", Verdict::Done)]);
     let rows = pane(&stage);
-    assert!(row(&rows, "verdict").contains("✓ done") && row(&rows, "took").contains("10.0s"), "{rows:#?}");
+    assert!(
+        row(&rows, "verdict").contains("✓ done") && row(&rows, "took").contains("10.0s"),
+        "{rows:#?}"
+    );
     assert!(row(&rows, "1").contains("made"));
 }
 
@@ -180,16 +233,30 @@ fn every_tab_shows_its_own() {
     assert!(row(&rows, "rank").contains("none took longer"));
     assert!(row(&rows, "AT THE SAME TIME").contains("1 call"));
     assert!(row(&rows, "TURN 1").ends_with("2m30s"), "{rows:#?}");
-    assert!(row(&rows, "tools").contains("2m02s") && row(&rows, "tools").contains("81%"), "{rows:#?}");
-    assert!(rows.iter().any(|row| row.trim_start().starts_with("waiting")), "the session waited");
+    assert!(
+        row(&rows, "tools").contains("2m02s") && row(&rows, "tools").contains("81%"),
+        "{rows:#?}"
+    );
+    assert!(
+        rows.iter()
+            .any(|row| row.trim_start().starts_with("waiting")),
+        "the session waited"
+    );
     stage.press("6");
     let rows = pane(&stage);
-    assert!(row(&rows, "id").contains("c belongs to this call alone"), "{rows:#?}");
+    assert!(
+        row(&rows, "id").contains("c belongs to this call alone"),
+        "{rows:#?}"
+    );
     assert!(row(&rows, "recorded").contains("! the agent recorded an error"));
     stage.press("3");
     assert!(pane(&stage)[1].contains("no change to a file"));
     stage.press("4");
-    assert!(pane(&stage).join(" ").contains("no request up to here records its tokens"));
+    assert!(
+        pane(&stage)
+            .join(" ")
+            .contains("no request up to here records its tokens")
+    );
 }
 
 #[test]
@@ -197,10 +264,21 @@ fn raw_records_mark_what_was_taken() {
     let mut stage = Stage::open(&demo(), WIDE, Theme::dark());
     stage.press("g ] t").rest().press("tab 2");
     let rows = pane(&stage);
-    let taken: Vec<&String> = rows.iter().filter(|row| row.trim_start().starts_with('•')).collect();
-    assert!(taken.iter().any(|row| row.contains("name:") && row.contains("Bash")), "{rows:#?}");
+    let taken: Vec<&String> = rows
+        .iter()
+        .filter(|row| row.trim_start().starts_with('•'))
+        .collect();
+    assert!(
+        taken
+            .iter()
+            .any(|row| row.contains("name:") && row.contains("Bash")),
+        "{rows:#?}"
+    );
     assert!(taken.iter().any(|row| row.contains("model:")), "{rows:#?}");
-    assert!(rows.iter().any(|row| row.trim_start().starts_with("type:")), "{rows:#?}");
+    assert!(
+        rows.iter().any(|row| row.trim_start().starts_with("type:")),
+        "{rows:#?}"
+    );
 }
 
 // === what the keys do ===
@@ -211,8 +289,14 @@ fn it_follows_when_the_cursor_rests() {
     on_call(&mut stage, 1);
     assert!(pane(&stage)[1].contains("call 1 of 4"));
     stage.press("] t");
-    assert!(pane(&stage)[1].contains("call 1 of 4"), "not while the reader moves");
-    assert!(rests_for(&stage.app).is_some(), "the runtime is asked to look again");
+    assert!(
+        pane(&stage)[1].contains("call 1 of 4"),
+        "not while the reader moves"
+    );
+    assert!(
+        rests_for(&stage.app).is_some(),
+        "the runtime is asked to look again"
+    );
     stage.rest();
     assert!(pane(&stage)[1].contains("call 2 of 4"));
     assert_eq!(rests_for(&stage.app), None);
@@ -228,13 +312,22 @@ fn its_keys_are_its_own_only_while_it_has_them() {
         stage.press("tab");
     }
     stage.press("j j k");
-    assert_eq!((stage.app.reader.text.view.focus, stage.app.reader.inspector.at), (focus, 1));
+    assert_eq!(
+        (
+            stage.app.reader.text.view.focus,
+            stage.app.reader.inspector.at
+        ),
+        (focus, 1)
+    );
     stage.press("l l");
     assert_eq!(stage.app.reader.inspector.tab, Tab::Diff);
     stage.press("h h h h");
     assert_eq!(stage.app.reader.inspector.tab, Tab::Item);
     stage.press("6 5");
-    assert_eq!((stage.app.reader.inspector.tab, stage.app.keys.count), (Tab::Timing, None));
+    assert_eq!(
+        (stage.app.reader.inspector.tab, stage.app.keys.count),
+        (Tab::Timing, None)
+    );
     stage.press("esc");
     assert_eq!(stage.app.reader.focused(), Pane::Transcript);
     stage.press("2 k");
@@ -248,13 +341,20 @@ fn enter_goes_where_a_row_leads_and_back_again() {
     let here = stage.app.reader.text.view.focus;
     stage.press("tab");
     let rows = &stage.app.reader.inspector.rows;
-    let place = rows.iter().position(|fact| fact.line.to_string().contains("#1 bash")).unwrap();
+    let place = rows
+        .iter()
+        .position(|fact| fact.line.to_string().contains("#1 bash"))
+        .unwrap();
     for _ in 0..place {
         stage.press("j");
     }
     stage.press("enter").rest();
     assert_eq!(stage.app.reader.focused(), Pane::Transcript);
-    assert!(pane(&stage)[1].contains("call 1 of 4"), "{:#?}", pane(&stage));
+    assert!(
+        pane(&stage)[1].contains("call 1 of 4"),
+        "{:#?}",
+        pane(&stage)
+    );
     stage.press("' '");
     assert_eq!(stage.app.reader.text.view.focus, here);
 }
@@ -272,8 +372,10 @@ fn what_is_copied_is_the_whole_value() {
     stage.press("tab");
     let mut copy = |wanted: &str| {
         let rows = &stage.app.reader.inspector.rows;
-        stage.app.reader.inspector.at =
-            rows.iter().position(|fact| fact.line.to_string().contains(wanted)).unwrap();
+        stage.app.reader.inspector.at = rows
+            .iter()
+            .position(|fact| fact.line.to_string().contains(wanted))
+            .unwrap();
         stage.asked.clear();
         stage.press("y y");
         match stage.asked.first() {
@@ -296,7 +398,11 @@ fn on_small_screens_it_lies_over_the_text() {
     on_call(&mut stage, 3);
     assert_eq!(stage.app.reader.frame().inspector.width, 0);
     stage.press("i");
-    assert!(pane(&stage)[1].contains("call 3 of 4"), "{:#?}", pane(&stage));
+    assert!(
+        pane(&stage)[1].contains("call 3 of 4"),
+        "{:#?}",
+        pane(&stage)
+    );
     assert_eq!(stage.app.reader.focused(), Pane::Inspector);
     stage.press("5");
     assert!(pane(&stage).iter().any(|row| row.contains("p95")));
@@ -310,7 +416,11 @@ fn a_palette_name_opens_a_tab() {
     on_call(&mut stage, 3);
     stage.press(":").type_in("inspect-why").press("enter");
     assert_eq!(stage.app.reader.inspector.tab, Tab::Why);
-    assert!(pane(&stage).iter().any(|row| row.contains("belongs to this call alone")));
+    assert!(
+        pane(&stage)
+            .iter()
+            .any(|row| row.contains("belongs to this call alone"))
+    );
 }
 
 // === what it costs ===
@@ -326,14 +436,28 @@ fn only_rows_in_sight_are_made() {
     ]);
     on_call(&mut stage, 1);
     let made = |stage: &Stage| stage.app.reader.inspector.rows.len();
-    assert!(made(&stage) <= 2 * usize::from(WIDE.1), "{} rows", made(&stage));
+    assert!(
+        made(&stage) <= 2 * usize::from(WIDE.1),
+        "{} rows",
+        made(&stage)
+    );
     stage.press("tab space space");
-    assert!(made(&stage) <= 8 * usize::from(WIDE.1), "{} rows", made(&stage));
+    assert!(
+        made(&stage) <= 8 * usize::from(WIDE.1),
+        "{} rows",
+        made(&stage)
+    );
     assert!(stage.app.reader.inspector.top > 50);
     stage.press("G");
     assert_eq!(made(&stage), 20_000, "what is beyond is in the file");
     stage.press("g");
-    assert_eq!((stage.app.reader.inspector.top, stage.app.reader.inspector.at), (0, 0));
+    assert_eq!(
+        (
+            stage.app.reader.inspector.top,
+            stage.app.reader.inspector.at
+        ),
+        (0, 0)
+    );
 }
 
 #[test]
@@ -358,9 +482,15 @@ fn a_long_session_costs_no_more_for_a_key() {
         stage.press("k").rest();
     }
     // Unoptimized builds included; a pass over all calls would take many times as long.
-    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
     assert!(
-        pane(&stage).iter().any(|row| row.contains("at least 16 with identical arguments")),
+        began.elapsed() < Duration::from_secs(4),
+        "{:?}",
+        began.elapsed()
+    );
+    assert!(
+        pane(&stage)
+            .iter()
+            .any(|row| row.contains("at least 16 with identical arguments")),
         "{:#?}",
         pane(&stage)
     );
@@ -396,19 +526,29 @@ fn a_call_names_the_step_of_the_plan_that_was_in_work() {
         prompt("q", 7),
         calls("m3", 8, &[("c3", "bash", "ls mast")]),
     ]);
-    let step =
-        |stage: &Stage| pane(stage).into_iter().find(|row| row.contains(" done") && row.contains("plan"));
+    let step = |stage: &Stage| {
+        pane(stage)
+            .into_iter()
+            .find(|row| row.contains(" done") && row.contains("plan"))
+    };
     stage.press("g j j j").rest();
     assert_eq!(stage.focused_key(), "m1");
     let row = step(&stage).unwrap_or_else(|| panic!("{:#?}", pane(&stage)));
-    assert!(row.contains("count the crates") && row.contains("1/3 done"), "{row}");
+    assert!(
+        row.contains("count the crates") && row.contains("1/3 done"),
+        "{row}"
+    );
     for (keys, key, why) in [
         ("g j", "m0", "there is no plan yet"),
         ("g j j j j j", "m2", "nothing of it is in work"),
         ("G", "m3", "something else was asked"),
     ] {
         stage.press(keys).rest();
-        assert_eq!((stage.focused_key().as_str(), step(&stage)), (key, None), "{why}");
+        assert_eq!(
+            (stage.focused_key().as_str(), step(&stage)),
+            (key, None),
+            "{why}"
+        );
     }
 }
 
@@ -422,7 +562,11 @@ fn the_inspector_draws_in_ascii() {
     for tab in ["1", "2", "3", "4", "5", "6"] {
         stage.press(tab);
         let area = stage.app.reader.frame().inspector;
-        assert!(area.width > 0 && pane(&stage).iter().all(|row| row.is_ascii()), "{:#?}", pane(&stage));
+        assert!(
+            area.width > 0 && pane(&stage).iter().all(|row| row.is_ascii()),
+            "{:#?}",
+            pane(&stage)
+        );
     }
 }
 
@@ -433,7 +577,12 @@ fn pictures() {
     let mut stage = Stage::open(&demo(), WIDE, Theme::dark());
     stage.press("g ] t").rest();
     insta::assert_snapshot!("inspector-item-200x60", stage.picture());
-    for (key, name) in [("2", "raw"), ("4", "context"), ("5", "timing"), ("6", "why")] {
+    for (key, name) in [
+        ("2", "raw"),
+        ("4", "context"),
+        ("5", "timing"),
+        ("6", "why"),
+    ] {
         stage.press("tab").press(key);
         insta::assert_snapshot!(format!("inspector-{name}-200x60"), stage.picture());
         stage.press("esc");
@@ -457,7 +606,13 @@ fn real_sessions_fit_into_the_pane() {
         let (mut sessions, mut rows) = (0, 0);
         for path in corpus.files() {
             let is_small = path.metadata().is_ok_and(|facts| facts.len() <= LARGEST);
-            if !is_small || ingest::open(&Target { path: path.clone(), session: None }).is_err() {
+            if !is_small
+                || ingest::open(&Target {
+                    path: path.clone(),
+                    session: None,
+                })
+                .is_err()
+            {
                 continue;
             }
             if started.elapsed() > AT_MOST {
@@ -467,14 +622,20 @@ fn real_sessions_fit_into_the_pane() {
             sessions += 1;
             rows += inspect(&path);
         }
-        assert!(sessions > 5 && rows > 1_000, "{sessions} sessions, {rows} rows");
+        assert!(
+            sessions > 5 && rows > 1_000,
+            "{sessions} sessions, {rows} rows"
+        );
     }
 }
 
 #[test]
 fn no_parent_is_called_missing_that_is_in_the_file() {
     let files = fixtures::line_files();
-    let of_claude = |path: &&PathBuf| path.components().any(|part| part.as_os_str() == "claude-code");
+    let of_claude = |path: &&PathBuf| {
+        path.components()
+            .any(|part| part.as_os_str() == "claude-code")
+    };
     let mut beside = 0;
     for path in files.iter().filter(of_claude) {
         let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
@@ -482,8 +643,12 @@ fn no_parent_is_called_missing_that_is_in_the_file() {
         let order = stage.app.reader.session.transcript.order().to_vec();
         for id in order {
             let transcript = &stage.app.reader.session.transcript;
-            let Some(entry) = transcript.get(id) else { continue };
-            let Some(parent) = entry.parent.clone() else { continue };
+            let Some(entry) = transcript.get(id) else {
+                continue;
+            };
+            let Some(parent) = entry.parent.clone() else {
+                continue;
+            };
             let is_there = text.contains(&format!("\"uuid\":\"{parent}\""));
             if !is_there || transcript.parent_of(transcript.print_of(&parent)).is_some() {
                 continue;
@@ -491,12 +656,31 @@ fn no_parent_is_called_missing_that_is_in_the_file() {
             // It is a line of a sub-agent: those are not linked, and the inspector says so.
             beside += 1;
             let line = entry.origin.line;
-            stage.press(":").type_in(&format!("{line}")).press("enter").rest();
+            stage
+                .press(":")
+                .type_in(&format!("{line}"))
+                .press("enter")
+                .rest();
             act(&mut stage.app, Action::Inspect(Tab::Why), 1);
             stage.rest();
-            let why = stage.app.reader.inspector.rows.iter().map(|row| row.line.to_string());
-            let why = why.collect::<Vec<_>>().join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
-            assert!(why.contains("which may have it"), "{}: {line}: {why}", path.display());
+            let why = stage
+                .app
+                .reader
+                .inspector
+                .rows
+                .iter()
+                .map(|row| row.line.to_string());
+            let why = why
+                .collect::<Vec<_>>()
+                .join(" ")
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ");
+            assert!(
+                why.contains("which may have it"),
+                "{}: {line}: {why}",
+                path.display()
+            );
         }
     }
     assert!(beside > 0, "no fixture has such a parent");
@@ -514,7 +698,11 @@ fn inspect(path: &Path) -> usize {
             for fact in &stage.app.reader.inspector.rows {
                 let text = fact.line.to_string();
                 assert!(fact.line.width() <= room, "{}: {text}", path.display());
-                assert!(!text.chars().any(char::is_control), "{}: {text}", path.display());
+                assert!(
+                    !text.chars().any(char::is_control),
+                    "{}: {text}",
+                    path.display()
+                );
                 rows += 1;
             }
         }
@@ -534,10 +722,18 @@ fn a_single_endless_line_is_not_laid_out_whole_and_none_of_it_is_lost_silently()
     on_call(&mut stage, 1);
     let began = Instant::now();
     stage.press("tab space space space");
-    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        began.elapsed()
+    );
     assert!(stage.app.reader.inspector.is_cut, "more would come");
     let area = stage.app.reader.frame().inspector;
-    assert!(stage.line(area.bottom() - 1).ends_with("more"), "{}", stage.line(area.bottom() - 1));
+    assert!(
+        stage.line(area.bottom() - 1).ends_with("more"),
+        "{}",
+        stage.line(area.bottom() - 1)
+    );
 }
 
 #[test]
@@ -548,15 +744,23 @@ fn a_value_of_the_record_and_the_text_that_shows_it_mark_each_other() {
     for _ in 0..ITEMS {
         act(&mut stage.app, Action::Inspect(Tab::Raw), 1);
         stage.arrange();
-        let Some(focus) = stage.app.reader.text.view.focus else { break };
+        let Some(focus) = stage.app.reader.text.view.focus else {
+            break;
+        };
         let text = stage.focused();
         let own: Vec<usize> = (0..stage.app.reader.inspector.rows.len())
             .filter(|row| {
-                stage.app.reader.inspector.rows[*row].spot.as_ref().is_some_and(|spot| spot.focus == focus)
+                stage.app.reader.inspector.rows[*row]
+                    .spot
+                    .as_ref()
+                    .is_some_and(|spot| spot.focus == focus)
             })
             .collect();
         if !own.is_empty() {
-            assert_eq!(stage.app.reader.inspector.at, own[0], "the keys are on the first of them: {text}");
+            assert_eq!(
+                stage.app.reader.inspector.at, own[0],
+                "the keys are on the first of them: {text}"
+            );
             stage.press("tab");
             assert_eq!(stage.app.reader.focused(), Pane::Inspector);
             stage.arrange();
@@ -564,7 +768,11 @@ fn a_value_of_the_record_and_the_text_that_shows_it_mark_each_other() {
             let is_lit = |line: &tv::app::text::viewport::Line| {
                 line.entry == focus.entry && line.row().is_some_and(|row| spot.is_in(row))
             };
-            assert!(stage.app.reader.text.view.lines.iter().any(is_lit), "{text}:\n{}", stage.picture());
+            assert!(
+                stage.app.reader.text.view.lines.iter().any(is_lit),
+                "{text}:\n{}",
+                stage.picture()
+            );
             stage.press("tab");
             while stage.app.reader.focused() != Pane::Transcript {
                 stage.press("tab");

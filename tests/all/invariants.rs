@@ -28,7 +28,10 @@ fn each_session(check: impl Fn(&str, &ReadSession)) {
 
 /// An entry without what depends on how often and in which portions it came.
 fn timeless(entry: &Entry) -> Entry {
-    Entry { revision: 0, ..entry.clone() }
+    Entry {
+        revision: 0,
+        ..entry.clone()
+    }
 }
 
 fn timeless_entries(transcript: &Transcript) -> Vec<Entry> {
@@ -40,7 +43,12 @@ fn assert_same(left: &[Entry], right: &[Entry], place: &str) {
     for (left, right) in left.iter().zip(right) {
         assert_eq!(left, right, "{place}");
     }
-    let keys = |entries: &[Entry]| entries.iter().map(|entry| entry.key.clone()).collect::<Vec<_>>();
+    let keys = |entries: &[Entry]| {
+        entries
+            .iter()
+            .map(|entry| entry.key.clone())
+            .collect::<Vec<_>>()
+    };
     assert_eq!(keys(left), keys(right), "{place}");
 }
 
@@ -84,7 +92,8 @@ fn packing_after_each_edit_changes_nothing() {
                 assert_eq!(packed.lane_at(*id), plain.lane_at(*id), "{name}");
             }
         }
-        let entries = |transcript: &Transcript| format!("{:#?}", transcript.entries().collect::<Vec<_>>());
+        let entries =
+            |transcript: &Transcript| format!("{:#?}", transcript.entries().collect::<Vec<_>>());
         assert_eq!(entries(&packed), entries(&plain), "{name}");
         assert_eq!(packed.totals().sum(), plain.totals().sum(), "{name}");
         assert_eq!(packed.turns(), plain.turns(), "{name}");
@@ -110,19 +119,51 @@ fn one_by_one(batch: &Batch) -> Vec<Batch> {
 fn no_record_is_lost() {
     each_session(|name, session| {
         let tally = session.transcript.tally();
-        assert_eq!(tally.records(), tally.shown + tally.merged + tally.passed + tally.faulty, "{name}");
-        assert_eq!(tally.passed, tally.reasons.values().sum::<u64>(), "{name}: every pass has a reason");
-        assert_eq!(tally.faulty, tally.faults.len() as u64, "{name}: every fault has a place");
-        assert_eq!(tally.bytes.passed, tally.bytes.reasons.values().sum::<u64>(), "{name}");
-        assert!(tally.bytes.total() >= tally.records(), "{name}: every record has bytes");
+        assert_eq!(
+            tally.records(),
+            tally.shown + tally.merged + tally.passed + tally.faulty,
+            "{name}"
+        );
+        assert_eq!(
+            tally.passed,
+            tally.reasons.values().sum::<u64>(),
+            "{name}: every pass has a reason"
+        );
+        assert_eq!(
+            tally.faulty,
+            tally.faults.len() as u64,
+            "{name}: every fault has a place"
+        );
+        assert_eq!(
+            tally.bytes.passed,
+            tally.bytes.reasons.values().sum::<u64>(),
+            "{name}"
+        );
+        assert!(
+            tally.bytes.total() >= tally.records(),
+            "{name}: every record has bytes"
+        );
     });
     for path in fixtures::line_files() {
         let lines = Lines::of(&path);
         let mut decoder = lines.format.decoder();
         let all = fixtures::decode(&mut *decoder, &lines.records(), &Batch::default());
-        assert!(all.tally.records() >= lines.count() as u64, "{}", fixtures::name(&path));
-        let bytes = lines.records().iter().map(|record| record.bytes.len() as u64).sum::<u64>();
-        assert_eq!(all.tally.bytes.total(), bytes, "{}: every byte counts once", fixtures::name(&path));
+        assert!(
+            all.tally.records() >= lines.count() as u64,
+            "{}",
+            fixtures::name(&path)
+        );
+        let bytes = lines
+            .records()
+            .iter()
+            .map(|record| record.bytes.len() as u64)
+            .sum::<u64>();
+        assert_eq!(
+            all.tally.bytes.total(),
+            bytes,
+            "{}: every byte counts once",
+            fixtures::name(&path)
+        );
     }
 }
 
@@ -134,7 +175,11 @@ fn reading_twice_changes_nothing() {
         let revisions = |transcript: &Transcript| -> Vec<(Key, u32)> {
             let streamed = streamed(&session.batches);
             let came_once = |entry: &&Entry| !streamed.contains(&entry.key);
-            transcript.entries().filter(came_once).map(|entry| (entry.key.clone(), entry.revision)).collect()
+            transcript
+                .entries()
+                .filter(came_once)
+                .map(|entry| (entry.key.clone(), entry.revision))
+                .collect()
         };
         let revisions_before = revisions(&transcript);
         let (totals, turns) = (transcript.totals().sum(), transcript.turns().to_vec());
@@ -162,16 +207,29 @@ fn streamed(batches: &[Batch]) -> HashSet<Key> {
         match edit {
             Edit::Entry(entry) => {
                 let head = (entry.marks, entry.usage.clone());
-                if heads.insert(entry.key.clone(), head.clone()).is_some_and(|before| before != head) {
+                if heads
+                    .insert(entry.key.clone(), head.clone())
+                    .is_some_and(|before| before != head)
+                {
                     streamed.insert(entry.key.clone());
                 }
                 places.insert(entry.key.clone(), (entry.lane.clone(), entry.origin));
-                callers.extend(entry.calls().map(|call| (call.key.clone(), entry.key.clone())));
+                callers.extend(
+                    entry
+                        .calls()
+                        .map(|call| (call.key.clone(), entry.key.clone())),
+                );
                 for block in &entry.blocks {
-                    let of_piece = entry.blocks.iter().filter(|other| other.piece == block.piece);
+                    let of_piece = entry
+                        .blocks
+                        .iter()
+                        .filter(|other| other.piece == block.piece);
                     let kinds: Vec<BlockKind> = of_piece.map(|block| block.kind.clone()).collect();
                     let place = (entry.key.clone(), block.piece);
-                    if seen.insert(place, kinds.clone()).is_some_and(|before| before != kinds) {
+                    if seen
+                        .insert(place, kinds.clone())
+                        .is_some_and(|before| before != kinds)
+                    {
                         streamed.insert(entry.key.clone());
                     }
                 }
@@ -213,16 +271,30 @@ fn every_call_ends_in_a_state_and_no_result_is_astray_beside_its_call() {
         let mut open: HashMap<Key, EntryId> = HashMap::new();
         for id in session.transcript.order() {
             for block in &session.transcript.get(*id).unwrap().blocks {
-                let BlockKind::Call(call) = &block.kind else { continue };
+                let BlockKind::Call(call) = &block.kind else {
+                    continue;
+                };
                 match &call.state {
                     ToolState::Acknowledged(result) => {
-                        assert!(result.ended().is_none(), "{name}: what ended is no more on its way");
+                        assert!(
+                            result.ended().is_none(),
+                            "{name}: what ended is no more on its way"
+                        );
                     }
                     ToolState::Done(result) => assert_eq!(result.verdict, Verdict::Done, "{name}"),
-                    ToolState::Failed(result) => assert_eq!(result.verdict, Verdict::Failed, "{name}"),
-                    ToolState::Refused(result) => assert_eq!(result.verdict, Verdict::Refused, "{name}"),
-                    ToolState::Stopped(result) => assert_eq!(result.verdict, Verdict::Stopped, "{name}"),
-                    ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Lost => {
+                    ToolState::Failed(result) => {
+                        assert_eq!(result.verdict, Verdict::Failed, "{name}");
+                    }
+                    ToolState::Refused(result) => {
+                        assert_eq!(result.verdict, Verdict::Refused, "{name}");
+                    }
+                    ToolState::Stopped(result) => {
+                        assert_eq!(result.verdict, Verdict::Stopped, "{name}");
+                    }
+                    ToolState::Pending
+                    | ToolState::Running
+                    | ToolState::Streaming(_)
+                    | ToolState::Lost => {
                         open.insert(call.key.clone(), *id);
                     }
                 }
@@ -230,9 +302,15 @@ fn every_call_ends_in_a_state_and_no_result_is_astray_beside_its_call() {
         }
         let strays = session.transcript.entries().flat_map(|entry| &entry.blocks);
         for block in strays {
-            let BlockKind::Result(stray) = &block.kind else { continue };
+            let BlockKind::Result(stray) = &block.kind else {
+                continue;
+            };
             let waits = identifies(&stray.call) && open.contains_key(&stray.call);
-            assert!(!waits, "{name}: {:?} waits while its result is a stray", stray.call);
+            assert!(
+                !waits,
+                "{name}: {:?} waits while its result is a stray",
+                stray.call
+            );
         }
     });
 }
@@ -262,7 +340,12 @@ fn totals_are_the_sum_of_what_entries_and_edits_say() {
 }
 
 fn spent(totals: &Totals) -> Vec<(Name, Spent)> {
-    totals.by_model().iter().filter(|(_, spent)| *spent != Spent::default()).cloned().collect()
+    totals
+        .by_model()
+        .iter()
+        .filter(|(_, spent)| *spent != Spent::default())
+        .cloned()
+        .collect()
 }
 
 #[test]
@@ -287,7 +370,10 @@ fn what_stands_before_a_document_is_read_again_by_itself() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("clock.json");
     std::fs::write(&path, text).unwrap();
-    bodies_come_again(&Target { path, session: None });
+    bodies_come_again(&Target {
+        path,
+        session: None,
+    });
 }
 
 fn bodies_come_again(target: &Target) {
@@ -300,7 +386,12 @@ fn bodies_come_again(target: &Target) {
         if again.is_none() && body.held == Held::Stub {
             continue;
         }
-        let place = format!("{} record {} slot {}", fixtures::name(&target.path), body.from.line, body.slot);
+        let place = format!(
+            "{} record {} slot {}",
+            fixtures::name(&target.path),
+            body.from.line,
+            body.slot
+        );
         assert_eq!(again, Some(&body.held), "{place}");
     }
 }
@@ -315,10 +406,18 @@ fn a_record_decoded_alone_gives_the_same_bodies() {
         for stubs_only in [false, true] {
             for body in bodies(&whole) {
                 let alone = alone(&lines, body, stubs_only);
-                let place = format!("{} record {} slot {}", fixtures::name(&path), body.from.line, body.slot);
+                let place = format!(
+                    "{} record {} slot {}",
+                    fixtures::name(&path),
+                    body.from.line,
+                    body.slot
+                );
                 let alone = alone.unwrap_or_else(|| panic!("{place}: there is no such body"));
                 assert_eq!(&alone, body, "{place}");
-                assert!(!stubs_only || body.bytes <= 160 || alone.is_away(), "{place} stays on disk");
+                assert!(
+                    !stubs_only || body.bytes <= 160 || alone.is_away(),
+                    "{place} stays on disk"
+                );
             }
         }
     }
@@ -327,8 +426,9 @@ fn a_record_decoded_alone_gives_the_same_bodies() {
 /// The same body from a fresh decoder that sees nothing but the body's record, or its records.
 fn alone(lines: &Lines, body: &Body, stubs_only: bool) -> Option<Body> {
     let end = |origin: Origin| origin.at + u64::from(origin.len);
-    let is_its =
-        |record: &Record<'_>| body.from.at <= end(record.origin) && record.origin.at <= end(body.from);
+    let is_its = |record: &Record<'_>| {
+        body.from.at <= end(record.origin) && record.origin.at <= end(body.from)
+    };
     let mut decoder = lines.format.decoder();
     let mut batch = Batch::default();
     batch.stubs_only = stubs_only;
@@ -342,5 +442,9 @@ fn alone(lines: &Lines, body: &Body, stubs_only: bool) -> Option<Body> {
 }
 
 fn bodies(transcript: &Transcript) -> Vec<&Body> {
-    transcript.entries().flat_map(|entry| &entry.blocks).flat_map(|block| block.kind.bodies()).collect()
+    transcript
+        .entries()
+        .flat_map(|entry| &entry.blocks)
+        .flat_map(|block| block.kind.bodies())
+        .collect()
 }

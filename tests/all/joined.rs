@@ -45,7 +45,13 @@ pub(crate) struct Joined {
 
 impl Joined {
     pub(crate) fn of(paths: &[&Path]) -> Self {
-        let open = |path: &&Path| ingest::open(&Target { path: path.to_path_buf(), session: None }).unwrap();
+        let open = |path: &&Path| {
+            ingest::open(&Target {
+                path: path.to_path_buf(),
+                session: None,
+            })
+            .unwrap()
+        };
         let mut sessions: Vec<ingest::Session> = paths.iter().map(open).collect();
         let others = sessions.split_off(1);
         let session = sessions.remove(0).join(others);
@@ -70,11 +76,22 @@ impl Joined {
     /// Takes what comes until it is such a thing.
     pub(crate) fn until(&mut self, is_it: impl Fn(&Transcript, &Feed) -> bool) {
         loop {
-            let feed = self.feeds.recv_timeout(Duration::from_secs(20)).expect("it comes");
-            if let Feed::Batch { stage: Stretch::Preview, batch } = &feed {
+            let feed = self
+                .feeds
+                .recv_timeout(Duration::from_secs(20))
+                .expect("it comes");
+            if let Feed::Batch {
+                stage: Stretch::Preview,
+                batch,
+            } = &feed
+            {
                 self.ends.push((**batch).clone());
             }
-            if let Feed::Batch { stage: Stretch::Whole, batch } = &feed {
+            if let Feed::Batch {
+                stage: Stretch::Whole,
+                batch,
+            } = &feed
+            {
                 self.transcript.apply((**batch).clone());
                 self.transcript.settle();
                 self.batches.push((**batch).clone());
@@ -90,7 +107,10 @@ impl Joined {
         let mut stage = Stage::made((120, 40));
         stage.feed(Feed::Opened(Box::new(self.opened.clone())));
         for batch in self.batches.clone() {
-            stage.feed(Feed::Batch { stage: Stretch::Whole, batch: Box::new(batch) });
+            stage.feed(Feed::Batch {
+                stage: Stretch::Whole,
+                batch: Box::new(batch),
+            });
         }
         stage
     }
@@ -101,7 +121,11 @@ impl Joined {
 }
 
 fn texts(transcript: &Transcript) -> Vec<String> {
-    transcript.entries().map(first_text).filter(|text| !text.is_empty()).collect()
+    transcript
+        .entries()
+        .map(first_text)
+        .filter(|text| !text.is_empty())
+        .collect()
 }
 
 impl Drop for Joined {
@@ -137,7 +161,13 @@ pub(crate) fn answers(message: &str, text: &str, at: &str) -> String {
 }
 
 fn section(stage: &Stage, part: SectionKind) -> &Section {
-    let found = stage.app.reader.outline.sections.iter().find(|section| section.part == part);
+    let found = stage
+        .app
+        .reader
+        .outline
+        .sections
+        .iter()
+        .find(|section| section.part == part);
     found.unwrap_or_else(|| panic!("{}", stage.picture()))
 }
 
@@ -151,23 +181,45 @@ pub(crate) fn write(dir: &Path, name: &str, lines: &[String]) -> PathBuf {
 #[test]
 fn entries_stand_by_time_and_those_of_one_time_as_their_sessions_were_named() {
     let dir = tempfile::tempdir().unwrap();
-    let one = [says("a", "a1", "10:00:00"), says("b", "a2", "10:00:02"), says("c", "a3", "10:00:01")];
-    let two = [says("d", "b1", "10:00:00"), says("e", "b2", "10:00:01"), says("f", "b3", "10:00:03")];
-    let (one, two) = (write(dir.path(), "one.jsonl", &one), write(dir.path(), "two.jsonl", &two));
+    let one = [
+        says("a", "a1", "10:00:00"),
+        says("b", "a2", "10:00:02"),
+        says("c", "a3", "10:00:01"),
+    ];
+    let two = [
+        says("d", "b1", "10:00:00"),
+        says("e", "b2", "10:00:01"),
+        says("f", "b3", "10:00:03"),
+    ];
+    let (one, two) = (
+        write(dir.path(), "one.jsonl", &one),
+        write(dir.path(), "two.jsonl", &two),
+    );
     let joined = Joined::of(&[&one, &two]);
     // What a session says later stands behind what it said before, whatever its clock shows.
     assert_eq!(joined.texts(), ["a1", "b1", "b2", "a2", "a3", "b3"]);
-    assert_eq!(Joined::of(&[&two, &one]).texts(), ["b1", "a1", "b2", "a2", "a3", "b3"]);
+    assert_eq!(
+        Joined::of(&[&two, &one]).texts(),
+        ["b1", "a1", "b2", "a2", "a3", "b3"]
+    );
 }
 
 #[test]
 fn what_has_no_time_stays_beside_what_its_session_says_then() {
     let dir = tempfile::tempdir().unwrap();
-    let untimed = |id: &str, text: &str| says(id, text, "").replace("\"timestamp\":\"2026-05-01TZ\",", "");
+    let untimed =
+        |id: &str, text: &str| says(id, text, "").replace("\"timestamp\":\"2026-05-01TZ\",", "");
     let one = [says("a", "a1", "10:00:00"), says("b", "a2", "10:00:05")];
-    let two =
-        [untimed("c", "b0"), says("d", "b1", "10:00:03"), untimed("e", "b2"), says("f", "b3", "10:00:09")];
-    let (one, two) = (write(dir.path(), "one.jsonl", &one), write(dir.path(), "two.jsonl", &two));
+    let two = [
+        untimed("c", "b0"),
+        says("d", "b1", "10:00:03"),
+        untimed("e", "b2"),
+        says("f", "b3", "10:00:09"),
+    ];
+    let (one, two) = (
+        write(dir.path(), "one.jsonl", &one),
+        write(dir.path(), "two.jsonl", &two),
+    );
     let joined = Joined::of(&[&one, &two]);
     assert_eq!(joined.texts(), ["a1", "b0", "b1", "b2", "a2", "b3"]);
 }
@@ -182,25 +234,46 @@ fn the_ends_are_shown_before_all_is_read_and_stay_where_they_are() {
     };
     let long: Vec<String> = (0..1_500).map(|n| said("l", n, 2 * n, 2_000)).collect();
     let short: Vec<String> = (0..300).map(|n| said("s", n, 10 * n + 1, 4)).collect();
-    let (long, short) = (write(dir.path(), "long.jsonl", &long), write(dir.path(), "short.jsonl", &short));
+    let (long, short) = (
+        write(dir.path(), "long.jsonl", &long),
+        write(dir.path(), "short.jsonl", &short),
+    );
     let joined = Joined::of(&[&long, &short]);
     let mut stage = Stage::made((120, 40));
     for batch in joined.ends.clone() {
-        stage.feed(Feed::Batch { stage: Stretch::Preview, batch: Box::new(batch) });
+        stage.feed(Feed::Batch {
+            stage: Stretch::Preview,
+            batch: Box::new(batch),
+        });
     }
     stage.arrange();
     let (whole, shown) = (joined.texts(), texts(&stage.app.reader.session.transcript));
-    assert!(shown.len() > 100 && shown.len() < 600, "{} of {}", shown.len(), whole.len());
+    assert!(
+        shown.len() > 100 && shown.len() < 600,
+        "{} of {}",
+        shown.len(),
+        whole.len()
+    );
     assert!(shown.iter().any(|text| text.starts_with('s')), "{shown:?}");
-    assert!(whole.ends_with(&shown), "none is missing between two of them");
+    assert!(
+        whole.ends_with(&shown),
+        "none is missing between two of them"
+    );
 
     let window = |stage: &mut Stage| {
         stage.arrange();
-        stage.window().iter().map(|(_, _, row)| row.clone()).collect::<Vec<_>>()
+        stage
+            .window()
+            .iter()
+            .map(|(_, _, row)| row.clone())
+            .collect::<Vec<_>>()
     };
     let before = window(stage.press("k k k"));
     for batch in joined.batches.clone() {
-        stage.feed(Feed::Batch { stage: Stretch::Whole, batch: Box::new(batch) });
+        stage.feed(Feed::Batch {
+            stage: Stretch::Whole,
+            batch: Box::new(batch),
+        });
     }
     stage.feed(Feed::CaughtUp);
     assert_eq!(window(&mut stage), before);
@@ -211,7 +284,10 @@ fn the_ends_are_shown_before_all_is_read_and_stay_where_they_are() {
 fn short_sessions_are_shown_once() {
     let dir = tempfile::tempdir().unwrap();
     let (one, two) = ([says("a", "a1", "10:00:00")], [says("b", "b1", "10:00:01")]);
-    let (one, two) = (write(dir.path(), "one.jsonl", &one), write(dir.path(), "two.jsonl", &two));
+    let (one, two) = (
+        write(dir.path(), "one.jsonl", &one),
+        write(dir.path(), "two.jsonl", &two),
+    );
     assert!(Joined::of(&[&one, &two]).ends.is_empty());
 }
 
@@ -219,16 +295,33 @@ fn short_sessions_are_shown_once() {
 fn the_outline_lists_the_sessions_and_marks_that_of_the_cursor() {
     let dir = tempfile::tempdir().unwrap();
     let (one, two) = ([says("a", "a1", "10:00:00")], [says("b", "b1", "10:00:01")]);
-    let (one, two) = (write(dir.path(), "one.jsonl", &one), write(dir.path(), "two.jsonl", &two));
+    let (one, two) = (
+        write(dir.path(), "one.jsonl", &one),
+        write(dir.path(), "two.jsonl", &two),
+    );
     let mut stage = Joined::of(&[&one, &two]).stage();
     let marked = |stage: &mut Stage, keys: &str| {
         stage.press(keys);
         stage.arrange();
         let section = section(stage, SectionKind::Sessions);
-        section.rows.iter().map(|row| row.is_current).collect::<Vec<bool>>()
+        section
+            .rows
+            .iter()
+            .map(|row| row.is_current)
+            .collect::<Vec<bool>>()
     };
-    assert_eq!(marked(&mut stage, "G"), [false, true], "{}", stage.picture());
-    assert_eq!(marked(&mut stage, "g g"), [true, false], "{}", stage.picture());
+    assert_eq!(
+        marked(&mut stage, "G"),
+        [false, true],
+        "{}",
+        stage.picture()
+    );
+    assert_eq!(
+        marked(&mut stage, "g g"),
+        [true, false],
+        "{}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -246,12 +339,19 @@ fn turns_of_all_sessions_are_listed_by_their_beginnings_and_each_is_of_its_sessi
         answers("n1", "done", "10:00:09"),
         calls("n2", "Read", "/work/z", "10:00:10"),
     ];
-    let (one, two) = (write(dir.path(), "one.jsonl", &one), write(dir.path(), "two.jsonl", &two));
+    let (one, two) = (
+        write(dir.path(), "one.jsonl", &one),
+        write(dir.path(), "two.jsonl", &two),
+    );
     let joined = Joined::of(&[&one, &two]);
     let account = Account::of(&joined.transcript);
     let figures = |turn| account.turn(&joined.transcript, turn).facts;
     let requests = [0, 1, 2].map(|turn| figures(turn).totals.sum().requests);
-    assert_eq!(requests, [1, 2, 1], "what a session said belongs to its own turn");
+    assert_eq!(
+        requests,
+        [1, 2, 1],
+        "what a session said belongs to its own turn"
+    );
     let worked = account.turn(&joined.transcript, 1).work_ms();
     assert_eq!(worked, Some(7_000), "it goes on beside that of the other");
 
@@ -260,14 +360,20 @@ fn turns_of_all_sessions_are_listed_by_their_beginnings_and_each_is_of_its_sessi
         stage.press(keys);
         stage.arrange();
         let rows = &section(stage, SectionKind::Turns).rows;
-        rows.iter().map(|row| (row.title.clone(), row.session, row.is_current)).collect::<Vec<_>>()
+        rows.iter()
+            .map(|row| (row.title.clone(), row.session, row.is_current))
+            .collect::<Vec<_>>()
     };
     let row = |title: &str, session, is_current| (title.to_owned(), Some(session), is_current);
     let at_end = [row("a1", 0, false), row("b1", 1, true), row("a2", 0, false)];
     assert_eq!(listed(&mut stage, "G"), at_end, "{}", stage.picture());
     let at_first = [row("a1", 0, true), row("b1", 1, false), row("a2", 0, false)];
     assert_eq!(listed(&mut stage, "g g"), at_first, "{}", stage.picture());
-    assert!(stage.picture().contains("turn 1 of 3"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("turn 1 of 3"),
+        "{}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -279,14 +385,25 @@ fn a_sub_agent_of_one_of_the_sessions_belongs_to_a_turn_of_that_session() {
             "\"isSidechain\":true,\"agentId\":\"k\",\"type\":\"assistant\"",
         )
     };
-    let one = write(dir.path(), "one.jsonl", &[says("a", "a1", "10:00:00"), says("c", "a2", "10:00:08")]);
+    let one = write(
+        dir.path(),
+        "one.jsonl",
+        &[says("a", "a1", "10:00:00"), says("c", "a2", "10:00:08")],
+    );
     let two = write(dir.path(), "two.jsonl", &[says("d", "b1", "10:00:03")]);
     let agents = dir.path().join("one/subagents");
     fs::create_dir_all(&agents).unwrap();
     write(&agents, "agent-k.jsonl", &[line("k1", "10:00:05")]);
     let joined = Joined::of(&[&one, &two]);
     let account = Account::of(&joined.transcript);
-    let requests = |turn| account.turn(&joined.transcript, turn).facts.totals.sum().requests;
+    let requests = |turn| {
+        account
+            .turn(&joined.transcript, turn)
+            .facts
+            .totals
+            .sum()
+            .requests
+    };
     assert_eq!([0, 1, 2].map(requests), [1, 0, 0]);
 }
 
@@ -294,31 +411,55 @@ fn a_sub_agent_of_one_of_the_sessions_belongs_to_a_turn_of_that_session() {
 fn a_session_is_called_by_its_title_also_by_one_that_comes_later() {
     let dir = tempfile::tempdir().unwrap();
     let (one, two) = ([says("a", "a1", "10:00:00")], [says("b", "b1", "10:00:01")]);
-    let (one, two) = (write(dir.path(), "one.jsonl", &one), write(dir.path(), "two.jsonl", &two));
+    let (one, two) = (
+        write(dir.path(), "one.jsonl", &one),
+        write(dir.path(), "two.jsonl", &two),
+    );
     let mut joined = Joined::of(&[&one, &two]);
     let labels = |joined: &Joined| -> Vec<String> {
-        joined.transcript.lanes().iter().map(|lane| lane.label.to_string()).collect()
+        joined
+            .transcript
+            .lanes()
+            .iter()
+            .map(|lane| lane.label.to_string())
+            .collect()
     };
     assert_eq!(labels(&joined), ["a1 (claude-code)", "b1 (claude-code)"]);
     let mut file = OpenOptions::new().append(true).open(&two).unwrap();
-    writeln!(file, "{{\"type\":\"ai-title\",\"aiTitle\":\"Mend the net\",\"sessionId\":\"s\"}}").unwrap();
-    joined.until(|transcript, _| transcript.lanes()[1].label.as_str() == "Mend the net (claude-code)");
+    writeln!(
+        file,
+        "{{\"type\":\"ai-title\",\"aiTitle\":\"Mend the net\",\"sessionId\":\"s\"}}"
+    )
+    .unwrap();
+    joined.until(|transcript, _| {
+        transcript.lanes()[1].label.as_str() == "Mend the net (claude-code)"
+    });
     let title = joined.transcript.meta().title().map(ToString::to_string);
-    assert_eq!(title.as_deref(), Some("2 sessions joined: a1 (claude-code), Mend the net (claude-code)"));
+    assert_eq!(
+        title.as_deref(),
+        Some("2 sessions joined: a1 (claude-code), Mend the net (claude-code)")
+    );
 }
 
 #[test]
 fn what_takes_the_place_of_a_session_has_its_own_entries_and_title() {
     let dir = tempfile::tempdir().unwrap();
     let one = write(dir.path(), "one.jsonl", &[says("a", "a1", "10:00:00")]);
-    let two = write(dir.path(), "two.jsonl", &[says("b", "b1", "10:00:01"), says("c", "b2", "10:00:03")]);
+    let two = write(
+        dir.path(),
+        "two.jsonl",
+        &[says("b", "b1", "10:00:01"), says("c", "b2", "10:00:03")],
+    );
     let mut joined = Joined::of(&[&one, &two]);
     let other = write(dir.path(), "other", &[says("d", "d1", "10:00:02")]);
     fs::rename(other, &two).unwrap();
     joined.until(|transcript, _| transcript.lanes()[1].label.as_str() == "d1 (claude-code)");
     assert_eq!(joined.texts(), ["a1", "d1"]);
     let title = joined.transcript.meta().title().map(ToString::to_string);
-    assert_eq!(title.as_deref(), Some("2 sessions joined: a1 (claude-code), d1 (claude-code)"));
+    assert_eq!(
+        title.as_deref(),
+        Some("2 sessions joined: a1 (claude-code), d1 (claude-code)")
+    );
     OpenOptions::new()
         .append(true)
         .open(&one)
@@ -333,7 +474,10 @@ fn what_takes_the_place_of_a_session_has_its_own_entries_and_title() {
 fn a_filter_shows_one_of_the_sessions() {
     let dir = tempfile::tempdir().unwrap();
     let (one, two) = ([says("a", "a1", "10:00:00")], [says("b", "b1", "10:00:01")]);
-    let (one, two) = (write(dir.path(), "one.jsonl", &one), write(dir.path(), "two.jsonl", &two));
+    let (one, two) = (
+        write(dir.path(), "one.jsonl", &one),
+        write(dir.path(), "two.jsonl", &two),
+    );
     let mut stage = Joined::of(&[&one, &two]).stage();
     let shown = |stage: &mut Stage| {
         stage.arrange();
@@ -347,14 +491,32 @@ fn a_filter_shows_one_of_the_sessions() {
 #[test]
 fn a_path_is_that_of_the_folder_where_its_session_began() {
     let dir = tempfile::tempdir().unwrap();
-    let lines = [calls("m1", "Edit", "src/a.rs", "10:00:00"), answers("m1", "done", "10:00:01")];
-    let there = lines.clone().map(|line| line.replace("\"/work\"", "\"/other\"").replace("m1", "m2"));
-    let (one, two) = (write(dir.path(), "one.jsonl", &lines), write(dir.path(), "two.jsonl", &there));
+    let lines = [
+        calls("m1", "Edit", "src/a.rs", "10:00:00"),
+        answers("m1", "done", "10:00:01"),
+    ];
+    let there = lines
+        .clone()
+        .map(|line| line.replace("\"/work\"", "\"/other\"").replace("m1", "m2"));
+    let (one, two) = (
+        write(dir.path(), "one.jsonl", &lines),
+        write(dir.path(), "two.jsonl", &there),
+    );
     let mut stage = Joined::of(&[&one, &two]).stage();
     stage.arrange();
-    let files = stage.app.reader.outline.sections.iter().find(|section| section.part == SectionKind::Files);
-    let rows: Vec<String> =
-        files.expect("files are listed").rows.iter().map(|row| row.title.clone()).collect();
+    let files = stage
+        .app
+        .reader
+        .outline
+        .sections
+        .iter()
+        .find(|section| section.part == SectionKind::Files);
+    let rows: Vec<String> = files
+        .expect("files are listed")
+        .rows
+        .iter()
+        .map(|row| row.title.clone())
+        .collect();
     assert_eq!(rows, ["/other/src/a.rs", "/work/src/a.rs"]);
 }
 
@@ -363,7 +525,11 @@ fn what_two_sessions_call_the_same_stays_paired_within_each() {
     let dir = tempfile::tempdir().unwrap();
     let lines = |said: &str, at: &str| {
         let (first, then) = (format!("10:00:0{at}"), format!("10:00:1{at}"));
-        [says("p", said, &first), calls("m", "Read", "/work/x", &first), answers("m", said, &then)]
+        [
+            says("p", said, &first),
+            calls("m", "Read", "/work/x", &first),
+            answers("m", said, &then),
+        ]
     };
     let one = write(dir.path(), "one.jsonl", &lines("of-one", "1"));
     let two = write(dir.path(), "two.jsonl", &lines("of-two", "2"));
@@ -373,31 +539,44 @@ fn what_two_sessions_call_the_same_stays_paired_within_each() {
         .entries()
         .flat_map(|entry| entry.calls().map(move |call| (entry, call)))
         .map(|(entry, call)| {
-            (entry.lane.clone().unwrap().to_string(), call.state.result().unwrap().body.stub.to_string())
+            (
+                entry.lane.clone().unwrap().to_string(),
+                call.state.result().unwrap().body.stub.to_string(),
+            )
         })
         .collect();
     let lanes = ["1:one", "2:two"];
     assert_eq!(
         results,
-        [(lanes[0].to_owned(), "of-one".to_owned()), (lanes[1].to_owned(), "of-two".to_owned())]
+        [
+            (lanes[0].to_owned(), "of-one".to_owned()),
+            (lanes[1].to_owned(), "of-two".to_owned())
+        ]
     );
-    assert!(
-        joined
-            .transcript
-            .entries()
-            .all(|entry| !entry.blocks.iter().any(|b| matches!(b.kind, BlockKind::Result(_))))
-    );
+    assert!(joined.transcript.entries().all(|entry| {
+        !entry
+            .blocks
+            .iter()
+            .any(|b| matches!(b.kind, BlockKind::Result(_)))
+    }));
 }
 
 #[test]
 fn sessions_stand_together_as_the_one_that_needs_somebody_or_works() {
     let dir = tempfile::tempdir().unwrap();
     let answer = r#""id":"mm","role":"assistant","model":"claude-sonnet-4-5","stop_reason":"end_turn","content":[{"type":"text","text":"done"}]"#;
-    let answered = says("s", "done", "10:00:05").replace(r#""type":"user""#, r#""type":"assistant""#);
+    let answered =
+        says("s", "done", "10:00:05").replace(r#""type":"user""#, r#""type":"assistant""#);
     let answered = answered.replace(r#""role":"user","content":"done""#, answer);
     let done = [says("p", "go", "10:00:00"), answered];
-    let works = [says("q", "go", "10:00:00"), calls("n", "Bash", "/work/y", "10:00:03")];
-    let asks = [says("r", "go", "10:00:00"), calls("o", "AskUserQuestion", "/work/z", "10:00:04")];
+    let works = [
+        says("q", "go", "10:00:00"),
+        calls("n", "Bash", "/work/y", "10:00:03"),
+    ];
+    let asks = [
+        says("r", "go", "10:00:00"),
+        calls("o", "AskUserQuestion", "/work/z", "10:00:04"),
+    ];
     let [done, works, asks] = [("done", &done[..]), ("works", &works), ("asks", &asks)]
         .map(|(name, lines)| write(dir.path(), &format!("{name}.jsonl"), lines));
     let at = |clock: &str| Timestamp::parse(&format!("2026-05-01T{clock}Z")).unwrap();
@@ -407,29 +586,56 @@ fn sessions_stand_together_as_the_one_that_needs_somebody_or_works() {
         activity::judge(transcript, Some(LastWrite::seen(at("10:30:00"))), at(clock))
     };
     let since = Some(at("10:00:03"));
-    assert_eq!(stands(&[&done, &works], "10:01:00"), Activity::Tool { name: Text::from("Bash"), since });
+    assert_eq!(
+        stands(&[&done, &works], "10:01:00"),
+        Activity::Tool {
+            name: Text::from("Bash"),
+            since
+        }
+    );
     assert!(matches!(
         stands(&[&done, &works, &asks], "10:01:00"),
-        Activity::Waiting { wish: Wish::Question, .. }
+        Activity::Waiting {
+            wish: Wish::Question,
+            ..
+        }
     ));
-    assert!(matches!(stands(&[&works, &done], "10:30:00"), Activity::Waiting { wish: Wish::Prompt, .. }));
+    assert!(matches!(
+        stands(&[&works, &done], "10:30:00"),
+        Activity::Waiting {
+            wish: Wish::Prompt,
+            ..
+        }
+    ));
 }
 
 #[test]
 fn a_request_that_a_fork_has_copied_counts_once() {
     let dir = tempfile::tempdir().unwrap();
-    let shared = [says("p", "go", "10:00:00"), calls("m", "Read", "/work/x", "10:00:01")];
+    let shared = [
+        says("p", "go", "10:00:00"),
+        calls("m", "Read", "/work/x", "10:00:01"),
+    ];
     let own = [calls("n", "Read", "/work/y", "10:00:05")];
     let one = write(dir.path(), "one.jsonl", &shared);
     let two = write(dir.path(), "two.jsonl", &[&shared[..], &own[..]].concat());
     let joined = Joined::of(&[&one, &two]);
-    let spent = joined.transcript.entries().filter(|entry| entry.usage.is_some()).count();
+    let spent = joined
+        .transcript
+        .entries()
+        .filter(|entry| entry.usage.is_some())
+        .count();
     assert_eq!(spent, 2, "m once, n once");
 }
 
 /// Requests, input, output and what caches gave and took.
 fn figures(amount: &Amount) -> (u64, [i64; 4]) {
-    let tokens = [amount.input, amount.output, amount.cache_read, amount.cache_write];
+    let tokens = [
+        amount.input,
+        amount.output,
+        amount.cache_read,
+        amount.cache_write,
+    ];
     (amount.requests, tokens.map(|tokens| tokens.total))
 }
 
@@ -437,7 +643,10 @@ fn figures(amount: &Amount) -> (u64, [i64; 4]) {
 fn sums(paths: [&Path; 2]) -> [(u64, [i64; 4]); 2] {
     let transcript = &Joined::of(&paths).transcript;
     let together = Memo::<Statement>::once(transcript, &Account::of(transcript));
-    [figures(&together.total), figures(&ledger_of(&paths).rows(&[By::Session], &[]).1.amount)]
+    [
+        figures(&together.total),
+        figures(&ledger_of(&paths).rows(&[By::Session], &[]).1.amount),
+    ]
 }
 
 /// What sessions cost when they are read as one, and their input.
@@ -445,8 +654,12 @@ fn joined_sum(paths: &[&Path]) -> (f64, i64) {
     let transcript = &Joined::of(paths).transcript;
     let account = Account::of(transcript);
     let statement = Memo::<Statement>::once(transcript, &account);
-    let [usd, charged] = [account.cost(transcript), statement.total.money.cost()].map(|cost| cost.usd);
-    assert!((usd.unwrap() - charged.unwrap()).abs() < 1e-6, "{paths:?}: {usd:?} and {charged:?}");
+    let [usd, charged] =
+        [account.cost(transcript), statement.total.money.cost()].map(|cost| cost.usd);
+    assert!(
+        (usd.unwrap() - charged.unwrap()).abs() < 1e-6,
+        "{paths:?}: {usd:?} and {charged:?}"
+    );
     (usd.unwrap(), statement.total.input.total)
 }
 
@@ -459,7 +672,14 @@ fn ledger_sum(paths: &[&Path]) -> (f64, i64) {
 fn ledger_of(paths: &[&Path]) -> Ledger {
     let mut ledger = Ledger::new(None..None);
     for path in paths {
-        let reading = reading::read(&Target { path: path.to_path_buf(), session: None }, true).unwrap();
+        let reading = reading::read(
+            &Target {
+                path: path.to_path_buf(),
+                session: None,
+            },
+            true,
+        )
+        .unwrap();
         ledger.add(spender(fixtures::session_at(path), &reading));
     }
     ledger
@@ -467,8 +687,13 @@ fn ledger_of(paths: &[&Path]) -> Ledger {
 
 #[test]
 fn sessions_come_to_the_same_together_as_in_the_ledger() {
-    let files: Vec<PathBuf> = fixtures::all().into_iter().filter(|path| path.is_file()).collect();
-    let sessions = files.iter().filter(|path| path.extension().is_none_or(|kind| kind != "sql"));
+    let files: Vec<PathBuf> = fixtures::all()
+        .into_iter()
+        .filter(|path| path.is_file())
+        .collect();
+    let sessions = files
+        .iter()
+        .filter(|path| path.extension().is_none_or(|kind| kind != "sql"));
     let sessions: Vec<&PathBuf> = sessions.collect();
     let dir = tempfile::tempdir().unwrap();
     let mut pairs = 0;
@@ -478,7 +703,9 @@ fn sessions_come_to_the_same_together_as_in_the_ledger() {
         let [together, ledger] = sums([one, other]);
         if together != ledger {
             let names = [one, other].map(fixtures::name);
-            differing.push(format!("{names:?}: {together:?} together, {ledger:?} in the ledger"));
+            differing.push(format!(
+                "{names:?}: {together:?} together, {ledger:?} in the ledger"
+            ));
         }
     };
     for (place, one) in sessions.iter().enumerate() {
@@ -487,40 +714,59 @@ fn sessions_come_to_the_same_together_as_in_the_ledger() {
         siblings.for_each(|other| compare(one, other));
         // A copy, as in a folder that was moved.
         if one.extension().is_some_and(|kind| kind == "jsonl") {
-            let copy = dir.path().join(place.to_string()).join(one.file_name().unwrap());
+            let copy = dir
+                .path()
+                .join(place.to_string())
+                .join(one.file_name().unwrap());
             fs::create_dir_all(copy.parent().unwrap()).unwrap();
             fs::copy(one, &copy).unwrap();
             compare(one, &copy);
         }
     }
     // A sum instead of requests beside a session that has some.
-    let is_of = |format: &'static str| move |path: &&&PathBuf| path.iter().any(|part| part == format);
+    let is_of =
+        |format: &'static str| move |path: &&&PathBuf| path.iter().any(|part| part == format);
     let other = sessions.iter().find(is_of("claude-code")).unwrap();
     for one in sessions.iter().filter(is_of("continue")) {
         compare(one, other);
         compare(other, one);
     }
     assert!(pairs > 100, "{pairs}");
-    assert!(differing.is_empty(), "{} of {pairs}:\n{}", differing.len(), differing.join("\n"));
+    assert!(
+        differing.is_empty(),
+        "{} of {pairs}:\n{}",
+        differing.len(),
+        differing.join("\n")
+    );
 }
 
 #[test]
 fn what_an_agent_tells_of_its_cost_so_far_counts_once_in_forks_and_copies() {
     let dir = tempfile::tempdir().unwrap();
     let place = |name: &str, content: String| write(dir.path(), name, &[content]);
-    let parent =
-        place("one.jsonl", claude("one", None, 5, &[1, 2]) + &cost_state("one", 0.75, 0.25, [500, 900]));
-    let later =
-        place("later.jsonl", claude("one", None, 5, &[1, 2, 9]) + &cost_state("one", 0.75, 0.75, [500, 990]));
+    let parent = place(
+        "one.jsonl",
+        claude("one", None, 5, &[1, 2]) + &cost_state("one", 0.75, 0.25, [500, 900]),
+    );
+    let later = place(
+        "later.jsonl",
+        claude("one", None, 5, &[1, 2, 9]) + &cost_state("one", 0.75, 0.75, [500, 990]),
+    );
     let told = fork_of("one", &[1, 2]) + &claude("two", None, 5, &[3, 4]);
-    let fork = place("two.jsonl", told.clone() + &cost_state("two", 1.0, 0.5, [1000, 1900]));
+    let fork = place(
+        "two.jsonl",
+        told.clone() + &cost_state("two", 1.0, 0.5, [1000, 1900]),
+    );
     let copy = place("copy.jsonl", fs::read_to_string(&fork).unwrap());
     let silent = place("silent.jsonl", told);
     let bare = place("bare.jsonl", claude("one", None, 5, &[1, 2]));
     let sum = joined_sum;
     let is = |paths: &[&Path], usd: f64, input: i64| {
         let found = sum(paths);
-        assert!((found.0 - usd).abs() < 1e-6 && found.1 == input, "{paths:?}: {found:?}");
+        assert!(
+            (found.0 - usd).abs() < 1e-6 && found.1 == input,
+            "{paths:?}: {found:?}"
+        );
     };
     is(&[&parent, &fork], 1.5, 2900);
     is(&[&fork, &parent], 1.5, 2900);
@@ -532,17 +778,26 @@ fn what_an_agent_tells_of_its_cost_so_far_counts_once_in_forks_and_copies() {
     let of = |n: u32, other: u32| price_of(n) / (price_of(n) + price_of(other));
     let (opus, haiku) = (of(2, 4), f64::min(0.75 * of(1, 9), 0.5 * of(1, 3)));
     #[expect(clippy::cast_possible_truncation, reason = "these are whole tokens")]
-    let tokens =
-        |all: i64, n: i64, other: i64, share: f64| 10 + n + ((all - 20 - n - other) as f64 * share) as i64;
+    let tokens = |all: i64, n: i64, other: i64, share: f64| {
+        10 + n + ((all - 20 - n - other) as f64 * share) as i64
+    };
     let common = tokens(1000, 2, 4, of(2, 4)) + tokens(990, 1, 9, of(1, 9));
-    is(&[&later, &fork], 1.5 + 1.5 - opus - haiku, 2900 + 1490 - common);
+    is(
+        &[&later, &fork],
+        1.5 + 1.5 - opus - haiku,
+        2900 + 1490 - common,
+    );
     // What the parent spent since the fork is in no sum, and is estimated.
     let went_on = place("went-on.jsonl", claude("one", None, 5, &[1, 2, 9]));
     let alone = place("alone.jsonl", claude("alone", None, 5, &[9]));
     let (since, tokens) = sum(&[&alone, &silent]);
     let (others, other_tokens) = sum(&[&bare, &silent]);
     for pair in [[&went_on, &fork], [&fork, &went_on]] {
-        is(&pair.map(PathBuf::as_path), 1.5 + since - others, 2900 + tokens - other_tokens);
+        is(
+            &pair.map(PathBuf::as_path),
+            1.5 + since - others,
+            2900 + tokens - other_tokens,
+        );
     }
     let [together, ledger] = sums([&went_on, &fork]);
     assert_eq!(together, ledger);
@@ -587,8 +842,15 @@ fn what_forks_of_one_session_have_in_common_counts_once() {
     let common = |own: u32| shared(1, own) + shared(2, own + 1);
     #[expect(clippy::cast_possible_truncation, reason = "these are whole tokens")]
     let left = |all: f64, common: f64| (all - common, ((all - common) * 400.0) as i64);
-    for paths in [vec![&two, &three], vec![&bare, &two, &three], vec![&three, &bare, &two]] {
-        both(&paths.iter().map(|path| path.as_path()).collect::<Vec<_>>(), left(4.0, common(5)));
+    for paths in [
+        vec![&two, &three],
+        vec![&bare, &two, &three],
+        vec![&three, &bare, &two],
+    ] {
+        both(
+            &paths.iter().map(|path| path.as_path()).collect::<Vec<_>>(),
+            left(4.0, common(5)),
+        );
     }
     let of_four = joined_sum(&[&four, &bare, &two, &three]);
     near(ledger_sum(&[&four, &bare, &two, &three]), of_four);
@@ -631,12 +893,21 @@ fn what_a_run_sums_up_stands_for_its_own_session() {
     let cost = |paths: &[&Path]| {
         let transcript = &Joined::of(paths).transcript;
         let statement = Memo::<Statement>::once(transcript, &Account::of(transcript));
-        (statement.cost.and_then(|cost| cost.usd).unwrap(), statement.total.money.picos())
+        (
+            statement.cost.and_then(|cost| cost.usd).unwrap(),
+            statement.total.money.picos(),
+        )
     };
     let [(one, _), (two, _), (both, charged)] =
         [vec![&*run], vec![&*other], vec![&*run, &*other]].map(|paths| cost(&paths));
-    assert!((one + two - both).abs() < 1e-9, "{one} and {two} are {both}");
-    assert!((both - money::cost::usd(charged)).abs() < 1e-9, "{both} of which {charged} are charged");
+    assert!(
+        (one + two - both).abs() < 1e-9,
+        "{one} and {two} are {both}"
+    );
+    assert!(
+        (both - money::cost::usd(charged)).abs() < 1e-9,
+        "{both} of which {charged} are charged"
+    );
 }
 
 #[test]
@@ -645,14 +916,19 @@ fn all_entries_of_each_are_there_and_their_bodies_can_be_read_again() {
     let paths = [
         fixtures.join("claude-code/busy.jsonl"),
         fixtures.join("pi/version-3.jsonl"),
-        fixtures.join("codex/rollout-2026-03-02T10-00-00-019cadc6-9a80-7000-8000-0000000000e1.jsonl"),
+        fixtures
+            .join("codex/rollout-2026-03-02T10-00-00-019cadc6-9a80-7000-8000-0000000000e1.jsonl"),
     ];
     let mut joined = Joined::of(&paths.each_ref().map(PathBuf::as_path));
     let mut records = 0;
     let mut alone = Vec::new();
     for path in &paths {
         let mut transcript = Transcript::new();
-        let session = ingest::open(&Target { path: path.clone(), session: None }).unwrap();
+        let session = ingest::open(&Target {
+            path: path.clone(),
+            session: None,
+        })
+        .unwrap();
         session.read_whole(false, &mut |feed| {
             if let Feed::Batch { batch, .. } = feed {
                 transcript.apply(*batch);
@@ -660,11 +936,18 @@ fn all_entries_of_each_are_there_and_their_bodies_can_be_read_again() {
         });
         records += transcript.tally().records();
         let blocks = |entry: &Entry| (first_text(entry), entry.at, entry.role, entry.blocks.len());
-        alone.extend(transcript.entries().map(|entry| format!("{:?}", blocks(entry))));
+        alone.extend(
+            transcript
+                .entries()
+                .map(|entry| format!("{:?}", blocks(entry))),
+        );
     }
     let blocks = |entry: &Entry| (first_text(entry), entry.at, entry.role, entry.blocks.len());
-    let mut together: Vec<String> =
-        joined.transcript.entries().map(|entry| format!("{:?}", blocks(entry))).collect();
+    let mut together: Vec<String> = joined
+        .transcript
+        .entries()
+        .map(|entry| format!("{:?}", blocks(entry)))
+        .collect();
     alone.sort();
     together.sort();
     assert_eq!(together, alone);
@@ -672,7 +955,9 @@ fn all_entries_of_each_are_there_and_their_bodies_can_be_read_again() {
 
     for entry in joined.transcript.entries() {
         for body in entry.blocks.iter().flat_map(|block| block.kind.bodies()) {
-            let Held::Text(text) = &body.held else { continue };
+            let Held::Text(text) = &body.held else {
+                continue;
+            };
             let again = joined.pager.read(body.from);
             let Some(Held::Text(read)) = again.get(usize::from(body.slot)) else {
                 panic!("{:?} cannot be read again", body.from)
@@ -689,18 +974,27 @@ fn what_is_appended_to_either_comes_and_a_lost_file_keeps_nothing_from_the_other
     let two = write(dir.path(), "two.jsonl", &[says("a", "b1", "10:00:01")]);
     let mut joined = Joined::of(&[&one, &two]);
     let mut append = |path: &Path, line: &str| {
-        OpenOptions::new().append(true).open(path).unwrap().write_all(line.as_bytes()).unwrap();
+        OpenOptions::new()
+            .append(true)
+            .open(path)
+            .unwrap()
+            .write_all(line.as_bytes())
+            .unwrap();
         let before = joined.transcript.order().len();
         joined.until(|transcript, _| transcript.order().len() > before);
     };
     append(&two, &says("b", "b2", "10:00:02"));
     append(&one, &says("b", "a2", "10:00:03"));
     fs::remove_file(&one).unwrap();
-    let is_lost =
-        |feed: &Feed| matches!(feed, Feed::Link(LinkState::InPart(what)) if what.as_str() == "1: file gone");
+    let is_lost = |feed: &Feed| matches!(feed, Feed::Link(LinkState::InPart(what)) if what.as_str() == "1: file gone");
     joined.until(|_, feed| is_lost(feed));
     let mut append = |path: &Path, line: &str| {
-        OpenOptions::new().append(true).open(path).unwrap().write_all(line.as_bytes()).unwrap();
+        OpenOptions::new()
+            .append(true)
+            .open(path)
+            .unwrap()
+            .write_all(line.as_bytes())
+            .unwrap();
         let before = joined.transcript.order().len();
         joined.until(|transcript, _| transcript.order().len() > before);
     };
@@ -715,10 +1009,20 @@ fn a_fork_costs_what_its_own_requests_do() {
     // What a request took, and what it cost by this price of a token of input.
     let tokens = |n: u64| [10 + n, 100 + n * n * 40, 1_000 * n, 7 + 3_000 * (n % 3)];
     let cost = |ns: &[u64], price: f64| {
-        let terms = ns.iter().flat_map(|n| tokens(*n)).zip([1.0, 5.0, 0.1, 1.25].into_iter().cycle());
-        terms.map(|(count, times)| count as f64 * times * price).sum::<f64>()
+        let terms = ns
+            .iter()
+            .flat_map(|n| tokens(*n))
+            .zip([1.0, 5.0, 0.1, 1.25].into_iter().cycle());
+        terms
+            .map(|(count, times)| count as f64 * times * price)
+            .sum::<f64>()
     };
-    let session = |id: &str, from: Option<&str>, copied: &[u64], own: &[u64], told: &[u64], price: f64| {
+    let session = |id: &str,
+                   from: Option<&str>,
+                   copied: &[u64],
+                   own: &[u64],
+                   told: &[u64],
+                   price: f64| {
         let mut lines = Vec::new();
         let mut made: Vec<u64> = Vec::new();
         for n in copied.iter().chain(own) {
@@ -731,7 +1035,8 @@ fn a_fork_costs_what_its_own_requests_do() {
                     "usage": {"input_tokens": input, "output_tokens": output, "cache_read_input_tokens": read,
                         "cache_creation_input_tokens": written}}});
             if let Some(from) = from.filter(|_| copied.contains(n)) {
-                line["forkedFrom"] = serde_json::json!({"sessionId": from, "messageUuid": format!("a-{n}")});
+                line["forkedFrom"] =
+                    serde_json::json!({"sessionId": from, "messageUuid": format!("a-{n}")});
             }
             made.push(*n);
             lines.push(line.to_string());
@@ -746,28 +1051,50 @@ fn a_fork_costs_what_its_own_requests_do() {
                 );
             }
         }
-        lines.iter().map(|line| line.clone() + "\n").collect::<String>()
+        lines
+            .iter()
+            .map(|line| line.clone() + "\n")
+            .collect::<String>()
     };
     let list = 5e-6;
     let dir = tempfile::tempdir().unwrap();
     for (case, (price, told)) in [list, list * 0.7, list * 2.0]
         .into_iter()
         .flat_map(|price| {
-            [vec![1, 2, 3, 4, 5, 6], vec![4, 6], vec![1, 4, 6], vec![2, 6]].map(|told| (price, told))
+            [
+                vec![1, 2, 3, 4, 5, 6],
+                vec![4, 6],
+                vec![1, 4, 6],
+                vec![2, 6],
+            ]
+            .map(|told| (price, told))
         })
         .enumerate()
     {
-        let place = |name: &str, text: String| write(dir.path(), &format!("{case}/{name}.jsonl"), &[text]);
-        let parent = place("one", session("one", None, &[], &[1, 2, 3, 4], &told, price));
-        let fork = place("two", session("two", Some("one"), &[1, 2], &[5, 6], &told, price));
+        let place =
+            |name: &str, text: String| write(dir.path(), &format!("{case}/{name}.jsonl"), &[text]);
+        let parent = place(
+            "one",
+            session("one", None, &[], &[1, 2, 3, 4], &told, price),
+        );
+        let fork = place(
+            "two",
+            session("two", Some("one"), &[1, 2], &[5, 6], &told, price),
+        );
         let all = [1, 2, 3, 4, 5, 6];
         // What is told last is what it cost; what came after that is estimated.
         let since: &[u64] = if told.contains(&4) { &[] } else { &[3, 4] };
         let expected = cost(&all, price) + cost(since, list) - cost(since, price);
         let input = all.iter().map(|n| tokens(*n)[0]).sum::<u64>().cast_signed();
         for paths in [[&*parent, &*fork], [&*fork, &*parent]] {
-            for (way, (usd, tokens)) in [("joined", joined_sum(&paths)), ("ledger", ledger_sum(&paths))] {
-                assert!((usd - expected).abs() < 1e-6, "{way} {price} {told:?}: {usd}, not {expected}");
+            for (way, (usd, tokens)) in [
+                ("joined", joined_sum(&paths)),
+                ("ledger", ledger_sum(&paths)),
+            ] {
+                assert!(
+                    (usd - expected).abs() < 1e-6,
+                    "{way} {price} {told:?}: {usd}, not {expected}"
+                );
                 assert_eq!(tokens, input, "{way} {price} {told:?}");
             }
         }

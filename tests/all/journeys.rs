@@ -27,7 +27,10 @@ use crate::stage::{Stage, demo};
 #[test]
 fn a_paused_window_stays_and_the_pill_counts() {
     let mut stage = boats();
-    assert!(stage.app.reader.text.view.follows(), "a session opens at its end and follows");
+    assert!(
+        stage.app.reader.text.view.follows(),
+        "a session opens at its end and follows"
+    );
     talk(&mut stage, 0, 30);
     stage.press("k k k");
     let before = stage.window();
@@ -35,7 +38,11 @@ fn a_paused_window_stays_and_the_pill_counts() {
     let after = stage.window();
     let kept = before.len().min(after.len());
     assert!(kept + 1 >= before.len(), "the pill takes one line at most");
-    assert_eq!(before[..kept], after[..], "500 entries below do not move the window");
+    assert_eq!(
+        before[..kept],
+        after[..],
+        "500 entries below do not move the window"
+    );
 }
 
 #[test]
@@ -45,19 +52,39 @@ fn the_pill_goes_when_what_is_new_is_seen() {
     stage.feed(Feed::CaughtUp);
     stage.press("b");
     talk(&mut stage, 30, 500);
-    assert!(stage.picture().contains("500 new below"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("500 new below"),
+        "{}",
+        stage.picture()
+    );
     stage.press("G");
     assert!(stage.app.reader.text.view.follows(), "G follows again");
-    assert!(!stage.picture().contains("new below"), "at the end nothing is below");
+    assert!(
+        !stage.picture().contains("new below"),
+        "at the end nothing is below"
+    );
     talk(&mut stage, 600, 1);
-    assert!(stage.window().last().is_some_and(|row| row.2.contains("sentence 600") || row.2.is_empty()));
+    assert!(
+        stage
+            .window()
+            .last()
+            .is_some_and(|row| row.2.contains("sentence 600") || row.2.is_empty())
+    );
     stage.press("F");
     assert!(!stage.app.reader.text.view.follows(), "F stops following");
     talk(&mut stage, 601, 3);
     assert!(stage.picture().contains("3 new below"));
     stage.press("2 0 ctrl-e");
-    assert!(!stage.picture().contains("new below"), "scrolled into sight is seen:\n{}", stage.picture());
-    assert_eq!(stage.window().len(), 21, "the line of the pill is filled again");
+    assert!(
+        !stage.picture().contains("new below"),
+        "scrolled into sight is seen:\n{}",
+        stage.picture()
+    );
+    assert_eq!(
+        stage.window().len(),
+        21,
+        "the line of the pill is filled again"
+    );
     stage.press("F");
     assert!(stage.app.reader.text.view.follows(), "F follows again");
 }
@@ -69,9 +96,17 @@ fn what_is_only_read_now_is_not_new() {
     stage.press("b");
     talk(&mut stage, 30, 500);
     stage.feed(Feed::CaughtUp);
-    assert!(!stage.picture().contains("new below"), "{}", stage.picture());
+    assert!(
+        !stage.picture().contains("new below"),
+        "{}",
+        stage.picture()
+    );
     talk(&mut stage, 600, 2);
-    assert!(stage.picture().contains("2 new below"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("2 new below"),
+        "{}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -83,18 +118,37 @@ fn text_that_joins_the_last_entry_below_the_window_is_new() {
     stage.add([story(2)]);
     stage.press("F");
     stage.add([story(2)]);
-    assert!(!stage.picture().contains("new below"), "nothing has joined it");
+    assert!(
+        !stage.picture().contains("new below"),
+        "nothing has joined it"
+    );
     stage.add([story(3)]);
-    assert!(stage.picture().contains("1 new below"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("1 new below"),
+        "{}",
+        stage.picture()
+    );
     stage.add([story(9)]);
-    assert!(stage.picture().contains("1 new below"), "it is one entry: {}", stage.picture());
+    assert!(
+        stage.picture().contains("1 new below"),
+        "it is one entry: {}",
+        stage.picture()
+    );
     talk(&mut stage, 30, 2);
-    assert!(stage.picture().contains("2 new below"), "entries below it: {}", stage.picture());
+    assert!(
+        stage.picture().contains("2 new below"),
+        "entries below it: {}",
+        stage.picture()
+    );
     stage.press("G");
     assert!(!stage.picture().contains("new below"), "all of it is seen");
     stage.press("F");
     stage.add([answer("a31", "nothing")]);
-    assert!(stage.picture().contains("1 new below"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("1 new below"),
+        "{}",
+        stage.picture()
+    );
     // Also what joins the first time that the session is known as a whole.
     let mut stage = boats();
     let told = [answer("early", "one"), story(40)];
@@ -102,7 +156,11 @@ fn text_that_joins_the_last_entry_below_the_window_is_new() {
     stage.feed(Feed::CaughtUp);
     stage.press("F");
     stage.add([story(60)]);
-    assert!(stage.picture().contains("1 new below"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("1 new below"),
+        "{}",
+        stage.picture()
+    );
 }
 
 // === jumps ===
@@ -114,7 +172,9 @@ fn from_landmark_to_landmark() {
     let mut goes = |keys: &str, to: &str| {
         stage.press(keys);
         let shown = stage.window();
-        let at = stage.line_of_focus().unwrap_or_else(|| panic!("{keys}: the focus is in sight"));
+        let at = stage
+            .line_of_focus()
+            .unwrap_or_else(|| panic!("{keys}: the focus is in sight"));
         assert!(
             shown[at..].iter().take(2).any(|row| row.2.contains(to)),
             "{keys} goes to {to}: {:?}",
@@ -134,9 +194,17 @@ fn from_landmark_to_landmark() {
     goes("' '", "ask the mate");
     goes("E", "ls lantern");
     stage.press("E");
-    assert!(stage.status().contains("no error before this"), "{}", stage.status());
+    assert!(
+        stage.status().contains("no error before this"),
+        "{}",
+        stage.status()
+    );
     stage.press("] c");
-    assert!(stage.status().contains("no compaction after this"), "{}", stage.status());
+    assert!(
+        stage.status().contains("no compaction after this"),
+        "{}",
+        stage.status()
+    );
 }
 
 #[test]
@@ -145,7 +213,10 @@ fn keys_in_one_burst_lead_where_they_lead_one_by_one() {
         let (mut slow, mut fast) = (boats(), boats());
         slow.press(keys);
         fast.burst(keys);
-        assert_eq!(fast.app.reader.text.view.focus, slow.app.reader.text.view.focus, "{keys}");
+        assert_eq!(
+            fast.app.reader.text.view.focus, slow.app.reader.text.view.focus,
+            "{keys}"
+        );
     }
 }
 
@@ -155,11 +226,21 @@ fn a_chord_can_be_given_up() {
     stage.press("g");
     let before = stage.window();
     stage.press("]");
-    assert!(stage.picture().contains("next tool call"), "the keys that can follow are shown");
+    assert!(
+        stage.picture().contains("next tool call"),
+        "the keys that can follow are shown"
+    );
     stage.press("esc t");
-    assert!(!stage.app.reader.text.shows.thinking, "after esc, t is t again");
+    assert!(
+        !stage.app.reader.text.shows.thinking,
+        "after esc, t is t again"
+    );
     stage.press("t 7 esc j");
-    assert_eq!(stage.window(), before, "esc takes the count back, j moves the focus only");
+    assert_eq!(
+        stage.window(),
+        before,
+        "esc takes the count back, j moves the focus only"
+    );
 }
 
 #[test]
@@ -172,7 +253,10 @@ fn counts_repeat() {
     other.press("g");
     stage.press("5 j");
     other.press("j j j j j");
-    assert_eq!(stage.app.reader.text.view.focus, other.app.reader.text.view.focus, "5j is j five times");
+    assert_eq!(
+        stage.app.reader.text.view.focus, other.app.reader.text.view.focus,
+        "5j is j five times"
+    );
     stage.press("1 0 ctrl-e");
     other.press("ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e");
     assert_eq!(stage.window(), other.window());
@@ -182,21 +266,40 @@ fn counts_repeat() {
 fn pairs_and_strays() {
     let mut stage = boats();
     stage.press("g ] t %");
-    assert!(stage.status().contains("part of this item"), "all of it is in sight: {}", stage.status());
+    assert!(
+        stage.status().contains("part of this item"),
+        "all of it is in sight: {}",
+        stage.status()
+    );
     stage.press("l %");
     assert!(
         stage.window().iter().any(|row| row.2.contains("crate 90")),
         "% goes to the end of a long result"
     );
     stage.press("%");
-    assert!(stage.window().iter().any(|row| row.2.contains("ls hold")), "and back to the call");
+    assert!(
+        stage.window().iter().any(|row| row.2.contains("ls hold")),
+        "and back to the call"
+    );
     stage.press("g %");
-    assert!(stage.status().contains("neither a call nor a result"), "{}", stage.status());
+    assert!(
+        stage.status().contains("neither a call nor a result"),
+        "{}",
+        stage.status()
+    );
     stage.add([result("c1", "a second answer", Verdict::Done).again()]);
     stage.press("G %");
-    assert!(stage.focused().contains("ls hold"), "a second result leads to its call: {}", stage.focused());
+    assert!(
+        stage.focused().contains("ls hold"),
+        "a second result leads to its call: {}",
+        stage.focused()
+    );
     stage.press("%");
-    assert!(stage.focused().contains("second result"), "and the call to it: {}", stage.focused());
+    assert!(
+        stage.focused().contains("second result"),
+        "and the call to it: {}",
+        stage.focused()
+    );
     stage.add([call("c9", "sleep")]);
     stage.press("G %");
     assert!(stage.status().contains("no result"), "{}", stage.status());
@@ -206,7 +309,12 @@ fn pairs_and_strays() {
 
 /// A result whose call is not there, of a tool that is named or not.
 fn stray(call: &str, tool: Option<&str>) -> Edit {
-    let Edit::Result { call, mut result, lane } = result(call, "lost and found", Verdict::Done) else {
+    let Edit::Result {
+        call,
+        mut result,
+        lane,
+    } = result(call, "lost and found", Verdict::Done)
+    else {
         panic!("a result");
     };
     result.tool = tool.map(Text::from);
@@ -228,22 +336,43 @@ fn a_stray_leads_to_what_is_nearest_and_says_what_that_is() {
         stage.press("%");
         (stage.focused_key(), stage.status())
     };
-    let calls = || vec![calls("c1", 1, "read", ToolKind::Read, "a.rs"), call("c2", "ls")];
+    let calls = || {
+        vec![
+            calls("c1", 1, "read", ToolKind::Read, "a.rs"),
+            call("c2", "ls"),
+        ]
+    };
     let (key, status) = ask(calls(), stray("x9", Some("read")), Vec::new());
     assert!(
         key == "c1" && status.contains("no call has the id x9; nearest is this read call"),
         "{key} {status}"
     );
     let (key, status) = ask(calls(), stray("x9", None), Vec::new());
-    assert!(key == "c2" && status.contains("nearest is this call without a result"), "{key} {status}");
+    assert!(
+        key == "c2" && status.contains("nearest is this call without a result"),
+        "{key} {status}"
+    );
     let compacted = Break::compaction("");
     let compacted = rule("k1", 2, compacted);
-    let (key, status) = ask([calls(), vec![compacted]].concat(), stray("x9", Some("read")), Vec::new());
-    assert!(key == "k1" && status.contains("the history was compacted here"), "{key} {status}");
+    let (key, status) = ask(
+        [calls(), vec![compacted]].concat(),
+        stray("x9", Some("read")),
+        Vec::new(),
+    );
+    assert!(
+        key == "k1" && status.contains("the history was compacted here"),
+        "{key} {status}"
+    );
     let (key, status) = ask(Vec::new(), stray("x9", Some("read")), calls());
-    assert!(key == "c1" && status.contains("nearest is this read call"), "behind it: {key} {status}");
+    assert!(
+        key == "c1" && status.contains("nearest is this read call"),
+        "behind it: {key} {status}"
+    );
     let (key, status) = ask(calls(), stray("x9", Some("grep")), Vec::new());
-    assert!(status.contains("no call has the id x9; nothing near it fits"), "{key} {status}");
+    assert!(
+        status.contains("no call has the id x9; nothing near it fits"),
+        "{key} {status}"
+    );
 }
 
 trait Again {
@@ -253,7 +382,14 @@ trait Again {
 impl Again for Edit {
     /// The same result from another record.
     fn again(self) -> Self {
-        let Self::Result { call, mut result, lane } = self else { return self };
+        let Self::Result {
+            call,
+            mut result,
+            lane,
+        } = self
+        else {
+            return self;
+        };
         result.key = Text::from("another record");
         Self::Result { call, result, lane }
     }
@@ -268,7 +404,11 @@ fn folds_keep_the_focused_item_on_its_line() {
     let line = stage.line_of_focus();
     for keys in ["z a", "z a", "z a", "l", "l", "h", "h", "enter"] {
         stage.press(keys);
-        assert!(stage.focused().contains("ls hold"), "{keys} keeps the focus: {}", stage.focused());
+        assert!(
+            stage.focused().contains("ls hold"),
+            "{keys} keeps the focus: {}",
+            stage.focused()
+        );
         assert_eq!(stage.line_of_focus(), line, "{keys} keeps the line");
     }
 }
@@ -276,12 +416,22 @@ fn folds_keep_the_focused_item_on_its_line() {
 #[test]
 fn the_key_that_opens_closes_again() {
     let mut stage = boats();
-    for (to, item) in [("g ] t", "c1"), ("g ] s", "c3"), ("g ] k", "t2"), ("g }", "p1")] {
+    for (to, item) in [
+        ("g ] t", "c1"),
+        ("g ] s", "c3"),
+        ("g ] k", "t2"),
+        ("g }", "p1"),
+    ] {
         for level in ["z 2", "z 3"] {
             stage.press(level).press(to);
             let before = stage.window();
             stage.press("enter enter");
-            assert_eq!(stage.window(), before, "{item} at {level}: {}", stage.picture());
+            assert_eq!(
+                stage.window(),
+                before,
+                "{item} at {level}: {}",
+                stage.picture()
+            );
         }
     }
     stage.press("z 3 g ] t");
@@ -294,7 +444,11 @@ fn the_key_that_opens_closes_again() {
 
 #[test]
 fn a_branch_that_enter_unfolded_is_folded_by_it() {
-    let mut stage = Stage::open(&crate::stage::fixture("pi/branches.jsonl"), (80, 24), Theme::dark());
+    let mut stage = Stage::open(
+        &crate::stage::fixture("pi/branches.jsonl"),
+        (80, 24),
+        Theme::dark(),
+    );
     stage.press("g ] B z c");
     let before = stage.window();
     stage.press("enter");
@@ -308,16 +462,33 @@ fn a_sub_agent_opens_and_closes_in_place() {
     let mut stage = boats();
     stage.press("g ] s");
     let line = stage.line_of_focus();
-    let shows_inside = |stage: &Stage| stage.window().iter().any(|row| row.2.contains("what is in the hold"));
+    let shows_inside = |stage: &Stage| {
+        stage
+            .window()
+            .iter()
+            .any(|row| row.2.contains("what is in the hold"))
+    };
     assert!(!shows_inside(&stage), "closed at first");
     stage.press("enter");
     assert!(shows_inside(&stage), "enter opens it");
     assert_eq!(stage.line_of_focus(), line, "its call stays where it is");
     stage.press("j j h h");
-    assert!(stage.focused().contains("ask the mate"), "h goes to what holds the item: {}", stage.focused());
+    assert!(
+        stage.focused().contains("ask the mate"),
+        "h goes to what holds the item: {}",
+        stage.focused()
+    );
     stage.press("h");
-    assert!(!shows_inside(&stage), "and h closes it: {}", stage.picture());
-    assert_eq!(stage.line_of_focus(), line, "and closing it moves nothing above");
+    assert!(
+        !shows_inside(&stage),
+        "and h closes it: {}",
+        stage.picture()
+    );
+    assert_eq!(
+        stage.line_of_focus(),
+        line,
+        "and closing it moves nothing above"
+    );
 }
 
 #[test]
@@ -326,9 +497,19 @@ fn levels_keep_the_focused_item_in_sight() {
     stage.press("g ] t");
     for keys in ["+", "+", "-", "-", "-", "z 5", "z 4", "z 2", "z 3"] {
         stage.press(keys);
-        assert!(stage.line_of_focus().is_some(), "{keys}: {}", stage.picture());
+        assert!(
+            stage.line_of_focus().is_some(),
+            "{keys}: {}",
+            stage.picture()
+        );
         let focus = stage.app.reader.text.view.focus.unwrap();
-        let entry = stage.app.reader.session.transcript.get(focus.entry).unwrap();
+        let entry = stage
+            .app
+            .reader
+            .session
+            .transcript
+            .get(focus.entry)
+            .unwrap();
         assert_eq!(entry.key.as_str(), "c1", "{keys} keeps the item");
     }
     stage.press("z 1");
@@ -339,12 +520,24 @@ fn levels_keep_the_focused_item_in_sight() {
     );
     let focus = stage.app.reader.text.view.focus.unwrap();
     assert_eq!(
-        stage.app.reader.session.transcript.get(focus.entry).unwrap().key.as_str(),
+        stage
+            .app
+            .reader
+            .session
+            .transcript
+            .get(focus.entry)
+            .unwrap()
+            .key
+            .as_str(),
         "p2",
         "the turn's prompt has the focus"
     );
     stage.press("e");
-    assert!(stage.status().contains("+ shows more"), "{}", stage.status());
+    assert!(
+        stage.status().contains("+ shows more"),
+        "{}",
+        stage.status()
+    );
 }
 
 #[test]
@@ -353,13 +546,23 @@ fn hidden_thinking_loses_the_focus_to_its_neighbour() {
     stage.press("g ] k");
     let line = stage.line_of_focus().unwrap();
     stage.press("t");
-    assert!(stage.line_of_focus().is_some_and(|now| now.abs_diff(line) <= 3), "{}", stage.picture());
+    assert!(
+        stage
+            .line_of_focus()
+            .is_some_and(|now| now.abs_diff(line) <= 3),
+        "{}",
+        stage.picture()
+    );
     assert!(stage.status().contains("thinking hidden"));
     let before = stage.app.reader.text.view.focus;
     stage.press("j");
     assert_ne!(stage.app.reader.text.view.focus, before, "j still moves");
     stage.press("] k");
-    assert!(stage.status().contains("thinking is hidden"), "{}", stage.status());
+    assert!(
+        stage.status().contains("thinking is hidden"),
+        "{}",
+        stage.status()
+    );
 }
 
 // === search ===
@@ -367,7 +570,11 @@ fn hidden_thinking_loses_the_focus_to_its_neighbour() {
 fn type_search(stage: &mut Stage, text: &str) {
     stage.press("/");
     for c in text.chars() {
-        let name = if c == ' ' { "space".to_owned() } else { c.to_string() };
+        let name = if c == ' ' {
+            "space".to_owned()
+        } else {
+            c.to_string()
+        };
         stage.press(&name);
     }
 }
@@ -382,17 +589,33 @@ fn search_counts_and_goes_around() {
     stage.press("n");
     assert!(stage.status().contains("2/2"), "{}", stage.status());
     stage.press("n");
-    assert!(stage.status().contains("goes on at the beginning"), "{}", stage.status());
+    assert!(
+        stage.status().contains("goes on at the beginning"),
+        "{}",
+        stage.status()
+    );
     stage.press("N");
-    assert!(stage.status().contains("goes on at the end"), "{}", stage.status());
+    assert!(
+        stage.status().contains("goes on at the end"),
+        "{}",
+        stage.status()
+    );
     stage.press("esc n");
-    assert!(stage.status().contains("nothing is searched for"), "{}", stage.status());
+    assert!(
+        stage.status().contains("nothing is searched for"),
+        "{}",
+        stage.status()
+    );
 }
 
 #[test]
 fn a_hit_comes_into_sight_whatever_hides_it() {
     let in_sight = |stage: &Stage, words: &str| {
-        assert!(stage.window().iter().any(|row| row.2.contains(words)), "{words}: {}", stage.picture());
+        assert!(
+            stage.window().iter().any(|row| row.2.contains(words)),
+            "{words}: {}",
+            stage.picture()
+        );
     };
     let mut stage = boats();
     stage.press("g");
@@ -408,7 +631,10 @@ fn a_hit_comes_into_sight_whatever_hides_it() {
     type_search(&mut stage, "crate 57");
     in_sight(&stage, "crate 57 ");
     stage.press("enter z M");
-    assert!(!stage.window().iter().any(|row| row.2.contains("crate 57 ")), "zM closes all folds");
+    assert!(
+        !stage.window().iter().any(|row| row.2.contains("crate 57 ")),
+        "zM closes all folds"
+    );
     stage.press("n");
     in_sight(&stage, "crate 57 ");
 }
@@ -422,15 +648,26 @@ fn giving_a_search_up_restores_the_place() {
     for text in ["barnacle", "crate 57", "sentence 3", "no such words"] {
         type_search(&mut stage, text);
         stage.press("esc");
-        assert_eq!((stage.window(), stage.app.reader.text.view.focus), before, "after {text}");
+        assert_eq!(
+            (stage.window(), stage.app.reader.text.view.focus),
+            before,
+            "after {text}"
+        );
     }
     type_search(&mut stage, "crate 57");
     stage.press("ctrl-u");
-    assert_eq!((stage.window(), stage.app.reader.text.view.focus), before, "an empty pattern goes back, too");
+    assert_eq!(
+        (stage.window(), stage.app.reader.text.view.focus),
+        before,
+        "an empty pattern goes back, too"
+    );
     stage.press("esc G");
     type_search(&mut stage, "herring");
     stage.press("esc");
-    assert!(stage.app.reader.text.view.follows(), "who followed follows again");
+    assert!(
+        stage.app.reader.text.view.follows(),
+        "who followed follows again"
+    );
 }
 
 #[test]
@@ -463,13 +700,23 @@ fn the_help_lists_every_binding() {
     let picture = stage.picture();
     for binding in BINDINGS {
         assert!(picture.contains(binding.doc), "{} is missing", binding.doc);
-        assert!(picture.contains(&binding.action.to_string()), "{} is missing", binding.action);
+        assert!(
+            picture.contains(&binding.action.to_string()),
+            "{} is missing",
+            binding.action
+        );
     }
     stage.resize(80, 24);
     stage.press("G j G");
-    assert!(stage.picture().contains("quit at once"), "the end is in sight");
+    assert!(
+        stage.picture().contains("quit at once"),
+        "the end is in sight"
+    );
     stage.press("q");
-    assert!(matches!(stage.app.mode, KeyMode::Normal), "q closes the help, not the viewer");
+    assert!(
+        matches!(stage.app.mode, KeyMode::Normal),
+        "q closes the help, not the viewer"
+    );
     assert!(stage.asked.is_empty());
     stage.press("q");
     assert!(matches!(stage.asked[..], [Effect::Quit]));
@@ -480,9 +727,15 @@ fn raw_records_pop_up() {
     let mut stage = boats();
     stage.press("g r");
     assert!(matches!(stage.asked[..], [Effect::ShowRecords(_)]));
-    let tree = Tree::Map(vec![(Text::from("text"), Tree::Text(Text::from("count the boats")))]);
+    let tree = Tree::Map(vec![(
+        Text::from("text"),
+        Tree::Text(Text::from("count the boats")),
+    )]);
     let trees = vec![("line 1".to_owned(), tree)];
-    stage.happen(Event::Records { title: "raw record".to_owned(), trees });
+    stage.happen(Event::Records {
+        title: "raw record".to_owned(),
+        trees,
+    });
     assert!(stage.picture().contains("count the boats") && stage.picture().contains("raw record"));
     stage.press("esc");
     assert!(stage.picture().contains("you"), "esc closes it");
@@ -491,7 +744,10 @@ fn raw_records_pop_up() {
 #[test]
 fn copies() {
     let mut stage = boats();
-    stage.feed(Feed::File { id: FileId(0), path: Path::new("/home/mira/boats.jsonl").into() });
+    stage.feed(Feed::File {
+        id: FileId(0),
+        path: Path::new("/home/mira/boats.jsonl").into(),
+    });
     stage.press("g ] t ] t");
     let mut copied = |keys: &str| {
         stage.asked.clear();
@@ -523,7 +779,11 @@ fn another_size_keeps_the_place() {
         for size in [(44, 9), (120, 40), (30, 5), (80, 24)] {
             stage.resize(size.0, size.1);
             assert_eq!(stage.app.reader.text.view.focus, focus, "the focus stays");
-            assert!(stage.line_of_focus().is_some(), "and is in sight at {size:?}: {}", stage.picture());
+            assert!(
+                stage.line_of_focus().is_some(),
+                "and is in sight at {size:?}: {}",
+                stage.picture()
+            );
         }
     }
 }
@@ -535,8 +795,16 @@ fn a_late_result_does_not_move_what_is_read() {
     talk(&mut stage, 0, 6);
     stage.press("k k");
     let (line, focus) = (stage.line_of_focus(), stage.app.reader.text.view.focus);
-    stage.add([result("c8", &lines(9, |n| format!("wave {n}")), Verdict::Done)]);
-    assert!(stage.picture().contains("wave 9"), "the result is shown above: {}", stage.picture());
+    stage.add([result(
+        "c8",
+        &lines(9, |n| format!("wave {n}")),
+        Verdict::Done,
+    )]);
+    assert!(
+        stage.picture().contains("wave 9"),
+        "the result is shown above: {}",
+        stage.picture()
+    );
     assert_eq!(
         (stage.line_of_focus(), stage.app.reader.text.view.focus),
         (line, focus),
@@ -548,7 +816,11 @@ fn whole() -> Vec<Edit> {
     let mut edits = vec![prompt("p0", "before all that")];
     edits.extend((0..60).map(|n| answer(&format!("talk {n}"), &format!("sentence {n}"))));
     edits.push(call("c1", "ls hold"));
-    edits.push(result("c1", &lines(90, |n| format!("crate {n}")), Verdict::Done));
+    edits.push(result(
+        "c1",
+        &lines(90, |n| format!("crate {n}")),
+        Verdict::Done,
+    ));
     edits.extend((60..90).map(|n| answer(&format!("talk {n}"), &format!("sentence {n}"))));
     edits
 }
@@ -560,10 +832,28 @@ fn reading_anew_keeps_place_folds_and_search() {
     stage.press("g ] t l");
     type_search(&mut stage, "crate 4");
     stage.press("enter j");
-    let before = (stage.window().len(), stage.line_of_focus(), stage.focused(), stage.status());
-    stage.add_as(Mode::ReplaceStart, Stretch::Whole, whole().into_iter().take(40));
-    stage.add_as(Mode::ReplaceEnd, Stretch::Whole, whole().into_iter().skip(40));
-    let after = (stage.window().len(), stage.line_of_focus(), stage.focused(), stage.status());
+    let before = (
+        stage.window().len(),
+        stage.line_of_focus(),
+        stage.focused(),
+        stage.status(),
+    );
+    stage.add_as(
+        Mode::ReplaceStart,
+        Stretch::Whole,
+        whole().into_iter().take(40),
+    );
+    stage.add_as(
+        Mode::ReplaceEnd,
+        Stretch::Whole,
+        whole().into_iter().skip(40),
+    );
+    let after = (
+        stage.window().len(),
+        stage.line_of_focus(),
+        stage.focused(),
+        stage.status(),
+    );
     assert_eq!(before, after, "read anew, nothing moves");
 }
 
@@ -576,15 +866,33 @@ fn what_is_left_out_above_moves_nothing_and_only_what_is_new_counts() {
     stage.press("g ] t l");
     type_search(&mut stage, "crate 4");
     stage.press("enter j");
-    let texts = |stage: &Stage| stage.window().into_iter().map(|row| row.2).collect::<Vec<_>>();
+    let texts = |stage: &Stage| {
+        stage
+            .window()
+            .into_iter()
+            .map(|row| row.2)
+            .collect::<Vec<_>>()
+    };
     let before = (texts(&stage), stage.line_of_focus(), stage.focused());
     let mut anew = whole();
     anew.remove(3);
     anew.insert(9, answer("between", "not there before"));
     anew.extend([answer("last", "news"), answer("very last", "more news")]);
-    stage.add_as(Mode::ReplaceStart, Stretch::Whole, anew.iter().take(40).cloned());
-    assert_eq!((texts(&stage), stage.line_of_focus(), stage.focused()), before, "while it is read");
-    stage.add_as(Mode::ReplaceEnd, Stretch::Whole, anew.iter().skip(40).cloned());
+    stage.add_as(
+        Mode::ReplaceStart,
+        Stretch::Whole,
+        anew.iter().take(40).cloned(),
+    );
+    assert_eq!(
+        (texts(&stage), stage.line_of_focus(), stage.focused()),
+        before,
+        "while it is read"
+    );
+    stage.add_as(
+        Mode::ReplaceEnd,
+        Stretch::Whole,
+        anew.iter().skip(40).cloned(),
+    );
     // The line that tells of news takes the last one.
     let after = texts(&stage);
     assert_eq!(after, before.0[..after.len()]);
@@ -592,10 +900,20 @@ fn what_is_left_out_above_moves_nothing_and_only_what_is_new_counts() {
         (after.len(), stage.line_of_focus(), stage.focused()),
         (before.0.len() - 1, before.1, before.2)
     );
-    assert!(stage.status().contains("/crate 4 1/11"), "{}", stage.status());
-    assert_eq!(stage.app.reader.text.unseen, 3, "of what was there before nothing is new");
+    assert!(
+        stage.status().contains("/crate 4 1/11"),
+        "{}",
+        stage.status()
+    );
+    assert_eq!(
+        stage.app.reader.text.unseen, 3,
+        "of what was there before nothing is new"
+    );
     stage.add_as(Mode::Replace, Stretch::Whole, anew);
-    assert_eq!(stage.app.reader.text.unseen, 3, "nor is anything that was not there the first time");
+    assert_eq!(
+        stage.app.reader.text.unseen, 3,
+        "nor is anything that was not there the first time"
+    );
 }
 
 #[test]
@@ -608,10 +926,15 @@ fn what_stands_beside_a_row_that_goes_holds_the_window() {
     let line = stage.line_of_focus().unwrap();
     let gone = stage.focused_key();
     let is_gone = |edit: &Edit| matches!(edit, Edit::Entry(entry) if *entry.key == *gone);
-    stage.add_as(Mode::Replace, Stretch::Whole, whole().into_iter().filter(|edit| !is_gone(edit)));
+    stage.add_as(
+        Mode::Replace,
+        Stretch::Whole,
+        whole().into_iter().filter(|edit| !is_gone(edit)),
+    );
     let after = stage.window();
-    let held =
-        (0..after.len()).filter(|at| after[*at].2 == before[*at].2 && !after[*at].2.is_empty()).count();
+    let held = (0..after.len())
+        .filter(|at| after[*at].2 == before[*at].2 && !after[*at].2.is_empty())
+        .count();
     assert!(held > 4, "line {line}, {gone}: {before:#?} {after:#?}");
     assert!(!stage.app.reader.text.view.follows());
 }
@@ -621,7 +944,10 @@ fn the_whole_takes_the_place_of_the_preview() {
     let mut stage = Stage::made((80, 24));
     let end: Vec<Edit> = whole().into_iter().skip(55).collect();
     stage.add_as(Mode::Append, Stretch::Preview, end);
-    stage.feed(Feed::Progress { done: 10, total: 100 });
+    stage.feed(Feed::Progress {
+        done: 10,
+        total: 100,
+    });
     stage.arrange();
     assert!(stage.status().contains("reading 10%"), "{}", stage.status());
     stage.press("[ t l j j j j");
@@ -629,13 +955,27 @@ fn the_whole_takes_the_place_of_the_preview() {
     stage.press("enter N");
     let before = (stage.window(), stage.focused());
     stage.add_as(Mode::Append, Stretch::Whole, whole());
-    let texts = |window: &[(u32, usize, String)]| window.iter().map(|row| row.2.clone()).collect::<Vec<_>>();
-    assert_eq!(texts(&stage.window()), texts(&before.0), "nothing is seen of the reading");
+    let texts = |window: &[(u32, usize, String)]| {
+        window.iter().map(|row| row.2.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        texts(&stage.window()),
+        texts(&before.0),
+        "nothing is seen of the reading"
+    );
     stage.feed(Feed::CaughtUp);
     stage.arrange();
-    assert_eq!(texts(&stage.window()), texts(&before.0), "the swap moves nothing");
+    assert_eq!(
+        texts(&stage.window()),
+        texts(&before.0),
+        "the swap moves nothing"
+    );
     assert_eq!(stage.focused(), before.1);
-    assert!(stage.status().contains("/90"), "the search covers the whole: {}", stage.status());
+    assert!(
+        stage.status().contains("/90"),
+        "the search covers the whole: {}",
+        stage.status()
+    );
     assert!(!stage.status().contains("reading"));
 }
 
@@ -646,12 +986,38 @@ fn a_retired_entry_gives_way_to_the_one_before() {
     stage.press("g ] t k k");
     let before = stage.line_of_focus();
     let focus = stage.app.reader.text.view.focus.unwrap();
-    let key = stage.app.reader.session.transcript.get(focus.entry).unwrap().key.clone();
+    let key = stage
+        .app
+        .reader
+        .session
+        .transcript
+        .get(focus.entry)
+        .unwrap()
+        .key
+        .clone();
     assert_eq!(key.as_str(), "talk 58");
     stage.add([Edit::Retire(key)]);
-    assert!(stage.window().iter().any(|row| row.2.contains("sentence 57")), "{}", stage.picture());
+    assert!(
+        stage
+            .window()
+            .iter()
+            .any(|row| row.2.contains("sentence 57")),
+        "{}",
+        stage.picture()
+    );
     let focus = stage.app.reader.text.view.focus.unwrap();
-    assert_eq!(stage.app.reader.session.transcript.get(focus.entry).unwrap().key.as_str(), "talk 57");
+    assert_eq!(
+        stage
+            .app
+            .reader
+            .session
+            .transcript
+            .get(focus.entry)
+            .unwrap()
+            .key
+            .as_str(),
+        "talk 57"
+    );
     assert_eq!(stage.line_of_focus(), before);
 }
 
@@ -671,18 +1037,34 @@ fn an_empty_session_and_a_fault_say_so() {
     };
     stage.feed(Feed::Opened(Box::new(opened)));
     stage.arrange();
-    assert!(stage.picture().contains("nothing here yet"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("nothing here yet"),
+        "{}",
+        stage.picture()
+    );
     for binding in BINDINGS {
         stage.press(binding.keys[0]).press("esc");
     }
     stage.feed(Feed::Link(LinkState::Gone));
     stage.arrange();
-    assert!(stage.picture().contains("the file is gone"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("the file is gone"),
+        "{}",
+        stage.picture()
+    );
     stage.feed(Feed::Fault(Text::from("the disk is on fire")));
     stage.arrange();
-    assert!(stage.picture().contains("the disk is on fire"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("the disk is on fire"),
+        "{}",
+        stage.picture()
+    );
     stage.add([prompt("p1", "still there")]);
-    assert!(stage.picture().contains("reading stopped"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("reading stopped"),
+        "{}",
+        stage.picture()
+    );
 }
 
 // === clocks ===
@@ -692,14 +1074,26 @@ fn clocks_tick_only_while_the_agent_is_at_work() {
     let mut stage = Stage::made((80, 24));
     let start = 1_700_000_000_000;
     stage.add([prompt("p1", "wait"), call("c1", "sleep 1000")]);
-    stage.happen(Event::Tick { now: Timestamp(start + 42_000) });
+    stage.happen(Event::Tick {
+        now: Timestamp(start + 42_000),
+    });
     stage.happen(Event::Written(Timestamp(start)));
     stage.arrange();
-    assert!(stage.picture().contains("running 0:42"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("running 0:42"),
+        "{}",
+        stage.picture()
+    );
     assert!(stage.app.reader.ticks(), "a running call has a second hand");
-    stage.happen(Event::Tick { now: Timestamp(start + 86_400_000) });
+    stage.happen(Event::Tick {
+        now: Timestamp(start + 86_400_000),
+    });
     stage.arrange();
-    assert!(stage.picture().contains("no result"), "a day later nothing runs: {}", stage.picture());
+    assert!(
+        stage.picture().contains("no result"),
+        "a day later nothing runs: {}",
+        stage.picture()
+    );
     assert!(!stage.picture().contains("running"), "{}", stage.picture());
     assert!(!stage.app.reader.ticks(), "and nothing ticks");
 }
@@ -708,8 +1102,13 @@ fn clocks_tick_only_while_the_agent_is_at_work() {
 
 fn keys() -> impl Strategy<Value = Vec<String>> {
     let bound = || {
-        let all = BINDINGS.iter().flat_map(|binding| binding.keys.iter().copied());
-        select(all.filter(|keys| !["q", "Q"].contains(keys)).collect::<Vec<_>>())
+        let all = BINDINGS
+            .iter()
+            .flat_map(|binding| binding.keys.iter().copied());
+        select(
+            all.filter(|keys| !["q", "Q"].contains(keys))
+                .collect::<Vec<_>>(),
+        )
     };
     let key = prop_oneof![
         8 => bound().prop_map(str::to_owned),

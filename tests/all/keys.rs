@@ -27,7 +27,8 @@ use tv::render::row::{Fold, Level};
 use tv::render::theme::Theme;
 
 use crate::made::{
-    answer, boats, calls, entry, harbour, in_lane, lane, lines, prompt, result_at, rule, says, talk, with,
+    answer, boats, calls, entry, harbour, in_lane, lane, lines, prompt, result_at, rule, says,
+    talk, with,
 };
 use crate::stage::{Stage, demo, fixture};
 
@@ -69,7 +70,11 @@ const JOURNEYS: &[Journey] = &[
         let mut tall = one_tall();
         let before = tall.window();
         key.press(&mut tall);
-        assert_eq!(tall.window()[..20], before[1..21], "a line further in the tall item");
+        assert_eq!(
+            tall.window()[..20],
+            before[1..21],
+            "a line further in the tall item"
+        );
     }),
     ("previous", |key| {
         let mut stage = landmarks();
@@ -79,7 +84,11 @@ const JOURNEYS: &[Journey] = &[
         let mut tall = one_tall();
         let before = tall.press("5 j").window();
         key.press(&mut tall);
-        assert_eq!(tall.window()[1..21], before[..20], "a line back in the tall item");
+        assert_eq!(
+            tall.window()[1..21],
+            before[..20],
+            "a line back in the tall item"
+        );
     }),
     ("line-down", |key| scrolls(key, "g", 1)),
     ("line-up", |key| scrolls(key, "g 3 0 ctrl-e", -1)),
@@ -90,7 +99,10 @@ const JOURNEYS: &[Journey] = &[
     ("top", |key| {
         let mut stage = long();
         key.press(&mut stage);
-        assert_eq!((stage.window()[0].1, stage.focused_key()), (0, "p1".to_owned()));
+        assert_eq!(
+            (stage.window()[0].1, stage.focused_key()),
+            (0, "p1".to_owned())
+        );
     }),
     ("bottom", |key| {
         let mut stage = long();
@@ -113,7 +125,8 @@ const JOURNEYS: &[Journey] = &[
     ("previous-error", |key| leads(key, "G", "w2")),
     ("pair", |key| {
         let mut stage = boats();
-        let shows = |stage: &Stage, words: &str| stage.window().iter().any(|row| row.2.contains(words));
+        let shows =
+            |stage: &Stage, words: &str| stage.window().iter().any(|row| row.2.contains(words));
         stage.press("g ] t l");
         assert!(shows(&stage, "ls hold") && !shows(&stage, "crate 90"));
         key.press(&mut stage);
@@ -184,20 +197,33 @@ const JOURNEYS: &[Journey] = &[
         assert_eq!(stage.window(), before, "and as before");
         stage.press("] s");
         key.press(&mut stage);
-        assert!(stage.picture().contains("what is in the hold"), "a sub-agent");
+        assert!(
+            stage.picture().contains("what is in the hold"),
+            "a sub-agent"
+        );
         key.press(&mut stage);
-        assert!(!stage.picture().contains("what is in the hold"), "closed again");
+        assert!(
+            !stage.picture().contains("what is in the hold"),
+            "closed again"
+        );
     }),
     ("collapse", |key| {
         let mut stage = boats();
         stage.press("g ] s l j");
         assert_eq!(stage.focused_key(), "m1");
         key.press(&mut stage);
-        assert_eq!(stage.app.reader.text.folds.get(&Text::from("m1"), 0), Fold::Closed, "the item");
+        assert_eq!(
+            stage.app.reader.text.folds.get(&Text::from("m1"), 0),
+            Fold::Closed,
+            "the item"
+        );
         key.press(&mut stage);
         assert_eq!(stage.focused_key(), "c3", "what holds it");
         key.press(&mut stage);
-        assert!(!stage.picture().contains("what is in the hold"), "the sub-agent");
+        assert!(
+            !stage.picture().contains("what is in the hold"),
+            "the sub-agent"
+        );
     }),
     ("toggle-fold", |key| {
         let mut stage = boats();
@@ -215,10 +241,18 @@ const JOURNEYS: &[Journey] = &[
         stage.press("] B");
         let before = stage.app.reader.text.sequence.len();
         key.press(&mut stage);
-        assert!(stage.picture().contains("▸ branch 1"), "{}", stage.picture());
+        assert!(
+            stage.picture().contains("▸ branch 1"),
+            "{}",
+            stage.picture()
+        );
         assert!(stage.app.reader.text.sequence.len() < before);
         key.press(&mut stage);
-        assert!(stage.picture().contains("▾ branch 1"), "{}", stage.picture());
+        assert!(
+            stage.picture().contains("▾ branch 1"),
+            "{}",
+            stage.picture()
+        );
     }),
     ("open-all", |key| {
         let mut stage = tall_screen();
@@ -234,34 +268,65 @@ const JOURNEYS: &[Journey] = &[
     ("level-up", |key| {
         let mut stage = tall_screen();
         key.press(&mut stage);
-        assert!(stage.picture().contains("crate 45 "), "full shows all of a result");
+        assert!(
+            stage.picture().contains("crate 45 "),
+            "full shows all of a result"
+        );
     }),
     ("level-down", |key| {
         let mut stage = tall_screen();
         key.press(&mut stage);
-        assert!(!stage.picture().contains("crate 1 "), "the outline shows no results");
+        assert!(
+            !stage.picture().contains("crate 1 "),
+            "the outline shows no results"
+        );
     }),
     ("level-1", |key| {
         let mut stage = tall_screen();
         key.press(&mut stage);
-        let keys: Vec<String> =
-            stage.app.reader.text.sequence.order().iter().map(|id| key_of(&stage, *id)).collect();
+        let keys: Vec<String> = stage
+            .app
+            .reader
+            .text
+            .sequence
+            .order()
+            .iter()
+            .map(|id| key_of(&stage, *id))
+            .collect();
         assert_eq!(keys, ["p1", "p2", "p3"]);
     }),
     ("level-2", |key| {
         let mut stage = tall_screen();
         key.press(&mut stage);
-        let heads = stage.window().iter().filter(|row| row.2.contains("ls hold")).count();
-        assert!(heads == 1 && !stage.picture().contains("crate 1 "), "{}", stage.picture());
-        assert!(stage.picture().contains("ninety crates"), "{}", stage.picture());
+        let heads = stage
+            .window()
+            .iter()
+            .filter(|row| row.2.contains("ls hold"))
+            .count();
+        assert!(
+            heads == 1 && !stage.picture().contains("crate 1 "),
+            "{}",
+            stage.picture()
+        );
+        assert!(
+            stage.picture().contains("ninety crates"),
+            "{}",
+            stage.picture()
+        );
     }),
     ("level-3", |key| {
         let mut stage = tall_screen();
         stage.press("z 2");
         key.press(&mut stage);
         let picture = stage.picture();
-        assert!(picture.contains("crate 1 ") && picture.contains("crate 90 "), "{picture}");
-        assert!(!picture.contains("crate 45 ") && picture.contains("lines"), "{picture}");
+        assert!(
+            picture.contains("crate 1 ") && picture.contains("crate 90 "),
+            "{picture}"
+        );
+        assert!(
+            !picture.contains("crate 45 ") && picture.contains("lines"),
+            "{picture}"
+        );
     }),
     ("level-4", |key| {
         let mut stage = tall_screen();
@@ -273,13 +338,20 @@ const JOURNEYS: &[Journey] = &[
         stage.press("z 4 g");
         assert!(!stage.picture().contains("user p1"));
         key.press(&mut stage);
-        assert!(stage.picture().contains("user p1"), "what the record says: {}", stage.picture());
+        assert!(
+            stage.picture().contains("user p1"),
+            "what the record says: {}",
+            stage.picture()
+        );
     }),
     ("toggle-thinking", |key| {
         let mut stage = tall_screen();
         assert!(stage.picture().contains("maybe nothing"));
         key.press(&mut stage);
-        assert!(!stage.picture().contains("maybe nothing") && stage.status().contains("thinking hidden"));
+        assert!(
+            !stage.picture().contains("maybe nothing")
+                && stage.status().contains("thinking hidden")
+        );
         key.press(&mut stage);
         assert!(stage.picture().contains("maybe nothing"));
     }),
@@ -312,7 +384,11 @@ const JOURNEYS: &[Journey] = &[
     ("search", |key| {
         let mut stage = landmarks();
         key.press(&mut stage).type_in("lantern").press("enter");
-        assert!(stage.status().contains("/lantern 1/2"), "{}", stage.status());
+        assert!(
+            stage.status().contains("/lantern 1/2"),
+            "{}",
+            stage.status()
+        );
         stage.press("esc g");
         key.press(&mut stage).type_in("u:carry").press("enter");
         assert!(stage.status().contains("in prompts"), "{}", stage.status());
@@ -322,7 +398,10 @@ const JOURNEYS: &[Journey] = &[
         stage.press("/").type_in("lantern").press("enter");
         key.press(&mut stage);
         let (lines, list) = (stage.picture(), stage.app.reader.views.open());
-        assert!(list == Some(View::Hits) && lines.contains("2 hits in 1 item"), "{lines}");
+        assert!(
+            list == Some(View::Hits) && lines.contains("2 hits in 1 item"),
+            "{lines}"
+        );
         key.press(&mut stage);
         assert_eq!(stage.app.reader.views.open(), None);
     }),
@@ -354,12 +433,24 @@ const JOURNEYS: &[Journey] = &[
         key.press(&mut stage).press("enter g");
         assert!(shown(&stage).len() > 5, "empty shows all");
     }),
-    ("filter-errors", |key| filters(key, "g", &["c3", "m2", "w1", "w2"])),
-    ("filter-tools", |key| filters(key, "g", &["a2", "c3", "c4", "m2", "c7", "c8", "c9"])),
-    ("filter-prompts", |key| filters(key, "g", &["p1", "p2", "m1", "p3", "i1", "m3", "p4", "i2"])),
-    ("filter-this-tool", |key| filters(key, "g ] s", &["c4", "c7"])),
-    ("filter-this-subagent", |key| filters(key, "g ] s", &["m1", "m2"])),
-    ("filter-this-id", |key| filters(key, "g ] s", &["c4", "m1", "m2"])),
+    ("filter-errors", |key| {
+        filters(key, "g", &["c3", "m2", "w1", "w2"]);
+    }),
+    ("filter-tools", |key| {
+        filters(key, "g", &["a2", "c3", "c4", "m2", "c7", "c8", "c9"]);
+    }),
+    ("filter-prompts", |key| {
+        filters(key, "g", &["p1", "p2", "m1", "p3", "i1", "m3", "p4", "i2"]);
+    }),
+    ("filter-this-tool", |key| {
+        filters(key, "g ] s", &["c4", "c7"]);
+    }),
+    ("filter-this-subagent", |key| {
+        filters(key, "g ] s", &["m1", "m2"]);
+    }),
+    ("filter-this-id", |key| {
+        filters(key, "g ] s", &["c4", "m1", "m2"]);
+    }),
     ("clear-filter", |key| {
         let mut stage = landmarks();
         stage.press("f e");
@@ -378,7 +469,11 @@ const JOURNEYS: &[Journey] = &[
     ("copy-path", |key| {
         let (stage, record) = on_a_record(key);
         let wanted = format!("{}:{record}", fixture(BRANCHES).display());
-        assert!(matches!(&stage.asked[..], [Effect::Copy(text)] if *text == wanted), "{:?}", stage.asked);
+        assert!(
+            matches!(&stage.asked[..], [Effect::Copy(text)] if *text == wanted),
+            "{:?}",
+            stage.asked
+        );
     }),
     ("copy-id", |key| copies(key, "c3")),
     ("raw", |key| {
@@ -394,7 +489,11 @@ const JOURNEYS: &[Journey] = &[
     ("resume", |key| {
         let mut stage = Stage::open(&fixture(BRANCHES), (80, 24), Theme::dark());
         key.press(&mut stage);
-        assert!(stage.picture().contains("continue  pi --session"), "{}", stage.picture());
+        assert!(
+            stage.picture().contains("continue  pi --session"),
+            "{}",
+            stage.picture()
+        );
         assert!(matches!(&stage.asked[..], [Effect::Copy(line)] if line.contains("pi --session")));
         stage.press("enter");
         assert!(matches!(&stage.asked[..], [_, Effect::Resume { words, .. }] if words[0] == "pi"));
@@ -427,11 +526,20 @@ const JOURNEYS: &[Journey] = &[
         key.press(&mut stage);
         assert!(stage.picture().contains("next item"), "{}", stage.picture());
         stage.press("/").type_in("session anew").press("enter");
-        assert!(stage.picture().contains("read the session anew") && !stage.picture().contains("next item"));
+        assert!(
+            stage.picture().contains("read the session anew")
+                && !stage.picture().contains("next item")
+        );
     }),
-    ("reload", |key| asks(key, |effect| matches!(effect, Effect::Reload))),
-    ("redraw", |key| asks(key, |effect| matches!(effect, Effect::Redraw))),
-    ("suspend", |key| asks(key, |effect| matches!(effect, Effect::Suspend))),
+    ("reload", |key| {
+        asks(key, |effect| matches!(effect, Effect::Reload));
+    }),
+    ("redraw", |key| {
+        asks(key, |effect| matches!(effect, Effect::Redraw));
+    }),
+    ("suspend", |key| {
+        asks(key, |effect| matches!(effect, Effect::Suspend));
+    }),
     ("cancel", |key| {
         let mut stage = landmarks();
         stage.press("?");
@@ -446,7 +554,10 @@ const JOURNEYS: &[Journey] = &[
         let mut stage = landmarks();
         stage.app.came_from = CameFrom::Picker;
         key.press(&mut stage);
-        assert!(matches!(stage.asked[..], [Effect::Leave]), "back to the picker");
+        assert!(
+            matches!(stage.asked[..], [Effect::Leave]),
+            "back to the picker"
+        );
     }),
     ("quit-now", |key| {
         let mut stage = landmarks();
@@ -483,7 +594,11 @@ fn image(key: &str, seconds: i64) -> Edit {
 fn costs(edit: Edit, usd: f64) -> Edit {
     with(edit, |entry| {
         entry.model = Some(Text::from("gpt-5"));
-        entry.usage = Some(Box::new(Usage { input: Some(9_000), cost: Some(usd), ..Usage::default() }));
+        entry.usage = Some(Box::new(Usage {
+            input: Some(9_000),
+            cost: Some(usd),
+            ..Usage::default()
+        }));
     })
 }
 
@@ -506,7 +621,9 @@ fn landmarks() -> Stage {
         rule("k2", 401, compacted()),
         rule("b2", 402, Break::Branch(Text::from("once more"))),
         with(image("i2", 403), |entry| entry.marks.prompt = false),
-        entry("t5", 404, Role::Assistant, |batch| vec![BlockKind::Thinking(batch.prose("Is it?"))]),
+        entry("t5", 404, Role::Assistant, |batch| {
+            vec![BlockKind::Thinking(batch.prose("Is it?"))]
+        }),
         rule("w2", 405, Break::Error(Text::from("the lamp is out"))),
         calls("c9", 406, "bash", ToolKind::Run, "light the lamp"),
         costs(says("a5", 407, Role::Assistant, "That is all."), 0.6),
@@ -554,13 +671,23 @@ fn branches() -> Stage {
 fn scrolls(key: &Key, before: &str, by: isize) {
     let mut stage = long();
     stage.press(before);
-    let whole = |stage: &Stage| stage.window().into_iter().map(|row| (row.0, row.1)).collect::<Vec<_>>();
+    let whole = |stage: &Stage| {
+        stage
+            .window()
+            .into_iter()
+            .map(|row| (row.0, row.1))
+            .collect::<Vec<_>>()
+    };
     let from = whole(&stage);
     key.press(&mut stage);
     let to = whole(&stage);
     let by_lines = by.unsigned_abs();
     let (upper, lower) = if by > 0 { (&from, &to) } else { (&to, &from) };
-    assert_eq!(upper[by_lines..], lower[..upper.len() - by_lines], "{by} lines");
+    assert_eq!(
+        upper[by_lines..],
+        lower[..upper.len() - by_lines],
+        "{by} lines"
+    );
 }
 
 /// After these keys the key leads to the entry.
@@ -574,12 +701,28 @@ fn leads(key: &Key, before: &str, to: &str) {
 }
 
 fn key_of(stage: &Stage, id: EntryId) -> String {
-    stage.app.reader.session.transcript.get(id).unwrap().key.to_string()
+    stage
+        .app
+        .reader
+        .session
+        .transcript
+        .get(id)
+        .unwrap()
+        .key
+        .to_string()
 }
 
 /// Keys of the entries in the sequence.
 fn shown(stage: &Stage) -> Vec<String> {
-    stage.app.reader.text.sequence.order().iter().map(|id| key_of(stage, *id)).collect()
+    stage
+        .app
+        .reader
+        .text
+        .sequence
+        .order()
+        .iter()
+        .map(|id| key_of(stage, *id))
+        .collect()
 }
 
 fn filters(key: &Key, before: &str, to: &[&str]) {
@@ -609,13 +752,21 @@ fn copies(key: &Key, wanted: &str) {
     let mut stage = landmarks();
     stage.press("e");
     key.press(&mut stage);
-    assert!(matches!(&stage.asked[..], [Effect::Copy(text)] if text == wanted), "{:?}", stage.asked);
+    assert!(
+        matches!(&stage.asked[..], [Effect::Copy(text)] if text == wanted),
+        "{:?}",
+        stage.asked
+    );
 }
 
 fn asks(key: &Key, is_it: fn(&Effect) -> bool) {
     let mut stage = landmarks();
     key.press(&mut stage);
-    assert!(stage.asked.len() == 1 && stage.asked.iter().all(is_it), "{:?}", stage.asked);
+    assert!(
+        stage.asked.len() == 1 && stage.asked.iter().all(is_it),
+        "{:?}",
+        stage.asked
+    );
 }
 
 fn divided(stage: &Stage) -> tv::app::layout::Frame {
@@ -651,7 +802,9 @@ fn every_binding_has_a_journey() {
     let missing: Vec<String> = missing.collect();
     assert!(missing.is_empty(), "\n{}\n", missing.join("\n"));
     for (name, _) in journeys() {
-        let is_bound = BINDINGS.iter().any(|binding| binding.action.to_string() == *name);
+        let is_bound = BINDINGS
+            .iter()
+            .any(|binding| binding.action.to_string() == *name);
         assert!(is_bound, "the journey of {name} belongs to no binding");
     }
 }
@@ -662,16 +815,25 @@ fn every_key_of_every_preset_does_what_its_journey_says() {
     for preset in PRESETS {
         let keymap = Keymap::new(preset, &[]).0;
         for binding in BINDINGS {
-            let Some((name, walk)) = journey_of(binding.action) else { continue };
+            let Some((name, walk)) = journey_of(binding.action) else {
+                continue;
+            };
             for keys in keymap.keys_of(binding.action) {
-                let key = Key { keys: keys.replace("a-z", "a"), preset };
+                let key = Key {
+                    keys: keys.replace("a-z", "a"),
+                    preset,
+                };
                 if catch_unwind(move || walk(&key)).is_err() {
                     failed.push(format!("{preset:?}: {keys} ({name}: {})", binding.doc));
                 }
             }
         }
     }
-    assert!(failed.is_empty(), "these keys do not do what their journeys say:\n{}", failed.join("\n"));
+    assert!(
+        failed.is_empty(),
+        "these keys do not do what their journeys say:\n{}",
+        failed.join("\n")
+    );
 }
 
 /// The help, the listing that `tv --keys` writes and the keys in force are one in every preset; the table
@@ -688,16 +850,28 @@ fn help_and_listing_show_the_keys_in_force() {
             let keys: Vec<String> = keymap.keys_of(binding.action).collect();
             for keys in &keys {
                 let presses = parse_keys(&keys.replace("a-z", "a")).unwrap();
-                assert_eq!(keymap.look_up(&presses), Match::Action(binding.action), "{preset:?} {keys}");
+                assert_eq!(
+                    keymap.look_up(&presses),
+                    Match::Action(binding.action),
+                    "{preset:?} {keys}"
+                );
             }
-            assert!(!keys.is_empty() && listed.starts_with(&keys.join("  ")), "{preset:?}: {listed}");
-            assert!(listed.contains(&name) && listed.ends_with(binding.doc), "{preset:?}: {listed}");
+            assert!(
+                !keys.is_empty() && listed.starts_with(&keys.join("  ")),
+                "{preset:?}: {listed}"
+            );
+            assert!(
+                listed.contains(&name) && listed.ends_with(binding.doc),
+                "{preset:?}: {listed}"
+            );
             let pressed: Vec<String> = keys.iter().map(|keys| keys.replace(' ', "")).collect();
             let pressed = pressed.join("  ");
             let helped = help.iter().position(|line| match line {
-                HelpLine::Binding { keys: listed, doc, action } => {
-                    *action == name && *doc == binding.doc && *listed == pressed
-                }
+                HelpLine::Binding {
+                    keys: listed,
+                    doc,
+                    action,
+                } => *action == name && *doc == binding.doc && *listed == pressed,
                 HelpLine::Heading(_) | HelpLine::Gap => false,
             });
             let helped = helped.unwrap_or_else(|| panic!("{preset:?}: the help lacks {name}"));
@@ -705,20 +879,36 @@ fn help_and_listing_show_the_keys_in_force() {
                 HelpLine::Heading(title) => Some(*title),
                 _ => None,
             });
-            assert_eq!(heading, Some(binding.group.title()), "{preset:?}: {name} stands under its group");
+            assert_eq!(
+                heading,
+                Some(binding.group.title()),
+                "{preset:?}: {name} stands under its group"
+            );
         }
     }
 }
 
 #[test]
 fn the_program_lists_the_keys_of_the_preset() {
-    for (word, preset) in [("default", Preset::Default), ("less", Preset::Less), ("vim", Preset::Vim)] {
+    for (word, preset) in [
+        ("default", Preset::Default),
+        ("less", Preset::Less),
+        ("vim", Preset::Vim),
+    ] {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join("tv");
         std::fs::create_dir(&folder).unwrap();
-        std::fs::write(folder.join("config.toml"), format!("[keys]\npreset = \"{word}\"\n")).unwrap();
+        std::fs::write(
+            folder.join("config.toml"),
+            format!("[keys]\npreset = \"{word}\"\n"),
+        )
+        .unwrap();
         let mut program = Command::new(env!("CARGO_BIN_EXE_tv"));
-        let output = program.arg("keys").env("XDG_CONFIG_HOME", home.path()).output().unwrap();
+        let output = program
+            .arg("keys")
+            .env("XDG_CONFIG_HOME", home.path())
+            .output()
+            .unwrap();
         let written = String::from_utf8(output.stdout).unwrap();
         assert_eq!(written, Keymap::new(preset, &[]).0.listing(), "{word}");
     }
@@ -727,9 +917,18 @@ fn the_program_lists_the_keys_of_the_preset() {
 #[test]
 fn no_journey_arrives_without_its_key() {
     let walked = |walk: fn(&Key)| {
-        let key = Key { keys: IDLE.to_owned(), preset: Preset::Default };
+        let key = Key {
+            keys: IDLE.to_owned(),
+            preset: Preset::Default,
+        };
         catch_unwind(move || walk(&key)).is_ok()
     };
-    let hollow: Vec<&str> = journeys().filter(|(_, walk)| walked(*walk)).map(|(name, _)| *name).collect();
-    assert!(hollow.is_empty(), "these journeys assert nothing that their keys do: {hollow:?}");
+    let hollow: Vec<&str> = journeys()
+        .filter(|(_, walk)| walked(*walk))
+        .map(|(name, _)| *name)
+        .collect();
+    assert!(
+        hollow.is_empty(),
+        "these journeys assert nothing that their keys do: {hollow:?}"
+    );
 }

@@ -23,7 +23,10 @@ fn gutter(stage: &Stage) -> Vec<String> {
     };
     let window = stage.window();
     let rows = window.iter().zip(0..).map(|((_, _, text), line)| {
-        let word = text.split_whitespace().find(|word| !word.contains(':')).unwrap_or("");
+        let word = text
+            .split_whitespace()
+            .find(|word| !word.contains(':'))
+            .unwrap_or("");
         format!("{:4}{word}", cells(line)).trim_end().to_owned()
     });
     rows.collect()
@@ -53,14 +56,32 @@ fn calls_that_cross_are_distinguished_from_calls_within_each_other() {
     let within = crossed((120, 40), ["c2", "c1"]);
     assert_eq!(
         gutter(&within)[3..11],
-        ["╭   run", "│   one", "│   two", "│╭  run", "││  one", "│╰  two", "╰", "    bot"],
+        [
+            "╭   run",
+            "│   one",
+            "│   two",
+            "│╭  run",
+            "││  one",
+            "│╰  two",
+            "╰",
+            "    bot"
+        ],
         "{}",
         within.picture()
     );
     let across = crossed((120, 40), ["c1", "c2"]);
     assert_eq!(
         gutter(&across)[3..11],
-        ["╭   run", "│   one", "│   two", "│╭  run", "╰│  one", " ╰  two", "", "    bot"],
+        [
+            "╭   run",
+            "│   one",
+            "│   two",
+            "│╭  run",
+            "╰│  one",
+            " ╰  two",
+            "",
+            "    bot"
+        ],
         "{}",
         across.picture()
     );
@@ -74,7 +95,11 @@ fn the_gutter_is_wider_where_the_text_has_room() {
     assert_eq!((frame.lanes, frame.text()), (4, 112));
     let edge = crossed((107, 40), ["c1", "c2"]);
     let frame = edge.app.reader.frame();
-    assert_eq!((frame.lanes, frame.text()), (3, 100), "the text keeps a hundred columns");
+    assert_eq!(
+        (frame.lanes, frame.text()),
+        (3, 100),
+        "the text keeps a hundred columns"
+    );
 }
 
 #[test]
@@ -82,7 +107,9 @@ fn more_calls_than_columns_are_shown_by_the_last_one() {
     let mut stage = Stage::made((80, 24));
     stage.add([entry("a", 1, Role::Assistant, |batch| {
         let names = ["c1", "c2", "c3", "c4"];
-        names.map(|name| call_of(batch, name, "bash", ToolKind::Run, name)).into()
+        names
+            .map(|name| call_of(batch, name, "bash", ToolKind::Run, name))
+            .into()
     })]);
     stage.add(["c1", "c2", "c3", "c4"].map(|name| result_at(name, 5, "done", Verdict::Done)));
     stage.add([says("b", 10, Role::Assistant, "bye")]);
@@ -96,7 +123,10 @@ fn more_calls_than_columns_are_shown_by_the_last_one() {
     stage.app.reader.screen.theme = Theme::mono().with_ascii(true);
     stage.app.reader.text.look_changed();
     stage.arrange();
-    assert_eq!(gutter(&stage)[..4], [".   run", "|.  run", "|+  run", "'+  run"]);
+    assert_eq!(
+        gutter(&stage)[..4],
+        [".   run", "|.  run", "|+  run", "'+  run"]
+    );
 }
 
 #[test]
@@ -108,11 +138,26 @@ fn a_call_without_a_result_is_dashed_until_the_next_prompt() {
         says("b", 2, Role::Assistant, "meanwhile"),
     ]);
     stage.press("g");
-    assert!(gutter(&stage).contains(&"╎   bot".to_owned()), "{}", stage.picture());
-    stage.add([says("q", 3, Role::User, "go on"), says("c", 4, Role::Assistant, "yes")]);
+    assert!(
+        gutter(&stage).contains(&"╎   bot".to_owned()),
+        "{}",
+        stage.picture()
+    );
+    stage.add([
+        says("q", 3, Role::User, "go on"),
+        says("c", 4, Role::Assistant, "yes"),
+    ]);
     let rows = gutter(&stage);
-    assert!(rows.contains(&"╎   bot".to_owned()) && rows.contains(&"    you".to_owned()), "{rows:?}");
-    assert_eq!(rows.last().map(String::as_str), Some(""), "{}", stage.picture());
+    assert!(
+        rows.contains(&"╎   bot".to_owned()) && rows.contains(&"    you".to_owned()),
+        "{rows:?}"
+    );
+    assert_eq!(
+        rows.last().map(String::as_str),
+        Some(""),
+        "{}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -130,15 +175,21 @@ fn sub_agents_work_within_the_lane_of_their_call() {
     ]);
     stage.press("g ] s l l");
     let rows = gutter(&stage);
-    let of =
-        |word: &str| rows.iter().position(|row| row.ends_with(word)).unwrap_or_else(|| panic!("{rows:?}"));
+    let of = |word: &str| {
+        rows.iter()
+            .position(|row| row.ends_with(word))
+            .unwrap_or_else(|| panic!("{rows:?}"))
+    };
     assert!(rows[of("agent")].starts_with('╭'), "{}", stage.picture());
     // Its call by itself has no lane of its own.
     assert!(rows[of("run")].starts_with("│ "), "{}", stage.picture());
     assert!(rows[of("two")].starts_with("│ "), "{}", stage.picture());
     assert!(rows[of("nothing")].starts_with('╰'), "{}", stage.picture());
     assert!(
-        rows.iter().rev().take(3).all(|row| row.starts_with(' ') || row.is_empty()),
+        rows.iter()
+            .rev()
+            .take(3)
+            .all(|row| row.starts_with(' ') || row.is_empty()),
         "{}",
         stage.picture()
     );
@@ -165,24 +216,41 @@ fn in_background(size: (u16, u16)) -> Stage {
 fn a_folded_sub_agent_at_work_shows_how_long_and_what_it_did_last() {
     let mut stage = in_background((80, 24));
     stage.happen(Event::Written(Timestamp(START + 20_000)));
-    stage.happen(Event::Tick { now: Timestamp(START + 62_000) });
+    stage.happen(Event::Tick {
+        now: Timestamp(START + 62_000),
+    });
     stage.arrange();
     let picture = stage.picture();
     let place = |words: &str| picture.lines().position(|line| line.contains(words));
     let head = place("▸ mate").unwrap_or_else(|| panic!("{picture}"));
-    assert!(picture.lines().nth(head).is_some_and(|line| line.contains("running 1:01")), "{picture}");
+    assert!(
+        picture
+            .lines()
+            .nth(head)
+            .is_some_and(|line| line.contains("running 1:01")),
+        "{picture}"
+    );
     let flags = ["bash knock", "bash listen", "bash shout"].map(place);
     assert_eq!(flags, [head + 1, head + 2, head + 3].map(Some), "{picture}");
     stage.add([
         result_at("m3", 63, "three", Verdict::Done),
         in_lane(
-            with(says("m4", 64, Role::Assistant, "he knows nothing"), |entry| entry.stop = Stop::Done),
+            with(
+                says("m4", 64, Role::Assistant, "he knows nothing"),
+                |entry| entry.stop = Stop::Done,
+            ),
             "mate",
         ),
     ]);
     let picture = stage.picture();
-    assert!(picture.contains("· he knows nothing") && !picture.contains("running"), "{picture}");
-    assert!(!picture.contains("bash listen"), "what it did is folded away: {picture}");
+    assert!(
+        picture.contains("· he knows nothing") && !picture.contains("running"),
+        "{picture}"
+    );
+    assert!(
+        !picture.contains("bash listen"),
+        "what it did is folded away: {picture}"
+    );
 }
 
 #[test]
@@ -205,7 +273,11 @@ fn a_call_by_itself_has_no_lane() {
     ]);
     assert!(!stage.picture().contains(['╭', '╰']), "{}", stage.picture());
     stage.add([asks("d", 6, "c3")]);
-    assert!(stage.picture().contains('╎'), "what has no result yet still has one: {}", stage.picture());
+    assert!(
+        stage.picture().contains('╎'),
+        "what has no result yet still has one: {}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -242,8 +314,15 @@ fn work_depends_on_the_window() {
     stage.press("g G");
     stage.app.reader.text.cache.laid_out = 0;
     stage.press("5 0 % ctrl-e");
-    assert!(stage.app.reader.text.cache.laid_out < 60, "{}", stage.app.reader.text.cache.laid_out);
-    assert_eq!(stage.app.reader.text.gutter.lines.len(), stage.app.reader.text.view.lines.len());
+    assert!(
+        stage.app.reader.text.cache.laid_out < 60,
+        "{}",
+        stage.app.reader.text.cache.laid_out
+    );
+    assert_eq!(
+        stage.app.reader.text.gutter.lines.len(),
+        stage.app.reader.text.view.lines.len()
+    );
 }
 
 #[test]
@@ -259,28 +338,55 @@ fn long_times_stand_between_entries() {
     ]);
     stage.press("g");
     let picture = stage.picture();
-    assert!(picture.contains("── 41 s model ──") && picture.contains("── 4 m 12 s you ──"), "{picture}");
-    assert_eq!(picture.matches(" ──").count(), 4, "the tool says its own time: {picture}");
+    assert!(
+        picture.contains("── 41 s model ──") && picture.contains("── 4 m 12 s you ──"),
+        "{picture}"
+    );
+    assert_eq!(
+        picture.matches(" ──").count(),
+        4,
+        "the tool says its own time: {picture}"
+    );
     stage.press("z 2");
     assert!(stage.picture().contains("── 4 m 12 s you ──"));
     stage.press("z 1");
-    assert!(!stage.picture().contains("── 4 m 12 s you ──"), "prompts only");
-    stage.press("z 3 :").type_in("set rulers=off").press("enter");
+    assert!(
+        !stage.picture().contains("── 4 m 12 s you ──"),
+        "prompts only"
+    );
+    stage
+        .press("z 3 :")
+        .type_in("set rulers=off")
+        .press("enter");
     assert!(!stage.picture().contains(" you ──"), "{}", stage.picture());
 }
 
 #[test]
 fn a_ruler_is_no_item() {
     let mut stage = Stage::made((80, 24));
-    stage.add([says("p", 0, Role::User, "think"), says("a", 50, Role::Assistant, "done")]);
+    stage.add([
+        says("p", 0, Role::User, "think"),
+        says("a", 50, Role::Assistant, "done"),
+    ]);
     stage.press("g j");
     assert_eq!(stage.focused_key(), "a");
     stage.press("k");
     assert_eq!(stage.focused_key(), "p");
     let before = stage.line_of_focus();
-    stage.add([says("q", 200, Role::User, "next"), says("b", 300, Role::Assistant, "late")]);
-    assert_eq!(stage.line_of_focus(), before, "nothing above moves when one comes");
-    assert!(stage.picture().contains("2 m 30 s you"), "{}", stage.picture());
+    stage.add([
+        says("q", 200, Role::User, "next"),
+        says("b", 300, Role::Assistant, "late"),
+    ]);
+    assert_eq!(
+        stage.line_of_focus(),
+        before,
+        "nothing above moves when one comes"
+    );
+    assert!(
+        stage.picture().contains("2 m 30 s you"),
+        "{}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -288,9 +394,17 @@ fn a_time_is_a_bound_where_the_entry_above_has_none() {
     let mut stage = Stage::made((80, 24));
     let timeless = says("a", 0, Role::Assistant, "somewhen");
     let timeless = with(timeless, |entry| entry.at = None);
-    stage.add([says("p", 0, Role::User, "think"), timeless, says("b", 60, Role::Assistant, "done")]);
+    stage.add([
+        says("p", 0, Role::User, "think"),
+        timeless,
+        says("b", 60, Role::Assistant, "done"),
+    ]);
     stage.press("g");
-    assert!(stage.picture().contains("── ≤ 1 m 00 s unknown ──"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("── ≤ 1 m 00 s unknown ──"),
+        "{}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -300,7 +414,11 @@ fn the_demo_has_lanes_at_all_sizes() {
         for keys in ["g", "] s", "l", "G", "z 2", "z 4", "k k k"] {
             stage.press(keys);
             let lanes = &stage.app.reader.text.gutter.lines;
-            assert_eq!(lanes.len(), stage.app.reader.text.view.lines.len(), "{size:?} {keys}");
+            assert_eq!(
+                lanes.len(),
+                stage.app.reader.text.view.lines.len(),
+                "{size:?} {keys}"
+            );
             let opens = |(line, cells): (usize, &Vec<tv::app::text::gutter::Cell>)| {
                 let row = stage.app.reader.text.view.lines[line].row().unwrap();
                 let entry = stage
@@ -310,13 +428,21 @@ fn the_demo_has_lanes_at_all_sizes() {
                     .transcript
                     .get(stage.app.reader.text.view.lines[line].entry)
                     .unwrap();
-                let is_call =
-                    matches!(entry.blocks.get(row.block).map(|b| &b.kind), Some(BlockKind::Call(_)));
-                let opens =
-                    cells.iter().filter(|cell| cell.part == tv::app::text::gutter::Stroke::Opens).count();
+                let is_call = matches!(
+                    entry.blocks.get(row.block).map(|b| &b.kind),
+                    Some(BlockKind::Call(_))
+                );
+                let opens = cells
+                    .iter()
+                    .filter(|cell| cell.part == tv::app::text::gutter::Stroke::Opens)
+                    .count();
                 opens <= usize::from(is_call)
             };
-            assert!(lanes.iter().enumerate().all(opens), "{size:?} {keys}\n{}", stage.picture());
+            assert!(
+                lanes.iter().enumerate().all(opens),
+                "{size:?} {keys}\n{}",
+                stage.picture()
+            );
         }
     }
 }
@@ -325,7 +451,9 @@ fn the_demo_has_lanes_at_all_sizes() {
 fn a_sub_agent_has_below_it_what_it_started() {
     let mut stage = Stage::made((80, 24));
     let task = |key: &str, call: &str| {
-        entry(key, 0, Role::Assistant, |batch| vec![call_of(batch, call, "task", ToolKind::Delegate, "look")])
+        entry(key, 0, Role::Assistant, |batch| {
+            vec![call_of(batch, call, "task", ToolKind::Delegate, "look")]
+        })
     };
     stage.add([
         task("a", "c1"),
@@ -339,10 +467,18 @@ fn a_sub_agent_has_below_it_what_it_started() {
     let transcript = &stage.app.reader.session.transcript;
     let below = |name: &str| {
         let lane = transcript.lane(&Text::from(name)).unwrap();
-        transcript.with_nested(lane).iter().map(|lane| lane.name.to_string()).collect::<Vec<_>>()
+        transcript
+            .with_nested(lane)
+            .iter()
+            .map(|lane| lane.name.to_string())
+            .collect::<Vec<_>>()
     };
     assert_eq!(below("one"), ["one", "two", "three"]);
-    assert_eq!(below("three"), ["three"], "the id that repeats belongs to the main agent's call");
+    assert_eq!(
+        below("three"),
+        ["three"],
+        "the id that repeats belongs to the main agent's call"
+    );
 }
 
 #[test]
@@ -359,9 +495,17 @@ fn a_new_day_begins_with_its_date() {
     assert_eq!(dates(&stage), 1, "{}", stage.picture());
     let rows: Vec<String> = stage.picture().lines().map(str::to_owned).collect();
     let of = |words: &str| rows.iter().position(|row| row.contains(words)).unwrap();
-    assert!(of("sleep well") < of("2023 ──") && of("2023 ──") < of("good morning"), "{}", stage.picture());
+    assert!(
+        of("sleep well") < of("2023 ──") && of("2023 ──") < of("good morning"),
+        "{}",
+        stage.picture()
+    );
     stage.press(":").type_in("set rulers=off").press("enter");
-    assert_eq!(dates(&stage), 1, "the date stays where times between entries are not wanted");
+    assert_eq!(
+        dates(&stage),
+        1,
+        "the date stays where times between entries are not wanted"
+    );
 }
 
 // === sub-agents at work ===
@@ -387,7 +531,9 @@ fn delegating() -> Stage {
 fn shown(stage: &Stage) -> Vec<String> {
     let transcript = &stage.app.reader.session.transcript;
     let lines = stage.app.reader.text.view.lines.iter();
-    lines.map(|line| transcript.get(line.entry).unwrap().key.to_string()).collect()
+    lines
+        .map(|line| transcript.get(line.entry).unwrap().key.to_string())
+        .collect()
 }
 
 fn is_open(stage: &Stage) -> bool {
@@ -405,11 +551,26 @@ fn answered(stage: &mut Stage) {
 #[test]
 fn a_sub_agent_at_work_alone_opens_by_itself_and_folds_when_it_ends() {
     let mut stage = delegating();
-    assert!(is_open(&stage) && stage.app.reader.text.view.follows(), "{}", stage.picture());
-    stage.add([in_lane(says("m3", 7, Role::Assistant, "nothing there"), "mate")]);
-    assert!(stage.picture().contains("nothing there"), "{}", stage.picture());
+    assert!(
+        is_open(&stage) && stage.app.reader.text.view.follows(),
+        "{}",
+        stage.picture()
+    );
+    stage.add([in_lane(
+        says("m3", 7, Role::Assistant, "nothing there"),
+        "mate",
+    )]);
+    assert!(
+        stage.picture().contains("nothing there"),
+        "{}",
+        stage.picture()
+    );
     answered(&mut stage);
-    assert!(!is_open(&stage) && stage.app.reader.text.view.follows(), "{}", stage.picture());
+    assert!(
+        !is_open(&stage) && stage.app.reader.text.view.follows(),
+        "{}",
+        stage.picture()
+    );
     assert!(stage.picture().contains("nobody"), "{}", stage.picture());
 }
 
@@ -424,8 +585,15 @@ fn what_the_reader_has_touched_stays_as_it_is() {
     // Folded by hand.
     let mut stage = delegating();
     stage.press("[ s h G");
-    assert!(!is_open(&stage) && stage.app.reader.text.view.follows(), "{}", stage.picture());
-    stage.add([in_lane(says("m3", 7, Role::Assistant, "nothing there"), "mate")]);
+    assert!(
+        !is_open(&stage) && stage.app.reader.text.view.follows(),
+        "{}",
+        stage.picture()
+    );
+    stage.add([in_lane(
+        says("m3", 7, Role::Assistant, "nothing there"),
+        "mate",
+    )]);
     stage.wait(1_000);
     assert!(!is_open(&stage), "{}", stage.picture());
     // Elsewhere in the session nothing opens.
@@ -436,12 +604,19 @@ fn what_the_reader_has_touched_stays_as_it_is() {
         calls("a", 1, "task", ToolKind::Delegate, "ask the mate"),
     ]);
     stage.press("k");
-    stage.add([lane("mate", "a"), in_lane(says("m1", 2, Role::User, "what is in the hold?"), "mate")]);
+    stage.add([
+        lane("mate", "a"),
+        in_lane(says("m1", 2, Role::User, "what is in the hold?"), "mate"),
+    ]);
     stage.feed(Feed::CaughtUp);
     stage.happen(Event::Written(Timestamp(START + 4_000)));
     stage.wait(1_000);
     assert!(!stage.app.reader.text.view.follows());
-    assert!(!shown(&stage).contains(&"m1".to_owned()), "{}", stage.picture());
+    assert!(
+        !shown(&stage).contains(&"m1".to_owned()),
+        "{}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -459,19 +634,32 @@ fn of_several_sub_agents_none_opens_and_folded_ones_have_clocks() {
         lane("mate", "c1"),
         lane("cook", "c2"),
         in_lane(calls("m1", 3, "bash", ToolKind::Run, "look below"), "mate"),
-        in_lane(calls("k1", 3, "bash", ToolKind::Run, "look into the pot"), "cook"),
+        in_lane(
+            calls("k1", 3, "bash", ToolKind::Run, "look into the pot"),
+            "cook",
+        ),
     ]);
     stage.feed(Feed::CaughtUp);
     stage.happen(Event::Written(Timestamp(START + 64_000)));
     stage.wait(1_000);
     let rows: Vec<String> = stage.picture().lines().map(str::to_owned).collect();
-    for (call, at_work) in [("ask the mate", "look below"), ("ask the cook", "look into the pot")] {
+    for (call, at_work) in [
+        ("ask the mate", "look below"),
+        ("ask the cook", "look into the pot"),
+    ] {
         let row = rows.iter().find(|row| row.contains(call)).unwrap();
         assert!(row.contains("1:05"), "a clock runs: {row}");
-        assert!(stage.picture().contains(at_work), "and the current call is named: {}", stage.picture());
+        assert!(
+            stage.picture().contains(at_work),
+            "and the current call is named: {}",
+            stage.picture()
+        );
     }
     let shown = shown(&stage);
-    assert!(!shown.contains(&"m1".to_owned()) && !shown.contains(&"k1".to_owned()), "{shown:?}");
+    assert!(
+        !shown.contains(&"m1".to_owned()) && !shown.contains(&"k1".to_owned()),
+        "{shown:?}"
+    );
 }
 
 #[test]
@@ -488,11 +676,19 @@ fn the_time_of_a_turn_goes_on_while_only_its_sub_agent_works() {
     stage.happen(Event::Written(Timestamp(START + 64_000)));
     let turn = |stage: &mut Stage| {
         let picture = stage.wait(1_000).picture();
-        picture.lines().find(|row| row.contains("1 ask around")).unwrap().to_owned()
+        picture
+            .lines()
+            .find(|row| row.contains("1 ask around"))
+            .unwrap()
+            .to_owned()
     };
     assert!(turn(&mut stage).contains("1:06"), "{}", stage.picture());
     assert!(turn(&mut stage).contains("1:07"), "{}", stage.picture());
-    assert!(stage.picture().contains("2 calls · 1:07"), "the prompt says the same: {}", stage.picture());
+    assert!(
+        stage.picture().contains("2 calls · 1:07"),
+        "the prompt says the same: {}",
+        stage.picture()
+    );
     stage.add([result_at("a", 70, "he knows nothing", Verdict::Done)]);
     stage.add([says("b", 71, Role::Assistant, "nobody")]);
     assert!(turn(&mut stage).contains("1:11"), "{}", stage.picture());

@@ -26,7 +26,12 @@ fn output(raw: &str) -> Body {
 }
 
 fn map(members: &[(&str, &str)]) -> Tree {
-    Tree::Map(members.iter().map(|(key, value)| (Text::from(*key), Tree::Text(Text::from(*value)))).collect())
+    Tree::Map(
+        members
+            .iter()
+            .map(|(key, value)| (Text::from(*key), Tree::Text(Text::from(*value))))
+            .collect(),
+    )
 }
 
 fn tree(headline: &str, tree: Tree) -> Body {
@@ -43,12 +48,18 @@ fn entry(role: Role, kinds: Vec<BlockKind>) -> Entry {
         role,
         from: None,
         model: None,
-        blocks: kinds.into_iter().map(|kind| Batch::block(Piece::default(), kind)).collect(),
+        blocks: kinds
+            .into_iter()
+            .map(|kind| Batch::block(Piece::default(), kind))
+            .collect(),
         usage: None,
         stop: Stop::Unrecorded,
         origin: Origin::default(),
         records: Vec::new(),
-        marks: Marks { prompt: role == Role::User, ..Marks::default() },
+        marks: Marks {
+            prompt: role == Role::User,
+            ..Marks::default()
+        },
         revision: 0,
     }
 }
@@ -87,13 +98,17 @@ fn done(text: &str, ms: u64) -> ToolState {
 
 /// One entry of each kind, in the order of a session.
 fn session() -> Vec<Entry> {
-    let compiling =
-        (0..220).map(|n| format!("   Compiling crate-{n} v0.{n}.0\n")).collect::<Vec<_>>().concat();
+    let compiling = (0..220)
+        .map(|n| format!("   Compiling crate-{n} v0.{n}.0\n"))
+        .collect::<Vec<_>>()
+        .concat();
     let failed = format!(
         "{compiling}\u{1b}[31mtest watch::coalesce … FAILED\u{1b}[0m\nassertion failed: rx.try_recv().is_ok()\n  tests/watch.rs:46\nerror: test failed, to rerun pass `--test watch`\n"
     );
-    let source =
-        (120..181).map(|n| format!("   {n}→    let x{n} = mpsc::channel();\n")).collect::<Vec<_>>().concat();
+    let source = (120..181)
+        .map(|n| format!("   {n}→    let x{n} = mpsc::channel();\n"))
+        .collect::<Vec<_>>()
+        .concat();
     let old = "    fs::write(&p, b\"x\")?;\n    sleep(Duration::from_millis(50));\n    assert!(rx.try_recv().is_ok());\n";
     let new = "    fs::write(&p, b\"x\")?;\n    rx.recv_timeout(SECOND)?; // armed\n    assert!(rx.try_recv().is_ok());\n";
     vec![
@@ -144,14 +159,23 @@ fn print(row: &Row, width: usize) -> String {
     let line = row.line.to_string();
     let right: String = row.right.iter().map(|span| span.content.as_ref()).collect();
     let used = row.line.width() + ratatui::text::Line::from(row.right.clone()).width();
-    let running = if row.running_since.is_some() && width >= 24 { "   0:42  " } else { "" };
+    let running = if row.running_since.is_some() && width >= 24 {
+        "   0:42  "
+    } else {
+        ""
+    };
     let free = width.saturating_sub(used + running.chars().count());
-    format!("{gutter} {line}{}{running}{right}", " ".repeat(free)).trim_end().to_owned()
+    format!("{gutter} {line}{}{running}{right}", " ".repeat(free))
+        .trim_end()
+        .to_owned()
 }
 
 fn show(width: u16, level: Level, theme: &Theme) -> String {
     let colours = Colours::never();
-    let look = Look { level, ..Look::full(width, theme, &colours) };
+    let look = Look {
+        level,
+        ..Look::full(width, theme, &colours)
+    };
     let mut out = String::new();
     for (index, entry) in session().iter().enumerate() {
         let lanes = [LaneLine {
@@ -181,7 +205,10 @@ fn show(width: u16, level: Level, theme: &Theme) -> String {
 
 fn mask_clock(line: &str) -> String {
     let is_clock = |word: &str| word.len() == 8 && word.matches(':').count() == 2;
-    line.split(' ').map(|word| if is_clock(word) { "10:41:07" } else { word }).collect::<Vec<_>>().join(" ")
+    line.split(' ')
+        .map(|word| if is_clock(word) { "10:41:07" } else { word })
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// What holds for every row.
@@ -239,10 +266,21 @@ fn samples_at_every_width() {
 fn head_row_of_a_running_call_leaves_room_for_its_time() {
     let theme = Theme::dark();
     let colours = Colours::never();
-    let look = Look { level: Level::Preview, ..Look::full(60, &theme, &colours) };
+    let look = Look {
+        level: Level::Preview,
+        ..Look::full(60, &theme, &colours)
+    };
     let long = "x".repeat(200);
-    let running =
-        entry(Role::Assistant, vec![call("Bash", ToolKind::Run, &long, map(&[]), ToolState::Running)]);
+    let running = entry(
+        Role::Assistant,
+        vec![call(
+            "Bash",
+            ToolKind::Run,
+            &long,
+            map(&[]),
+            ToolState::Running,
+        )],
+    );
     let rows = lay_out(&Item::of(&running), &look);
     let right = ratatui::text::Line::from(rows[0].right.clone()).width();
     assert!(rows[0].line.width() + right + 1 + RUNNING_ROOM <= 60);
@@ -250,46 +288,103 @@ fn head_row_of_a_running_call_leaves_room_for_its_time() {
 }
 
 fn lines_of(item: &Item<'_>, look: &Look<'_>) -> Vec<String> {
-    lay_out(item, look).iter().map(|row| row.line.to_string().trim().to_owned()).collect()
+    lay_out(item, look)
+        .iter()
+        .map(|row| row.line.to_string().trim().to_owned())
+        .collect()
 }
 
 #[test]
 fn a_sentence_that_leads_to_a_call_is_one_row_with_it_in_the_outline() {
     let (theme, colours) = (Theme::dark(), Colours::never());
-    let look = Look { level: Level::Outline, times: Times::None, ..Look::full(90, &theme, &colours) };
-    let run = || call("Bash", ToolKind::Run, "cargo test", map(&[]), ToolState::Pending);
+    let look = Look {
+        level: Level::Outline,
+        times: Times::None,
+        ..Look::full(90, &theme, &colours)
+    };
+    let run = || {
+        call(
+            "Bash",
+            ToolKind::Run,
+            "cargo test",
+            map(&[]),
+            ToolState::Pending,
+        )
+    };
     let said = |text: &str| entry(Role::Assistant, vec![BlockKind::Text(prose(text)), run()]);
     let led = said("Let me run the tests:");
-    assert_eq!(lines_of(&Item::of(&led), &look), ["run    Let me run the tests  cargo test"]);
-    let commands = Look { intents: false, ..look };
-    assert_eq!(lines_of(&Item::of(&led), &commands), ["bot    Let me run the tests:", "run    cargo test"]);
-    let opened = Item { folds: &[Fold::Open], ..Item::of(&led) };
-    assert_eq!(lines_of(&opened, &look).last().map(String::as_str), Some("run    cargo test"));
+    assert_eq!(
+        lines_of(&Item::of(&led), &look),
+        ["run    Let me run the tests  cargo test"]
+    );
+    let commands = Look {
+        intents: false,
+        ..look
+    };
+    assert_eq!(
+        lines_of(&Item::of(&led), &commands),
+        ["bot    Let me run the tests:", "run    cargo test"]
+    );
+    let opened = Item {
+        folds: &[Fold::Open],
+        ..Item::of(&led)
+    };
+    assert_eq!(
+        lines_of(&opened, &look).last().map(String::as_str),
+        Some("run    cargo test")
+    );
     let long = said("First this.\nThen that:");
-    assert_eq!(lines_of(&Item::of(&long), &look).len(), 2, "more than a sentence has its own row");
+    assert_eq!(
+        lines_of(&Item::of(&long), &look).len(),
+        2,
+        "more than a sentence has its own row"
+    );
 }
 
 #[test]
 fn previews_have_their_share_of_the_screen() {
     let (theme, colours) = (Theme::dark(), Colours::never());
-    let text = (1..200).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
+    let text = (1..200)
+        .map(|n| format!("line {n}"))
+        .collect::<Vec<_>>()
+        .join("\n");
     let ran = ToolState::Done(result(Verdict::Done, &text, 5, ""));
-    let ran = entry(Role::Assistant, vec![call("Bash", ToolKind::Run, "seq", map(&[]), ran)]);
+    let ran = entry(
+        Role::Assistant,
+        vec![call("Bash", ToolKind::Run, "seq", map(&[]), ran)],
+    );
     let rows = |lines| {
-        let look = Look { level: Level::Preview, lines, ..Look::full(90, &theme, &colours) };
+        let look = Look {
+            level: Level::Preview,
+            lines,
+            ..Look::full(90, &theme, &colours)
+        };
         lay_out(&Item::of(&ran), &look).len()
     };
     assert_eq!(rows(0), rows(24));
-    assert!(rows(24) < rows(40) && rows(40) < rows(60), "{:?}", [24, 40, 60].map(rows));
+    assert!(
+        rows(24) < rows(40) && rows(40) < rows(60),
+        "{:?}",
+        [24, 40, 60].map(rows)
+    );
 }
 
 #[test]
 fn what_an_answer_cost_is_for_who_looks_at_it() {
     let (theme, colours) = (Theme::dark(), Colours::never());
     let answer = entry(Role::Assistant, vec![BlockKind::Text(prose("done"))]);
-    let item = Item { spent: Some("$0.02"), ..Item::of(&answer) };
+    let item = Item {
+        spent: Some("$0.02"),
+        ..Item::of(&answer)
+    };
     for (level, is_hidden) in [(Level::Preview, true), (Level::Full, false)] {
-        let rows = lay_out(&item, &Look { level, ..Look::full(90, &theme, &colours) });
+        let rows = lay_out(
+            &item,
+            &Look {
+                level,
+                ..Look::full(90, &theme, &colours)
+            },
+        );
         assert_eq!((rows[0].on_focus, rows[0].right.len()), (is_hidden, 1));
     }
 }
@@ -302,20 +397,46 @@ fn huge_bodies_cost_little() {
     let lines = "some output of a tool\n".repeat(1_000_000);
     for (text, rows_at_most) in [(line.as_str(), 2_100), (lines.as_str(), 2_100)] {
         for level in [Level::Preview, Level::Full, Level::Raw] {
-            let look = Look { level, ..Look::full(100, &theme, &colours) };
+            let look = Look {
+                level,
+                ..Look::full(100, &theme, &colours)
+            };
             let entries = [
                 entry(Role::User, vec![BlockKind::Text(prose(text))]),
-                entry(Role::Assistant, vec![BlockKind::Text(prose(text)), BlockKind::Thinking(prose(text))]),
-                entry(Role::Assistant, vec![call("Bash", ToolKind::Run, "x", map(&[]), done(text, 1))]),
                 entry(
                     Role::Assistant,
-                    vec![call("Write", ToolKind::Write, "x", map(&[("content", text)]), done("", 1))],
+                    vec![
+                        BlockKind::Text(prose(text)),
+                        BlockKind::Thinking(prose(text)),
+                    ],
+                ),
+                entry(
+                    Role::Assistant,
+                    vec![call("Bash", ToolKind::Run, "x", map(&[]), done(text, 1))],
+                ),
+                entry(
+                    Role::Assistant,
+                    vec![call(
+                        "Write",
+                        ToolKind::Write,
+                        "x",
+                        map(&[("content", text)]),
+                        done("", 1),
+                    )],
                 ),
             ];
             for entry in &entries {
                 let rows = lay_out(&Item::of(entry), &look);
-                assert!(rows.len() <= rows_at_most * 2, "{} rows at {level:?}", rows.len());
-                assert!(rows.iter().any(|row| row.hides > 0), "{level:?} {:?}", entry.role);
+                assert!(
+                    rows.len() <= rows_at_most * 2,
+                    "{} rows at {level:?}",
+                    rows.len()
+                );
+                assert!(
+                    rows.iter().any(|row| row.hides > 0),
+                    "{level:?} {:?}",
+                    entry.role
+                );
             }
         }
     }
@@ -354,7 +475,10 @@ fn block() -> impl Strategy<Value = BlockKind> {
         text().prop_map(|text| BlockKind::Thinking(prose(&text))),
         text().prop_map(|text| BlockKind::Break(Break::Error(Text::clean(&text)))),
         text().prop_map(|text| BlockKind::Break(Break::Branch(Text::clean(&text)))),
-        text().prop_map(|text| BlockKind::Raw(Raw { title: Text::clean(&text), body: output(&text) })),
+        text().prop_map(|text| BlockKind::Raw(Raw {
+            title: Text::clean(&text),
+            body: output(&text)
+        })),
         (kind(), text(), text(), text(), 0_u8..6, any::<bool>()).prop_map(
             |(kind, name, first, second, state, away)| {
                 let input = map(&[

@@ -21,7 +21,12 @@ const NOW: i64 = 1_893_456_000_000;
 const HOUR: i64 = 3_600_000;
 
 /// A session with requests at hours before now, of so much output and, if it is known, so much cost.
-fn spender(id: &str, project: &str, format: &'static str, requests: &[(i64, u64, Option<f64>)]) -> Spender {
+fn spender(
+    id: &str,
+    project: &str,
+    format: &'static str,
+    requests: &[(i64, u64, Option<f64>)],
+) -> Spender {
     let found = Found {
         path: format!("/home/me/sessions/{id}.jsonl").into(),
         session: None,
@@ -40,11 +45,20 @@ fn spender(id: &str, project: &str, format: &'static str, requests: &[(i64, u64,
         project: None,
     };
     let request = |(number, (hours, output, cost)): (usize, &(i64, u64, Option<f64>))| {
-        let usage = Usage { input: Some(100), output: Some(*output), cost: *cost, ..Usage::default() };
+        let usage = Usage {
+            input: Some(100),
+            output: Some(*output),
+            cost: *cost,
+            ..Usage::default()
+        };
         Spent {
             key: Some(Text::clean(&format!("{id}-{number}"))),
             at: Some(Timestamp(NOW - hours * HOUR)),
-            model: Text::clean(if format == "pi" { "some-model" } else { "gpt-5.2-codex" }),
+            model: Text::clean(if format == "pi" {
+                "some-model"
+            } else {
+                "gpt-5.2-codex"
+            }),
             amount: Amount::of(&usage, None),
             is_run: false,
             lacks_agents: false,
@@ -66,10 +80,24 @@ fn spender(id: &str, project: &str, format: &'static str, requests: &[(i64, u64,
 
 fn ledger() -> Ledger {
     let mut ledger = Ledger::new(None..None);
-    ledger.add(spender("aaaa-1", "mill", "pi", &[(0, 300, Some(2.0)), (30, 100, Some(1.0))]));
-    ledger.add(spender("bbbb-2", "mill", "codex", &[(26, 50_000, None), (75, 10, None)]));
-    let mut last =
-        spender("cccc-3-with-a-long-id", "yard", "pi", &[(3, 20, Some(0.25)), (4, 20, Some(0.25))]);
+    ledger.add(spender(
+        "aaaa-1",
+        "mill",
+        "pi",
+        &[(0, 300, Some(2.0)), (30, 100, Some(1.0))],
+    ));
+    ledger.add(spender(
+        "bbbb-2",
+        "mill",
+        "codex",
+        &[(26, 50_000, None), (75, 10, None)],
+    ));
+    let mut last = spender(
+        "cccc-3-with-a-long-id",
+        "yard",
+        "pi",
+        &[(3, 20, Some(0.25)), (4, 20, Some(0.25))],
+    );
     last.limits = vec![
         Limit {
             minutes: 300,
@@ -100,7 +128,12 @@ fn answer(stage: &mut Stage, ledger: &Ledger, progress: &Progress) {
 }
 
 fn done() -> Progress {
-    Progress { done: 3, all: 3, is_complete: true, failures: Vec::new() }
+    Progress {
+        done: 3,
+        all: 3,
+        is_complete: true,
+        failures: Vec::new(),
+    }
 }
 
 fn shown(size: (u16, u16)) -> Stage {
@@ -113,11 +146,21 @@ fn shown(size: (u16, u16)) -> Stage {
 
 fn names(stage: &Stage) -> Vec<String> {
     let by = stage.app.ledger.question.by;
-    stage.app.ledger.in_sight(100).map(|(row, ..)| row.group.name(by)).collect()
+    stage
+        .app
+        .ledger
+        .in_sight(100)
+        .map(|(row, ..)| row.group.name(by))
+        .collect()
 }
 
 fn chosen(stage: &Stage) -> String {
-    stage.app.ledger.chosen().map(|(row, _)| row.group.name(stage.app.ledger.question.by)).unwrap_or_default()
+    stage
+        .app
+        .ledger
+        .chosen()
+        .map(|(row, _)| row.group.name(stage.app.ledger.question.by))
+        .unwrap_or_default()
 }
 
 #[test]
@@ -138,11 +181,19 @@ fn a_row_leads_to_its_sessions_and_each_of_them_to_itself() {
     let mut stage = shown((120, 30));
     stage.press("4");
     answer(&mut stage, &ledger(), &done());
-    assert_eq!(names(&stage), ["/work/mill", "/work/yard"], "what cost most comes first");
+    assert_eq!(
+        names(&stage),
+        ["/work/mill", "/work/yard"],
+        "what cost most comes first"
+    );
     stage.press("j enter");
     answer(&mut stage, &ledger(), &done());
     assert_eq!(names(&stage), ["cccc-3-with-a-long-id"]);
-    assert!(stage.picture().contains("project /work/yard"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("project /work/yard"),
+        "{}",
+        stage.picture()
+    );
     // The same of another sort: the models of that project.
     stage.press("6");
     answer(&mut stage, &ledger(), &done());
@@ -158,10 +209,16 @@ fn a_row_leads_to_its_sessions_and_each_of_them_to_itself() {
     );
     stage.press("esc");
     answer(&mut stage, &ledger(), &done());
-    assert_eq!((stage.app.ledger.question.by, chosen(&stage).as_str()), (By::Project, "/work/yard"));
+    assert_eq!(
+        (stage.app.ledger.question.by, chosen(&stage).as_str()),
+        (By::Project, "/work/yard")
+    );
     stage.asked.clear();
     stage.press("q");
-    assert!(matches!(&stage.asked[..], [Effect::GoBack(Instead::Sessions)]), "back to what was there before");
+    assert!(
+        matches!(&stage.asked[..], [Effect::GoBack(Instead::Sessions)]),
+        "back to what was there before"
+    );
 }
 
 #[test]
@@ -169,7 +226,11 @@ fn what_is_chosen_stays_so_while_rows_come() {
     let mut stage = shown((120, 30));
     let before = names(&stage);
     assert_eq!(before.len(), 4, "{before:?}");
-    assert_eq!(chosen(&stage), before[0], "until a key is pressed the first one is chosen");
+    assert_eq!(
+        chosen(&stage),
+        before[0],
+        "until a key is pressed the first one is chosen"
+    );
     stage.press("j");
     let mut more = ledger();
     more.add(spender("dddd-4", "yard", "pi", &[(-30, 1, None)]));
@@ -187,15 +248,21 @@ fn the_bars_of_the_chosen_week_stand_out() {
     let mut stage = shown((120, 30));
     let stand_out = |stage: &Stage| {
         let buffer = stage.buffer();
-        let foot = (1..30).find(|y| stage.line(*y).contains("2029-12-28")).unwrap();
+        let foot = (1..30)
+            .find(|y| stage.line(*y).contains("2029-12-28"))
+            .unwrap();
         let cells = (0..120).filter_map(|x| buffer.cell((x, foot - 1)));
         let bars = cells.filter(|cell| "▁▂▃▄▅▆▇█".contains(cell.symbol()));
-        let mut runs: Vec<bool> =
-            bars.map(|cell| cell.fg == stage.app.reader.screen.theme.focus.fg.unwrap()).collect();
+        let mut runs: Vec<bool> = bars
+            .map(|cell| cell.fg == stage.app.reader.screen.theme.focus.fg.unwrap())
+            .collect();
         runs.dedup();
         runs
     };
-    for (key, names) in [("2", ["2030-W01", "2029-W52"]), ("3", ["2030-01", "2029-12"])] {
+    for (key, names) in [
+        ("2", ["2030-W01", "2029-W52"]),
+        ("3", ["2030-01", "2029-12"]),
+    ] {
         stage.press(key);
         answer(&mut stage, &ledger(), &done());
         stage.press("g");
@@ -216,7 +283,13 @@ fn the_bars_of_the_chosen_week_stand_out() {
 fn an_answer_to_another_question_is_late() {
     let mut stage = shown((120, 30));
     stage.press("5");
-    let late = ledger().answer(&Question { by: By::Month, within: Vec::new() }, &done());
+    let late = ledger().answer(
+        &Question {
+            by: By::Month,
+            within: Vec::new(),
+        },
+        &done(),
+    );
     stage.happen(Event::Counted(Box::new(late)));
     stage.arrange();
     assert!(!stage.app.ledger.is_answered());
@@ -230,18 +303,63 @@ fn it_says_how_far_it_is_and_why_nothing_is_there() {
     let mut stage = Stage::made((100, 24));
     stage.press("$");
     assert!(stage.picture().contains("Counting…"), "{}", stage.picture());
-    let progress = Progress { done: 412, all: 10_004, ..Progress::default() };
+    let progress = Progress {
+        done: 412,
+        all: 10_004,
+        ..Progress::default()
+    };
     answer(&mut stage, &ledger(), &progress);
-    assert!(stage.line(0).contains("412 of 10 004 files"), "{}", stage.line(0));
+    assert!(
+        stage.line(0).contains("412 of 10 004 files"),
+        "{}",
+        stage.line(0)
+    );
     let empty = Ledger::new(None..None);
-    answer(&mut stage, &empty, &Progress { is_complete: true, ..Progress::default() });
-    assert!(stage.picture().contains("No session is there yet"), "{}", stage.picture());
+    answer(
+        &mut stage,
+        &empty,
+        &Progress {
+            is_complete: true,
+            ..Progress::default()
+        },
+    );
+    assert!(
+        stage.picture().contains("No session is there yet"),
+        "{}",
+        stage.picture()
+    );
     let why = "/elsewhere/x: Permission denied (os error 13)".to_owned();
     let failures = vec![Text::clean(&why)];
-    answer(&mut stage, &empty, &Progress { all: 1, done: 0, is_complete: true, failures });
-    assert!(stage.picture().contains("Permission denied"), "{}", stage.picture());
-    answer(&mut stage, &empty, &Progress { done: 4, all: 4, is_complete: true, failures: Vec::new() });
-    assert!(stage.picture().contains("Nothing was spent"), "{}", stage.picture());
+    answer(
+        &mut stage,
+        &empty,
+        &Progress {
+            all: 1,
+            done: 0,
+            is_complete: true,
+            failures,
+        },
+    );
+    assert!(
+        stage.picture().contains("Permission denied"),
+        "{}",
+        stage.picture()
+    );
+    answer(
+        &mut stage,
+        &empty,
+        &Progress {
+            done: 4,
+            all: 4,
+            is_complete: true,
+            failures: Vec::new(),
+        },
+    );
+    assert!(
+        stage.picture().contains("Nothing was spent"),
+        "{}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -250,7 +368,10 @@ fn it_is_there_from_the_wall_and_from_the_picker() {
     stage.press("S $");
     assert!(matches!(stage.app.mode, Mode::Ledger));
     stage.press("?").press("q");
-    assert!(matches!(stage.app.mode, Mode::Ledger), "the help lies over it");
+    assert!(
+        matches!(stage.app.mode, Mode::Ledger),
+        "the help lies over it"
+    );
     stage.press("q");
     assert!(matches!(stage.app.mode, Mode::Wall));
     stage.press("F4");
@@ -266,8 +387,9 @@ fn a_limit_that_is_nearly_used_up_stands_out() {
     let stage = shown((120, 40));
     let (buffer, theme) = (stage.buffer(), Theme::dark());
     let colour = |used: &str| {
-        let y =
-            (0..40).find(|y| stage.line(*y).contains(used)).unwrap_or_else(|| panic!("{}", stage.picture()));
+        let y = (0..40)
+            .find(|y| stage.line(*y).contains(used))
+            .unwrap_or_else(|| panic!("{}", stage.picture()));
         buffer[(2, y)].fg
     };
     assert_ne!(theme.warn.fg, theme.dim.fg);
@@ -279,12 +401,26 @@ fn a_limit_that_is_nearly_used_up_stands_out() {
 fn sorts_go_by_what_they_say() {
     let mut ledger = Ledger::new(None..None);
     ledger.add(spender("dear", "a", "pi", &[(1, 10, Some(9.0))]));
-    ledger.add(spender("long", "b", "pi", &[(1, 5_000, Some(1.0)), (2, 5_000, Some(1.0))]));
-    ledger.add(spender("often", "c", "pi", &[(1, 7, Some(0.5)), (2, 7, None), (3, 7, None), (4, 7, None)]));
+    ledger.add(spender(
+        "long",
+        "b",
+        "pi",
+        &[(1, 5_000, Some(1.0)), (2, 5_000, Some(1.0))],
+    ));
+    ledger.add(spender(
+        "often",
+        "c",
+        "pi",
+        &[(1, 7, Some(0.5)), (2, 7, None), (3, 7, None), (4, 7, None)],
+    ));
     let mut stage = Stage::made((120, 40));
     stage.press("$ 7");
     answer(&mut stage, &ledger, &done());
-    for (sort, first) in [(Sort::Cost, "dear"), (Sort::Output, "long"), (Sort::Requests, "often")] {
+    for (sort, first) in [
+        (Sort::Cost, "dear"),
+        (Sort::Output, "long"),
+        (Sort::Requests, "often"),
+    ] {
         while stage.app.ledger.sort != sort {
             stage.press(">");
         }
@@ -296,7 +432,11 @@ fn sorts_go_by_what_they_say() {
 fn the_head_of_the_figure_that_is_sorted_by_stands_out() {
     let mut stage = shown((120, 40));
     let theme = Theme::dark();
-    for (sort, head) in [(Sort::Requests, "requests"), (Sort::Output, "output"), (Sort::Cost, "cost")] {
+    for (sort, head) in [
+        (Sort::Requests, "requests"),
+        (Sort::Output, "output"),
+        (Sort::Cost, "cost"),
+    ] {
         for _ in 0..6 {
             if stage.app.ledger.sort != sort {
                 stage.press(">");
@@ -305,11 +445,22 @@ fn the_head_of_the_figure_that_is_sorted_by_stands_out() {
         assert_eq!(stage.app.ledger.sort, sort);
         let buffer = stage.buffer();
         for other in ["requests", "output", "cost"] {
-            let y = (1..40).find(|y| stage.line(*y).contains("requests  ")).unwrap();
+            let y = (1..40)
+                .find(|y| stage.line(*y).contains("requests  "))
+                .unwrap();
             let at = stage.line(y).find(other).unwrap();
             let x = u16::try_from(stage.line(y)[..at].chars().count()).unwrap();
-            let style = if other == head { theme.accent } else { theme.dim };
-            assert_eq!(Some(buffer[(x, y)].fg), style.fg, "{other} by {head}: {}", stage.line(y));
+            let style = if other == head {
+                theme.accent
+            } else {
+                theme.dim
+            };
+            assert_eq!(
+                Some(buffer[(x, y)].fg),
+                style.fg,
+                "{other} by {head}: {}",
+                stage.line(y)
+            );
         }
     }
 }

@@ -13,7 +13,10 @@ use crate::stage::Stage;
 /// When the first second of these sessions is, in ms.
 pub(crate) const START: i64 = 1_700_000_000_000;
 
-#[expect(clippy::unnecessary_wraps, reason = "what has a time has it as an option")]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "what has a time has it as an option"
+)]
 fn at(seconds: i64) -> Option<Timestamp> {
     Some(Timestamp(START + seconds * 1_000))
 }
@@ -29,14 +32,19 @@ pub(crate) fn entry(
     let kinds = kinds(&mut batch);
     let mut entry: Entry = batch.new_entry(Text::from(key), role, at(seconds));
     entry.marks.prompt = role == Role::User;
-    let blocks = kinds.into_iter().zip(0..).map(|(kind, piece)| Batch::block(Piece(piece), kind));
+    let blocks = kinds
+        .into_iter()
+        .zip(0..)
+        .map(|(kind, piece)| Batch::block(Piece(piece), kind));
     entry.blocks = blocks.collect();
     Edit::Entry(Box::new(entry))
 }
 
 /// An entry of one text.
 pub(crate) fn says(key: &str, seconds: i64, role: Role, text: &str) -> Edit {
-    entry(key, seconds, role, |batch| vec![BlockKind::Text(batch.prose(text))])
+    entry(key, seconds, role, |batch| {
+        vec![BlockKind::Text(batch.prose(text))]
+    })
 }
 
 /// What the user says at the start.
@@ -51,16 +59,26 @@ pub(crate) fn answer(key: &str, text: &str) -> Edit {
 
 /// What the model thinks at the start.
 pub(crate) fn thought(key: &str, text: &str) -> Edit {
-    entry(key, 0, Role::Assistant, |batch| vec![BlockKind::Thinking(batch.prose(text))])
+    entry(key, 0, Role::Assistant, |batch| {
+        vec![BlockKind::Thinking(batch.prose(text))]
+    })
 }
 
 /// A line across.
 pub(crate) fn rule(key: &str, seconds: i64, what: Break) -> Edit {
-    entry(key, seconds, Role::Harness, |_| vec![BlockKind::Break(what)])
+    entry(key, seconds, Role::Harness, |_| {
+        vec![BlockKind::Break(what)]
+    })
 }
 
 /// A call as a block of an entry.
-pub(crate) fn call_of(batch: &mut Batch, key: &str, name: &str, kind: ToolKind, headline: &str) -> BlockKind {
+pub(crate) fn call_of(
+    batch: &mut Batch,
+    key: &str,
+    name: &str,
+    kind: ToolKind,
+    headline: &str,
+) -> BlockKind {
     let headline = Text::from(headline);
     let tree = Tree::Map(vec![(Text::from("command"), Tree::Text(headline.clone()))]);
     BlockKind::Call(Box::new(ToolCall {
@@ -77,7 +95,9 @@ pub(crate) fn call_of(batch: &mut Batch, key: &str, name: &str, kind: ToolKind, 
 
 /// An entry of one call.
 pub(crate) fn calls(key: &str, seconds: i64, name: &str, kind: ToolKind, headline: &str) -> Edit {
-    entry(key, seconds, Role::Assistant, |batch| vec![call_of(batch, key, name, kind, headline)])
+    entry(key, seconds, Role::Assistant, |batch| {
+        vec![call_of(batch, key, name, kind, headline)]
+    })
 }
 
 /// A command at the start.
@@ -100,13 +120,21 @@ pub(crate) fn result(call: &str, text: &str, verdict: Verdict) -> Edit {
         work: None,
         at: None,
     };
-    Edit::Result { call: Text::from(call), result: Box::new(result), lane: None }
+    Edit::Result {
+        call: Text::from(call),
+        result: Box::new(result),
+        lane: None,
+    }
 }
 
 /// The result of a call after so many seconds.
 pub(crate) fn result_at(call: &str, seconds: i64, text: &str, verdict: Verdict) -> Edit {
     match result(call, text, verdict) {
-        Edit::Result { call, mut result, lane } => {
+        Edit::Result {
+            call,
+            mut result,
+            lane,
+        } => {
             result.at = at(seconds);
             Edit::Result { call, result, lane }
         }
@@ -116,7 +144,9 @@ pub(crate) fn result_at(call: &str, seconds: i64, text: &str, verdict: Verdict) 
 
 /// The same entry, changed.
 pub(crate) fn with(edit: Edit, change: impl FnOnce(&mut Entry)) -> Edit {
-    let Edit::Entry(mut entry) = edit else { return edit };
+    let Edit::Entry(mut entry) = edit else {
+        return edit;
+    };
     change(&mut entry);
     Edit::Entry(entry)
 }
@@ -128,7 +158,11 @@ pub(crate) fn in_lane(edit: Edit, lane: &str) -> Edit {
 
 /// A sub-agent, and the call that started it.
 pub(crate) fn lane(name: &str, call: &str) -> Edit {
-    Edit::Meta(MetaEdit::Lane { name: Text::from(name), label: None, call: Some(Text::from(call)) })
+    Edit::Meta(MetaEdit::Lane {
+        name: Text::from(name),
+        label: None,
+        call: Some(Text::from(call)),
+    })
 }
 
 /// A text of so many lines.
@@ -143,9 +177,16 @@ pub(crate) fn boats() -> Stage {
         prompt("p1", "count the boats"),
         answer("a1", "There are three boats."),
         prompt("p2", "and what do they carry?"),
-        thought("t2", "Maybe *herring*, maybe nothing.\n\nI have to look into the hold."),
+        thought(
+            "t2",
+            "Maybe *herring*, maybe nothing.\n\nI have to look into the hold.",
+        ),
         call("c1", "ls hold"),
-        result("c1", &lines(90, |n| format!("crate {n} of herring")), Verdict::Done),
+        result(
+            "c1",
+            &lines(90, |n| format!("crate {n} of herring")),
+            Verdict::Done,
+        ),
         call("c2", "ls lantern"),
         result("c2", "ls: no such lantern", Verdict::Failed),
         call("c3", "ask the mate"),
@@ -167,7 +208,13 @@ pub(crate) fn talk(stage: &mut Stage, from: usize, count: usize) {
 
 fn crates() -> String {
     (1..=60)
-        .map(|n| if n % 20 == 0 { format!("crate {n} of herring\n") } else { format!("crate {n}\n") })
+        .map(|n| {
+            if n % 20 == 0 {
+                format!("crate {n} of herring\n")
+            } else {
+                format!("crate {n}\n")
+            }
+        })
         .collect()
 }
 
@@ -175,11 +222,21 @@ fn crates() -> String {
 pub(crate) fn harbour() -> Vec<Edit> {
     vec![
         says("p1", 0, Role::User, "count the boats in src/harbour.rs"),
-        with(says("a1", 2, Role::Assistant, "There are three boats."), |entry| {
-            entry.model = Some(Text::from("claude-opus-4-6"));
-            entry.usage = Some(Box::new(Usage { input: Some(900), cost: Some(0.05), ..Usage::default() }));
-        }),
-        with(says("p2", 60, Role::User, "and what do they carry?"), |_| {}),
+        with(
+            says("a1", 2, Role::Assistant, "There are three boats."),
+            |entry| {
+                entry.model = Some(Text::from("claude-opus-4-6"));
+                entry.usage = Some(Box::new(Usage {
+                    input: Some(900),
+                    cost: Some(0.05),
+                    ..Usage::default()
+                }));
+            },
+        ),
+        with(
+            says("p2", 60, Role::User, "and what do they carry?"),
+            |_| {},
+        ),
         with(
             entry("a2", 62, Role::Assistant, |batch| {
                 vec![
@@ -191,8 +248,11 @@ pub(crate) fn harbour() -> Vec<Edit> {
             }),
             |entry| {
                 entry.model = Some(Text::from("gpt-5"));
-                entry.usage =
-                    Some(Box::new(Usage { input: Some(9_000), cost: Some(0.5), ..Usage::default() }));
+                entry.usage = Some(Box::new(Usage {
+                    input: Some(9_000),
+                    cost: Some(0.5),
+                    ..Usage::default()
+                }));
             },
         ),
         result_at("c1", 80, &crates(), Verdict::Done),
@@ -201,16 +261,24 @@ pub(crate) fn harbour() -> Vec<Edit> {
         result_at("c3", 82, "ls: no such lantern", Verdict::Failed),
         calls("c4", 83, "task", ToolKind::Delegate, "ask the mate"),
         lane("mate", "c4"),
-        with(says("m1", 84, Role::User, "what is in the hold?"), |entry| {
-            entry.lane = Some(Text::from("mate"));
-        }),
-        with(calls("m2", 85, "bash", ToolKind::Run, "cat hold"), |entry| {
-            entry.lane = Some(Text::from("mate"));
-        }),
+        with(
+            says("m1", 84, Role::User, "what is in the hold?"),
+            |entry| {
+                entry.lane = Some(Text::from("mate"));
+            },
+        ),
+        with(
+            calls("m2", 85, "bash", ToolKind::Run, "cat hold"),
+            |entry| {
+                entry.lane = Some(Text::from("mate"));
+            },
+        ),
         result_at("m2", 86, "permission denied", Verdict::Failed),
         result_at("c4", 90, "the mate does not know", Verdict::Done),
         entry("w1", 91, Role::Harness, |_| {
-            vec![BlockKind::Break(Break::Error(Text::from("the tide is late")))]
+            vec![BlockKind::Break(Break::Error(Text::from(
+                "the tide is late",
+            )))]
         }),
         says("a3", 92, Role::Assistant, "Herring, sixty crates."),
     ]

@@ -32,7 +32,11 @@ fn source(topic: &str) -> String {
 
 fn tv(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
-    command.args(arguments).env("LC_ALL", "C.UTF-8").output().unwrap()
+    command
+        .args(arguments)
+        .env("LC_ALL", "C.UTF-8")
+        .output()
+        .unwrap()
 }
 
 fn written(arguments: &[&str]) -> String {
@@ -43,13 +47,19 @@ fn written(arguments: &[&str]) -> String {
 
 /// Where the links of a Markdown text lead.
 fn links(text: &str) -> impl Iterator<Item = &str> {
-    text.split("](").skip(1).filter_map(|rest| rest.split(')').next())
+    text.split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next())
 }
 
 #[test]
 fn the_readme_is_short() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    assert!(readme.lines().count() <= MOST_LINES, "{} lines", readme.lines().count());
+    assert!(
+        readme.lines().count() <= MOST_LINES,
+        "{} lines",
+        readme.lines().count()
+    );
     for page in PAGES {
         let link = format!("[{0}](assets/manual/{0}.md)", page.topic);
         assert!(readme.contains(&link), "the README does not link to {link}");
@@ -58,7 +68,9 @@ fn the_readme_is_short() {
 
 #[test]
 fn every_link_leads_to_a_file() {
-    let pages = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let pages = fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     for path in pages.chain([root().join("README.md")]) {
         let text = fs::read_to_string(&path).unwrap();
         for link in links(&text).filter(|link| !link.contains("://")) {
@@ -70,14 +82,26 @@ fn every_link_leads_to_a_file() {
 
 #[test]
 fn every_page_is_in_the_program_and_listed() {
-    let files = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
-    let files: HashSet<String> =
-        files.map(|path| path.file_stem().unwrap().to_str().unwrap().into()).collect();
-    assert_eq!(files, PAGES.iter().map(|page| page.topic.to_owned()).collect());
+    let files = fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let files: HashSet<String> = files
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().into())
+        .collect();
+    assert_eq!(
+        files,
+        PAGES.iter().map(|page| page.topic.to_owned()).collect()
+    );
     let list = written(&["help"]);
     for page in PAGES {
-        let row = list.lines().find(|line| line.trim_start().starts_with(page.topic)).unwrap();
-        assert!(row.ends_with(page.about()) && !page.about().is_empty(), "{row}");
+        let row = list
+            .lines()
+            .find(|line| line.trim_start().starts_with(page.topic))
+            .unwrap();
+        assert!(
+            row.ends_with(page.about()) && !page.about().is_empty(),
+            "{row}"
+        );
     }
     assert!(list.lines().all(|line| line.width() <= 80), "{list}");
 }
@@ -89,23 +113,42 @@ fn pages_fit_80_columns() {
     for page in PAGES {
         let text = source(page.topic);
         let page_text = written(&["help", page.topic]);
-        assert!(!page_text.contains('\u{1b}') && !page_text.contains("]("), "{}", page.topic);
+        assert!(
+            !page_text.contains('\u{1b}') && !page_text.contains("]("),
+            "{}",
+            page.topic
+        );
         let word = |word: &str| word.replace(['`', '*', '|'], "").to_lowercase();
-        let asked = page.text(|topic| format!("tv help {topic}")).replace("\\|", "|");
+        let asked = page
+            .text(|topic| format!("tv help {topic}"))
+            .replace("\\|", "|");
         let known: HashSet<String> = asked.split([' ', '\n']).map(word).collect();
         for line in page_text.lines() {
             assert!(line.width() <= 80, "{}: {line}", page.topic);
-            let mut words = line.split(' ').filter(|word| !word.contains(['│', '─', '┼', '•']));
+            let mut words = line
+                .split(' ')
+                .filter(|word| !word.contains(['│', '─', '┼', '•']));
             let broken = words.find(|one| !known.contains(&word(one)));
             assert_eq!(broken, None, "{}: a word is broken in: {line}", page.topic);
         }
-        let samples = text.split("```").skip(1).step_by(2).flat_map(|sample| sample.lines().skip(1));
+        let samples = text
+            .split("```")
+            .skip(1)
+            .step_by(2)
+            .flat_map(|sample| sample.lines().skip(1));
         for sample in samples.filter(|sample| !sample.is_empty()) {
             let is_whole = page_text.lines().any(|line| line.trim() == sample.trim());
-            assert!(is_whole, "{}: this line of code is broken: {sample}", page.topic);
+            assert!(
+                is_whole,
+                "{}: this line of code is broken: {sample}",
+                page.topic
+            );
         }
         // What stands between backticks is found line by line.
-        assert!(text.lines().all(|line| line.matches('`').count() % 2 == 0 || line.starts_with("```")));
+        assert!(
+            text.lines()
+                .all(|line| line.matches('`').count() % 2 == 0 || line.starts_with("```"))
+        );
     }
 }
 
@@ -115,8 +158,14 @@ fn what_the_manual_does_not_have_is_reported_with_what_it_has() {
         let output = tv(&[command, "nope"]);
         assert_eq!(output.status.code(), Some(2));
         let page_text = String::from_utf8(output.stderr).unwrap();
-        assert!(output.stdout.is_empty() && page_text.contains("nope"), "{page_text}");
-        assert!(PAGES.iter().all(|page| page_text.contains(page.topic)), "{page_text}");
+        assert!(
+            output.stdout.is_empty() && page_text.contains("nope"),
+            "{page_text}"
+        );
+        assert!(
+            PAGES.iter().all(|page| page_text.contains(page.topic)),
+            "{page_text}"
+        );
     }
     assert!(written(&["help", "show"]).contains("--redact"));
 }
@@ -125,15 +174,33 @@ fn what_the_manual_does_not_have_is_reported_with_what_it_has() {
 fn man_has_the_pages() {
     let program = written(&["man"]);
     for page in PAGES {
-        assert!(program.contains(&format!("tv\\-{}", page.topic.replace('-', "\\-"))), "{}", page.topic);
+        assert!(
+            program.contains(&format!("tv\\-{}", page.topic.replace('-', "\\-"))),
+            "{}",
+            page.topic
+        );
         let page_text = written(&["man", page.topic]);
-        assert!(page_text.contains(&format!(".TH tv-{} 7\n.SH NAME\n", page.topic)), "{page_text}");
+        assert!(
+            page_text.contains(&format!(".TH tv-{} 7\n.SH NAME\n", page.topic)),
+            "{page_text}"
+        );
         let headings = source(page.topic).matches("\n## ").count();
-        assert_eq!(page_text.matches("\n.SH ").count(), headings + 2, "{}", page.topic);
+        assert_eq!(
+            page_text.matches("\n.SH ").count(),
+            headings + 2,
+            "{}",
+            page.topic
+        );
     }
     let page_text = written(&["man", "finding"]);
-    assert!(page_text.contains(".TP\n\\fBerr\\fR\nfailed calls"), "{page_text}");
-    assert!(page_text.contains(".nf\n:watch waiting or err\n"), "{page_text}");
+    assert!(
+        page_text.contains(".TP\n\\fBerr\\fR\nfailed calls"),
+        "{page_text}"
+    );
+    assert!(
+        page_text.contains(".nf\n:watch waiting or err\n"),
+        "{page_text}"
+    );
 }
 
 #[test]
@@ -144,7 +211,10 @@ fn a_page_is_shown_in_the_viewer() {
         stage.type_in("help finding");
         stage.press("enter");
         let first = stage.picture();
-        assert!(first.contains("Help on finding") && first.contains("Search, filters"), "{first}");
+        assert!(
+            first.contains("Help on finding") && first.contains("Search, filters"),
+            "{first}"
+        );
         stage.press("space");
         assert_ne!(stage.picture(), first);
         stage.press("G");
@@ -163,7 +233,10 @@ fn an_open_page_fits_a_screen_of_another_size() {
     stage.press("enter G");
     stage.resize(50, 20);
     let picture = stage.picture();
-    assert!(picture.contains("hinders nothing"), "the end stays in sight: {picture}");
+    assert!(
+        picture.contains("hinders nothing"),
+        "the end stays in sight: {picture}"
+    );
 }
 
 #[test]
@@ -172,14 +245,25 @@ fn topics_are_completed() {
     stage.press(":");
     stage.type_in("help ");
     let picture = stage.picture();
-    assert!(picture.contains("help reading") && picture.contains("help finding"), "{picture}");
+    assert!(
+        picture.contains("help reading") && picture.contains("help finding"),
+        "{picture}"
+    );
     stage.type_in("mo");
     stage.press("enter");
-    assert!(stage.picture().contains("Help on money"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("Help on money"),
+        "{}",
+        stage.picture()
+    );
     stage.press("q :");
     stage.type_in("help nope");
     stage.press("enter");
-    assert!(stage.status().contains("nope") && stage.status().contains("reading"), "{}", stage.status());
+    assert!(
+        stage.status().contains("nope") && stage.status().contains("reading"),
+        "{}",
+        stage.status()
+    );
     stage.press(":");
     stage.type_in("help");
     stage.press("enter");
@@ -192,19 +276,38 @@ fn the_manual_has_the_commands() {
     let help = written(&["--help"]);
     let (_, commands) = help.split_once("Commands:\n").unwrap();
     let commands = commands.split("\n\n").next().unwrap();
-    let names: Vec<&str> = commands.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert!(names.contains(&"show") && names.contains(&"help"), "{names:?}");
+    let names: Vec<&str> = commands
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert!(
+        names.contains(&"show") && names.contains(&"help"),
+        "{names:?}"
+    );
     for name in names {
-        assert!(page.contains(&format!("| `tv {name}")), "command-line.md lacks {name}");
+        assert!(
+            page.contains(&format!("| `tv {name}")),
+            "command-line.md lacks {name}"
+        );
     }
     let page = source("reading");
     for form in FORMS {
         let name = match form.name {
             "goto" => continue,
-            "set" => form.argument.trim_start_matches("[no]").split('=').next().unwrap(),
+            "set" => form
+                .argument
+                .trim_start_matches("[no]")
+                .split('=')
+                .next()
+                .unwrap(),
             name => name,
         };
-        assert!(page.contains(name), "reading.md lacks {} {}", form.name, form.argument);
+        assert!(
+            page.contains(name),
+            "reading.md lacks {} {}",
+            form.name,
+            form.argument
+        );
     }
 }
 
@@ -213,7 +316,13 @@ fn the_manual_has_the_fields() {
     let page = source("json");
     let session = fixture("claude-code/busy.jsonl");
     let faulty = fixture("lint/duplicate-result/bad.jsonl");
-    let session = |command| if command == "check" { &faulty } else { &session };
+    let session = |command| {
+        if command == "check" {
+            &faulty
+        } else {
+            &session
+        }
+    };
     for command in ["stats", "show", "doctor", "list", "check"] {
         let output = tv(&[command, "--json", session(command).to_str().unwrap()]);
         let page_text = String::from_utf8(output.stdout).unwrap();
@@ -221,10 +330,16 @@ fn the_manual_has_the_fields() {
         let schema = first["schema"].as_str().unwrap();
         let (_, section) = page.split_once(&format!("## {schema}\n")).unwrap();
         let section = section.split("\n## ").next().unwrap();
-        for name in
-            first.as_object().unwrap().keys().filter(|name| !["schema", "path"].contains(&name.as_str()))
+        for name in first
+            .as_object()
+            .unwrap()
+            .keys()
+            .filter(|name| !["schema", "path"].contains(&name.as_str()))
         {
-            assert!(section.contains(&format!("`{name}`")), "{schema}: {name} is not explained");
+            assert!(
+                section.contains(&format!("`{name}`")),
+                "{schema}: {name} is not explained"
+            );
         }
     }
 }

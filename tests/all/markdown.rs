@@ -16,7 +16,12 @@ use crate::stage::{self, Stage};
 
 /// What a reader sees of a text, without its line breaks and blanks.
 fn ink(text: &str, manner: Manner, width: usize) -> String {
-    lines(text, manner, width).iter().map(Line::to_string).collect::<String>().split_whitespace().collect()
+    lines(text, manner, width)
+        .iter()
+        .map(Line::to_string)
+        .collect::<String>()
+        .split_whitespace()
+        .collect()
 }
 
 fn lines(text: &str, manner: Manner, width: usize) -> Vec<Line<'static>> {
@@ -38,47 +43,116 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("snake_case_name and 2*3*4 * 5", "snake_case_name"),
     ("~~gone~~ and ~also~ but ~5 stays", "gone also ~5 stays"),
     ("`code` ``with ` tick`` `` ` ``", "code with tick"),
-    ("``` rust title=\"x.rs\"\nfn a() {}\n```", "rust title=\"x.rs\" fn a() {}"),
-    ("~~~\nplain\n~~~\n\n    indented\n\n\tby a tab", "plain indented by tab"),
+    (
+        "``` rust title=\"x.rs\"\nfn a() {}\n```",
+        "rust title=\"x.rs\" fn a() {}",
+    ),
+    (
+        "~~~\nplain\n~~~\n\n    indented\n\n\tby a tab",
+        "plain indented by tab",
+    ),
     ("```\nnever closed", "never closed"),
-    ("- a\n- b\n  - c\n    - d\n      1. e\n      2. f\n\n+ g\n* h", "a b c d e f g h"),
-    ("1. one\n1. two\n\n7) seven\n8) eight", "1. one 1. two 7) seven 8) eight"),
-    ("- loose\n\n  second paragraph\n\n- item\n\n      code", "loose second paragraph item code"),
-    ("- [ ] open\n- [x] done\n- [X] too\n- [y] no task", "open done too [y] no task"),
+    (
+        "- a\n- b\n  - c\n    - d\n      1. e\n      2. f\n\n+ g\n* h",
+        "a b c d e f g h",
+    ),
+    (
+        "1. one\n1. two\n\n7) seven\n8) eight",
+        "1. one 1. two 7) seven 8) eight",
+    ),
+    (
+        "- loose\n\n  second paragraph\n\n- item\n\n      code",
+        "loose second paragraph item code",
+    ),
+    (
+        "- [ ] open\n- [x] done\n- [X] too\n- [y] no task",
+        "open done too [y] no task",
+    ),
     ("-\n- \n- after nothing", "after nothing"),
-    ("> quoted\nlazily\n> > deeper\n\nout", "quoted lazily deeper out"),
-    ("> [!NOTE]\n> noted\n\n> [!WARNING]\n> warned", "Note noted Warning warned"),
+    (
+        "> quoted\nlazily\n> > deeper\n\nout",
+        "quoted lazily deeper out",
+    ),
+    (
+        "> [!NOTE]\n> noted\n\n> [!WARNING]\n> warned",
+        "Note noted Warning warned",
+    ),
     ("> ```\n> fenced\n> ```\n> - item", "fenced item"),
     ("a  \nhard\\\nbreak<br>tag", "a hard break tag"),
     ("***\n---\nafter\n___", "after"),
-    ("[text](https://x.io/a \"a title\")", "text https://x.io/a a title"),
-    ("[text][ref] [ref] [ref][]\n\n[ref]: https://x.io/ref 'titled'", "text ref https://x.io/ref titled"),
-    ("[unused]: https://x.io/unused \"why\"\n\nafter", "[unused]: https://x.io/unused after"),
-    ("<https://x.io/auto> <me@x.io> https://x.io/bare.", "https://x.io/auto me@x.io https://x.io/bare"),
-    ("[relative](src/lib.rs) [anchor](#there) [](empty)", "relative src/lib.rs anchor #there empty"),
-    ("![alt text](a.png \"hover\") ![][pic]\n\n[pic]: b.png", "alt text a.png hover b.png"),
-    ("[![badge](b.svg)](https://x.io)", "badge b.svg https://x.io"),
+    (
+        "[text](https://x.io/a \"a title\")",
+        "text https://x.io/a a title",
+    ),
+    (
+        "[text][ref] [ref] [ref][]\n\n[ref]: https://x.io/ref 'titled'",
+        "text ref https://x.io/ref titled",
+    ),
+    (
+        "[unused]: https://x.io/unused \"why\"\n\nafter",
+        "[unused]: https://x.io/unused after",
+    ),
+    (
+        "<https://x.io/auto> <me@x.io> https://x.io/bare.",
+        "https://x.io/auto me@x.io https://x.io/bare",
+    ),
+    (
+        "[relative](src/lib.rs) [anchor](#there) [](empty)",
+        "relative src/lib.rs anchor #there empty",
+    ),
+    (
+        "![alt text](a.png \"hover\") ![][pic]\n\n[pic]: b.png",
+        "alt text a.png hover b.png",
+    ),
+    (
+        "[![badge](b.svg)](https://x.io)",
+        "badge b.svg https://x.io",
+    ),
     (
         "word[^1] and[^name]\n\n[^1]: first note\n[^name]: second\n    goes on",
         "[^1] [^name] first note second goes on",
     ),
-    ("<div class=\"a\">\n\n*inside*\n\n</div>", "<div class=\"a\"> inside </div>"),
-    ("a <b>bold</b> <!-- hidden --> <x-y z='1'/>", "<b> bold </b> <!-- hidden --> <x-y"),
-    ("<details>\n<summary>More</summary>\nText\n</details>", "<summary>More</summary> Text"),
+    (
+        "<div class=\"a\">\n\n*inside*\n\n</div>",
+        "<div class=\"a\"> inside </div>",
+    ),
+    (
+        "a <b>bold</b> <!-- hidden --> <x-y z='1'/>",
+        "<b> bold </b> <!-- hidden --> <x-y",
+    ),
+    (
+        "<details>\n<summary>More</summary>\nText\n</details>",
+        "<summary>More</summary> Text",
+    ),
     ("<thinking>\nnot html\n</thinking>", "<thinking> not html"),
-    ("$a_1 * b_2$ and $$\\sum_{i=0}^n x_i$$", "$a_1 * b_2$ $$\\sum_{i=0}^n x_i$$"),
+    (
+        "$a_1 * b_2$ and $$\\sum_{i=0}^n x_i$$",
+        "$a_1 * b_2$ $$\\sum_{i=0}^n x_i$$",
+    ),
     ("$$\nx = \\frac{1}{2}\n$$", "x \\frac{1}{2}"),
     ("costs $5 or $10, *or* $20", "$5 $10, $20"),
-    ("&amp; &lt;tag&gt; &copy; &#35; &nosuch;", "& <tag> \u{a9} # &nosuch;"),
-    ("\\*not emphasis\\* \\# \\[x\\] C:\\dir", "*not emphasis* # [x] C:\\dir"),
-    ("| a | b |\n|---|:-:|\n| 1 | 2 |\n| `x|y` | **z** |", "a b 1 2 z"),
+    (
+        "&amp; &lt;tag&gt; &copy; &#35; &nosuch;",
+        "& <tag> \u{a9} # &nosuch;",
+    ),
+    (
+        "\\*not emphasis\\* \\# \\[x\\] C:\\dir",
+        "*not emphasis* # [x] C:\\dir",
+    ),
+    (
+        "| a | b |\n|---|:-:|\n| 1 | 2 |\n| `x|y` | **z** |",
+        "a b 1 2 z",
+    ),
     ("| a |\n|---|\n| one<br>two |\n\ntext", "a one two text"),
     ("|only|head|\n|-|-|", "only head"),
     ("a | b\n-|-\n1 | 2 | 3", "a b 1 2"),
     ("|no|delimiter|\n|row|here|", "|no|delimiter| |row|here|"),
     ("term\n: definition", "term : definition"),
     ("---\nfront: matter\n---\ntext", "front: matter text"),
-    ("日本語**強調**テキスト e\u{301} 👨‍👩‍👧‍👦 שלום", "日本語強調テキスト e\u{301} 👨‍👩‍👧‍👦 שלום"),
+    (
+        "日本語**強調**テキスト e\u{301} 👨‍👩‍👧‍👦 שלום",
+        "日本語強調テキスト e\u{301} 👨‍👩‍👧‍👦 שלום",
+    ),
 ];
 
 #[test]
@@ -88,8 +162,12 @@ fn every_construct_keeps_its_words() {
             let seen = ink(source, manner, 80);
             for word in wanted.split_whitespace() {
                 // Typed text keeps its marks, so its words may stand apart.
-                let is_seen = seen.contains(word) || (manner == Manner::Typed && !source.contains(word));
-                assert!(is_seen, "{manner:?} {source:?}: {word:?} is missing in {seen:?}");
+                let is_seen =
+                    seen.contains(word) || (manner == Manner::Typed && !source.contains(word));
+                assert!(
+                    is_seen,
+                    "{manner:?} {source:?}: {word:?} is missing in {seen:?}"
+                );
             }
         }
     }
@@ -98,8 +176,9 @@ fn every_construct_keeps_its_words() {
 #[test]
 fn no_construct_breaks_a_narrow_row() {
     for (source, _) in EXAMPLES {
-        for (manner, width) in
-            [Manner::Prose, Manner::Typed].into_iter().flat_map(|m| (1..60).map(move |w| (m, w)))
+        for (manner, width) in [Manner::Prose, Manner::Typed]
+            .into_iter()
+            .flat_map(|m| (1..60).map(move |w| (m, w)))
         {
             for line in lines(source, manner, width) {
                 assert!(line.width() <= width, "{width} {source:?}: {line:?}");
@@ -111,15 +190,20 @@ fn no_construct_breaks_a_narrow_row() {
 /// The examples of a specification, as the parser's own tests have them: source and HTML.
 fn specification(name: &str) -> Vec<(String, String)> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")));
+    let home =
+        home.or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")));
     let registry = home.unwrap_or_default().join("registry/src");
     let crates = fs::read_dir(registry).into_iter().flatten().flatten();
-    let crates = crates.flat_map(|index| fs::read_dir(index.path()).into_iter().flatten().flatten());
+    let crates =
+        crates.flat_map(|index| fs::read_dir(index.path()).into_iter().flatten().flatten());
     let parser = crates.map(|one| one.path()).find(|path| {
-        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("pulldown-cmark-0"))
+        path.file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with("pulldown-cmark-0"))
     });
     let file = parser.map(|path| path.join("tests/suite").join(format!("{name}.rs")));
-    let text = file.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
+    let text = file
+        .and_then(|path| fs::read_to_string(path).ok())
+        .unwrap_or_default();
     let raw = |part: &str| {
         let (_, rest) = part.split_once("= r##\"")?;
         rest.split_once("\"##;").map(|(raw, _)| raw.to_owned())
@@ -128,7 +212,9 @@ fn specification(name: &str) -> Vec<(String, String)> {
         let (source, html) = example.split_once("let expected ")?;
         Some((raw(source)?, raw(&format!("let expected {html}"))?))
     });
-    examples.map(|example| example.expect("an example is a source and its HTML")).collect()
+    examples
+        .map(|example| example.expect("an example is a source and its HTML"))
+        .collect()
 }
 
 /// The words that a browser shows of HTML without scripts, and where its links lead is left out.
@@ -142,7 +228,11 @@ fn words_of(html: &str) -> Vec<String> {
         rest = after;
     }
     text.push_str(rest);
-    let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&");
+    let text = text
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&amp;", "&");
     text.split_whitespace().map(str::to_owned).collect()
 }
 
@@ -162,7 +252,10 @@ fn assert_seen(seen: &str, words: &[String], place: &str) {
 fn assert_letters(seen: &str, wanted: &str, place: &str) {
     for letter in wanted.chars() {
         let count = |text: &str| text.chars().filter(|one| *one == letter).count();
-        assert!(count(seen) >= count(wanted), "{place}: {letter:?} is missing in {seen:?}");
+        assert!(
+            count(seen) >= count(wanted),
+            "{place}: {letter:?} is missing in {seen:?}"
+        );
     }
 }
 
@@ -179,14 +272,19 @@ fn the_specifications_keep_their_words() {
     ] {
         let examples = specification(name);
         if examples.is_empty() {
-            return say("skipped: the sources of pulldown-cmark are not in the registry of this machine");
+            return say(
+                "skipped: the sources of pulldown-cmark are not in the registry of this machine",
+            );
         }
         assert!(examples.len() >= count, "{name}: {}", examples.len());
         for (number, (source, html)) in examples.iter().enumerate() {
             for width in [1, 20, 80] {
                 for manner in [Manner::Prose, Manner::Typed] {
                     let rows = lines(source, manner, width);
-                    assert!(rows.iter().all(|line| line.width() <= width), "{name} {number}: {source:?}");
+                    assert!(
+                        rows.iter().all(|line| line.width() <= width),
+                        "{name} {number}: {source:?}"
+                    );
                 }
             }
             for width in [20, 80, 200] {
@@ -300,19 +398,35 @@ fn links_open_and_close_in_each_cell() {
     let theme = Theme::dark();
     let symbols_of = |theme: Theme| {
         let buffer = Stage::open(&stage::demo(), (100, 40), theme).buffer();
-        buffer.content.iter().map(|cell| cell.symbol().to_owned()).collect::<Vec<_>>()
+        buffer
+            .content
+            .iter()
+            .map(|cell| cell.symbol().to_owned())
+            .collect::<Vec<_>>()
     };
-    assert!(symbols_of(theme.clone()).iter().all(|symbol| !symbol.contains('\u{1b}')));
+    assert!(
+        symbols_of(theme.clone())
+            .iter()
+            .all(|symbol| !symbol.contains('\u{1b}'))
+    );
     let link = "^\u{1b}\\]8;id=[0-9a-f]+;https://[!-~]+\u{1b}\\\\[^\u{1b}]+\u{1b}\\]8;;\u{1b}\\\\$";
     let link = regex::Regex::new(link).expect("a pattern");
     let symbols = symbols_of(theme.with_links(true));
-    let linked: Vec<&String> = symbols.iter().filter(|symbol| symbol.contains('\u{1b}')).collect();
+    let linked: Vec<&String> = symbols
+        .iter()
+        .filter(|symbol| symbol.contains('\u{1b}'))
+        .collect();
     assert!(linked.len() > 5, "{linked:?}");
-    assert!(linked.iter().all(|symbol| link.is_match(symbol)), "{linked:?}");
+    assert!(
+        linked.iter().all(|symbol| link.is_match(symbol)),
+        "{linked:?}"
+    );
 }
 
 /// Columns as the painter counts them, grapheme by grapheme.
 fn cells(line: &Line<'_>) -> usize {
     use ratatui::buffer::CellWidth as _;
-    line.styled_graphemes(ratatui::style::Style::new()).map(|one| usize::from(one.symbol.cell_width())).sum()
+    line.styled_graphemes(ratatui::style::Style::new())
+        .map(|one| usize::from(one.symbol.cell_width()))
+        .sum()
 }

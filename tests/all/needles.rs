@@ -18,10 +18,17 @@ const MOST: usize = 400;
 
 #[test]
 fn what_bodies_say_stands_in_their_records() {
-    let targets = fixtures::all().into_iter().flat_map(|path| fixtures::targets(&path));
+    let targets = fixtures::all()
+        .into_iter()
+        .flat_map(|path| fixtures::targets(&path));
     let (mut asked, mut missed) = (0, Vec::new());
     targets.for_each(|target| check(&target, &mut asked, &mut missed));
-    assert!(missed.is_empty(), "{} of {asked}:\n{}", missed.len(), missed.join("\n"));
+    assert!(
+        missed.is_empty(),
+        "{} of {asked}:\n{}",
+        missed.len(),
+        missed.join("\n")
+    );
     assert!(asked > 1_500, "{asked}");
 }
 
@@ -32,15 +39,29 @@ fn what_real_bodies_say_stands_in_their_records() {
     let (mut asked, mut missed) = (0, Vec::new());
     for path in corpus.files() {
         if path.metadata().is_ok_and(|facts| facts.len() < 1 << 17) {
-            check(&Target { path, session: None }, &mut asked, &mut missed);
+            check(
+                &Target {
+                    path,
+                    session: None,
+                },
+                &mut asked,
+                &mut missed,
+            );
         }
     }
     corpus::say(&format!("{asked} words"));
-    assert!(missed.is_empty(), "{} of {asked}:\n{}", missed.len(), missed.join("\n"));
+    assert!(
+        missed.is_empty(),
+        "{} of {asked}:\n{}",
+        missed.len(),
+        missed.join("\n")
+    );
 }
 
 fn check(target: &Target, asked: &mut usize, missed: &mut Vec<String>) {
-    let Ok(session) = ingest::open(target) else { return };
+    let Ok(session) = ingest::open(target) else {
+        return;
+    };
     let mut pager = session.pager();
     let mut transcript = Transcript::new();
     session.read_whole(true, &mut |feed| {
@@ -48,24 +69,37 @@ fn check(target: &Target, asked: &mut usize, missed: &mut Vec<String>) {
             transcript.apply(*batch);
         }
     });
-    let bodies = transcript.entries().flat_map(|entry| &entry.blocks).flat_map(|block| block.kind.bodies());
+    let bodies = transcript
+        .entries()
+        .flat_map(|entry| &entry.blocks)
+        .flat_map(|block| block.kind.bodies());
     let away = bodies.filter(|body| body.is_away()).map(|body| body.from);
     for origin in away.collect::<HashSet<Origin>>() {
         let mut words = HashSet::new();
-        pager.read(origin).iter().for_each(|held| words_of(held, &mut words));
+        pager
+            .read(origin)
+            .iter()
+            .for_each(|held| words_of(held, &mut words));
         let record = RefCell::new(Vec::new());
         pager.read_next(origin, &|bytes| {
             record.borrow_mut().extend_from_slice(bytes);
             false
         });
         let record = record.into_inner();
-        assert_eq!(record, pager.bytes(origin).unwrap_or_default(), "read ahead or alone");
+        assert_eq!(
+            record,
+            pager.bytes(origin).unwrap_or_default(),
+            "read ahead or alone"
+        );
         if record.contains(&b'\n') {
             // A body that came piece by piece is decoded whatever its lines say: a word may be torn apart between them.
             continue;
         }
         *asked += words.len();
-        let lost = words.iter().take(MOST).filter(|word| !prefilter(word, true).may_be_in(&record));
+        let lost = words
+            .iter()
+            .take(MOST)
+            .filter(|word| !prefilter(word, true).may_be_in(&record));
         missed.extend(lost.map(|word| format!("{}: {word} at {origin:?}", target.path.display())));
     }
 }

@@ -13,11 +13,18 @@ use crate::fixtures::{self, Lines};
 
 /// The format of a file, its transcript, and why reading stopped.
 fn read(path: &Path) -> (&'static str, Transcript, Option<String>) {
-    let session = ingest::open(&Target { path: path.to_owned(), session: None }).expect("it opens");
+    let session = ingest::open(&Target {
+        path: path.to_owned(),
+        session: None,
+    })
+    .expect("it opens");
     let (mut transcript, mut fault) = (Transcript::new(), None);
     let format = session.opened.format;
     session.read_whole(false, &mut |feed| match feed {
-        Feed::Batch { stage: Stage::Whole, batch } => drop(transcript.apply(*batch)),
+        Feed::Batch {
+            stage: Stage::Whole,
+            batch,
+        } => drop(transcript.apply(*batch)),
         Feed::Fault(what) => fault = Some(what.to_string()),
         _ => {}
     });
@@ -28,7 +35,9 @@ fn read(path: &Path) -> (&'static str, Transcript, Option<String>) {
 /// Entries that show a record as it is.
 fn raw(transcript: &Transcript) -> usize {
     let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
-    blocks.filter(|block| matches!(block.kind, BlockKind::Raw(_))).count()
+    blocks
+        .filter(|block| matches!(block.kind, BlockKind::Raw(_)))
+        .count()
 }
 
 #[test]
@@ -40,7 +49,8 @@ fn one_odd_element_does_not_hide_what_the_others_are() {
         let records: Vec<String> = (0..lines.count())
             .map(|n| String::from_utf8_lossy(lines.record(n).bytes).into_owned())
             .filter(|record| {
-                serde_json::from_str::<serde_json::Value>(record).is_ok_and(|value| value.is_object())
+                serde_json::from_str::<serde_json::Value>(record)
+                    .is_ok_and(|value| value.is_object())
             })
             .collect();
         let file = dir.path().join("array.json");
@@ -57,13 +67,27 @@ fn one_odd_element_does_not_hide_what_the_others_are() {
             continue;
         }
         seen += 1;
-        for (at, odd) in [(0, "5"), (0, "\"text\""), (2, "null"), (records.len(), "[1]"), (1, "{\"odd\":1}")]
-        {
+        for (at, odd) in [
+            (0, "5"),
+            (0, "\"text\""),
+            (2, "null"),
+            (records.len(), "[1]"),
+            (1, "{\"odd\":1}"),
+        ] {
             let (name, transcript, _) = write(Some((at, odd)));
             let what = format!("{} with {odd} at {at}", fixtures::name(&path));
             assert_eq!(name, format, "{what}");
-            assert_eq!(transcript.tally().records(), sound.tally().records() + 1, "{what}");
-            assert!(raw(&transcript) <= raw(&sound) + 1, "{what}: {} of {}", raw(&transcript), raw(&sound));
+            assert_eq!(
+                transcript.tally().records(),
+                sound.tally().records() + 1,
+                "{what}"
+            );
+            assert!(
+                raw(&transcript) <= raw(&sound) + 1,
+                "{what}: {} of {}",
+                raw(&transcript),
+                raw(&sound)
+            );
         }
     }
     assert!(seen > 5, "{seen}");
@@ -93,7 +117,10 @@ fn every_byte_of_a_document_that_breaks_off_counts() {
         );
         assert_eq!(
             transcript.tally().files.total(),
-            (transcript.tally().records(), transcript.tally().bytes.total())
+            (
+                transcript.tally().records(),
+                transcript.tally().bytes.total()
+            )
         );
     }
 }
@@ -101,7 +128,8 @@ fn every_byte_of_a_document_that_breaks_off_counts() {
 /// A zstd frame: a text, then so many blocks of 128 KB of one letter, each of which takes four bytes.
 fn bomb(text: &[u8], blocks: usize, letter: u8) -> Vec<u8> {
     const BLOCK: u32 = 128 << 10;
-    let header = |kind: u32, size: u32, is_last: u32| (size << 3 | kind << 1 | is_last).to_le_bytes();
+    let header =
+        |kind: u32, size: u32, is_last: u32| (size << 3 | kind << 1 | is_last).to_le_bytes();
     // No checksum and no size of the content; a window of 128 KB.
     let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x38];
     frame.extend(&header(0, u32::try_from(text.len()).unwrap(), 0)[..3]);
@@ -125,6 +153,14 @@ fn an_archive_that_grows_without_end_says_what_is_left_out() {
     let (_, transcript, fault) = read(&path);
     assert_eq!(transcript.tally().shown, sound.tally().shown);
     let fault = fault.unwrap_or_default();
-    assert!(fault.contains("what the zstd archive holds takes more than"), "{fault}");
-    assert!(transcript.notices().iter().any(|notice| *notice.what == *fault));
+    assert!(
+        fault.contains("what the zstd archive holds takes more than"),
+        "{fault}"
+    );
+    assert!(
+        transcript
+            .notices()
+            .iter()
+            .any(|notice| *notice.what == *fault)
+    );
 }

@@ -32,7 +32,9 @@ fn row(writer: &Writer, session: &str, seq: i64, kind: &str, data: &str) {
                ON CONFLICT (id) DO UPDATE SET data = ?6, time_updated = time_updated + 1";
     let mut insert = writer.connection.prepare_cached(sql).unwrap();
     let id = format!("msg_{session}_{seq:04}");
-    insert.execute(params![id, session, kind, seq, 1000 + seq, data]).unwrap();
+    insert
+        .execute(params![id, session, kind, seq, 1000 + seq, data])
+        .unwrap();
 }
 
 fn user(text: &str, at: i64) -> String {
@@ -54,15 +56,25 @@ fn answer(text: &str, at: i64, cost: Option<f64>) -> String {
 
 fn words(entry: &Entry) -> String {
     let bodies = entry.blocks.iter().flat_map(|block| block.kind.bodies());
-    bodies.map(|body| body.stub.to_string()).collect::<Vec<_>>().join("|")
+    bodies
+        .map(|body| body.stub.to_string())
+        .collect::<Vec<_>>()
+        .join("|")
 }
 
 fn said(transcript: &Transcript) -> Vec<String> {
-    transcript.entries().filter(|entry| !entry.marks.trace).map(words).collect()
+    transcript
+        .entries()
+        .filter(|entry| !entry.marks.trace)
+        .map(words)
+        .collect()
 }
 
 fn session(path: &Path, id: &str) -> Target {
-    Target { path: path.to_owned(), session: Some(id.to_owned()) }
+    Target {
+        path: path.to_owned(),
+        session: Some(id.to_owned()),
+    }
 }
 
 #[test]
@@ -78,33 +90,61 @@ fn rows_that_are_edited_in_place_come_in_their_place_and_count_once() {
             followed.until(text, |f| said(&f.whole) == ["How many boats?", text]);
         }
         assert!(followed.whole.entries().last().unwrap().marks.open);
-        row(&writer, "ses_1", 2, "assistant", &answer("I count four.", 1001, Some(0.25)));
+        row(
+            &writer,
+            "ses_1",
+            2,
+            "assistant",
+            &answer("I count four.", 1001, Some(0.25)),
+        );
         followed.until("what it cost", |f| f.whole.totals().sum().requests == 1);
-        row(&writer, "ses_1", 3, "idle", r#"{"outcome":"succeeded","time":{"created":1003}}"#);
+        row(
+            &writer,
+            "ses_1",
+            3,
+            "idle",
+            r#"{"outcome":"succeeded","time":{"created":1003}}"#,
+        );
         followed.until("the end of the turn", |f| f.whole.tally().records() == 4);
         for seq in 4..400 {
-            row(&writer, "ses_1", seq, "user", &user(&format!("boat {seq}"), 1000 + seq));
+            row(
+                &writer,
+                "ses_1",
+                seq,
+                "user",
+                &user(&format!("boat {seq}"), 1000 + seq),
+            );
         }
         followed.until("all rows", |f| f.whole.tally().records() == 400);
         row(&writer, "ses_1", 200, "user", &user("edited later", 1200));
         followed.until("an edit", |f| said(&f.whole)[198] == "edited later");
         let expected: Vec<String> = ["How many boats?".to_owned(), "I count four.".to_owned()]
             .into_iter()
-            .chain(
-                (4..400)
-                    .map(|seq| if seq == 200 { "edited later".to_owned() } else { format!("boat {seq}") }),
-            )
+            .chain((4..400).map(|seq| {
+                if seq == 200 {
+                    "edited later".to_owned()
+                } else {
+                    format!("boat {seq}")
+                }
+            }))
             .collect();
         assert_eq!(said(&followed.whole), expected);
         assert_eq!(followed.whole.tally().faulty, 0);
         assert!(
-            followed.links.iter().all(|link| !matches!(link, LinkState::Reread(_))),
+            followed
+                .links
+                .iter()
+                .all(|link| !matches!(link, LinkState::Reread(_))),
             "{:?}",
             followed.links
         );
         followed.end();
         drop(writer);
-        assert_eq!(listing(folder.path()), ["opencode.db"], "nothing is left beside it");
+        assert_eq!(
+            listing(folder.path()),
+            ["opencode.db"],
+            "nothing is left beside it"
+        );
     }
 }
 
@@ -113,30 +153,53 @@ fn a_prompt_that_waits_is_shown_until_it_is_delivered() {
     let (_folder, path, writer) = database("opencode-2.sql");
     writer.run(SESSION);
     row(&writer, "ses_1", 1, "user", &user("How many boats?", 1000));
-    row(&writer, "ses_1", 2, "assistant", &answer("I count", 1001, None));
+    row(
+        &writer,
+        "ses_1",
+        2,
+        "assistant",
+        &answer("I count", 1001, None),
+    );
     let mut followed = Followed::start(&path, WatchMode::Poll);
     let before = ["How many boats?", "I count"];
     followed.until("a turn", |f| said(&f.whole) == before);
     writer.run(
         "INSERT INTO session_pending VALUES ('msg_ses_1_0003', 'ses_1', 'user', '{\"text\":\"And ships?\"}', 'queue', 3, 1003)",
     );
-    followed.until("what waits", |f| said(&f.whole) == ["How many boats?", "I count", "And ships?"]);
+    followed.until("what waits", |f| {
+        said(&f.whole) == ["How many boats?", "I count", "And ships?"]
+    });
     let is_prompt = |f: &Followed| f.whole.entries().last().unwrap().marks.prompt;
     assert!(!is_prompt(&followed), "it was not asked yet");
     writer.run("DELETE FROM session_pending");
-    row(&writer, "ses_1", 2, "assistant", &answer("I count four.", 1001, Some(0.1)));
+    row(
+        &writer,
+        "ses_1",
+        2,
+        "assistant",
+        &answer("I count four.", 1001, Some(0.1)),
+    );
     row(&writer, "ses_1", 3, "user", &user("And ships?", 1003));
     followed.until("it was delivered", |f| {
         said(&f.whole) == ["How many boats?", "I count four.", "And ships?"] && is_prompt(f)
     });
-    assert!(followed.links.iter().all(|link| !matches!(link, LinkState::Reread(_))), "{:?}", followed.links);
+    assert!(
+        followed
+            .links
+            .iter()
+            .all(|link| !matches!(link, LinkState::Reread(_))),
+        "{:?}",
+        followed.links
+    );
     followed.end();
 }
 
 /// The texts that count as a session's own, and what its requests cost.
 fn own(path: &Path, id: &str) -> (Vec<String>, i64) {
     let transcript = read(&session(path, id)).transcript;
-    let own = transcript.entries().filter(|entry| !entry.marks.copy && entry.role.word() != "harness");
+    let own = transcript
+        .entries()
+        .filter(|entry| !entry.marks.copy && entry.role.word() != "harness");
     let texts = own.map(words).collect();
     (texts, transcript.totals().sum().recorded_nanos / 1_000_000)
 }
@@ -162,7 +225,13 @@ fn what_a_fork_took_over_counts_in_the_session_that_paid_for_it() {
         ));
         for (of, up_to) in [("ses_1", 4), ("ses_2", count)] {
             for seq in (1..=up_to).step_by(2) {
-                row(&writer, of, seq, "user", &user(&format!("prompt {seq}"), 1000 + seq));
+                row(
+                    &writer,
+                    of,
+                    seq,
+                    "user",
+                    &user(&format!("prompt {seq}"), 1000 + seq),
+                );
                 row(
                     &writer,
                     of,
@@ -172,8 +241,20 @@ fn what_a_fork_took_over_counts_in_the_session_that_paid_for_it() {
                 );
             }
         }
-        row(&writer, "ses_2", count + 1, "user", &user("own prompt", 5001));
-        row(&writer, "ses_2", count + 2, "assistant", &answer("own answer", 5002, Some(0.5)));
+        row(
+            &writer,
+            "ses_2",
+            count + 1,
+            "user",
+            &user("own prompt", 5001),
+        );
+        row(
+            &writer,
+            "ses_2",
+            count + 2,
+            "assistant",
+            &answer("own answer", 5002, Some(0.5)),
+        );
         let own_time = "UPDATE session_message SET time_created = 5000 + seq WHERE session_id = 'ses_2' AND data LIKE '%own%'";
         writer.run(own_time);
         assert_eq!(
@@ -184,14 +265,21 @@ fn what_a_fork_took_over_counts_in_the_session_that_paid_for_it() {
         assert_eq!(own(&path, "ses_1").1, 500);
         let transcript = read(&session(&path, "ses_2")).transcript;
         let is_line = |entry: &&Entry| {
-            let of =
-                |kind: &BlockKind| matches!(kind, BlockKind::Break(line) if line.words().contains("ses_1"));
+            let of = |kind: &BlockKind| matches!(kind, BlockKind::Break(line) if line.words().contains("ses_1"));
             entry.blocks.iter().any(|block| of(&block.kind))
         };
         let line = transcript.entries().position(|entry| is_line(&entry));
-        assert_eq!(line, usize::try_from(count).ok(), "{boundary}: it says where it begins");
+        assert_eq!(
+            line,
+            usize::try_from(count).ok(),
+            "{boundary}: it says where it begins"
+        );
         let title = transcript.meta().title().map(ToString::to_string);
-        assert_eq!(title.as_deref(), Some("prompt 1"), "it is called after the first prompt of all");
+        assert_eq!(
+            title.as_deref(),
+            Some("prompt 1"),
+            "it is called after the first prompt of all"
+        );
     }
 }
 
@@ -200,18 +288,36 @@ fn of_both_generations_the_newer_one_counts() {
     let (_folder, path, writer) = database("upgraded.sql");
     drop(writer);
     write(&root().join("opencode/upgraded.sql"), &path);
-    let heads = sessions(&Target { path: path.clone(), session: None }).unwrap();
-    let listed: Vec<_> =
-        heads.iter().map(|head| (head.title.as_deref().unwrap_or_default(), head.messages)).collect();
-    let expected =
-        [("New session", Some(2)), ("How high is the hill", Some(5)), ("Where is the path", Some(2))];
+    let heads = sessions(&Target {
+        path: path.clone(),
+        session: None,
+    })
+    .unwrap();
+    let listed: Vec<_> = heads
+        .iter()
+        .map(|head| (head.title.as_deref().unwrap_or_default(), head.messages))
+        .collect();
+    let expected = [
+        ("New session", Some(2)),
+        ("How high is the hill", Some(5)),
+        ("Where is the path", Some(2)),
+    ];
     assert_eq!(listed, expected);
     let texts = |id: &str| said(&read(&session(&path, id)).transcript);
     assert_eq!(
         texts("ses_1hillmoved"),
-        ["How high is the hill?", "High enough.", "Tools have other names now.", "In feet?", "Many."]
+        [
+            "How high is the hill?",
+            "High enough.",
+            "Tools have other names now.",
+            "In feet?",
+            "Many."
+        ]
     );
-    assert_eq!(texts("ses_1hillstays"), ["Where is the path?", "Behind the barn.", "[x] Walk it"]);
+    assert_eq!(
+        texts("ses_1hillstays"),
+        ["Where is the path?", "Behind the barn.", "[x] Walk it"]
+    );
 }
 
 /// While it is taken over, a session changes from one generation to the other.
@@ -229,7 +335,9 @@ fn a_session_that_is_taken_over_while_it_is_followed_is_read_again() {
     writer.run(SESSION);
     row(&writer, "ses_1", 1, "user", &user("the old prompt", 1));
     row(&writer, "ses_1", 2, "user", &user("a new one", 2));
-    followed.until("the new one", |f| said(&f.whole) == ["the old prompt", "a new one"]);
+    followed.until("the new one", |f| {
+        said(&f.whole) == ["the old prompt", "a new one"]
+    });
     followed.until("each row once", |f| f.whole.tally().records() == 3);
     followed.end();
 }
@@ -244,8 +352,18 @@ fn sessions_that_were_copied_from_other_agents_are_not_listed() {
          INSERT INTO session (id, project_id, slug, directory, title, version, time_created, time_updated) \
          VALUES ('ses_copied', 'p', 's', '/', 'Copied', '1', 1, 1), ('ses_own', 'p', 's', '/', 'Own', '1', 1, 1)",
     );
-    let heads = sessions(&Target { path, session: None }).unwrap();
-    assert_eq!(heads.iter().map(|head| head.id.as_str()).collect::<Vec<_>>(), ["ses_own"]);
+    let heads = sessions(&Target {
+        path,
+        session: None,
+    })
+    .unwrap();
+    assert_eq!(
+        heads
+            .iter()
+            .map(|head| head.id.as_str())
+            .collect::<Vec<_>>(),
+        ["ses_own"]
+    );
 }
 
 /// What a session spent beside its messages, as for its title, is in its total alone.
@@ -254,21 +372,38 @@ fn a_total_tells_what_no_message_does() {
     let (_folder, path, writer) = database("opencode-2.sql");
     writer.run(SESSION);
     row(&writer, "ses_1", 1, "user", &user("How many boats?", 1000));
-    row(&writer, "ses_1", 2, "assistant", &answer("Four.", 1001, Some(0.25)));
+    row(
+        &writer,
+        "ses_1",
+        2,
+        "assistant",
+        &answer("Four.", 1001, Some(0.25)),
+    );
     let total = |cost: f64, tokens: i64| {
-        writer
-            .run(&format!("UPDATE session_v2 SET cost = {cost}, tokens_input = {tokens}, tokens_output = 5"));
+        writer.run(&format!(
+            "UPDATE session_v2 SET cost = {cost}, tokens_input = {tokens}, tokens_output = 5"
+        ));
     };
     total(0.25, 10);
     let mut followed = Followed::start(&path, WatchMode::Poll);
     let spent = |f: &Followed| {
         let sum = f.whole.totals().sum();
-        (sum.recorded_nanos / 1_000_000, sum.input.known(), sum.requests)
+        (
+            sum.recorded_nanos / 1_000_000,
+            sum.input.known(),
+            sum.requests,
+        )
     };
     followed.until("its messages alone", |f| spent(f) == (250, Some(10), 1));
     total(0.26, 30);
     followed.until("the title, too", |f| spent(f) == (260, Some(30), 1));
-    row(&writer, "ses_1", 3, "assistant", &answer("Or five.", 1003, Some(0.5)));
+    row(
+        &writer,
+        "ses_1",
+        3,
+        "assistant",
+        &answer("Or five.", 1003, Some(0.5)),
+    );
     total(0.76, 40);
     followed.until("another answer", |f| spent(f) == (760, Some(40), 2));
     followed.end();
@@ -298,10 +433,13 @@ fn a_sub_agent_without_a_name_is_linked_by_its_time() {
         row(&writer, child, 1, "user", &user("look", at));
     }
     let transcript = read(&session(&path, "ses_1")).transcript;
-    let lanes: Vec<_> =
-        transcript.lanes().iter().map(|lane| (lane.name.to_string(), lane.call.clone())).collect();
-    let expected =
-        [("ses_a", "call_1"), ("ses_b", "call_2")].map(|(lane, call)| (lane.to_owned(), Some(call.into())));
+    let lanes: Vec<_> = transcript
+        .lanes()
+        .iter()
+        .map(|lane| (lane.name.to_string(), lane.call.clone()))
+        .collect();
+    let expected = [("ses_a", "call_1"), ("ses_b", "call_2")]
+        .map(|(lane, call)| (lane.to_owned(), Some(call.into())));
     assert_eq!(lanes, expected);
 }
 
@@ -309,19 +447,44 @@ fn a_sub_agent_without_a_name_is_linked_by_its_time() {
 #[test]
 fn all_that_is_recorded_is_there_at_the_last_level() {
     let fixtures = root().join("opencode");
-    let database = |name: &str| crate::databases::made_from(&fixtures.join(name)).display().to_string();
+    let database = |name: &str| {
+        crate::databases::made_from(&fixtures.join(name))
+            .display()
+            .to_string()
+    };
     for (session, words) in [
         (
             fixtures.join("storage").display().to_string() + "#ses_0fixtmain01",
-            ["providerID", "mode", "finish", "step-start", "step-finish", "snapshot"],
+            [
+                "providerID",
+                "mode",
+                "finish",
+                "step-start",
+                "step-finish",
+                "snapshot",
+            ],
         ),
         (
             database("opencode.sql") + "#ses_0lakemain1",
-            ["providerID", "mode", "finish", "step-start", "step-finish", "snapshot"],
+            [
+                "providerID",
+                "mode",
+                "finish",
+                "step-start",
+                "step-finish",
+                "snapshot",
+            ],
         ),
         (
             database("opencode-2.sql") + "#ses_2quaymain1",
-            ["providerID", "variant", "rawFinish", "streamed", "start", "bb22"],
+            [
+                "providerID",
+                "variant",
+                "rawFinish",
+                "streamed",
+                "start",
+                "bb22",
+            ],
         ),
     ] {
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_tv"))

@@ -11,12 +11,26 @@ use crate::stage::Stage;
 fn what_came_of_a_long_command_is_seen_in_the_brief() {
     let mut stage = Stage::made((80, 24));
     let long = format!("touch {}", "a/very/long/name ".repeat(12));
-    stage.add([prompt("p", "go"), call("c", &long), result("c", "no", Verdict::Refused)]);
+    stage.add([
+        prompt("p", "go"),
+        call("c", &long),
+        result("c", "no", Verdict::Refused),
+    ]);
     stage.press("B").wait(300);
-    let rows: Vec<String> =
-        stage.app.reader.views.sheet.rows.iter().map(|row| row.line.to_string()).collect();
+    let rows: Vec<String> = stage
+        .app
+        .reader
+        .views
+        .sheet
+        .rows
+        .iter()
+        .map(|row| row.line.to_string())
+        .collect();
     let failed = rows.iter().find(|row| row.starts_with("failed")).unwrap();
-    assert!(failed.contains("touch a/very") && failed.contains("refused"), "{failed}");
+    assert!(
+        failed.contains("touch a/very") && failed.contains("refused"),
+        "{failed}"
+    );
 }
 
 #[test]
@@ -24,16 +38,25 @@ fn where_the_outline_has_no_room_its_key_says_so() {
     let mut stage = Stage::made((50, 20));
     stage.add([prompt("p", "go")]);
     stage.press("I");
-    assert!(stage.picture().contains("from 60 columns on"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("from 60 columns on"),
+        "{}",
+        stage.picture()
+    );
 }
 
 #[test]
 fn what_nobody_writes_any_more_was_broken_off() {
     let mut stage = Stage::made((100, 24));
-    let half = with(says("a", 1, Role::Assistant, "half an answer"), |entry| entry.marks.open = true);
+    let half = with(says("a", 1, Role::Assistant, "half an answer"), |entry| {
+        entry.marks.open = true;
+    });
     stage.add([prompt("p", "go"), half]);
     stage.feed(Feed::CaughtUp);
     stage.wait(1_000);
     let picture = stage.picture();
-    assert!(picture.contains("broken off") && !picture.contains("writing"), "{picture}");
+    assert!(
+        picture.contains("broken off") && !picture.contains("writing"),
+        "{picture}"
+    );
 }

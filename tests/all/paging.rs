@@ -42,9 +42,14 @@ fn every_session_can_be_read_from_end_to_end_at_any_width() {
         std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(read_on))));
         let (sessions, rows) = *seen.lock().unwrap();
         let seconds = started.elapsed().as_secs_f64();
-        say(&format!("{rows} rows of {sessions} sessions in {seconds:.1} s"));
+        say(&format!(
+            "{rows} rows of {sessions} sessions in {seconds:.1} s"
+        ));
         let (least, least_rows) = (corpus.least(40, 200), corpus.least(4_000, 200_000));
-        assert!(sessions > least && rows > least_rows, "{sessions} sessions, {rows} rows");
+        assert!(
+            sessions > least && rows > least_rows,
+            "{sessions} sessions, {rows} rows"
+        );
     }
 }
 
@@ -55,17 +60,30 @@ fn targets(corpus: &Corpus) -> Vec<Target> {
     let mut folders: Vec<PathBuf> = files
         .iter()
         .filter(|file| file.starts_with(&corpus.folder))
-        .flat_map(|file| file.ancestors().skip(1).take_while(|path| *path != corpus.folder))
+        .flat_map(|file| {
+            file.ancestors()
+                .skip(1)
+                .take_while(|path| *path != corpus.folder)
+        })
         .map(Path::to_owned)
         .collect();
     folders.sort();
     folders.dedup();
-    let size = |path: &Path| path.metadata().map_or(0, |facts| if facts.is_file() { facts.len() } else { 0 });
+    let size = |path: &Path| {
+        path.metadata()
+            .map_or(0, |facts| if facts.is_file() { facts.len() } else { 0 })
+    };
     let mut targets: Vec<(u64, Target)> = Vec::new();
     for path in files.into_iter().chain(folders) {
-        let whole = Target { path: path.clone(), session: None };
+        let whole = Target {
+            path: path.clone(),
+            session: None,
+        };
         let heads = ingest::sessions(&whole).unwrap_or_default();
-        let named = heads.into_iter().map(|head| Target { path: path.clone(), session: Some(head.id) });
+        let named = heads.into_iter().map(|head| Target {
+            path: path.clone(),
+            session: Some(head.id),
+        });
         let named: Vec<Target> = named.collect();
         let all = if named.is_empty() { vec![whole] } else { named };
         targets.extend(all.into_iter().map(|target| (size(&path), target)));
@@ -99,7 +117,14 @@ fn read(target: &Target) -> usize {
 }
 
 fn place_of_top(stage: &Stage) -> Option<(u32, usize)> {
-    stage.app.reader.text.view.lines.first().map(|line| (line.entry.0, line.row))
+    stage
+        .app
+        .reader
+        .text
+        .view
+        .lines
+        .first()
+        .map(|line| (line.entry.0, line.row))
 }
 
 fn check(stage: &Stage, path: &Path, width: u16) -> usize {
@@ -109,12 +134,27 @@ fn check(stage: &Stage, path: &Path, width: u16) -> usize {
         let Some(row) = Line::row(line) else { continue };
         let right: usize = row.right.iter().map(ratatui::text::Span::width).sum();
         let taken = row.line.width() + right;
-        assert!(taken <= room, "{path} at {width}: {taken} > {room}: {}", row.line);
+        assert!(
+            taken <= room,
+            "{path} at {width}: {taken} > {room}: {}",
+            row.line
+        );
         // As the painter counts columns: grapheme by grapheme.
-        let cells = row.line.styled_graphemes(Style::new()).map(|one| usize::from(one.symbol.cell_width()));
+        let cells = row
+            .line
+            .styled_graphemes(Style::new())
+            .map(|one| usize::from(one.symbol.cell_width()));
         let cells: usize = cells.sum::<usize>() + right;
-        assert!(cells <= room, "{path} at {width}: {cells} > {room} cells: {}", row.line);
-        assert!(!row.line.to_string().chars().any(char::is_control), "{path}: {}", row.line);
+        assert!(
+            cells <= room,
+            "{path} at {width}: {cells} > {room} cells: {}",
+            row.line
+        );
+        assert!(
+            !row.line.to_string().chars().any(char::is_control),
+            "{path}: {}",
+            row.line
+        );
     }
     let buffer = stage.buffer();
     assert_eq!(buffer.area.width, width);
@@ -122,8 +162,14 @@ fn check(stage: &Stage, path: &Path, width: u16) -> usize {
         let column = place % usize::from(width);
         let symbol = cell.symbol();
         let reaches = column + symbol.width();
-        assert!(reaches <= usize::from(width), "{path} at {width}: {symbol:?} in column {column}");
-        assert!(!symbol.chars().any(char::is_control), "{path} at {width}: {symbol:?}");
+        assert!(
+            reaches <= usize::from(width),
+            "{path} at {width}: {symbol:?} in column {column}"
+        );
+        assert!(
+            !symbol.chars().any(char::is_control),
+            "{path} at {width}: {symbol:?}"
+        );
     }
     stage.app.reader.text.view.lines.len()
 }

@@ -22,7 +22,11 @@ fn stage(columns: u16, lines: u16) -> Stage {
 }
 
 fn areas(frame: &Frame) -> Vec<Rect> {
-    let inspector = if frame.is_pushed { Rect::default() } else { frame.inspector };
+    let inspector = if frame.is_pushed {
+        Rect::default()
+    } else {
+        frame.inspector
+    };
     let parts = [
         frame.header,
         frame.outline,
@@ -60,11 +64,17 @@ fn on_wide_screens_the_text_keeps_its_width_whatever_the_session_turns_out_to_be
         let mut stage = Stage::made(size);
         stage.arrange();
         let empty = stage.app.reader.frame();
-        for (key, text) in [("p1", "Look after the lighthouse while I am away"), ("p2", "Is it lit?")] {
+        for (key, text) in [
+            ("p1", "Look after the lighthouse while I am away"),
+            ("p2", "Is it lit?"),
+        ] {
             stage.add([prompt(key, text)]);
             assert_eq!(stage.app.reader.frame(), empty, "{}", stage.picture());
         }
-        let is_shown = stage.picture().lines().any(|line| line.contains(" 1 Look after the li"));
+        let is_shown = stage
+            .picture()
+            .lines()
+            .any(|line| line.contains(" 1 Look after the li"));
         assert_eq!(is_shown, size.0 >= 100, "{}", stage.picture());
     }
 }
@@ -81,7 +91,10 @@ fn the_inspector_lies_over_the_text_where_there_is_no_room_beside_it() {
     assert!(!stage.app.reader.frame().is_pushed && stage.app.reader.focused() == Pane::Transcript);
     assert_eq!(stage.window(), before, "what lies under it has not moved");
     stage.press("i q");
-    assert!(!stage.app.reader.frame().is_pushed && stage.asked.is_empty(), "q closes it and does not quit");
+    assert!(
+        !stage.app.reader.frame().is_pushed && stage.asked.is_empty(),
+        "q closes it and does not quit"
+    );
     stage.press("i i");
     assert!(!stage.app.reader.frame().is_pushed);
 }
@@ -98,10 +111,18 @@ fn tab_gives_the_keys_to_what_is_shown() {
     stage.press("shift-tab");
     assert_eq!(stage.app.reader.focused(), Pane::Outline);
     stage.press("I");
-    assert_eq!(stage.app.reader.focused(), Pane::Transcript, "what is hidden has no keys");
+    assert_eq!(
+        stage.app.reader.focused(),
+        Pane::Transcript,
+        "what is hidden has no keys"
+    );
     stage.press("i tab");
     assert_eq!(stage.app.reader.focused(), Pane::Transcript);
-    assert!(stage.status().contains("nothing else is shown"), "{}", stage.status());
+    assert!(
+        stage.status().contains("nothing else is shown"),
+        "{}",
+        stage.status()
+    );
 }
 
 #[test]
@@ -113,7 +134,11 @@ fn dividers_move_with_the_pane_that_has_the_keys() {
     };
     let (outline, inspector) = widths(&stage);
     stage.press("ctrl-left");
-    assert_eq!(widths(&stage), (outline, inspector + 2), "of the text the right one");
+    assert_eq!(
+        widths(&stage),
+        (outline, inspector + 2),
+        "of the text the right one"
+    );
     stage.press("tab ctrl-right ctrl-right");
     assert_eq!(widths(&stage), (outline, inspector - 2));
     stage.press("tab 5 ctrl-right");
@@ -123,14 +148,23 @@ fn dividers_move_with_the_pane_that_has_the_keys() {
     let kept = stage.app.reader.panes;
     stage.resize(80, 24);
     stage.resize(200, 60);
-    assert_eq!((widths(&stage), stage.app.reader.panes), ((15, inspector - 2), kept));
+    assert_eq!(
+        (widths(&stage), stage.app.reader.panes),
+        ((15, inspector - 2), kept)
+    );
 }
 
 /// Titles of the rows of the outline that are in sight, with the one under the cursor.
 fn rows(stage: &Stage) -> (Vec<String>, Option<String>) {
     let sections = &stage.app.reader.outline.sections;
-    let titles = sections.iter().flat_map(|section| &section.rows).map(|row| row.title.clone()).collect();
-    let cursor = sections.iter().find_map(|section| Some(section.rows.get(section.cursor?)?.title.clone()));
+    let titles = sections
+        .iter()
+        .flat_map(|section| &section.rows)
+        .map(|row| row.title.clone())
+        .collect();
+    let cursor = sections
+        .iter()
+        .find_map(|section| Some(section.rows.get(section.cursor?)?.title.clone()));
     (titles, cursor)
 }
 
@@ -140,7 +174,11 @@ fn the_cursor_goes_over_all_sections_and_leads_into_the_text() {
     stage.press("g tab");
     assert_eq!(stage.app.reader.focused(), Pane::Outline);
     let (titles, cursor) = rows(&stage);
-    assert_eq!(cursor.as_ref(), titles.first(), "it begins at the focused turn");
+    assert_eq!(
+        cursor.as_ref(),
+        titles.first(),
+        "it begins at the focused turn"
+    );
     let before = stage.window();
     for title in titles.iter().skip(1) {
         stage.press("j");
@@ -151,10 +189,23 @@ fn the_cursor_goes_over_all_sections_and_leads_into_the_text() {
     assert_eq!(rows(&stage).1.as_ref(), titles.first());
     stage.press("G");
     assert_eq!(rows(&stage).1.as_ref(), titles.last());
-    let parts: Vec<_> = stage.app.reader.outline.sections.iter().map(|section| section.part).collect();
+    let parts: Vec<_> = stage
+        .app
+        .reader
+        .outline
+        .sections
+        .iter()
+        .map(|section| section.part)
+        .collect();
     stage.press("g");
     let at = |stage: &Stage| {
-        let held = stage.app.reader.outline.sections.iter().find(|section| section.cursor.is_some());
+        let held = stage
+            .app
+            .reader
+            .outline
+            .sections
+            .iter()
+            .find(|section| section.cursor.is_some());
         held.map(|section| (section.part, section.cursor))
     };
     for part in parts.iter().skip(1) {
@@ -164,20 +215,41 @@ fn the_cursor_goes_over_all_sections_and_leads_into_the_text() {
     stage.press("} {");
     assert_eq!(at(&stage), Some((parts[parts.len() - 2], Some(0))));
     stage.press("esc");
-    assert_eq!((stage.app.reader.focused(), rows(&stage).1), (Pane::Transcript, None));
+    assert_eq!(
+        (stage.app.reader.focused(), rows(&stage).1),
+        (Pane::Transcript, None)
+    );
     stage.press("tab G enter");
-    assert_eq!(stage.app.reader.focused(), Pane::Transcript, "the keys go along");
+    assert_eq!(
+        stage.app.reader.focused(),
+        Pane::Transcript,
+        "the keys go along"
+    );
     assert_ne!(stage.window(), before);
     stage.press("' '");
-    assert_eq!(stage.window().first(), before.first(), "a jump like any other");
+    assert_eq!(
+        stage.window().first(),
+        before.first(),
+        "a jump like any other"
+    );
 }
 
 #[test]
 fn rows_lead_to_what_they_stand_for() {
     let mut stage = stage(120, 60);
     stage.press("tab g enter");
-    let first = stage.app.reader.session.transcript.turns().first().map(|turn| turn.prompt);
-    assert_eq!(stage.app.reader.text.view.focus.map(|focus| focus.entry), first);
+    let first = stage
+        .app
+        .reader
+        .session
+        .transcript
+        .turns()
+        .first()
+        .map(|turn| turn.prompt);
+    assert_eq!(
+        stage.app.reader.text.view.focus.map(|focus| focus.entry),
+        first
+    );
     let mut led = 0;
     let (titles, _) = rows(&stage);
     for (row, title) in titles.iter().enumerate() {
@@ -190,11 +262,21 @@ fn rows_lead_to_what_they_stand_for() {
         assert!(is_text || title.contains("paired"), "{title} leads nowhere");
         if is_text && title.contains("src/") {
             let focus = stage.app.reader.text.view.focus.unwrap();
-            let entry = stage.app.reader.session.transcript.get(focus.entry).unwrap();
+            let entry = stage
+                .app
+                .reader
+                .session
+                .transcript
+                .get(focus.entry)
+                .unwrap();
             let tv::model::entry::BlockKind::Call(call) = &entry.blocks[focus.block].kind else {
                 panic!("{title} leads to no call")
             };
-            assert!(call.headline.contains(title.as_str()), "{title}: {}", call.headline);
+            assert!(
+                call.headline.contains(title.as_str()),
+                "{title}: {}",
+                call.headline
+            );
             led += 1;
         }
         stage.press("esc");
@@ -204,18 +286,27 @@ fn rows_lead_to_what_they_stand_for() {
 
 #[test]
 fn what_comes_bit_by_bit_makes_the_same_outline() {
-    for name in
-        ["pi/branches.jsonl", "claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl", "generic/chat.jsonl"]
-    {
+    for name in [
+        "pi/branches.jsonl",
+        "claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl",
+        "generic/chat.jsonl",
+    ] {
         let mut stage = Stage::open(&fixture(name), (120, 60), Theme::dark());
         let first = stage.app.reader.outline.sections.clone();
         // Every entry is noted once more, as if it had changed.
         let ids = stage.app.reader.session.transcript.order().to_vec();
         for id in ids {
             let app = &mut stage.app;
-            let touched = Touched { added: vec![id], ..Touched::default() };
-            app.reader.outline.note(&app.reader.session.transcript, &touched);
-            app.reader.checks.note(&app.reader.session.transcript, &touched);
+            let touched = Touched {
+                added: vec![id],
+                ..Touched::default()
+            };
+            app.reader
+                .outline
+                .note(&app.reader.session.transcript, &touched);
+            app.reader
+                .checks
+                .note(&app.reader.session.transcript, &touched);
         }
         stage.arrange();
         assert_eq!(stage.app.reader.outline.sections, first, "{name}");
@@ -236,8 +327,18 @@ fn files_are_named_from_a_directory_that_comes_late() {
         );
         text.push('\n');
     };
-    line("p0", "null", "user", r#"{"type":"text","text":"Where do we begin?"}"#);
-    line("a0", r#""p0""#, "user", r#"{"type":"text","text":"Count the boats."}"#);
+    line(
+        "p0",
+        "null",
+        "user",
+        r#"{"type":"text","text":"Where do we begin?"}"#,
+    );
+    line(
+        "a0",
+        r#""p0""#,
+        "user",
+        r#"{"type":"text","text":"Count the boats."}"#,
+    );
     for n in 1..=3_000 {
         let parent = format!(r#""a{}""#, n - 1);
         let call = format!(
@@ -251,17 +352,27 @@ fn files_are_named_from_a_directory_that_comes_late() {
     let mut stage = Stage::open_from_disk(&path, (200, 40));
     let is_named = |stage: &Stage, name: &str| {
         let picture = stage.picture();
-        picture.lines().any(|row| row.starts_with(name) && row.contains("3000 - -"))
+        picture
+            .lines()
+            .any(|row| row.starts_with(name) && row.contains("3000 - -"))
     };
     while stage.app.is_unfinished() {
         stage.arrange();
     }
-    assert!(is_named(&stage, " /home/ann/boats.md"), "{}", stage.picture());
+    assert!(
+        is_named(&stage, " /home/ann/boats.md"),
+        "{}",
+        stage.picture()
+    );
     stage.add([Edit::Meta(MetaEdit::Cwd(Text::from("/home/ann")))]);
     assert!(is_named(&stage, " boats.md"), "{}", stage.picture());
     // Their paths begin where the session began, wherever it goes.
     stage.add([Edit::Meta(MetaEdit::Cwd(Text::from("/home/ann/piers")))]);
-    assert!(!stage.app.is_unfinished() && is_named(&stage, " boats.md"), "{}", stage.picture());
+    assert!(
+        !stage.app.is_unfinished() && is_named(&stage, " boats.md"),
+        "{}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -273,11 +384,22 @@ fn each_pane_has_hints_of_its_own() {
     let inspector = hints(&stage);
     stage.press("tab");
     let outline = hints(&stage);
-    assert!(reading.contains("search") && inspector.contains("back") && outline.contains("section"));
+    assert!(
+        reading.contains("search") && inspector.contains("back") && outline.contains("section")
+    );
 }
 
 fn keys() -> impl proptest::strategy::Strategy<Value = &'static str> {
-    select(vec!["I", "i", "tab", "shift-tab", "ctrl-left", "ctrl-right", "7 ctrl-left", "7 ctrl-right"])
+    select(vec![
+        "I",
+        "i",
+        "tab",
+        "shift-tab",
+        "ctrl-left",
+        "ctrl-right",
+        "7 ctrl-left",
+        "7 ctrl-right",
+    ])
 }
 
 proptest! {
@@ -357,16 +479,31 @@ fn the_heading_counts_turns_and_not_what_hangs_on_them() {
             says(&format!("p{turn}"), at, Role::User, "Look at the next boat"),
             lane(&scout, &call),
             calls(&call, at + 1, "task", ToolKind::Delegate, "look"),
-            in_lane(says(&format!("s{turn}"), at + 2, Role::Assistant, "A boat."), &scout),
+            in_lane(
+                says(&format!("s{turn}"), at + 2, Role::Assistant, "A boat."),
+                &scout,
+            ),
             result_at(&call, at + 3, "A boat.", Verdict::Done),
         ]);
     }
     let turns = stage.app.reader.session.transcript.turns().len();
     let section = stage.app.reader.outline.sections.first().unwrap();
-    let in_sight = section.rows.iter().filter(|row| row.title.contains("Look at the next boat")).count();
-    assert!(in_sight < section.rows.len() && in_sight > 1, "{}", stage.picture());
+    let in_sight = section
+        .rows
+        .iter()
+        .filter(|row| row.title.contains("Look at the next boat"))
+        .count();
+    assert!(
+        in_sight < section.rows.len() && in_sight > 1,
+        "{}",
+        stage.picture()
+    );
     let heading = format!("TURNS {in_sight} of {turns}");
-    assert!(stage.picture().contains(&heading), "{heading}\n{}", stage.picture());
+    assert!(
+        stage.picture().contains(&heading),
+        "{heading}\n{}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -374,14 +511,27 @@ fn the_mark_of_the_focus_is_quiet_while_another_pane_has_the_keys() {
     let mut stage = stage(120, 40);
     stage.press("g");
     let mark = |stage: &Stage| {
-        let (line, area) = (stage.line_of_focus().unwrap(), stage.app.reader.frame().transcript);
+        let (line, area) = (
+            stage.line_of_focus().unwrap(),
+            stage.app.reader.frame().transcript,
+        );
         let cell = &stage.buffer()[(area.x, area.y + u16::try_from(line).unwrap())];
         (cell.symbol().to_owned(), Some(cell.fg))
     };
     let theme = Theme::dark();
-    assert_eq!(mark(&stage), ("▶".to_owned(), theme.focus.fg), "{}", stage.picture());
+    assert_eq!(
+        mark(&stage),
+        ("▶".to_owned(), theme.focus.fg),
+        "{}",
+        stage.picture()
+    );
     stage.press("tab");
-    assert_eq!(mark(&stage), ("▶".to_owned(), theme.dim.fg), "{}", stage.picture());
+    assert_eq!(
+        mark(&stage),
+        ("▶".to_owned(), theme.dim.fg),
+        "{}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -398,7 +548,10 @@ fn a_sub_agent_that_nobody_waits_for_does_not_look_at_work() {
     stage.wait(50);
     let outline = |stage: &Stage| {
         let width = usize::from(stage.app.reader.frame().outline.width);
-        (1..38).map(|y| stage.line(y).chars().take(width).collect::<String>()).collect::<Vec<_>>().join("\n")
+        (1..38)
+            .map(|y| stage.line(y).chars().take(width).collect::<String>())
+            .collect::<Vec<_>>()
+            .join("\n")
     };
     assert!(outline(&stage).contains('●'), "{}", stage.picture());
     stage.wait(200 * 3_600_000);
@@ -415,7 +568,11 @@ fn the_chosen_row_of_the_outline_gives_its_figures_for_its_title() {
     let section = &stage.app.reader.outline.sections[0];
     let y = frame.outline.y + 1 + u16::try_from(section.cursor.unwrap()).unwrap();
     let row = |stage: &Stage| {
-        let row: String = stage.line(y).chars().take(usize::from(frame.outline.width)).collect();
+        let row: String = stage
+            .line(y)
+            .chars()
+            .take(usize::from(frame.outline.width))
+            .collect();
         row.trim_end_matches(['│', ' ']).to_owned()
     };
     let chosen = row(&stage);

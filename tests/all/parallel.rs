@@ -36,7 +36,10 @@ struct Truth {
 
 fn turns() -> impl Strategy<Value = Vec<Turn>> {
     let order = proptest::sample::subsequence((0..CALLS).collect::<Vec<_>>(), CALLS - 5..=CALLS);
-    let turn = (order.prop_shuffle(), proptest::collection::vec(1_i64..5_000, CALLS))
+    let turn = (
+        order.prop_shuffle(),
+        proptest::collection::vec(1_i64..5_000, CALLS),
+    )
         .prop_map(|(order, waits)| order.into_iter().zip(waits).collect::<Turn>());
     proptest::collection::vec(turn, 1..5)
 }
@@ -85,16 +88,19 @@ impl Hand for Claude {
     fn calls(&mut self, at: i64, calls: &[(String, String)]) -> Vec<Value> {
         let id = format!("msg_{}", self.written);
         let message = |(call, command): &(String, String)| {
-            let block =
-                json!({"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}});
+            let block = json!({"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}});
             json!({"id": id, "type": "message", "role": "assistant", "model": "claude-opus-4-6",
                 "content": [block], "stop_reason": "tool_use", "usage": {"input_tokens": 3, "output_tokens": 9}})
         };
-        calls.iter().map(|call| self.line(at, "assistant", &message(call))).collect()
+        calls
+            .iter()
+            .map(|call| self.line(at, "assistant", &message(call)))
+            .collect()
     }
 
     fn result(&mut self, at: i64, id: &str, text: &str) -> Vec<Value> {
-        let block = json!({"type": "tool_result", "tool_use_id": id, "content": text, "is_error": false});
+        let block =
+            json!({"type": "tool_result", "tool_use_id": id, "content": text, "is_error": false});
         vec![self.line(at, "user", &json!({"role": "user", "content": [block]}))]
     }
 }
@@ -120,11 +126,14 @@ impl Hand for Pi {
     }
 
     fn open(&self) -> Vec<Value> {
-        vec![json!({"type": "session", "version": 3, "id": "s1", "timestamp": stamp(BEGIN), "cwd": "/work"})]
+        vec![
+            json!({"type": "session", "version": 3, "id": "s1", "timestamp": stamp(BEGIN), "cwd": "/work"}),
+        ]
     }
 
     fn prompt(&mut self, at: i64, text: &str) -> Vec<Value> {
-        let message = json!({"role": "user", "content": [{"type": "text", "text": text}], "timestamp": at});
+        let message =
+            json!({"role": "user", "content": [{"type": "text", "text": text}], "timestamp": at});
         vec![self.line(at, &message)]
     }
 
@@ -155,14 +164,21 @@ fn write(turns: &[Turn], hand: &mut dyn Hand) -> (Vec<String>, Truth) {
         now += 1_000;
         let said = now;
         // The same ids in each turn.
-        let calls: Vec<(String, String)> =
-            (0..CALLS).map(|call| (format!("call_{call}"), format!("turn {number} call {call}"))).collect();
+        let calls: Vec<(String, String)> = (0..CALLS)
+            .map(|call| (format!("call_{call}"), format!("turn {number} call {call}")))
+            .collect();
         records.extend(hand.calls(said, &calls));
-        truth.by_question.extend(calls.iter().map(|(_, question)| (question.clone(), None)));
+        truth
+            .by_question
+            .extend(calls.iter().map(|(_, question)| (question.clone(), None)));
         for (call, wait) in turn {
             now += wait;
             let question = format!("turn {number} call {call}");
-            records.extend(hand.result(now, &format!("call_{call}"), &format!("answer to {question}")));
+            records.extend(hand.result(
+                now,
+                &format!("call_{call}"),
+                &format!("answer to {question}"),
+            ));
             truth.by_question.insert(question, Some(now - said));
         }
     }
@@ -176,13 +192,24 @@ fn read(lines: &[String], format: &str, cuts: &[usize]) -> Transcript {
     let mut at = 0;
     let origins = lines.iter().enumerate().map(|(number, line)| {
         let len = u32::try_from(line.len()).unwrap();
-        let origin = Origin { file: FileId(0), at, len, line: u32::try_from(number + 1).unwrap() };
+        let origin = Origin {
+            file: FileId(0),
+            at,
+            len,
+            line: u32::try_from(number + 1).unwrap(),
+        };
         at += u64::from(len) + 1;
         origin
     });
     let origins: Vec<Origin> = origins.collect();
-    let records: Vec<Record<'_>> =
-        lines.iter().zip(origins).map(|(line, origin)| Record { origin, bytes: line.as_bytes() }).collect();
+    let records: Vec<Record<'_>> = lines
+        .iter()
+        .zip(origins)
+        .map(|(line, origin)| Record {
+            origin,
+            bytes: line.as_bytes(),
+        })
+        .collect();
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (records.len() + 1)).collect();
     cuts.push(records.len());
     cuts.sort_unstable();
@@ -190,17 +217,30 @@ fn read(lines: &[String], format: &str, cuts: &[usize]) -> Transcript {
     let mut from = 0;
     for cut in cuts {
         let before = batches.last().cloned().unwrap_or_default();
-        batches.push(fixtures::decode(&mut *decoder, &records[from..cut], &before));
+        batches.push(fixtures::decode(
+            &mut *decoder,
+            &records[from..cut],
+            &before,
+        ));
         from = cut;
     }
     fixtures::transcript_of(batches)
 }
 
 fn calls(transcript: &Transcript) -> Vec<(Option<Timestamp>, &ToolCall)> {
-    let entries = transcript.order().iter().filter_map(|id| transcript.get(*id));
+    let entries = transcript
+        .order()
+        .iter()
+        .filter_map(|id| transcript.get(*id));
     let blocks = entries.flat_map(|entry| entry.blocks.iter().map(|block| (entry.at, &block.kind)));
     blocks
-        .filter_map(|(at, kind)| if let BlockKind::Call(call) = kind { Some((at, &**call)) } else { None })
+        .filter_map(|(at, kind)| {
+            if let BlockKind::Call(call) = kind {
+                Some((at, &**call))
+            } else {
+                None
+            }
+        })
         .collect()
 }
 
@@ -210,16 +250,38 @@ fn assert_paired(transcript: &Transcript, truth: &Truth) {
     for (said, call) in calls {
         let question = call.headline.to_string();
         let expected = truth.by_question[&question];
-        let answer = call.state.result().map(|result| result.body.stub.to_string());
-        assert_eq!(answer, expected.map(|_| format!("answer to {question}")), "{question}");
+        let answer = call
+            .state
+            .result()
+            .map(|result| result.body.stub.to_string());
+        assert_eq!(
+            answer,
+            expected.map(|_| format!("answer to {question}")),
+            "{question}"
+        );
         let took = call.took(said);
-        assert_eq!(took.map(|took| i64::try_from(took.ms).unwrap()), expected, "{question}");
-        assert!(took.is_none_or(|took| took.by != Clocked::Measured), "{question}: nobody measured it");
+        assert_eq!(
+            took.map(|took| i64::try_from(took.ms).unwrap()),
+            expected,
+            "{question}"
+        );
+        assert!(
+            took.is_none_or(|took| took.by != Clocked::Measured),
+            "{question}: nobody measured it"
+        );
     }
     let stray = |entry: &&tv::model::entry::Entry| {
-        entry.blocks.iter().any(|block| matches!(block.kind, BlockKind::Result(_)))
+        entry
+            .blocks
+            .iter()
+            .any(|block| matches!(block.kind, BlockKind::Result(_)))
     };
-    let strays = transcript.order().iter().filter_map(|id| transcript.get(*id)).filter(stray).count();
+    let strays = transcript
+        .order()
+        .iter()
+        .filter_map(|id| transcript.get(*id))
+        .filter(stray)
+        .count();
     assert_eq!(strays, 0, "no result stands by itself");
 }
 

@@ -22,7 +22,9 @@ fn found(name: &str, title: &str, minutes: i64) -> Found {
         id: Text::from(name),
         key: None,
         agent: None,
-        title: Some(title).filter(|title| !title.is_empty()).map(Text::clean),
+        title: Some(title)
+            .filter(|title| !title.is_empty())
+            .map(Text::clean),
         cwd: Some(Text::from("~/work/boats")),
         model: Some(Text::from("claude-opus-4-6")),
         started: None,
@@ -42,21 +44,36 @@ fn see(stage: &mut Stage, sightings: impl IntoIterator<Item = Sighting>) {
 }
 
 fn see_all(stage: &mut Stage, sessions: impl IntoIterator<Item = Found>) {
-    see(stage, sessions.into_iter().map(|found| Sighting::Found(Box::new(found))));
+    see(
+        stage,
+        sessions
+            .into_iter()
+            .map(|found| Sighting::Found(Box::new(found))),
+    );
 }
 
 /// A picker without a session behind it.
 fn picker(size: (u16, u16)) -> Stage {
     let mut stage = Stage::made(size);
-    stage.app.picker.places = vec!["~/.claude/projects".to_owned(), "~/.pi/agent/sessions".to_owned()];
+    stage.app.picker.places = vec![
+        "~/.claude/projects".to_owned(),
+        "~/.pi/agent/sessions".to_owned(),
+    ];
     stage.press("s");
-    assert!(matches!(stage.asked.as_slice(), [Effect::Seek]), "{:?}", stage.asked);
+    assert!(
+        matches!(stage.asked.as_slice(), [Effect::Seek]),
+        "{:?}",
+        stage.asked
+    );
     stage
 }
 
 fn boats() -> Vec<Found> {
     vec![
-        Found { live: Some(true), ..found("5d0c1c52-7f4e", "Count the boats in the harbour", 0) },
+        Found {
+            live: Some(true),
+            ..found("5d0c1c52-7f4e", "Count the boats in the harbour", 0)
+        },
         Found {
             format: "pi",
             model: Some(Text::from("openai/gpt-5.2-codex")),
@@ -93,7 +110,12 @@ fn chosen(stage: &Stage) -> String {
 }
 
 fn rows(stage: &Stage) -> Vec<String> {
-    stage.app.picker.in_sight(1_000).map(|(row, _)| row.found.id.to_string()).collect()
+    stage
+        .app
+        .picker
+        .in_sight(1_000)
+        .map(|(row, _)| row.found.id.to_string())
+        .collect()
 }
 
 fn last(stage: &Stage) -> &Effect {
@@ -129,16 +151,41 @@ fn pictures() {
 fn the_newest_come_first_and_the_chosen_one_stays() {
     let mut stage = picker((80, 24));
     assert!(stage.picture().contains("Looking for sessions"));
-    see_all(&mut stage, [found("b", "boats", 10), found("d", "docks", 30)]);
+    see_all(
+        &mut stage,
+        [found("b", "boats", 10), found("d", "docks", 30)],
+    );
     stage.press("down");
     assert_eq!(chosen(&stage), "docks");
-    see_all(&mut stage, [found("c", "crates", 20), found("a", "anchors", 0), found("e", "eels", 40)]);
-    assert_eq!((rows(&stage).concat().as_str(), chosen(&stage).as_str()), ("abcde", "docks"));
+    see_all(
+        &mut stage,
+        [
+            found("c", "crates", 20),
+            found("a", "anchors", 0),
+            found("e", "eels", 40),
+        ],
+    );
+    assert_eq!(
+        (rows(&stage).concat().as_str(), chosen(&stage).as_str()),
+        ("abcde", "docks")
+    );
     // It grows: it comes up, and is still the chosen one.
     see_all(&mut stage, [found("d", "docks", -1)]);
-    assert_eq!((rows(&stage).concat().as_str(), chosen(&stage).as_str()), ("dabce", "docks"));
-    see(&mut stage, [Sighting::Gone(found("d", "", 0).place()), Sighting::Gone(Place::default())]);
-    assert_eq!((rows(&stage).concat().as_str(), chosen(&stage).as_str()), ("abce", "anchors"));
+    assert_eq!(
+        (rows(&stage).concat().as_str(), chosen(&stage).as_str()),
+        ("dabce", "docks")
+    );
+    see(
+        &mut stage,
+        [
+            Sighting::Gone(found("d", "", 0).place()),
+            Sighting::Gone(Place::default()),
+        ],
+    );
+    assert_eq!(
+        (rows(&stage).concat().as_str(), chosen(&stage).as_str()),
+        ("abce", "anchors")
+    );
 }
 
 #[test]
@@ -165,8 +212,16 @@ fn typing_narrows_at_once_and_enter_opens() {
     );
     stage.press("ctrl-u").type_in("nothing like it");
     assert!(stage.picture().contains("Looking through their texts"));
-    stage.happen(Event::TextsSearched { generation: sought(&stage).0, is_all: true, failures: 0 });
-    assert!(stage.picture().contains("No session fits \"nothing like it\"."));
+    stage.happen(Event::TextsSearched {
+        generation: sought(&stage).0,
+        is_all: true,
+        failures: 0,
+    });
+    assert!(
+        stage
+            .picture()
+            .contains("No session fits \"nothing like it\".")
+    );
     let asked = stage.asked.len();
     stage.press("enter");
     assert_eq!(stage.asked.len(), asked, "nothing is opened");
@@ -177,8 +232,18 @@ fn what_comes_in_while_something_is_typed_must_fit() {
     let mut stage = picker((80, 24));
     stage.type_in("boat");
     see_all(&mut stage, boats());
-    see_all(&mut stage, [found("1", "Paint a boat", 1), found("2", "Paint a house", 1)]);
-    assert_eq!(rows(&stage).len(), 5, "all but two lie in a folder of boats");
+    see_all(
+        &mut stage,
+        [
+            found("1", "Paint a boat", 1),
+            found("2", "Paint a house", 1),
+        ],
+    );
+    assert_eq!(
+        rows(&stage).len(),
+        5,
+        "all but two lie in a folder of boats"
+    );
     stage.press("ctrl-u").type_in("paint a house");
     assert_eq!(rows(&stage), ["2"]);
     stage.press("esc");
@@ -191,7 +256,11 @@ fn esc_clears_then_leaves() {
     let mut stage = picker((80, 24));
     see_all(&mut stage, boats());
     stage.type_in("q").press("esc");
-    assert_eq!((stage.asked.len(), rows(&stage).len()), (1, 5), "q is typed");
+    assert_eq!(
+        (stage.asked.len(), rows(&stage).len()),
+        (1, 5),
+        "q is typed"
+    );
     stage.press("esc");
     assert!(matches!(last(&stage), Effect::GoBack(Instead::Quit)));
     let mut stage = picker((80, 24));
@@ -222,7 +291,10 @@ fn with_a_session_behind_it_is_gone_back_to() {
     assert!(matches!(last(&stage), Effect::Quit));
     stage.app.came_from = tv::app::state::CameFrom::Picker;
     stage.press("q");
-    assert!(matches!(last(&stage), Effect::Leave), "who was chosen is left for the others");
+    assert!(
+        matches!(last(&stage), Effect::Leave),
+        "who was chosen is left for the others"
+    );
     stage.press("Q");
     assert!(matches!(last(&stage), Effect::Quit));
 }
@@ -230,7 +302,10 @@ fn with_a_session_behind_it_is_gone_back_to() {
 #[test]
 fn the_list_moves_by_rows_pages_and_to_its_ends() {
     let mut stage = picker((80, 24));
-    see_all(&mut stage, (0..100).map(|n| found(&format!("s{n}"), &format!("session {n}"), n)));
+    see_all(
+        &mut stage,
+        (0..100).map(|n| found(&format!("s{n}"), &format!("session {n}"), n)),
+    );
     for (keys, at) in [
         ("down ctrl-n ctrl-j", 3),
         ("up ctrl-p ctrl-k up", 0),
@@ -243,7 +318,10 @@ fn the_list_moves_by_rows_pages_and_to_its_ends() {
     ] {
         stage.press(keys);
         assert_eq!(chosen(&stage), format!("session {at}"), "{keys}");
-        assert!(stage.picture().contains(&format!("▌  session {at} ")), "{keys}: in sight");
+        assert!(
+            stage.picture().contains(&format!("▌  session {at} ")),
+            "{keys}: in sight"
+        );
     }
 }
 
@@ -256,14 +334,22 @@ fn nothing_found_names_the_places_and_the_demo() {
         picture.contains("~/.claude/projects, ~/.pi/agent/sessions") && picture.contains("tv demo"),
         "{picture}"
     );
-    see(&mut stage, [Sighting::Refused(vec![Text::from("/x.sqlite: no such file")])]);
+    see(
+        &mut stage,
+        [Sighting::Refused(vec![Text::from(
+            "/x.sqlite: no such file",
+        )])],
+    );
     assert!(stage.picture().contains("/x.sqlite: no such file"));
 }
 
 #[test]
 fn opened_again_it_shows_what_was_there_until_all_places_are_looked_at() {
     let mut stage = picker((80, 24));
-    see_all(&mut stage, [found("a", "anchors", 0), found("b", "boats", 1)]);
+    see_all(
+        &mut stage,
+        [found("a", "anchors", 0), found("b", "boats", 1)],
+    );
     stage.app.mode = tv::app::mode::Mode::Normal;
     stage.press("s");
     assert_eq!(rows(&stage).concat(), "ab");
@@ -279,19 +365,36 @@ fn previews_are_asked_for_once_and_only_where_they_are_shown() {
             Effect::Preview(found) => Some(found.id.to_string()),
             _ => None,
         };
-        stage.asked.iter().filter_map(name).collect::<Vec<_>>().concat()
+        stage
+            .asked
+            .iter()
+            .filter_map(name)
+            .collect::<Vec<_>>()
+            .concat()
     };
     let mut stage = picker((80, 24));
-    see_all(&mut stage, [found("a", "anchors", 5), found("b", "boats", 6)]);
+    see_all(
+        &mut stage,
+        [found("a", "anchors", 5), found("b", "boats", 6)],
+    );
     stage.press("tab tab");
     assert_eq!(wanted(&stage), "", "80x24 has no room");
     assert!(stage.picture().contains("a preview needs"));
     stage.resize(120, 24);
     stage.press("down left right");
     assert_eq!(wanted(&stage), "ab");
-    let preview = |words| Preview { prompt: Some(Text::from(words)), ..Preview::default() };
-    stage.happen(Event::Previewed(found("a", "", 0).place(), preview("too late")));
-    stage.happen(Event::Previewed(found("b", "", 0).place(), preview("just right")));
+    let preview = |words| Preview {
+        prompt: Some(Text::from(words)),
+        ..Preview::default()
+    };
+    stage.happen(Event::Previewed(
+        found("a", "", 0).place(),
+        preview("too late"),
+    ));
+    stage.happen(Event::Previewed(
+        found("b", "", 0).place(),
+        preview("just right"),
+    ));
     assert!(stage.picture().contains("just right") && !stage.picture().contains("too late"));
     // It grows: what is known stays until more is.
     see_all(&mut stage, [found("b", "boats", 1)]);
@@ -318,12 +421,19 @@ fn ten_thousand_sessions_are_matched_in_steps() {
     }
     assert_eq!((frames, stage.app.picker.counts()), (3, (10_000, 10_000)));
     for c in "session 99".chars() {
-        stage.happen(Event::Key(tv::app::input::keys::Press::plain(tv::app::input::keys::Code::Char(c))));
+        stage.happen(Event::Key(tv::app::input::keys::Press::plain(
+            tv::app::input::keys::Code::Char(c),
+        )));
     }
     tv::app::update::arrange(&mut stage.app);
-    assert!(stage.app.is_unfinished(), "a frame does not wait for all of them");
+    assert!(
+        stage.app.is_unfinished(),
+        "a frame does not wait for all of them"
+    );
     // Enter does: what is opened is the best of all.
-    stage.happen(Event::Key(tv::app::input::keys::parse_keys("enter").unwrap()[0]));
+    stage.happen(Event::Key(
+        tv::app::input::keys::parse_keys("enter").unwrap()[0],
+    ));
     assert!(
         matches!(last(&stage), Effect::Open(place) if place.path.ends_with("id99.jsonl")),
         "{:?}",
@@ -334,7 +444,12 @@ fn ten_thousand_sessions_are_matched_in_steps() {
 /// A session whose text has such a line.
 fn hit(found: Found, line: &str, word: &str) -> Box<TextHit> {
     let at = line.find(word).expect("the line has the word");
-    Box::new(TextHit { found, entry: Text::from("e7"), line: Text::from(line), at: at..at + word.len() })
+    Box::new(TextHit {
+        found,
+        entry: Text::from("e7"),
+        line: Text::from(line),
+        at: at..at + word.len(),
+    })
 }
 
 /// What was asked for last: the number of the search, and its words.
@@ -356,19 +471,40 @@ fn sessions_whose_text_has_it_stand_below_those_that_fit() {
     let (number, words) = sought(&stage);
     assert_eq!(words, ["tallow"]);
     assert!(stage.picture().contains("Looking through their texts"));
-    stage.happen(Event::TextHit(number - 1, hit(boats().remove(0), "old tallow", "tallow")));
-    stage.happen(Event::TextHit(number, hit(boats().remove(1), "Dry the Tallow first.", "Tallow")));
-    stage.happen(Event::TextHit(number, hit(found("lost", "Wax", 1), "no tallow, no light", "tallow")));
+    stage.happen(Event::TextHit(
+        number - 1,
+        hit(boats().remove(0), "old tallow", "tallow"),
+    ));
+    stage.happen(Event::TextHit(
+        number,
+        hit(boats().remove(1), "Dry the Tallow first.", "Tallow"),
+    ));
+    stage.happen(Event::TextHit(
+        number,
+        hit(found("lost", "Wax", 1), "no tallow, no light", "tallow"),
+    ));
     see_all(&mut stage, [found("w", "Melt the tallow", 9_999)]);
-    assert_eq!(rows(&stage), ["w", "lost", "a5cd40eb-0001"], "the first fits by its title");
-    assert!(stage.picture().contains("1 of 6, 2 by text…"), "{}", stage.picture());
+    assert_eq!(
+        rows(&stage),
+        ["w", "lost", "a5cd40eb-0001"],
+        "the first fits by its title"
+    );
+    assert!(
+        stage.picture().contains("1 of 6, 2 by text…"),
+        "{}",
+        stage.picture()
+    );
     let (buffer, line) = (stage.buffer(), |y: u16| stage.line(y));
     let y = (0..20).find(|y| line(*y).contains("no tallow")).unwrap();
     let at = line(y).find("no tallow").unwrap();
     let x = u16::try_from(line(y)[..at].chars().count()).unwrap();
     let [before, within] = [x, x + 3].map(|x| buffer[(x, y)].style());
     assert_ne!(before, within, "what was sought stands out: {}", line(y));
-    stage.happen(Event::TextsSearched { generation: number, is_all: true, failures: 1 });
+    stage.happen(Event::TextsSearched {
+        generation: number,
+        is_all: true,
+        failures: 1,
+    });
     stage.arrange();
     assert!(stage.picture().contains("1 of 6, 2 by text, 1 not read"));
     stage.press("down down");
@@ -382,7 +518,10 @@ fn sessions_whose_text_has_it_stand_below_those_that_fit() {
     );
     // What the next word belies goes at once; what is gone has no text.
     stage.type_in(" dry");
-    assert_eq!((rows(&stage), sought(&stage).1), (vec!["a5cd40eb-0001".to_owned()], words_of("tallow dry")));
+    assert_eq!(
+        (rows(&stage), sought(&stage).1),
+        (vec!["a5cd40eb-0001".to_owned()], words_of("tallow dry"))
+    );
     stage.type_in(" !codex");
     assert!(rows(&stage).is_empty(), "{:?}", rows(&stage));
     stage.press("ctrl-w backspace");
@@ -448,12 +587,21 @@ fn only_a_session_that_runs_has_a_dot() {
         &mut stage,
         live.iter()
             .zip(0..)
-            .map(|(live, minutes)| Found { live: *live, ..found("a", "Row the boat", minutes) })
+            .map(|(live, minutes)| Found {
+                live: *live,
+                ..found("a", "Row the boat", minutes)
+            })
             .zip(["a1", "b2", "c3"])
-            .map(|(found, id)| Found { path: format!("/home/me/{id}.jsonl").into(), ..found }),
+            .map(|(found, id)| Found {
+                path: format!("/home/me/{id}.jsonl").into(),
+                ..found
+            }),
     );
     let rows: Vec<String> = (1..4).map(|y| stage.line(y)).collect();
-    assert!(rows.iter().all(|row| row.contains("Row the boat")), "{rows:?}");
+    assert!(
+        rows.iter().all(|row| row.contains("Row the boat")),
+        "{rows:?}"
+    );
     assert_eq!(
         rows.iter().map(|row| row.contains('●')).collect::<Vec<_>>(),
         [true, false, false],

@@ -28,12 +28,20 @@ static LINE_FILES: LazyLock<Vec<PathBuf>> = LazyLock::new(fixtures::line_files);
 /// All sessions of all fixtures, read once: their contents are not changed here. Databases and what else
 /// is made for a test would be gone, so they are no part of this.
 static SESSIONS: LazyLock<Vec<Target>> = LazyLock::new(|| {
-    let files = fixtures::all().into_iter().filter(|path| path.extension().is_none_or(|kind| kind != "sql"));
+    let files = fixtures::all()
+        .into_iter()
+        .filter(|path| path.extension().is_none_or(|kind| kind != "sql"));
     files.flat_map(|path| fixtures::targets(&path)).collect()
 });
 
 fn timeless(transcript: &Transcript) -> Vec<Entry> {
-    transcript.entries().map(|entry| Entry { revision: 0, ..entry.clone() }).collect()
+    transcript
+        .entries()
+        .map(|entry| Entry {
+            revision: 0,
+            ..entry.clone()
+        })
+        .collect()
 }
 
 /// Everything that is known of a session, compared piece by piece: the first one that differs says enough.
@@ -49,7 +57,11 @@ fn assert_same(left: &Transcript, right: &Transcript, place: &str) {
     let prompts = |transcript: &Transcript| -> Vec<_> {
         let key = |id: EntryId| transcript.get(id).map(|entry| entry.key.clone());
         let rest = |turn: String| turn.split_once(", first").map(|(_, rest)| rest.to_owned());
-        transcript.turns().iter().map(|turn| (key(turn.prompt), rest(format!("{turn:?}")))).collect()
+        transcript
+            .turns()
+            .iter()
+            .map(|turn| (key(turn.prompt), rest(format!("{turn:?}"))))
+            .collect()
     };
     assert_eq!(prompts(left), prompts(right), "{place}");
 }
@@ -63,7 +75,10 @@ fn chunked(lines: &Lines, bytes: &[u8], cuts: &[usize]) -> Transcript {
     let cuts = cuts.iter().copied().filter(|cut| *cut < bytes.len());
     for end in cuts.chain([bytes.len()]) {
         let mut batch = Batch::default();
-        batch.tally = batches.last().map(|batch| batch.tally.clone()).unwrap_or_default();
+        batch.tally = batches
+            .last()
+            .map(|batch| batch.tally.clone())
+            .unwrap_or_default();
         let mut take = |line: Line<'_>| {
             let (Line::Whole(record) | Line::TooLong(record)) = line;
             feed(&mut *decoder, record, Place::Line, &mut batch);
@@ -130,12 +145,20 @@ fn delayed(edits: Vec<Edit>, delays: &[usize]) -> Vec<Edit> {
     let mut out: Vec<(usize, usize, Edit)> = Vec::with_capacity(edits.len());
     let mut last: HashMap<Key, usize> = HashMap::new();
     let is_return = |(_, edit): &(usize, &Edit)| matches!(edit, Edit::RetirePiece { .. });
-    let returns: Vec<usize> = edits.iter().enumerate().filter(is_return).map(|(n, _)| n).collect();
+    let returns: Vec<usize> = edits
+        .iter()
+        .enumerate()
+        .filter(is_return)
+        .map(|(n, _)| n)
+        .collect();
     for (n, edit) in edits.into_iter().enumerate() {
         let due = match call_of(&edit) {
             Some(call) => {
                 let due = (n + delays[n % delays.len()]).max(last.get(&call).copied().unwrap_or(0));
-                let due = returns.iter().find(|at| **at > n).map_or(due, |at| due.min(*at));
+                let due = returns
+                    .iter()
+                    .find(|at| **at > n)
+                    .map_or(due, |at| due.min(*at));
                 last.insert(call, due);
                 due
             }
@@ -178,7 +201,9 @@ proptest! {
 /// Reads the bodies of these entries that are away.
 fn page_in(transcript: &mut Transcript, pager: &mut tv::ingest::Pager, ids: &[EntryId]) {
     let entries = ids.iter().filter_map(|id| transcript.get(*id));
-    let bodies = entries.flat_map(|entry| &entry.blocks).flat_map(|block| block.kind.bodies());
+    let bodies = entries
+        .flat_map(|entry| &entry.blocks)
+        .flat_map(|block| block.kind.bodies());
     let away = bodies.filter(|body| body.is_away()).map(|body| body.from);
     let contents: Vec<_> = away.map(|from| (from, pager.read(from))).collect();
     transcript.fill(ids, &contents);
@@ -194,11 +219,16 @@ fn reading_all_anew_is_what_reading_on_would_have_given() {
             let mut decoder = lines.format.decoder();
             let first = fixtures::decode(&mut *decoder, head, &Batch::default());
             let second = fixtures::decode(&mut *decoder, rest, &first);
-            let mut anew = fixtures::decode(&mut *lines.format.decoder(), &records, &Batch::default());
+            let mut anew =
+                fixtures::decode(&mut *lines.format.decoder(), &records, &Batch::default());
             anew.mode = Mode::Replace;
             let appended = fixtures::transcript_of(vec![first.clone(), second]);
             let rewritten = fixtures::transcript_of(vec![first, anew]);
-            assert_same(&rewritten, &appended, &format!("{} after record {cut}", fixtures::name(path)));
+            assert_same(
+                &rewritten,
+                &appended,
+                &format!("{} after record {cut}", fixtures::name(path)),
+            );
         }
     }
 }
@@ -223,16 +253,34 @@ fn what_fuzzing_found_is_the_same_session_however_it_comes() {
             let first = fixtures::decode(&mut *decoder, head, &Batch::default());
             let second = fixtures::decode(&mut *decoder, rest, &first);
             let place = format!("{} after record {cut}", path.display());
-            assert_same(&fixtures::transcript_of(vec![first.clone(), second]), &once, &place);
-            assert_same(&fixtures::transcript_of(vec![first, anew.clone()]), &once, &place);
+            assert_same(
+                &fixtures::transcript_of(vec![first.clone(), second]),
+                &once,
+                &place,
+            );
+            assert_same(
+                &fixtures::transcript_of(vec![first, anew.clone()]),
+                &once,
+                &place,
+            );
         }
-        let ReadSession { mut transcript, mut pager, .. } =
-            fixtures::read(&Target { path: path.clone(), session: None });
+        let ReadSession {
+            mut transcript,
+            mut pager,
+            ..
+        } = fixtures::read(&Target {
+            path: path.clone(),
+            session: None,
+        });
         let kept = transcript.clone();
         transcript.release(0, |_| false);
         let ids = transcript.order().to_vec();
         page_in(&mut transcript, &mut pager, &ids);
-        assert_same(&transcript, &kept, &format!("{} from the disk", path.display()));
+        assert_same(
+            &transcript,
+            &kept,
+            &format!("{} from the disk", path.display()),
+        );
     }
 }
 

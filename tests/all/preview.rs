@@ -13,16 +13,25 @@ use crate::pty::{Console, line};
 use crate::stage::Stage;
 
 fn part(numbers: std::ops::Range<usize>) -> Vec<Edit> {
-    numbers.map(|n| answer(&format!("talk {n}"), &format!("sentence {n}"))).collect()
+    numbers
+        .map(|n| answer(&format!("talk {n}"), &format!("sentence {n}")))
+        .collect()
 }
 
 /// The last 40 of 300 entries are shown, and so many of all are read.
 fn reading(known: usize) -> Stage {
     let mut stage = Stage::made((80, 24));
     stage.add_as(Mode::Append, Stretch::Preview, part(260..300));
-    stage.add_as(Mode::Append, Stretch::Whole, [prompt("p0", "before all that")]);
+    stage.add_as(
+        Mode::Append,
+        Stretch::Whole,
+        [prompt("p0", "before all that")],
+    );
     stage.add_as(Mode::Append, Stretch::Whole, part(0..known));
-    stage.feed(Feed::Progress { done: 10, total: 100 });
+    stage.feed(Feed::Progress {
+        done: 10,
+        total: 100,
+    });
     stage.arrange();
     stage
 }
@@ -45,19 +54,49 @@ fn texts(stage: &Stage) -> Vec<String> {
 #[test]
 fn the_beginning_waits_until_all_is_read() {
     let mut stage = reading(30);
-    assert!(stage.status().contains("end only, reading 10%"), "{}", stage.status());
+    assert!(
+        stage.status().contains("end only, reading 10%"),
+        "{}",
+        stage.status()
+    );
     // How far up that is nobody knows.
     assert!(!stage.status().contains("100%"), "{}", stage.status());
     stage.press("g");
-    assert!(shows(&stage, "sentence 260"), "as far as is read: {}", stage.picture());
-    assert!(stage.status().contains("reading 10%  then to the beginning"), "{}", stage.status());
+    assert!(
+        shows(&stage, "sentence 260"),
+        "as far as is read: {}",
+        stage.picture()
+    );
+    assert!(
+        stage
+            .status()
+            .contains("reading 10%  then to the beginning"),
+        "{}",
+        stage.status()
+    );
     stage.add_as(Mode::Append, Stretch::Whole, part(30..60));
-    assert!(shows(&stage, "sentence 260"), "what is read beside it moves nothing: {}", stage.picture());
+    assert!(
+        shows(&stage, "sentence 260"),
+        "what is read beside it moves nothing: {}",
+        stage.picture()
+    );
     read_the_rest(&mut stage, 60);
-    assert!(shows(&stage, "before all that") && shows(&stage, "sentence 0"), "{}", stage.picture());
-    assert!(!stage.status().contains("only") && !stage.status().contains("then"), "{}", stage.status());
+    assert!(
+        shows(&stage, "before all that") && shows(&stage, "sentence 0"),
+        "{}",
+        stage.picture()
+    );
+    assert!(
+        !stage.status().contains("only") && !stage.status().contains("then"),
+        "{}",
+        stage.status()
+    );
     stage.press("alt-left");
-    assert!(shows(&stage, "sentence 299"), "back to where the jump came from: {}", stage.picture());
+    assert!(
+        shows(&stage, "sentence 299"),
+        "back to where the jump came from: {}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -65,27 +104,51 @@ fn a_further_key_takes_the_wish_for_the_beginning_back() {
     for key in ["j", "ctrl-d", "G", "esc", "n", "m a", "V"] {
         let mut stage = reading(30);
         stage.press(&format!("g {key}"));
-        assert!(!stage.status().contains("then to the beginning"), "{key}: {}", stage.status());
+        assert!(
+            !stage.status().contains("then to the beginning"),
+            "{key}: {}",
+            stage.status()
+        );
         let before = (texts(&stage), stage.focused_key());
         read_the_rest(&mut stage, 30);
         assert_eq!((texts(&stage), stage.focused_key()), before, "{key}");
     }
     let mut stage = reading(30);
     stage.press("F12 g");
-    stage.happen(Event::Mouse(Pointer { gesture: Gesture::WheelDown, column: 20, line: 10 }));
+    stage.happen(Event::Mouse(Pointer {
+        gesture: Gesture::WheelDown,
+        column: 20,
+        line: 10,
+    }));
     stage.arrange();
-    assert!(!stage.status().contains("then to the beginning"), "the wheel: {}", stage.status());
+    assert!(
+        !stage.status().contains("then to the beginning"),
+        "the wheel: {}",
+        stage.status()
+    );
 }
 
 #[test]
 fn what_is_read_stays_when_the_whole_is_known() {
-    for keys in ["k k", "k k k k V k k", "/ 2 8 enter n", "/ 2 7 5", "ctrl-u o j", "f e", "m a k k"] {
+    for keys in [
+        "k k",
+        "k k k k V k k",
+        "/ 2 8 enter n",
+        "/ 2 7 5",
+        "ctrl-u o j",
+        "f e",
+        "m a k k",
+    ] {
         let mut stage = reading(30);
         stage.press(keys);
         let selected = |stage: &Stage| stage.app.reader.text.view.selected;
         let before = (texts(&stage), stage.focused_key(), selected(&stage));
         read_the_rest(&mut stage, 30);
-        assert_eq!((texts(&stage), stage.focused_key(), selected(&stage)), before, "{keys}");
+        assert_eq!(
+            (texts(&stage), stage.focused_key(), selected(&stage)),
+            before,
+            "{keys}"
+        );
         let known = stage.app.reader.session.transcript.order().len();
         assert_eq!(known, 301, "and all is there");
     }
@@ -97,11 +160,19 @@ fn what_is_written_meanwhile_is_new_and_what_is_read_is_not() {
     stage.press("g j");
     stage.add_as(Mode::Append, Stretch::Whole, part(30..60));
     assert_eq!(stage.app.reader.text.unseen, 0);
-    stage.add_as(Mode::Append, Stretch::Preview, [answer("late", "written just now")]);
+    stage.add_as(
+        Mode::Append,
+        Stretch::Preview,
+        [answer("late", "written just now")],
+    );
     stage.arrange();
     assert_eq!(stage.app.reader.text.unseen, 1);
     stage.add_as(Mode::Append, Stretch::Whole, part(60..300));
-    stage.add_as(Mode::Append, Stretch::Whole, [answer("late", "written just now")]);
+    stage.add_as(
+        Mode::Append,
+        Stretch::Whole,
+        [answer("late", "written just now")],
+    );
     stage.feed(Feed::CaughtUp);
     stage.arrange();
     assert_eq!(stage.app.reader.text.unseen, 1);
@@ -113,11 +184,17 @@ fn what_is_written_meanwhile_is_new_and_what_is_read_is_not() {
 fn what_the_agent_does_is_known_by_the_end() {
     let mut stage = reading(30);
     stage.add_as(Mode::Append, Stretch::Whole, [call("c1", "ls hold")]);
-    stage.add_as(Mode::Append, Stretch::Preview, [call("c9", "pump the bilge")]);
+    stage.add_as(
+        Mode::Append,
+        Stretch::Preview,
+        [call("c9", "pump the bilge")],
+    );
     stage.app.reader.session.file.last_write = Some(LastWrite::seen(stage.app.reader.screen.now));
     stage.arrange();
     let activity = &stage.app.reader.session.status.activity;
-    let Activity::Tool { .. } = activity else { panic!("{activity:?}") };
+    let Activity::Tool { .. } = activity else {
+        panic!("{activity:?}")
+    };
 }
 
 /// While another file in its place is read, all that is shown is of the one before, and so is its beginning.
@@ -129,16 +206,33 @@ fn the_beginning_of_a_file_that_was_replaced_is_its_own() {
     let mut batch = Batch::default();
     batch.mode = Mode::ReplaceStart;
     (0..50).for_each(|n| batch.push(answer(&format!("other {n}"), "of the other file")));
-    stage.feed(Feed::Batch { stage: Stretch::Whole, batch: Box::new(batch) });
+    stage.feed(Feed::Batch {
+        stage: Stretch::Whole,
+        batch: Box::new(batch),
+    });
     let mut batch = Batch::default();
     (0..50).for_each(|n| batch.push(answer(&format!("more {n}"), "of the other file")));
-    stage.feed(Feed::Batch { stage: Stretch::Whole, batch: Box::new(batch) });
+    stage.feed(Feed::Batch {
+        stage: Stretch::Whole,
+        batch: Box::new(batch),
+    });
     stage.press("g");
-    assert!(shows(&stage, "sentence 0") && !shows(&stage, "of the other file"), "{}", stage.picture());
-    assert!(stage.status().contains("then to the beginning"), "{}", stage.status());
+    assert!(
+        shows(&stage, "sentence 0") && !shows(&stage, "of the other file"),
+        "{}",
+        stage.picture()
+    );
+    assert!(
+        stage.status().contains("then to the beginning"),
+        "{}",
+        stage.status()
+    );
     let mut batch = Batch::default();
     batch.mode = Mode::ReplaceEnd;
-    stage.feed(Feed::Batch { stage: Stretch::Whole, batch: Box::new(batch) });
+    stage.feed(Feed::Batch {
+        stage: Stretch::Whole,
+        batch: Box::new(batch),
+    });
     stage.arrange();
     assert!(shows(&stage, "of the other file"), "{}", stage.picture());
 }
@@ -147,7 +241,8 @@ fn the_beginning_of_a_file_that_was_replaced_is_its_own() {
 #[test]
 fn what_is_known_of_the_whole_is_there_with_it() {
     let mut stage = Stage::made((200, 60));
-    let calls = |numbers: std::ops::Range<usize>| numbers.map(|n| call(&format!("c{n}"), "ls hold"));
+    let calls =
+        |numbers: std::ops::Range<usize>| numbers.map(|n| call(&format!("c{n}"), "ls hold"));
     stage.add_as(Mode::Append, Stretch::Preview, calls(4_990..5_000));
     stage.press("!");
     for from in (0..5_000).step_by(100) {
@@ -155,17 +250,23 @@ fn what_is_known_of_the_whole_is_there_with_it() {
     }
     stage.feed(Feed::CaughtUp);
     stage.arrange();
-    assert!(!stage.app.reader.session.indexes.is_behind(), "nothing is left to be taken in");
+    assert!(
+        !stage.app.reader.session.indexes.is_behind(),
+        "nothing is left to be taken in"
+    );
     let judged = Findings::of(&stage.app.reader.session.transcript);
-    assert_eq!(stage.app.reader.session.indexes.findings.counts(), judged.counts());
+    assert_eq!(
+        stage.app.reader.session.indexes.findings.counts(),
+        judged.counts()
+    );
     assert!(judged.counts().total() > 4_000, "calls without results");
 }
 
 /// A session of so many prompts and answers.
 fn long_session(count: usize) -> String {
-    let prose = "The tide table was read twice, once for each pier; see the harbour book. ".repeat(12);
-    let header =
-        r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/tmp"}"#;
+    let prose =
+        "The tide table was read twice, once for each pier; see the harbour book. ".repeat(12);
+    let header = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/tmp"}"#;
     let mut text = format!("{header}\n{}", line("user", "THE FIRST PROMPT", 1));
     for number in 2..count {
         text += &line("assistant", &prose, number);
@@ -182,8 +283,14 @@ fn a_reader_goes_to_the_beginning_and_stays_there() {
     console.wait_for("THE LAST ANSWER");
     console.send("g");
     console.wait_for("THE FIRST PROMPT");
-    console.wait("the whole is known", |console| !console.text().contains("reading"));
-    assert!(console.text().contains("THE FIRST PROMPT"), "{}", console.text());
+    console.wait("the whole is known", |console| {
+        !console.text().contains("reading")
+    });
+    assert!(
+        console.text().contains("THE FIRST PROMPT"),
+        "{}",
+        console.text()
+    );
     console.send("G");
     console.wait_for("THE LAST ANSWER");
     console.send("Q");

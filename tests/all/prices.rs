@@ -44,12 +44,19 @@ const RATES: [(&str, &str); 5] = [
     ("output", "output_cost_per_token"),
     ("cache_read", "cache_read_input_token_cost"),
     ("cache_write_5m", "cache_creation_input_token_cost"),
-    ("cache_write_1h", "cache_creation_input_token_cost_above_1hr"),
+    (
+        "cache_write_1h",
+        "cache_creation_input_token_cost_above_1hr",
+    ),
 ];
 
 /// Terms with rates of their own, and what the keys of these end with.
-const TERMS: [(&str, &str); 4] =
-    [("batch", "_batches"), ("flex", "_flex"), ("priority", "_priority"), ("ultrafast", "_ultrafast")];
+const TERMS: [(&str, &str); 4] = [
+    ("batch", "_batches"),
+    ("flex", "_flex"),
+    ("priority", "_priority"),
+    ("ultrafast", "_ultrafast"),
+];
 
 /// Terms that multiply the usual rates: another speed, and inference within the United States.
 const TIMES: [&str; 2] = ["fast", "us"];
@@ -58,7 +65,11 @@ const TIMES: [&str; 2] = ["fast", "us"];
 /// (github.com/ryoppippi/ccusage/issues/886).
 const FAST: [(&str, u64); 2] = [("claude-opus-4-6", 600), ("claude-opus-4-7", 600)];
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "factors are small and positive")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "factors are small and positive"
+)]
 fn hundredths(times: f64) -> u64 {
     (times * 100.0).round() as u64
 }
@@ -70,29 +81,45 @@ fn micros(usd: &Value) -> Option<u64> {
         clippy::cast_sign_loss,
         reason = "prices are small and positive"
     )]
-    usd.as_f64().filter(|usd| *usd >= 0.0).map(|usd| (usd * 1e12).round() as u64)
+    usd.as_f64()
+        .filter(|usd| *usd >= 0.0)
+        .map(|usd| (usd * 1e12).round() as u64)
 }
 
 fn rates(of: &Value, suffix: &str) -> Map<String, Value> {
     let rate = |(name, key): &(&str, &str)| {
-        Some(((*name).to_owned(), json!(micros(of.get(format!("{key}{suffix}"))?)?)))
+        Some((
+            (*name).to_owned(),
+            json!(micros(of.get(format!("{key}{suffix}"))?)?),
+        ))
     };
     RATES.iter().filter_map(rate).collect()
 }
 
 fn model(of: &Value) -> Option<Value> {
-    if !matches!(of["mode"].as_str(), Some("chat" | "responses" | "completion")) {
+    if !matches!(
+        of["mode"].as_str(),
+        Some("chat" | "responses" | "completion")
+    ) {
         return None;
     }
     let mut prices = rates(of, "");
     // What costs nothing is a model that is given away, or one without a price per token.
-    if ["input", "output"].iter().any(|name| prices.get(*name).and_then(Value::as_u64).unwrap_or(0) == 0) {
+    if ["input", "output"]
+        .iter()
+        .any(|name| prices.get(*name).and_then(Value::as_u64).unwrap_or(0) == 0)
+    {
         return None;
     }
     let above = |of: &Value, suffix: &str| -> Option<Value> {
         let above: Map<String, Value> = PROMPT_LIMITS
             .iter()
-            .map(|limit| (limit.to_string(), rates(of, &format!("_above_{}k_tokens{suffix}", limit / 1_000))))
+            .map(|limit| {
+                (
+                    limit.to_string(),
+                    rates(of, &format!("_above_{}k_tokens{suffix}", limit / 1_000)),
+                )
+            })
             .filter(|(_, rates)| !rates.is_empty())
             .map(|(limit, rates)| (limit, Value::Object(rates)))
             .collect();
@@ -107,9 +134,12 @@ fn model(of: &Value) -> Option<Value> {
         own.extend(above(of, suffix).map(|above| ("above".to_owned(), above)));
         prices.insert(name.to_owned(), Value::Object(own));
     }
-    let times = TIMES.iter().filter_map(|name| Some((*name, of["provider_specific_entry"][*name].as_f64()?)));
-    let times: Map<String, Value> =
-        times.map(|(name, times)| (name.to_owned(), json!(hundredths(times)))).collect();
+    let times = TIMES
+        .iter()
+        .filter_map(|name| Some((*name, of["provider_specific_entry"][*name].as_f64()?)));
+    let times: Map<String, Value> = times
+        .map(|(name, times)| (name.to_owned(), json!(hundredths(times))))
+        .collect();
     if !times.is_empty() {
         prices.insert("times".to_owned(), Value::Object(times));
     }
@@ -148,7 +178,9 @@ fn add_what_anthropic_tells(name: &str, prices: &mut Value) {
 
 fn add_long_writes(prices: &mut Value) {
     let input = prices["input"].as_u64().unwrap_or(0);
-    let is_usual = prices["cache_write_5m"].as_u64().is_some_and(|rate| rate * 4 == input * 5);
+    let is_usual = prices["cache_write_5m"]
+        .as_u64()
+        .is_some_and(|rate| rate * 4 == input * 5);
     if is_usual && prices.get("cache_write_1h").is_none() {
         prices["cache_write_1h"] = json!(input * 2);
     }
@@ -157,13 +189,21 @@ fn add_long_writes(prices: &mut Value) {
 fn table(all: &Map<String, Value>, source: &str, date: &str) -> String {
     let mut models: BTreeMap<String, (usize, usize, Value)> = BTreeMap::new();
     for (name, of) in all {
-        let Some(rank) = PROVIDERS.iter().position(|provider| of["litellm_provider"] == **provider) else {
+        let Some(rank) = PROVIDERS
+            .iter()
+            .position(|provider| of["litellm_provider"] == **provider)
+        else {
             continue;
         };
-        let Some(mut prices) = model(of) else { continue };
-        let is_general = |name: &str| name.contains('-') || name.contains(|c: char| c.is_ascii_digit());
+        let Some(mut prices) = model(of) else {
+            continue;
+        };
+        let is_general =
+            |name: &str| name.contains('-') || name.contains(|c: char| c.is_ascii_digit());
         // What is sold in a region, and names that stand for whatever is newest, have prices of their own.
-        if (of["litellm_provider"].as_str().is_some_and(|name| name.starts_with("bedrock"))
+        if (of["litellm_provider"]
+            .as_str()
+            .is_some_and(|name| name.starts_with("bedrock"))
             && !name.starts_with("anthropic."))
             || !is_general(&canonical(name))
         {
@@ -182,8 +222,10 @@ fn table(all: &Map<String, Value>, source: &str, date: &str) -> String {
         json!(source),
         json!(date)
     );
-    let lines: Vec<String> =
-        models.iter().map(|(name, (_, _, prices))| format!("{}: {prices}", json!(name))).collect();
+    let lines: Vec<String> = models
+        .iter()
+        .map(|(name, (_, _, prices))| format!("{}: {prices}", json!(name)))
+        .collect();
     write!(text, "{}\n}}\n}}\n", lines.join(",\n")).unwrap();
     text
 }
@@ -197,9 +239,16 @@ fn make_the_price_table() {
     };
     let text = fs::read_to_string(wanted("TV_PRICES")).unwrap();
     let all: Map<String, Value> = serde_json::from_str(&text).unwrap();
-    let source = format!("{}: model_prices_and_context_window_backup.json (MIT)", wanted("TV_PRICES_SOURCE"));
+    let source = format!(
+        "{}: model_prices_and_context_window_backup.json (MIT)",
+        wanted("TV_PRICES_SOURCE")
+    );
     let made = table(&all, &source, &wanted("TV_PRICES_DATE"));
-    fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/prices.json"), made).unwrap();
+    fs::write(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/prices.json"),
+        made,
+    )
+    .unwrap();
 }
 
 #[test]
@@ -233,8 +282,15 @@ fn own_prices_go_before_the_table() {
             "model": model, "content": [{"type": "text", "text": "done"}], "stop_reason": "end_turn",
             "usage": {"input_tokens": 1_000_000, "output_tokens": 0}}})
     };
-    fs::write(&session, format!("{}\n{}\n", answer("unheard-of-5", 1), answer("claude-opus-4-6", 2)))
-        .unwrap();
+    fs::write(
+        &session,
+        format!(
+            "{}\n{}\n",
+            answer("unheard-of-5", 1),
+            answer("claude-opus-4-6", 2)
+        ),
+    )
+    .unwrap();
     let usd = |config: &str| {
         fs::create_dir_all(folder.path().join("config/tv")).unwrap();
         fs::write(folder.path().join("config/tv/config.toml"), config).unwrap();
@@ -256,7 +312,10 @@ fn own_prices_go_before_the_table() {
     let cost = usd(
         "[prices.unheard-of-5]\ninput = 2\noutput = 3\n[prices.\"claude-opus-4-6\"]\ninput = 7\noutput = 7\n",
     );
-    assert_eq!((cost["usd"].as_f64(), cost["source"].as_str()), (Some(9.0), Some("estimated")));
+    assert_eq!(
+        (cost["usd"].as_f64(), cost["source"].as_str()),
+        (Some(9.0), Some("estimated"))
+    );
 }
 
 #[test]
@@ -285,9 +344,18 @@ fn a_table_beside_the_settings_replaces_that_of_tv() {
     let [said, _] = doctor(
         r#"{"source": "the miller", "date": "2020-01-01", "models": {"mill-1": {"input": 1, "output": 1}}}"#,
     );
-    assert!(said.contains("prices: the miller, taken on 2020-01-01; none for claude-opus-4-6"), "{said}");
-    assert!(said.contains("days old and do not know claude-opus-4-6"), "{said}");
+    assert!(
+        said.contains("prices: the miller, taken on 2020-01-01; none for claude-opus-4-6"),
+        "{said}"
+    );
+    assert!(
+        said.contains("days old and do not know claude-opus-4-6"),
+        "{said}"
+    );
     let [said, complaint] = doctor("{}");
     assert!(said.contains("prices: litellm"), "{said}");
-    assert!(complaint.contains("prices.json:1: this is no table of prices"), "{complaint}");
+    assert!(
+        complaint.contains("prices.json:1: this is no table of prices"),
+        "{complaint}"
+    );
 }

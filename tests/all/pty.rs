@@ -46,7 +46,12 @@ impl Console {
     }
 
     pub(crate) fn run(program: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
-        let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
+        let size = PtySize {
+            rows: 24,
+            cols: 80,
+            pixel_width: 0,
+            pixel_height: 0,
+        };
         let pair = native_pty_system().openpty(size).expect("a pty");
         let mut command = CommandBuilder::new(program);
         command.args(arguments);
@@ -75,7 +80,14 @@ impl Console {
                 }
             }
         });
-        Self { child, master: pair.master, writer, output, screen: emulator(), raw: Vec::new() }
+        Self {
+            child,
+            master: pair.master,
+            writer,
+            output,
+            screen: emulator(),
+            raw: Vec::new(),
+        }
     }
 
     /// The process that was started.
@@ -95,7 +107,11 @@ impl Console {
     pub fn wait(&mut self, what: &str, condition: impl Fn(&Self) -> bool) {
         let start = Instant::now();
         while !condition(self) {
-            assert!(start.elapsed() < PATIENCE, "{what} did not happen; the screen:\n{}", self.text());
+            assert!(
+                start.elapsed() < PATIENCE,
+                "{what} did not happen; the screen:\n{}",
+                self.text()
+            );
             self.drain(Duration::from_millis(20));
         }
     }
@@ -103,7 +119,9 @@ impl Console {
     /// Waits for words on the screen.
     #[track_caller]
     pub fn wait_for(&mut self, words: &str) {
-        self.wait(&format!("{words:?} on the screen"), |console| console.text().contains(words));
+        self.wait(&format!("{words:?} on the screen"), |console| {
+            console.text().contains(words)
+        });
     }
 
     /// The words on the screen.
@@ -113,7 +131,9 @@ impl Console {
 
     /// Types.
     pub fn send(&mut self, keys: &str) {
-        self.writer.write_all(keys.as_bytes()).expect("keys are taken");
+        self.writer
+            .write_all(keys.as_bytes())
+            .expect("keys are taken");
         self.writer.flush().expect("keys are taken");
     }
 
@@ -129,7 +149,11 @@ impl Console {
                 }
                 return status.exit_code();
             }
-            assert!(start.elapsed() < PATIENCE, "tv did not end; the screen:\n{}", self.text());
+            assert!(
+                start.elapsed() < PATIENCE,
+                "tv did not end; the screen:\n{}",
+                self.text()
+            );
             self.drain(Duration::from_millis(20));
         }
     }
@@ -164,8 +188,7 @@ pub(crate) fn line(role: &str, text: &str, number: usize) -> String {
 
 pub(crate) fn session(folder: &Path) -> PathBuf {
     let path = folder.join("session.jsonl");
-    let header =
-        r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/tmp"}"#;
+    let header = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/tmp"}"#;
     // More than a screen, so that what comes is below it.
     let filler = (100..112).map(|number| line("assistant", "an answer before", number));
     let lines: Vec<String> = std::iter::once(line("user", "FIRST PROMPT", 1))
@@ -177,7 +200,10 @@ pub(crate) fn session(folder: &Path) -> PathBuf {
 }
 
 pub(crate) fn append(path: &Path, text: &str) {
-    let mut file = std::fs::OpenOptions::new().append(true).open(path).expect("the file is there");
+    let mut file = std::fs::OpenOptions::new()
+        .append(true)
+        .open(path)
+        .expect("the file is there");
     file.write_all(text.as_bytes()).expect("it can be written");
 }
 
@@ -196,7 +222,10 @@ fn it_shows_the_session_follows_it_and_leaves_no_trace() {
     let long = format!("{}SECOND ANSWER", r"and on\n\n".repeat(30));
     append(&path, &line("assistant", &long, 3));
     console.wait_for("SECOND ANSWER");
-    assert!(!console.text().contains("reading"), "following is no loading");
+    assert!(
+        !console.text().contains("reading"),
+        "following is no loading"
+    );
     console.send("g");
     console.wait_for("PAUSED");
     append(&path, &line("assistant", "THIRD ANSWER", 4));
@@ -214,13 +243,24 @@ fn marks_what_was_typed_and_the_place_outlast_the_program() {
     let path = session(folder.path());
     let name = path.to_str().expect("a plain path");
     let state = folder.path().join("state");
-    let environment = [("TV_STATE", "on"), ("XDG_STATE_HOME", state.to_str().expect("a plain path"))];
+    let environment = [
+        ("TV_STATE", "on"),
+        ("XDG_STATE_HOME", state.to_str().expect("a plain path")),
+    ];
     let mut first = Console::start(&[name], &environment);
     first.wait_for("FIRST ANSWER");
-    assert!(!first.text().contains("new since"), "nothing was there before");
+    assert!(
+        !first.text().contains("new since"),
+        "nothing was there before"
+    );
     first.send("gmx");
     first.wait_for("marked x");
-    assert_eq!(std::fs::read_dir(state.join("tv/sessions")).expect("kept at once").count(), 2);
+    assert_eq!(
+        std::fs::read_dir(state.join("tv/sessions"))
+            .expect("kept at once")
+            .count(),
+        2
+    );
     first.send("/boats\r");
     first.wait_for("/boats");
     first.send("q");
@@ -233,13 +273,17 @@ fn marks_what_was_typed_and_the_place_outlast_the_program() {
     second.wait_for("new since");
     let text = second.text();
     let place = |words: &str| text.find(words).expect(words);
-    assert!(place("FIRST ANSWER") < place("new since") && place("new since") < place("SECOND ANSWER"));
+    assert!(
+        place("FIRST ANSWER") < place("new since") && place("new since") < place("SECOND ANSWER")
+    );
     second.send("'x");
     second.wait_for("FIRST PROMPT");
     second.send("/\u{1b}[A");
     second.wait_for("/boats");
     second.send("\u{1b}");
-    second.wait("the search is given up", |console| !console.text().contains("/boats"));
+    second.wait("the search is given up", |console| {
+        !console.text().contains("/boats")
+    });
     second.send("Q");
     assert_eq!(second.wait_for_exit(), 0);
     second.assert_restored();
@@ -247,13 +291,22 @@ fn marks_what_was_typed_and_the_place_outlast_the_program() {
     let mut third = Console::start(&[name], &environment);
     third.wait_for("THIRD ANSWER");
     third.drain(Duration::from_millis(200));
-    assert!(!third.text().contains("new since"), "all of it was there the last time");
+    assert!(
+        !third.text().contains("new since"),
+        "all of it was there the last time"
+    );
     third.send(":forget\r");
     third.wait_for("forgotten");
     third.send("q");
     assert_eq!(third.wait_for_exit(), 0);
-    let left = std::fs::read_dir(state.join("tv/sessions")).expect("a folder").flatten();
-    assert_eq!(left.filter(|entry| entry.file_name() != "lock").count(), 0, "forgotten is forgotten");
+    let left = std::fs::read_dir(state.join("tv/sessions"))
+        .expect("a folder")
+        .flatten();
+    assert_eq!(
+        left.filter(|entry| entry.file_name() != "lock").count(),
+        0,
+        "forgotten is forgotten"
+    );
 }
 
 #[test]
@@ -267,8 +320,15 @@ fn a_state_that_cannot_be_kept_is_reported_and_hinders_nothing() {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
         std::fs::set_permissions(state.join(folder), mode).expect("a mode");
     }
-    std::fs::write(state.join("tv/reader.json"), "{\"schema\": \"tv.reader/99\"}").expect("a file");
-    let environment = [("TV_STATE", "on"), ("XDG_STATE_HOME", state.to_str().expect("a plain path"))];
+    std::fs::write(
+        state.join("tv/reader.json"),
+        "{\"schema\": \"tv.reader/99\"}",
+    )
+    .expect("a file");
+    let environment = [
+        ("TV_STATE", "on"),
+        ("XDG_STATE_HOME", state.to_str().expect("a plain path")),
+    ];
     let mut console = Console::start(&[path.to_str().expect("a plain path")], &environment);
     console.wait_for("FIRST ANSWER");
     console.wait_for("reader.json is tv.reader/99");
@@ -277,7 +337,11 @@ fn a_state_that_cannot_be_kept_is_reported_and_hinders_nothing() {
     console.send("/x\rq");
     assert_eq!(console.wait_for_exit(), 0);
     console.assert_restored();
-    assert!(console.text().contains("tv: not kept"), "{}", console.text());
+    assert!(
+        console.text().contains("tv: not kept"),
+        "{}",
+        console.text()
+    );
     let reader = std::fs::read_to_string(state.join("tv/reader.json")).expect("it is there");
     assert_eq!(reader, "{\"schema\": \"tv.reader/99\"}");
 }
@@ -291,7 +355,9 @@ fn it_searches_and_shows_help_and_raw_records() {
     console.send("?");
     console.wait_for("All keys");
     console.send("q");
-    console.wait("the help closes", |console| !console.text().contains("All keys"));
+    console.wait("the help closes", |console| {
+        !console.text().contains("All keys")
+    });
     console.send("r");
     console.wait_for("raw record");
     console.send("qQ");
@@ -303,9 +369,17 @@ fn it_searches_and_shows_help_and_raw_records() {
 fn it_survives_resizes() {
     let (mut console, _path, _folder) = start();
     for (rows, cols) in [(10, 40), (1, 1), (3, 500), (50, 200), (24, 80)] {
-        let size = PtySize { rows, cols, pixel_width: 0, pixel_height: 0 };
+        let size = PtySize {
+            rows,
+            cols,
+            pixel_width: 0,
+            pixel_height: 0,
+        };
         console.master.resize(size).expect("the pty resizes");
-        console.screen.screen_mut().set_size(cells(rows), cells(cols));
+        console
+            .screen
+            .screen_mut()
+            .set_size(cells(rows), cells(cols));
         console.drain(Duration::from_millis(100));
     }
     console.send("\u{c}");
@@ -323,9 +397,17 @@ fn the_first_key_after_a_resize_is_heard() {
     console.send("g");
     console.wait_for("PAUSED");
     for (rows, cols) in [(30, 90), (20, 70)] {
-        let size = PtySize { rows, cols, pixel_width: 0, pixel_height: 0 };
+        let size = PtySize {
+            rows,
+            cols,
+            pixel_width: 0,
+            pixel_height: 0,
+        };
         console.master.resize(size).expect("the pty resizes");
-        console.screen.screen_mut().set_size(cells(rows), cells(cols));
+        console
+            .screen
+            .screen_mut()
+            .set_size(cells(rows), cells(cols));
         std::thread::sleep(Duration::from_millis(200));
     }
     console.send("q");
@@ -337,7 +419,10 @@ fn a_signal_restores_the_terminal() {
     for (signal, code) in [("TERM", 143), ("INT", 130), ("HUP", 129)] {
         let (mut console, _path, _folder) = start();
         let pid = console.child.process_id().expect("it runs").to_string();
-        let sent = std::process::Command::new("kill").args(["-s", signal, &pid]).status().expect("kill runs");
+        let sent = std::process::Command::new("kill")
+            .args(["-s", signal, &pid])
+            .status()
+            .expect("kill runs");
         assert!(sent.success());
         assert_eq!(console.wait_for_exit(), code, "{signal}");
         console.assert_restored();
@@ -348,21 +433,33 @@ fn a_signal_restores_the_terminal() {
 fn a_panic_restores_the_terminal() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = session(folder.path());
-    let mut console = Console::start(&[path.to_str().expect("a plain path")], &[("TV_TEST_PANIC", "ui")]);
+    let mut console = Console::start(
+        &[path.to_str().expect("a plain path")],
+        &[("TV_TEST_PANIC", "ui")],
+    );
     assert_eq!(console.wait_for_exit(), 101);
     console.assert_restored();
-    assert!(!console.text().contains("FIRST"), "no transcript text in the message");
+    assert!(
+        !console.text().contains("FIRST"),
+        "no transcript text in the message"
+    );
 }
 
 #[test]
 fn a_panic_of_a_worker_leaves_the_viewer_alive() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = session(folder.path());
-    let mut console = Console::start(&[path.to_str().expect("a plain path")], &[("TV_TEST_PANIC", "worker")]);
+    let mut console = Console::start(
+        &[path.to_str().expect("a plain path")],
+        &[("TV_TEST_PANIC", "worker")],
+    );
     console.wait_for("FIRST ANSWER");
     append(&path, &line("assistant", "STILL HERE", 3));
     console.wait_for("STILL HERE");
-    assert!(!console.text().contains("panicked"), "nothing of it on the screen");
+    assert!(
+        !console.text().contains("panicked"),
+        "nothing of it on the screen"
+    );
     console.send("q");
     assert_eq!(console.wait_for_exit(), 0);
     console.assert_restored();
@@ -372,13 +469,19 @@ fn a_panic_of_a_worker_leaves_the_viewer_alive() {
 fn a_pipe_is_followed_while_keys_come_from_the_terminal() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = session(folder.path());
-    let script = format!("(cat '{}'; sleep 30) | '{}' -", path.display(), env!("CARGO_BIN_EXE_tv"));
+    let script = format!(
+        "(cat '{}'; sleep 30) | '{}' -",
+        path.display(),
+        env!("CARGO_BIN_EXE_tv")
+    );
     let mut console = Console::run("sh", &["-c", &script], &[]);
     console.wait_for("FIRST ANSWER");
     console.send("?");
     console.wait_for("All keys");
     console.send("Q");
-    console.wait("the terminal is given back", |console| !console.screen.screen().alternate_screen());
+    console.wait("the terminal is given back", |console| {
+        !console.screen.screen().alternate_screen()
+    });
     console.assert_restored();
     console.child.kill().expect("the shell ends");
 }
@@ -412,10 +515,13 @@ fn home() -> tempfile::TempDir {
     let folder = home.path().join(".pi/agent/sessions/--work--");
     std::fs::create_dir_all(&folder).expect("folders");
     std::fs::rename(session(home.path()), folder.join("2026-03-01_s1.jsonl")).expect("a session");
-    let header =
-        r#"{"type":"session","version":3,"id":"s2","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/tmp"}"#;
+    let header = r#"{"type":"session","version":3,"id":"s2","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/tmp"}"#;
     let lines = line("user", "PAINT the boat", 1) + &line("assistant", "It is blue", 2);
-    std::fs::write(folder.join("2026-03-02_s2.jsonl"), format!("{header}\n{lines}")).expect("a session");
+    std::fs::write(
+        folder.join("2026-03-02_s2.jsonl"),
+        format!("{header}\n{lines}"),
+    )
+    .expect("a session");
     home
 }
 
@@ -423,7 +529,11 @@ fn home() -> tempfile::TempDir {
 fn a_session_is_chosen_left_and_another_one_chosen() {
     let home = home();
     let path = home.path().to_str().expect("a plain path");
-    let environment = [("HOME", path), ("PI_CODING_AGENT_DIR", ""), ("PI_CODING_AGENT_SESSION_DIR", "")];
+    let environment = [
+        ("HOME", path),
+        ("PI_CODING_AGENT_DIR", ""),
+        ("PI_CODING_AGENT_SESSION_DIR", ""),
+    ];
     let mut console = Console::start(&[], &environment);
     console.wait_for("2 sessions");
     console.wait_for("PAINT the boat");
@@ -434,14 +544,20 @@ fn a_session_is_chosen_left_and_another_one_chosen() {
     console.send("s");
     console.wait_for("esc clear");
     console.send("\u{15}paint");
-    console.wait("only the other one fits", |console| !console.text().contains("FIRST PROMPT"));
+    console.wait("only the other one fits", |console| {
+        !console.text().contains("FIRST PROMPT")
+    });
     console.send("\r");
     console.wait_for("It is blue");
     // What comes in the session that was left is not shown in this one.
-    let first = home.path().join(".pi/agent/sessions/--work--/2026-03-01_s1.jsonl");
+    let first = home
+        .path()
+        .join(".pi/agent/sessions/--work--/2026-03-01_s1.jsonl");
     append(&first, &line("assistant", "TOO LATE", 3));
     append(
-        &home.path().join(".pi/agent/sessions/--work--/2026-03-02_s2.jsonl"),
+        &home
+            .path()
+            .join(".pi/agent/sessions/--work--/2026-03-02_s2.jsonl"),
         &line("assistant", "RED", 3),
     );
     console.wait_for("RED");
@@ -463,7 +579,10 @@ fn a_session_is_chosen_left_and_another_one_chosen() {
 #[test]
 fn a_home_without_sessions_says_where_was_looked() {
     let home = tempfile::tempdir().expect("a folder");
-    let mut console = Console::start(&[], &[("HOME", home.path().to_str().expect("a plain path"))]);
+    let mut console = Console::start(
+        &[],
+        &[("HOME", home.path().to_str().expect("a plain path"))],
+    );
     console.wait_for("~/.claude/projects");
     console.wait_for("tv demo");
     console.send("\u{3}");
@@ -477,7 +596,9 @@ fn what_to_try_is_said_before_all_places() {
     let home = tempfile::tempdir().expect("a folder");
     let formats = home.path().join("config/tv/formats");
     std::fs::create_dir_all(&formats).expect("a folder");
-    let roots: Vec<String> = (0..90).map(|n| format!("\"~/a/rather/long/place/{n}/*.jsonl\"")).collect();
+    let roots: Vec<String> = (0..90)
+        .map(|n| format!("\"~/a/rather/long/place/{n}/*.jsonl\""))
+        .collect();
     let text = format!("extends = \"pi\"\nroots = [{}]\n", roots.join(", "));
     std::fs::write(formats.join("pi.toml"), text).expect("a definition");
     let config = home.path().join("config");
@@ -486,7 +607,10 @@ fn what_to_try_is_said_before_all_places() {
     let mut console = Console::start(&[], &variables);
     console.wait_for("more that `tv formats` lists");
     let text = console.text();
-    assert!(text.contains("tv demo") && text.contains("~/a/rather/long/place/1,"), "{text}");
+    assert!(
+        text.contains("tv demo") && text.contains("~/a/rather/long/place/1,"),
+        "{text}"
+    );
     console.send("\u{3}");
     assert_eq!(console.wait_for_exit(), 0);
 }
@@ -513,7 +637,9 @@ fn the_mouse_is_asked_for_and_always_given_back() {
     console.wait_for("FIRST ANSWER");
     assert_eq!(console.written("\u{1b}[?1000h"), 0, "nobody asked for it");
     console.send("\u{1b}[24~");
-    console.wait("the mouse is asked for", |console| console.written(MOUSE_ON) == 1);
+    console.wait("the mouse is asked for", |console| {
+        console.written(MOUSE_ON) == 1
+    });
     // The wheel, as a terminal reports it.
     let before = console.text();
     console.send("\u{1b}[<64;20;10M");
@@ -542,14 +668,22 @@ fn a_panic_gives_the_mouse_back() {
     let mut console = Console::start(&[path.to_str().expect("a plain path")], &environment);
     assert_eq!(console.wait_for_exit(), 101);
     console.assert_restored();
-    assert_eq!((console.written(MOUSE_ON), console.written(MOUSE_OFF)), (1, 1));
+    assert_eq!(
+        (console.written(MOUSE_ON), console.written(MOUSE_OFF)),
+        (1, 1)
+    );
 }
 
 /// What is written to the terminal when a text is copied, in an environment without programs that copy.
 fn copied_with(environment: &[(&str, &str)]) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let path = session(folder.path());
-    let mut all = vec![("SSH_CONNECTION", "1 2 3 4"), ("PATH", "/nowhere"), ("TMUX", ""), ("STY", "")];
+    let mut all = vec![
+        ("SSH_CONNECTION", "1 2 3 4"),
+        ("PATH", "/nowhere"),
+        ("TMUX", ""),
+        ("STY", ""),
+    ];
     all.extend(environment);
     let mut console = Console::start(&[path.to_str().expect("a plain path")], &all);
     console.wait_for("FIRST ANSWER");
@@ -567,11 +701,17 @@ const PLAIN: &str = "\u{1b}]52;c;RklSU1QgQU5TV0VS\u{7}";
 fn the_clipboard_is_reached_through_multiplexers() {
     let passed = "\u{1b}Ptmux;\u{1b}\u{1b}]52;c;RklSU1QgQU5TV0VS\u{7}\u{1b}\\";
     let plain = copied_with(&[]);
-    assert!(plain.contains(PLAIN) && !plain.contains("\u{1b}P"), "{plain:?}");
+    assert!(
+        plain.contains(PLAIN) && !plain.contains("\u{1b}P"),
+        "{plain:?}"
+    );
     let tmux = copied_with(&[("TMUX", "/tmp/x,1,0"), ("TERM", "tmux-256color")]);
     assert!(tmux.contains(&format!("{passed}{PLAIN}")), "{tmux:?}");
     let screen = copied_with(&[("STY", "1.x"), ("TERM", "screen-256color")]);
-    assert!(screen.contains(&format!("\u{1b}P{PLAIN}\u{1b}\\")), "{screen:?}");
+    assert!(
+        screen.contains(&format!("\u{1b}P{PLAIN}\u{1b}\\")),
+        "{screen:?}"
+    );
 }
 
 #[test]
@@ -580,8 +720,14 @@ fn the_clipboard_of_the_machine_gets_the_text_where_the_reader_sits_at_it() {
     let path = session(folder.path());
     let program = folder.path().join("wl-copy");
     let taken = folder.path().join("taken");
-    std::fs::write(&program, format!("#!/bin/sh\ncat > '{0}.part'; mv '{0}.part' '{0}'\n", taken.display()))
-        .expect("a program");
+    std::fs::write(
+        &program,
+        format!(
+            "#!/bin/sh\ncat > '{0}.part'; mv '{0}.part' '{0}'\n",
+            taken.display()
+        ),
+    )
+    .expect("a program");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&program, mode).expect("it can be run");
     let search = format!("{}:/usr/bin:/bin", folder.path().display());
@@ -613,22 +759,34 @@ fn a_command_gets_the_record_and_its_end_is_reported() {
     console.wait_for("FIRST ANSWER");
     console.send(&format!("|tee '{}' | wc -l; exit 3\r", taken.display()));
     console.wait_for("[exit 3; press a key]");
-    assert!(!console.screen.screen().alternate_screen(), "its output stands on the screen of the shell");
+    assert!(
+        !console.screen.screen().alternate_screen(),
+        "its output stands on the screen of the shell"
+    );
     // What is typed while the command has the terminal interrupts that, not us.
     console.send(" ");
     console.wait_for("exit 3");
-    console.wait("the viewer is back", |console| console.screen.screen().alternate_screen());
+    console.wait("the viewer is back", |console| {
+        console.screen.screen().alternate_screen()
+    });
     let text = std::fs::read_to_string(&taken).expect("the command got something");
-    assert!(text.ends_with('\n') && text.lines().count() == 1 && text.contains("FIRST ANSWER"), "{text}");
+    assert!(
+        text.ends_with('\n') && text.lines().count() == 1 && text.contains("FIRST ANSWER"),
+        "{text}"
+    );
     console.send("|sleep 30\r");
-    console.wait("the terminal is away", |console| !console.screen.screen().alternate_screen());
+    console.wait("the terminal is away", |console| {
+        !console.screen.screen().alternate_screen()
+    });
     // Until the shell has begun, the interrupt is for nobody.
     std::thread::sleep(Duration::from_millis(300));
     console.send("\u{3}");
     // What the command before it ended with may still stand on the screen of the shell.
     console.wait_for("SIGINT); press a key");
     console.send("x");
-    console.wait("the viewer is back", |console| console.screen.screen().alternate_screen());
+    console.wait("the viewer is back", |console| {
+        console.screen.screen().alternate_screen()
+    });
     console.send("Q");
     assert_eq!(console.wait_for_exit(), 0);
     console.assert_restored();
@@ -639,7 +797,10 @@ fn an_entry_is_opened_by_its_link() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = session(folder.path());
     for number in 3..200 {
-        append(&path, &line("assistant", &format!("SENTENCE {number}."), number));
+        append(
+            &path,
+            &line("assistant", &format!("SENTENCE {number}."), number),
+        );
     }
     let link = format!("{}#e0000040", path.display());
     let mut console = Console::start(&[&link], &[]);
@@ -658,18 +819,29 @@ fn an_entry_is_opened_by_its_link() {
 fn the_picker_finds_a_word_in_a_text_and_opens_the_session_there() {
     let home = home();
     let folder = home.path().to_str().expect("a plain path");
-    let path = home.path().join(".pi/agent/sessions/--work--/2026-03-02_s2.jsonl");
+    let path = home
+        .path()
+        .join(".pi/agent/sessions/--work--/2026-03-02_s2.jsonl");
     for number in 3..200 {
-        append(&path, &line("assistant", &format!("SENTENCE {number}."), number));
+        append(
+            &path,
+            &line("assistant", &format!("SENTENCE {number}."), number),
+        );
     }
-    let environment = [("HOME", folder), ("PI_CODING_AGENT_DIR", ""), ("PI_CODING_AGENT_SESSION_DIR", "")];
+    let environment = [
+        ("HOME", folder),
+        ("PI_CODING_AGENT_DIR", ""),
+        ("PI_CODING_AGENT_SESSION_DIR", ""),
+    ];
     let mut console = Console::start(&[], &environment);
     console.wait_for("PAINT the boat");
     console.send("sentence\\ 40.");
     console.wait_for("1 by text ");
     console.send("\r");
     console.wait_for("SENTENCE 40.");
-    console.wait("the search stands", |console| console.text().contains("/sentence 40."));
+    console.wait("the search stands", |console| {
+        console.text().contains("/sentence 40.")
+    });
     assert!(!console.text().contains("SENTENCE 199."));
     console.send("Q");
     assert_eq!(console.wait_for_exit(), 0);
@@ -684,7 +856,10 @@ fn rung_with(command: &str, environment: &[(&str, &str)]) -> String {
     console.send(&format!(":watch {command}\r"));
     console.wait_for("watching");
     let before = console.raw.len();
-    append(&path, &line("user", "the WORD\\u0007\\u001b]52;c;eA==\\u0007", 3));
+    append(
+        &path,
+        &line("user", "the WORD\\u0007\\u001b]52;c;eA==\\u0007", 3),
+    );
     console.wait("the alarm", |console| console.text().contains("! \"WORD\""));
     console.send("Q");
     assert_eq!(console.wait_for_exit(), 0);
@@ -696,8 +871,14 @@ fn rung_with(command: &str, environment: &[(&str, &str)]) -> String {
 fn an_alarm_rings_the_bell_and_notifies_through_multiplexers() {
     let plain = "\u{1b}]9;tv: FIRST PROMPT: \"WORD\": the WORD]52;c;eA==\u{7}\u{7}";
     let raw = rung_with("\"WORD\"", &[]);
-    assert!(raw.contains("\u{1b}]9;tv: ") && raw.contains("\u{7}\u{7}"), "{plain:?} in {raw:?}");
-    assert!(!raw.contains("]52;c;eA==\u{7}\u{1b}") || !raw.contains("\u{1b}]52"), "{raw:?}");
+    assert!(
+        raw.contains("\u{1b}]9;tv: ") && raw.contains("\u{7}\u{7}"),
+        "{plain:?} in {raw:?}"
+    );
+    assert!(
+        !raw.contains("]52;c;eA==\u{7}\u{1b}") || !raw.contains("\u{1b}]52"),
+        "{raw:?}"
+    );
     let raw = rung_with("\"WORD\"", &[("TMUX", "/tmp/x,1,0")]);
     assert!(raw.contains("\u{1b}Ptmux;\u{1b}\u{1b}]9;tv: "), "{raw:?}");
     let raw = rung_with("\"WORD\"", &[("TERM", "foot")]);
@@ -708,13 +889,23 @@ fn an_alarm_rings_the_bell_and_notifies_through_multiplexers() {
 #[test]
 fn an_alarm_of_all_sessions_rings_in_the_terminal() {
     for (environment, notification) in [
-        ([("TERM", "xterm-256color")], "\u{1b}]9;tv: PAINT the boat: "),
+        (
+            [("TERM", "xterm-256color")],
+            "\u{1b}]9;tv: PAINT the boat: ",
+        ),
         ([("TERM", "foot")], "\u{1b}]777;notify;tv: PAINT the boat;"),
     ] {
         let home = home();
         let folder = home.path().to_str().expect("a plain path");
-        let own = [("HOME", folder), ("PI_CODING_AGENT_DIR", ""), ("PI_CODING_AGENT_SESSION_DIR", "")];
-        let mut console = Console::start(&["top", "--since", "90000d"], &[&own[..], &environment].concat());
+        let own = [
+            ("HOME", folder),
+            ("PI_CODING_AGENT_DIR", ""),
+            ("PI_CODING_AGENT_SESSION_DIR", ""),
+        ];
+        let mut console = Console::start(
+            &["top", "--since", "90000d"],
+            &[&own[..], &environment].concat(),
+        );
         console.wait_for("PAINT the boat");
         console.wait("all is read", |console| !console.text().contains("reading"));
         console.send("w");
@@ -723,10 +914,14 @@ fn an_alarm_of_all_sessions_rings_in_the_terminal() {
         console.wait_for("watching all sessions");
         let before = console.raw.len();
         append(
-            &home.path().join(".pi/agent/sessions/--work--/2026-03-02_s2.jsonl"),
+            &home
+                .path()
+                .join(".pi/agent/sessions/--work--/2026-03-02_s2.jsonl"),
             &line("user", "the WORD", 3),
         );
-        console.wait("the alarm", |console| console.text().contains("! PAINT the boat"));
+        console.wait("the alarm", |console| {
+            console.text().contains("! PAINT the boat")
+        });
         console.send("Q");
         assert_eq!(console.wait_for_exit(), 0);
         console.assert_restored();
@@ -734,7 +929,10 @@ fn an_alarm_of_all_sessions_rings_in_the_terminal() {
         let place = raw.find(notification);
         // The notification ends with one, the bell is the other.
         let bells = place.map(|at| raw[at..].matches('\u{7}').count());
-        assert!(bells.is_some_and(|bells| bells >= 2), "{notification:?} in {raw:?}");
+        assert!(
+            bells.is_some_and(|bells| bells >= 2),
+            "{notification:?} in {raw:?}"
+        );
     }
 }
 

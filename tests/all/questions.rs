@@ -21,7 +21,10 @@ fn asks(path: PathBuf, answers: &[Answer]) {
         }
         let picture = stage.picture();
         for words in *words {
-            assert!(picture.contains(words), "{question} ({keys}): {words} is not on the screen:\n{picture}");
+            assert!(
+                picture.contains(words),
+                "{question} ({keys}): {words} is not on the screen:\n{picture}"
+            );
         }
     }
 }
@@ -34,21 +37,40 @@ fn a_session_of_claude_code_answers_in_three_keys() {
             (
                 "what was asked",
                 "B",
-                &["asked", "The forecast prints Fahrenheit as Celsius", "Thanks. Commit it."],
+                &[
+                    "asked",
+                    "The forecast prints Fahrenheit as Celsius",
+                    "Thanks. Commit it.",
+                ],
             ),
-            ("what failed and why", "g e", &["✗", "error: test failed", "panicked at src/unit.rs:29"]),
+            (
+                "what failed and why",
+                "g e",
+                &["✗", "error: test failed", "panicked at src/unit.rs:29"],
+            ),
             (
                 "what an edit changed",
                 "F7 enter",
-                &["-        \"fahrenheit\" => Unit::Celsius", "+        \"fahrenheit\" => Unit::Fahrenheit"],
+                &[
+                    "-        \"fahrenheit\" => Unit::Celsius",
+                    "+        \"fahrenheit\" => Unit::Fahrenheit",
+                ],
             ),
             ("what it cost", "F4", &["MONEY", "$0.18"]),
             (
                 "what a sub-agent did",
                 "[ s enter",
-                &["Find other unit mix-ups", "Unit:: in src", "names Kelvin and stores Celsius"],
+                &[
+                    "Find other unit mix-ups",
+                    "Unit:: in src",
+                    "names Kelvin and stores Celsius",
+                ],
             ),
-            ("which call was slowest", "F3 +", &["took↓", "#4 Bash", "cargo test"]),
+            (
+                "which call was slowest",
+                "F3 +",
+                &["took↓", "#4 Bash", "cargo test"],
+            ),
         ],
     );
 }
@@ -73,7 +95,11 @@ fn a_session_of_pi_answers_in_three_keys() {
     asks(
         fixture("pi/sub-agents.jsonl"),
         &[
-            ("what was asked", "B", &["asked", "how many sacks, and do the sails turn?"]),
+            (
+                "what was asked",
+                "B",
+                &["asked", "how many sacks, and do the sails turn?"],
+            ),
             ("what it cost", "", &["$0.25"]),
             ("what a sub-agent did", "[ s enter", &["▾ count the sacks"]),
             ("which call was slowest", "F3 +", &["took↓", "#1 "]),

@@ -58,7 +58,10 @@ impl Home {
     }
 
     fn session(&self, name: &str) -> Target {
-        Target { path: self.path.clone(), session: Some(name.to_owned()) }
+        Target {
+            path: self.path.clone(),
+            session: Some(name.to_owned()),
+        }
     }
 }
 
@@ -79,7 +82,10 @@ fn messages(numbers: std::ops::Range<i64>) -> Vec<String> {
 }
 
 fn was_read_again(followed: &Followed, why: &str) -> bool {
-    followed.links.iter().any(|link| matches!(link, LinkState::Reread(reason) if reason.contains(why)))
+    followed
+        .links
+        .iter()
+        .any(|link| matches!(link, LinkState::Reread(reason) if reason.contains(why)))
 }
 
 const SESSION: &str = "s";
@@ -105,7 +111,9 @@ fn each_of_5000_appended_rows_comes_once_in_order_and_soon() {
             writer.events(SESSION, next..next + count);
             next += count;
             let written = Instant::now();
-            followed.until("the last row", |f| f.whole.tally().records() == next.unsigned_abs());
+            followed.until("the last row", |f| {
+                f.whole.tally().records() == next.unsigned_abs()
+            });
             lags.push(written.elapsed());
         }
         assert!(next > 5000);
@@ -139,10 +147,16 @@ fn a_row_without_a_place_is_told_of_when_it_comes() {
         odd("2.5");
         odd("NULL");
         followed.until("both of the others", |f| f.whole.tally().faulty == 3);
-        let texts = said(&followed.whole).into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
+        let texts = said(&followed.whole)
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .collect::<Vec<_>>();
         assert_eq!(texts, messages(1..5));
         assert!(
-            !followed.links.iter().any(|link| matches!(link, LinkState::Reread(_))),
+            !followed
+                .links
+                .iter()
+                .any(|link| matches!(link, LinkState::Reread(_))),
             "{:?}",
             followed.links
         );
@@ -161,16 +175,29 @@ fn rows_of_a_defined_database_grow_and_pair() {
                 "INSERT INTO messages VALUES ('{id}', 's', '{role}', '{parts}', '', 1790000001, 1790000001, NULL, 'x', 0)"
             )
         };
-        writer.run(&row("m1", "user", r#"[{"type":"text","data":{"text":"Mend it."}}]"#));
+        writer.run(&row(
+            "m1",
+            "user",
+            r#"[{"type":"text","data":{"text":"Mend it."}}]"#,
+        ));
         let mut followed = Followed::start(&home.path, mode);
         followed.until("the prompt", |f| said(&f.whole) == ["", "Mend it."]);
-        writer.run(&row("m2", "assistant", r#"[{"type":"text","data":{"text":"I me"}}]"#));
-        followed.until("half an answer", |f| said(&f.whole) == ["", "Mend it.", "I me"]);
+        writer.run(&row(
+            "m2",
+            "assistant",
+            r#"[{"type":"text","data":{"text":"I me"}}]"#,
+        ));
+        followed.until("half an answer", |f| {
+            said(&f.whole) == ["", "Mend it.", "I me"]
+        });
         let call = r#"{"type":"tool_call","data":{"id":"c1","name":"bash","input":"{}"}}"#;
         let parts = format!(r#"[{{"type":"text","data":{{"text":"I mend."}}}},{call}]"#);
-        writer
-            .run(&format!("UPDATE messages SET parts = '{parts}', updated_at = 1790000002 WHERE id = 'm2'"));
-        followed.until("all of it", |f| said(&f.whole) == ["", "Mend it.", "I mend."]);
+        writer.run(&format!(
+            "UPDATE messages SET parts = '{parts}', updated_at = 1790000002 WHERE id = 'm2'"
+        ));
+        followed.until("all of it", |f| {
+            said(&f.whole) == ["", "Mend it.", "I mend."]
+        });
         writer.run(&row(
             "m3",
             "tool",
@@ -190,7 +217,8 @@ fn rows_of_a_defined_database_grow_and_pair() {
 fn rows_that_a_defined_database_takes_back_are_gone() {
     for mode in [WatchMode::Native, WatchMode::Poll] {
         let (home, writer) = Home::with_tables_of(&root().join("hermes/state.sql"));
-        writer.run("INSERT INTO sessions (id, source, started_at) VALUES ('s', 'cli', 1792490400.0)");
+        writer
+            .run("INSERT INTO sessions (id, source, started_at) VALUES ('s', 'cli', 1792490400.0)");
         let say = |number: i64| {
             writer.run(&format!(
                 "INSERT INTO messages (session_id, role, content, timestamp, display_identity) \
@@ -200,7 +228,10 @@ fn rows_that_a_defined_database_takes_back_are_gone() {
         (1..4).for_each(say);
         let mut followed = Followed::start(&home.path, mode);
         let said = |followed: &Followed| -> Vec<String> {
-            said(&followed.whole).into_iter().filter(|text| !text.is_empty()).collect()
+            said(&followed.whole)
+                .into_iter()
+                .filter(|text| !text.is_empty())
+                .collect()
         };
         followed.until("three messages", |f| said(f) == messages(1..4));
         writer.run("UPDATE messages SET active = 0 WHERE id = 3");
@@ -208,7 +239,9 @@ fn rows_that_a_defined_database_takes_back_are_gone() {
         writer.run("UPDATE messages SET active = 0, compacted = 1 WHERE active = 1");
         say(2);
         say(4);
-        followed.until("the copy once", |f| said(f) == ["message 1", "message 2", "message 4"]);
+        followed.until("the copy once", |f| {
+            said(f) == ["message 1", "message 2", "message 4"]
+        });
         followed.end();
     }
 }
@@ -244,20 +277,38 @@ fn sub_agents_of_a_defined_database_have_what_they_spent() {
         ));
     }
     let reading = reading::read(&home.session("top"), false).unwrap();
-    let figures =
-        serde_json::to_value(tv::report::figures::of(&reading, Timestamp(1_792_500_000_000))).unwrap();
+    let figures = serde_json::to_value(tv::report::figures::of(
+        &reading,
+        Timestamp(1_792_500_000_000),
+    ))
+    .unwrap();
     let list = |name: &str| figures[name].as_array().unwrap().clone();
     let lanes: Vec<_> = list("lane_list")
         .iter()
-        .map(|lane| (lane["name"].clone(), lane["cost"]["usd"].clone(), lane["usage"]["input"].clone()))
+        .map(|lane| {
+            (
+                lane["name"].clone(),
+                lane["cost"]["usd"].clone(),
+                lane["usage"]["input"].clone(),
+            )
+        })
         .collect();
     assert_eq!(
         serde_json::to_value(lanes).unwrap(),
         serde_json::json!([["early", 0.0625, 12], ["late", 0.125, 32]])
     );
-    let turns: Vec<_> = list("turn_list").iter().map(|turn| turn["cost"]["usd"].clone()).collect();
-    assert_eq!(serde_json::to_value(turns).unwrap(), serde_json::json!([0.0625, 0.125]));
-    assert_eq!(figures["overhead"]["cost"]["usd"], 0.5, "what the session itself spent is of no turn");
+    let turns: Vec<_> = list("turn_list")
+        .iter()
+        .map(|turn| turn["cost"]["usd"].clone())
+        .collect();
+    assert_eq!(
+        serde_json::to_value(turns).unwrap(),
+        serde_json::json!([0.0625, 0.125])
+    );
+    assert_eq!(
+        figures["overhead"]["cost"]["usd"], 0.5,
+        "what the session itself spent is of no turn"
+    );
 }
 
 #[test]
@@ -286,7 +337,9 @@ fn edited_rows_come_in_their_place_and_count_once() {
         assert_eq!(followed.whole.tally().records(), 1 + 2 * 2499);
         assert_eq!(followed.whole.tally().faulty, 0);
         // Neither its time nor its size shows this one: it is found because another one is news.
-        writer.run("UPDATE part SET data = replace(data, 'part 7', 'trap 7') WHERE id = 'prt_00000007'");
+        writer.run(
+            "UPDATE part SET data = replace(data, 'part 7', 'trap 7') WHERE id = 'prt_00000007'",
+        );
         writer.part("ses_1", 8, 8, "edit of 8", 20_000);
         expected[7] = "edit of 8".to_owned();
         expected[6] = expected[6].replace("part 7", "trap 7");
@@ -316,14 +369,25 @@ fn rows_that_tell_no_time_are_followed() {
         (1..4).for_each(say);
         let mut followed = Followed::start(&home.path, mode);
         let said = |followed: &Followed| -> Vec<String> {
-            said(&followed.whole).into_iter().filter(|text| !text.is_empty()).collect()
+            said(&followed.whole)
+                .into_iter()
+                .filter(|text| !text.is_empty())
+                .collect()
         };
         followed.until("three messages", |f| said(f) == messages(1..4));
-        writer.run("UPDATE messages SET content_json = replace(content_json, 'message 2', 'message X')");
-        followed.until("an edit of the same size", |f| said(f) == ["message 1", "message X", "message 3"]);
+        writer.run(
+            "UPDATE messages SET content_json = replace(content_json, 'message 2', 'message X')",
+        );
+        followed.until("an edit of the same size", |f| {
+            said(f) == ["message 1", "message X", "message 3"]
+        });
         writer.run("UPDATE sessions SET description = 'Varnish'");
-        followed
-            .until("the title", |f| f.whole.meta().title().is_some_and(|title| title.as_str() == "Varnish"));
+        followed.until("the title", |f| {
+            f.whole
+                .meta()
+                .title()
+                .is_some_and(|title| title.as_str() == "Varnish")
+        });
         assert_eq!(followed.whole.tally().records(), 4);
         writer.run("DELETE FROM messages WHERE message_id = 'm1'");
         followed.until("the removed row", |f| said(f) == ["message X", "message 3"]);
@@ -340,7 +404,13 @@ fn a_row_in_the_place_of_one_that_was_removed_is_no_edit_of_it() {
         writer.session("ses_1");
         for number in 1..4 {
             writer.message("ses_1", number, "user");
-            writer.part("ses_1", number, number, &format!("message {number}"), number);
+            writer.part(
+                "ses_1",
+                number,
+                number,
+                &format!("message {number}"),
+                number,
+            );
         }
         let mut followed = Followed::start(&home.path, mode);
         followed.until("three messages", |f| said(&f.whole) == messages(1..4));
@@ -348,8 +418,9 @@ fn a_row_in_the_place_of_one_that_was_removed_is_no_edit_of_it() {
         writer.message("ses_1", 7, "user");
         writer.part("ses_1", 7, 7, "message 7", 7);
         writer.run("COMMIT");
-        followed
-            .until("what came after the undo", |f| said(&f.whole) == ["message 1", "message 2", "message 7"]);
+        followed.until("what came after the undo", |f| {
+            said(&f.whole) == ["message 1", "message 2", "message 7"]
+        });
         assert_eq!(followed.whole.tally().records(), 7);
         followed.end();
     }
@@ -363,7 +434,9 @@ fn a_rewritten_session_is_read_again() {
              INSERT INTO transcript_rewrite_watermarks VALUES ('s', 'second', 1); COMMIT",
         );
         writer.events(SESSION, 0..2);
-        followed.until("the rewritten session", |f| said(&f.whole) == messages(1..2));
+        followed.until("the rewritten session", |f| {
+            said(&f.whole) == messages(1..2)
+        });
         writer.run(
             "UPDATE transcript_events SET event_json = replace(event_json, 'message 1', 'message X'); \
                     UPDATE transcript_rewrite_watermarks SET generation = 'third'",
@@ -420,7 +493,9 @@ fn a_change_that_goes_on_is_waited_for() {
     for mode in [WatchMode::Native, WatchMode::Poll] {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("agent.db");
-        let writer = Writer { connection: Connection::open(&path).unwrap() };
+        let writer = Writer {
+            connection: Connection::open(&path).unwrap(),
+        };
         writer.run(&tables_of(&openclaw()).replace("journal_mode = wal", "journal_mode = delete"));
         writer.events(SESSION, 0..3);
         drop(writer);
@@ -435,7 +510,16 @@ fn a_change_that_goes_on_is_waited_for() {
         followed.until("two messages", |f| said(&f.whole) == messages(1..3));
         // A change that is only prepared keeps nobody out.
         writer.run(&format!("BEGIN IMMEDIATE; {}", add(3)));
-        assert_eq!(said(&read(&Target { path: path.clone(), session: None }).transcript), messages(1..3));
+        assert_eq!(
+            said(
+                &read(&Target {
+                    path: path.clone(),
+                    session: None
+                })
+                .transcript
+            ),
+            messages(1..3)
+        );
         writer.run("COMMIT");
         followed.until("the third", |f| said(&f.whole) == messages(1..4));
         writer.run("BEGIN EXCLUSIVE; UPDATE transcript_events SET created_at = 1");
@@ -447,7 +531,9 @@ fn a_change_that_goes_on_is_waited_for() {
         assert_eq!(said(&followed.whole), messages(1..4));
         writer.run("COMMIT");
         writer.run(&add(4));
-        followed.until("the rows behind the lock", |f| said(&f.whole) == messages(1..5));
+        followed.until("the rows behind the lock", |f| {
+            said(&f.whole) == messages(1..5)
+        });
         followed.until("live", |f| f.links.last() == Some(&LinkState::Live));
         followed.end();
         assert_eq!(listing(dir.path()), ["agent.db"]);
@@ -459,30 +545,52 @@ fn rows_in_a_log_are_seen_and_nothing_is_left_beside_it() {
     let (home, writer) = Home::with_tables_of(&openclaw());
     writer.events(SESSION, 0..4);
     let copies = |with_index: bool| {
-        let copy = Home { dir: tempfile::tempdir().unwrap(), path: PathBuf::new() };
+        let copy = Home {
+            dir: tempfile::tempdir().unwrap(),
+            path: PathBuf::new(),
+        };
         let path = copy.dir.path().join("copy.db");
-        let endings: &[&str] = if with_index { &["", "-wal", "-shm"] } else { &["", "-wal"] };
+        let endings: &[&str] = if with_index {
+            &["", "-wal", "-shm"]
+        } else {
+            &["", "-wal"]
+        };
         for ending in endings {
-            fs::copy(format!("{}{ending}", home.path.display()), format!("{}{ending}", path.display()))
-                .unwrap();
+            fs::copy(
+                format!("{}{ending}", home.path.display()),
+                format!("{}{ending}", path.display()),
+            )
+            .unwrap();
         }
         Home { path, ..copy }
     };
-    for (copy, is_writable) in
-        [(copies(true), true), (copies(false), true), (copies(true), false), (copies(false), false)]
-    {
-        let before: Vec<_> =
-            copy.files().iter().map(|name| fs::read(copy.dir.path().join(name)).unwrap()).collect();
+    for (copy, is_writable) in [
+        (copies(true), true),
+        (copies(false), true),
+        (copies(true), false),
+        (copies(false), false),
+    ] {
+        let before: Vec<_> = copy
+            .files()
+            .iter()
+            .map(|name| fs::read(copy.dir.path().join(name)).unwrap())
+            .collect();
         let names = copy.files();
         let mode = if is_writable { 0o755 } else { 0o555 };
         fs::set_permissions(copy.dir.path(), fs::Permissions::from_mode(mode)).unwrap();
-        assert_eq!(said(&read(&copy.session(SESSION)).transcript), messages(1..4));
+        assert_eq!(
+            said(&read(&copy.session(SESSION)).transcript),
+            messages(1..4)
+        );
         let mut followed = Followed::start(&copy.path, WatchMode::Native);
         followed.until("three messages", |f| said(&f.whole) == messages(1..4));
         followed.end();
         fs::set_permissions(copy.dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(copy.files(), names);
-        let after: Vec<_> = names.iter().map(|name| fs::read(copy.dir.path().join(name)).unwrap()).collect();
+        let after: Vec<_> = names
+            .iter()
+            .map(|name| fs::read(copy.dir.path().join(name)).unwrap())
+            .collect();
         assert!(before == after, "nothing is written");
     }
 }
@@ -490,7 +598,10 @@ fn rows_in_a_log_are_seen_and_nothing_is_left_beside_it() {
 /// Breaks the page of a closed database that holds a text.
 fn damage(path: &Path, text: &str) {
     let mut bytes = fs::read(path).unwrap();
-    let at = bytes.windows(text.len()).position(|window| window == text.as_bytes()).unwrap();
+    let at = bytes
+        .windows(text.len())
+        .position(|window| window == text.as_bytes())
+        .unwrap();
     let page = at / 4096 * 4096;
     bytes[page..page + 64].fill(0xff);
     fs::write(path, bytes).unwrap();
@@ -505,7 +616,13 @@ fn a_damaged_page_costs_only_its_rows() {
     writer.session(SESSION);
     for number in 0..400 {
         writer.message(SESSION, number, "user");
-        writer.part(SESSION, number, number, &format!("message {number}"), number);
+        writer.part(
+            SESSION,
+            number,
+            number,
+            &format!("message {number}"),
+            number,
+        );
     }
     drop(writer);
     for (home, records) in [(lines, 400), (parts, 801)] {
@@ -514,7 +631,10 @@ fn a_damaged_page_costs_only_its_rows() {
         assert_eq!(transcript.tally().records(), records);
         let faults = &transcript.tally().faults;
         assert!(faults.len() > 1 && faults.len() < 100, "{}", faults.len());
-        assert!(faults.iter().all(|(_, what)| what.contains("malformed")), "{faults:?}");
+        assert!(
+            faults.iter().all(|(_, what)| what.contains("malformed")),
+            "{faults:?}"
+        );
         let said = said(&transcript);
         for message in ["message 20", "message 399"] {
             assert!(said.iter().any(|text| text == message), "{message}");
@@ -531,7 +651,10 @@ fn a_session_is_the_same_in_a_folder_and_in_a_database() {
     let folder = tempfile::tempdir().unwrap();
     let storage = folder.path().join("storage");
     let fixture = root().join("opencode/storage");
-    for file in files_below(&fixture).iter().filter(|file| !file.starts_with(fixture.join("session_diff"))) {
+    for file in files_below(&fixture)
+        .iter()
+        .filter(|file| !file.starts_with(fixture.join("session_diff")))
+    {
         let copy = storage.join(file.strip_prefix(&fixture).unwrap());
         fs::create_dir_all(copy.parent().unwrap()).unwrap();
         fs::copy(file, copy).unwrap();
@@ -540,14 +663,19 @@ fn a_session_is_the_same_in_a_folder_and_in_a_database() {
     let (of_session, of_message) = ("json ->> 'sessionID'", "json ->> 'messageID'");
     let time = "coalesce(json ->> '$.time.created', 0), 0";
     let rest = "json_remove(json, '$.id', '$.sessionID', '$.messageID')";
-    let session = "json ->> 'parentID', '', json ->> 'directory', json ->> 'title', json ->> 'version'";
+    let session =
+        "json ->> 'parentID', '', json ->> 'directory', json ->> 'title', json ->> 'version'";
     for (table, columns, values) in [
         (
             "session",
             "project_id, parent_id, slug, directory, title, version, revert, time_created, time_updated",
             format!("'p', {session}, json -> 'revert', {time}"),
         ),
-        ("message", "session_id, time_created, time_updated, data", format!("{of_session}, {time}, {rest}")),
+        (
+            "message",
+            "session_id, time_created, time_updated, data",
+            format!("{of_session}, {time}, {rest}"),
+        ),
         (
             "part",
             "message_id, session_id, time_created, time_updated, data",
@@ -558,7 +686,10 @@ fn a_session_is_the_same_in_a_folder_and_in_a_database() {
             "INSERT INTO {table} (id, {columns}) SELECT json ->> 'id', {values} FROM (SELECT ?1 AS json)"
         );
         for file in files_below(&storage.join(table)) {
-            writer.connection.execute(&sql, [fs::read_to_string(file).unwrap()]).unwrap();
+            writer
+                .connection
+                .execute(&sql, [fs::read_to_string(file).unwrap()])
+                .unwrap();
         }
     }
     let plan = fs::read_to_string(storage.join("todo/ses_0fixtmain01.json")).unwrap();
@@ -567,7 +698,10 @@ fn a_session_is_the_same_in_a_folder_and_in_a_database() {
                FROM json_each(?1)";
     writer.connection.execute(sql, [plan]).unwrap();
     let entries_of = |path: &Path| {
-        let target = Target { path: path.to_owned(), session: Some("ses_0fixtmain01".to_owned()) };
+        let target = Target {
+            path: path.to_owned(),
+            session: Some("ses_0fixtmain01".to_owned()),
+        };
         let transcript = read(&target).transcript;
         let mut entries: Vec<String> = transcript
             .entries()
@@ -599,7 +733,11 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() { files.extend(files_below(&path)) } else { files.push(path) }
+        if path.is_dir() {
+            files.extend(files_below(&path));
+        } else {
+            files.push(path);
+        }
     }
     files.sort();
     files
@@ -615,10 +753,21 @@ fn sessions_are_listed_and_named() {
          ('table', 'memories', 'memories', 0, 'CREATE VIRTUAL TABLE memories USING vec0(embedding)')",
     );
     drop(writer);
-    let heads = sessions(&Target { path: home.path.clone(), session: None }).unwrap();
+    let heads = sessions(&Target {
+        path: home.path.clone(),
+        session: None,
+    })
+    .unwrap();
     let listed: Vec<_> = heads
         .iter()
-        .map(|head| (head.id.as_str(), head.key.as_deref(), head.title.as_deref(), head.messages))
+        .map(|head| {
+            (
+                head.id.as_str(),
+                head.key.as_deref(),
+                head.title.as_deref(),
+                head.messages,
+            )
+        })
         .map(|(id, key, title, messages)| format!("{} {key:?} {title:?} {messages:?}", &id[..4]))
         .collect();
     assert_eq!(
@@ -630,9 +779,17 @@ fn sessions_are_listed_and_named() {
             r#"4444 Some("agent:main:cron:check") None Some(0)"#,
         ]
     );
-    for name in ["agent:main:main", "11110000-aaaa-4bbb-8ccc-000000000001", "1111"] {
+    for name in [
+        "agent:main:main",
+        "11110000-aaaa-4bbb-8ccc-000000000001",
+        "1111",
+    ] {
         let transcript = read(&home.session(name)).transcript;
-        assert_eq!(transcript.meta().id.as_deref(), Some("11110000-aaaa-4bbb-8ccc-000000000001"), "{name}");
+        assert_eq!(
+            transcript.meta().id.as_deref(),
+            Some("11110000-aaaa-4bbb-8ccc-000000000001"),
+            "{name}"
+        );
     }
     let error = open(&home.session("nobody")).err().unwrap().0;
     assert!(error.contains("no session nobody"), "{error}");
@@ -643,7 +800,9 @@ fn only_what_the_store_has_judged_counts_as_abandoned() {
     let home = Home::of(&openclaw());
     let undone = |transcript: &Transcript| {
         let undone = transcript.entries().filter(|entry| entry.marks.undone);
-        undone.map(|entry| entry.key.to_string()).collect::<Vec<_>>()
+        undone
+            .map(|entry| entry.key.to_string())
+            .collect::<Vec<_>>()
     };
     assert_eq!(undone(&read(&home.session("1111")).transcript), ["a5"]);
     let session = open(&home.session("1111")).unwrap();
@@ -672,7 +831,10 @@ fn children_become_lanes_and_bodies_come_again() {
     transcript.settle();
     assert_eq!(transcript.tally().records(), 9 + 5);
     assert_eq!(transcript.lanes().len(), 1);
-    let lanes = transcript.entries().filter(|entry| entry.lane.is_some()).count();
+    let lanes = transcript
+        .entries()
+        .filter(|entry| entry.lane.is_some())
+        .count();
     assert_eq!(lanes, 3);
     let whole = read(&home.session("1111")).transcript;
     let mut away = 0;
@@ -690,7 +852,11 @@ fn children_become_lanes_and_bodies_come_again() {
     assert_eq!(said(&archived.transcript), ["Is anybody there?", "Yes."]);
     let mut pager = archived.pager;
     let last = archived.transcript.entries().last().unwrap().origin;
-    assert!(String::from_utf8(pager.bytes(last).unwrap()).unwrap().contains("Yes."));
+    assert!(
+        String::from_utf8(pager.bytes(last).unwrap())
+            .unwrap()
+            .contains("Yes.")
+    );
     drop(fixtures::all());
 }
 
@@ -701,8 +867,7 @@ fn a_large_database_shows_its_newest_rows_first() {
     let filler = "x".repeat(100_000);
     for seq in 3..80 {
         let event = event(seq).replace("message ", &format!("message {filler} "));
-        let sql =
-            "INSERT INTO transcript_events (session_id, seq, event_json, created_at) VALUES ('s', ?1, ?2, 0)";
+        let sql = "INSERT INTO transcript_events (session_id, seq, event_json, created_at) VALUES ('s', ?1, ?2, 0)";
         writer.connection.execute(sql, (seq, event)).unwrap();
     }
     writer.events(SESSION, 80..100);
@@ -718,35 +883,76 @@ fn a_large_database_shows_its_newest_rows_first() {
 
 // === what the formats ask for ===
 
-const SECRETS: [&str; 6] = ["auth", "account", "credential", "session_share", "secret", "token"];
+const SECRETS: [&str; 6] = [
+    "auth",
+    "account",
+    "credential",
+    "session_share",
+    "secret",
+    "token",
+];
 
 fn tables_in(sql: &Path) -> Tables {
     let connection = Connection::open_in_memory().unwrap();
-    connection.execute_batch(&fs::read_to_string(sql).unwrap()).unwrap();
+    connection
+        .execute_batch(&fs::read_to_string(sql).unwrap())
+        .unwrap();
     let query = "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table' \
          AND t.name NOT LIKE 'sqlite_%'";
     let mut statement = connection.prepare(query).unwrap();
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let rows = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap();
     let mut tables: Vec<Table> = Vec::new();
     for (name, column) in rows.map(Result::unwrap) {
         let (name, column): (String, String) = (name, column);
         match tables.last_mut() {
             Some(last) if last.name == name => last.columns.push(column),
-            _ => tables.push(Table { name, columns: vec![column] }),
+            _ => tables.push(Table {
+                name,
+                columns: vec![column],
+            }),
         }
     }
     Tables(tables)
 }
 
 fn all_sql(queries: &Queries) -> Vec<String> {
-    let mut sql =
-        vec![queries.heads.clone(), queries.named.clone(), queries.count.clone(), queries.newest.clone()];
-    let Listing { count, single, strays, portion, beyond, places } = &queries.listing;
-    let optional =
-        [&queries.children, &queries.facts, &queries.generation, &queries.archive, &queries.abandoned];
-    sql.extend(optional.into_iter().chain([single, strays]).flatten().cloned());
+    let mut sql = vec![
+        queries.heads.clone(),
+        queries.named.clone(),
+        queries.count.clone(),
+        queries.newest.clone(),
+    ];
+    let Listing {
+        count,
+        single,
+        strays,
+        portion,
+        beyond,
+        places,
+    } = &queries.listing;
+    let optional = [
+        &queries.children,
+        &queries.facts,
+        &queries.generation,
+        &queries.archive,
+        &queries.abandoned,
+    ];
+    sql.extend(
+        optional
+            .into_iter()
+            .chain([single, strays])
+            .flatten()
+            .cloned(),
+    );
     sql.extend(queries.tables.iter().map(|table| table.one.clone()));
-    sql.extend([count, portion, places].into_iter().chain(beyond.iter().map(|(_, sql)| sql)).cloned());
+    sql.extend(
+        [count, portion, places]
+            .into_iter()
+            .chain(beyond.iter().map(|(_, sql)| sql))
+            .cloned(),
+    );
     sql
 }
 
@@ -777,12 +983,19 @@ fn no_query_asks_for_credentials_and_each_runs_on_the_tables_it_was_made_for() {
                 let connection = Connection::open_in_memory().unwrap();
                 for table in &some.0 {
                     let columns = table.columns.join(", ");
-                    connection.execute_batch(&format!("CREATE TABLE {} ({columns})", table.name)).unwrap();
+                    connection
+                        .execute_batch(&format!("CREATE TABLE {} ({columns})", table.name))
+                        .unwrap();
                 }
                 for query in all_sql(&queries) {
-                    connection.prepare(&query).unwrap_or_else(|error| panic!("{error}: {query}"));
+                    connection
+                        .prepare(&query)
+                        .unwrap_or_else(|error| panic!("{error}: {query}"));
                     let other = query.replace("tokens", "").replace("token_count", "");
-                    assert!(!SECRETS.iter().any(|secret| other.contains(secret)), "{query}");
+                    assert!(
+                        !SECRETS.iter().any(|secret| other.contains(secret)),
+                        "{query}"
+                    );
                     seen += 1;
                 }
             }
@@ -811,20 +1024,36 @@ fn assert_only_reads(calls: &str, folder: &str) {
         "mknod",
     ];
     let wishes = ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC"];
-    assert!(calls.lines().any(|line| line.contains(folder)), "the trace is of the right program");
+    assert!(
+        calls.lines().any(|line| line.contains(folder)),
+        "the trace is of the right program"
+    );
     for line in calls.lines() {
-        let (is_ours, call) = (line.contains(folder), line.split('(').next().unwrap_or_default());
+        let (is_ours, call) = (
+            line.contains(folder),
+            line.split('(').next().unwrap_or_default(),
+        );
         let is_change = changes.iter().any(|change| call.starts_with(change));
         assert!(!((is_ours || call.starts_with('f')) && is_change), "{line}");
-        assert!(!(is_ours && wishes.iter().any(|wish| line.contains(wish))), "{line}");
-        assert!(!line.contains("F_SETLK"), "not even a lock that others could share: {line}");
+        assert!(
+            !(is_ours && wishes.iter().any(|wish| line.contains(wish))),
+            "{line}"
+        );
+        assert!(
+            !line.contains("F_SETLK"),
+            "not even a lock that others could share: {line}"
+        );
     }
 }
 
 /// `strace` of the program while an agent writes: it writes nothing, and takes no lock for itself.
 #[test]
 fn following_a_database_touches_nothing() {
-    if std::process::Command::new("strace").arg("-V").output().is_err() {
+    if std::process::Command::new("strace")
+        .arg("-V")
+        .output()
+        .is_err()
+    {
         println!("strace is not installed, so what the program does to files is not looked at");
         return;
     }
@@ -833,10 +1062,22 @@ fn following_a_database_touches_nothing() {
     // A file for each thread, so that no call comes in two pieces.
     let traces = tempfile::tempdir().unwrap();
     let mut child = std::process::Command::new("strace")
-        .args(["-ff", "-o", &traces.path().join("trace").display().to_string()])
-        .args(["-e", "trace=%file,%desc,fcntl,flock,ftruncate,fchmod,fchown,fallocate"])
+        .args([
+            "-ff",
+            "-o",
+            &traces.path().join("trace").display().to_string(),
+        ])
+        .args([
+            "-e",
+            "trace=%file,%desc,fcntl,flock,ftruncate,fchmod,fchown,fallocate",
+        ])
         .arg(env!("CARGO_BIN_EXE_tv"))
-        .args(["show", "--follow", "--json", &home.path.display().to_string()])
+        .args([
+            "show",
+            "--follow",
+            "--json",
+            &home.path.display().to_string(),
+        ])
         .stdout(std::process::Stdio::piped())
         .spawn()
         .unwrap();
@@ -863,8 +1104,10 @@ fn following_a_database_touches_nothing() {
         next += 1;
         std::thread::sleep(Duration::from_millis(50));
     }
-    let text: String =
-        files_below(traces.path()).iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+    let text: String = files_below(traces.path())
+        .iter()
+        .map(|file| fs::read_to_string(file).unwrap())
+        .collect();
     assert_only_reads(&text, &home.dir.path().display().to_string());
     drop(writer);
     assert_eq!(home.files(), ["agent.db"]);
@@ -893,10 +1136,12 @@ fn messages_of_the_second_model_come_with_their_columns() {
         .entries()
         .map(|entry| String::from_utf8(pager.bytes(entry.origin).unwrap()).unwrap())
         .collect();
-    let expected =
-        r#"{"text":"hello","id":"msg_1","type":"user","seq":1,"sessionID":"ses_1","time_created":1}"#;
+    let expected = r#"{"text":"hello","id":"msg_1","type":"user","seq":1,"sessionID":"ses_1","time_created":1}"#;
     assert_eq!(records.first().map(String::as_str), Some(expected));
-    assert_eq!(sessions(&home.session("ses_1")).unwrap()[0].messages, Some(2));
+    assert_eq!(
+        sessions(&home.session("ses_1")).unwrap()[0].messages,
+        Some(2)
+    );
 }
 
 // === real databases ===
@@ -907,39 +1152,69 @@ fn entries_of(target: &Target) -> Vec<String> {
     let entry = |entry: &Entry| {
         let bodies = entry.blocks.iter().flat_map(|block| block.kind.bodies());
         // Parts of an export that came within one tick are in no order of their ids.
-        let mut bodies: Vec<_> = bodies.map(|body| format!("{} {}", body.bytes, body.stub)).collect();
+        let mut bodies: Vec<_> = bodies
+            .map(|body| format!("{} {}", body.bytes, body.stub))
+            .collect();
         bodies.sort();
-        format!("{} {:?} {:?} {:?} {bodies:?}", entry.key, entry.role, entry.at, entry.usage)
+        format!(
+            "{} {:?} {:?} {:?} {bodies:?}",
+            entry.key, entry.role, entry.at, entry.usage
+        )
     };
     transcript.entries().map(entry).collect()
 }
 
 #[test]
 fn real_databases_hold_what_the_files_beside_them_hold() {
-    let Some(Corpus { folder: corpus, .. }) = real() else { return };
+    let Some(Corpus { folder: corpus, .. }) = real() else {
+        return;
+    };
     let mut compared = 0;
     for (database, folders) in [
         ("openclaw/derived_openclaw-agent.sqlite", ["openclaw", "pi"]),
-        ("opencode/derived_opencode_from_exports.db", ["opencode", "opencode"]),
-        ("opencode/suhd550-dev__stunning-memory__opencode.db", ["opencode", "opencode"]),
+        (
+            "opencode/derived_opencode_from_exports.db",
+            ["opencode", "opencode"],
+        ),
+        (
+            "opencode/suhd550-dev__stunning-memory__opencode.db",
+            ["opencode", "opencode"],
+        ),
     ] {
         let path = corpus.join(database);
-        let heads = sessions(&Target { path: path.clone(), session: None }).unwrap();
+        let heads = sessions(&Target {
+            path: path.clone(),
+            session: None,
+        })
+        .unwrap();
         assert!(!heads.is_empty());
         for head in heads {
-            let target = Target { path: path.clone(), session: Some(head.id.clone()) };
+            let target = Target {
+                path: path.clone(),
+                session: Some(head.id.clone()),
+            };
             let rows = read(&target).transcript;
             assert_eq!(rows.tally().faulty, 0, "{database}#{}", head.id);
-            assert!(rows.tally().unknown.is_empty(), "{database}#{}: {:?}", head.id, rows.tally().unknown);
+            assert!(
+                rows.tally().unknown.is_empty(),
+                "{database}#{}: {:?}",
+                head.id,
+                rows.tally().unknown
+            );
             for file in folders.iter().flat_map(|name| files(&corpus.join(name))) {
                 // Exports that were joined of several hold messages twice; a database cannot.
                 let name = file.display().to_string();
                 let holds = name.contains(&head.id)
-                    || EXPORTED.iter().any(|(id, end)| *id == head.id && name.ends_with(end));
+                    || EXPORTED
+                        .iter()
+                        .any(|(id, end)| *id == head.id && name.ends_with(end));
                 if holds && !name.contains("trajectory") && !name.contains(".lock") {
                     assert_eq!(
                         entries_of(&target),
-                        entries_of(&Target { path: file, session: None }),
+                        entries_of(&Target {
+                            path: file,
+                            session: None
+                        }),
                         "{name}"
                     );
                     compared += 1;
@@ -949,7 +1224,13 @@ fn real_databases_hold_what_the_files_beside_them_hold() {
     }
     assert!(compared >= 10, "{compared}");
     let other = corpus.join("lookalikes/cachebag__rlox__go-opencode.db");
-    let refusal = open(&Target { path: other, session: None }).err().unwrap().0;
+    let refusal = open(&Target {
+        path: other,
+        session: None,
+    })
+    .err()
+    .unwrap()
+    .0;
     assert!(refusal.contains("Crush"), "{refusal}");
 }
 
@@ -965,17 +1246,28 @@ fn rows_beside_a_session_come_and_grow() {
                 r#"{{"type":"{kind}","data":{data},"id":"e{n}","timestamp":"2026-09-01T10:00:0{n}.000Z","parentId":null}}"#
             ) + "\n"
         };
-        let start = line(0, "session.start", r#"{"sessionId":"c1","producer":"copilot-agent"}"#);
+        let start = line(
+            0,
+            "session.start",
+            r#"{"sessionId":"c1","producer":"copilot-agent"}"#,
+        );
         let said = r#"{"messageId":"m1","model":"claude-sonnet-4.5","content":"Yes.","toolRequests":[],"outputTokens":200}"#;
         fs::write(
             &path,
-            start + &line(1, "user.message", r#"{"content":"do it"}"#) + &line(2, "assistant.message", said),
+            start
+                + &line(1, "user.message", r#"{"content":"do it"}"#)
+                + &line(2, "assistant.message", said),
         )
         .unwrap();
         let mut followed = Followed::start(&path, mode);
         let sums = |followed: &mut Followed| {
             let sum = followed.whole.totals().sum();
-            (sum.input.total, sum.cache_read.total, sum.output.total, sum.recorded_nanos)
+            (
+                sum.input.total,
+                sum.cache_read.total,
+                sum.output.total,
+                sum.recorded_nanos,
+            )
         };
         assert_eq!(sums(&mut followed).3, 0);
         let writer = Writer::open(&home.path().join("session-store.db"));
@@ -995,13 +1287,21 @@ fn rows_beside_a_session_come_and_grow() {
         followed.until("the request", |f| sums(f) == (2000, 9000, 200, 25_000_000));
         request("other", 70, 7_000_000_000);
         request("c1", 300, 1_500_000_000);
-        followed.until("another one", |f| sums(f) == (4000, 18_000, 500, 40_000_000));
+        followed.until("another one", |f| {
+            sums(f) == (4000, 18_000, 500, 40_000_000)
+        });
         followed.end();
     }
 }
 
 /// Sessions of the database that are whole in an export, and how the export's name ends.
 const EXPORTED: [(&str, &str); 2] = [
-    ("ses_0aaca5626ffe0Qik8RnPS5pLrz", "export_opencode-session.json"),
-    ("ses_336b87d74ffeCuyeb83qyHVYRA", "export_ac__0b718eb874__0.json"),
+    (
+        "ses_0aaca5626ffe0Qik8RnPS5pLrz",
+        "export_opencode-session.json",
+    ),
+    (
+        "ses_336b87d74ffeCuyeb83qyHVYRA",
+        "export_ac__0b718eb874__0.json",
+    ),
 ];

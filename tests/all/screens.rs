@@ -16,10 +16,26 @@ use crate::stage::{Stage, demo, fixture};
 /// prompt, thinking, calls that ended well, failed and wait, edits, lines across, sub-agents.
 const SESSIONS: &[(&str, &str, &str)] = &[
     ("aider", "aider/aider.chat.history.md", "g"),
-    ("claude-code", "claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl", "g ] t"),
-    ("claude-stream-json", "claude-stream-json/run.jsonl", "g ] t"),
-    ("cline", "cline/1790000000000_abcde/1790000000000_abcde.messages.json", "g e"),
-    ("codex", "codex/rollout-2026-03-02T10-00-00-019cadc6-9a80-7000-8000-0000000000e1.jsonl", "g ] t"),
+    (
+        "claude-code",
+        "claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl",
+        "g ] t",
+    ),
+    (
+        "claude-stream-json",
+        "claude-stream-json/run.jsonl",
+        "g ] t",
+    ),
+    (
+        "cline",
+        "cline/1790000000000_abcde/1790000000000_abcde.messages.json",
+        "g e",
+    ),
+    (
+        "codex",
+        "codex/rollout-2026-03-02T10-00-00-019cadc6-9a80-7000-8000-0000000000e1.jsonl",
+        "g ] t",
+    ),
     ("generic", "generic/chat.jsonl", "g"),
     ("inspect-eval", "inspect-eval/log.json", "g e"),
     ("kimi-cli", "kimi-cli/wire.jsonl", "g e"),
@@ -28,7 +44,11 @@ const SESSIONS: &[(&str, &str, &str)] = &[
     ("copilot-cli", "copilot-cli/events.jsonl", "g ] t"),
     ("opencode", "opencode/export.json", "g ] t"),
     ("pi", "pi/version-1.jsonl", "g ] k"),
-    ("qoder", "qoder/7a000000-0000-4000-8000-000000000001.jsonl", "g ] t"),
+    (
+        "qoder",
+        "qoder/7a000000-0000-4000-8000-000000000001.jsonl",
+        "g ] t",
+    ),
 ];
 
 /// The sizes that the layout is made for, and the smallest that is of use.
@@ -39,7 +59,11 @@ fn sessions_of_all_formats() {
     // Those that are data are painted by the same rules as the one of them that is here.
     let is_code = |name: &str| !DEFINITIONS.iter().any(|definition| definition.name == name);
     for format in registry().filter(|format| is_code(format.name())) {
-        assert!(SESSIONS.iter().any(|(name, ..)| *name == format.name()), "no screen of {}", format.name());
+        assert!(
+            SESSIONS.iter().any(|(name, ..)| *name == format.name()),
+            "no screen of {}",
+            format.name()
+        );
     }
     for (name, path, keys) in SESSIONS {
         for size in SIZES {
@@ -68,7 +92,10 @@ fn the_demo_from_end_to_end() {
         stage.press("g");
         insta::assert_snapshot!(format!("demo-top-{}x{}", size.0, size.1), stage.picture());
         stage.press("] s l j / p h a s e s enter");
-        insta::assert_snapshot!(format!("demo-search-{}x{}", size.0, size.1), stage.picture());
+        insta::assert_snapshot!(
+            format!("demo-search-{}x{}", size.0, size.1),
+            stage.picture()
+        );
     }
     let mut stage = Stage::open(&demo(), (80, 24), Theme::dark());
     stage.press("3 ]");
@@ -90,11 +117,19 @@ fn the_ascii_set_draws_in_ascii() {
         for keys in ["G", "g", "z 2", "]", "esc ?"] {
             let mut stage = Stage::open(&fixture(path), (120, 40), Theme::mono().with_ascii(true));
             stage.press(keys);
-            let odd: Vec<String> =
-                stage.picture().lines().filter(|line| has_drawing(line)).map(str::to_owned).collect();
+            let odd: Vec<String> = stage
+                .picture()
+                .lines()
+                .filter(|line| has_drawing(line))
+                .map(str::to_owned)
+                .collect();
             assert!(odd.is_empty(), "{session} after {keys}: {odd:#?}");
             let picture = stage.painted();
-            assert!(picture.is_ascii(), "{session} after {keys}: {}", String::from_utf8_lossy(&picture));
+            assert!(
+                picture.is_ascii(),
+                "{session} after {keys}: {}",
+                String::from_utf8_lossy(&picture)
+            );
         }
     }
 }
@@ -103,7 +138,8 @@ fn the_ascii_set_draws_in_ascii() {
 /// are part of some texts.
 fn has_drawing(line: &str) -> bool {
     let line = line.replace("── /", "");
-    line.chars().any(|c| matches!(c, '─'..='╿' | '▀'..='◿' | '…' | '›' | '✓' | '✗' | '↯' | '–' | '↑' | '↓'))
+    line.chars()
+        .any(|c| matches!(c, '─'..='╿' | '▀'..='◿' | '…' | '›' | '✓' | '✗' | '↯' | '–' | '↑' | '↓'))
 }
 
 /// A letter for each of [`ROLES`], as the snapshots have them.
@@ -121,7 +157,10 @@ fn probe() -> Theme {
 
 /// The role of a cell in the probe's colours: nothing where no role is, and `None` for a colour that is not
 /// the probe's.
-#[expect(clippy::option_option, reason = "no role at all, the reader's own colour, or one of the roles")]
+#[expect(
+    clippy::option_option,
+    reason = "no role at all, the reader's own colour, or one of the roles"
+)]
 fn role(colour: Color) -> Option<Option<usize>> {
     match colour {
         Color::Reset => Some(None),
@@ -142,7 +181,11 @@ fn letter(cell: &Cell) -> char {
 /// and twelve of plain text. What follows to the end of the line without a role is left out.
 fn roles(buffer: &Buffer) -> String {
     let mut out = String::from("\n");
-    for (y, line) in buffer.content.chunks(usize::from(buffer.area.width)).enumerate() {
+    for (y, line) in buffer
+        .content
+        .chunks(usize::from(buffer.area.width))
+        .enumerate()
+    {
         let mut runs: Vec<(usize, char)> = Vec::new();
         for letter in line.iter().map(letter) {
             match runs.last_mut().filter(|run| run.1 == letter) {
@@ -151,7 +194,10 @@ fn roles(buffer: &Buffer) -> String {
             }
         }
         runs.pop_if(|run| run.1 == '.');
-        let runs: Vec<String> = runs.iter().map(|(count, letter)| format!("{count}{letter}")).collect();
+        let runs: Vec<String> = runs
+            .iter()
+            .map(|(count, letter)| format!("{count}{letter}"))
+            .collect();
         out += &format!("{y:>2}: {}\n", runs.join(" "));
     }
     out
@@ -160,28 +206,56 @@ fn roles(buffer: &Buffer) -> String {
 /// Whether tools of a session wrote colours of their own, which no theme changes.
 fn is_coloured(session: &Path) -> bool {
     let text = std::fs::read_to_string(session).unwrap().to_lowercase();
-    ["\\u001b[", "\\u009b", "\u{9b}", "\u{1b}["].iter().any(|start| text.contains(start))
+    ["\\u001b[", "\\u009b", "\u{9b}", "\u{1b}["]
+        .iter()
+        .any(|start| text.contains(start))
 }
 
 /// Each cell has the colours of its role, and no cell has any other.
 fn assert_colours(probed: &Buffer, found: &Buffer, theme: &Theme, (session, place): (&Path, &str)) {
     let mut theme = theme.clone();
-    let colours = |style: &Style| (style.fg.unwrap_or(Color::Reset), style.bg.unwrap_or(Color::Reset));
-    let of_roles: Vec<(Color, Color)> =
-        ROLES.iter().map(|role| colours(theme.role_mut(role).unwrap())).collect();
+    let colours = |style: &Style| {
+        (
+            style.fg.unwrap_or(Color::Reset),
+            style.bg.unwrap_or(Color::Reset),
+        )
+    };
+    let of_roles: Vec<(Color, Color)> = ROLES
+        .iter()
+        .map(|role| colours(theme.role_mut(role).unwrap()))
+        .collect();
     for (at, (probe, cell)) in probed.content.iter().zip(&found.content).enumerate() {
-        let (x, y) = (at % usize::from(found.area.width), at / usize::from(found.area.width));
+        let (x, y) = (
+            at % usize::from(found.area.width),
+            at / usize::from(found.area.width),
+        );
         let known = role(probe.fg).zip(role(probe.bg)).map(|(fg, _)| fg);
         let Some(role) = known else {
-            assert!(is_coloured(session), "{place}: {probe:?} at {x},{y} has a colour of its own");
-            let (fg, bg) =
-                if theme.terminal.has_colour { (probe.fg, probe.bg) } else { (Color::Reset, Color::Reset) };
-            assert_eq!((cell.fg, cell.bg), (fg, bg), "{place}: {:?} at {x},{y}", cell.symbol());
+            assert!(
+                is_coloured(session),
+                "{place}: {probe:?} at {x},{y} has a colour of its own"
+            );
+            let (fg, bg) = if theme.terminal.has_colour {
+                (probe.fg, probe.bg)
+            } else {
+                (Color::Reset, Color::Reset)
+            };
+            assert_eq!(
+                (cell.fg, cell.bg),
+                (fg, bg),
+                "{place}: {:?} at {x},{y}",
+                cell.symbol()
+            );
             continue;
         };
         let name = role.map_or("no role", |number| ROLES[number]);
         let wanted = role.map_or((Color::Reset, Color::Reset), |number| of_roles[number]);
-        assert_eq!((cell.fg, cell.bg), wanted, "{place}: {:?} at {x},{y} has {name}", cell.symbol());
+        assert_eq!(
+            (cell.fg, cell.bg),
+            wanted,
+            "{place}: {:?} at {x},{y} has {name}",
+            cell.symbol()
+        );
     }
 }
 
@@ -191,9 +265,16 @@ fn meaning_hangs_on_no_colour() {
     let mut stage = Stage::open(&demo(), (100, 200), Theme::mono());
     stage.press("z 4 g");
     let changed = |sign: char, stage: &Stage| {
-        let sign =
-            regex::Regex::new(&format!(r"^\s*[│▎▶╎ ]*\s*\d+ {}", regex::escape(&sign.to_string()))).unwrap();
-        stage.window().iter().filter(|row| sign.is_match(&row.2)).count()
+        let sign = regex::Regex::new(&format!(
+            r"^\s*[│▎▶╎ ]*\s*\d+ {}",
+            regex::escape(&sign.to_string())
+        ))
+        .unwrap();
+        stage
+            .window()
+            .iter()
+            .filter(|row| sign.is_match(&row.2))
+            .count()
     };
     let (mut added, mut removed, mut well, mut badly) = (0, 0, 0, 0);
     for _ in 0..20 {
@@ -204,7 +285,10 @@ fn meaning_hangs_on_no_colour() {
         badly += stage.picture().matches(glyphs.line.cross).count();
         stage.press("space");
     }
-    assert!(added > 0 && removed > 0 && well > 0 && badly > 0, "{added} {removed} {well} {badly}");
+    assert!(
+        added > 0 && removed > 0 && well > 0 && badly > 0,
+        "{added} {removed} {well} {badly}"
+    );
 }
 
 #[test]
@@ -231,12 +315,24 @@ fn hits_and_bars_have_their_roles() {
 #[test]
 fn no_size_is_too_small() {
     let mut stage = Stage::open(&demo(), (80, 24), Theme::dark());
-    let widths =
-        [1, 2, 3, 4, 5, 6, 7, 9, 12, 19, 24, 35, 43, 59, 60, 65, 66, 79, 99, 100, 101, 130, 160, 200, 400];
+    let widths = [
+        1, 2, 3, 4, 5, 6, 7, 9, 12, 19, 24, 35, 43, 59, 60, 65, 66, 79, 99, 100, 101, 130, 160,
+        200, 400,
+    ];
     for columns in widths {
         for lines in [1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 13, 24, 45] {
             stage.resize(columns, lines);
-            for keys in ["G", "g", "] s l", "I i", "tab ctrl-right", "]", "esc ?", "q / a b", "esc F"] {
+            for keys in [
+                "G",
+                "g",
+                "] s l",
+                "I i",
+                "tab ctrl-right",
+                "]",
+                "esc ?",
+                "q / a b",
+                "esc F",
+            ] {
                 stage.press(keys);
                 stage.buffer();
             }
@@ -262,5 +358,9 @@ fn the_status_says_that_nothing_comes_any_more_and_what_was_not_understood() {
         "content":[{"type":"text","text":"so"},{"type":"next-year","content":[{"type":"tool_use","id":"t1","name":"Zap","input":{}}]}]}}"#;
     std::fs::write(&path, line.replace('\n', "") + "\n").unwrap();
     let stage = Stage::open(&path, (120, 24), Theme::dark());
-    assert!(stage.status().contains("0 bad, 1 unknown"), "{}", stage.status());
+    assert!(
+        stage.status().contains("0 bad, 1 unknown"),
+        "{}",
+        stage.status()
+    );
 }

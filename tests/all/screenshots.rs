@@ -39,10 +39,19 @@ const LIVE_LINES: usize = 41;
 const FLEET: &str = "sessions";
 const OTHERS: [(&str, u64); 6] = [
     ("claude-code/busy.jsonl", 41 * 60),
-    ("claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl", 26 * 3_600),
-    ("codex/rollout-2026-10-02T11-00-00-01a0fbd7-8280-7000-8000-0000000000a1.jsonl", 75 * 3_600),
+    (
+        "claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl",
+        26 * 3_600,
+    ),
+    (
+        "codex/rollout-2026-10-02T11-00-00-01a0fbd7-8280-7000-8000-0000000000a1.jsonl",
+        75 * 3_600,
+    ),
     ("pi/headless.jsonl", 95),
-    ("qwen-code/6a000000-0000-4000-8000-00000000000a.jsonl", 100 * 3_600),
+    (
+        "qwen-code/6a000000-0000-4000-8000-00000000000a.jsonl",
+        100 * 3_600,
+    ),
     ("copilot-cli/events.jsonl", 150 * 3_600),
 ];
 
@@ -52,19 +61,84 @@ const AGENTS: &[&str] = &["g", "}", "}", "j", "j", "j", "9\u{5}"];
 /// The sizes that the layout is made for, on both
 /// grounds, and what is worth a look of its own.
 const SHOTS: &[Shot] = &[
-    Shot { name: "transcript", size: (120, 40), arguments: &[SESSION], keys: AGENTS },
-    Shot { name: "diff", size: (120, 40), arguments: &[SESSION], keys: &["g", "/let gap\r"] },
-    Shot { name: "answer", size: (120, 40), arguments: &[SESSION], keys: &[] },
-    Shot { name: "narrow", size: (80, 24), arguments: &[SESSION], keys: &["g", "j", "e"] },
-    Shot { name: "keys", size: (80, 24), arguments: &[SESSION], keys: &["?"] },
-    Shot { name: "wide", size: (200, 60), arguments: &[SESSION], keys: &["g", "]s", "]s", "l"] },
-    Shot { name: "timeline", size: (200, 60), arguments: &[SESSION], keys: &["g", "]s", "]s", "2"] },
-    Shot { name: "tools", size: (120, 40), arguments: &[SESSION], keys: &["g", "j", "e", "3"] },
-    Shot { name: "money", size: (120, 40), arguments: &[SESSION], keys: &["g", "j", "4"] },
-    Shot { name: "context", size: (120, 40), arguments: &[SESSION], keys: &["5"] },
-    Shot { name: "live", size: (120, 40), arguments: &[LIVE], keys: &[] },
-    Shot { name: "all", size: (120, 40), arguments: &["top", "--since", "9d", FLEET], keys: &[] },
-    Shot { name: "usage", size: (120, 40), arguments: &["top", FLEET], keys: &["$"] },
+    Shot {
+        name: "transcript",
+        size: (120, 40),
+        arguments: &[SESSION],
+        keys: AGENTS,
+    },
+    Shot {
+        name: "diff",
+        size: (120, 40),
+        arguments: &[SESSION],
+        keys: &["g", "/let gap\r"],
+    },
+    Shot {
+        name: "answer",
+        size: (120, 40),
+        arguments: &[SESSION],
+        keys: &[],
+    },
+    Shot {
+        name: "narrow",
+        size: (80, 24),
+        arguments: &[SESSION],
+        keys: &["g", "j", "e"],
+    },
+    Shot {
+        name: "keys",
+        size: (80, 24),
+        arguments: &[SESSION],
+        keys: &["?"],
+    },
+    Shot {
+        name: "wide",
+        size: (200, 60),
+        arguments: &[SESSION],
+        keys: &["g", "]s", "]s", "l"],
+    },
+    Shot {
+        name: "timeline",
+        size: (200, 60),
+        arguments: &[SESSION],
+        keys: &["g", "]s", "]s", "2"],
+    },
+    Shot {
+        name: "tools",
+        size: (120, 40),
+        arguments: &[SESSION],
+        keys: &["g", "j", "e", "3"],
+    },
+    Shot {
+        name: "money",
+        size: (120, 40),
+        arguments: &[SESSION],
+        keys: &["g", "j", "4"],
+    },
+    Shot {
+        name: "context",
+        size: (120, 40),
+        arguments: &[SESSION],
+        keys: &["5"],
+    },
+    Shot {
+        name: "live",
+        size: (120, 40),
+        arguments: &[LIVE],
+        keys: &[],
+    },
+    Shot {
+        name: "all",
+        size: (120, 40),
+        arguments: &["top", "--since", "9d", FLEET],
+        keys: &[],
+    },
+    Shot {
+        name: "usage",
+        size: (120, 40),
+        arguments: &["top", FLEET],
+        keys: &["$"],
+    },
     Shot {
         name: "narrow-light",
         size: (80, 24),
@@ -95,27 +169,51 @@ fn screenshots() {
     let live: Vec<&str> = session.lines().take(LIVE_LINES).collect();
     for shot in SHOTS {
         // Written anew for each, so that no clock runs on from picture to picture.
-        fs::write(folder.path().join(SESSION), of_today(&session, ENDED_BEFORE)).unwrap();
-        fs::write(folder.path().join(LIVE), of_today(&live.join("\n"), ENDED_BEFORE)).unwrap();
+        fs::write(
+            folder.path().join(SESSION),
+            of_today(&session, ENDED_BEFORE),
+        )
+        .unwrap();
+        fs::write(
+            folder.path().join(LIVE),
+            of_today(&live.join("\n"), ENDED_BEFORE),
+        )
+        .unwrap();
         write_fleet(&folder.path().join(FLEET), &session, &live.join("\n"));
         let screen = run(folder.path(), shot.arguments, shot.size, shot.keys);
         let title = format!("tv {}", shot.arguments.join(" "));
-        let palette = if shot.arguments.contains(&"light") { &svg::LIGHT } else { &svg::DARK };
+        let palette = if shot.arguments.contains(&"light") {
+            &svg::LIGHT
+        } else {
+            &svg::DARK
+        };
         let picture = svg::draw(&screen, &title, palette);
-        fs::write(root.join("screenshots").join(format!("{}.svg", shot.name)), picture).unwrap();
+        fs::write(
+            root.join("screenshots").join(format!("{}.svg", shot.name)),
+            picture,
+        )
+        .unwrap();
     }
 }
 
 #[test]
 fn a_picture_shows_text_colours_and_frame() {
     let mut terminal = parser((20, 3));
-    terminal
-        .process("plain \u{1b}[1;31mred&bold\u{1b}[0m\r\n\u{1b}[7minverse\u{1b}[0m 灯台 ╭│\r\n".as_bytes());
+    terminal.process(
+        "plain \u{1b}[1;31mred&bold\u{1b}[0m\r\n\u{1b}[7minverse\u{1b}[0m 灯台 ╭│\r\n".as_bytes(),
+    );
     let svg = svg::draw(terminal.screen(), "a <title>", &svg::DARK);
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
-    for part in
-        ["plain", "red&amp;bold", "font-weight=\"bold\"", "a &lt;title&gt;", "灯", "台", "inverse", "<path"]
-    {
+    for part in [
+        "plain",
+        "red&amp;bold",
+        "font-weight=\"bold\"",
+        "a &lt;title&gt;",
+        "灯",
+        "台",
+        "inverse",
+        "<path",
+    ] {
         assert!(svg.contains(part), "{part} is missing in\n{svg}");
     }
 }
@@ -127,7 +225,8 @@ fn write_fleet(folder: &Path, session: &str, live: &str) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, of_today(text, before)).unwrap();
         let file = fs::File::options().write(true).open(&path).unwrap();
-        file.set_modified(SystemTime::from(jiff::Timestamp::now()) - before).unwrap();
+        file.set_modified(SystemTime::from(jiff::Timestamp::now()) - before)
+            .unwrap();
     };
     write("demo/session.jsonl", session, Duration::from_secs(7 * 60));
     write("demo/live.jsonl", live, ENDED_BEFORE);
@@ -144,18 +243,38 @@ fn of_today(text: &str, before: Duration) -> String {
         .skip(1)
         .filter_map(|rest| rest.split_once('"').map(|(stamp, _)| stamp))
         .collect();
-    let last = stamps.iter().filter_map(|stamp| Timestamp::parse(stamp)).max().unwrap();
-    let end = Timestamp::parse(&jiff::Timestamp::now().to_string()).unwrap().0
+    let last = stamps
+        .iter()
+        .filter_map(|stamp| Timestamp::parse(stamp))
+        .max()
+        .unwrap();
+    let end = Timestamp::parse(&jiff::Timestamp::now().to_string())
+        .unwrap()
+        .0
         - i64::try_from(before.as_millis()).unwrap();
-    stamps.iter().collect::<HashSet<_>>().into_iter().fold(text.to_owned(), |text, stamp| {
-        let at = Timestamp::parse(stamp).unwrap().0 - last.0 + end;
-        text.replace(*stamp, &Timestamp(at).to_rfc3339())
-    })
+    stamps
+        .iter()
+        .collect::<HashSet<_>>()
+        .into_iter()
+        .fold(text.to_owned(), |text, stamp| {
+            let at = Timestamp::parse(stamp).unwrap().0 - last.0 + end;
+            text.replace(*stamp, &Timestamp(at).to_rfc3339())
+        })
 }
 
 /// Runs tv in a terminal of its own, presses keys once it is quiet, and reads the screen.
-fn run(folder: &Path, arguments: &[&str], (cols, rows): (u16, u16), keys: &[&str]) -> vt100::Screen {
-    let size = PtySize { rows, cols, pixel_width: 0, pixel_height: 0 };
+fn run(
+    folder: &Path,
+    arguments: &[&str],
+    (cols, rows): (u16, u16),
+    keys: &[&str],
+) -> vt100::Screen {
+    let size = PtySize {
+        rows,
+        cols,
+        pixel_width: 0,
+        pixel_height: 0,
+    };
     let pty = native_pty_system().openpty(size).unwrap();
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tv"));
     command.args(arguments);
@@ -186,7 +305,11 @@ fn run(folder: &Path, arguments: &[&str], (cols, rows): (u16, u16), keys: &[&str
 }
 
 fn parser((cols, rows): (u16, u16)) -> vt100::Parser {
-    vt100::Parser::new(NonZeroU16::new(rows).unwrap(), NonZeroU16::new(cols).unwrap(), 0)
+    vt100::Parser::new(
+        NonZeroU16::new(rows).unwrap(),
+        NonZeroU16::new(cols).unwrap(),
+        0,
+    )
 }
 
 fn listen(mut output: Box<dyn Read + Send>) -> Receiver<Vec<u8>> {

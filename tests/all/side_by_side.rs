@@ -20,9 +20,18 @@ const HALF: (u16, u16) = (60, 30);
 
 fn open(path: &std::path::Path, column: u16) -> Reader {
     let now = Timestamp(1_893_456_000_000);
-    let mut reader = Reader::new(Theme::dark(), Level::Preview, Arc::new(Colours::never()), now);
+    let mut reader = Reader::new(
+        Theme::dark(),
+        Level::Preview,
+        Arc::new(Colours::never()),
+        now,
+    );
     (reader.screen.at, reader.screen.size) = ((column, 0), HALF);
-    let session = ingest::open(&Target { path: path.to_owned(), session: None }).expect("the fixture opens");
+    let session = ingest::open(&Target {
+        path: path.to_owned(),
+        session: None,
+    })
+    .expect("the fixture opens");
     let mut feeds = Vec::new();
     session.read_whole(false, &mut |feed| feeds.push(feed));
     for feed in feeds {
@@ -34,7 +43,11 @@ fn open(path: &std::path::Path, column: u16) -> Reader {
 
 /// The lines of one half of the screen.
 fn half(buffer: &Buffer, column: u16) -> Vec<String> {
-    let line = |y| (column..column + HALF.0).map(|x| buffer[(x, y)].symbol()).collect();
+    let line = |y| {
+        (column..column + HALF.0)
+            .map(|x| buffer[(x, y)].symbol())
+            .collect()
+    };
     (0..HALF.1).map(line).collect()
 }
 
@@ -48,11 +61,22 @@ fn paint(readers: &[&Reader]) -> Buffer {
 
 #[test]
 fn two_sessions_are_read_side_by_side() {
-    let (mut left, right) = (open(&demo(), 0), open(&fixture("pi/branches.jsonl"), HALF.0));
+    let (mut left, right) = (
+        open(&demo(), 0),
+        open(&fixture("pi/branches.jsonl"), HALF.0),
+    );
     let both = paint(&[&left, &right]);
     let alone = open(&fixture("pi/branches.jsonl"), 0);
-    assert_eq!(half(&both, 0), half(&paint(&[&left]), 0), "the left half is that of the session alone");
-    assert_eq!(half(&both, HALF.0), half(&paint(&[&alone]), 0), "and so is the right one");
+    assert_eq!(
+        half(&both, 0),
+        half(&paint(&[&left]), 0),
+        "the left half is that of the session alone"
+    );
+    assert_eq!(
+        half(&both, HALF.0),
+        half(&paint(&[&alone]), 0),
+        "and so is the right one"
+    );
     assert_ne!(half(&both, 0), half(&both, HALF.0));
     assert!(!half(&both, HALF.0).concat().trim().is_empty());
 

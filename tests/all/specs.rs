@@ -22,7 +22,11 @@ use super::fixtures::{self, ReadSession};
 
 /// A description, the formats that its examples are of, and the sections whose examples are fragments:
 /// no agent writes them by themselves, so they are shown as plain JSON.
-type Spec = (&'static str, &'static [&'static str], &'static [&'static str]);
+type Spec = (
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static str],
+);
 
 static SPECS: [Spec; 5] = [
     ("openclaw-message-spec.txt", &["openclaw", "pi"], &[]),
@@ -33,7 +37,15 @@ static SPECS: [Spec; 5] = [
         "claude-stream-json.txt",
         &["claude-stream-json"],
         // Blocks of a message, counts of its usage, and members of the first message.
-        &["Text", "ToolUse", "ToolResult", "Thinking", "UsageInfo", "ToolInfo", "McpServerInfo"],
+        &[
+            "Text",
+            "ToolUse",
+            "ToolResult",
+            "Thinking",
+            "UsageInfo",
+            "ToolInfo",
+            "McpServerInfo",
+        ],
     ),
     // It has declarations only.
     ("opencode-messages.txt", &["opencode"], &[]),
@@ -66,10 +78,25 @@ fn check(folder: &Path, snapshot: &str) {
         for (number, example) in examples.iter().enumerate() {
             let place = format!("{name}, {} (example {})", example.section, number + 1);
             let session = open(&example.text, "as it stands");
-            writeln!(table, "  {:2} {}\n     {}", number + 1, example.section, row(&session)).unwrap();
+            writeln!(
+                table,
+                "  {:2} {}\n     {}",
+                number + 1,
+                example.section,
+                row(&session)
+            )
+            .unwrap();
             let is_fragment = fragments.contains(&example.section.as_str());
-            let expected = if is_fragment { &["generic", "messages"][..] } else { formats };
-            assert!(expected.contains(&session.opened.format), "{place}: {}", session.opened.format);
+            let expected = if is_fragment {
+                &["generic", "messages"][..]
+            } else {
+                formats
+            };
+            assert!(
+                expected.contains(&session.opened.format),
+                "{place}: {}",
+                session.opened.format
+            );
             assert_eq!(session.transcript.tally().faulty, 0, "{place}");
             // The beginning of an answer is a record that shows nothing before the first words.
             let tally = session.transcript.tally();
@@ -82,7 +109,10 @@ fn check(folder: &Path, snapshot: &str) {
                 in_other_forms(example, &session, &place);
             }
         }
-        assert!(fragments.iter().all(|fragment| seen.contains(fragment)), "{name}: {fragments:?}");
+        assert!(
+            fragments.iter().all(|fragment| seen.contains(fragment)),
+            "{name}: {fragments:?}"
+        );
     }
     insta::with_settings!({ prepend_module_to_snapshot => false, snapshot_path => "snapshots/specs", omit_expression => true }, {
         insta::assert_snapshot!(snapshot, table);
@@ -91,34 +121,55 @@ fn check(folder: &Path, snapshot: &str) {
 
 /// The same values one a line, each over several lines, and in one array.
 fn in_other_forms(example: &Example, original: &ReadSession, place: &str) {
-    let values: Vec<Value> =
-        serde_json::Deserializer::from_str(&example.text).into_iter().map(Result::unwrap).collect();
+    let values: Vec<Value> = serde_json::Deserializer::from_str(&example.text)
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
     if values.iter().any(|value| value.get("messages").is_some()) {
         return; // One document is one value.
     }
     let lines: Vec<String> = values.iter().map(|value| format!("{value}\n")).collect();
     let printed: Vec<String> = values.iter().map(|value| format!("{value:#}\n")).collect();
     let array = format!("{:#}", Value::Array(values.clone()));
-    for (form, text) in [("lines", lines.concat()), ("printed", printed.concat()), ("array", array)] {
+    for (form, text) in [
+        ("lines", lines.concat()),
+        ("printed", printed.concat()),
+        ("array", array),
+    ] {
         let session = open(&text, form);
-        assert_eq!(session.opened.format, original.opened.format, "{place} as {form}");
+        assert_eq!(
+            session.opened.format, original.opened.format,
+            "{place} as {form}"
+        );
         assert_eq!(counts(&session), counts(original), "{place} as {form}");
     }
 }
 
 fn open(text: &str, form: &str) -> ReadSession {
     let folder = tempfile::tempdir().unwrap();
-    let path: PathBuf = folder.path().join(if form == "lines" { "example.jsonl" } else { "example.json" });
+    let path: PathBuf = folder.path().join(if form == "lines" {
+        "example.jsonl"
+    } else {
+        "example.json"
+    });
     fs::write(&path, text).unwrap();
-    fixtures::read(&Target { path, session: None })
+    fixtures::read(&Target {
+        path,
+        session: None,
+    })
 }
 
 /// Entries, blocks, calls, results, notices.
 fn counts(session: &ReadSession) -> [usize; 5] {
     let entries = || session.transcript.entries();
-    let results = entries().flat_map(Entry::calls).filter(|call| call.state.result().is_some()).count();
+    let results = entries()
+        .flat_map(Entry::calls)
+        .filter(|call| call.state.result().is_some())
+        .count();
     let strays = entries().flat_map(|entry| &entry.blocks);
-    let strays = strays.filter(|block| matches!(block.kind, BlockKind::Result(_))).count();
+    let strays = strays
+        .filter(|block| matches!(block.kind, BlockKind::Result(_)))
+        .count();
     [
         entries().count(),
         entries().map(|entry| entry.blocks.len()).sum(),
@@ -142,9 +193,12 @@ fn row(session: &ReadSession) -> String {
             write!(row, " {what}={count}").unwrap();
         }
     }
-    let blocks =
-        session.transcript.entries().flat_map(|entry| entry.blocks.iter().map(move |block| (entry, block)));
-    let mut first = blocks.map(|(entry, block)| format!("{} {}", entry.role.word(), words(&block.kind)));
+    let blocks = session
+        .transcript
+        .entries()
+        .flat_map(|entry| entry.blocks.iter().map(move |block| (entry, block)));
+    let mut first =
+        blocks.map(|(entry, block)| format!("{} {}", entry.role.word(), words(&block.kind)));
     write!(row, " | {}", first.next().unwrap_or_default()).unwrap();
     row
 }
@@ -158,14 +212,27 @@ fn words(kind: &BlockKind) -> String {
         BlockKind::Break(at) => at.words().to_string(),
         BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => format!("[{}]", raw.title),
     };
-    words.lines().next().unwrap_or_default().chars().take(48).collect()
+    words
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .take(48)
+        .collect()
 }
 
 // === examples in a text ===
 
 fn examples(text: &str) -> Vec<Example> {
-    let found = if text.contains("\n```") { fenced(text) } else { flat(text) };
-    let repaired = |example: Example| Example { text: repaired(&example.text), ..example };
+    let found = if text.contains("\n```") {
+        fenced(text)
+    } else {
+        flat(text)
+    };
+    let repaired = |example: Example| Example {
+        text: repaired(&example.text),
+        ..example
+    };
     found.into_iter().map(repaired).collect()
 }
 
@@ -177,12 +244,25 @@ fn fenced(text: &str) -> Vec<Example> {
         if line.starts_with('#') {
             line.trim_start_matches('#').trim().clone_into(&mut section);
         }
-        let Some(language) = line.strip_prefix("```") else { continue };
-        let inner: Vec<&str> = lines.by_ref().take_while(|line| !line.starts_with("```")).collect();
+        let Some(language) = line.strip_prefix("```") else {
+            continue;
+        };
+        let inner: Vec<&str> = lines
+            .by_ref()
+            .take_while(|line| !line.starts_with("```"))
+            .collect();
         let text = inner.join("\n");
-        let begins = text.lines().find(|line| !line.trim_start().starts_with("//")).unwrap_or_default();
-        if matches!(language, "json" | "jsonl" | "typescript") && begins.trim_start().starts_with('{') {
-            examples.push(Example { section: section.clone(), text });
+        let begins = text
+            .lines()
+            .find(|line| !line.trim_start().starts_with("//"))
+            .unwrap_or_default();
+        if matches!(language, "json" | "jsonl" | "typescript")
+            && begins.trim_start().starts_with('{')
+        {
+            examples.push(Example {
+                section: section.clone(),
+                text,
+            });
         }
     }
     examples
@@ -207,8 +287,15 @@ fn flat(text: &str) -> Vec<Example> {
             }
         }
         let text = inner.join("\n");
-        let section = if text.contains("\"messages\"") { "the file" } else { "a message" };
-        examples.push(Example { section: section.to_owned(), text });
+        let section = if text.contains("\"messages\"") {
+            "the file"
+        } else {
+            "a message"
+        };
+        examples.push(Example {
+            section: section.to_owned(),
+            text,
+        });
     }
     // What is to be seen below stands there.
     if let [first, second, ..] = &mut examples[..] {
@@ -218,8 +305,11 @@ fn flat(text: &str) -> Vec<Example> {
 }
 
 fn repaired(text: &str) -> String {
-    let is_json =
-        |text: &str| serde_json::Deserializer::from_str(text).into_iter::<Value>().all(|v| v.is_ok());
+    let is_json = |text: &str| {
+        serde_json::Deserializer::from_str(text)
+            .into_iter::<Value>()
+            .all(|v| v.is_ok())
+    };
     if is_json(text) {
         return text.to_owned();
     }
@@ -247,9 +337,16 @@ fn parts(text: &str) -> Vec<(bool, String)> {
 
 /// No example has a quote in a comment that would hide its end.
 fn without_comments(text: &str) -> String {
-    let blocks = regex::Regex::new(r"/\*.*?\*/").unwrap().replace_all(text, "").into_owned();
+    let blocks = regex::Regex::new(r"/\*.*?\*/")
+        .unwrap()
+        .replace_all(text, "")
+        .into_owned();
     let lines = regex::Regex::new(r"(^|[\s,])//.*$").unwrap();
-    blocks.lines().map(|line| lines.replace(line, "$1").into_owned()).collect::<Vec<_>>().join("\n")
+    blocks
+        .lines()
+        .map(|line| lines.replace(line, "$1").into_owned())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn first_alternatives(text: &str) -> String {
@@ -260,7 +357,11 @@ fn first_alternatives(text: &str) -> String {
 fn with_quoted_names(text: &str) -> String {
     let names = regex::Regex::new(r"([{,]\s*)([A-Za-z_]\w*)(\s*:)").unwrap();
     let quoted = |(is_string, part): (bool, String)| {
-        if is_string { part } else { names.replace_all(&part, "$1\"$2\"$3").into_owned() }
+        if is_string {
+            part
+        } else {
+            names.replace_all(&part, "$1\"$2\"$3").into_owned()
+        }
     };
     parts(text).into_iter().map(quoted).collect()
 }
@@ -269,12 +370,21 @@ fn with_quoted_names(text: &str) -> String {
 fn examples_are_repaired_in_the_stated_way() {
     for (text, expected) in [
         (r#"{"a": 1}"#, r#"{"a": 1}"#),
-        ("// first\n{ a: \"x\", b_c: { d: 1 }, }", "\n{ \"a\": \"x\", \"b_c\": { \"d\": 1 } }"),
-        (r#"{"u": { ... }, "url": "https://a.b"}"#, r#"{"u": {}, "url": "https://a.b"}"#),
+        (
+            "// first\n{ a: \"x\", b_c: { d: 1 }, }",
+            "\n{ \"a\": \"x\", \"b_c\": { \"d\": 1 } }",
+        ),
+        (
+            r#"{"u": { ... }, "url": "https://a.b"}"#,
+            r#"{"u": {}, "url": "https://a.b"}"#,
+        ),
         (r#"{"a": "x" | "y", "l": [ /* none */ ] // why"#, ""),
     ] {
         if expected.is_empty() {
-            assert_eq!(first_alternatives(&without_comments(text)).trim_end(), r#"{"a": "x", "l": [  ]"#);
+            assert_eq!(
+                first_alternatives(&without_comments(text)).trim_end(),
+                r#"{"a": "x", "l": [  ]"#
+            );
         } else {
             assert_eq!(repaired(text), expected);
         }

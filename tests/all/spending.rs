@@ -25,7 +25,12 @@ use tv::model::usage::Scope;
 use crate::corpus::{self, corpora, say};
 use crate::fixtures;
 
-const GROUPINGS: [Grouping; 4] = [Grouping::Models, Grouping::Lanes, Grouping::Turns, Grouping::Requests];
+const GROUPINGS: [Grouping; 4] = [
+    Grouping::Models,
+    Grouping::Lanes,
+    Grouping::Turns,
+    Grouping::Requests,
+];
 
 fn statement(transcript: &Transcript) -> Statement {
     Memo::<Statement>::once(transcript, &Account::of(transcript))
@@ -49,9 +54,12 @@ fn tokens_of(spent: &Spent) -> [i64; 6] {
 
 /// Whether the agent sums up whole runs.
 fn has_runs(transcript: &Transcript) -> bool {
-    let own = transcript.entries().filter_map(|entry| entry.usage.as_deref());
+    let own = transcript
+        .entries()
+        .filter_map(|entry| entry.usage.as_deref());
     let beside = transcript.asides().map(|(_, aside)| &aside.usage);
-    own.chain(beside).any(|usage| matches!(usage.scope, Scope::Run | Scope::Total | Scope::Fallback))
+    own.chain(beside)
+        .any(|usage| matches!(usage.scope, Scope::Run | Scope::Total | Scope::Fallback))
 }
 
 /// Requests = turns with what lies outside = models = lanes = totals, in tokens and in money.
@@ -60,17 +68,27 @@ fn check(name: &str, transcript: &Transcript) -> Statement {
     let sum = transcript.totals().sum();
     for by in GROUPINGS {
         let mut all = Amount::default();
-        statement.rows(by).iter().for_each(|row| all.plus(&row.amount));
+        statement
+            .rows(by)
+            .iter()
+            .for_each(|row| all.plus(&row.amount));
         assert_eq!(tokens(&all), tokens_of(&sum), "{name}: tokens by {by:?}");
         assert_eq!(all.requests, sum.requests, "{name}: requests by {by:?}");
         assert_eq!(all.money, statement.total.money, "{name}: money by {by:?}");
         assert_eq!(all.saved, statement.total.saved, "{name}: {by:?}");
         let last = statement.rows(by).last().map_or(0, |row| row.cumulative);
-        assert_eq!(last, statement.total.money.picos(), "{name}: cumulative by {by:?}");
+        assert_eq!(
+            last,
+            statement.total.money.picos(),
+            "{name}: cumulative by {by:?}"
+        );
     }
     let cost = cost::of(transcript.totals());
     let total = usd(statement.total.money.picos());
-    assert!((cost.usd.unwrap_or(0.0) - total).abs() < 1e-9, "{name}: {cost:?} and {total}");
+    assert!(
+        (cost.usd.unwrap_or(0.0) - total).abs() < 1e-9,
+        "{name}: {cost:?} and {total}"
+    );
     check_without_runs(name, transcript, &statement);
     check_arithmetic(name, &statement);
     statement
@@ -78,7 +96,11 @@ fn check(name: &str, transcript: &Transcript) -> Statement {
 
 /// Without sums of runs there is nothing beyond the requests, and each model has what the totals say.
 fn check_without_runs(name: &str, transcript: &Transcript, statement: &Statement) {
-    let beyond = statement.charges.iter().filter(|charge| charge.what == For::Run).count();
+    let beyond = statement
+        .charges
+        .iter()
+        .filter(|charge| charge.what == For::Run)
+        .count();
     if has_runs(transcript) {
         return;
     }
@@ -86,12 +108,18 @@ fn check_without_runs(name: &str, transcript: &Transcript, statement: &Statement
     let by_model = transcript.totals().by_model();
     let mut sums: BTreeMap<Name, Amount> = BTreeMap::new();
     for charge in &statement.charges {
-        sums.entry(charge.model.clone()).or_default().plus(&charge.amount);
+        sums.entry(charge.model.clone())
+            .or_default()
+            .plus(&charge.amount);
     }
     for (model, spent) in by_model.iter() {
         let sum = sums.remove(model).unwrap_or_default();
         assert_eq!(tokens(&sum), tokens_of(spent), "{name}: {model}");
-        assert_eq!(sum.money.recorded, i128::from(spent.recorded_nanos) * 1_000, "{name}: {model}");
+        assert_eq!(
+            sum.money.recorded,
+            i128::from(spent.recorded_nanos) * 1_000,
+            "{name}: {model}"
+        );
     }
     assert!(sums.values().all(Amount::is_nothing), "{name}: {sums:?}");
     let source = statement.total.money.source();
@@ -104,7 +132,8 @@ fn check_arithmetic(name: &str, statement: &Statement) {
         for row in statement.rows(by) {
             let made = Arithmetic::of(&statement.charges_of(Some(&row.group), by));
             let products: i128 = made.estimated.iter().map(Bill::picos).sum();
-            let sum = products + made.recorded.map_or(0, |(picos, _)| picos) + made.runs.unwrap_or(0);
+            let sum =
+                products + made.recorded.map_or(0, |(picos, _)| picos) + made.runs.unwrap_or(0);
             assert_eq!(sum, row.amount.money.picos(), "{name}: {:?}", row.group);
         }
     }
@@ -121,7 +150,10 @@ fn all_groupings_of_all_fixtures_add_up_to_their_totals() {
             spent += usize::from(!statement.charges.is_empty());
         }
     }
-    assert!(sessions > 40 && spent > 25, "{spent} of {sessions} fixtures spent anything");
+    assert!(
+        sessions > 40 && spent > 25,
+        "{spent} of {sessions} fixtures spent anything"
+    );
 }
 
 #[test]
@@ -144,27 +176,45 @@ fn what_is_read_twice_is_spent_once() {
 
 /// Sessions of a real file; nothing if no format knows it.
 fn read(path: &Path) -> Vec<(String, String, Transcript)> {
-    let whole = Target { path: path.to_owned(), session: None };
-    let is_many = path.extension().is_some_and(|end| end == "db" || end == "sqlite");
+    let whole = Target {
+        path: path.to_owned(),
+        session: None,
+    };
+    let is_many = path
+        .extension()
+        .is_some_and(|end| end == "db" || end == "sqlite");
     let targets = match ingest::sessions(&whole) {
         Ok(heads) if is_many && !heads.is_empty() => {
-            let of = |head: ingest::SessionHead| Target { path: path.to_owned(), session: Some(head.id) };
+            let of = |head: ingest::SessionHead| Target {
+                path: path.to_owned(),
+                session: Some(head.id),
+            };
             heads.into_iter().map(of).collect()
         }
         _ => vec![whole],
     };
     let mut found = Vec::new();
     for target in targets {
-        let Ok(session) = ingest::open(&target) else { continue };
+        let Ok(session) = ingest::open(&target) else {
+            continue;
+        };
         let format = session.opened.format.to_string();
         let mut transcript = Transcript::new();
         session.read_whole(true, &mut |feed| {
-            if let Feed::Batch { stage: Stage::Whole, batch } = feed {
+            if let Feed::Batch {
+                stage: Stage::Whole,
+                batch,
+            } = feed
+            {
                 transcript.apply(*batch);
             }
         });
         transcript.settle();
-        let id = target.session.as_ref().map(|id| format!("#{id}")).unwrap_or_default();
+        let id = target
+            .session
+            .as_ref()
+            .map(|id| format!("#{id}"))
+            .unwrap_or_default();
         found.push((format!("{}{id}", path.display()), format, transcript));
     }
     found
@@ -182,11 +232,19 @@ fn all_groupings_of_real_files_add_up_to_their_totals() {
                 requests += statement.total.requests;
                 spent += usize::from(!statement.is_empty());
                 // What is recorded of single requests adds up to the session's figure, added as it was written.
-                let usages = transcript.entries().filter_map(|entry| entry.usage.as_deref());
+                let usages = transcript
+                    .entries()
+                    .filter_map(|entry| entry.usage.as_deref());
                 let beside = transcript.asides().map(|(_, aside)| &aside.usage);
-                let costs: Vec<f64> = usages.chain(beside).filter_map(|usage| usage.cost).collect();
+                let costs: Vec<f64> = usages
+                    .chain(beside)
+                    .filter_map(|usage| usage.cost)
+                    .collect();
                 let cost = cost::of(transcript.totals());
-                if !costs.is_empty() && cost.source == CostSource::Recorded && !has_runs(&transcript) {
+                if !costs.is_empty()
+                    && cost.source == CostSource::Recorded
+                    && !has_runs(&transcript)
+                {
                     recorded += 1;
                     let off = (costs.iter().sum::<f64>() - cost.usd.unwrap()).abs();
                     assert!(off < 1e-6, "{name}: off by {off}");
@@ -204,15 +262,23 @@ fn all_groupings_of_real_files_add_up_to_their_totals() {
 /// What a second program counts in a file, with and without its companions: of our fixtures it is kept in
 /// `counted.jsonl`, real files it is asked for.
 fn counted(path: &Path) -> Vec<Value> {
-    let lines = |text: &str| -> Vec<Value> { text.lines().flat_map(serde_json::from_str).collect() };
+    let lines =
+        |text: &str| -> Vec<Value> { text.lines().flat_map(serde_json::from_str).collect() };
     if let Ok(name) = path.strip_prefix(fixtures::root()) {
         let mut kept = lines(include_str!("../fixtures/counted.jsonl"));
         kept.retain(|kept| kept["path"].as_str().map(Path::new) == Some(name));
         return kept;
     }
-    let Some(tool) = corpus::beside("tools/reference.py") else { return Vec::new() };
+    let Some(tool) = corpus::beside("tools/reference.py") else {
+        return Vec::new();
+    };
     let asked = [&[][..], &["--companions"][..]].map(|options| {
-        let done = Command::new("python3").arg(&tool).args(options).arg(path).output().unwrap();
+        let done = Command::new("python3")
+            .arg(&tool)
+            .args(options)
+            .arg(path)
+            .output()
+            .unwrap();
         lines(&String::from_utf8_lossy(&done.stdout))
     });
     asked.concat()
@@ -224,7 +290,9 @@ fn recorded_cost_of_real_files_is_what_the_reference_counts() {
         let (mut compared, mut largest) = (0, 0.0_f64);
         for path in corpus.of(&["pi", "openclaw", "opencode", "cline", "claude-code"]) {
             let sessions = read(&path);
-            let [(name, format, transcript)] = sessions.as_slice() else { continue };
+            let [(name, format, transcript)] = sessions.as_slice() else {
+                continue;
+            };
             // The reference does not look into results, where pi keeps what sub-agents did, nor for files that only
             // records of ours name.
             if (format == "pi" || corpus.is_ours()) && !transcript.lanes().is_empty() {
@@ -240,8 +308,14 @@ fn recorded_cost_of_real_files_is_what_the_reference_counts() {
                 continue;
             }
             let counts = counted(&path);
-            let costs: Vec<f64> = counts.iter().filter_map(|count| count["cost_usd"].as_f64()).collect();
-            let Some(off) = costs.iter().map(|usd| (usd - cost.usd.unwrap()).abs()).min_by(f64::total_cmp)
+            let costs: Vec<f64> = counts
+                .iter()
+                .filter_map(|count| count["cost_usd"].as_f64())
+                .collect();
+            let Some(off) = costs
+                .iter()
+                .map(|usd| (usd - cost.usd.unwrap()).abs())
+                .min_by(f64::total_cmp)
             else {
                 continue;
             };
@@ -250,7 +324,9 @@ fn recorded_cost_of_real_files_is_what_the_reference_counts() {
             compared += 1;
             largest = largest.max(off);
         }
-        say(&format!("{compared} files with recorded cost, off by {largest:e} USD at most"));
+        say(&format!(
+            "{compared} files with recorded cost, off by {largest:e} USD at most"
+        ));
         assert!(compared > corpus.least(5, 10));
     }
 }
@@ -267,7 +343,8 @@ fn tokens_and_estimates_of_claude_code_are_what_the_reference_counts() {
                     continue;
                 }
                 let sum = transcript.totals().sum();
-                let ours = [sum.input, sum.output, sum.cache_read, sum.cache_write].map(|sum| sum.total);
+                let ours =
+                    [sum.input, sum.output, sum.cache_read, sum.cache_write].map(|sum| sum.total);
                 let theirs: Vec<[u64; 4]> = counts
                     .iter()
                     .map(|count| {
@@ -283,7 +360,10 @@ fn tokens_and_estimates_of_claude_code_are_what_the_reference_counts() {
                     reading.is_some_and(|reading| reading >= counts.len() / 2 && theirs[0] != ours);
                 // It knows list prices alone.
                 let text = std::fs::read_to_string(&path).unwrap_or_default();
-                if ["\"inference_geo\":\"us\"", "\"speed\":\"fast\""].iter().any(|term| text.contains(term)) {
+                if ["\"inference_geo\":\"us\"", "\"speed\":\"fast\""]
+                    .iter()
+                    .any(|term| text.contains(term))
+                {
                     continue;
                 }
                 let wanted = reckoned(&path, with_companions);
@@ -293,7 +373,9 @@ fn tokens_and_estimates_of_claude_code_are_what_the_reference_counts() {
                 largest = largest.max(off);
             }
         }
-        say(&format!("{files} files, {requests} requests; estimates off by {largest:e} USD at most"));
+        say(&format!(
+            "{files} files, {requests} requests; estimates off by {largest:e} USD at most"
+        ));
         assert!(files > corpus.least(2, 15) && requests > corpus.least(3, 100) as u64);
     }
 }
@@ -305,18 +387,28 @@ fn reckoned(path: &Path, with_companions: bool) -> f64 {
     let mut paths = vec![path.to_owned()];
     if with_companions {
         let below = corpus::files(&path.with_extension("").join("subagents"));
-        paths.extend(below.into_iter().filter(|path| path.extension().is_some_and(|end| end == "jsonl")));
+        paths.extend(
+            below
+                .into_iter()
+                .filter(|path| path.extension().is_some_and(|end| end == "jsonl")),
+        );
     }
     let mut seen: HashSet<String> = HashSet::new();
     let mut uses: HashMap<(String, String), Value> = HashMap::new();
     for (place, line) in paths
         .iter()
         .flat_map(|path| {
-            std::fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
+            std::fs::read_to_string(path)
+                .unwrap()
+                .lines()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
         })
         .enumerate()
     {
-        let Ok(line) = serde_json::from_str::<Value>(&line) else { continue };
+        let Ok(line) = serde_json::from_str::<Value>(&line) else {
+            continue;
+        };
         let message = &line["message"];
         let is_answer = line["type"] == "assistant" && message["model"] != "<synthetic>";
         if !is_answer
@@ -325,18 +417,31 @@ fn reckoned(path: &Path, with_companions: bool) -> f64 {
         {
             continue;
         }
-        if !line["uuid"].as_str().is_none_or(|uuid| seen.insert(uuid.to_owned())) {
+        if !line["uuid"]
+            .as_str()
+            .is_none_or(|uuid| seen.insert(uuid.to_owned()))
+        {
             continue;
         }
-        let id = message["id"].as_str().filter(|id| !id.starts_with("[REDACTED"));
+        let id = message["id"]
+            .as_str()
+            .filter(|id| !id.starts_with("[REDACTED"));
         let id = id.map_or_else(|| place.to_string(), str::to_owned);
-        let output = |value: &Value| value["message"]["usage"]["output_tokens"].as_u64().unwrap_or(0);
-        let known = uses.entry((id, line["requestId"].to_string())).or_insert_with(|| line.clone());
+        let output = |value: &Value| {
+            value["message"]["usage"]["output_tokens"]
+                .as_u64()
+                .unwrap_or(0)
+        };
+        let known = uses
+            .entry((id, line["requestId"].to_string()))
+            .or_insert_with(|| line.clone());
         if output(&line) > output(known) {
             *known = line;
         }
     }
-    uses.values().map(|line| priced(&line["message"], &table)).sum()
+    uses.values()
+        .map(|line| priced(&line["message"], &table))
+        .sum()
 }
 
 fn priced(message: &Value, table: &Value) -> f64 {
@@ -345,12 +450,22 @@ fn priced(message: &Value, table: &Value) -> f64 {
     let count = |name: &str| usage[name].as_f64().unwrap_or(0.0).max(0.0);
     let [input, output] = ["input_tokens", "output_tokens"].map(count);
     let [read, write] = ["cache_read_input_tokens", "cache_creation_input_tokens"].map(count);
-    let long = usage["cache_creation"]["ephemeral_1h_input_tokens"].as_f64().unwrap_or(0.0).min(write);
-    let searches = usage["server_tool_use"]["web_search_requests"].as_f64().unwrap_or(0.0);
+    let long = usage["cache_creation"]["ephemeral_1h_input_tokens"]
+        .as_f64()
+        .unwrap_or(0.0)
+        .min(write);
+    let searches = usage["server_tool_use"]["web_search_requests"]
+        .as_f64()
+        .unwrap_or(0.0);
     let beyond = prices["above"]["200000"].is_object() && input + read + write > 200_000.0;
     let rate = |name: &str, otherwise: &str| {
-        let usual = prices[name].as_f64().or(prices[otherwise].as_f64()).or(prices["input"].as_f64());
-        let above = beyond.then(|| prices["above"]["200000"][name].as_f64()).flatten();
+        let usual = prices[name]
+            .as_f64()
+            .or(prices[otherwise].as_f64())
+            .or(prices["input"].as_f64());
+        let above = beyond
+            .then(|| prices["above"]["200000"][name].as_f64())
+            .flatten();
         above.or(usual).unwrap_or(0.0)
     };
     let micros = input * rate("input", "input")

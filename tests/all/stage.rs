@@ -45,7 +45,9 @@ fn reader(mut pager: Option<&mut Pager>) -> impl FnMut(Origin, u16) -> Option<He
 
 /// A file or folder under `tests/fixtures`.
 pub fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures")
+        .join(name)
 }
 
 /// Long after everything in the fixtures: nothing is live.
@@ -59,9 +61,20 @@ pub fn demo() -> PathBuf {
 impl Stage {
     /// A viewer on a session without a file, to be filled by [`Stage::add`].
     pub fn made(size: (u16, u16)) -> Self {
-        let mut app = App::new(Theme::dark(), Level::Preview, Arc::new(Colours::never()), LATE);
+        let mut app = App::new(
+            Theme::dark(),
+            Level::Preview,
+            Arc::new(Colours::never()),
+            LATE,
+        );
         app.reader.screen.size = size;
-        Self { app, asked: Vec::new(), is_slow: false, pager: None, records: 0 }
+        Self {
+            app,
+            asked: Vec::new(),
+            is_slow: false,
+            pager: None,
+            records: 0,
+        }
     }
 
     /// Feeds edits, each of them as the only one of its record.
@@ -83,7 +96,10 @@ impl Stage {
                 entry.origin.at = self.records;
                 entry.origin.line = u32::try_from(self.records).expect("few records");
                 let from = entry.origin;
-                let bodies = entry.blocks.iter_mut().flat_map(|block| block.kind.bodies_mut());
+                let bodies = entry
+                    .blocks
+                    .iter_mut()
+                    .flat_map(|block| block.kind.bodies_mut());
                 bodies.for_each(|body| body.from = from);
             }
             if let Edit::Result { result, .. } = &mut edit {
@@ -92,13 +108,23 @@ impl Stage {
             batch.tally.shown = self.records;
             batch.push(edit);
         }
-        self.feed(Feed::Batch { stage, batch: Box::new(batch) });
+        self.feed(Feed::Batch {
+            stage,
+            batch: Box::new(batch),
+        });
         self.arrange();
     }
 
     /// Opens a session and reads all of it.
     pub fn open(path: &Path, size: (u16, u16), theme: Theme) -> Self {
-        Self::open_target(&Target { path: path.to_owned(), session: None }, size, theme)
+        Self::open_target(
+            &Target {
+                path: path.to_owned(),
+                session: None,
+            },
+            size,
+            theme,
+        )
     }
 
     /// As [`Stage::open`], for one session of many.
@@ -108,7 +134,15 @@ impl Stage {
 
     /// As [`Stage::open`], with the bodies left on disk, as those of a long session are.
     pub fn open_from_disk(path: &Path, size: (u16, u16)) -> Self {
-        Self::open_as(&Target { path: path.to_owned(), session: None }, size, Theme::dark(), true)
+        Self::open_as(
+            &Target {
+                path: path.to_owned(),
+                session: None,
+            },
+            size,
+            Theme::dark(),
+            true,
+        )
     }
 
     fn open_as(target: &Target, size: (u16, u16), theme: Theme, stubs_only: bool) -> Self {
@@ -116,7 +150,13 @@ impl Stage {
         let pager = Some(session.pager());
         let mut app = App::new(theme, Level::Preview, Arc::new(Colours::never()), LATE);
         app.reader.screen.size = size;
-        let mut stage = Self { app, asked: Vec::new(), is_slow: false, pager, records: 0 };
+        let mut stage = Self {
+            app,
+            asked: Vec::new(),
+            is_slow: false,
+            pager,
+            records: 0,
+        };
         let opened = Box::new(session.opened.clone());
         stage.feed(Feed::Opened(opened));
         let mut feeds = Vec::new();
@@ -144,7 +184,10 @@ impl Stage {
         match effect {
             Effect::Page { entries, origins } => {
                 let Some(pager) = &mut self.pager else { return };
-                let contents = origins.into_iter().map(|origin| (origin, pager.read(origin))).collect();
+                let contents = origins
+                    .into_iter()
+                    .map(|origin| (origin, pager.read(origin)))
+                    .collect();
                 self.happen(Event::Paged { entries, contents });
             }
             Effect::Details { origins, is_whole } => {
@@ -159,15 +202,26 @@ impl Stage {
                     return;
                 }
                 let mut read = |origin, slot: u16| {
-                    let held =
-                        self.pager.as_mut()?.read_next(origin, &|record| job.prefilter.may_be_in(record));
+                    let held = self
+                        .pager
+                        .as_mut()?
+                        .read_next(origin, &|record| job.prefilter.may_be_in(record));
                     held.get(usize::from(slot)).cloned()
                 };
                 let mut hits = Vec::new();
                 for (entry, blocks) in &job.entries {
-                    hits.extend(hits_of(&job.pattern, job.scope, (*entry, blocks), &mut read));
+                    hits.extend(hits_of(
+                        &job.pattern,
+                        job.scope,
+                        (*entry, blocks),
+                        &mut read,
+                    ));
                 }
-                self.happen(Event::Searched { generation: job.generation, number: job.number, hits });
+                self.happen(Event::Searched {
+                    generation: job.generation,
+                    number: job.number,
+                    hits,
+                });
             }
             Effect::Filter(job) => {
                 if self.is_slow {
@@ -175,18 +229,28 @@ impl Stage {
                     return;
                 }
                 let mut read = reader(self.pager.as_mut());
-                let matching = job.unsure.iter().filter(|open| job.judge.read(&open.unsure, &mut read));
+                let matching = job
+                    .unsure
+                    .iter()
+                    .filter(|open| job.judge.read(&open.unsure, &mut read));
                 let matched = matching.map(|open| (open.focus, open.revision)).collect();
                 drop(read);
                 let generation = job.generation;
-                self.happen(Event::Filtered { generation, percent: 100, matched: Some(matched) });
+                self.happen(Event::Filtered {
+                    generation,
+                    percent: 100,
+                    matched: Some(matched),
+                });
             }
             Effect::Inspect(origins) => {
                 let Some(pager) = &mut self.pager else { return };
                 let read = |origin: &Origin| {
                     // Edits by hand can follow a real session: their records are in no file.
                     let gone = || Tree::Text(Text::from("the record cannot be read any more"));
-                    (format!("line {}", origin.line), pager.tree(*origin).unwrap_or_else(gone))
+                    (
+                        format!("line {}", origin.line),
+                        pager.tree(*origin).unwrap_or_else(gone),
+                    )
                 };
                 let trees = origins.iter().map(read).collect();
                 self.happen(Event::Inspected(Records { origins, trees }));
@@ -271,18 +335,27 @@ impl Stage {
         }
         let times = regex::Regex::new(r"\b\d\d:\d\d:\d\d\b").expect("a pattern");
         let minutes = regex::Regex::new(r"([^\d:])\d\d:\d\d([^\d:])").expect("a pattern");
-        minutes.replace_all(&times.replace_all(&out, "00:00:00"), "${1}00:00$2").into_owned()
+        minutes
+            .replace_all(&times.replace_all(&out, "00:00:00"), "${1}00:00$2")
+            .into_owned()
     }
 
     /// What a frame writes to a terminal.
     pub fn painted(&self) -> Vec<u8> {
         let (width, height) = self.app.reader.screen.size;
-        let viewport = Viewport::Fixed(Rect { x: 0, y: 0, width, height });
+        let viewport = Viewport::Fixed(Rect {
+            x: 0,
+            y: 0,
+            width,
+            height,
+        });
         let mut bytes = Vec::new();
         let backend = CrosstermBackend::new(&mut bytes);
-        let mut terminal =
-            Terminal::with_options(backend, TerminalOptions { viewport }).expect("a terminal in memory");
-        terminal.draw(|frame| ui::view(&self.app, frame)).expect("memory takes everything");
+        let mut terminal = Terminal::with_options(backend, TerminalOptions { viewport })
+            .expect("a terminal in memory");
+        terminal
+            .draw(|frame| ui::view(&self.app, frame))
+            .expect("memory takes everything");
         drop(terminal);
         bytes
     }
@@ -293,7 +366,10 @@ impl Stage {
         let mut terminal = Terminal::new(TestBackend::new(columns, lines)).expect("a test backend");
         let paint = |frame: &mut Frame<'_>| {
             ui::view(&self.app, frame);
-            ui::pictures::place(&ui::pictures::in_sight(&self.app.reader), frame.buffer_mut());
+            ui::pictures::place(
+                &ui::pictures::in_sight(&self.app.reader),
+                frame.buffer_mut(),
+            );
         };
         terminal.draw(paint).expect("drawing does not fail");
         terminal.backend().buffer().clone()
@@ -302,7 +378,9 @@ impl Stage {
     /// A line of the screen as it is, without the blanks at its end.
     pub fn line(&self, y: u16) -> String {
         let buffer = self.buffer();
-        let text: String = (0..self.app.reader.screen.size.0).map(|x| buffer[(x, y)].symbol()).collect();
+        let text: String = (0..self.app.reader.screen.size.0)
+            .map(|x| buffer[(x, y)].symbol())
+            .collect();
         text.trim_end().to_owned()
     }
 
@@ -313,8 +391,19 @@ impl Stage {
 
     /// What the window shows, row by row: entry, row and text.
     pub fn window(&self) -> Vec<(u32, usize, String)> {
-        let row = |line: &Line| line.row().map(|row| row.line.to_string()).unwrap_or_default();
-        self.app.reader.text.view.lines.iter().map(|line| (line.entry.0, line.row, row(line))).collect()
+        let row = |line: &Line| {
+            line.row()
+                .map(|row| row.line.to_string())
+                .unwrap_or_default()
+        };
+        self.app
+            .reader
+            .text
+            .view
+            .lines
+            .iter()
+            .map(|line| (line.entry.0, line.row, row(line)))
+            .collect()
     }
 
     /// The line of the window on which the focused item begins.
@@ -342,7 +431,11 @@ impl Stage {
 
     /// The first row of the focused item.
     pub fn focused(&self) -> String {
-        let line = self.line_of_focus().and_then(|place| self.app.reader.text.view.lines.get(place));
-        line.and_then(|line| line.row()).map(|row| row.line.to_string()).unwrap_or_default()
+        let line = self
+            .line_of_focus()
+            .and_then(|place| self.app.reader.text.view.lines.get(place));
+        line.and_then(|line| line.row())
+            .map(|row| row.line.to_string())
+            .unwrap_or_default()
     }
 }

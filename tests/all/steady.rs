@@ -71,7 +71,10 @@ fn text(number: usize) -> String {
         1 => lines(40, |n| format!("row {n} of a tall text\n")),
         2 => "words that go on and on until the row is full ".repeat(9),
         3 => "日本語のテキストと👨‍👩‍👧‍👦 e\u{301} שלום ".repeat(7),
-        4 => format!("# Heading\n\n- one\n- two\n\n```rust\n{}```\n", "let a = 1;\n".repeat(5)),
+        4 => format!(
+            "# Heading\n\n- one\n- two\n\n```rust\n{}```\n",
+            "let a = 1;\n".repeat(5)
+        ),
         5 => "| a | b |\n|---|---|\n| one | two |\n| three | four |\n".to_owned(),
         6 => String::new(),
         7 => lines(14, |n| format!("\u{1b}[31mred {n}\u{1b}[0m\r")),
@@ -100,7 +103,14 @@ impl Emitter {
             name
         };
         let pick = |all: &[String], n: usize| (!all.is_empty()).then(|| all[n % all.len()].clone());
-        let kind = |n: usize| [ToolKind::Run, ToolKind::Edit, ToolKind::Read, ToolKind::Other][n % 4];
+        let kind = |n: usize| {
+            [
+                ToolKind::Run,
+                ToolKind::Edit,
+                ToolKind::Read,
+                ToolKind::Other,
+            ][n % 4]
+        };
         let edits = match *happening {
             Happening::Prompt(n) => vec![says(&key, seconds, Role::User, &text(n))],
             Happening::Answer(n) => vec![says(&key, seconds, Role::Assistant, &text(n))],
@@ -108,15 +118,22 @@ impl Emitter {
                 vec![BlockKind::Thinking(batch.prose(&text(n)))]
             })],
             Happening::Message(n, count) => {
-                let names: Vec<String> =
-                    (0..count).map(|at| call(format!("c{number}.{at}"), &mut self.calls)).collect();
+                let names: Vec<String> = (0..count)
+                    .map(|at| call(format!("c{number}.{at}"), &mut self.calls))
+                    .collect();
                 vec![entry(&key, seconds, Role::Assistant, |batch| {
                     let mut kinds = vec![
                         BlockKind::Thinking(batch.prose(&text(n))),
                         BlockKind::Text(batch.prose(&text(n + 1))),
                     ];
                     for name in &names {
-                        kinds.push(crate::made::call_of(batch, name, "bash", ToolKind::Run, "ls hold"));
+                        kinds.push(crate::made::call_of(
+                            batch,
+                            name,
+                            "bash",
+                            ToolKind::Run,
+                            "ls hold",
+                        ));
                     }
                     kinds
                 })]
@@ -127,13 +144,21 @@ impl Emitter {
             }
             Happening::Result(of, n) => pick(&self.calls, of)
                 .map(|of| {
-                    let verdict = [Verdict::Done, Verdict::Failed, Verdict::Done, Verdict::Refused][n % 4];
+                    let verdict = [
+                        Verdict::Done,
+                        Verdict::Failed,
+                        Verdict::Done,
+                        Verdict::Refused,
+                    ][n % 4];
                     result_at(&of, seconds, &text(n), verdict)
                 })
                 .into_iter()
                 .collect(),
             Happening::Running(of) => pick(&self.calls, of)
-                .map(|of| Edit::State { call: Text::from(of.as_str()), state: ToolState::Running })
+                .map(|of| Edit::State {
+                    call: Text::from(of.as_str()),
+                    state: ToolState::Running,
+                })
                 .into_iter()
                 .collect(),
             Happening::Lane => self
@@ -159,21 +184,26 @@ impl Emitter {
                 .into_iter()
                 .collect(),
             Happening::Rule(n) => vec![rule(&key, seconds, break_of(n))],
-            Happening::Trace(n) => vec![with(says(&key, seconds, Role::Harness, &text(n)), |entry| {
-                entry.marks.trace = true;
-            })],
+            Happening::Trace(n) => vec![with(
+                says(&key, seconds, Role::Harness, &text(n)),
+                |entry| {
+                    entry.marks.trace = true;
+                },
+            )],
             Happening::Again(of, n) => pick(&self.texts, of)
                 .map(|of| says(&of, seconds, Role::Assistant, &text(n)))
                 .into_iter()
                 .collect(),
-            Happening::Retired(of) => {
-                pick(&self.entries, of).map(|of| Edit::Retire(Text::from(of.as_str()))).into_iter().collect()
-            }
+            Happening::Retired(of) => pick(&self.entries, of)
+                .map(|of| Edit::Retire(Text::from(of.as_str())))
+                .into_iter()
+                .collect(),
         };
-        self.entries.extend(edits.iter().filter_map(|edit| match edit {
-            Edit::Entry(entry) => Some(entry.key.to_string()),
-            _ => None,
-        }));
+        self.entries
+            .extend(edits.iter().filter_map(|edit| match edit {
+                Edit::Entry(entry) => Some(entry.key.to_string()),
+                _ => None,
+            }));
         if matches!(happening, Happening::Prompt(_) | Happening::Answer(_)) {
             self.texts.push(key);
         }
@@ -185,9 +215,13 @@ impl Emitter {
 fn break_of(n: usize) -> Break {
     let words = Text::from("the tide turns");
     match n % 5 {
-        0 => {
-            Break::Compaction { before: Some(9_000), after: None, trigger: words, partial: false, took: None }
-        }
+        0 => Break::Compaction {
+            before: Some(9_000),
+            after: None,
+            trigger: words,
+            partial: false,
+            took: None,
+        },
         1 => Break::Branch(words),
         2 => Break::Error(words),
         3 => Break::Interrupted(words),
@@ -231,13 +265,20 @@ fn is_motion(binding: &Binding) -> bool {
 }
 
 fn is_fold(binding: &Binding) -> bool {
-    matches!(binding.action, Action::Expand | Action::Unfold | Action::ToggleFold | Action::FoldBranch)
+    matches!(
+        binding.action,
+        Action::Expand | Action::Unfold | Action::ToggleFold | Action::FoldBranch
+    )
 }
 
 /// Keys of the bindings, so that new ones are held to the rule as they come.
 fn keys(wanted: fn(&Binding) -> bool) -> impl Strategy<Value = String> {
     let bindings = BINDINGS.iter().filter(|binding| wanted(binding));
-    select(bindings.map(|binding| binding.keys[0].replace("a-z", "a")).collect::<Vec<_>>())
+    select(
+        bindings
+            .map(|binding| binding.keys[0].replace("a-z", "a"))
+            .collect::<Vec<_>>(),
+    )
 }
 
 fn is_select(binding: &Binding) -> bool {
@@ -245,7 +286,10 @@ fn is_select(binding: &Binding) -> bool {
 }
 
 fn stays(binding: &Binding) -> bool {
-    !is_motion(binding) && !is_fold(binding) && !is_select(binding) && binding.action != Action::Collapse
+    !is_motion(binding)
+        && !is_fold(binding)
+        && !is_select(binding)
+        && binding.action != Action::Collapse
 }
 
 fn happening() -> impl Strategy<Value = Happening> {
@@ -268,8 +312,16 @@ fn happening() -> impl Strategy<Value = Happening> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    const FILTERS: &[&str] =
-        &["err", "tool:*", "-tool:*", "role:user", "hold", "-words", "nothing like it", ""];
+    const FILTERS: &[&str] = &[
+        "err",
+        "tool:*",
+        "-tool:*",
+        "role:user",
+        "hold",
+        "-words",
+        "nothing like it",
+        "",
+    ];
     prop_oneof![
         4 => keys(is_motion).prop_map(Step::Moves),
         3 => select(vec!["g", "b", "j", "k", "ctrl-e", "ctrl-y", "G", "}"]).prop_map(|keys| Step::Moves(keys.to_owned())),
@@ -322,7 +374,12 @@ fn held(stage: &Stage) -> Option<Held> {
     let shown = lines.get(line.unwrap_or(0))?;
     let item = focus_of(shown)?;
     let first = shown.rows.iter().position(|row| row.block == item.block)?;
-    Some(Held { item, row: shown.row - first, line: line.unwrap_or(0), is_focus: line.is_some() })
+    Some(Held {
+        item,
+        row: shown.row - first,
+        line: line.unwrap_or(0),
+        is_focus: line.is_some(),
+    })
 }
 
 /// Rows of every entry of the sequence, blocks by row.
@@ -334,25 +391,44 @@ fn laid_out(stage: &mut Stage) -> Vec<(EntryId, Vec<usize>)> {
                 let blocks = layouts.rows(place).iter().map(|row| row.block).collect();
                 layouts.start(place).map(|start| (start.entry, blocks))
             };
-            (0..layouts.len()).filter_map(|place| of(place, layouts)).collect()
+            (0..layouts.len())
+                .filter_map(|place| of(place, layouts))
+                .collect()
         })
     });
     stage.app.reader.text.cache.clear();
     let of_entry = portions.chunk_by(|one, next| one.0 == next.0);
-    of_entry.map(|all| (all[0].0, all.iter().flat_map(|(_, blocks)| blocks).copied().collect())).collect()
+    of_entry
+        .map(|all| {
+            (
+                all[0].0,
+                all.iter().flat_map(|(_, blocks)| blocks).copied().collect(),
+            )
+        })
+        .collect()
 }
 
 /// The line on which an item must be, counted by its uppermost row in sight; nothing if it is not shown.
 fn due(held: Held, all: &[(EntryId, Vec<usize>)], height: usize) -> Option<usize> {
-    let above: usize =
-        all.iter().take_while(|(id, _)| *id != held.item.entry).map(|(_, rows)| rows.len()).sum();
+    let above: usize = all
+        .iter()
+        .take_while(|(id, _)| *id != held.item.entry)
+        .map(|(_, rows)| rows.len())
+        .sum();
     let total: usize = all.iter().map(|(_, rows)| rows.len()).sum();
     let (_, rows) = all.iter().find(|(id, _)| *id == held.item.entry)?;
     let first = rows.iter().position(|block| *block == held.item.block)?;
-    let count = rows.iter().filter(|block| **block == held.item.block).count();
+    let count = rows
+        .iter()
+        .filter(|block| **block == held.item.block)
+        .count();
     let row = held.row.min(count - 1);
     let place = above + first + row;
-    let line = held.line.min(height.saturating_sub(1)).max(height.saturating_sub(total - place)).min(place);
+    let line = held
+        .line
+        .min(height.saturating_sub(1))
+        .max(height.saturating_sub(total - place))
+        .min(place);
     Some(line.saturating_sub(row))
 }
 
@@ -372,7 +448,11 @@ impl Journey {
                 let path = &all[number % all.len()];
                 let target = fixtures::targets(path).swap_remove(0);
                 let stage = Stage::open_target(&target, size, Theme::dark());
-                return Self { stage, emitter, has_preview: false };
+                return Self {
+                    stage,
+                    emitter,
+                    has_preview: false,
+                };
             }
             Start::Made(all, skipped) => (all, skipped),
         };
@@ -398,7 +478,11 @@ impl Journey {
             // Only what comes after all is read is new.
             stage.feed(Feed::CaughtUp);
         }
-        Self { stage, emitter, has_preview: skipped.is_some() }
+        Self {
+            stage,
+            emitter,
+            has_preview: skipped.is_some(),
+        }
     }
 
     fn happen(&mut self, happening: &Happening) {
@@ -420,7 +504,11 @@ impl Journey {
             Step::Collapse => {
                 let focus = stage.app.reader.text.view.focus;
                 stage.press("h");
-                return if stage.app.reader.text.view.focus == focus { Leave::Holds } else { Leave::Moves };
+                return if stage.app.reader.text.view.focus == focus {
+                    Leave::Holds
+                } else {
+                    Leave::Moves
+                };
             }
             Step::Holds(keys) => {
                 // In another pane the keys that open go to what its row names.
@@ -464,11 +552,16 @@ impl Journey {
 
     fn back_to_normal(&mut self) {
         for _ in 0..3 {
-            if !matches!(self.stage.app.mode, KeyMode::Normal) || !self.stage.app.keys.pressed.is_empty() {
+            if !matches!(self.stage.app.mode, KeyMode::Normal)
+                || !self.stage.app.keys.pressed.is_empty()
+            {
                 self.stage.press("esc");
             }
         }
-        assert!(matches!(self.stage.app.mode, KeyMode::Normal), "esc leads back");
+        assert!(
+            matches!(self.stage.app.mode, KeyMode::Normal),
+            "esc leads back"
+        );
     }
 }
 
@@ -482,7 +575,13 @@ enum Leave {
 
 /// Keys survive when a session is read anew; ids do not.
 fn key_of(stage: &Stage, focus: Focus) -> Option<Text> {
-    stage.app.reader.session.transcript.get(focus.entry).map(|entry| entry.key.clone())
+    stage
+        .app
+        .reader
+        .session
+        .transcript
+        .get(focus.entry)
+        .map(|entry| entry.key.clone())
 }
 
 /// What was seen last: nobody sees where other rows of another width put it below a page, nor where it stands below the
@@ -508,7 +607,9 @@ fn walk(start: &Start, size: (u16, u16), steps: &[Step]) {
     let mut below_page = None;
     for (number, step) in steps.iter().enumerate() {
         // News leaves a selection where it is; with motions the window follows its cursor, not this rule.
-        if journey.stage.app.reader.text.view.selection.is_some() && !matches!(step, Step::Happens(_)) {
+        if journey.stage.app.reader.text.view.selection.is_some()
+            && !matches!(step, Step::Happens(_))
+        {
             journey.stage.press("esc");
         }
         let before = held(&journey.stage);
@@ -538,20 +639,41 @@ fn walk(start: &Start, size: (u16, u16), steps: &[Step]) {
         let stage = &journey.stage;
         let is_covered = stage.app.reader.views.open().is_some();
         let before = seen_last(before, &mut below_page, (was_covered, is_covered), step);
-        let Some((before, key)) = before else { continue };
+        let Some((before, key)) = before else {
+            continue;
+        };
         if leave == Leave::Moves || was_awaited || was_in_tree {
             continue;
         }
         if followed && (leave == Leave::Stays || stage.app.reader.text.view.follows()) {
-            assert!(stage.app.reader.text.view.follows(), "following goes on {}", place());
+            assert!(
+                stage.app.reader.text.view.follows(),
+                "following goes on {}",
+                place()
+            );
             continue;
         }
-        let item = stage.app.reader.session.transcript.find(&key).map(|entry| Focus { entry, ..before.item });
+        let item = stage
+            .app
+            .reader
+            .session
+            .transcript
+            .find(&key)
+            .map(|entry| Focus {
+                entry,
+                ..before.item
+            });
         let now = item.and_then(|item| due(Held { item, ..before }, &all, height));
         match (item, now) {
             (Some(item), Some(line)) => {
-                let found =
-                    stage.app.reader.text.view.lines.iter().position(|line| focus_of(line) == Some(item));
+                let found = stage
+                    .app
+                    .reader
+                    .text
+                    .view
+                    .lines
+                    .iter()
+                    .position(|line| focus_of(line) == Some(item));
                 assert_eq!(found, Some(line), "{before:?} {}", place());
                 assert!(
                     !before.is_focus || stage.app.reader.text.view.focus == Some(item),
@@ -572,18 +694,38 @@ fn walk(start: &Start, size: (u16, u16), steps: &[Step]) {
 }
 
 /// Rule 5, and that a window that follows ends where the session ends.
-fn check_window(stage: &Stage, all: &[(EntryId, Vec<usize>)], height: usize, place: &dyn Fn() -> String) {
+fn check_window(
+    stage: &Stage,
+    all: &[(EntryId, Vec<usize>)],
+    height: usize,
+    place: &dyn Fn() -> String,
+) {
     let app = &stage.app;
     let total: usize = all.iter().map(|(_, rows)| rows.len()).sum();
     let lines: &[Line] = &app.reader.text.view.lines;
-    assert_eq!(lines.len(), total.min(height), "the window is full {}", place());
+    assert_eq!(
+        lines.len(),
+        total.min(height),
+        "the window is full {}",
+        place()
+    );
     let entries: HashSet<EntryId> = app.reader.text.sequence.order().iter().copied().collect();
-    assert_eq!(entries.len(), app.reader.text.sequence.len(), "nothing is shown twice {}", place());
+    assert_eq!(
+        entries.len(),
+        app.reader.text.sequence.len(),
+        "nothing is shown twice {}",
+        place()
+    );
     if app.reader.text.view.follows()
         && let Some(last) = lines.last()
     {
         let end = all.iter().rfind(|(_, rows)| !rows.is_empty());
-        assert_eq!(end.map(|(id, rows)| (*id, rows.len())), Some((last.entry, last.row + 1)), "{}", place());
+        assert_eq!(
+            end.map(|(id, rows)| (*id, rows.len())),
+            Some((last.entry, last.row + 1)),
+            "{}",
+            place()
+        );
     }
 }
 
@@ -605,7 +747,14 @@ proptest! {
 fn what_is_read_stands_where_it_stood_before_a_page_that_a_number_opened() {
     let session = || {
         use Happening::{Answer, Call, InLane, Lane, Prompt};
-        vec![Call(0), Lane, Prompt(0), InLane(0, 17, false), Prompt(19), Answer(7)]
+        vec![
+            Call(0),
+            Lane,
+            Prompt(0),
+            InLane(0, 17, false),
+            Prompt(19),
+            Answer(7),
+        ]
     };
     for number in 0..4 {
         let steps = [
@@ -639,9 +788,14 @@ fn what_came_and_is_not_shown_moves_nothing() {
         while stage.line_of_focus().is_none_or(|line| line + 1 < height) {
             stage.press("ctrl-y");
         }
-        assert_eq!((stage.focused_key().as_str(), stage.line_of_focus()), ("last", Some(height - 1)));
+        assert_eq!(
+            (stage.focused_key().as_str(), stage.line_of_focus()),
+            ("last", Some(height - 1))
+        );
         let before = stage.window();
-        let trace = with(says("t", 4, Role::Harness, "nothing to see"), |entry| entry.marks.trace = true);
+        let trace = with(says("t", 4, Role::Harness, "nothing to see"), |entry| {
+            entry.marks.trace = true;
+        });
         stage.add([lane("mate", "c"), trace]);
         assert_eq!(stage.window(), before, "{}", stage.picture());
         stage.add([says("new", 5, Role::Assistant, "something to see")]);

@@ -28,8 +28,21 @@ fn read(name: &str, lines: &[Value], pauses: &[usize]) -> Transcript {
     for (number, line) in lines.iter().enumerate() {
         let text = line.to_string();
         let len = u32::try_from(text.len()).unwrap();
-        let origin = Origin { file: FileId(0), at, len, line: u32::try_from(number + 1).unwrap() };
-        feed(&mut *decoder, Record { origin, bytes: text.as_bytes() }, Place::Line, &mut batch);
+        let origin = Origin {
+            file: FileId(0),
+            at,
+            len,
+            line: u32::try_from(number + 1).unwrap(),
+        };
+        feed(
+            &mut *decoder,
+            Record {
+                origin,
+                bytes: text.as_bytes(),
+            },
+            Place::Line,
+            &mut batch,
+        );
         at += u64::from(len) + 1;
         if pauses.contains(&number) {
             decoder.finish(&mut batch);
@@ -54,7 +67,10 @@ fn seen(transcript: &Transcript) -> Vec<Entry> {
             records: Vec::new(),
             ..entry.clone()
         };
-        entry.blocks.iter_mut().for_each(|block| block.piece = Piece(0));
+        entry
+            .blocks
+            .iter_mut()
+            .for_each(|block| block.piece = Piece(0));
         entry
     };
     transcript.entries().map(plain).collect()
@@ -70,16 +86,31 @@ fn words(transcript: &Transcript) -> String {
 }
 
 /// The stream and its last messages give the same; so does the stream with pauses, and after any cut.
-fn check(name: &str, stream: &[Value], last: &[Value], pauses: &[usize]) -> Result<(), TestCaseError> {
+fn check(
+    name: &str,
+    stream: &[Value],
+    last: &[Value],
+    pauses: &[usize],
+) -> Result<(), TestCaseError> {
     let alone = read(name, last, &[]);
     let whole = read(name, stream, &[]);
     prop_assert_eq!(seen(&whole), seen(&alone), "the stream in one reading");
     prop_assert_eq!(whole.totals().sum(), alone.totals().sum(), "what was spent");
     let paused = read(name, stream, pauses);
-    prop_assert_eq!(seen(&paused), seen(&alone), "the stream with pauses {:?}", pauses);
+    prop_assert_eq!(
+        seen(&paused),
+        seen(&alone),
+        "the stream with pauses {:?}",
+        pauses
+    );
     for cut in 0..=stream.len() {
         let part = read(name, &stream[..cut], &[]);
-        prop_assert_eq!(part.tally().records(), cut as u64, "a record is lost before {}", cut);
+        prop_assert_eq!(
+            part.tally().records(),
+            cut as u64,
+            "a record is lost before {}",
+            cut
+        );
         prop_assert_eq!(part.tally().faulty, 0);
     }
     Ok(())
@@ -218,9 +249,9 @@ fn pi_block(index: usize, part: &Part) -> Value {
 }
 
 fn pi_message(content: Vec<Value>, reason: &str) -> Value {
-    let cost = json!({"input": 0.001, "output": 0.002, "cacheRead": 0, "cacheWrite": 0, "total": 0.003});
-    let usage =
-        json!({"input": 10, "output": 20, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 30, "cost": cost});
+    let cost =
+        json!({"input": 0.001, "output": 0.002, "cacheRead": 0, "cacheWrite": 0, "total": 0.003});
+    let usage = json!({"input": 10, "output": 20, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 30, "cost": cost});
     json!({"role": "assistant", "content": content, "api": "anthropic-messages", "provider": "anthropic",
         "model": "claude-opus-4-8", "usage": usage, "stopReason": reason, "timestamp": 1_780_000_000_000_u64})
 }
@@ -235,9 +266,15 @@ fn answer_events(parts: &[Part], reason: &str, partials: usize, dice: &mut Dice)
             Step::Start(index) => {
                 let (empty, mut event) = match &parts[*index] {
                     Part::Text(_) => (Part::Text(String::new()), json!({"type": "text_start"})),
-                    Part::Thinking(_) => (Part::Thinking(String::new()), json!({"type": "thinking_start"})),
+                    Part::Thinking(_) => (
+                        Part::Thinking(String::new()),
+                        json!({"type": "thinking_start"}),
+                    ),
                     Part::Call { name, .. } => {
-                        let empty = Part::Call { name: name.clone(), input: json!({}) };
+                        let empty = Part::Call {
+                            name: name.clone(),
+                            input: json!({}),
+                        };
                         (empty, json!({"type": "toolcall_start"}))
                     }
                 };
@@ -277,7 +314,11 @@ fn answer_events(parts: &[Part], reason: &str, partials: usize, dice: &mut Dice)
             }
         };
         event["contentIndex"] = json!(index);
-        let mut blocks: Vec<Value> = so_far.iter().enumerate().map(|(n, part)| pi_block(n, part)).collect();
+        let mut blocks: Vec<Value> = so_far
+            .iter()
+            .enumerate()
+            .map(|(n, part)| pi_block(n, part))
+            .collect();
         for (block, written) in blocks.iter_mut().zip(&written) {
             if block["type"] == "toolCall" && block["arguments"] == json!({}) {
                 block["partialJson"] = json!(written);
@@ -300,7 +341,14 @@ fn answer_events(parts: &[Part], reason: &str, partials: usize, dice: &mut Dice)
 }
 
 fn last_event(parts: &[Part], reason: &str) -> Value {
-    let message = pi_message(parts.iter().enumerate().map(|(n, part)| pi_block(n, part)).collect(), reason);
+    let message = pi_message(
+        parts
+            .iter()
+            .enumerate()
+            .map(|(n, part)| pi_block(n, part))
+            .collect(),
+        reason,
+    );
     match reason {
         "error" | "aborted" => json!({"type": "error", "reason": reason, "error": message}),
         _ => json!({"type": "done", "reason": reason, "message": message}),
@@ -313,9 +361,18 @@ fn reason() -> impl Strategy<Value = &'static str> {
 
 /// The same answer as agent events: with its tools, and all that closes turn and run.
 fn agent_events(parts: &[Part], has_messages: bool, dice: &mut Dice) -> (Vec<Value>, Vec<Value>) {
-    let blocks = || parts.iter().enumerate().map(|(n, part)| pi_block(n, part)).collect::<Vec<_>>();
+    let blocks = || {
+        parts
+            .iter()
+            .enumerate()
+            .map(|(n, part)| pi_block(n, part))
+            .collect::<Vec<_>>()
+    };
     let message = pi_message(blocks(), "toolUse");
-    let mut stream = vec![json!({"type": "agent_start"}), json!({"type": "turn_start"})];
+    let mut stream = vec![
+        json!({"type": "agent_start"}),
+        json!({"type": "turn_start"}),
+    ];
     let mut last = vec![json!({"type": "message_end", "message": message})];
     if has_messages {
         stream.push(json!({"type": "message_start", "message": pi_message(Vec::new(), "stop")}));
@@ -331,12 +388,17 @@ fn agent_events(parts: &[Part], has_messages: bool, dice: &mut Dice) -> (Vec<Val
     }
     let mut results = Vec::new();
     for (index, part) in parts.iter().enumerate() {
-        let Part::Call { name, input } = part else { continue };
+        let Part::Call { name, input } = part else {
+            continue;
+        };
         let call = json!({"toolCallId": format!("call_{index}"), "toolName": name});
         let with = |kind: &str, more: Value| {
             let mut event = call.clone();
             event["type"] = json!(kind);
-            event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            event
+                .as_object_mut()
+                .unwrap()
+                .extend(more.as_object().unwrap().clone());
             event
         };
         let content = json!([{"type": "text", "text": format!("output of {index}")}]);
@@ -344,7 +406,10 @@ fn agent_events(parts: &[Part], has_messages: bool, dice: &mut Dice) -> (Vec<Val
         stream.push(with("tool_execution_start", json!({"args": input})));
         for n in 0..dice.below(3) {
             let so_far = json!({"content": [{"type": "text", "text": "out".repeat(n)}]});
-            stream.push(with("tool_execution_update", json!({"args": input, "partialResult": so_far})));
+            stream.push(with(
+                "tool_execution_update",
+                json!({"args": input, "partialResult": so_far}),
+            ));
         }
         let ended = json!({"result": {"content": content, "details": {}}, "isError": is_error});
         stream.push(with("tool_execution_end", ended));
@@ -494,8 +559,7 @@ fn claude_events(parts: &[Part], dice: &mut Dice) -> (Vec<Value>, Vec<Value>) {
             Part::Call { input, .. } => ("input_json_delta", "partial_json", input.to_string()),
         };
         for piece in dice.split(&written) {
-            let delta =
-                json!({"type": "content_block_delta", "index": index, "delta": {"type": kind, field: piece}});
+            let delta = json!({"type": "content_block_delta", "index": index, "delta": {"type": kind, field: piece}});
             stream.push(event(stream.len(), delta));
         }
         if matches!(part, Part::Thinking(_)) {
@@ -515,7 +579,8 @@ fn claude_events(parts: &[Part], dice: &mut Dice) -> (Vec<Value>, Vec<Value>) {
             stream.push(full(index));
         }
     }
-    let delta = json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage});
+    let delta =
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage});
     stream.push(event(stream.len(), delta));
     stream.push(event(stream.len(), json!({"type": "message_stop"})));
     (stream, (0..parts.len()).map(full).collect())
@@ -530,7 +595,8 @@ fn opencode_events(parts: &[Part], dice: &mut Dice) -> (Vec<Value>, Vec<Value>) 
         if completed {
             time["completed"] = json!(1_780_000_009_000_u64);
         }
-        let tokens = json!({"input": 3, "output": 4, "reasoning": 0, "cache": {"read": 0, "write": 0}});
+        let tokens =
+            json!({"input": 3, "output": 4, "reasoning": 0, "cache": {"read": 0, "write": 0}});
         let info = json!({"id": "msg_2", "sessionID": "ses_1", "role": "assistant", "parentID": "msg_1", "modelID": "m",
             "providerID": "p", "mode": "build", "agent": "build", "path": {"cwd": "/w", "root": "/w"}, "cost": 0.5,
             "tokens": tokens, "time": time});
@@ -539,7 +605,9 @@ fn opencode_events(parts: &[Part], dice: &mut Dice) -> (Vec<Value>, Vec<Value>) 
     let part = |index: usize, kind: Value| {
         let mut part = of.clone();
         part["id"] = json!(format!("prt_{index}"));
-        part.as_object_mut().unwrap().extend(kind.as_object().unwrap().clone());
+        part.as_object_mut()
+            .unwrap()
+            .extend(kind.as_object().unwrap().clone());
         part
     };
     let event = |part: Value, delta: Option<&str>| {
@@ -555,7 +623,10 @@ fn opencode_events(parts: &[Part], dice: &mut Dice) -> (Vec<Value>, Vec<Value>) 
         let time = json!({"start": 1_780_000_001_000_u64, "end": 1_780_000_002_000_u64});
         let finished = match content {
             Part::Text(text) => part(index, json!({"type": "text", "text": text, "time": time})),
-            Part::Thinking(text) => part(index, json!({"type": "reasoning", "text": text, "time": time})),
+            Part::Thinking(text) => part(
+                index,
+                json!({"type": "reasoning", "text": text, "time": time}),
+            ),
             Part::Call { name, input } => {
                 let state = json!({"status": "completed", "input": input, "output": "done", "title": "t", "metadata": {}, "time": time});
                 part(

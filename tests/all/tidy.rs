@@ -14,7 +14,12 @@ struct Room {
     never: &'static [&'static str],
 }
 
-const CLOCKS: [&str; 4] = ["Instant::now", "SystemTime::now", "Timestamp::now", "Zoned::now"];
+const CLOCKS: [&str; 4] = [
+    "Instant::now",
+    "SystemTime::now",
+    "Timestamp::now",
+    "Zoned::now",
+];
 
 /// The layer table: a room imports rooms below it only.
 const ROOMS: &[Room] = &[
@@ -22,18 +27,42 @@ const ROOMS: &[Room] = &[
         name: "model",
         imports: &[],
         // serde is for packing entries in memory; the model knows no JSON.
-        never: &["serde_json", "std::fs", "ratatui", "crossterm", "notify", "Instant", "SystemTime"],
+        never: &[
+            "serde_json",
+            "std::fs",
+            "ratatui",
+            "crossterm",
+            "notify",
+            "Instant",
+            "SystemTime",
+        ],
     },
     Room {
         name: "formats",
         imports: &["model"],
-        never: &["std::fs", "File::open", "ratatui", "crossterm", "notify", "rusqlite", "std::env"],
+        never: &[
+            "std::fs",
+            "File::open",
+            "ratatui",
+            "crossterm",
+            "notify",
+            "rusqlite",
+            "std::env",
+        ],
     },
     Room {
         name: "source",
         imports: &["model"],
         // `source::regular` opens files: what a path names may be a pipe by now.
-        never: &["serde", "serde_json", "ratatui", "crossterm", "syntect", "File::open", "fs::read"],
+        never: &[
+            "serde",
+            "serde_json",
+            "ratatui",
+            "crossterm",
+            "syntect",
+            "File::open",
+            "fs::read",
+        ],
     },
     Room {
         name: "analysis",
@@ -62,33 +91,71 @@ const ROOMS: &[Room] = &[
     Room {
         name: "session",
         imports: &["model", "analysis"],
-        never: &["serde", "serde_json", "std::fs", "ratatui", "crossterm", "std::env"],
+        never: &[
+            "serde",
+            "serde_json",
+            "std::fs",
+            "ratatui",
+            "crossterm",
+            "std::env",
+        ],
     },
     Room {
         name: "app",
         imports: &["session", "model", "analysis", "render"],
-        never: &["serde", "serde_json", "std::fs", "std::env", "crossterm::terminal", "crossterm::execute"],
+        never: &[
+            "serde",
+            "serde_json",
+            "std::fs",
+            "std::env",
+            "crossterm::terminal",
+            "crossterm::execute",
+        ],
     },
     Room {
         name: "ui",
         imports: &["app", "session", "analysis", "render", "model"],
-        never: &["serde", "serde_json", "std::fs", "std::env", "crossterm", "RefCell"],
+        never: &[
+            "serde",
+            "serde_json",
+            "std::fs",
+            "std::env",
+            "crossterm",
+            "RefCell",
+        ],
     },
     Room {
         name: "fleet",
         imports: &["session", "ingest", "analysis", "source", "model"],
-        never: &["serde", "serde_json", "std::fs", "ratatui", "crossterm", "std::env"],
+        never: &[
+            "serde",
+            "serde_json",
+            "std::fs",
+            "ratatui",
+            "crossterm",
+            "std::env",
+        ],
     },
     Room {
         name: "report",
         imports: &["fleet", "ingest", "analysis", "render", "model"],
         never: &["crossterm", "ratatui::Frame", "ratatui::Terminal"],
     },
-    Room { name: "demo", imports: &["model"], never: &["serde", "serde_json", "ratatui", "crossterm"] },
-    Room { name: "terminal", imports: &["model"], never: &["serde", "serde_json"] },
+    Room {
+        name: "demo",
+        imports: &["model"],
+        never: &["serde", "serde_json", "ratatui", "crossterm"],
+    },
+    Room {
+        name: "terminal",
+        imports: &["model"],
+        never: &["serde", "serde_json"],
+    },
     Room {
         name: "cli",
-        imports: &["settings", "runtime", "ingest", "app", "report", "render", "analysis", "model"],
+        imports: &[
+            "settings", "runtime", "ingest", "app", "report", "render", "analysis", "model",
+        ],
         never: &[],
     },
     Room {
@@ -99,15 +166,17 @@ const ROOMS: &[Room] = &[
     Room {
         name: "runtime",
         imports: &[
-            "settings", "terminal", "demo", "ui", "report", "fleet", "app", "session", "ingest", "render",
-            "analysis", "source", "formats", "model",
+            "settings", "terminal", "demo", "ui", "report", "fleet", "app", "session", "ingest",
+            "render", "analysis", "source", "formats", "model",
         ],
         never: &[],
     },
 ];
 
 /// Rooms in which the time is a parameter.
-const TIMELESS: [&str; 7] = ["model", "formats", "analysis", "session", "render", "app", "ui"];
+const TIMELESS: [&str; 7] = [
+    "model", "formats", "analysis", "session", "render", "app", "ui",
+];
 
 struct Source {
     /// Path from the root of the repository, with `/`.
@@ -119,12 +188,17 @@ impl Source {
     /// The wing, or the top file without its ending.
     fn room(&self) -> &str {
         let rest = self.path.strip_prefix("src/").unwrap();
-        rest.split_once('/').map_or_else(|| rest.strip_suffix(".rs").unwrap(), |(wing, _)| wing)
+        rest.split_once('/')
+            .map_or_else(|| rest.strip_suffix(".rs").unwrap(), |(wing, _)| wing)
     }
 
     /// Lines of code with their numbers: comments and unit tests are left out.
     fn code(&self) -> impl Iterator<Item = (usize, &str)> {
-        let lines = self.text.lines().enumerate().map(|(n, line)| (n + 1, line.trim()));
+        let lines = self
+            .text
+            .lines()
+            .enumerate()
+            .map(|(n, line)| (n + 1, line.trim()));
         lines
             .take_while(|(_, line)| !line.starts_with("mod tests {"))
             .filter(|_| !self.path.ends_with("/tests.rs"))
@@ -143,7 +217,11 @@ fn sources() -> Vec<Source> {
         .filter(|path| path.extension().is_some_and(|e| e == "rs"));
     let source = |path: PathBuf| Source {
         text: fs::read_to_string(&path).unwrap(),
-        path: path.strip_prefix(repository()).unwrap().to_string_lossy().replace('\\', "/"),
+        path: path
+            .strip_prefix(repository())
+            .unwrap()
+            .to_string_lossy()
+            .replace('\\', "/"),
     };
     files.map(source).collect()
 }
@@ -171,7 +249,9 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
 fn names_after<'a>(line: &'a str, prefix: &'a str) -> impl Iterator<Item = &'a str> {
     let name = |(at, _): (usize, &str)| {
         let rest = &line[at + prefix.len()..];
-        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| !c.is_alphanumeric() && c != '_')
+            .unwrap_or(rest.len());
         (starts_word(line, at) && end > 0).then(|| &rest[..end])
     };
     line.match_indices(prefix).filter_map(name)
@@ -197,16 +277,25 @@ fn imports_go_down() {
     let mut complaints = Vec::new();
     for source in sources() {
         let Some(room) = ROOMS.iter().find(|room| room.name == source.room()) else {
-            assert!(["lib", "main"].contains(&source.room()), "{} is in no layer", source.path);
+            assert!(
+                ["lib", "main"].contains(&source.room()),
+                "{} is in no layer",
+                source.path
+            );
             continue;
         };
         for (n, line) in source.code() {
             let up = names_after(line, "crate::")
                 .filter(|name| *name != room.name && !room.imports.contains(name))
                 .map(|name| format!("imports {name}"));
-            let forbidden =
-                room.never.iter().filter(|word| mentions(line, word)).map(|word| format!("knows {word}"));
-            let clocks = CLOCKS.iter().filter(|word| TIMELESS.contains(&room.name) && mentions(line, word));
+            let forbidden = room
+                .never
+                .iter()
+                .filter(|word| mentions(line, word))
+                .map(|word| format!("knows {word}"));
+            let clocks = CLOCKS
+                .iter()
+                .filter(|word| TIMELESS.contains(&room.name) && mentions(line, word));
             let timed = clocks.map(|word| format!("reads the clock ({word})"));
             complaints.extend(
                 up.chain(forbidden)
@@ -221,7 +310,10 @@ fn imports_go_down() {
 #[test]
 fn files_of_a_wing_do_not_import_its_top() {
     let mut complaints = Vec::new();
-    for source in sources().iter().filter(|source| source.path.matches('/').count() == 2) {
+    for source in sources()
+        .iter()
+        .filter(|source| source.path.matches('/').count() == 2)
+    {
         if source.path.ends_with("/mod.rs") {
             continue;
         }
@@ -230,7 +322,8 @@ fn files_of_a_wing_do_not_import_its_top() {
             let names = names_after(line, &wing).chain(names_after(line, "super::"));
             let is_room = |name: &str| {
                 let folder = repository().join("src").join(source.room());
-                folder.join(format!("{name}.rs")).exists() || folder.join(name).join("mod.rs").exists()
+                folder.join(format!("{name}.rs")).exists()
+                    || folder.join(name).join("mod.rs").exists()
             };
             complaints.extend(
                 names
@@ -260,7 +353,10 @@ fn files_have_a_head() {
     let mut complaints = Vec::new();
     for source in sources() {
         if !source.text.starts_with("//! ") && !source.path.ends_with("/tests.rs") {
-            complaints.push(format!("{}: begins without saying what it is for", source.path));
+            complaints.push(format!(
+                "{}: begins without saying what it is for",
+                source.path
+            ));
         }
     }
     expect_none(complaints);
@@ -274,7 +370,10 @@ fn every_format_brings_fixtures_and_says_whence() {
         if !folder.join("ORIGIN.md").exists() {
             complaints.push(format!("{}: no ORIGIN.md", folder.display()));
         }
-        if !crate::fixtures::all().iter().any(|path| path.starts_with(&folder)) {
+        if !crate::fixtures::all()
+            .iter()
+            .any(|path| path.starts_with(&folder))
+        {
             complaints.push(format!("{}: no fixture", folder.display()));
         }
     }
@@ -285,7 +384,11 @@ fn every_format_brings_fixtures_and_says_whence() {
 fn the_readme_names_every_format() {
     let readme = fs::read_to_string(repository().join("README.md")).unwrap();
     let missing = registry().filter(|format| !readme.contains(&format!("`{}`", format.name())));
-    expect_none(missing.map(|format| format!("README.md: {} is not named", format.name())).collect());
+    expect_none(
+        missing
+            .map(|format| format!("README.md: {} is not named", format.name()))
+            .collect(),
+    );
 }
 
 #[test]
@@ -304,16 +407,28 @@ fn the_manual_has_a_reason_for_every_dependency() {
             names.push(name);
         }
     }
-    assert!(names.contains(&"serde") && names.contains(&"vt100"), "{names:?}");
-    let missing = names.iter().filter(|name| !reasons.contains(&format!("`{name}`")));
-    expect_none(missing.map(|name| format!("building.md: no reason for {name}")).collect());
+    assert!(
+        names.contains(&"serde") && names.contains(&"vt100"),
+        "{names:?}"
+    );
+    let missing = names
+        .iter()
+        .filter(|name| !reasons.contains(&format!("`{name}`")));
+    expect_none(
+        missing
+            .map(|name| format!("building.md: no reason for {name}"))
+            .collect(),
+    );
 }
 
 #[test]
 fn the_manual_has_the_keys_of_the_program() {
     let page = fs::read_to_string(repository().join("assets/manual/reading.md")).unwrap();
     let table = keys();
-    assert!(page.contains(&table), "the table of keys in reading.md must be\n\n{table}");
+    assert!(
+        page.contains(&table),
+        "the table of keys in reading.md must be\n\n{table}"
+    );
 }
 
 /// The table of keys in Markdown.
@@ -322,8 +437,11 @@ fn keys() -> String {
     for group in GROUPS {
         table += &format!("| **{}** | |\n", group.title());
         for binding in BINDINGS.iter().filter(|binding| binding.group == group) {
-            let keys: Vec<String> =
-                binding.keys.iter().map(|keys| format!("`{}`", keys.replace('|', "\\|"))).collect();
+            let keys: Vec<String> = binding
+                .keys
+                .iter()
+                .map(|keys| format!("`{}`", keys.replace('|', "\\|")))
+                .collect();
             table += &format!("| {} | {} |\n", keys.join(" "), binding.doc);
         }
     }
@@ -335,7 +453,9 @@ fn no_path_of_this_machine_is_in_the_repository() {
     let mut complaints = Vec::new();
     let homes = [option_env!("HOME"), Some(env!("CARGO_MANIFEST_DIR"))];
     for path in walk(repository()) {
-        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let Ok(text) = fs::read_to_string(&path) else {
+            continue;
+        };
         for home in homes.iter().flatten().filter(|home| home.len() > 3) {
             if text.contains(&format!("{home}/")) {
                 complaints.push(format!("{}: holds {home}", path.display()));
@@ -368,7 +488,8 @@ fn names_are_made_of_words_that_a_stranger_knows() {
     let mut complaints = Vec::new();
     for source in sources() {
         for (n, line) in source.code() {
-            let outside_of_strings: String = line.split('"').step_by(2).collect::<Vec<_>>().join("\"\"");
+            let outside_of_strings: String =
+                line.split('"').step_by(2).collect::<Vec<_>>().join("\"\"");
             let names = outside_of_strings.split(|c: char| !c.is_alphanumeric() && c != '_');
             let banned = names.filter(|name| BANNED.iter().any(|word| is_made_of(name, word)));
             complaints.extend(banned.map(|name| format!("{}:{n}: {name}", source.path)));

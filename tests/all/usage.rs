@@ -5,7 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_assert, prop_oneof, proptest};
+use proptest::prelude::{
+    Just, ProptestConfig, Strategy, any, prop, prop_assert, prop_oneof, proptest,
+};
 use serde_json::{Value, json};
 use tv::analysis::ledger::{By, Ledger};
 use tv::analysis::money::cost::Cost;
@@ -26,23 +28,39 @@ impl Home {
     fn usage(&self, arguments: &[&str]) -> (i32, String, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
         command.env_clear();
-        let command =
-            command.arg("usage").args(arguments).env("HOME", self.0.path()).env("LC_ALL", "C.UTF-8");
-        let output =
-            command.env("TZ", "UTC").current_dir(self.0.path()).stdin(Stdio::null()).output().unwrap();
+        let command = command
+            .arg("usage")
+            .args(arguments)
+            .env("HOME", self.0.path())
+            .env("LC_ALL", "C.UTF-8");
+        let output = command
+            .env("TZ", "UTC")
+            .current_dir(self.0.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+        (
+            output.status.code().unwrap(),
+            text(output.stdout),
+            text(output.stderr),
+        )
     }
 
     fn rows(&self, arguments: &[&str]) -> Vec<Value> {
         let (code, out, error) = self.usage(&[arguments, &["--json"]].concat());
         assert_eq!((code, error.as_str()), (0, ""));
-        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        out.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 }
 
 fn lines(records: &[Value]) -> String {
-    records.iter().map(|record| record.to_string() + "\n").collect()
+    records
+        .iter()
+        .map(|record| record.to_string() + "\n")
+        .collect()
 }
 
 /// A prompt, and answers by the numbers of their requests.
@@ -55,10 +73,12 @@ pub(crate) fn claude(session: &str, agent: Option<&str>, day: u32, requests: &[u
         }
         record
     };
-    let prompt = own(json!({"parentUuid": null, "isSidechain": false, "type": "user",
+    let prompt = own(
+        json!({"parentUuid": null, "isSidechain": false, "type": "user",
         "message": {"role": "user", "content": format!("Go {session}")},
         "uuid": format!("u-{session}-{}", agent.unwrap_or("main")), "timestamp": at(0), "sessionId": session,
-        "cwd": format!("/work/{session}"), "version": "2.1.0"}));
+        "cwd": format!("/work/{session}"), "version": "2.1.0"}),
+    );
     let mut records = vec![prompt];
     for n in requests {
         // Each answer takes two lines, of which the first was written before it was complete.
@@ -93,12 +113,25 @@ fn pi(session: &str, entries: &[(&str, u32, u64)]) -> String {
 fn home() -> Home {
     let home = Home(tempfile::tempdir().unwrap());
     let project = ".claude/projects/-work";
-    home.write(&format!("{project}/one.jsonl"), &claude("one", None, 5, &[1, 2, 3]));
-    home.write(&format!("{project}/one/subagents/agent-a1.jsonl"), &claude("one", Some("a1"), 5, &[4, 5]));
+    home.write(
+        &format!("{project}/one.jsonl"),
+        &claude("one", None, 5, &[1, 2, 3]),
+    );
+    home.write(
+        &format!("{project}/one/subagents/agent-a1.jsonl"),
+        &claude("one", Some("a1"), 5, &[4, 5]),
+    );
     // A fork: all of the first session, and more on another day.
-    let fork = claude("one", None, 5, &[1, 2, 3]).replace("\"sessionId\":\"one\"", "\"sessionId\":\"fork\"");
-    home.write(&format!("{project}/fork.jsonl"), &(fork + &claude("fork", None, 12, &[6, 7])));
-    home.write(&format!("{project}/other.jsonl"), &claude("other", None, 12, &[8]));
+    let fork = claude("one", None, 5, &[1, 2, 3])
+        .replace("\"sessionId\":\"one\"", "\"sessionId\":\"fork\"");
+    home.write(
+        &format!("{project}/fork.jsonl"),
+        &(fork + &claude("fork", None, 12, &[6, 7])),
+    );
+    home.write(
+        &format!("{project}/other.jsonl"),
+        &claude("other", None, 12, &[8]),
+    );
     // pi: a fork has the ids and times of what it was forked from; the same short id elsewhere is another request.
     let sessions = ".pi/agent/sessions/--work--";
     home.write(
@@ -109,7 +142,10 @@ fn home() -> Home {
         &format!("{sessions}/2026-02-01T08-00-00-000Z_p2.jsonl"),
         &pi("p2", &[("aa11", 1, 20), ("cc33", 3, 40)]),
     );
-    home.write(&format!("{sessions}/2026-02-01T08-00-00-000Z_p3.jsonl"), &pi("p3", &[("aa11", 9, 50)]));
+    home.write(
+        &format!("{sessions}/2026-02-01T08-00-00-000Z_p3.jsonl"),
+        &pi("p3", &[("aa11", 9, 50)]),
+    );
     home
 }
 
@@ -128,18 +164,28 @@ fn by_hand(folder: &Path, name: &dyn Fn(&Value, &Path) -> String) -> BTreeMap<St
                 None if message["usage"].is_object() => {
                     let text = |value: &Value| value.as_str().unwrap().to_owned();
                     let input = message["usage"]["input"].as_u64().unwrap();
-                    ((text(&record["id"]), text(&record["timestamp"]), input), &message["usage"])
+                    (
+                        (text(&record["id"]), text(&record["timestamp"]), input),
+                        &message["usage"],
+                    )
                 }
                 None => continue,
             };
-            let figure = |names: [&str; 2]| names.iter().find_map(|name| usage[*name].as_u64()).unwrap_or(0);
+            let figure = |names: [&str; 2]| {
+                names
+                    .iter()
+                    .find_map(|name| usage[*name].as_u64())
+                    .unwrap_or(0)
+            };
             let own = [
                 1,
                 figure(["input_tokens", "input"]),
                 figure(["output_tokens", "output"]),
                 figure(["cache_read_input_tokens", "cacheRead"]),
             ];
-            let known = requests.entry(id).or_insert_with(|| (name(&record, &path), own));
+            let known = requests
+                .entry(id)
+                .or_insert_with(|| (name(&record, &path), own));
             if known.1[2] < own[2] {
                 known.1 = own;
             }
@@ -174,7 +220,10 @@ fn every_request_counts_once_over_all_sessions() {
     assert_eq!(days["2026-01-05"][0], 5);
     assert_eq!(days["2026-02-01"], [4, 140, 12, 0]);
     assert_eq!(by_tv(&home, "model", "model"), by_hand(folder, &model));
-    let whole: [u64; 4] = by_hand(folder, &|_, _| String::new()).into_values().next().unwrap();
+    let whole: [u64; 4] = by_hand(folder, &|_, _| String::new())
+        .into_values()
+        .next()
+        .unwrap();
     for (by, field) in [
         ("week", "period"),
         ("month", "period"),
@@ -201,29 +250,58 @@ fn times_places_and_forms() {
     let home = home();
     let days = |arguments: &[&str]| {
         let rows = home.rows(arguments);
-        rows.iter().map(|row| row["period"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        rows.iter()
+            .map(|row| row["period"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
-    assert_eq!(days(&["--since", "2026-01-10", "--until", "2026-02-01"]), ["2026-01-12"]);
+    assert_eq!(
+        days(&["--since", "2026-01-10", "--until", "2026-02-01"]),
+        ["2026-01-12"]
+    );
     assert_eq!(days(&["--by", "month"]), ["2026-01", "2026-02"]);
     assert_eq!(days(&["--by", "week", ".claude"]), ["2026-W02", "2026-W03"]);
     let rows = home.rows(&["--by", "month,agent"]);
-    let names: Vec<_> = rows.iter().map(|row| (&row["period"], &row["agent"], &row["model"])).collect();
+    let names: Vec<_> = rows
+        .iter()
+        .map(|row| (&row["period"], &row["agent"], &row["model"]))
+        .collect();
     let (month, next, none) = (json!("2026-01"), json!("2026-02"), json!(null));
-    assert_eq!(names, [(&month, &json!("claude-code"), &none), (&next, &json!("pi"), &none)]);
+    assert_eq!(
+        names,
+        [
+            (&month, &json!("claude-code"), &none),
+            (&next, &json!("pi"), &none)
+        ]
+    );
     assert_eq!(rows[0]["schema"], "tv.usage/1");
 
     let (code, out, _) = home.usage(&["--by", "agent", "--csv"]);
     assert_eq!((code, out.lines().count()), (0, 3));
     assert!(out.contains(",pi,") || out.contains("\n,pi,"), "{out}");
-    assert!(out.ends_with(",2,recorded\n") || out.contains(",2,recorded\n"), "{out}");
+    assert!(
+        out.ends_with(",2,recorded\n") || out.contains(",2,recorded\n"),
+        "{out}"
+    );
     let (code, out, _) = home.usage(&["--by", "project"]);
     assert_eq!(code, 0);
-    assert!(out.starts_with("project") && out.contains("/work/pi") && out.contains("total"), "{out}");
+    assert!(
+        out.starts_with("project") && out.contains("/work/pi") && out.contains("total"),
+        "{out}"
+    );
     assert!(out.ends_with("are counted there: 4\n"), "{out}");
     let (code, out, error) = home.usage(&["missing"]);
-    assert_eq!((code, out.as_str()), (2, "not known: 1 place cannot be read\n"));
+    assert_eq!(
+        (code, out.as_str()),
+        (2, "not known: 1 place cannot be read\n")
+    );
     assert!(error.contains("missing"), "{error}");
-    assert!(Command::new("mkfifo").arg(home.0.path().join("pipe")).status().unwrap().success());
+    assert!(
+        Command::new("mkfifo")
+            .arg(home.0.path().join("pipe"))
+            .status()
+            .unwrap()
+            .success()
+    );
     let (code, _, error) = home.usage(&["pipe"]);
     assert_eq!(code, 2);
     assert!(error.contains("a named pipe"), "{error}");
@@ -232,7 +310,8 @@ fn times_places_and_forms() {
 #[test]
 fn csv_says_what_json_does_whatever_stands_in_names() {
     let home = home();
-    let odd = claude("odd", None, 6, &[20]).replace("/work", r#"/work/grain, \"flour\"\n and bread"#);
+    let odd =
+        claude("odd", None, 6, &[20]).replace("/work", r#"/work/grain, \"flour\"\n and bread"#);
     assert!(odd.contains("flour"), "{odd}");
     home.write(".claude/projects/-odd/odd.jsonl", &odd);
     let by = ["--by", "month,agent,project,model,session"];
@@ -251,7 +330,9 @@ fn csv_says_what_json_does_whatever_stands_in_names() {
     for (read, row) in read.iter().zip(&rows) {
         for (head, cell) in heads.iter().zip(read) {
             let value = match head {
-                "input" | "output" | "cache_read" | "cache_write" | "reasoning" => &row["usage"][head],
+                "input" | "output" | "cache_read" | "cache_write" | "reasoning" => {
+                    &row["usage"][head]
+                }
                 "usd" => &row["cost"]["usd"],
                 "cost_source" => &row["cost"]["source"],
                 head => &row[head],
@@ -260,7 +341,9 @@ fn csv_says_what_json_does_whatever_stands_in_names() {
         }
     }
     assert!(
-        read.iter().any(|row| row.iter().any(|cell| cell.starts_with(r#"/work/grain, "flour" and bread"#))),
+        read.iter().any(|row| row
+            .iter()
+            .any(|cell| cell.starts_with(r#"/work/grain, "flour" and bread"#))),
         "{out}"
     );
 }
@@ -269,14 +352,26 @@ fn csv_says_what_json_does_whatever_stands_in_names() {
 fn a_table_is_no_wider_than_it_may_be() {
     let home = home();
     let id = "0c2a8f3e-1d2b-4c3d-8e9f-0a1b2c3d4e5f";
-    home.write(&format!(".claude/projects/-work/{id}.jsonl"), &claude(id, None, 6, &[20]));
-    for by in ["session", "project", "project,agent,model", "session,model", "day"] {
+    home.write(
+        &format!(".claude/projects/-work/{id}.jsonl"),
+        &claude(id, None, 6, &[20]),
+    );
+    for by in [
+        "session",
+        "project",
+        "project,agent,model",
+        "session,model",
+        "day",
+    ] {
         let (code, whole, _) = home.usage(&["--by", by, "--width", "300"]);
         assert_eq!(code, 0);
         for width in [80, 100, 140] {
             let (_, out, _) = home.usage(&["--by", by, "--width", &width.to_string()]);
             let table: Vec<&str> = out.lines().take_while(|line| !line.is_empty()).collect();
-            assert_eq!(table.len(), whole.lines().take_while(|line| !line.is_empty()).count());
+            assert_eq!(
+                table.len(),
+                whole.lines().take_while(|line| !line.is_empty()).count()
+            );
             let widest = table.iter().map(|line| line.chars().count()).max().unwrap();
             assert!(widest <= width, "{by} {width}:\n{out}");
         }
@@ -295,23 +390,31 @@ fn limits_are_those_that_were_recorded_last() {
     let rollout = |day: u32, limits: Value| {
         let at = format!("2026-01-{day:02}T10:00:00.000Z");
         let id = format!("019cadc6-9a80-7000-8000-{day:012}");
-        let line = |kind: &str, payload: Value| json!({"timestamp": at, "type": kind, "payload": payload});
+        let line =
+            |kind: &str, payload: Value| json!({"timestamp": at, "type": kind, "payload": payload});
         let text = lines(&[
             line(
                 "session_meta",
                 json!({"id": id, "timestamp": at, "cwd": "/work/sieve", "cli_version": "0.106.0"}),
             ),
-            line("event_msg", json!({"type": "token_count", "info": null, "rate_limits": limits})),
+            line(
+                "event_msg",
+                json!({"type": "token_count", "info": null, "rate_limits": limits}),
+            ),
         ]);
         home.write(
-            &format!(".codex/sessions/2026/01/{day:02}/rollout-2026-01-{day:02}T10-00-00-{id}.jsonl"),
+            &format!(
+                ".codex/sessions/2026/01/{day:02}/rollout-2026-01-{day:02}T10-00-00-{id}.jsonl"
+            ),
             &text,
         );
     };
     let recorded = |arguments: &[&str]| -> Vec<Value> {
         let (code, out, error) = home.usage(&[&["--limits", "--json"], arguments].concat());
         assert_eq!((code, error.as_str()), (0, ""));
-        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        out.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     };
     rollout(
         2,
@@ -324,7 +427,10 @@ fn limits_are_those_that_were_recorded_last() {
         json!({"primary": {"used_percent": 12.5, "window_minutes": 299, "resets_in_seconds": 600},
         "secondary": {"used_percent": 30.0, "window_minutes": 10_079, "resets_in_seconds": 60_000}}),
     );
-    rollout(1, json!({"primary": {"used_percent": 99.0, "window_minutes": 300}, "secondary": null}));
+    rollout(
+        1,
+        json!({"primary": {"used_percent": 99.0, "window_minutes": 300}, "secondary": null}),
+    );
     rollout(
         4,
         json!({"primary": {"used_percent": 65.0, "window_minutes": 10_080, "resets_at": 1_777_971_833},
@@ -344,13 +450,26 @@ fn limits_are_those_that_were_recorded_last() {
     assert_eq!(
         recorded(&[]),
         [
-            limit(299, 12.5, "2026-01-03T10:10:00.000Z", "2026-01-03T10:00:00.000Z"),
-            limit(10_080, 65.0, "2026-05-05T09:03:53.000Z", "2026-01-04T10:00:00.000Z"),
+            limit(
+                299,
+                12.5,
+                "2026-01-03T10:10:00.000Z",
+                "2026-01-03T10:00:00.000Z"
+            ),
+            limit(
+                10_080,
+                65.0,
+                "2026-05-05T09:03:53.000Z",
+                "2026-01-04T10:00:00.000Z"
+            ),
         ]
     );
     let (_, out, _) = home.usage(&["--limits"]);
     assert!(out.starts_with("codex 5 h: 13% used, began anew "), "{out}");
-    assert!(out.contains("\ncodex week: 65% used, began anew ") && out.contains(", recorded "), "{out}");
+    assert!(
+        out.contains("\ncodex week: 65% used, began anew ") && out.contains(", recorded "),
+        "{out}"
+    );
 }
 
 /// What `claude -p --output-format stream-json` printed of requests whose answers were not complete, and what the run
@@ -398,31 +517,55 @@ fn a_run_that_its_session_tells_of_counts_what_no_request_says() {
     };
     let live = ".claude/projects/-work/one.jsonl";
     let agent = ".claude/projects/-work/one/subagents/agent-a1.jsonl";
-    let (own, started) = (claude("one", None, 5, &[2, 6]), claude("one", Some("a1"), 5, &[4]));
+    let (own, started) = (
+        claude("one", None, 5, &[2, 6]),
+        claude("one", Some("a1"), 5, &[4]),
+    );
     let opus = |requests: i64, all: &[i64]| {
         let sum = |of: fn(i64) -> i64| all.iter().map(|n| of(*n)).sum::<i64>();
-        [requests, sum(|n| 10 + n), sum(|n| 100 + n), sum(|n| 1_000 * n)]
+        [
+            requests,
+            sum(|n| 10 + n),
+            sum(|n| 100 + n),
+            sum(|n| 1_000 * n),
+        ]
     };
     // What no request says: the other model.
     let expected = |opus: [i64; 4]| {
-        BTreeMap::from([("claude-haiku-4-5".to_owned(), [0, 5, 4, 0]), ("claude-opus-4-6".to_owned(), opus)])
+        BTreeMap::from([
+            ("claude-haiku-4-5".to_owned(), [0, 5, 4, 0]),
+            ("claude-opus-4-6".to_owned(), opus),
+        ])
     };
     let run = stream("one", &[2, 6], &[2, 4, 6]);
     assert_eq!(sums(&[("run.jsonl", &run)]), expected(opus(2, &[2, 4, 6])));
     // The same run twice.
-    assert_eq!(sums(&[("run.jsonl", &run), ("runs/again.jsonl", &run)]), expected(opus(2, &[2, 4, 6])));
+    assert_eq!(
+        sums(&[("run.jsonl", &run), ("runs/again.jsonl", &run)]),
+        expected(opus(2, &[2, 4, 6]))
+    );
     // Requests of a sub-agent that nobody else tells of, then those that have a file.
-    assert_eq!(sums(&[("run.jsonl", &run), (live, &own)]), expected(opus(2, &[2, 4, 6])));
+    assert_eq!(
+        sums(&[("run.jsonl", &run), (live, &own)]),
+        expected(opus(2, &[2, 4, 6]))
+    );
     let all = [("run.jsonl", run.as_str()), (live, &own), (agent, &started)];
     assert_eq!(sums(&all), expected(opus(3, &[2, 4, 6])));
     let reversed = [(live, own.as_str()), (agent, &started), ("run.jsonl", &run)];
     assert_eq!(sums(&reversed), expected(opus(3, &[2, 4, 6])));
     // A run of which nothing but its end was kept.
     let end = stream("one", &[], &[2, 4, 6]);
-    assert_eq!(sums(&[("run.jsonl", &end), (live, &own), (agent, &started)]), expected(opus(3, &[2, 4, 6])));
+    assert_eq!(
+        sums(&[("run.jsonl", &end), (live, &own), (agent, &started)]),
+        expected(opus(3, &[2, 4, 6]))
+    );
     // The session went on in other runs.
     let longer = claude("one", None, 5, &[2, 6, 8]);
-    let rest = [("run.jsonl", run.as_str()), (live, &longer), (agent, &started)];
+    let rest = [
+        ("run.jsonl", run.as_str()),
+        (live, &longer),
+        (agent, &started),
+    ];
     assert_eq!(sums(&rest), expected(opus(4, &[2, 4, 6, 8])));
 }
 
@@ -438,11 +581,18 @@ fn a_session_alone_costs_what_its_own_account_says() {
     ];
     for corpus in crate::corpus::corpora() {
         let (mut seen, mut differing) = (0, Vec::new());
-        let targets = corpus.files().into_iter().map(|path| Target { path, session: None });
+        let targets = corpus.files().into_iter().map(|path| Target {
+            path,
+            session: None,
+        });
         for target in targets.flat_map(|target| reading::sessions(&target).unwrap_or_default()) {
-            let Ok(reading) = reading::read(&target, true) else { continue };
-            let found =
-                Found { session: target.session.clone(), ..crate::fixtures::session_at(&target.path) };
+            let Ok(reading) = reading::read(&target, true) else {
+                continue;
+            };
+            let found = Found {
+                session: target.session.clone(),
+                ..crate::fixtures::session_at(&target.path)
+            };
             let mut ledger = Ledger::new(None..None);
             ledger.add(spender(found, &reading));
             let (_, total) = ledger.rows(&[By::Session], &[]);
@@ -452,7 +602,9 @@ fn a_session_alone_costs_what_its_own_account_says() {
                 let (rows, _) = ledger.rows(by, &[]);
                 let mut sum = [0; 6];
                 for row in &rows {
-                    sum.iter_mut().zip(row.amount.tokens()).for_each(|(sum, tokens)| *sum += tokens.total);
+                    sum.iter_mut()
+                        .zip(row.amount.tokens())
+                        .for_each(|(sum, tokens)| *sum += tokens.total);
                 }
                 let usd: f64 = rows.iter().filter_map(|row| row.cost().usd).sum();
                 let is_same = (usd - total.cost().usd.unwrap_or(0.0)).abs() < 1e-9;
@@ -479,7 +631,10 @@ fn a_file_that_another_one_stands_for_counts_only_there() {
     let wire = include_str!("../fixtures/kimi-cli/wire.jsonl");
     home.write("kimi/sessions/abc/0a-1/wire.jsonl", wire);
     let alone = requests(&home, &["kimi"]);
-    home.write("kimi/sessions/abc/0a-1/subagents/ag1/wire.jsonl", &wire.replace('5', "6"));
+    home.write(
+        "kimi/sessions/abc/0a-1/subagents/ag1/wire.jsonl",
+        &wire.replace('5', "6"),
+    );
     assert_eq!((alone > 0, requests(&home, &["kimi"])), (true, alone));
     let screen = json!([{"ts": 1_790_000_000_000_u64, "type": "say", "say": "text", "text": "Go"},
         {"ts": 1_790_000_000_001_u64, "type": "say", "say": "api_req_started",
@@ -491,7 +646,10 @@ fn a_file_that_another_one_stands_for_counts_only_there() {
             "metrics": {"tokens": {"prompt": 10, "completion": 5}, "cost": 0.5}}]);
     home.write("roo/tasks/n1/ui_messages.json", &screen.to_string());
     assert_eq!(requests(&home, &["roo"]), 1);
-    home.write("roo/tasks/n1/api_conversation_history.json", &history.to_string());
+    home.write(
+        "roo/tasks/n1/api_conversation_history.json",
+        &history.to_string(),
+    );
     assert_eq!(requests(&home, &["roo"]), 1);
 }
 
@@ -501,7 +659,10 @@ fn a_session_of_which_only_the_index_knows_is_one_and_any_other_is_its_file() {
     let home = Home(tempfile::tempdir().unwrap());
     let database = home.0.path().join(".copilot/session-store.db");
     fs::create_dir_all(database.parent().unwrap()).unwrap();
-    crate::databases::write(&crate::fixtures::root().join("copilot-cli/session-store.sql"), &database);
+    crate::databases::write(
+        &crate::fixtures::root().join("copilot-cli/session-store.sql"),
+        &database,
+    );
     let kept = "9b1d0004-2222-4333-8444-555566667777";
     let gone = "5e7a0001-1c2d-4e3f-8a9b-0c1d2e3f4a5b";
     rusqlite::Connection::open(&database)
@@ -521,11 +682,20 @@ fn a_session_of_which_only_the_index_knows_is_one_and_any_other_is_its_file() {
     let sessions: BTreeMap<String, (f64, u64)> = rows("session")
         .iter()
         .map(|row| {
-            let (usd, requests) = (row["cost"]["usd"].as_f64().unwrap(), row["requests"].as_u64().unwrap());
-            (row["session"].as_str().unwrap().to_owned(), ((usd * 1e6).round() / 1e6, requests))
+            let (usd, requests) = (
+                row["cost"]["usd"].as_f64().unwrap(),
+                row["requests"].as_u64().unwrap(),
+            );
+            (
+                row["session"].as_str().unwrap().to_owned(),
+                ((usd * 1e6).round() / 1e6, requests),
+            )
         })
         .collect();
-    assert_eq!(sessions, BTreeMap::from([(gone.to_owned(), (0.015, 2)), (kept.to_owned(), (0.007, 1))]));
+    assert_eq!(
+        sessions,
+        BTreeMap::from([(gone.to_owned(), (0.015, 2)), (kept.to_owned(), (0.007, 1))])
+    );
     let titles = listed(&home);
     assert_eq!(titles.len(), 2, "{titles:?}");
     fs::remove_dir_all(home.0.path().join(".copilot/session-state")).unwrap();
@@ -544,7 +714,11 @@ fn newest_takes_one_session_of_a_folder_or_a_database_whatever_the_command() {
     );
     let run = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
-        command.env_clear().args(arguments).env("HOME", home.0.path()).stdin(Stdio::null());
+        command
+            .env_clear()
+            .args(arguments)
+            .env("HOME", home.0.path())
+            .stdin(Stdio::null());
         String::from_utf8(command.current_dir(home.0.path()).output().unwrap().stdout).unwrap()
     };
     let few = ["check", "doctor", "stats", "wait"];
@@ -560,13 +734,18 @@ fn newest_takes_one_session_of_a_folder_or_a_database_whatever_the_command() {
         &["top", "--once", "--json", "--since", "90000d"],
         &["wait", "--until", "idle"],
     ] {
-        for (place, newest, others) in
-            [("logs", "newborn", ["elder", "midway"]), ("state.db", "cc0003", ["dd0004", "ee0005"])]
-        {
+        for (place, newest, others) in [
+            ("logs", "newborn", ["elder", "midway"]),
+            ("state.db", "cc0003", ["dd0004", "ee0005"]),
+        ] {
             let out = run(&[command, &["--newest", place]].concat());
-            let has =
-                |name: &str| out.contains(&format!("{name}\"")) || out.contains(&format!("{name}.jsonl"));
-            assert!(!others.iter().any(|other| has(other)), "{command:?} {place}: {out}");
+            let has = |name: &str| {
+                out.contains(&format!("{name}\"")) || out.contains(&format!("{name}.jsonl"))
+            };
+            assert!(
+                !others.iter().any(|other| has(other)),
+                "{command:?} {place}: {out}"
+            );
             let is_silent = few.contains(&command[0])
                 || place == "state.db" && ["brief", "grep", "usage"].contains(&command[0]);
             assert!(is_silent || has(newest), "{command:?} {place}: {out}");
@@ -579,19 +758,30 @@ fn newest_takes_one_session_of_a_folder_or_a_database_whatever_the_command() {
 
 /// Sets when a file was written last.
 fn age(home: &Home, name: &str, day: u64) {
-    let at = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_767_225_600 + (day - 1) * 86_400);
-    fs::File::options().append(true).open(home.0.path().join(name)).unwrap().set_modified(at).unwrap();
+    let at =
+        std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_767_225_600 + (day - 1) * 86_400);
+    fs::File::options()
+        .append(true)
+        .open(home.0.path().join(name))
+        .unwrap()
+        .set_modified(at)
+        .unwrap();
 }
 
 fn requests(home: &Home, arguments: &[&str]) -> u64 {
     let rows = home.rows(arguments);
-    rows.iter().map(|row| row["usage"]["requests"].as_u64().unwrap()).sum()
+    rows.iter()
+        .map(|row| row["usage"]["requests"].as_u64().unwrap())
+        .sum()
 }
 
 #[test]
 fn what_sub_agents_wrote_later_makes_a_session_newer() {
     let home = Home(tempfile::tempdir().unwrap());
-    let (main, agent) = ("-work/one.jsonl", "-work/one/subagents/workflows/w/agent-a1.jsonl");
+    let (main, agent) = (
+        "-work/one.jsonl",
+        "-work/one/subagents/workflows/w/agent-a1.jsonl",
+    );
     for root in [".claude/projects", "elsewhere/projects"] {
         let [main, agent] = [main, agent].map(|name| format!("{root}/{name}"));
         home.write(&main, &claude("one", None, 5, &[1]));
@@ -601,7 +791,17 @@ fn what_sub_agents_wrote_later_makes_a_session_newer() {
     }
     assert_eq!(requests(&home, &["--since", "2026-01-10"]), 2);
     assert_eq!(requests(&home, &["--since", "2026-01-10", "elsewhere"]), 2);
-    assert_eq!(requests(&home, &["--since", "2026-01-10", "elsewhere/projects/-work/one.jsonl"]), 2);
+    assert_eq!(
+        requests(
+            &home,
+            &[
+                "--since",
+                "2026-01-10",
+                "elsewhere/projects/-work/one.jsonl"
+            ]
+        ),
+        2
+    );
 }
 
 #[test]
@@ -617,11 +817,18 @@ fn what_was_copied_is_of_the_session_that_said_it_first() {
         .replace("\"cwd\"", "\"parentSession\":\"p1\",\"cwd\"");
     home.write(fork, &later);
     // Claude Code says of copies whence they are, and keeps their times.
-    let (one, two) = (".claude/projects/-w/one.jsonl", ".claude/projects/-w/two.jsonl");
+    let (one, two) = (
+        ".claude/projects/-w/one.jsonl",
+        ".claude/projects/-w/two.jsonl",
+    );
     home.write(one, &claude("one", None, 5, &[1, 2, 9]));
-    let copied = claude("one", None, 5, &[1, 2]).replace("\"sessionId\":\"one\"", "\"sessionId\":\"two\"");
+    let copied =
+        claude("one", None, 5, &[1, 2]).replace("\"sessionId\":\"one\"", "\"sessionId\":\"two\"");
     let from = "\"forkedFrom\":{\"sessionId\":\"one\",\"messageUuid\":\"u\"},\"sessionId\"";
-    home.write(two, &(copied.replace("\"sessionId\"", from) + &claude("two", None, 5, &[3])));
+    home.write(
+        two,
+        &(copied.replace("\"sessionId\"", from) + &claude("two", None, 5, &[3])),
+    );
     for days in [[8, 9], [9, 8]] {
         for (files, day) in [[origin, one], [fork, two]].into_iter().zip(days) {
             for file in files {
@@ -630,23 +837,32 @@ fn what_was_copied_is_of_the_session_that_said_it_first() {
         }
         let sessions = by_tv(&home, "session", "session");
         let of = |name: &str| sessions.get(name).map_or(0, |sums| sums[0]);
-        assert_eq!([of("p1"), of("p2"), of("one"), of("two")], [2, 1, 3, 1], "{days:?}");
+        assert_eq!(
+            [of("p1"), of("p2"), of("one"), of("two")],
+            [2, 1, 3, 1],
+            "{days:?}"
+        );
     }
 }
 
 /// What Claude Code says that a session has cost so far, by model.
 pub(crate) fn cost_state(session: &str, opus: f64, haiku: f64, tokens: [u32; 2]) -> String {
-    let model =
-        |usd: f64, tokens: u32| json!({"inputTokens": tokens, "outputTokens": tokens, "costUSD": usd});
-    lines(&[json!({"type": "cost-state", "sessionId": session, "totalCostUSD": opus + haiku,
+    let model = |usd: f64, tokens: u32| json!({"inputTokens": tokens, "outputTokens": tokens, "costUSD": usd});
+    lines(&[
+        json!({"type": "cost-state", "sessionId": session, "totalCostUSD": opus + haiku,
         "hasUnknownModelCost": false, "modelUsage": {"claude-opus-4-6": model(opus, tokens[0]),
-            "claude-haiku-4-5": model(haiku, tokens[1])}})])
+            "claude-haiku-4-5": model(haiku, tokens[1])}}),
+    ])
 }
 
 /// What the session "two" has of one that it was forked from.
 pub(crate) fn fork_of(session: &str, requests: &[u32]) -> String {
     let id = |id: &str| format!("\"sessionId\":\"{id}\"");
-    let from = format!("\"forkedFrom\":{{{},\"messageUuid\":\"u\"}},{}", id(session), id("two"));
+    let from = format!(
+        "\"forkedFrom\":{{{},\"messageUuid\":\"u\"}},{}",
+        id(session),
+        id("two")
+    );
     claude(session, None, 5, requests).replace(&id(session), &from)
 }
 
@@ -654,12 +870,20 @@ pub(crate) fn fork_of(session: &str, requests: &[u32]) -> String {
 fn what_a_fork_records_has_what_its_parent_cost_in_it() {
     let fork = fork_of("one", &[1, 2]) + &claude("two", None, 5, &[3, 4]);
     // More than the requests come to by list prices, then less.
-    for (parent, child) in [([0.75, 0.25], [1.0, 0.5]), ([0.0005, 0.000_1], [0.001, 0.000_2])] {
+    for (parent, child) in [
+        ([0.75, 0.25], [1.0, 0.5]),
+        ([0.0005, 0.000_1], [0.001, 0.000_2]),
+    ] {
         let home = Home(tempfile::tempdir().unwrap());
-        let told = |session: &str, [opus, haiku]: [f64; 2], tokens| cost_state(session, opus, haiku, tokens);
+        let told = |session: &str, [opus, haiku]: [f64; 2], tokens| {
+            cost_state(session, opus, haiku, tokens)
+        };
         let one = claude("one", None, 5, &[1, 2]) + &told("one", parent, [500, 900]);
         home.write(".claude/projects/-w/one.jsonl", &one);
-        home.write(".claude/projects/-w/two.jsonl", &(fork.clone() + &told("two", child, [1000, 1900])));
+        home.write(
+            ".claude/projects/-w/two.jsonl",
+            &(fork.clone() + &told("two", child, [1000, 1900])),
+        );
         let usd = |by: &str, field: &str| {
             let rows = home.rows(&["--by", by, "."]);
             let row = |row: &Value| {
@@ -674,18 +898,26 @@ fn what_a_fork_records_has_what_its_parent_cost_in_it() {
             for (name, day) in ["one", "two"].into_iter().zip(days) {
                 age(&home, &format!(".claude/projects/-w/{name}.jsonl"), day);
             }
-            let sessions = BTreeMap::from([("one".to_owned(), own), ("two".to_owned(), micros(all - own))]);
+            let sessions = BTreeMap::from([
+                ("one".to_owned(), own),
+                ("two".to_owned(), micros(all - own)),
+            ]);
             assert_eq!(usd("session", "session"), sessions);
-            let models =
-                [("claude-haiku-4-5".to_owned(), child[1]), ("claude-opus-4-6".to_owned(), child[0])];
+            let models = [
+                ("claude-haiku-4-5".to_owned(), child[1]),
+                ("claude-opus-4-6".to_owned(), child[0]),
+            ];
             assert_eq!(usd("model", "model"), BTreeMap::from(models));
             for by in ["day", "week", "month", "project", "agent"] {
                 let sum: f64 = usd(by, by).values().sum();
                 assert!((sum - all).abs() < 2e-6, "{by}: {sum}, and {all}");
             }
         }
-        let input: i64 =
-            home.rows(&["--by", "model", "."]).iter().filter_map(|row| row["usage"]["input"].as_i64()).sum();
+        let input: i64 = home
+            .rows(&["--by", "model", "."])
+            .iter()
+            .filter_map(|row| row["usage"]["input"].as_i64())
+            .sum();
         assert_eq!(input, 2900, "tokens that stand in no request, too");
     }
 }
@@ -693,9 +925,14 @@ fn what_a_fork_records_has_what_its_parent_cost_in_it() {
 #[test]
 fn a_fork_of_a_fork_has_in_it_what_that_one_records() {
     let id = |id: &str| format!("\"sessionId\":\"{id}\"");
-    let from = format!("\"forkedFrom\":{{{},\"messageUuid\":\"u\"}},{}", id("two"), id("three"));
+    let from = format!(
+        "\"forkedFrom\":{{{},\"messageUuid\":\"u\"}},{}",
+        id("two"),
+        id("three")
+    );
     let two = fork_of("one", &[1, 2]) + &claude("two", None, 5, &[3]);
-    let three = (fork_of("one", &[1, 2]) + &claude("two", None, 5, &[3])).replace(&id("two"), &from);
+    let three =
+        (fork_of("one", &[1, 2]) + &claude("two", None, 5, &[3])).replace(&id("two"), &from);
     let sessions = [
         ("one", claude("one", None, 5, &[1, 2]), 1.0),
         ("two", two, 1.4),
@@ -705,11 +942,17 @@ fn a_fork_of_a_fork_has_in_it_what_that_one_records() {
         let home = Home(tempfile::tempdir().unwrap());
         for ((name, text, usd), day) in sessions.iter().zip(days) {
             let path = format!(".claude/projects/-w/{name}.jsonl");
-            home.write(&path, &(text.clone() + &cost_state(name, *usd, 0.0, [1000, 0])));
+            home.write(
+                &path,
+                &(text.clone() + &cost_state(name, *usd, 0.0, [1000, 0])),
+            );
             age(&home, &path, day);
         }
         let rows = home.rows(&["--by", "session", "."]);
-        let sum: f64 = rows.iter().filter_map(|row| row["cost"]["usd"].as_f64()).sum();
+        let sum: f64 = rows
+            .iter()
+            .filter_map(|row| row["cost"]["usd"].as_f64())
+            .sum();
         assert!((sum - 1.9).abs() < 1e-6, "{days:?}: {sum}");
         let requests: u64 = rows.iter().filter_map(|row| row["requests"].as_u64()).sum();
         assert_eq!(requests, 4, "{days:?}");
@@ -727,15 +970,24 @@ fn a_fork_goes_on_from_what_its_parent_had_cost_by_then() {
             &(one + &claude("one", None, 5, &[5, 6]) + &told("one", last)),
         );
         let two = fork_of("one", &[1, 2]) + &claude("two", None, 5, &[3]);
-        home.write(".claude/projects/-w/two.jsonl", &(two + &told("two", then + more)));
+        home.write(
+            ".claude/projects/-w/two.jsonl",
+            &(two + &told("two", then + more)),
+        );
         for days in [[8, 9], [9, 8]] {
             for (name, day) in ["one", "two"].into_iter().zip(days) {
                 age(&home, &format!(".claude/projects/-w/{name}.jsonl"), day);
             }
             for by in ["session", "model", "day"] {
                 let rows = home.rows(&["--by", by, "."]);
-                let sum: f64 = rows.iter().filter_map(|row| row["cost"]["usd"].as_f64()).sum();
-                assert!((sum - 1.5 * (last + more)).abs() < 2e-6, "{then} {by}: {sum}, {rows:?}");
+                let sum: f64 = rows
+                    .iter()
+                    .filter_map(|row| row["cost"]["usd"].as_f64())
+                    .sum();
+                assert!(
+                    (sum - 1.5 * (last + more)).abs() < 2e-6,
+                    "{then} {by}: {sum}, {rows:?}"
+                );
             }
         }
     }
@@ -746,11 +998,17 @@ fn a_model_that_the_agent_had_no_price_for_makes_its_sum_a_lower_bound() {
     let home = Home(tempfile::tempdir().unwrap());
     let unknown = |text: String| text.replace("claude-haiku-4-5", "mystery-9");
     let told = cost_state("one", 0.5, 0.0, [500, 900]).replace("Cost\":false", "Cost\":true");
-    home.write(".claude/projects/-w/one.jsonl", &unknown(claude("one", None, 5, &[1, 2]) + &told));
+    home.write(
+        ".claude/projects/-w/one.jsonl",
+        &unknown(claude("one", None, 5, &[1, 2]) + &told),
+    );
     for by in ["session", "day", "model"] {
         let rows = home.rows(&["--by", by, "."]);
         let lacks = rows.iter().any(|row| row["cost"]["is_partial"] == true);
-        let sum: f64 = rows.iter().filter_map(|row| row["cost"]["usd"].as_f64()).sum();
+        let sum: f64 = rows
+            .iter()
+            .filter_map(|row| row["cost"]["usd"].as_f64())
+            .sum();
         assert!(lacks && (sum - 0.5).abs() < 1e-6, "{by}: {rows:?}");
     }
     let (_, table, _) = home.usage(&["--by", "session", "."]);
@@ -761,18 +1019,39 @@ fn a_model_that_the_agent_had_no_price_for_makes_its_sum_a_lower_bound() {
 fn sub_agents_whose_session_is_gone_are_found() {
     let home = Home(tempfile::tempdir().unwrap());
     let project = ".claude/projects/-work";
-    home.write(&format!("{project}/gone/subagents/agent-a1.jsonl"), &claude("gone", Some("a1"), 5, &[4, 5]));
-    home.write(&format!("{project}/one.jsonl"), &claude("one", None, 5, &[1]));
-    home.write(&format!("{project}/one/subagents/agent-b1.jsonl"), &claude("one", Some("b1"), 5, &[6]));
+    home.write(
+        &format!("{project}/gone/subagents/agent-a1.jsonl"),
+        &claude("gone", Some("a1"), 5, &[4, 5]),
+    );
+    home.write(
+        &format!("{project}/one.jsonl"),
+        &claude("one", None, 5, &[1]),
+    );
+    home.write(
+        &format!("{project}/one/subagents/agent-b1.jsonl"),
+        &claude("one", Some("b1"), 5, &[6]),
+    );
     // Up to 2.0 they lay beside their sessions, and only what is in them tells whose they are.
-    home.write(&format!("{project}/agent-c1.jsonl"), &claude("lost", Some("c1"), 5, &[7]));
-    home.write(&format!("{project}/agent-d1.jsonl"), &claude("one", Some("d1"), 5, &[8]));
+    home.write(
+        &format!("{project}/agent-c1.jsonl"),
+        &claude("lost", Some("c1"), 5, &[7]),
+    );
+    home.write(
+        &format!("{project}/agent-d1.jsonl"),
+        &claude("one", Some("d1"), 5, &[8]),
+    );
     assert_eq!(requests(&home, &["--by", "session"]), 6);
     assert_eq!(requests(&home, &["--by", "session", ".claude"]), 6);
     assert_eq!(listed(&home), ["agent-a1", "agent-c1", "one"]);
     let mut grep = Command::new(env!("CARGO_BIN_EXE_tv"));
-    grep.env_clear().args(["grep", "--json", "Part 2 of [4-8]"]).env("HOME", home.0.path());
-    let output = grep.current_dir(home.0.path()).stdin(Stdio::null()).output().unwrap();
+    grep.env_clear()
+        .args(["grep", "--json", "Part 2 of [4-8]"])
+        .env("HOME", home.0.path());
+    let output = grep
+        .current_dir(home.0.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
     let hits = String::from_utf8(output.stdout).unwrap();
     for agent in ["agent-a1", "agent-b1", "agent-c1", "agent-d1"] {
         assert!(hits.contains(&format!("{agent}.jsonl")), "{agent}: {hits}");
@@ -810,29 +1089,57 @@ fn a_sum_that_lacks_sub_agents_is_a_lower_bound() {
     let project = ".claude/projects/-work";
     home.write(&format!("{project}/gone.jsonl"), &starting("gone", "a1"));
     // Another one has it, and so does a fork, whose requests are those of the other.
-    let here = starting("here", "a2").replace("OpQr", "OpQs").replace("KlMn", "KlMm");
+    let here = starting("here", "a2")
+        .replace("OpQr", "OpQs")
+        .replace("KlMn", "KlMm");
     home.write(&format!("{project}/here.jsonl"), &here);
-    home.write(&format!("{project}/here/subagents/agent-a2.jsonl"), &claude("here", Some("a2"), 5, &[4]));
-    home.write(&format!("{project}/other.jsonl"), &claude("other", None, 12, &[8]));
+    home.write(
+        &format!("{project}/here/subagents/agent-a2.jsonl"),
+        &claude("here", Some("a2"), 5, &[4]),
+    );
+    home.write(
+        &format!("{project}/other.jsonl"),
+        &claude("other", None, 12, &[8]),
+    );
     let marks = |by: &str, name: &str| -> BTreeMap<String, bool> {
         let rows = home.rows(&["--by", by]);
         let mark = |row: &Value| {
-            (row[name].as_str().unwrap().to_owned(), row["cost"]["is_partial"].as_bool().unwrap())
+            (
+                row[name].as_str().unwrap().to_owned(),
+                row["cost"]["is_partial"].as_bool().unwrap(),
+            )
         };
         rows.iter().map(mark).collect()
     };
     let own = |pairs: &[(&str, bool)]| -> BTreeMap<String, bool> {
-        pairs.iter().map(|(name, mark)| ((*name).to_owned(), *mark)).collect()
+        pairs
+            .iter()
+            .map(|(name, mark)| ((*name).to_owned(), *mark))
+            .collect()
     };
-    assert_eq!(marks("session", "session"), own(&[("gone", true), ("here", false), ("other", false)]));
-    assert_eq!(marks("day", "period"), own(&[("2026-01-05", true), ("2026-01-12", false)]));
+    assert_eq!(
+        marks("session", "session"),
+        own(&[("gone", true), ("here", false), ("other", false)])
+    );
+    assert_eq!(
+        marks("day", "period"),
+        own(&[("2026-01-05", true), ("2026-01-12", false)])
+    );
     let (_, table, _) = home.usage(&["--by", "session"]);
-    let (row, total) =
-        (table.lines().find(|row| row.contains("gone")), table.lines().find(|row| row.starts_with("total")));
-    assert!(row.unwrap().ends_with('+') && total.unwrap().ends_with('+'), "{table}");
+    let (row, total) = (
+        table.lines().find(|row| row.contains("gone")),
+        table.lines().find(|row| row.starts_with("total")),
+    );
+    assert!(
+        row.unwrap().ends_with('+') && total.unwrap().ends_with('+'),
+        "{table}"
+    );
     for (id, lacks) in [("gone", true), ("here", false)] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
-        let command = command.env_clear().env("HOME", home.0.path()).args(["stats", id, "--json"]);
+        let command = command
+            .env_clear()
+            .env("HOME", home.0.path())
+            .args(["stats", id, "--json"]);
         let output = command.stdin(Stdio::null()).output().unwrap();
         let stats: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(stats["cost"]["is_partial"], lacks, "{id}");
@@ -841,7 +1148,11 @@ fn a_sum_that_lacks_sub_agents_is_a_lower_bound() {
 
 fn listed(home: &Home) -> Vec<String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
-    command.env_clear().args(["list", "--json"]).env("HOME", home.0.path()).stdin(Stdio::null());
+    command
+        .env_clear()
+        .args(["list", "--json"])
+        .env("HOME", home.0.path())
+        .stdin(Stdio::null());
     let output = command.current_dir(home.0.path()).output().unwrap();
     let rows = String::from_utf8(output.stdout).unwrap();
     let id = |line: &str| {
@@ -856,12 +1167,22 @@ fn listed(home: &Home) -> Vec<String> {
 #[test]
 fn a_session_under_two_names_is_one() {
     let home = Home(tempfile::tempdir().unwrap());
-    home.write(".claude/projects/-work/one.jsonl", &claude("one", None, 5, &[1]));
+    home.write(
+        ".claude/projects/-work/one.jsonl",
+        &claude("one", None, 5, &[1]),
+    );
     let folder = home.0.path();
     fs::create_dir_all(folder.join(".config/claude")).unwrap();
-    std::os::unix::fs::symlink(folder.join(".claude/projects"), folder.join(".config/claude/projects"))
-        .unwrap();
-    std::os::unix::fs::symlink("one.jsonl", folder.join(".claude/projects/-work/latest.jsonl")).unwrap();
+    std::os::unix::fs::symlink(
+        folder.join(".claude/projects"),
+        folder.join(".config/claude/projects"),
+    )
+    .unwrap();
+    std::os::unix::fs::symlink(
+        "one.jsonl",
+        folder.join(".claude/projects/-work/latest.jsonl"),
+    )
+    .unwrap();
     assert_eq!(listed(&home), ["one"]);
     let (_, out, _) = home.usage(&["--by", "day"]);
     assert!(!out.contains("are counted there"), "{out}");
@@ -870,13 +1191,22 @@ fn a_session_under_two_names_is_one() {
 
 /// What a session spent, told by all of its records and by those that counting needs, and how many records that are.
 fn both_ways(target: &Target) -> Option<[(String, u64); 2]> {
-    let found = || Found { session: target.session.clone(), ..crate::fixtures::session_at(&target.path) };
+    let found = || Found {
+        session: target.session.clone(),
+        ..crate::fixtures::session_at(&target.path)
+    };
     let tell = |read: Result<Reading, OpenError>| {
         let reading = read.ok()?;
-        Some((format!("{:#?}", spender(found(), &reading)), reading.transcript.tally().records()))
+        Some((
+            format!("{:#?}", spender(found(), &reading)),
+            reading.transcript.tally().records(),
+        ))
     };
     let format = ingest::open(target).ok()?.opened.format;
-    Some([tell(reading::read(target, true))?, tell(reading::count(target, format))?])
+    Some([
+        tell(reading::read(target, true))?,
+        tell(reading::count(target, format))?,
+    ])
 }
 
 /// Counting passes over records that say nothing of what was spent, and comes to the same.
@@ -884,14 +1214,22 @@ fn both_ways(target: &Target) -> Option<[(String, u64); 2]> {
 fn counting_comes_to_what_all_records_tell() {
     for corpus in crate::corpus::corpora() {
         let (mut spent, mut passed, mut differing) = (0, 0, Vec::new());
-        let targets = corpus.files().into_iter().map(|path| Target { path, session: None });
+        let targets = corpus.files().into_iter().map(|path| Target {
+            path,
+            session: None,
+        });
         let sessions = targets.flat_map(|target| reading::sessions(&target).unwrap_or_default());
         for target in sessions {
-            let Some([(whole, all), (counted, needed)]) = both_ways(&target) else { continue };
+            let Some([(whole, all), (counted, needed)]) = both_ways(&target) else {
+                continue;
+            };
             passed += all - needed;
             spent += whole.matches("Spent {").count();
             if whole != counted {
-                let pairs = whole.lines().zip(counted.lines()).find(|(whole, counted)| whole != counted);
+                let pairs = whole
+                    .lines()
+                    .zip(counted.lines())
+                    .find(|(whole, counted)| whole != counted);
                 differing.push(format!("{}: {pairs:?}", target.path.display()));
             }
         }
@@ -930,10 +1268,15 @@ fn damages() -> impl Strategy<Value = Damages> {
 }
 
 fn damaged(sound: &[u8], damages: &Damages) -> Vec<u8> {
-    let mut lines: Vec<Vec<u8>> = sound.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+    let mut lines: Vec<Vec<u8>> = sound
+        .split_inclusive(|byte| *byte == b'\n')
+        .map(<[u8]>::to_vec)
+        .collect();
     for (line, place, damage) in damages {
         let number = line * lines.len() / 1_000;
-        let Some(line) = lines.get_mut(number).filter(|line| !line.is_empty()) else { continue };
+        let Some(line) = lines.get_mut(number).filter(|line| !line.is_empty()) else {
+            continue;
+        };
         let at = place * line.len() / 1_000;
         match damage {
             Damage::Dropped => line.clear(),
@@ -980,17 +1323,26 @@ fn a_count_behind_the_end_of_a_turn_has_the_time_of_what_stands_before_it() {
         .join("codex/rollout-2026-11-03T10-00-00-01a1f3b0-1c80-7000-8000-0000000000b7.jsonl");
     let sound = fs::read(sound).unwrap();
     let counts = sound.split_inclusive(|byte| *byte == b'\n');
-    let counts: Vec<&[u8]> =
-        counts.filter(|line| line.windows(13).any(|word| word == b"\"token_count\"")).collect();
+    let counts: Vec<&[u8]> = counts
+        .filter(|line| line.windows(13).any(|word| word == b"\"token_count\""))
+        .collect();
     assert_eq!(counts.len(), 5);
     let folder = tempfile::tempdir().unwrap();
     // The last one says nothing new; the others are what another process counted.
     for (number, count) in counts.iter().enumerate() {
         let path = folder.path().join(format!("rollout-{number}.jsonl"));
         fs::write(&path, [&sound, *count].concat()).unwrap();
-        let [(whole, _), (counted, _)] = both_ways(&Target { path, session: None }).unwrap();
+        let [(whole, _), (counted, _)] = both_ways(&Target {
+            path,
+            session: None,
+        })
+        .unwrap();
         assert_eq!(whole, counted, "{number}");
-        assert_eq!(whole.matches("Spent {").count(), if number < 4 { 6 } else { 5 }, "{whole}");
+        assert_eq!(
+            whole.matches("Spent {").count(),
+            if number < 4 { 6 } else { 5 },
+            "{whole}"
+        );
         assert!(!whole.contains("at: None"), "{whole}");
     }
 }
@@ -998,22 +1350,41 @@ fn a_count_behind_the_end_of_a_turn_has_the_time_of_what_stands_before_it() {
 /// What has lost its time was spent by the newest record, which may be a result that counting does not look at.
 #[test]
 fn what_has_no_time_has_that_of_the_newest_record_for_whoever_only_counts() {
-    let is_sound = |path: &PathBuf| path.to_string_lossy().ends_with(".jsonl.deleted.1773046800");
-    let sound = crate::fixtures::line_files().into_iter().find(is_sound).unwrap();
+    let is_sound = |path: &PathBuf| {
+        path.to_string_lossy()
+            .ends_with(".jsonl.deleted.1773046800")
+    };
+    let sound = crate::fixtures::line_files()
+        .into_iter()
+        .find(is_sound)
+        .unwrap();
     let sound = fs::read_to_string(sound).unwrap();
     let timeless = |line: &str| {
         let mut record: Value = serde_json::from_str(line).unwrap();
         let is_result = record["message"]["role"] == "toolResult";
-        record.as_object_mut().unwrap().retain(|name, _| is_result || name != "timestamp");
+        record
+            .as_object_mut()
+            .unwrap()
+            .retain(|name, _| is_result || name != "timestamp");
         record
     };
     // Without its call the result is one of its own.
     let has_call = |record: &Value| record.to_string().contains("\"toolCall\"");
-    let records: Vec<Value> = sound.lines().map(timeless).filter(|record| !has_call(record)).collect();
+    let records: Vec<Value> = sound
+        .lines()
+        .map(timeless)
+        .filter(|record| !has_call(record))
+        .collect();
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("d3000000-0000-4000-8000-000000000003.jsonl");
+    let path = folder
+        .path()
+        .join("d3000000-0000-4000-8000-000000000003.jsonl");
     fs::write(&path, lines(&records)).unwrap();
-    let [(whole, _), (counted, _)] = both_ways(&Target { path, session: None }).unwrap();
+    let [(whole, _), (counted, _)] = both_ways(&Target {
+        path,
+        session: None,
+    })
+    .unwrap();
     assert_eq!(whole, counted);
     assert!(whole.contains("newest: Some("), "{whole}");
 }
@@ -1021,8 +1392,9 @@ fn what_has_no_time_has_that_of_the_newest_record_for_whoever_only_counts() {
 /// A line of which only counting is done and one that is read as a whole, for it has lost its end, may be the same.
 #[test]
 fn a_line_that_comes_again_is_known_by_whoever_only_counts() {
-    let sound =
-        crate::fixtures::line_files().into_iter().find(|path| path.ends_with("openclaw/rewritten.jsonl"));
+    let sound = crate::fixtures::line_files()
+        .into_iter()
+        .find(|path| path.ends_with("openclaw/rewritten.jsonl"));
     let sound = fs::read(sound.unwrap()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     // An answer that others were made from, and one that the file holds only so.
@@ -1030,7 +1402,11 @@ fn a_line_that_comes_again_is_known_by_whoever_only_counts() {
         let path = folder.path().join(format!("{repeated}-{joined}.jsonl"));
         let damages = vec![(repeated, 0, Damage::Repeated), (joined, 0, Damage::Joined)];
         fs::write(&path, damaged(&sound, &damages)).unwrap();
-        let [(whole, _), (counted, _)] = both_ways(&Target { path, session: None }).unwrap();
+        let [(whole, _), (counted, _)] = both_ways(&Target {
+            path,
+            session: None,
+        })
+        .unwrap();
         assert_eq!(whole, counted, "{repeated} {joined}");
         assert_eq!(whole.matches("Spent {").count(), 4, "{repeated} {joined}");
     }

@@ -28,7 +28,12 @@ fn session(folder: &Path, text: &str) -> PathBuf {
 
 /// The same records as if they had been written just now.
 fn fresh(text: &str) -> String {
-    let made = tempfile::tempfile().unwrap().metadata().unwrap().modified().unwrap();
+    let made = tempfile::tempfile()
+        .unwrap()
+        .metadata()
+        .unwrap()
+        .modified()
+        .unwrap();
     let now = made.duration_since(std::time::UNIX_EPOCH).unwrap();
     let now = tv::model::timestamp::Timestamp(i64::try_from(now.as_millis()).unwrap()).to_rfc3339();
     let (minute, _) = now.rsplit_once(':').unwrap();
@@ -36,13 +41,23 @@ fn fresh(text: &str) -> String {
 }
 
 fn append(path: &Path, text: &str) {
-    OpenOptions::new().append(true).open(path).unwrap().write_all(fresh(text).as_bytes()).unwrap();
+    OpenOptions::new()
+        .append(true)
+        .open(path)
+        .unwrap()
+        .write_all(fresh(text).as_bytes())
+        .unwrap();
 }
 
 fn start(path: &Path, arguments: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
     command.arg("wait").arg(path).args(arguments);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
 }
 
 /// Waits for the end; meanwhile does this again and again.
@@ -59,7 +74,10 @@ fn end(mut child: Child, mut meanwhile: impl FnMut()) -> Output {
 
 #[track_caller]
 fn expect(output: &Output, code: i32, stdout: &str, stderr: &str) {
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (out, err) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
     assert_eq!(output.status.code(), Some(code), "{out}{err}");
     assert!(out.contains(stdout) && err.contains(stderr), "{out}\n{err}");
     assert_eq!(out.lines().count(), usize::from(code == 0), "{out}");
@@ -70,11 +88,28 @@ fn expect(output: &Output, code: i32, stdout: &str, stderr: &str) {
 fn a_state_that_holds_is_an_answer_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = session(folder.path(), &format!("{PROMPT}\n{ANSWER}\n"));
-    expect(&end(start(&path, &["--until", "waiting"]), || {}), 0, "waits for the next prompt", "");
-    expect(&end(start(&path, &["--until", "not model"]), || {}), 0, "-model", "");
-    let loops: String = (1..4).map(|n| failing(n).replace(&format!("make {n}"), "make")).collect();
+    expect(
+        &end(start(&path, &["--until", "waiting"]), || {}),
+        0,
+        "waits for the next prompt",
+        "",
+    );
+    expect(
+        &end(start(&path, &["--until", "not model"]), || {}),
+        0,
+        "-model",
+        "",
+    );
+    let loops: String = (1..4)
+        .map(|n| failing(n).replace(&format!("make {n}"), "make"))
+        .collect();
     let path = session(folder.path(), &format!("{PROMPT}\n{loops}"));
-    expect(&end(start(&path, &["--until", "loop"]), || {}), 0, "loop ×3 Bash, same result: Bash make", "");
+    expect(
+        &end(start(&path, &["--until", "loop"]), || {}),
+        0,
+        "loop ×3 Bash, same result: Bash make",
+        "",
+    );
 }
 
 #[test]
@@ -112,7 +147,10 @@ fn a_session_that_ended_is_not_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let fixture = crate::fixtures::root().join("claude-stream-json");
     let ended = crate::corpus::files(&fixture).into_iter().find(|path| {
-        let output = Command::new(env!("CARGO_BIN_EXE_tv")).args(["stats", "--json"]).arg(path).output();
+        let output = Command::new(env!("CARGO_BIN_EXE_tv"))
+            .args(["stats", "--json"])
+            .arg(path)
+            .output();
         String::from_utf8_lossy(&output.unwrap().stdout).contains(r#""state":"ended""#)
     });
     let path = folder.path().join("run.jsonl");
@@ -123,21 +161,34 @@ fn a_session_that_ended_is_not_waited_for() {
         "",
         "the session ended without it: waiting",
     );
-    expect(&end(start(&path, &["--until", "ended"]), || {}), 0, "ended", "");
+    expect(
+        &end(start(&path, &["--until", "ended"]), || {}),
+        0,
+        "ended",
+        "",
+    );
 }
 
 #[test]
 fn what_cannot_be_waited_for_is_2() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("missing.jsonl");
-    expect(&end(start(&missing, &["--until", "waiting"]), || {}), 2, "", "tv: ");
+    expect(
+        &end(start(&missing, &["--until", "waiting"]), || {}),
+        2,
+        "",
+        "tv: ",
+    );
     let path = session(folder.path(), &format!("{PROMPT}\n"));
     for wrong in ["wating", "silent>", ""] {
         let output = end(start(&path, &["--until", wrong]), || {});
         assert_eq!(output.status.code(), Some(2), "{wrong}");
     }
     assert_eq!(end(start(&path, &[]), || {}).status.code(), Some(2));
-    let output = end(start(&path, &["--until", "waiting", "--timeout", "soon"]), || {});
+    let output = end(
+        start(&path, &["--until", "waiting", "--timeout", "soon"]),
+        || {},
+    );
     expect(&output, 2, "", "10m");
 }
 
@@ -150,7 +201,14 @@ fn an_interrupt_is_130() {
     let id = child.id().to_string();
     // Until it has begun, an interrupt ends it as it ends every program.
     std::thread::sleep(Duration::from_secs(1));
-    let output = end(child, || drop(Command::new("kill").args(["-INT", &id]).stderr(Stdio::null()).status()));
+    let output = end(child, || {
+        drop(
+            Command::new("kill")
+                .args(["-INT", &id])
+                .stderr(Stdio::null())
+                .status(),
+        );
+    });
     assert_eq!(output.status.code(), Some(130));
 }
 
@@ -159,13 +217,32 @@ fn a_pipe_is_news_from_its_beginning_and_its_end_is_the_end() {
     let piped = |until: &str, text: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
         command.args(["wait", "-", "--until", until]);
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(text.as_bytes())
+            .unwrap();
         end(child, || {})
     };
-    expect(&piped("err", &format!("{PROMPT}\n{}", failing(1))), 0, "err: Bash make 1", "");
-    expect(&piped("cost>2", &format!("{PROMPT}\n{ANSWER}\n")), 1, "", "the input ended without it: cost>2");
+    expect(
+        &piped("err", &format!("{PROMPT}\n{}", failing(1))),
+        0,
+        "err: Bash make 1",
+        "",
+    );
+    expect(
+        &piped("cost>2", &format!("{PROMPT}\n{ANSWER}\n")),
+        1,
+        "",
+        "the input ended without it: cost>2",
+    );
 }
 
 #[test]
@@ -176,7 +253,10 @@ fn nothing_of_a_session_is_an_order_for_the_terminal() {
     let output = end(start(&path, &["--until", "err"]), || {
         number += 1;
         let name = format!("make {number}");
-        append(&path, &failing(number).replace(&name, r"make \u001b]0;PWNED\u0007\u009b31m x"));
+        append(
+            &path,
+            &failing(number).replace(&name, r"make \u001b]0;PWNED\u0007\u009b31m x"),
+        );
     });
     expect(&output, 0, "err: Bash make", "");
     assert!(output.stdout.iter().all(|byte| *byte != 7));
@@ -189,15 +269,23 @@ fn a_database_is_followed_too() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agent.db");
     let writer = Writer::open(&path);
-    writer.run(&tables_of(&crate::fixtures::root().join("openclaw/openclaw-agent.sql")));
+    writer.run(&tables_of(
+        &crate::fixtures::root().join("openclaw/openclaw-agent.sql"),
+    ));
     writer.events("s", 0..4);
     let mut next = 4;
-    let output = end(start(&path, &["--until", "role:user /message [0-9]+/"]), || {
-        writer.events("s", next..next + 1);
-        next += 1;
-    });
+    let output = end(
+        start(&path, &["--until", "role:user /message [0-9]+/"]),
+        || {
+            writer.events("s", next..next + 1);
+            next += 1;
+        },
+    );
     expect(&output, 0, "message", "");
-    let output = end(start(&path, &["--until", "\"message 1\"", "--timeout", "500ms"]), || {});
+    let output = end(
+        start(&path, &["--until", "\"message 1\"", "--timeout", "500ms"]),
+        || {},
+    );
     expect(&output, 1, "", "not within 500ms");
 }
 
@@ -205,7 +293,12 @@ fn a_database_is_followed_too() {
 fn the_help_says_what_can_be_waited_for() {
     let mut child = start(Path::new("x"), &["--help"]);
     let mut help = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut help).unwrap();
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut help)
+        .unwrap();
     assert!(child.wait().unwrap().success());
     for word in ["--until", "--timeout", "silent>90s", "130"] {
         assert!(help.contains(word), "{word}: {help}");
@@ -217,7 +310,14 @@ fn the_help_says_what_can_be_waited_for() {
 fn a_copy_of_an_old_session_is_not_at_work() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("session.jsonl");
-    fs::write(&path, format!("{PROMPT}\n").replace("2026-01-31", "2025-01-31")).unwrap();
-    let output = end(start(&path, &["--until", "unclean", "--timeout", "20s"]), || {});
+    fs::write(
+        &path,
+        format!("{PROMPT}\n").replace("2026-01-31", "2025-01-31"),
+    )
+    .unwrap();
+    let output = end(
+        start(&path, &["--until", "unclean", "--timeout", "20s"]),
+        || {},
+    );
     assert_eq!(output.status.code(), Some(0), "{output:?}");
 }

@@ -40,17 +40,26 @@ fn row(name: &str, title: &str, project: &str, format: &'static str) -> SessionR
         unreadable: None,
         project: None,
     };
-    SessionRow { is_complete: true, ..SessionRow::found(&found, None) }
+    SessionRow {
+        is_complete: true,
+        ..SessionRow::found(&found, None)
+    }
 }
 
 fn said(voice: Voice, text: &str) -> Said {
-    Said { voice, text: Text::clean(text) }
+    Said {
+        voice,
+        text: Text::clean(text),
+    }
 }
 
 /// One that needs nobody, one that is asked about, one that waits for a prompt, one that cannot be read.
 fn fleet() -> Vec<SessionRow> {
     let working = SessionRow {
-        activity: Activity::Tool { name: Text::from("Bash"), since: Some(ago(42)) },
+        activity: Activity::Tool {
+            name: Text::from("Bash"),
+            since: Some(ago(42)),
+        },
         need: Need::Works,
         call: Some(Call {
             name: Text::from("Bash"),
@@ -59,7 +68,10 @@ fn fleet() -> Vec<SessionRow> {
         }),
         last: vec![
             said(Voice::User, "Bake the bread"),
-            said(Voice::Agent, "First the dough, then the oven.\nIt takes an hour."),
+            said(
+                Voice::Agent,
+                "First the dough, then the oven.\nIt takes an hour.",
+            ),
             said(Voice::Open, "Bash make bread"),
         ],
         ..row("a1", "Bake the bread", "mill", "claude-code")
@@ -103,7 +115,11 @@ fn wall(size: (u16, u16)) -> Stage {
     let mut stage = Stage::made(size);
     stage.app.wall.recent_ms = 3 * 3_600_000;
     stage.press("S");
-    assert!(matches!(stage.asked.as_slice(), [Effect::FollowAll]), "{:?}", stage.asked);
+    assert!(
+        matches!(stage.asked.as_slice(), [Effect::FollowAll]),
+        "{:?}",
+        stage.asked
+    );
     tell(&mut stage, fleet());
     stage.happen(Event::News(Box::new(News::Complete)));
     stage.arrange();
@@ -111,13 +127,19 @@ fn wall(size: (u16, u16)) -> Stage {
 }
 
 fn chosen(stage: &Stage) -> String {
-    stage.app.wall.chosen().map(|row| row.head.id.clone().unwrap().to_string()).unwrap_or_default()
+    stage
+        .app
+        .wall
+        .chosen()
+        .map(|row| row.head.id.clone().unwrap().to_string())
+        .unwrap_or_default()
 }
 
 /// The ids of the rows from top to bottom.
 fn order(stage: &Stage) -> Vec<String> {
     let rows = stage.app.wall.in_sight(100).filter_map(|(_, row, _)| row);
-    rows.map(|row| row.head.id.clone().unwrap().to_string()).collect()
+    rows.map(|row| row.head.id.clone().unwrap().to_string())
+        .collect()
 }
 
 #[test]
@@ -136,7 +158,11 @@ fn it_looks_so() {
 fn who_needs_somebody_most_comes_first() {
     let mut stage = wall((100, 24));
     assert_eq!(order(&stage), ["b2", "d4", "c3", "a1"]);
-    assert_eq!(chosen(&stage), "b2", "until a key is pressed the first one is chosen");
+    assert_eq!(
+        chosen(&stage),
+        "b2",
+        "until a key is pressed the first one is chosen"
+    );
     stage.press("j");
     assert_eq!(chosen(&stage), "d4");
     let mut first = fleet().remove(2);
@@ -161,9 +187,16 @@ fn rows_are_sorted_grouped_and_filtered() {
     stage.press("z r");
     assert_eq!(order(&stage), ["c3", "d4", "b2", "a1"]);
     stage.press("z r > +");
-    assert_eq!((stage.app.wall.sort, stage.app.wall.group), (Sort::Need, Group::Project));
+    assert_eq!(
+        (stage.app.wall.sort, stage.app.wall.group),
+        (Sort::Need, Group::Project)
+    );
     assert_eq!(order(&stage), ["b2", "d4", "c3", "a1"]);
-    assert!(stage.picture().contains("yard  2 sessions · 2 need you"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("yard  2 sessions · 2 need you"),
+        "{}",
+        stage.picture()
+    );
     for (typed, wanted) in [
         ("waiting", &["b2", "c3"][..]),
         ("project:mill -waiting", &["a1"]),
@@ -178,8 +211,17 @@ fn rows_are_sorted_grouped_and_filtered() {
         assert!(stage.app.wall.filter.is_none());
     }
     stage.press("&").type_in("role:user").press("enter");
-    assert!(matches!(stage.app.mode, Mode::OnWall { .. }), "what cannot be asked of a session is not taken");
-    assert!(stage.picture().contains("at 1: role is a fact of what is in a session"), "{}", stage.picture());
+    assert!(
+        matches!(stage.app.mode, Mode::OnWall { .. }),
+        "what cannot be asked of a session is not taken"
+    );
+    assert!(
+        stage
+            .picture()
+            .contains("at 1: role is a fact of what is in a session"),
+        "{}",
+        stage.picture()
+    );
     stage.press("esc");
     assert!(matches!(stage.app.mode, Mode::Wall));
 }
@@ -210,33 +252,65 @@ fn enter_opens_and_q_leads_back() {
     stage.asked.clear();
     stage.press("q");
     assert!(matches!(stage.app.mode, Mode::Normal));
-    assert!(matches!(stage.asked[..], [Effect::LeaveAll]), "nobody needs them any more");
+    assert!(
+        matches!(stage.asked[..], [Effect::LeaveAll]),
+        "nobody needs them any more"
+    );
     stage.asked.clear();
     stage.app.came_from = CameFrom::Wall;
     stage.press("q");
     assert!(matches!(stage.asked[..], [Effect::Leave]));
     stage.press("S ? q");
-    assert!(matches!(stage.app.mode, Mode::Wall), "the help leads back to the wall");
+    assert!(
+        matches!(stage.app.mode, Mode::Wall),
+        "the help leads back to the wall"
+    );
 }
 
 #[test]
 fn an_alarm_watches_all_and_names_the_session() {
     let mut stage = wall((100, 24));
     stage.asked.clear();
-    stage.press("w").type_in("waiting or err | beep").press("enter");
-    assert!(matches!(&stage.asked[..], [Effect::WatchAll(all)] if all.len() == 1), "{:?}", stage.asked);
+    stage
+        .press("w")
+        .type_in("waiting or err | beep")
+        .press("enter");
+    assert!(
+        matches!(&stage.asked[..], [Effect::WatchAll(all)] if all.len() == 1),
+        "{:?}",
+        stage.asked
+    );
     stage.asked.clear();
-    let rang = Rang { row: fleet().remove(1), alarm: 0, words: "waits for you".to_owned() };
+    let rang = Rang {
+        row: fleet().remove(1),
+        alarm: 0,
+        words: "waits for you".to_owned(),
+    };
     stage.happen(Event::News(Box::new(News::Rang(Box::new(rang)))));
-    let [Effect::Notify(notice)] = &stage.asked[..] else { panic!("{:?}", stage.asked) };
-    assert_eq!((notice.words.as_str(), notice.command.as_deref()), ("waits for you", Some("beep")));
-    assert_eq!(notice.address.as_deref(), Some("/home/me/sessions/b2.jsonl"));
+    let [Effect::Notify(notice)] = &stage.asked[..] else {
+        panic!("{:?}", stage.asked)
+    };
+    assert_eq!(
+        (notice.words.as_str(), notice.command.as_deref()),
+        ("waits for you", Some("beep"))
+    );
+    assert_eq!(
+        notice.address.as_deref(),
+        Some("/home/me/sessions/b2.jsonl")
+    );
     assert!(!notice.session.contains('\u{1b}'), "{:?}", notice.session);
     stage.asked.clear();
     stage.press("w ctrl-u enter");
-    assert!(matches!(&stage.asked[..], [Effect::WatchAll(all)] if all.is_empty()), "{:?}", stage.asked);
+    assert!(
+        matches!(&stage.asked[..], [Effect::WatchAll(all)] if all.is_empty()),
+        "{:?}",
+        stage.asked
+    );
     stage.press("w").type_in("wating").press("enter");
-    assert!(matches!(stage.app.mode, Mode::OnWall { .. }), "a slip is no alarm that never comes");
+    assert!(
+        matches!(stage.app.mode, Mode::OnWall { .. }),
+        "a slip is no alarm that never comes"
+    );
 }
 
 #[test]
@@ -248,15 +322,27 @@ fn what_was_left_in_the_middle_of_its_work_stands_before_what_is_done() {
         row.head.ended = Some(ago(minutes * 60));
         row
     };
-    let idle = |minutes: i64| Activity::Idle { since: Some(ago(minutes * 60)) };
-    let rows = [("e5", idle(70), 70), ("f6", Activity::Unclean, 150), ("g7", idle(80), 80)];
-    tell(&mut stage, rows.map(|(name, activity, minutes)| rested(name, activity, minutes)));
+    let idle = |minutes: i64| Activity::Idle {
+        since: Some(ago(minutes * 60)),
+    };
+    let rows = [
+        ("e5", idle(70), 70),
+        ("f6", Activity::Unclean, 150),
+        ("g7", idle(80), 80),
+    ];
+    tell(
+        &mut stage,
+        rows.map(|(name, activity, minutes)| rested(name, activity, minutes)),
+    );
     assert_eq!(order(&stage), ["b2", "d4", "c3", "a1", "f6", "e5", "g7"]);
     // Of one without any time nobody knows how long that is past.
     let mut timeless = rested("h8", Activity::Unclean, 0);
     timeless.head.ended = None;
     tell(&mut stage, [timeless]);
-    assert_eq!(order(&stage), ["b2", "d4", "c3", "a1", "f6", "e5", "g7", "h8"]);
+    assert_eq!(
+        order(&stage),
+        ["b2", "d4", "c3", "a1", "f6", "e5", "g7", "h8"]
+    );
 }
 
 /// What a command asked for, and what it left on the screen.
@@ -269,7 +355,10 @@ fn command(stage: &mut Stage, line: &str) -> (Vec<Effect>, Mode, String) {
 #[test]
 fn commands_are_of_all_sessions() {
     let (asked, mode, _) = command(&mut wall((100, 24)), "usage");
-    assert!(matches!((&asked[..], mode), ([Effect::Count(_)], Mode::Ledger)), "{asked:?}");
+    assert!(
+        matches!((&asked[..], mode), ([Effect::Count(_)], Mode::Ledger)),
+        "{asked:?}"
+    );
     let mut stage = wall((100, 24));
     let mut run = |line: &str| command(&mut stage, line);
     assert!(matches!(&run("watch err").0[..], [Effect::WatchAll(all)] if all.len() == 1));
@@ -280,24 +369,39 @@ fn commands_are_of_all_sessions() {
     let (_, _, picture) = run("fly");
     assert!(picture.contains("no command is called fly"), "{picture}");
     assert!(matches!(run("filter waiting").1, Mode::Wall));
-    assert!(matches!(run("filter (").1, Mode::OnWall { .. }), "a slip goes on being typed");
+    assert!(
+        matches!(run("filter (").1, Mode::OnWall { .. }),
+        "a slip goes on being typed"
+    );
     stage.press("esc");
     assert!(matches!(command(&mut stage, "help").1, Mode::Help { .. }));
     stage.press("esc");
     let (_, mode, picture) = command(&mut stage, "help finding");
-    assert!(matches!(mode, Mode::Raw(_)) && picture.contains("Help on finding"), "{picture}");
+    assert!(
+        matches!(mode, Mode::Raw(_)) && picture.contains("Help on finding"),
+        "{picture}"
+    );
     assert!(matches!(stage.press("esc").app.mode, Mode::Wall));
-    assert!(matches!(&command(&mut stage, "quit-now").0[..], [Effect::Quit]));
+    assert!(matches!(
+        &command(&mut stage, "quit-now").0[..],
+        [Effect::Quit]
+    ));
 }
 
 #[test]
 fn the_end_of_a_session_is_set_as_the_session_sets_it() {
     let mut stage = wall((200, 30));
     let mut first = fleet().remove(1);
-    first.last = vec![said(Voice::Agent, "It has **three** parts:\n\n- the `stone`\n- the wheel")];
+    first.last = vec![said(
+        Voice::Agent,
+        "It has **three** parts:\n\n- the `stone`\n- the wheel",
+    )];
     tell(&mut stage, [first]);
     let picture = stage.picture();
-    assert!(picture.contains("It has three parts:") && picture.contains("• the stone"), "{picture}");
+    assert!(
+        picture.contains("It has three parts:") && picture.contains("• the stone"),
+        "{picture}"
+    );
 }
 
 #[test]
@@ -305,29 +409,60 @@ fn who_works_stands_by_when_it_began_and_titles_by_their_letters() {
     let mut stage = wall((100, 24));
     let working = |name: &str, title: &str, seconds: i64| {
         let mut row = row(name, title, "mill", "pi");
-        (row.need, row.activity) = (Need::Works, Activity::Model { since: Some(ago(5)) });
+        (row.need, row.activity) = (
+            Need::Works,
+            Activity::Model {
+                since: Some(ago(5)),
+            },
+        );
         row.head.started = Some(ago(seconds));
         row
     };
-    tell(&mut stage, [working("e5", "clean the barn", 60), working("f6", "Admit the fox", 5_000)]);
-    assert_eq!(order(&stage), ["b2", "d4", "c3", "e5", "a1", "f6"], "the newest first");
+    tell(
+        &mut stage,
+        [
+            working("e5", "clean the barn", 60),
+            working("f6", "Admit the fox", 5_000),
+        ],
+    );
+    assert_eq!(
+        order(&stage),
+        ["b2", "d4", "c3", "e5", "a1", "f6"],
+        "the newest first"
+    );
     stage.press("<");
-    assert_eq!(order(&stage)[..3], ["f6", "a1", "e5"], "a capital is a letter like others");
+    assert_eq!(
+        order(&stage)[..3],
+        ["f6", "a1", "e5"],
+        "a capital is a letter like others"
+    );
 }
 
 #[test]
 fn the_head_of_what_is_sorted_by_stands_out() {
     let mut stage = wall((180, 24));
     let theme = Theme::dark();
-    for (sort, head) in [(Sort::Cost, "cost"), (Sort::Hour, "per hour"), (Sort::Context, "ctx")] {
+    for (sort, head) in [
+        (Sort::Cost, "cost"),
+        (Sort::Hour, "per hour"),
+        (Sort::Context, "ctx"),
+    ] {
         while stage.app.wall.sort != sort {
             stage.press(">");
         }
         let (line, buffer) = (stage.line(1), stage.buffer());
         for other in ["cost", "per hour", "ctx"] {
             let x = u16::try_from(line.find(other).unwrap()).unwrap();
-            let style = if other == head { theme.accent } else { theme.dim };
-            assert_eq!(Some(buffer[(x, 1)].fg), style.fg, "{other} by {sort:?}: {line}");
+            let style = if other == head {
+                theme.accent
+            } else {
+                theme.dim
+            };
+            assert_eq!(
+                Some(buffer[(x, 1)].fg),
+                style.fg,
+                "{other} by {sort:?}: {line}"
+            );
         }
     }
 }
@@ -335,15 +470,20 @@ fn the_head_of_what_is_sorted_by_stands_out() {
 #[test]
 fn a_mistake_is_red_where_it_is_typed() {
     let mut stage = wall((160, 24));
-    for (key, sign, right, wrong) in [("&", "&", "err or ", "role:user"), ("w", "!", "err or ", "wating")] {
+    for (key, sign, right, wrong) in [
+        ("&", "&", "err or ", "role:user"),
+        ("w", "!", "err or ", "wating"),
+    ] {
         stage.press(key).type_in(right).type_in(wrong);
         let y = (0..24)
             .rfind(|y| stage.line(*y).starts_with(sign))
             .unwrap_or_else(|| panic!("{}", stage.picture()));
         let (buffer, bad) = (stage.buffer(), Theme::dark().bad.fg);
         let cells = (0..160).map(|x| &buffer[(x, y)]);
-        let red: String =
-            cells.filter(|cell| Some(cell.fg) == bad).map(ratatui::buffer::Cell::symbol).collect();
+        let red: String = cells
+            .filter(|cell| Some(cell.fg) == bad)
+            .map(ratatui::buffer::Cell::symbol)
+            .collect();
         assert_eq!(red, wrong, "{}", stage.picture());
         stage.press("esc");
     }

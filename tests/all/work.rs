@@ -15,8 +15,15 @@ use crate::stage::{Stage, fixture};
 /// The result of a call that goes on as this work.
 fn begun(call: &str, seconds: i64, handle: &str) -> Edit {
     match result_at(call, seconds, "it goes on", Verdict::Done) {
-        Edit::Result { call, mut result, lane } => {
-            result.work = Some(Box::new(Work { handle: Text::from(handle), ..Work::default() }));
+        Edit::Result {
+            call,
+            mut result,
+            lane,
+        } => {
+            result.work = Some(Box::new(Work {
+                handle: Text::from(handle),
+                ..Work::default()
+            }));
             Edit::Result { call, result, lane }
         }
         other => other,
@@ -25,16 +32,42 @@ fn begun(call: &str, seconds: i64, handle: &str) -> Edit {
 
 /// A record about work, with the entry that shows it.
 fn told(by: &str, seconds: i64, handle: &str, carrier: Carrier, exit: i64) -> [Edit; 2] {
-    let verdict = if exit == 0 { Verdict::Done } else { Verdict::Failed };
-    let end = End { verdict, exit: Some(exit), at: None };
+    let verdict = if exit == 0 {
+        Verdict::Done
+    } else {
+        Verdict::Failed
+    };
+    let end = End {
+        verdict,
+        exit: Some(exit),
+        at: None,
+    };
     let at = Some(Timestamp(START + seconds * 1_000));
-    let update = Update { by: Text::from(by), at, carrier, end: Some(end) };
-    let about = About { call: None, handle: Some(Text::from(handle)) };
+    let update = Update {
+        by: Text::from(by),
+        at,
+        carrier,
+        end: Some(end),
+    };
+    let about = About {
+        call: None,
+        handle: Some(Text::from(handle)),
+    };
     let words = "<task-notification>it ended</task-notification>";
     let shown = entry(by, seconds, Role::Harness, |batch| {
-        vec![BlockKind::Raw(Raw { title: Text::from("task notification"), body: batch.output(words) })]
+        vec![BlockKind::Raw(Raw {
+            title: Text::from("task notification"),
+            body: batch.output(words),
+        })]
     });
-    [Edit::Update { about, update, lane: None }, shown]
+    [
+        Edit::Update {
+            about,
+            update,
+            lane: None,
+        },
+        shown,
+    ]
 }
 
 #[test]
@@ -46,14 +79,27 @@ fn one_row_stands_for_all_that_tells_an_end() {
         picture.contains("bash \"In the harbour\" ended  exit 3 · ran 4m58s · told 7m00s later"),
         "{picture}"
     );
-    assert!(picture.contains("ended  ran 5m28s · never told to the model"), "{picture}");
+    assert!(
+        picture.contains("ended  ran 5m28s · never told to the model"),
+        "{picture}"
+    );
     assert!(picture.contains("no end recorded"), "{picture}");
-    assert_eq!(picture.matches(" ended  ").count(), 2, "what a poll told has no row of its own:\n{picture}");
-    assert!(!picture.contains("task-notification") && !picture.contains("queued"), "{picture}");
+    assert_eq!(
+        picture.matches(" ended  ").count(),
+        2,
+        "what a poll told has no row of its own:\n{picture}"
+    );
+    assert!(
+        !picture.contains("task-notification") && !picture.contains("queued"),
+        "{picture}"
+    );
     stage.resize(140, 200);
     stage.press("+");
     let picture = stage.picture();
-    assert!(picture.contains("exit 3 · ran 4m58s · in the queue"), "{picture}");
+    assert!(
+        picture.contains("exit 3 · ran 4m58s · in the queue"),
+        "{picture}"
+    );
 }
 
 #[test]
@@ -68,7 +114,15 @@ fn a_key_leads_along_a_call_to_the_answer_that_saw_its_end() {
             assert_eq!(stage.focused_key(), *key, "{}", stage.picture());
         }
     };
-    walk(&mut stage, &["ba5e0009-1111-4222-8333-444455556666", "msg_01Bg4", "msg_01Bg1", notice]);
+    walk(
+        &mut stage,
+        &[
+            "ba5e0009-1111-4222-8333-444455556666",
+            "msg_01Bg4",
+            "msg_01Bg1",
+            notice,
+        ],
+    );
     stage.press("g ] t ] t");
     walk(&mut stage, &["msg_01Bg2", "msg_01Bg3", "msg_01Bg1"]);
     stage.press("+ g ] t");
@@ -79,42 +133,77 @@ fn a_key_leads_along_a_call_to_the_answer_that_saw_its_end() {
 fn what_goes_on_has_a_clock_until_it_ends() {
     let mut stage = Stage::made((130, 30));
     let clock = |stage: &mut Stage, seconds: i64| {
-        stage.happen(Event::Tick { now: Timestamp(START + seconds * 1_000) });
+        stage.happen(Event::Tick {
+            now: Timestamp(START + seconds * 1_000),
+        });
         stage.arrange();
     };
     clock(&mut stage, 10);
     stage.add([
         prompt("p", "test it"),
-        with(calls("c1", 1, "bash", ToolKind::Run, "cargo test"), |entry| entry.key = "a1".into()),
+        with(
+            calls("c1", 1, "bash", ToolKind::Run, "cargo test"),
+            |entry| entry.key = "a1".into(),
+        ),
         begun("c1", 2, "w1"),
         says("a2", 3, Role::Assistant, "It runs."),
     ]);
     stage.feed(Feed::CaughtUp);
     clock(&mut stage, 70);
-    assert!(stage.picture().contains("running 1:09"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("running 1:09"),
+        "{}",
+        stage.picture()
+    );
     assert!(stage.app.reader.ticks(), "its clock goes on");
     let picture = stage.picture();
-    assert!(picture.contains("waiting 1:07 · 1 running") && picture.contains("RUNNING"), "{picture}");
-    let listed = picture.lines().find(|line| line.contains("bash cargo test")).unwrap();
+    assert!(
+        picture.contains("waiting 1:07 · 1 running") && picture.contains("RUNNING"),
+        "{picture}"
+    );
+    let listed = picture
+        .lines()
+        .find(|line| line.contains("bash cargo test"))
+        .unwrap();
     assert!(listed.contains("1:09"), "{picture}");
     stage.press("6");
     clock(&mut stage, 70);
     let picture = stage.picture();
-    let listed = picture.lines().find(|line| line.contains("bash  cargo test")).unwrap_or_default();
-    assert!(listed.contains("running") && listed.contains("1:09"), "{picture}");
+    let listed = picture
+        .lines()
+        .find(|line| line.contains("bash  cargo test"))
+        .unwrap_or_default();
+    assert!(
+        listed.contains("running") && listed.contains("1:09"),
+        "{picture}"
+    );
     stage.press("esc");
     stage.add(told("q", 80, "w1", Carrier::Queue, 1));
     clock(&mut stage, 85);
     let picture = stage.picture();
-    assert!(picture.contains("exit 1") && !picture.contains("running"), "{picture}");
-    assert!(picture.contains("bash \"cargo test\" ended  exit 1 · ran 1m19s · in the queue"), "{picture}");
+    assert!(
+        picture.contains("exit 1") && !picture.contains("running"),
+        "{picture}"
+    );
+    assert!(
+        picture.contains("bash \"cargo test\" ended  exit 1 · ran 1m19s · in the queue"),
+        "{picture}"
+    );
     stage.add(told("n", 90, "w1", Carrier::Notice, 1));
     let picture = stage.picture();
-    assert!(picture.contains("ran 1m19s · told 10.0s later"), "{picture}");
+    assert!(
+        picture.contains("ran 1m19s · told 10.0s later"),
+        "{picture}"
+    );
     assert_eq!(picture.matches(" ended  ").count(), 1, "{picture}");
     stage.add(told("n2", 95, "w1", Carrier::Notice, 1));
     stage.add([answer("a3", "It failed.")]);
-    assert_eq!(stage.picture().matches(" ended  ").count(), 1, "{}", stage.picture());
+    assert_eq!(
+        stage.picture().matches(" ended  ").count(),
+        1,
+        "{}",
+        stage.picture()
+    );
     // A file that nobody writes any more has no clock.
     let mut stage = Stage::made((130, 30));
     stage.add([
@@ -123,7 +212,11 @@ fn what_goes_on_has_a_clock_until_it_ends() {
         begun("c1", 2, "w1"),
     ]);
     stage.feed(Feed::CaughtUp);
-    assert!(stage.picture().contains("no end recorded"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("no end recorded"),
+        "{}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -132,7 +225,13 @@ fn the_table_of_calls_says_how_much_later_the_model_was_told() {
     let mut stage = Stage::open(&path, (120, 40), Theme::dark());
     stage.press("3");
     let picture = stage.picture();
-    let row = |words: &str| picture.lines().find(|line| line.contains(words)).unwrap().to_owned();
+    let row = |words: &str| {
+        picture
+            .lines()
+            .find(|line| line.contains(words))
+            .unwrap()
+            .to_owned()
+    };
     assert!(picture.contains("told"), "{picture}");
     assert!(
         row("make dredge").contains("exit 3") && row("make dredge").contains("4m58s   7m00s"),

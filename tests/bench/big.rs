@@ -56,7 +56,10 @@ fn measure(name: &str, path: &Path) {
     for _ in 0..STARTS {
         let mut console = Console::start(&program, SIZE, home.path());
         let Some(shown) = console.wait(PATIENCE, |console| console.shows(LAST)) else {
-            println!("the newest entry never came; the screen:\n{}", console.text());
+            println!(
+                "the newest entry never came; the screen:\n{}",
+                console.text()
+            );
             continue;
         };
         newest.push(ms(shown - console.started));
@@ -66,8 +69,9 @@ fn measure(name: &str, path: &Path) {
         peaks.push(console.facts().peak);
         console.quit("Q");
     }
-    let cell =
-        |figures: &mut [f64]| middle(figures).map_or("–".to_owned(), |figure| format!("{figure:.0}"));
+    let cell = |figures: &mut [f64]| {
+        middle(figures).map_or("–".to_owned(), |figure| format!("{figure:.0}"))
+    };
     println!(
         "| {name} | {:.0} MB | {} | {} | {} |",
         size(path.parent().unwrap()) as f64 / 1e6,
@@ -89,7 +93,9 @@ fn size(folder: &Path) -> u64 {
 
 fn write(path: &Path, records: impl IntoIterator<Item = String>) {
     let mut out = BufWriter::with_capacity(1 << 20, File::create(path).unwrap());
-    records.into_iter().for_each(|record| writeln!(out, "{record}").unwrap());
+    records
+        .into_iter()
+        .for_each(|record| writeln!(out, "{record}").unwrap());
     out.flush().unwrap();
 }
 
@@ -97,7 +103,12 @@ fn long_line(folder: &Path, words: &Words) -> PathBuf {
     let path = folder.join("session.jsonl");
     let mut emitter = Emitter::new(Shape::Claude, words);
     let mut records: Vec<String> = (0..50).flat_map(|_| emitter.turn(false)).collect();
-    let text = words.prose.iter().map(|text| &**text).collect::<Vec<_>>().join(r"\n");
+    let text = words
+        .prose
+        .iter()
+        .map(|text| &**text)
+        .collect::<Vec<_>>()
+        .join(r"\n");
     records.push(emitter.answer(&text.repeat(50_000_000 / text.len() + 1)));
     records.extend(emitter.end());
     write(&path, records);
@@ -127,8 +138,9 @@ fn many_lanes(folder: &Path, words: &Words) -> PathBuf {
         let agent = format!(r#""isSidechain":true,"agentId":"a{number:06}""#);
         let lines = lines.map(|line| line.replacen(r#""isSidechain":false"#, &agent, 1));
         write(&agents.join(format!("agent-a{number:06}.jsonl")), lines);
-        let facts =
-            format!(r#"{{"agentType":"Explore","description":"Sound {number}","toolUseId":"{call}"}}"#);
+        let facts = format!(
+            r#"{{"agentType":"Explore","description":"Sound {number}","toolUseId":"{call}"}}"#
+        );
         fs::write(agents.join(format!("agent-a{number:06}.meta.json")), facts).unwrap();
     }
     records.extend(emitter.end());
@@ -138,7 +150,11 @@ fn many_lanes(folder: &Path, words: &Words) -> PathBuf {
 
 /// The id of the message that a part belongs to, else that of the message itself.
 fn message_of(record: &str) -> &str {
-    let name = if record.contains(r#""messageID":""#) { r#""messageID":""# } else { r#""id":""# };
+    let name = if record.contains(r#""messageID":""#) {
+        r#""messageID":""#
+    } else {
+        r#""id":""#
+    };
     let at = record.find(name).unwrap() + name.len();
     let rest = &record[at..];
     &rest[..rest.find('"').unwrap()]
@@ -231,10 +247,16 @@ fn database(folder: &Path, words: &Words) -> PathBuf {
             } else {
                 "INSERT INTO message SELECT ?1, 'ses_bench', ?3, ?3, ?4 WHERE ?2 = ?1"
             };
-            transaction.prepare_cached(sql).unwrap().execute(values).unwrap();
+            transaction
+                .prepare_cached(sql)
+                .unwrap()
+                .execute(values)
+                .unwrap();
         }
         transaction.commit().unwrap();
     }
-    connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    connection
+        .execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")
+        .unwrap();
     path
 }

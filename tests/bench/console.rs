@@ -94,7 +94,11 @@ impl Console {
         for name in UNSET {
             command.env_remove(name);
         }
-        let environment = [("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("LANG", "C.UTF-8")];
+        let environment = [
+            ("TERM", "xterm-256color"),
+            ("COLORTERM", "truecolor"),
+            ("LANG", "C.UTF-8"),
+        ];
         for (name, value) in environment.iter().chain(variables) {
             command.env(name, value);
         }
@@ -109,7 +113,10 @@ impl Console {
         std::thread::spawn(move || {
             let mut buffer = vec![0; 65_536];
             while let Ok(count @ 1..) = reader.read(&mut buffer) {
-                if send.send((Instant::now(), buffer[..count].to_vec())).is_err() {
+                if send
+                    .send((Instant::now(), buffer[..count].to_vec()))
+                    .is_err()
+                {
                     return;
                 }
             }
@@ -118,7 +125,18 @@ impl Console {
         let master = pair.master;
         let (first_byte, bytes, is_over) = (None, 0, false);
         let typed = VecDeque::new();
-        Self { child, master, writer, output, screen, started, first_byte, bytes, typed, is_over }
+        Self {
+            child,
+            master,
+            writer,
+            output,
+            screen,
+            started,
+            first_byte,
+            bytes,
+            typed,
+            is_over,
+        }
     }
 
     /// Takes what comes next, and says when it came.
@@ -144,7 +162,11 @@ impl Console {
     }
 
     /// Waits until the screen is as it should be; says when that came, or `None` if it never did.
-    pub(crate) fn wait(&mut self, patience: Duration, is_so: impl Fn(&Self) -> bool) -> Option<Instant> {
+    pub(crate) fn wait(
+        &mut self,
+        patience: Duration,
+        is_so: impl Fn(&Self) -> bool,
+    ) -> Option<Instant> {
         let end = Instant::now() + patience;
         while !self.is_over && Instant::now() < end {
             let at = self.pump(Duration::from_millis(50));
@@ -175,8 +197,12 @@ impl Console {
     pub(crate) fn send(&mut self, keys: &str) -> Instant {
         let at = Instant::now();
         self.typed.push_back(keys.to_owned());
-        self.typed.drain(..self.typed.len().saturating_sub(REMEMBERED));
-        let _ = self.writer.write_all(keys.as_bytes()).and_then(|()| self.writer.flush());
+        self.typed
+            .drain(..self.typed.len().saturating_sub(REMEMBERED));
+        let _ = self
+            .writer
+            .write_all(keys.as_bytes())
+            .and_then(|()| self.writer.flush());
         at
     }
 
@@ -205,17 +231,31 @@ impl Console {
 
     /// What the system says of the process; nothing where there is no `/proc`.
     pub(crate) fn facts(&self) -> Facts {
-        let Some(pid) = self.child.process_id() else { return Facts::default() };
+        let Some(pid) = self.child.process_id() else {
+            return Facts::default();
+        };
         let root = Path::new("/proc").join(pid.to_string());
         let status = fs::read_to_string(root.join("status")).unwrap_or_default();
         let megabytes = |name: &str| field(&status, name) as f64 * 1024.0 / 1e6;
         let stat = fs::read_to_string(root.join("stat")).unwrap_or_default();
-        let times = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-        let ticks: u64 = times.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
-        let tasks = fs::read_dir(root.join("task")).into_iter().flatten().flatten();
+        let times = stat
+            .rsplit(')')
+            .next()
+            .unwrap_or_default()
+            .split_whitespace();
+        let ticks: u64 = times
+            .skip(11)
+            .take(2)
+            .filter_map(|ticks| ticks.parse::<u64>().ok())
+            .sum();
+        let tasks = fs::read_dir(root.join("task"))
+            .into_iter()
+            .flatten()
+            .flatten();
         let switches = tasks.map(|task| {
             let status = fs::read_to_string(task.path().join("status")).unwrap_or_default();
-            field(&status, "voluntary_ctxt_switches:") + field(&status, "nonvoluntary_ctxt_switches:")
+            field(&status, "voluntary_ctxt_switches:")
+                + field(&status, "nonvoluntary_ctxt_switches:")
         });
         Facts {
             peak: megabytes("VmHWM:"),
@@ -230,7 +270,10 @@ impl Console {
 
     /// How it ended, if it did.
     pub(crate) fn exit(&mut self) -> Option<u32> {
-        self.child.try_wait().unwrap().map(|status| status.exit_code())
+        self.child
+            .try_wait()
+            .unwrap()
+            .map(|status| status.exit_code())
     }
 
     /// Asks it to end, waits a moment, and gives the exit code; ends it if it does not.
@@ -257,7 +300,10 @@ impl Console {
             (screen.bracketed_paste(), "bracketed paste"),
             (has_mouse, "the mouse"),
         ];
-        found.into_iter().filter_map(|(is_left, what)| is_left.then_some(what)).collect()
+        found
+            .into_iter()
+            .filter_map(|(is_left, what)| is_left.then_some(what))
+            .collect()
     }
 }
 
@@ -271,7 +317,8 @@ impl Drop for Console {
 /// A number in a file of `/proc`.
 fn field(text: &str, name: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name));
-    line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+    line.and_then(|rest| rest.split_whitespace().next()?.parse().ok())
+        .unwrap_or(0)
 }
 
 fn cells(count: u16) -> NonZeroU16 {
@@ -279,5 +326,10 @@ fn cells(count: u16) -> NonZeroU16 {
 }
 
 fn pty_size((cols, rows): (u16, u16)) -> PtySize {
-    PtySize { rows, cols, pixel_width: cols * 10, pixel_height: rows * 20 }
+    PtySize {
+        rows,
+        cols,
+        pixel_width: cols * 10,
+        pixel_height: rows * 20,
+    }
 }

@@ -44,8 +44,10 @@ use words::Words;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() {
-    let mut arguments: Vec<String> =
-        std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let mut arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench")
+        .collect();
     let keep = taken(&mut arguments, "--keep", false).is_some();
     let seed = taken(&mut arguments, "--seed", true).map_or(7, |seed| seed.parse().unwrap());
     taken(&mut arguments, "--tv", true);
@@ -53,14 +55,23 @@ fn main() {
     let folder = folder();
     let words = Words::new(seed);
     let numbers = |default: &[u64]| {
-        let asked: Vec<u64> = arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
-        if asked.is_empty() { default.to_vec() } else { asked }
+        let asked: Vec<u64> = arguments
+            .iter()
+            .filter_map(|argument| argument.parse().ok())
+            .collect();
+        if asked.is_empty() {
+            default.to_vec()
+        } else {
+            asked
+        }
     };
     match arguments.first().map(String::as_str) {
         Some("terminal") => terminal::run(&folder, &numbers(&[10, 100]), &words),
         Some("big") => big::run(&folder, &arguments[1..], keep, &words),
         Some("soak") => {
-            let minutes = arguments.get(1).map_or(30.0, |minutes| minutes.parse().unwrap());
+            let minutes = arguments
+                .get(1)
+                .map_or(30.0, |minutes| minutes.parse().unwrap());
             soak::run(minutes, seed);
         }
         _ => pieces(&folder, &numbers(&[10, 100]), &words),
@@ -98,7 +109,11 @@ fn beside() -> Option<String> {
 fn taken(arguments: &mut Vec<String>, name: &str, has_value: bool) -> Option<String> {
     let at = arguments.iter().position(|argument| argument == name)?;
     let option = arguments.remove(at);
-    if has_value { (at < arguments.len()).then(|| arguments.remove(at)) } else { Some(option) }
+    if has_value {
+        (at < arguments.len()).then(|| arguments.remove(at))
+    } else {
+        Some(option)
+    }
 }
 
 /// Sessions are kept between runs, beside the build.
@@ -111,7 +126,10 @@ fn folder() -> PathBuf {
 /// Files that nobody wants to find on a disk later.
 fn forget_large(folder: &Path) {
     for entry in fs::read_dir(folder).unwrap().flatten() {
-        if entry.metadata().is_ok_and(|found| found.is_file() && found.len() > 200_000_000) {
+        if entry
+            .metadata()
+            .is_ok_and(|found| found.is_file() && found.len() > 200_000_000)
+        {
             fs::remove_file(entry.path()).unwrap();
         }
     }

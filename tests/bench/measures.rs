@@ -86,13 +86,25 @@ pub(crate) fn formats(words: &Words) {
         let bytes = records.join("\n");
         let rate = |time: Duration| bytes.len() as f64 / time.as_secs_f64() / 1e6;
         let scan = median(|| {
-            assert_eq!(memchr::memchr_iter(b'\n', bytes.as_bytes()).count(), records.len() - 1);
+            assert_eq!(
+                memchr::memchr_iter(b'\n', bytes.as_bytes()).count(),
+                records.len() - 1
+            );
         });
         let typed = median(|| {
             for record in &records {
                 let record: Typed<'_> = serde_json::from_str(record).unwrap();
-                let message = record.message.map(|message| (message.role, message.content));
-                black_box((record.kind, record.id, record.timestamp, message, record.role, record.content));
+                let message = record
+                    .message
+                    .map(|message| (message.role, message.content));
+                black_box((
+                    record.kind,
+                    record.id,
+                    record.timestamp,
+                    message,
+                    record.role,
+                    record.content,
+                ));
             }
         });
         let values = median(|| {
@@ -102,7 +114,12 @@ pub(crate) fn formats(words: &Words) {
         });
         let edits = median(|| {
             let tally = &decoded(shape, &records, true).tally;
-            assert_eq!((tally.records(), tally.faulty), (records.len() as u64, 0), "{}", shape.name());
+            assert_eq!(
+                (tally.records(), tally.faulty),
+                (records.len() as u64, 0),
+                "{}",
+                shape.name()
+            );
         });
         println!(
             "| `{}` | {:.0} | {:.0} | {:.0} | {:.0} | {:.2} |",
@@ -124,15 +141,31 @@ fn decoded(shape: Shape, records: &[String], stubs_only: bool) -> Batch {
     batch.stubs_only = stubs_only;
     let mut at = 0;
     for (number, record) in records.iter().enumerate() {
-        let (len, line) = (u32::try_from(record.len()).unwrap(), u32::try_from(number + 1).unwrap());
-        let origin = Origin { file: FileId(0), at, len, line };
+        let (len, line) = (
+            u32::try_from(record.len()).unwrap(),
+            u32::try_from(number + 1).unwrap(),
+        );
+        let origin = Origin {
+            file: FileId(0),
+            at,
+            len,
+            line,
+        };
         let place = match shape {
             Shape::Cline => Place::Element,
             Shape::Opencode if record.contains(r#""messageID":""#) => Place::Row("part"),
             Shape::Opencode => Place::Row("message"),
             _ => Place::Line,
         };
-        feed(&mut *decoder, Record { origin, bytes: record.as_bytes() }, place, &mut batch);
+        feed(
+            &mut *decoder,
+            Record {
+                origin,
+                bytes: record.as_bytes(),
+            },
+            place,
+            &mut batch,
+        );
         at += u64::from(len) + 1;
     }
     decoder.finish(&mut batch);
@@ -150,7 +183,9 @@ pub(crate) fn apply(words: &Words) {
         }
     });
     print("serde_json, all ignored (yardstick)", rate(skip), "");
-    let mut batches: Vec<Batch> = (0..5).map(|_| decoded(Shape::Claude, &records, true)).collect();
+    let mut batches: Vec<Batch> = (0..5)
+        .map(|_| decoded(Shape::Claude, &records, true))
+        .collect();
     let edits = batches[0].edits.len();
     let mut entries = 0;
     let apply = median(|| {
@@ -159,7 +194,11 @@ pub(crate) fn apply(words: &Words) {
         entries = transcript.order().len();
         black_box(transcript);
     });
-    print("apply: edits to a transcript", ms(apply), &format!("{edits} edits, {entries} entries"));
+    print(
+        "apply: edits to a transcript",
+        ms(apply),
+        &format!("{edits} edits, {entries} entries"),
+    );
 }
 
 /// A session that is being followed.
@@ -172,16 +211,25 @@ struct Followed {
 impl Followed {
     fn start(path: &Path) -> Self {
         let started = Instant::now();
-        let target = Target { path: path.to_owned(), session: None };
+        let target = Target {
+            path: path.to_owned(),
+            session: None,
+        };
         let session = ingest::open(&target).unwrap_or_else(|error| panic!("{error}"));
         let (send, feed) = bounded(64);
         let stop = Arc::new(AtomicBool::new(false));
         session.follow(send, WatchMode::Native, Arc::clone(&stop), Box::new(|| {}));
-        Self { feed, stop, started }
+        Self {
+            feed,
+            stop,
+            started,
+        }
     }
 
     fn next(&self) -> Feed {
-        self.feed.recv_timeout(Duration::from_secs(60)).expect("the feed goes on")
+        self.feed
+            .recv_timeout(Duration::from_secs(60))
+            .expect("the feed goes on")
     }
 
     /// Waits for everything; says when the last entry came and when the whole was known.
@@ -228,12 +276,17 @@ fn has_entry(batch: &Batch, mark: &str) -> bool {
 
 /// From opening to the last entry, and to the whole.
 pub(crate) fn opening(path: &Path) {
-    let mut times: Vec<(Duration, Duration)> = (0..5).map(|_| Followed::start(path).read_whole()).collect();
+    let mut times: Vec<(Duration, Duration)> =
+        (0..5).map(|_| Followed::start(path).read_whole()).collect();
     times.sort();
     let (last_at, whole_at) = times[times.len() / 2];
     let rate = fs::metadata(path).unwrap().len() as f64 / whole_at.as_secs_f64() / 1e9;
     print("open: last entry received", ms(last_at), "");
-    print("open: whole session known", ms(whole_at), &format!("{rate:.2} GB/s"));
+    print(
+        "open: whole session known",
+        ms(whole_at),
+        &format!("{rate:.2} GB/s"),
+    );
 }
 
 /// From the bytes of a line on disk to the cells of the frame that shows it.
@@ -273,8 +326,16 @@ pub(crate) fn appends(path: &Path, words: &Words) {
         times.push(start.elapsed());
     }
     times.sort();
-    print("append: bytes written to frame, median", ms(times[times.len() / 2]), "");
-    print("append: slowest", ms(times[times.len() - 1]), &format!("of {LINES}"));
+    print(
+        "append: bytes written to frame, median",
+        ms(times[times.len() / 2]),
+        "",
+    );
+    print(
+        "append: slowest",
+        ms(times[times.len() - 1]),
+        &format!("of {LINES}"),
+    );
     drop(followed);
     drop(fs::remove_file(live));
 }
@@ -304,8 +365,15 @@ pub(crate) fn frames(path: &Path) {
             .collect();
         times.sort();
         let laid_out = viewer.app.reader.text.cache.laid_out as f64 / FRAMES as f64;
-        let note = format!("p99 {}, {laid_out:.2} entries laid out", ms(times[FRAMES * 99 / 100]));
-        print(&format!("frame 200x60 {place}, p50"), ms(times[FRAMES / 2]), &note);
+        let note = format!(
+            "p99 {}, {laid_out:.2} entries laid out",
+            ms(times[FRAMES * 99 / 100])
+        );
+        print(
+            &format!("frame 200x60 {place}, p50"),
+            ms(times[FRAMES / 2]),
+            &note,
+        );
     }
 }
 
@@ -316,8 +384,16 @@ pub(crate) fn search(path: &Path) {
     let bytes = fs::metadata(path).unwrap().len() as f64;
     for (what, typed) in [("literal", FAR), ("regex", r"spring\s+tide|cor[a-z]+ant")] {
         viewer.press("esc /");
-        let keys: Vec<String> =
-            typed.chars().map(|c| if c == ' ' { "space".into() } else { c.to_string() }).collect();
+        let keys: Vec<String> = typed
+            .chars()
+            .map(|c| {
+                if c == ' ' {
+                    "space".into()
+                } else {
+                    c.to_string()
+                }
+            })
+            .collect();
         viewer.press(&keys.join(" "));
         let start = Instant::now();
         let mut first = None;
@@ -333,7 +409,12 @@ pub(crate) fn search(path: &Path) {
             };
             let mut hits = Vec::new();
             for (entry, blocks) in &job.entries {
-                hits.extend(hits_of(&job.pattern, job.scope, (*entry, blocks), &mut read));
+                hits.extend(hits_of(
+                    &job.pattern,
+                    job.scope,
+                    (*entry, blocks),
+                    &mut read,
+                ));
             }
             viewer.pager.rest();
             found += hits.len();
@@ -341,7 +422,11 @@ pub(crate) fn search(path: &Path) {
                 first.get_or_insert_with(|| start.elapsed());
             }
             let (generation, number) = (job.generation, job.number);
-            viewer.happen(Event::Searched { generation, number, hits });
+            viewer.happen(Event::Searched {
+                generation,
+                number,
+                hits,
+            });
         }
         let time = start.elapsed();
         assert!(found > 0, "{typed} stands in a prompt");

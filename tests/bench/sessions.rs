@@ -81,7 +81,15 @@ pub(crate) struct Emitter<'w> {
 
 impl<'w> Emitter<'w> {
     pub(crate) fn new(shape: Shape, words: &'w Words) -> Self {
-        Self { shape, words, dice: Dice::new(7), turns: 0, records: 0, ms: 1_772_000_000_000, is_far: false }
+        Self {
+            shape,
+            words,
+            dice: Dice::new(7),
+            turns: 0,
+            records: 0,
+            ms: 1_772_000_000_000,
+            is_far: false,
+        }
     }
 
     /// What stands before the first turn.
@@ -103,7 +111,11 @@ impl<'w> Emitter<'w> {
     pub(crate) fn turn(&mut self, far: bool) -> Vec<String> {
         self.turns += 1;
         let (words, dice) = (self.words, &mut self.dice);
-        let mark = if far && !std::mem::replace(&mut self.is_far, true) { FAR } else { "" };
+        let mark = if far && !std::mem::replace(&mut self.is_far, true) {
+            FAR
+        } else {
+            ""
+        };
         let mut prompt = format!("[T{:06}] {mark} {}", self.turns, dice.pick(&words.prose));
         if self.turns == 1 {
             prompt = format!("{prompt} {} {FIRST}", "Read all of it first. ".repeat(8));
@@ -119,7 +131,13 @@ impl<'w> Emitter<'w> {
                 failed: dice.permille(60),
             })
             .collect();
-        let turn = Turn { number: self.turns, prompt, image, steps, answer: dice.pick(&words.answers) };
+        let turn = Turn {
+            number: self.turns,
+            prompt,
+            image,
+            steps,
+            answer: dice.pick(&words.answers),
+        };
         self.records_of(&turn)
     }
 
@@ -128,25 +146,37 @@ impl<'w> Emitter<'w> {
         self.turns += 1;
         let prompt = format!("[T{:06}] Is it done?", self.turns);
         let answer = "LAST-ENTRY It is done.";
-        self.records_of(&Turn { number: self.turns, prompt, image: None, steps: Vec::new(), answer })
+        self.records_of(&Turn {
+            number: self.turns,
+            prompt,
+            image: None,
+            steps: Vec::new(),
+            answer,
+        })
     }
 
     /// One more answer, for a session that grows.
     pub(crate) fn answer(&mut self, text: &str) -> String {
         match self.shape {
-            Shape::Pi | Shape::Openclaw => self.pi_assistant(&[block_of("text", "text", text)], "stop"),
+            Shape::Pi | Shape::Openclaw => {
+                self.pi_assistant(&[block_of("text", "text", text)], "stop")
+            }
             _ => self.claude_assistant(&[block_of("text", "text", text)], "end_turn", "main"),
         }
     }
 
     /// A call that starts a sub-agent, and its result.
     pub(crate) fn task(&mut self, call: &str, what: &str) -> [String; 2] {
-        let input = format!(r#"{{"description":"{what}","prompt":"{what}","subagent_type":"Explore"}}"#);
+        let input =
+            format!(r#"{{"description":"{what}","prompt":"{what}","subagent_type":"Explore"}}"#);
         let block = format!(r#"{{"type":"tool_use","id":"{call}","name":"Task","input":{input}}}"#);
         let result = format!(
             r#""type":"user","message":{{"role":"user","content":[{{"tool_use_id":"{call}","type":"tool_result","content":"It is deep."}}]}}"#
         );
-        [self.claude_assistant(&[block], "tool_use", call), self.claude_line(&result)]
+        [
+            self.claude_assistant(&[block], "tool_use", call),
+            self.claude_line(&result),
+        ]
     }
 
     fn records_of(&mut self, turn: &Turn<'_>) -> Vec<String> {
@@ -164,7 +194,9 @@ impl<'w> Emitter<'w> {
 
     fn time(&mut self) -> String {
         self.ms += 200 + i64::try_from(self.dice.below(9_000)).unwrap();
-        jiff::Timestamp::from_millisecond(self.ms).unwrap().to_string()
+        jiff::Timestamp::from_millisecond(self.ms)
+            .unwrap()
+            .to_string()
     }
 
     fn uuid(&self) -> String {
@@ -210,30 +242,40 @@ impl<'w> Emitter<'w> {
                 r#"[{{"type":"text","text":"{prompt}"}},{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{image}"}}}}]"#
             ),
         };
-        let mut lines = vec![
-            self.claude_line(&format!(r#""type":"user","message":{{"role":"user","content":{content}}}"#)),
-        ];
+        let mut lines = vec![self.claude_line(&format!(
+            r#""type":"user","message":{{"role":"user","content":{content}}}"#
+        ))];
         for (place, step) in turn.steps.iter().enumerate() {
             let id = call_id(turn, place);
             for block in said(step) {
                 lines.push(self.claude_assistant(&[block], "tool_use", &id));
             }
             let (name, input) = tool(step);
-            let call = format!(r#"{{"type":"tool_use","id":"{id}","name":"{name}","input":{{{input}}}}}"#);
+            let call =
+                format!(r#"{{"type":"tool_use","id":"{id}","name":"{name}","input":{{{input}}}}}"#);
             lines.push(self.claude_assistant(&[call], "tool_use", &id));
             let (output, failed) = (step.output, step.failed);
             let details = match step.tool {
-                0 => format!(r#"{{"stdout":"{output}","stderr":"","interrupted":false,"isImage":false}}"#),
+                0 => format!(
+                    r#"{{"stdout":"{output}","stderr":"","interrupted":false,"isImage":false}}"#
+                ),
                 1 => format!(
                     r#"{{"type":"text","file":{{"filePath":"/srv/harbour/src/tide.rs","content":"{output}","numLines":40,"startLine":1,"totalLines":400}}}}"#
                 ),
-                _ => format!(r#"{{"filePath":"/srv/harbour/src/tide.rs","content":"{}"}}"#, step.code.0),
+                _ => format!(
+                    r#"{{"filePath":"/srv/harbour/src/tide.rs","content":"{}"}}"#,
+                    step.code.0
+                ),
             };
             lines.push(self.claude_line(&format!(
                 r#""type":"user","message":{{"role":"user","content":[{{"tool_use_id":"{id}","type":"tool_result","content":"{output}","is_error":{failed}}}]}},"toolUseResult":{details}"#
             )));
         }
-        lines.push(self.claude_assistant(&[block_of("text", "text", turn.answer)], "end_turn", "end"));
+        lines.push(self.claude_assistant(
+            &[block_of("text", "text", turn.answer)],
+            "end_turn",
+            "end",
+        ));
         if turn.number.is_multiple_of(90) {
             lines.push(self.claude_line(
                 r#""type":"system","subtype":"compact_boundary","content":"Conversation compacted","compactMetadata":{"trigger":"auto","preTokens":155000}"#,
@@ -246,14 +288,20 @@ impl<'w> Emitter<'w> {
 
     fn stream_line(&mut self, fields: &str) -> String {
         self.records += 1;
-        format!(r#"{{{fields},"parent_tool_use_id":null,"session_id":"bench","uuid":"{}"}}"#, self.uuid())
+        format!(
+            r#"{{{fields},"parent_tool_use_id":null,"session_id":"bench","uuid":"{}"}}"#,
+            self.uuid()
+        )
     }
 
     fn stream_answer(&mut self, turn: &Turn<'_>, lines: &mut Vec<String>) {
-        let message = self.claude_message(&[block_of("text", "text", &turn.prompt)], "end_turn", "end");
+        let message =
+            self.claude_message(&[block_of("text", "text", &turn.prompt)], "end_turn", "end");
         let event = |what: &str| format!(r#""type":"stream_event","event":{{{what}}}"#);
         let begun = message.replacen("\"content\":[{", "\"content\":[],\"began\":[{", 1);
-        lines.push(self.stream_line(&event(&format!(r#""type":"message_start","message":{{{begun}}}"#))));
+        lines.push(self.stream_line(&event(&format!(
+            r#""type":"message_start","message":{{{begun}}}"#
+        ))));
         lines.push(self.stream_line(&event(
             r#""type":"content_block_start","index":0,"content_block":{"type":"text","text":""}"#,
         )));
@@ -273,10 +321,13 @@ impl<'w> Emitter<'w> {
         for (place, step) in turn.steps.iter().enumerate() {
             let id = call_id(turn, place);
             let (name, input) = tool(step);
-            let call = format!(r#"{{"type":"tool_use","id":"{id}","name":"{name}","input":{{{input}}}}}"#);
+            let call =
+                format!(r#"{{"type":"tool_use","id":"{id}","name":"{name}","input":{{{input}}}}}"#);
             for block in said(step).into_iter().chain([call]) {
                 let message = self.claude_message(&[block], "tool_use", &id);
-                lines.push(self.stream_line(&format!(r#""type":"assistant","message":{{{message}}}"#)));
+                lines.push(
+                    self.stream_line(&format!(r#""type":"assistant","message":{{{message}}}"#)),
+                );
             }
             let (output, failed) = (step.output, step.failed);
             lines.push(self.stream_line(&format!(
@@ -317,10 +368,18 @@ impl<'w> Emitter<'w> {
         } else {
             ""
         };
-        let mut blocks = vec![block_of("text", "text", &format!("{sender}{}", turn.prompt))];
-        let picture = |image| format!(r#"{{"type":"image","data":"{image}","mimeType":"image/png"}}"#);
+        let mut blocks = vec![block_of(
+            "text",
+            "text",
+            &format!("{sender}{}", turn.prompt),
+        )];
+        let picture =
+            |image| format!(r#"{{"type":"image","data":"{image}","mimeType":"image/png"}}"#);
         blocks.extend(turn.image.map(picture));
-        let mut lines = vec![self.pi_line(&format!(r#""role":"user","content":[{}]"#, blocks.join(",")))];
+        let mut lines = vec![self.pi_line(&format!(
+            r#""role":"user","content":[{}]"#,
+            blocks.join(",")
+        ))];
         for (place, step) in turn.steps.iter().enumerate() {
             let id = call_id(turn, place);
             let (_, input) = tool(step);
@@ -365,13 +424,19 @@ impl<'w> Emitter<'w> {
                 blocks.join(",")
             )
         };
-        elements.push(message(self, "user", &[block_of("text", "text", &turn.prompt)]));
+        elements.push(message(
+            self,
+            "user",
+            &[block_of("text", "text", &turn.prompt)],
+        ));
         for (place, step) in turn.steps.iter().enumerate() {
             let id = call_id(turn, place);
             let name = ["run_commands", "read_files", "editor", "search_codebase"][step.tool];
             let (_, input) = tool(step);
             let mut blocks = said(step);
-            blocks.push(format!(r#"{{"type":"tool_use","id":"{id}","name":"{name}","input":{{{input}}}}}"#));
+            blocks.push(format!(
+                r#"{{"type":"tool_use","id":"{id}","name":"{name}","input":{{{input}}}}}"#
+            ));
             elements.push(message(self, "assistant", &blocks));
             let (output, failed) = (step.output, step.failed);
             let result = format!(
@@ -379,7 +444,11 @@ impl<'w> Emitter<'w> {
             );
             elements.push(message(self, "user", &[result]));
         }
-        elements.push(message(self, "assistant", &[block_of("text", "text", turn.answer)]));
+        elements.push(message(
+            self,
+            "assistant",
+            &[block_of("text", "text", turn.answer)],
+        ));
         elements
     }
 
@@ -396,7 +465,9 @@ impl<'w> Emitter<'w> {
             let (_, input) = tool(step);
             if let Some(text) = step.thinking {
                 let time = format!(r#""time":{{"start":{0},"end":{0}}}"#, self.ms);
-                records.push(self.opencode_part(&format!(r#""type":"reasoning","text":"{text}",{time}"#)));
+                records.push(
+                    self.opencode_part(&format!(r#""type":"reasoning","text":"{text}",{time}"#)),
+                );
             }
             if let Some(text) = step.text {
                 records.push(self.opencode_part(&format!(r#""type":"text","text":"{text}""#)));
@@ -456,9 +527,15 @@ fn call_id(turn: &Turn<'_>, place: usize) -> String {
 /// What is said before a call.
 fn said(step: &Step<'_>) -> Vec<String> {
     let thinking = step.thinking.map(|text| {
-        format!(r#"{{"type":"thinking","thinking":"{text}","signature":"{}"}}"#, "c2lnbmF0dXJl".repeat(40))
+        format!(
+            r#"{{"type":"thinking","thinking":"{text}","signature":"{}"}}"#,
+            "c2lnbmF0dXJl".repeat(40)
+        )
     });
-    thinking.into_iter().chain(step.text.map(|text| block_of("text", "text", text))).collect()
+    thinking
+        .into_iter()
+        .chain(step.text.map(|text| block_of("text", "text", text)))
+        .collect()
 }
 
 fn block_of(kind: &str, field: &str, text: &str) -> String {

@@ -50,7 +50,10 @@ pub(crate) fn run(minutes: f64, seed: u64) {
     let home = folder.path();
     let words = Arc::new(Words::new(seed));
     let sessions = sessions(home, &words);
-    let (stop, lines) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+    let (stop, lines) = (
+        Arc::new(AtomicBool::new(false)),
+        Arc::new(AtomicU64::new(0)),
+    );
     let writers: Vec<JoinHandle<()>> = (0..sessions.len())
         .map(|number| {
             let (path, words) = (sessions[number].clone(), Arc::clone(&words));
@@ -62,7 +65,12 @@ pub(crate) fn run(minutes: f64, seed: u64) {
     // Nothing that a key could start is found.
     let mut console = Console::start_in(&program, SIZE, home, &[("PATH", home.to_str().unwrap())]);
     let mut seen = Seen::default();
-    let over = keep_busy(&mut console, Duration::from_secs_f64(minutes * 60.0), seed, &mut seen);
+    let over = keep_busy(
+        &mut console,
+        Duration::from_secs_f64(minutes * 60.0),
+        seed,
+        &mut seen,
+    );
     let is_early = over.is_some();
     stop.store(true, Ordering::Relaxed);
     for writer in writers {
@@ -73,14 +81,21 @@ pub(crate) fn run(minutes: f64, seed: u64) {
         console.quit("\x1b");
         console.quit("\x1b\x1bQ").or_else(|| console.quit("\x03"))
     });
-    report(&seen, &console, (code, is_early), lines.load(Ordering::Relaxed), &sessions);
+    report(
+        &seen,
+        &console,
+        (code, is_early),
+        lines.load(Ordering::Relaxed),
+        &sessions,
+    );
 }
 
 /// Three sessions where Claude Code keeps them; the first one has a sub-agent.
 fn sessions(home: &Path, words: &Words) -> Vec<PathBuf> {
     let folder = home.join(".claude/projects/-srv-harbour");
     fs::create_dir_all(&folder).unwrap();
-    let paths = (1..=3).map(|number| folder.join(format!("50a50a50-0000-4000-8000-{number:012}.jsonl")));
+    let paths =
+        (1..=3).map(|number| folder.join(format!("50a50a50-0000-4000-8000-{number:012}.jsonl")));
     let mut paths: Vec<PathBuf> = paths.collect();
     for path in &paths {
         let mut emitter = Emitter::new(Shape::Claude, words);
@@ -98,7 +113,9 @@ fn sessions(home: &Path, words: &Words) -> Vec<PathBuf> {
 
 /// Appends turns line by line, about one a second; sometimes a line comes in two pieces.
 fn write(path: &Path, seed: u64, words: &Words, stop: &AtomicBool, lines: &AtomicU64) {
-    let is_agent = path.parent().is_some_and(|folder| folder.ends_with("subagents"));
+    let is_agent = path
+        .parent()
+        .is_some_and(|folder| folder.ends_with("subagents"));
     let mut emitter = Emitter::new(Shape::Claude, words);
     // Its sessions begin where those that were written before end.
     (0..TURNS).for_each(|_| drop(emitter.turn(false)));
@@ -108,9 +125,17 @@ fn write(path: &Path, seed: u64, words: &Words, stop: &AtomicBool, lines: &Atomi
         for line in emitter.turn(false) {
             let mut line = line + "\n";
             if is_agent {
-                line = line.replacen(r#""isSidechain":false"#, r#""isSidechain":true,"agentId":"50a5""#, 1);
+                line = line.replacen(
+                    r#""isSidechain":false"#,
+                    r#""isSidechain":true,"agentId":"50a5""#,
+                    1,
+                );
             }
-            let (first, rest) = line.as_bytes().split_at(if dice.permille(100) { line.len() / 2 } else { 0 });
+            let (first, rest) = line.as_bytes().split_at(if dice.permille(100) {
+                line.len() / 2
+            } else {
+                0
+            });
             file.write_all(first).unwrap();
             std::thread::sleep(Duration::from_millis(10 + dice.roll() % 150));
             file.write_all(rest).unwrap();
@@ -147,8 +172,15 @@ fn keep_busy(console: &mut Console, time: Duration, seed: u64, seen: &mut Seen) 
 fn press(console: &mut Console, keys: &[String], dice: &mut Dice, seen: &mut Seen) {
     match dice.below(100) {
         0 | 1 => {
-            let size = if dice.permille(100) { (1, 1) } else { (1 + dice.below(300), 1 + dice.below(100)) };
-            console.resize((u16::try_from(size.0).unwrap(), u16::try_from(size.1).unwrap()));
+            let size = if dice.permille(100) {
+                (1, 1)
+            } else {
+                (1 + dice.below(300), 1 + dice.below(100))
+            };
+            console.resize((
+                u16::try_from(size.0).unwrap(),
+                u16::try_from(size.1).unwrap(),
+            ));
             seen.resizes += 1;
         }
         2 => {
@@ -166,7 +198,8 @@ fn press(console: &mut Console, keys: &[String], dice: &mut Dice, seen: &mut See
         }
         // Words for a prompt that may be open.
         4..=6 => {
-            console.send(["tide", "harbour\r", "\x7f", "e:error\r", "tool\r", "\x1b"][dice.below(6)]);
+            console
+                .send(["tide", "harbour\r", "\x7f", "e:error\r", "tool\r", "\x1b"][dice.below(6)]);
             seen.keys += 1;
         }
         _ => {
@@ -185,11 +218,13 @@ fn press(console: &mut Console, keys: &[String], dice: &mut Dice, seen: &mut See
 fn look_for_alarms(console: &Console, started: Instant, seen: &mut Seen) {
     let text = console.text();
     for row in text.lines() {
-        let is_bad = row
-            .match_indices(" bad")
-            .any(|(at, _)| row[..at].ends_with(|c: char| c.is_ascii_digit()) && !row[..at].ends_with(" 0"));
+        let is_bad = row.match_indices(" bad").any(|(at, _)| {
+            row[..at].ends_with(|c: char| c.is_ascii_digit()) && !row[..at].ends_with(" 0")
+        });
         if is_bad || ALARMS.iter().any(|alarm| row.contains(alarm)) {
-            seen.notices.entry(row.trim().to_owned()).or_insert_with(|| started.elapsed());
+            seen.notices
+                .entry(row.trim().to_owned())
+                .or_insert_with(|| started.elapsed());
         }
     }
 }
@@ -197,11 +232,20 @@ fn look_for_alarms(console: &Console, started: Instant, seen: &mut Seen) {
 /// What a terminal sends for every binding, without those that leave the program or start another one.
 fn bound_keys() -> Vec<String> {
     let leaves = |action: &Action| {
-        matches!(action, Action::Suspend | Action::Quit | Action::QuitNow | Action::Edit | Action::Pipe)
+        matches!(
+            action,
+            Action::Suspend | Action::Quit | Action::QuitNow | Action::Edit | Action::Pipe
+        )
     };
     let bindings = BINDINGS.iter().filter(|binding| !leaves(&binding.action));
     let keys = bindings.flat_map(|binding| binding.keys.iter());
-    let sent = keys.map(|keys| parse_keys(keys).unwrap().into_iter().map(sent).collect::<String>());
+    let sent = keys.map(|keys| {
+        parse_keys(keys)
+            .unwrap()
+            .into_iter()
+            .map(sent)
+            .collect::<String>()
+    });
     // Where the first key of several does something by itself, this one leaves.
     sent.filter(|keys| !keys.contains('q')).collect()
 }
@@ -240,7 +284,11 @@ fn sent(press: Press) -> String {
             return format!("\x1b[{modifier}{letter}");
         }
     };
-    if press.alt { format!("\x1b{plain}") } else { plain }
+    if press.alt {
+        format!("\x1b{plain}")
+    } else {
+        plain
+    }
 }
 
 fn report(
@@ -250,37 +298,77 @@ fn report(
     lines: u64,
     sessions: &[PathBuf],
 ) {
-    let bytes: u64 = sessions.iter().map(|path| fs::metadata(path).map_or(0, |found| found.len())).sum();
+    let bytes: u64 = sessions
+        .iter()
+        .map(|path| fs::metadata(path).map_or(0, |found| found.len()))
+        .sum();
     let rss = |place: usize| seen.samples.get(place).map_or(0.0, |(_, facts)| facts.rss);
-    let (half, end) = (rss(seen.samples.len() / 2), rss(seen.samples.len().saturating_sub(1)));
-    let minute = seen.samples.iter().find(|(at, _)| at.as_secs() >= 60).map_or(0.0, |(_, facts)| facts.rss);
+    let (half, end) = (
+        rss(seen.samples.len() / 2),
+        rss(seen.samples.len().saturating_sub(1)),
+    );
+    let minute = seen
+        .samples
+        .iter()
+        .find(|(at, _)| at.as_secs() >= 60)
+        .map_or(0.0, |(_, facts)| facts.rss);
     let range = |of: fn(&Facts) -> usize| {
         let all = || seen.samples.iter().map(|(_, facts)| of(facts));
-        format!("{} to {}", all().min().unwrap_or(0), all().max().unwrap_or(0))
+        format!(
+            "{} to {}",
+            all().min().unwrap_or(0),
+            all().max().unwrap_or(0)
+        )
     };
     for (at, facts) in &seen.samples {
         let (rss, threads, fds) = (facts.rss, facts.threads, facts.fds);
-        println!("{:>5} s: {rss:.1} MB, {threads} threads, {fds} files", at.as_secs());
+        println!(
+            "{:>5} s: {rss:.1} MB, {threads} threads, {fds} files",
+            at.as_secs()
+        );
     }
-    println!("appended lines: {lines} ({:.1} MB in all sessions)", bytes as f64 / 1e6);
-    println!("keys: {}, resizes: {}, sessions chosen: {}", seen.keys, seen.resizes, seen.switches);
+    println!(
+        "appended lines: {lines} ({:.1} MB in all sessions)",
+        bytes as f64 / 1e6
+    );
+    println!(
+        "keys: {}, resizes: {}, sessions chosen: {}",
+        seen.keys, seen.resizes, seen.switches
+    );
     println!("memory after 1 minute / half / end: {minute:.1} / {half:.1} / {end:.1} MB");
-    println!("threads: {}, open files: {}", range(|facts| facts.threads), range(|facts| facts.fds));
-    println!("notices that nothing gave a reason for: {}", seen.notices.len());
+    println!(
+        "threads: {}, open files: {}",
+        range(|facts| facts.threads),
+        range(|facts| facts.fds)
+    );
+    println!(
+        "notices that nothing gave a reason for: {}",
+        seen.notices.len()
+    );
     for (notice, at) in &seen.notices {
         println!("  after {:.1} s: {notice}", at.as_secs_f64());
     }
     let left = console.left_behind();
     match code {
         Some(0) if is_early => {
-            println!("ENDED BEFORE ITS TIME, as if it was asked to, after {:?}", console.typed);
+            println!(
+                "ENDED BEFORE ITS TIME, as if it was asked to, after {:?}",
+                console.typed
+            );
         }
         Some(0) => println!("ended when it was asked to"),
         Some(code) => println!("ENDED with code {code}; the screen:\n{}", console.text()),
-        None => println!("DID NOT END when it was asked to; the screen:\n{}", console.text()),
+        None => println!(
+            "DID NOT END when it was asked to; the screen:\n{}",
+            console.text()
+        ),
     }
     println!(
         "left behind in the terminal: {}",
-        if left.is_empty() { "nothing".to_owned() } else { left.join(", ") }
+        if left.is_empty() {
+            "nothing".to_owned()
+        } else {
+            left.join(", ")
+        }
     );
 }

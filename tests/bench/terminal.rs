@@ -52,7 +52,14 @@ impl Peer {
     }
 
     fn moves(self, top: &'static str, end: &'static str, half: &'static str) -> Self {
-        Self { top, end, half, down: "j", up: "k", ..self }
+        Self {
+            top,
+            end,
+            half,
+            down: "j",
+            up: "k",
+            ..self
+        }
     }
 
     fn finds(self) -> Self {
@@ -60,7 +67,10 @@ impl Peer {
     }
 
     fn follows(self) -> Self {
-        Self { follows: true, ..self }
+        Self {
+            follows: true,
+            ..self
+        }
     }
 
     fn is_tv(&self) -> bool {
@@ -69,14 +79,21 @@ impl Peer {
 }
 
 fn peers() -> Vec<Peer> {
-    let tv = |name, path: &str| Peer::new(name, &[path], "Q").moves("g", "G", ":50%\r").finds().follows();
+    let tv = |name, path: &str| {
+        Peer::new(name, &[path], "Q")
+            .moves("g", "G", ":50%\r")
+            .finds()
+            .follows()
+    };
     let program = crate::program();
     if let Some(other) = crate::beside() {
         return vec![tv("tv", &program), tv("other tv", &other)];
     }
     let all = vec![
         tv("tv", &program),
-        Peer::new("less +G", &["less", "+G"], "q").moves("g", "G", "50%").finds(),
+        Peer::new("less +G", &["less", "+G"], "q")
+            .moves("g", "G", "50%")
+            .finds(),
         Peer::new("less +F", &["less", "+F"], "\x03q").follows(),
         Peer::new("lnav", &["lnav", "-c", ":enable-word-wrap"], "q")
             .moves("g", "G", ":goto 50%\r")
@@ -122,7 +139,10 @@ pub(crate) fn run(folder: &Path, sizes: &[u64], words: &Words) {
     for &megabytes in sizes {
         for shape in [Shape::Claude, Shape::Pi] {
             let path = fresh(folder, shape, megabytes, words);
-            let columns: Vec<Column> = peers.iter().map(|peer| measure(peer, &path, shape, words)).collect();
+            let columns: Vec<Column> = peers
+                .iter()
+                .map(|peer| measure(peer, &path, shape, words))
+                .collect();
             print(&columns, &format!("{megabytes} MB, {}", shape.name()));
         }
     }
@@ -147,7 +167,10 @@ fn measure(peer: &Peer, path: &Path, shape: Shape, words: &Words) -> Column {
     let mut program = peer.program.clone();
     program.push(path.to_str().unwrap().to_owned());
     let start = || Console::start(&program, SIZE, home.path());
-    let mut column = Column { name: peer.name, ..Column::default() };
+    let mut column = Column {
+        name: peer.name,
+        ..Column::default()
+    };
     let mut firsts = Vec::new();
     let mut opens = Vec::new();
     for _ in 0..STARTS {
@@ -171,7 +194,12 @@ fn measure(peer: &Peer, path: &Path, shape: Shape, words: &Words) -> Column {
         let (mut early, mut late) = appends(&mut console, path, shape, words);
         console.quit(peer.quit);
         // Who still looked at it would read it all again.
-        OpenOptions::new().write(true).open(path).unwrap().set_len(len).unwrap();
+        OpenOptions::new()
+            .write(true)
+            .open(path)
+            .unwrap()
+            .set_len(len)
+            .unwrap();
         if peer.is_tv() {
             column.add("append while it is read p50, ms", middle(&mut early));
             column.add("append while it is read p99, ms", last_percent(&mut early));
@@ -183,7 +211,10 @@ fn measure(peer: &Peer, path: &Path, shape: Shape, words: &Words) -> Column {
     let shown = console.wait(PATIENCE, |console| console.shows(LAST));
     if let Some(shown) = shown.filter(|_| peer.is_tv()) {
         let known = console.known(shown, PATIENCE);
-        column.add("all of it known, ms", known.map(|known| ms(known - console.started)));
+        column.add(
+            "all of it known, ms",
+            known.map(|known| ms(known - console.started)),
+        );
         console.quiet(Duration::from_millis(500));
         column.add("peak memory until then, MB", Some(console.facts().peak));
     }
@@ -199,7 +230,12 @@ fn measure(peer: &Peer, path: &Path, shape: Shape, words: &Words) -> Column {
 }
 
 /// Lines that are written while the program runs: while tv says `end only`, and after that.
-fn appends(console: &mut Console, path: &Path, shape: Shape, words: &Words) -> (Vec<f64>, Vec<f64>) {
+fn appends(
+    console: &mut Console,
+    path: &Path,
+    shape: Shape,
+    words: &Words,
+) -> (Vec<f64>, Vec<f64>) {
     let mut file = OpenOptions::new().append(true).open(path).unwrap();
     let mut emitter = Emitter::new(shape, words);
     let mut dice = Dice::new(3);
@@ -215,7 +251,11 @@ fn appends(console: &mut Console, path: &Path, shape: Shape, words: &Words) -> (
         while Instant::now() < next {
             console.pump(Duration::from_millis(5));
         }
-        let times = if console.shows("end only") { &mut early } else { &mut late };
+        let times = if console.shows("end only") {
+            &mut early
+        } else {
+            &mut late
+        };
         let written = Instant::now();
         file.write_all(line.as_bytes()).unwrap();
         match console.wait(Duration::from_secs(8), |console| console.shows(&mark)) {
@@ -231,7 +271,10 @@ fn appends(console: &mut Console, path: &Path, shape: Shape, words: &Words) -> (
 
 fn moves(peer: &Peer, console: &mut Console, column: &mut Column) {
     column.add("key at the end p99, ms", keys(console, peer.up));
-    column.add("jump to the top, ms", jump(console, peer.top, |console| console.shows(FIRST)));
+    column.add(
+        "jump to the top, ms",
+        jump(console, peer.top, |console| console.shows(FIRST)),
+    );
     column.add("key at the start p99, ms", keys(console, peer.down));
     if !peer.half.is_empty() {
         let before = console.text();
@@ -241,7 +284,10 @@ fn moves(peer: &Peer, console: &mut Console, column: &mut Column) {
         column.add("jump to 50 %, ms", jump(console, peer.half, is_there));
         column.add("key at 50 % p99, ms", keys(console, peer.down));
     }
-    column.add("jump to the end, ms", jump(console, peer.end, |console| console.shows(LAST)));
+    column.add(
+        "jump to the end, ms",
+        jump(console, peer.end, |console| console.shows(LAST)),
+    );
 }
 
 fn jump(console: &mut Console, keys: &str, is_there: impl Fn(&Console) -> bool) -> Option<f64> {
@@ -252,7 +298,9 @@ fn jump(console: &mut Console, keys: &str, is_there: impl Fn(&Console) -> bool) 
     }
     let last = if keys.ends_with('\r') { "\r" } else { keys };
     let at = console.send(last);
-    let shown = console.wait(PATIENCE, is_there).map(|shown| ms(shown.saturating_duration_since(at)));
+    let shown = console
+        .wait(PATIENCE, is_there)
+        .map(|shown| ms(shown.saturating_duration_since(at)));
     console.quiet(Duration::from_millis(300));
     shown
 }
@@ -264,7 +312,9 @@ fn keys(console: &mut Console, key: &str) -> Option<f64> {
         console.quiet(Duration::from_millis(25));
         let before = console.picture();
         let at = console.send(key);
-        let changed = console.wait(Duration::from_millis(400), |console| console.picture() != before);
+        let changed = console.wait(Duration::from_millis(400), |console| {
+            console.picture() != before
+        });
         times.extend(changed.map(|changed| ms(changed.saturating_duration_since(at))));
     }
     last_percent(&mut times)
@@ -272,13 +322,23 @@ fn keys(console: &mut Console, key: &str) -> Option<f64> {
 
 /// From the top: a word that is near, and one behind nine tenths of the session.
 fn searches(peer: &Peer, console: &mut Console, column: &mut Column) {
-    for (what, word) in [("find a near word, ms", "T000003"), ("find a word at 90 %, ms", FAR)] {
+    for (what, word) in [
+        ("find a near word, ms", "T000003"),
+        ("find a word at 90 %, ms", FAR),
+    ] {
         console.send(peer.top);
         console.quiet(Duration::from_millis(400));
-        let row = if word == FAR { format!("] {FAR}") } else { format!("[{word}]") };
+        let row = if word == FAR {
+            format!("] {FAR}")
+        } else {
+            format!("[{word}]")
+        };
         let at = console.send(&format!("{}{word}\r", peer.find));
         let found = console.wait(PATIENCE, |console| console.shows(&row));
-        column.add(what, found.map(|found| ms(found.saturating_duration_since(at))));
+        column.add(
+            what,
+            found.map(|found| ms(found.saturating_duration_since(at))),
+        );
         if found.is_none() {
             break;
         }
@@ -286,11 +346,15 @@ fn searches(peer: &Peer, console: &mut Console, column: &mut Column) {
             let done = format!("/{FAR} 1/1");
             let is_done = |console: &Console| {
                 let text = console.text();
-                text.find(&done).is_some_and(|place| !text[place + done.len()..].starts_with(['…', '+', '?']))
+                text.find(&done)
+                    .is_some_and(|place| !text[place + done.len()..].starts_with(['…', '+', '?']))
             };
             let at_once = is_done(console).then_some(found).flatten();
             let whole = at_once.or_else(|| console.wait(PATIENCE, is_done));
-            column.add("search the whole, ms", whole.map(|whole| ms(whole.saturating_duration_since(at))));
+            column.add(
+                "search the whole, ms",
+                whole.map(|whole| ms(whole.saturating_duration_since(at))),
+            );
         }
         console.quiet(Duration::from_millis(300));
     }
@@ -308,9 +372,14 @@ fn idle(console: &mut Console, column: &mut Column) {
     let is_known = |facts: Facts| (facts.peak > 0.0).then_some(facts);
     let share = |before: u64, after: u64| after.saturating_sub(before) as f64 / seconds;
     column.add("peak memory, MB", is_known(after).map(|facts| facts.peak));
-    column.add("idle: CPU, %", is_known(after).map(|facts| share(before.cpu, facts.cpu) / 10.0));
-    column
-        .add("idle: wake-ups a second", is_known(after).map(|facts| share(before.switches, facts.switches)));
+    column.add(
+        "idle: CPU, %",
+        is_known(after).map(|facts| share(before.cpu, facts.cpu) / 10.0),
+    );
+    column.add(
+        "idle: wake-ups a second",
+        is_known(after).map(|facts| share(before.switches, facts.switches)),
+    );
     column.add("idle: bytes written", Some((console.bytes - bytes) as f64));
 }
 
@@ -334,7 +403,11 @@ fn print(columns: &[Column], what: &str) {
 }
 
 fn number(figure: f64) -> String {
-    if figure >= 100.0 { format!("{figure:.0}") } else { format!("{figure:.1}") }
+    if figure >= 100.0 {
+        format!("{figure:.0}")
+    } else {
+        format!("{figure:.1}")
+    }
 }
 
 pub(crate) fn ms(time: Duration) -> f64 {
@@ -350,5 +423,7 @@ pub(crate) fn middle(times: &mut [f64]) -> Option<f64> {
 /// The slowest one of a hundred.
 fn last_percent(times: &mut [f64]) -> Option<f64> {
     times.sort_by(f64::total_cmp);
-    times.get((times.len() * 99 / 100).min(times.len().saturating_sub(1))).copied()
+    times
+        .get((times.len() * 99 / 100).min(times.len().saturating_sub(1)))
+        .copied()
 }

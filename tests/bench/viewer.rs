@@ -32,14 +32,27 @@ pub(crate) struct Viewer {
 impl Viewer {
     /// Opens a session and feeds all of it, or nothing yet.
     pub(crate) fn open(path: &Path, size: (u16, u16), is_read: bool) -> Self {
-        let target = Target { path: path.to_owned(), session: None };
+        let target = Target {
+            path: path.to_owned(),
+            session: None,
+        };
         let session = ingest::open(&target).unwrap_or_else(|error| panic!("{error}"));
         let now = Timestamp(1_893_456_000_000);
-        let mut app = App::new(Theme::dark(), Level::Preview, Arc::new(Colours::never()), now);
+        let mut app = App::new(
+            Theme::dark(),
+            Level::Preview,
+            Arc::new(Colours::never()),
+            now,
+        );
         app.reader.screen.size = size;
         let terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
         let pager = session.pager();
-        let mut viewer = Self { app, pager, searches: VecDeque::new(), terminal };
+        let mut viewer = Self {
+            app,
+            pager,
+            searches: VecDeque::new(),
+            terminal,
+        };
         viewer.feed(Feed::Opened(Box::new(session.opened.clone())));
         if is_read {
             let mut feeds = Vec::new();
@@ -90,6 +103,8 @@ impl Viewer {
                 self.carry_out(effect);
             }
         }
-        self.terminal.draw(|frame| ui::view(&self.app, frame)).unwrap();
+        self.terminal
+            .draw(|frame| ui::view(&self.app, frame))
+            .unwrap();
     }
 }

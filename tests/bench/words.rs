@@ -5,16 +5,25 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 const WORDS: [&str; 72] = [
-    "tide", "harbour", "pier", "gauge", "table", "clock", "moon", "boat", "keel", "anchor", "rope", "chart",
-    "depth", "sound", "buoy", "light", "watch", "storm", "calm", "drift", "error", "test", "build", "parse",
-    "the", "a", "of", "and", "is", "was", "which", "must", "never", "before", "after", "because", "reads",
-    "writes", "fails", "returns", "moves", "counts", "waits", "opens", "closed", "late", "early", "twice",
-    "once", "value", "index", "offset", "buffer", "queue", "thread", "frame", "token", "cache", "window",
-    "result", "option", "string", "number", "unit", "metre", "second", "hour", "north", "south", "range",
-    "limit", "order",
+    "tide", "harbour", "pier", "gauge", "table", "clock", "moon", "boat", "keel", "anchor", "rope",
+    "chart", "depth", "sound", "buoy", "light", "watch", "storm", "calm", "drift", "error", "test",
+    "build", "parse", "the", "a", "of", "and", "is", "was", "which", "must", "never", "before",
+    "after", "because", "reads", "writes", "fails", "returns", "moves", "counts", "waits", "opens",
+    "closed", "late", "early", "twice", "once", "value", "index", "offset", "buffer", "queue",
+    "thread", "frame", "token", "cache", "window", "result", "option", "string", "number", "unit",
+    "metre", "second", "hour", "north", "south", "range", "limit", "order",
 ];
 
-const STRANGE: [&str; 8] = ["Ebbe und Flut", "日本語の潮汐", "прилив", "🌊🚢", "é̀", "→ ✓ ✗", "👩‍👩‍👧‍👦", "שלום"];
+const STRANGE: [&str; 8] = [
+    "Ebbe und Flut",
+    "日本語の潮汐",
+    "прилив",
+    "🌊🚢",
+    "é̀",
+    "→ ✓ ✗",
+    "👩‍👩‍👧‍👦",
+    "שלום",
+];
 
 /// Xorshift: the same numbers on every machine.
 pub(crate) struct Dice(u64);
@@ -69,9 +78,10 @@ pub(crate) struct Words {
 impl Words {
     pub(crate) fn new(seed: u64) -> Self {
         let dice = &mut Dice::new(seed);
-        let many = |count: usize, dice: &mut Dice, make: fn(&mut Dice) -> String| -> Vec<Box<str>> {
-            (0..count).map(|_| escaped(&make(dice))).collect()
-        };
+        let many = |count: usize,
+                    dice: &mut Dice,
+                    make: fn(&mut Dice) -> String|
+         -> Vec<Box<str>> { (0..count).map(|_| escaped(&make(dice))).collect() };
         Self {
             prose: many(300, dice, |dice| {
                 let words = dice.between(5, 60);
@@ -87,7 +97,10 @@ impl Words {
                 code(dice, lines)
             }),
             outputs: many(400, dice, output),
-            images: [30_000, 120_000, 400_000].iter().map(|size| image(dice, *size)).collect(),
+            images: [30_000, 120_000, 400_000]
+                .iter()
+                .map(|size| image(dice, *size))
+                .collect(),
         }
     }
 }
@@ -121,7 +134,10 @@ fn code(dice: &mut Dice, lines: usize) -> String {
         };
         "    ".repeat(dice.below(4)) + &text
     };
-    (0..lines).map(|_| line(dice)).collect::<Vec<_>>().join("\n")
+    (0..lines)
+        .map(|_| line(dice))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn answer(dice: &mut Dice) -> String {
@@ -158,7 +174,11 @@ fn output(dice: &mut Dice) -> String {
     let size = if dice.permille(600) {
         let share = (dice.below(999) + 1) as f64 / 1000.0;
         let long = 2_000.0 / share.powf(1.0 / 1.1);
-        (1..=30_000).rev().step_by(100).find(|size| f64::from(*size) <= long).unwrap_or(2_000)
+        (1..=30_000)
+            .rev()
+            .step_by(100)
+            .find(|size| f64::from(*size) <= long)
+            .unwrap_or(2_000)
     } else {
         i32::try_from(dice.between(20, 1_500)).unwrap()
     };
@@ -173,7 +193,12 @@ fn output(dice: &mut Dice) -> String {
                 let verdict = ["32mok", "31mFAILED", "33mwarning"][dice.below(3)];
                 format!("test {} ... \u{1b}[{verdict}\u{1b}[0m", sentence(dice, 4))
             }
-            2 => format!("src/{}.rs:{}:{}", WORDS[dice.below(24)], dice.below(2000), code(dice, 1)),
+            2 => format!(
+                "src/{}.rs:{}:{}",
+                WORDS[dice.below(24)],
+                dice.below(2000),
+                code(dice, 1)
+            ),
             _ => {
                 let words = dice.between(5, 40);
                 sentence(dice, words)

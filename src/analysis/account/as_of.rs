@@ -44,24 +44,37 @@ impl Account {
             _ => at.map_or(0, |at| later(transcript, track, at)),
         };
         let ends = self.lanes.tracks().iter().enumerate().map(end).collect();
-        AsOf { ends, turn: self.turn_of(transcript, id) }
+        AsOf {
+            ends,
+            turn: self.turn_of(transcript, id),
+        }
     }
 
     /// What a turn had come to.
     pub fn turn_as_of(&self, transcript: &Transcript, as_of: &AsOf, number: usize) -> Figures {
-        let Some(turn) = transcript.turns().get(number) else { return Figures::default() };
-        let next = transcript.turn_after(number).and_then(|next| self.lanes.place_of(next.prompt));
-        let Some((main, first)) = self.lanes.place_of(turn.prompt) else { return Figures::default() };
+        let Some(turn) = transcript.turns().get(number) else {
+            return Figures::default();
+        };
+        let next = transcript
+            .turn_after(number)
+            .and_then(|next| self.lanes.place_of(next.prompt));
+        let Some((main, first)) = self.lanes.place_of(turn.prompt) else {
+            return Figures::default();
+        };
         let end = next.map_or(usize::MAX, |(_, place)| place);
         let mut figures = self.part_as_of(transcript, as_of, main, first..end);
-        let is_own =
-            |lane: Option<&Name>| lane.and_then(|name| self.sums.homes.of_lane(name)) == Some(turn.prompt);
+        let is_own = |lane: Option<&Name>| {
+            lane.and_then(|name| self.sums.homes.of_lane(name)) == Some(turn.prompt)
+        };
         for (lane, track) in self.lanes.tracks().iter().enumerate() {
             if is_own(track.lane()) {
                 figures.join_facts(&self.part_as_of(transcript, as_of, lane, 0..usize::MAX));
             }
         }
-        for (_, aside) in transcript.asides().filter(|(_, aside)| aside.usage.scope.is_of_requests()) {
+        for (_, aside) in transcript
+            .asides()
+            .filter(|(_, aside)| aside.usage.scope.is_of_requests())
+        {
             let place = aside
                 .after
                 .and_then(|after| self.lanes.place_of(after))
@@ -78,9 +91,14 @@ impl Account {
     /// What a sub-agent had done by itself.
     pub(crate) fn lane_as_of(&self, transcript: &Transcript, as_of: &AsOf, name: &Name) -> Figures {
         let number = self.lanes.track_of(Some(name)).map(|(number, _)| number);
-        let Some(number) = number else { return Figures::default() };
+        let Some(number) = number else {
+            return Figures::default();
+        };
         let mut figures = self.part_as_of(transcript, as_of, number, 0..usize::MAX);
-        for (_, aside) in transcript.asides().filter(|(_, aside)| aside.usage.scope.is_of_requests()) {
+        for (_, aside) in transcript
+            .asides()
+            .filter(|(_, aside)| aside.usage.scope.is_of_requests())
+        {
             let place = aside.after.and_then(|after| self.lanes.place_of(after));
             if place.is_some_and(|(lane, _)| lane == number) && as_of.has(place) {
                 figures.facts.totals.add(&aside.usage, aside.model.as_ref());
@@ -92,14 +110,26 @@ impl Account {
     /// What the session had cost. What runs count beyond their requests is known only in the end.
     pub(crate) fn cost_as_of(&self, transcript: &Transcript, as_of: &AsOf) -> Cost {
         let tracks = self.lanes.tracks();
-        if tracks.iter().zip(&as_of.ends).all(|(track, end)| track.ids().len() <= *end) {
+        if tracks
+            .iter()
+            .zip(&as_of.ends)
+            .all(|(track, end)| track.ids().len() <= *end)
+        {
             return self.cost(transcript);
         }
         let mut totals = Totals::default();
         for lane in 0..tracks.len() {
-            totals.join(&self.part_as_of(transcript, as_of, lane, 0..usize::MAX).facts.totals);
+            totals.join(
+                &self
+                    .part_as_of(transcript, as_of, lane, 0..usize::MAX)
+                    .facts
+                    .totals,
+            );
         }
-        for (_, aside) in transcript.asides().filter(|(_, aside)| aside.usage.scope.is_of_requests()) {
+        for (_, aside) in transcript
+            .asides()
+            .filter(|(_, aside)| aside.usage.scope.is_of_requests())
+        {
             if as_of.has(aside.after.and_then(|after| self.lanes.place_of(after))) {
                 totals.add(&aside.usage, aside.model.as_ref());
             }
@@ -116,11 +146,18 @@ impl Account {
         places: Range<usize>,
     ) -> Figures {
         let mut figures = Figures::default();
-        let Some(track) = self.lanes.tracks().get(lane) else { return figures };
-        let end = as_of.ends.get(lane).map_or(0, |end| places.end.min(*end).min(track.ids().len()));
+        let Some(track) = self.lanes.tracks().get(lane) else {
+            return figures;
+        };
+        let end = as_of
+            .ends
+            .get(lane)
+            .map_or(0, |end| places.end.min(*end).min(track.ids().len()));
         let range = places.start..end;
         for number in range.start / PAGE..end.div_ceil(PAGE) {
-            let Some(page) = track.page(number) else { continue };
+            let Some(page) = track.page(number) else {
+                continue;
+            };
             let ids = track.ids_of(number);
             let own = number * PAGE..number * PAGE + ids.len();
             if range.start <= own.start && own.end <= range.end {
@@ -128,10 +165,15 @@ impl Account {
                 continue;
             }
             let inside = own.zip(ids).filter(|(place, _)| range.contains(place));
-            inside.filter_map(|(_, id)| transcript.get(*id)).for_each(|entry| figures.facts.add(entry));
+            inside
+                .filter_map(|(_, id)| transcript.get(*id))
+                .for_each(|entry| figures.facts.add(entry));
             let spans = spans(track, number).filter(|span| is_inside(span, &range));
             spans.for_each(|(_, span)| figures.time.spend(span.class, span.ms()));
-            let said = page.said.iter().filter(|(place, _)| range.contains(&(number * PAGE + place)));
+            let said = page
+                .said
+                .iter()
+                .filter(|(place, _)| range.contains(&(number * PAGE + place)));
             said.for_each(|(_, said)| said.add_to(&mut figures.time));
         }
         figures
@@ -140,10 +182,18 @@ impl Account {
 
 /// The place of the first entry of a lane that is later than a timestamp.
 fn later(transcript: &Transcript, track: &Track<Books>, at: Timestamp) -> usize {
-    let is_later =
-        |id: &EntryId| transcript.get(*id).and_then(|entry| entry.at).is_some_and(|then| then > at);
+    let is_later = |id: &EntryId| {
+        transcript
+            .get(*id)
+            .and_then(|entry| entry.at)
+            .is_some_and(|then| then > at)
+    };
     for (number, page) in track.pages().enumerate() {
-        if page.parts.iter().all(|part| part.facts.ended.is_none_or(|ended| ended <= at)) {
+        if page
+            .parts
+            .iter()
+            .all(|part| part.facts.ended.is_none_or(|ended| ended <= at))
+        {
             continue;
         }
         if let Some(place) = track.ids_of(number).iter().position(is_later) {

@@ -26,8 +26,15 @@ pub enum Class {
 
 impl Class {
     /// All of them, in the order in which they are shown.
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Model, Self::Tool, Self::Human, Self::Background, Self::Retry, Self::Idle, Self::Unknown];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Model,
+        Self::Tool,
+        Self::Human,
+        Self::Background,
+        Self::Retry,
+        Self::Idle,
+        Self::Unknown,
+    ];
 
     /// Its place among all of them.
     fn place(self) -> Option<usize> {
@@ -64,8 +71,10 @@ impl Class {
     /// What the time of a call was spent on.
     pub(crate) fn of_call(call: &ToolCall, said: Option<Timestamp>) -> Self {
         let took = call.took(said).filter(|took| took.by != Clocked::Measured);
-        let is_quick =
-            matches!(call.kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write | ToolKind::Search);
+        let is_quick = matches!(
+            call.kind,
+            ToolKind::Read | ToolKind::Edit | ToolKind::Write | ToolKind::Search
+        );
         match &call.state {
             // Nobody answers so fast: a rule or a hook did not allow it.
             ToolState::Refused(_) if took.is_some_and(|took| took.ms < ASKED_MS) => Self::Tool,
@@ -147,7 +156,11 @@ impl Sums {
 
     /// Time of the model, of tools, and of requests that were made again.
     pub fn work(&self) -> u64 {
-        Class::ALL.into_iter().filter(|class| class.is_work()).map(|class| self.of(class)).sum()
+        Class::ALL
+            .into_iter()
+            .filter(|class| class.is_work())
+            .map(|class| self.of(class))
+            .sum()
     }
 
     /// Time of the human: a permission, a question, nothing to do.

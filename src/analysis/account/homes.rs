@@ -42,30 +42,51 @@ impl Homes {
             let caller = transcript.caller(top);
             let turn = match caller {
                 _ if top.is_helper => None,
-                Some(caller) => transcript.place_of(caller).and_then(|place| transcript.turn_at(place)),
+                Some(caller) => transcript
+                    .place_of(caller)
+                    .and_then(|place| transcript.turn_at(place)),
                 None => {
-                    let session = transcript.session_of_lane(&top.name).map_or(0, |(session, _)| session);
-                    let began = began.entry(session).or_insert_with(|| beginnings(transcript, session));
+                    let session = transcript
+                        .session_of_lane(&top.name)
+                        .map_or(0, |(session, _)| session);
+                    let began = began
+                        .entry(session)
+                        .or_insert_with(|| beginnings(transcript, session));
                     by_time(transcript, top, began)
                 }
             };
             let turn = turn.and_then(|turn| transcript.turns().get(turn));
-            let first = lane.call.as_ref().and_then(|call| transcript.lane_of_call(call));
+            let first = lane
+                .call
+                .as_ref()
+                .and_then(|call| transcript.lane_of_call(call));
             // Copies of what it said do not say what that cost.
-            let is_here = lane.entries.iter().rev().any(|id| is_its_own(transcript, *id));
+            let is_here = lane
+                .entries
+                .iter()
+                .rev()
+                .any(|id| is_its_own(transcript, *id));
             if first.is_some_and(|first| first.name == lane.name) && is_here {
-                *self.callers.entry(turn.map(|turn| turn.prompt)).or_default() += 1;
+                *self
+                    .callers
+                    .entry(turn.map(|turn| turn.prompt))
+                    .or_default() += 1;
             }
             if let Some(turn) = turn {
                 self.of_lane.insert(lane.name.clone(), turn.prompt);
-                self.sums.entry(turn.prompt).or_default().join(&sum(&lane.name));
+                self.sums
+                    .entry(turn.prompt)
+                    .or_default()
+                    .join(&sum(&lane.name));
             }
         }
     }
 
     fn add_up(&mut self, transcript: &Transcript) {
         for (_, aside) in transcript.asides() {
-            let Some(after) = aside.after.filter(|_| aside.usage.scope.is_of_requests()) else { continue };
+            let Some(after) = aside.after.filter(|_| aside.usage.scope.is_of_requests()) else {
+                continue;
+            };
             if let Some(lane) = transcript.lane_at(after) {
                 let sum = self.beside_of_lane.entry(lane.clone()).or_default();
                 sum.add(&aside.usage, aside.model.as_ref());
@@ -79,7 +100,10 @@ impl Homes {
                     .map(|turn| turn.prompt),
             };
             if let Some(prompt) = prompt {
-                self.beside.entry(prompt).or_default().add(&aside.usage, aside.model.as_ref());
+                self.beside
+                    .entry(prompt)
+                    .or_default()
+                    .add(&aside.usage, aside.model.as_ref());
             }
         }
     }
@@ -132,7 +156,11 @@ fn beginnings(transcript: &Transcript, session: usize) -> Vec<(Timestamp, usize)
 }
 
 /// The turn in whose time a lane began; where no time is recorded, the one in which it stands.
-fn by_time(transcript: &Transcript, lane: &LaneFacts, began: &[(Timestamp, usize)]) -> Option<usize> {
+fn by_time(
+    transcript: &Transcript,
+    lane: &LaneFacts,
+    began: &[(Timestamp, usize)],
+) -> Option<usize> {
     match transcript.lane_began(lane) {
         Some(at) => {
             let after = began.partition_point(|(began, _)| *began <= at);

@@ -93,7 +93,9 @@ impl<F: Fold> Lanes<F> {
         // A page that is begun anew for each entry must not stand in the way of the others for ever.
         let mut room = most.max(2 * PAGE);
         while let Some(number) = self.stale.first().copied() {
-            let Some(track) = self.tracks.get_mut(number) else { break };
+            let Some(track) = self.tracks.get_mut(number) else {
+                break;
+            };
             self.judged += track.settle(transcript, &mut room);
             if !track.stale.is_empty() {
                 return false;
@@ -119,13 +121,16 @@ impl<F: Fold> Lanes<F> {
             self.numbers.insert(lane, self.tracks.len() - 1);
             self.tracks.len() - 1
         };
-        let Some(track) = self.tracks.get_mut(number) else { return };
+        let Some(track) = self.tracks.get_mut(number) else {
+            return;
+        };
         let place = track.ids.len();
         track.ids.push(id);
         track.look_again_at(place);
         if number > 0 {
             self.number_of.resize(id.index(), 0);
-            self.number_of.push(u32::try_from(number).unwrap_or(u32::MAX));
+            self.number_of
+                .push(u32::try_from(number).unwrap_or(u32::MAX));
         }
         self.stale.insert(number);
     }
@@ -134,8 +139,12 @@ impl<F: Fold> Lanes<F> {
     /// that has gone to another lane makes all of this untrue.
     #[must_use]
     pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) -> bool {
-        let Some((number, place)) = self.place_of(id) else { return true };
-        let Some(track) = self.tracks.get_mut(number) else { return true };
+        let Some((number, place)) = self.place_of(id) else {
+            return true;
+        };
+        let Some(track) = self.tracks.get_mut(number) else {
+            return true;
+        };
         if track.lane.as_ref() != transcript.lane_at(id) {
             return false;
         }
@@ -178,8 +187,14 @@ impl<F: Fold> Lanes<F> {
 
     /// The number of the lane of an entry, and its place there.
     pub(crate) fn place_of(&self, id: EntryId) -> Option<(usize, usize)> {
-        let number = self.number_of.get(id.index()).map_or(0, |number| *number as usize);
-        Some((number, self.tracks.get(number)?.ids.binary_search(&id).ok()?))
+        let number = self
+            .number_of
+            .get(id.index())
+            .map_or(0, |number| *number as usize);
+        Some((
+            number,
+            self.tracks.get(number)?.ids.binary_search(&id).ok()?,
+        ))
     }
 
     /// The lane of an entry, and its place there.
@@ -230,17 +245,26 @@ impl<F: Fold> Track<F> {
         while *room > 0
             && let Some(number) = self.stale.pop_first()
         {
-            let before = number.checked_sub(1).and_then(|before| self.pages.get(before));
+            let before = number
+                .checked_sub(1)
+                .and_then(|before| self.pages.get(before));
             let enter = before.map(|page| page.exit.clone()).unwrap_or_default();
             let mut exit = enter.clone();
-            let page = Page { lane: &self.ids, own: self.range(number) };
+            let page = Page {
+                lane: &self.ids,
+                own: self.range(number),
+            };
             *room = room.saturating_sub(page.own.len());
             let kept = F::judge(transcript, &page, &mut exit);
             judged += 1;
             if self.pages.len() <= number {
                 self.pages.resize_with(number + 1, Judged::default);
             }
-            if self.pages.get(number + 1).is_some_and(|next| next.enter != exit) {
+            if self
+                .pages
+                .get(number + 1)
+                .is_some_and(|next| next.enter != exit)
+            {
                 self.stale.insert(number + 1);
             }
             if let Some(place) = self.pages.get_mut(number) {

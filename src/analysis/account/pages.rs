@@ -45,7 +45,10 @@ pub(crate) struct TurnPart {
 
 impl TurnPart {
     fn of(prompt: Option<EntryId>) -> Self {
-        Self { prompt, ..Self::default() }
+        Self {
+            prompt,
+            ..Self::default()
+        }
     }
 
     /// Adds it to what came before.
@@ -66,7 +69,10 @@ impl Sheet {
     /// Whose time it was.
     pub(crate) fn time(&self) -> Sums {
         let mut sums = self.pauses;
-        self.parts.iter().flat_map(|part| &part.time).for_each(|time| sums.join(time));
+        self.parts
+            .iter()
+            .flat_map(|part| &part.time)
+            .for_each(|time| sums.join(time));
         sums
     }
 }
@@ -87,7 +93,9 @@ impl Fold for Books {
         let (mut spans, mut parts) = (Vec::new(), Vec::new());
         let mut part = TurnPart::of(carry.prompt);
         for (place, id) in page.ids().iter().enumerate() {
-            let Some(entry) = transcript.get(*id) else { continue };
+            let Some(entry) = transcript.get(*id) else {
+                continue;
+            };
             let is_prompt = entry.marks.prompt && transcript.is_spoken_to(entry.lane.as_ref());
             if is_prompt {
                 carry.prompt = Some(*id);
@@ -102,7 +110,9 @@ impl Fold for Books {
                 if is_pause {
                     sheet.pauses.spend(span.class, span.ms());
                 } else if span.ms() > 0 {
-                    part.time.get_or_insert_default().spend(span.class, span.ms());
+                    part.time
+                        .get_or_insert_default()
+                        .spend(span.class, span.ms());
                 }
                 let (from, to) = sheet.reach.unwrap_or((span.from, span.to));
                 sheet.reach = Some((from.min(span.from), to.max(span.to)));
@@ -114,6 +124,10 @@ impl Fold for Books {
             }
         }
         parts.push(part);
-        Sheet { spans: spans.into(), parts: parts.into(), ..sheet }
+        Sheet {
+            spans: spans.into(),
+            parts: parts.into(),
+            ..sheet
+        }
     }
 }

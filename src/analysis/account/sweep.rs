@@ -96,7 +96,14 @@ impl Said {
     /// Adds it to the time that the entries tell.
     pub(crate) fn add_to(self, sums: &mut Sums) {
         match self {
-            Self::Less(_, Excess { called, measured, answered }) => {
+            Self::Less(
+                _,
+                Excess {
+                    called,
+                    measured,
+                    answered,
+                },
+            ) => {
                 sums.shift(Class::Tool, Class::Human, called);
                 sums.shift(Class::Tool, Class::Unknown, measured);
                 sums.shift(Class::Model, Class::Unknown, answered);
@@ -118,7 +125,9 @@ pub(crate) fn sweep(
         return None;
     }
     let took = took(entry);
-    let Some(sign) = sign_of(entry) else { return excess(carry, took?) };
+    let Some(sign) = sign_of(entry) else {
+        return excess(carry, took?);
+    };
     see(transcript, carry, id, entry, sign, emit);
     // What ends a run may speak of its last leg only: where there are times, they say more.
     took.filter(|_| carry.until.is_none()).map(Said::Worked)
@@ -158,9 +167,15 @@ fn see(
     }
     // Its calls may begin before the message is complete.
     if let Some(ended) = entry.ended {
-        let Carry { until, is_blurred, .. } = *carry;
+        let Carry {
+            until, is_blurred, ..
+        } = *carry;
         let is_long = until.is_some_and(|until| ended.since(until) > IDLE_AFTER_MS);
-        let class = if is_long { Class::Unknown } else { Class::Model };
+        let class = if is_long {
+            Class::Unknown
+        } else {
+            Class::Model
+        };
         Emitter { carry, id, emit }.up_to(ended, class, None);
         carry.is_blurred = is_blurred;
     }
@@ -177,14 +192,23 @@ fn took(entry: &Entry) -> Option<u64> {
 /// How long a compaction took, in ms.
 fn compaction_took(entry: &Entry) -> Option<u64> {
     entry.blocks.iter().find_map(|block| match &block.kind {
-        BlockKind::Break(Break::Compaction { took, partial: false, .. }) => *took,
+        BlockKind::Break(Break::Compaction {
+            took,
+            partial: false,
+            ..
+        }) => *took,
         _ => None,
     })
 }
 
 /// Calls that took longer than the agent was at work waited for the human; and what is longer still was nobody's time.
 fn excess(carry: &mut Carry, took: u64) -> Option<Said> {
-    let Carry { worked, called, measured, .. } = *carry;
+    let Carry {
+        worked,
+        called,
+        measured,
+        ..
+    } = *carry;
     (carry.worked, carry.called, carry.measured) = (0, 0, 0);
     let more = worked.saturating_sub(took);
     let of_model = worked.saturating_sub(called).saturating_sub(measured);
@@ -192,7 +216,11 @@ fn excess(carry: &mut Carry, took: u64) -> Option<Said> {
     let slept = more - called;
     // One thing was going on when the machine fell asleep.
     let measured = if slept <= measured { slept } else { 0 };
-    let excess = Excess { called, measured, answered: (slept - measured).min(of_model) };
+    let excess = Excess {
+        called,
+        measured,
+        answered: (slept - measured).min(of_model),
+    };
     Some(Said::Less(carry.until?, excess)).filter(|_| more > HELD_MS)
 }
 
@@ -222,13 +250,23 @@ fn calls(
         let work = call.state.result().filter(|result| result.work.is_some());
         carry.background = carry.background.max(work.and_then(ToolResult::ended));
         if let Some((from, to)) = span_of(call, entry.said(call)) {
-            open.push(Open { from, to, block, call });
+            open.push(Open {
+                from,
+                to,
+                block,
+                call,
+            });
             continue;
         }
         carry.is_blurred = true;
         // The model's time ends somewhere before this result, and the tool's begins.
         let is_timeless = call.started.or(entry.at).is_none();
-        ends.extend(call.state.result().and_then(|result| result.at).filter(|_| is_timeless));
+        ends.extend(
+            call.state
+                .result()
+                .and_then(|result| result.at)
+                .filter(|_| is_timeless),
+        );
     }
     let waits = waits(transcript, id, entry, &open);
     let mut emitter = Emitter { carry, id, emit };
@@ -241,7 +279,12 @@ fn calls(
         let lane = transcript.lane_of_call(&one.call.key);
         let running = running(transcript, one, entry, lane, 0);
         // A call that ended while somebody was waited for did not wait itself.
-        let waited = || waits.iter().copied().filter(|(_, answered)| *answered <= one.to);
+        let waited = || {
+            waits
+                .iter()
+                .copied()
+                .filter(|(_, answered)| *answered <= one.to)
+        };
         let worked = running.into_iter().flat_map(|ran| without(ran, waited()));
         ran.extend(worked.map(|(from, to)| (from, to, one)));
     }
@@ -256,13 +299,26 @@ fn calls(
         let (class, worked) = (Class::of_call(call, entry.said(call)), emitter.carry.worked);
         emitter.up_to(to, class, Some(one.block));
         // What a sub-agent waited for is in its time, however that was measured.
-        let is_measured = call.took(entry.said(call)).is_some_and(|took| took.by == Clocked::Measured);
-        let Carry { called, measured, worked: now, .. } = emitter.carry;
-        let sum = if !is_measured || call.kind == ToolKind::Delegate { called } else { measured };
+        let is_measured = call
+            .took(entry.said(call))
+            .is_some_and(|took| took.by == Clocked::Measured);
+        let Carry {
+            called,
+            measured,
+            worked: now,
+            ..
+        } = emitter.carry;
+        let sum = if !is_measured || call.kind == ToolKind::Delegate {
+            called
+        } else {
+            measured
+        };
         *sum = sum.saturating_add(*now - worked);
     }
     if let Some(end) = open.iter().map(|one| one.to).max() {
-        emitter.wait(&waits, end, |emitter, until| emitter.stand_still(&mut standing, until));
+        emitter.wait(&waits, end, |emitter, until| {
+            emitter.stand_still(&mut standing, until);
+        });
     }
 }
 
@@ -278,16 +334,28 @@ fn waits(
     open: &[Open<'_>],
 ) -> Vec<(Timestamp, Timestamp)> {
     let times = || open.iter().map(|one| one.from).chain(entry.at);
-    let Some((from, to)) = times().min().zip(open.iter().map(|one| one.to).max()) else { return Vec::new() };
+    let Some((from, to)) = times().min().zip(open.iter().map(|one| one.to).max()) else {
+        return Vec::new();
+    };
     if to.since(from) <= HELD_MS {
         return Vec::new();
     }
     let behind = transcript.place_of(id).map_or(0, |place| place + 1);
-    let behind = transcript.order().iter().skip(behind).take(BEHIND).filter_map(|id| transcript.get(*id));
-    let own =
-        behind.filter(|other| other.lane == entry.lane).take_while(|other| other.at.is_none_or(|at| at < to));
-    let lanes = open.iter().filter_map(|one| transcript.lane_of_call(&one.call.key));
-    let beside = lanes.flat_map(|lane| &lane.entries).filter_map(|id| transcript.get(*id));
+    let behind = transcript
+        .order()
+        .iter()
+        .skip(behind)
+        .take(BEHIND)
+        .filter_map(|id| transcript.get(*id));
+    let own = behind
+        .filter(|other| other.lane == entry.lane)
+        .take_while(|other| other.at.is_none_or(|at| at < to));
+    let lanes = open
+        .iter()
+        .filter_map(|one| transcript.lane_of_call(&one.call.key));
+    let beside = lanes
+        .flat_map(|lane| &lane.entries)
+        .filter_map(|id| transcript.get(*id));
     let mut waits: Vec<(Timestamp, Timestamp)> = own.chain(beside).filter_map(waited).collect();
     waits.retain(|(asked, answered)| *asked < to && from < *answered);
     waits.sort();
@@ -296,7 +364,9 @@ fn waits(
 
 /// From when to when a question that stands in an entry had no answer.
 fn waited(entry: &Entry) -> Option<(Timestamp, Timestamp)> {
-    let [block] = entry.blocks.as_slice() else { return None };
+    let [block] = entry.blocks.as_slice() else {
+        return None;
+    };
     let is_answered =
         entry.role == Role::Harness && matches!(block.kind, BlockKind::Break(Break::Setting(_)));
     entry.at.zip(entry.ended.filter(|_| is_answered))
@@ -337,7 +407,12 @@ impl<'a> Standing<'a> {
     fn of(open: &'a [Open<'a>]) -> Self {
         let mut open: Vec<&Open<'_>> = open.iter().collect();
         open.sort_by_key(|one| (one.from, one.block));
-        Self { open, first: 0, next: 0, latest: None }
+        Self {
+            open,
+            first: 0,
+            next: 0,
+            latest: None,
+        }
     }
 
     /// The first call of those that were open at some time between these two, and when the last of them ended.
@@ -347,7 +422,11 @@ impl<'a> Standing<'a> {
             self.next += 1;
         }
         let begun = self.open.get(..self.next)?;
-        self.first += begun.get(self.first..)?.iter().take_while(|one| one.to <= from).count();
+        self.first += begun
+            .get(self.first..)?
+            .iter()
+            .take_while(|one| one.to <= from)
+            .count();
         Some((*begun.get(self.first)?, self.latest?))
     }
 }
@@ -367,7 +446,10 @@ fn running(
     if !Class::of_call(call, said).is_work() {
         return vec![(from, to)];
     }
-    let measured = call.took(said).filter(|took| took.by == Clocked::Measured).map(|took| took.ms);
+    let measured = call
+        .took(said)
+        .filter(|took| took.by == Clocked::Measured)
+        .map(|took| took.ms);
     if let Some(ms) = measured.filter(|ms| to.since(from).saturating_sub(*ms) > HELD_MS) {
         let began = i64::try_from(ms).ok().and_then(|ms| to.0.checked_sub(ms));
         return vec![(began.map_or(from, Timestamp), to)];
@@ -402,20 +484,44 @@ struct Inner {
 
 impl Inner {
     /// An entry of it, of the time between these two.
-    fn add(&mut self, transcript: &Transcript, id: EntryId, (from, to): (Timestamp, Timestamp), depth: u8) {
-        let Some(entry) = transcript.get(id) else { return };
-        self.signs.extend(entry.times().filter(|at| from < *at && *at < to));
+    fn add(
+        &mut self,
+        transcript: &Transcript,
+        id: EntryId,
+        (from, to): (Timestamp, Timestamp),
+        depth: u8,
+    ) {
+        let Some(entry) = transcript.get(id) else {
+            return;
+        };
+        self.signs
+            .extend(entry.times().filter(|at| from < *at && *at < to));
         let last = entry.last_time().map(|at| (at, entry.stop == Stop::Done));
         self.last = self.last.max(last);
         for call in entry.calls() {
-            let Some((began, ended)) = span_of(call, entry.said(call)) else { continue };
-            let open = Open { from: began, to: ended, block: 0, call };
+            let Some((began, ended)) = span_of(call, entry.said(call)) else {
+                continue;
+            };
+            let open = Open {
+                from: began,
+                to: ended,
+                block: 0,
+                call,
+            };
             let is_work = Class::of_call(call, entry.said(call)).is_work();
             // What repeats a call started nothing.
             let lane = transcript.lanes_begun(id, &call.key).next();
-            let ran = if is_work { running(transcript, &open, entry, lane, depth) } else { Vec::new() };
+            let ran = if is_work {
+                running(transcript, &open, entry, lane, depth)
+            } else {
+                Vec::new()
+            };
             let still = without((began, ended), ran.iter().copied());
-            self.still.extend(still.into_iter().filter(|(from, to)| to.since(*from) > HELD_MS));
+            self.still.extend(
+                still
+                    .into_iter()
+                    .filter(|(from, to)| to.since(*from) > HELD_MS),
+            );
             if lane.is_some() {
                 self.nested.extend(&ran);
             }
@@ -429,7 +535,8 @@ impl Inner {
             return vec![(from, to)];
         }
         // What one of several had to say may have waited for the others.
-        self.signs.extend(self.last.is_none_or(|(_, is_done)| !is_done).then_some(to));
+        self.signs
+            .extend(self.last.is_none_or(|(_, is_done)| !is_done).then_some(to));
         self.signs.sort();
         let mut ran = vec![(from, from)];
         for sign in self.signs {
@@ -441,11 +548,21 @@ impl Inner {
         if !self.still.is_empty() {
             self.ran.sort();
             let busy = || self.ran.iter().copied();
-            let mut still: Vec<_> = self.still.into_iter().flat_map(|still| without(still, busy())).collect();
+            let mut still: Vec<_> = self
+                .still
+                .into_iter()
+                .flat_map(|still| without(still, busy()))
+                .collect();
             still.sort();
-            ran = ran.into_iter().flat_map(|ran| without(ran, still.iter().copied())).collect();
+            ran = ran
+                .into_iter()
+                .flat_map(|ran| without(ran, still.iter().copied()))
+                .collect();
         }
-        let nested = self.nested.into_iter().map(|(began, ended)| (began.max(from), ended.min(to)));
+        let nested = self
+            .nested
+            .into_iter()
+            .map(|(began, ended)| (began.max(from), ended.min(to)));
         ran.extend(nested.filter(|(from, to)| from < to));
         ran.sort();
         ran
@@ -461,16 +578,25 @@ struct Emitter<'a> {
 impl Emitter<'_> {
     /// What the time up to an entry was spent on, by what the entry is a sign of.
     fn up_to_entry(&mut self, entry: &Entry, at: Timestamp, sign: Sign) {
-        if self.carry.last.is_some_and(|last| last.since(at) > OVERTAKEN_MS) {
+        if self
+            .carry
+            .last
+            .is_some_and(|last| last.since(at) > OVERTAKEN_MS)
+        {
             // The clock was set back: what it shows now is all that counts from here on.
             self.carry.until = self.carry.until.map(|until| until.min(at));
         }
         self.carry.last = Some(at);
         // What an agent says that a compaction took was the model's; between two turns somebody asked for it.
         let took = compaction_took(entry).filter(|_| sign == Sign::Compaction);
-        let began = took.and_then(|ms| at.0.checked_sub(i64::try_from(ms).ok()?)).map(Timestamp);
+        let began = took
+            .and_then(|ms| at.0.checked_sub(i64::try_from(ms).ok()?))
+            .map(Timestamp);
         if let Some(began) = began {
-            let is_between = matches!(self.carry.after, After::Answer | After::Done | After::Failure);
+            let is_between = matches!(
+                self.carry.after,
+                After::Answer | After::Done | After::Failure
+            );
             let before = if is_between { Sign::Prompt } else { sign };
             if let Some(class) = class_of(self.carry, before, began) {
                 self.up_to(began, class, None);
@@ -488,20 +614,32 @@ impl Emitter<'_> {
         {
             self.up_to_background(at);
         }
-        let Some(class) = class_of(self.carry, sign, at) else { return };
+        let Some(class) = class_of(self.carry, sign, at) else {
+            return;
+        };
         // Until a machine woke the model up nobody was asked for anything.
         let is_wake = sign == Sign::Note
-            && entry.from.as_deref().is_some_and(|sender| sender.kind != SenderKind::Channel);
+            && entry
+                .from
+                .as_deref()
+                .is_some_and(|sender| sender.kind != SenderKind::Channel);
         let class = if is_wake { Class::Unknown } else { class };
         // What a model says without a call is one span until it is complete.
         let is_said = class == Class::Model && sign == Sign::Answer;
-        let ended = entry.ended.filter(|ended| is_said && ended.since(at) <= IDLE_AFTER_MS);
+        let ended = entry
+            .ended
+            .filter(|ended| is_said && ended.since(at) <= IDLE_AFTER_MS);
         self.up_to(ended.unwrap_or(at), class, None);
     }
 
     /// As long as something goes on in the background that the model is told of, nobody else has to do anything.
     fn up_to_background(&mut self, at: Timestamp) {
-        let Carry { background, until, is_blurred, .. } = *self.carry;
+        let Carry {
+            background,
+            until,
+            is_blurred,
+            ..
+        } = *self.carry;
         if let Some(end) = background.filter(|end| until.is_some_and(|until| until < *end)) {
             self.up_to(end.min(at), Class::Background, None);
             self.carry.is_blurred = is_blurred;
@@ -527,7 +665,9 @@ impl Emitter<'_> {
     /// Nobody was at work before this while calls were open.
     fn stand_still(&mut self, open: &mut Standing<'_>, until: Timestamp) {
         let Some(from) = self.carry.until else { return };
-        let Some((first, to)) = open.between(from, until) else { return };
+        let Some((first, to)) = open.between(from, until) else {
+            return;
+        };
         self.up_to(first.from.max(from), Class::Model, None);
         self.up_to(to.min(until), Class::Unknown, Some(first.block));
     }
@@ -542,7 +682,13 @@ impl Emitter<'_> {
             let ms = if class.is_work() { to.since(from) } else { 0 };
             self.carry.worked = self.carry.worked.saturating_add(ms);
             let block = block.map(saturating_u32);
-            (self.emit)(TimeSpan { from, to, class, entry: self.id, block });
+            (self.emit)(TimeSpan {
+                from,
+                to,
+                class,
+                entry: self.id,
+                block,
+            });
             self.carry.until = Some(to);
             self.carry.is_blurred = false;
         }
@@ -552,8 +698,18 @@ impl Emitter<'_> {
 /// What the time before a sign was spent on; nothing if the sign does not say.
 fn class_of(carry: &Carry, sign: Sign, at: Timestamp) -> Option<Class> {
     let ms = carry.until.map_or(0, |until| at.since(until));
-    let of_work = |class: Class| if ms > IDLE_AFTER_MS { Class::Unknown } else { class };
-    let of_leisure = if ms > IDLE_AFTER_MS { Class::Idle } else { Class::Human };
+    let of_work = |class: Class| {
+        if ms > IDLE_AFTER_MS {
+            Class::Unknown
+        } else {
+            class
+        }
+    };
+    let of_leisure = if ms > IDLE_AFTER_MS {
+        Class::Idle
+    } else {
+        Class::Human
+    };
     let class = match (carry.after, sign) {
         (After::Nothing, _)
         | (After::Prompt | After::Calls, Sign::Prompt)
@@ -569,7 +725,11 @@ fn class_of(carry: &Carry, sign: Sign, at: Timestamp) -> Option<Class> {
             of_work(Class::Model)
         }
     };
-    Some(if carry.is_blurred && class != Class::Idle { Class::Unknown } else { class })
+    Some(if carry.is_blurred && class != Class::Idle {
+        Class::Unknown
+    } else {
+        class
+    })
 }
 
 /// Bookkeeping and what the harness adds say nothing about whose time it is.
@@ -585,7 +745,9 @@ fn sign_of(entry: &Entry) -> Option<Sign> {
     });
     let is_call = |kind: &BlockKind| matches!(kind, BlockKind::Call(_) | BlockKind::Result(_));
     let is_said = |kind: &BlockKind| match kind {
-        BlockKind::Text(_) | BlockKind::Thinking(_) | BlockKind::Image(_) => entry.role == Role::Assistant,
+        BlockKind::Text(_) | BlockKind::Thinking(_) | BlockKind::Image(_) => {
+            entry.role == Role::Assistant
+        }
         BlockKind::Call(_) | BlockKind::Result(_) => true,
         BlockKind::Break(_) | BlockKind::Raw(_) | BlockKind::Aside(..) => false,
     };

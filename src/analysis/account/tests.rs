@@ -24,7 +24,8 @@ fn at(seconds: Seconds) -> Option<Timestamp> {
 fn entry(out: &mut Batch, key: &str, role: Role, time: Seconds, kinds: Vec<BlockKind>) {
     let mut entry = out.new_entry(Text::clean(key), role, at(time));
     entry.marks.prompt = role == Role::User;
-    let block = |(n, kind): (usize, BlockKind)| Batch::block(Piece(u64::try_from(n).unwrap()), kind);
+    let block =
+        |(n, kind): (usize, BlockKind)| Batch::block(Piece(u64::try_from(n).unwrap()), kind);
     entry.blocks = kinds.into_iter().enumerate().map(block).collect();
     out.entry(entry);
 }
@@ -49,7 +50,11 @@ fn call(out: &mut Batch, key: &str, name: &str, started: Seconds) -> BlockKind {
 
 fn result(out: &mut Batch, call: &str, time: Seconds) {
     let result = samples::result(out, &format!("r{call}"), at(time));
-    out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane: None });
+    out.push(Edit::Result {
+        call: Text::clean(call),
+        result: Box::new(result),
+        lane: None,
+    });
 }
 
 fn account_of(fill: impl FnOnce(&mut Batch)) -> (Transcript, Account) {
@@ -64,7 +69,11 @@ fn account_of(fill: impl FnOnce(&mut Batch)) -> (Transcript, Account) {
 
 /// All of the main lane.
 fn all(account: &Account) -> Vec<TimeSpan> {
-    account.spans().filter(|(lane, _)| lane.is_none()).map(|(_, span)| *span).collect()
+    account
+        .spans()
+        .filter(|(lane, _)| lane.is_none())
+        .map(|(_, span)| *span)
+        .collect()
 }
 
 /// Class, tool and seconds of all spans.
@@ -72,7 +81,9 @@ fn words(transcript: &Transcript, account: &Account) -> Vec<String> {
     let word = |span: &TimeSpan| {
         let call = transcript.get(span.entry).zip(span.block);
         let call = call.and_then(|(entry, block)| call_at(entry, usize::try_from(block).ok()?));
-        let tool = call.map(|call| format!(" {}", call.name)).unwrap_or_default();
+        let tool = call
+            .map(|call| format!(" {}", call.name))
+            .unwrap_or_default();
         format!("{}{tool} {}", span.class.word(), span.ms() / 1_000)
     };
     all(account).iter().map(word).collect()
@@ -89,7 +100,10 @@ fn complete(out: &mut Batch, time: Seconds) {
 fn a_message_is_the_models_until_it_is_complete() {
     let (transcript, account) = account_of(|out| {
         prompt(out, "p1", Some(0));
-        let kinds = vec![call(out, "a", "bash", Some(6)), call(out, "b", "grep", Some(30))];
+        let kinds = vec![
+            call(out, "a", "bash", Some(6)),
+            call(out, "b", "grep", Some(30)),
+        ];
         entry(out, "m1", Role::Assistant, Some(4), kinds);
         complete(out, Some(50));
         result(out, "a", Some(20));
@@ -98,10 +112,24 @@ fn a_message_is_the_models_until_it_is_complete() {
         complete(out, Some(95));
         prompt(out, "p2", Some(100));
     });
-    let first = ["model 4", "model 2", "tools bash 14", "model 10", "tools grep 2", "model 18"];
-    assert_eq!(words(&transcript, &account), [&first[..], &["model 45", "waiting 5"]].concat());
+    let first = [
+        "model 4",
+        "model 2",
+        "tools bash 14",
+        "model 10",
+        "tools grep 2",
+        "model 18",
+    ];
+    assert_eq!(
+        words(&transcript, &account),
+        [&first[..], &["model 45", "waiting 5"]].concat()
+    );
     let m2 = transcript.find("m2").unwrap();
-    assert_eq!(account.before(m2).map(|span| span.ms()), Some(45_000), "until it was complete");
+    assert_eq!(
+        account.before(m2).map(|span| span.ms()),
+        Some(45_000),
+        "until it was complete"
+    );
 }
 
 #[test]
@@ -113,7 +141,10 @@ fn a_call_without_a_result_leaves_open_whose_time_it_is() {
         complete(out, Some(10));
         answer(out, "m2", Some(60));
     });
-    assert_eq!(words(&transcript, &account), ["model 4", "model 6", "unknown 50"]);
+    assert_eq!(
+        words(&transcript, &account),
+        ["model 4", "model 6", "unknown 50"]
+    );
 }
 
 #[test]
@@ -130,17 +161,36 @@ fn a_turn_is_model_tool_model_and_then_the_human() {
     });
     assert_eq!(
         words(&transcript, &account),
-        ["model 4", "model 1", "tools bash 40", "model 5", "waiting 30", "model 10", "idle 7200"]
+        [
+            "model 4",
+            "model 1",
+            "tools bash 40",
+            "model 5",
+            "waiting 30",
+            "model 10",
+            "idle 7200"
+        ]
     );
     let sums = account.time(None);
     assert_eq!(
-        (sums.of(Class::Model), sums.of(Class::Tool), sums.of(Class::Human)),
+        (
+            sums.of(Class::Model),
+            sums.of(Class::Tool),
+            sums.of(Class::Human)
+        ),
         (20_000, 40_000, 30_000)
     );
     assert_eq!(sums.total(), (90 + 7_200) * 1_000);
     let turn = account.turn(&transcript, 0);
-    assert_eq!((turn.time.total(), turn.work_ms(), turn.time.waiting()), (50_000, Some(50_000), 0));
-    assert_eq!((turn.span_ms(), turn.facts.calls), (Some(50_000), 1), "the pause is no part of it");
+    assert_eq!(
+        (turn.time.total(), turn.work_ms(), turn.time.waiting()),
+        (50_000, Some(50_000), 0)
+    );
+    assert_eq!(
+        (turn.span_ms(), turn.facts.calls),
+        (Some(50_000), 1),
+        "the pause is no part of it"
+    );
 }
 
 #[test]
@@ -158,7 +208,10 @@ fn parallel_calls_count_once() {
         result(out, "c", Some(12));
         answer(out, "n", Some(21));
     });
-    assert_eq!(words(&transcript, &account), ["model 2", "tools grep 2", "tools bash 16", "model 1"]);
+    assert_eq!(
+        words(&transcript, &account),
+        ["model 2", "tools grep 2", "tools bash 16", "model 1"]
+    );
     assert_eq!(account.time(None).of(Class::Tool), 18_000);
 }
 
@@ -188,7 +241,10 @@ fn results_alone_say_how_long_it_took_but_not_whose_time_it_was() {
     });
     assert_eq!(words(&transcript, &account), ["unknown 60", "unknown 30"]);
     let turn = account.turn(&transcript, 0);
-    assert_eq!((turn.work_ms(), turn.took_ms(), turn.span_ms()), (None, Some(90_000), Some(90_000)));
+    assert_eq!(
+        (turn.work_ms(), turn.took_ms(), turn.span_ms()),
+        (None, Some(90_000), Some(90_000))
+    );
 }
 
 #[test]
@@ -199,12 +255,25 @@ fn a_run_without_times_took_what_its_end_says() {
             prompt(out, "p", asked);
             answer(out, "a", answered);
             let end = [Break::Ended(Text::from("success")), Break::Took(4_000)];
-            entry(out, "e", Role::Harness, ended, end.map(BlockKind::Break).into());
+            entry(
+                out,
+                "e",
+                Role::Harness,
+                ended,
+                end.map(BlockKind::Break).into(),
+            );
         });
-        (account.turn(&transcript, 0).work_ms(), account.time(None).work())
+        (
+            account.turn(&transcript, 0).work_ms(),
+            account.time(None).work(),
+        )
     };
     assert_eq!(work([None; 3]), (Some(4_000), 4_000));
-    assert_eq!(work([0, 3, 9].map(Some)), (Some(3_000), 3_000), "times of entries say more");
+    assert_eq!(
+        work([0, 3, 9].map(Some)),
+        (Some(3_000), 3_000),
+        "times of entries say more"
+    );
 }
 
 #[test]
@@ -223,11 +292,24 @@ fn a_gap_before_a_machine_wakes_the_model_is_not_the_humans() {
             }
             answer(out, "n", Some(36));
         });
-        assert_eq!(account.turn(&transcript, 0).work_ms(), Some(6_000), "{from:?}");
+        assert_eq!(
+            account.turn(&transcript, 0).work_ms(),
+            Some(6_000),
+            "{from:?}"
+        );
         words(&transcript, &account)
     };
-    for kind in [SenderKind::Schedule, SenderKind::Task, SenderKind::Peer, SenderKind::Runtime] {
-        assert_eq!(gap(Some(kind)), ["model 4", "unknown 30", "model 2"], "{kind:?}");
+    for kind in [
+        SenderKind::Schedule,
+        SenderKind::Task,
+        SenderKind::Peer,
+        SenderKind::Runtime,
+    ] {
+        assert_eq!(
+            gap(Some(kind)),
+            ["model 4", "unknown 30", "model 2"],
+            "{kind:?}"
+        );
     }
     for kind in [None, Some(SenderKind::Channel)] {
         assert_eq!(gap(kind), ["model 4", "waiting 30", "model 2"], "{kind:?}");
@@ -243,7 +325,10 @@ fn a_call_without_a_result_leaves_its_time_unknown() {
         answer(out, "n", Some(63));
         answer(out, "o", Some(65));
     });
-    assert_eq!(words(&transcript, &account), ["model 3", "unknown 60", "model 2"]);
+    assert_eq!(
+        words(&transcript, &account),
+        ["model 3", "unknown 60", "model 2"]
+    );
 }
 
 #[test]
@@ -257,7 +342,10 @@ fn a_clock_that_is_set_back_loses_nothing_that_follows() {
         answer(out, "o", Some(5_006));
         answer(out, "r", Some(5_009));
     });
-    assert_eq!(words(&transcript, &account), ["model 10", "model 7", "model 2"]);
+    assert_eq!(
+        words(&transcript, &account),
+        ["model 10", "model 7", "model 2"]
+    );
 }
 
 #[test]
@@ -287,7 +375,10 @@ fn sub_agents_have_their_own_time() {
         result(out, "a", Some(30));
     });
     assert_eq!(words(&transcript, &account), ["model 1", "tools task 29"]);
-    assert_eq!(account.time(Some(&Text::from("worker"))).of(Class::Model), 18_000);
+    assert_eq!(
+        account.time(Some(&Text::from("worker"))).of(Class::Model),
+        18_000
+    );
     assert_eq!(account.time(Some(&Text::from("nobody"))).total(), 0);
 }
 
@@ -314,12 +405,23 @@ fn a_late_result_changes_what_follows_over_many_pages() {
     assert!(account.follow(&transcript, usize::MAX));
     assert_eq!(all(&account), all(&whole));
     assert_eq!(account.time(None), whole.time(None));
-    assert_eq!(account.time(None).of(Class::Tool), u64::try_from(number / 2 - 1).unwrap() * 1_000);
+    assert_eq!(
+        account.time(None).of(Class::Tool),
+        u64::try_from(number / 2 - 1).unwrap() * 1_000
+    );
 }
 
 fn figures(of: &Figures) -> impl PartialEq + std::fmt::Debug + use<> {
     let facts = &of.facts;
-    (of.time, facts.calls, facts.errors, facts.open, facts.started, facts.ended, facts.totals.sum().requests)
+    (
+        of.time,
+        facts.calls,
+        facts.errors,
+        facts.open,
+        facts.started,
+        facts.ended,
+        facts.totals.sum().requests,
+    )
 }
 
 #[test]
@@ -327,9 +429,17 @@ fn a_search_that_took_hours_stood_still() {
     let took = |kind: ToolKind, seconds: i64, measured: Option<u64>| {
         let (transcript, account) = account_of(|out| {
             prompt(out, "p", Some(0));
-            let BlockKind::Call(mut call) = call(out, "a", "grep", Some(1)) else { panic!() };
+            let BlockKind::Call(mut call) = call(out, "a", "grep", Some(1)) else {
+                panic!()
+            };
             call.kind = kind;
-            entry(out, "m", Role::Assistant, Some(1), vec![BlockKind::Call(call)]);
+            entry(
+                out,
+                "m",
+                Role::Assistant,
+                Some(1),
+                vec![BlockKind::Call(call)],
+            );
             result(out, "a", Some(1 + seconds));
             if let (Some(Edit::Result { result, .. }), Some(_)) = (out.edits.last_mut(), measured) {
                 result.duration_ms = measured;
@@ -337,8 +447,14 @@ fn a_search_that_took_hours_stood_still() {
         });
         words(&transcript, &account).pop()
     };
-    assert_eq!(took(ToolKind::Search, 6_000, None).as_deref(), Some("unknown grep 6000"));
-    assert_eq!(took(ToolKind::Search, 500, None).as_deref(), Some("tools grep 500"));
+    assert_eq!(
+        took(ToolKind::Search, 6_000, None).as_deref(),
+        Some("unknown grep 6000")
+    );
+    assert_eq!(
+        took(ToolKind::Search, 500, None).as_deref(),
+        Some("tools grep 500")
+    );
     assert_eq!(
         took(ToolKind::Run, 6_000, None).as_deref(),
         Some("tools grep 6000"),
@@ -450,7 +566,11 @@ fn a_sub_agent_that_is_announced_last_counts_in_the_turn_of_its_call() {
     });
     let then = feed(&|out| {
         let (name, call) = (Text::from("mate"), Some(Text::from("t")));
-        out.meta(MetaEdit::Lane { name, label: None, call });
+        out.meta(MetaEdit::Lane {
+            name,
+            label: None,
+            call,
+        });
     });
     assert_eq!((first, then), (1, 2));
 }

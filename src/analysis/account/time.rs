@@ -19,16 +19,25 @@ use crate::model::timestamp::Timestamp;
 impl Account {
     /// The last sign of the main lane that time was judged by.
     pub(crate) fn last_sign(&self) -> Option<Timestamp> {
-        let reaches = self.lanes.track(None)?.pages().filter_map(|page| page.reach);
+        let reaches = self
+            .lanes
+            .track(None)?
+            .pages()
+            .filter_map(|page| page.reach);
         reaches.last().map(|(_, last)| last)
     }
 
     /// Time of a lane between two timestamps, spans that reach beyond them in part.
     pub(crate) fn time_within(&self, lane: Option<&Name>, from: Timestamp, to: Timestamp) -> Sums {
         let mut sums = Sums::default();
-        let Some(track) = self.lanes.track(lane) else { return sums };
+        let Some(track) = self.lanes.track(lane) else {
+            return sums;
+        };
         for (number, page) in track.pages().enumerate() {
-            let Some((first, last)) = page.reach.filter(|(first, last)| *first < to && *last > from) else {
+            let Some((first, last)) = page
+                .reach
+                .filter(|(first, last)| *first < to && *last > from)
+            else {
                 continue;
             };
             if from <= first && last <= to {
@@ -41,8 +50,13 @@ impl Account {
                     sums.spend(span.class, end.since(start));
                 }
             }
-            let is_within = |said: &&Said| matches!(said, Said::Less(at, _) if from < *at && *at <= to);
-            page.said.iter().map(|(_, said)| said).filter(is_within).for_each(|said| said.add_to(&mut sums));
+            let is_within =
+                |said: &&Said| matches!(said, Said::Less(at, _) if from < *at && *at <= to);
+            page.said
+                .iter()
+                .map(|(_, said)| said)
+                .filter(is_within)
+                .for_each(|said| said.add_to(&mut sums));
         }
         sums
     }
@@ -58,7 +72,10 @@ impl Account {
     pub(crate) fn before(&self, id: EntryId) -> Option<TimeSpan> {
         let (track, place) = self.lanes.find(id)?;
         let page = track.page(place / PAGE)?;
-        let own = page.spans.iter().find(|span| span.entry == id && span.block.is_none());
+        let own = page
+            .spans
+            .iter()
+            .find(|span| span.entry == id && span.block.is_none());
         own.copied()
     }
 }

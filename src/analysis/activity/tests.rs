@@ -17,7 +17,10 @@ const MINUTE: i64 = 60_000;
 
 fn say(out: &mut Batch, key: &str, role: Role, kind: BlockKind) {
     let mut entry = out.new_entry(Text::clean(key), role, Some(Timestamp(0)));
-    entry.marks = Marks { prompt: role == Role::User, ..Marks::default() };
+    entry.marks = Marks {
+        prompt: role == Role::User,
+        ..Marks::default()
+    };
     entry.blocks.push(Batch::block(Piece(0), kind));
     out.entry(entry);
 }
@@ -36,8 +39,22 @@ fn call(out: &mut Batch, name: &str, state: ToolState) {
     let input = out.tree(&Text::default(), 0, || Tree::Null);
     let headline = Text::clean("which one?");
     let (key, name) = (Text::clean("call"), Text::clean(name));
-    let call = ToolCall { key, name, kind: ToolKind::Run, headline, input, state, started: None, lane: None };
-    say(out, "calling", Role::Assistant, BlockKind::Call(Box::new(call)));
+    let call = ToolCall {
+        key,
+        name,
+        kind: ToolKind::Run,
+        headline,
+        input,
+        state,
+        started: None,
+        lane: None,
+    };
+    say(
+        out,
+        "calling",
+        Role::Assistant,
+        BlockKind::Call(Box::new(call)),
+    );
 }
 
 fn judged(fill: impl FnOnce(&mut Batch), minutes_later: i64) -> Activity {
@@ -70,14 +87,24 @@ fn an_open_call_runs_until_patience_ends() {
         prompt(out);
         call(out, "bash", ToolState::Pending);
     };
-    assert_eq!(judged(fill, 9), Activity::Tool { name: Text::clean("bash"), since: Some(Timestamp(0)) });
+    assert_eq!(
+        judged(fill, 9),
+        Activity::Tool {
+            name: Text::clean("bash"),
+            since: Some(Timestamp(0))
+        }
+    );
     assert_eq!(state(fill, 11), "unclean");
     let recorded_as_running = |out: &mut Batch| {
         fill(out);
         out.meta(MetaEdit::Live(Some(true)));
     };
     assert_eq!(state(recorded_as_running, 1000), "tool");
-    assert_eq!(state(recorded_as_running, 2000), "unclean", "the mark was left behind");
+    assert_eq!(
+        state(recorded_as_running, 2000),
+        "unclean",
+        "the mark was left behind"
+    );
 }
 
 #[test]
@@ -86,7 +113,10 @@ fn what_the_agent_says_of_its_process_goes_before_what_its_records_let_guess() {
         move |out: &mut Batch| {
             prompt(out);
             fill(out);
-            out.meta(MetaEdit::Running(Some(Running { status, since: Some(Timestamp(MINUTE)) })));
+            out.meta(MetaEdit::Running(Some(Running {
+                status,
+                since: Some(Timestamp(MINUTE)),
+            })));
         }
     };
     let open: fn(&mut Batch) = |out| call(out, "bash", ToolState::Pending);
@@ -94,16 +124,42 @@ fn what_the_agent_says_of_its_process_goes_before_what_its_records_let_guess() {
     let permission = judged(running(RunStatus::Waiting, open), 2);
     let what = Text::clean("permission for bash");
     let since = Some(Timestamp(MINUTE));
-    assert_eq!(permission, Activity::Waiting { since, wish: Wish::Permission, what, agents: 0 });
-    assert_eq!(judged(running(RunStatus::Waiting, asks), 2).wish(), Some(Wish::Question));
-    assert_eq!(judged(running(RunStatus::Waiting, answer), 2).wish(), Some(Wish::Question));
-    assert_eq!(judged(running(RunStatus::Idle, open), 2).wish(), Some(Wish::Prompt));
+    assert_eq!(
+        permission,
+        Activity::Waiting {
+            since,
+            wish: Wish::Permission,
+            what,
+            agents: 0
+        }
+    );
+    assert_eq!(
+        judged(running(RunStatus::Waiting, asks), 2).wish(),
+        Some(Wish::Question)
+    );
+    assert_eq!(
+        judged(running(RunStatus::Waiting, answer), 2).wish(),
+        Some(Wish::Question)
+    );
+    assert_eq!(
+        judged(running(RunStatus::Idle, open), 2).wish(),
+        Some(Wish::Prompt)
+    );
     assert_eq!(state(running(RunStatus::Idle, answer), 61), "idle");
-    assert_eq!(state(running(RunStatus::Busy, open), 600), "tool", "however long it takes");
+    assert_eq!(
+        state(running(RunStatus::Busy, open), 600),
+        "tool",
+        "however long it takes"
+    );
     assert_eq!(state(running(RunStatus::Busy, answer), 2), "model");
     let ended = |out: &mut Batch| {
         running(RunStatus::Idle, answer)(out);
-        say(out, "end", Role::Harness, BlockKind::Break(Break::Ended(Text::clean("success"))));
+        say(
+            out,
+            "end",
+            Role::Harness,
+            BlockKind::Break(Break::Ended(Text::clean("success"))),
+        );
     };
     assert_eq!(state(ended, 1), "ended", "the records say so");
 }
@@ -117,7 +173,12 @@ fn a_question_waits_for_its_user() {
     let what = Text::clean("which one?");
     assert_eq!(
         judged(fill, 600),
-        Activity::Waiting { since: Some(Timestamp(0)), wish: Wish::Question, what, agents: 0 }
+        Activity::Waiting {
+            since: Some(Timestamp(0)),
+            wish: Wish::Question,
+            what,
+            agents: 0
+        }
     );
 }
 
@@ -144,7 +205,12 @@ fn a_lost_call_was_followed_by_more_work() {
 fn an_ended_session_has_ended_unless_work_goes_on() {
     let end = |out: &mut Batch| {
         prompt(out);
-        say(out, "end", Role::Harness, BlockKind::Break(Break::Ended(Text::clean("success"))));
+        say(
+            out,
+            "end",
+            Role::Harness,
+            BlockKind::Break(Break::Ended(Text::clean("success"))),
+        );
     };
     assert_eq!(state(end, 0), "ended");
     let told = |out: &mut Batch| {
@@ -159,14 +225,24 @@ fn an_ended_session_has_ended_unless_work_goes_on() {
         say(out, "second", Role::User, BlockKind::Text(body));
     };
     assert_eq!(state(go_on, 0), "model");
-    assert_eq!(state(|out| out.meta(MetaEdit::Live(Some(false))), 0), "ended");
+    assert_eq!(
+        state(|out| out.meta(MetaEdit::Live(Some(false))), 0),
+        "ended"
+    );
 }
 
 fn failed(out: &mut Batch, retried: bool, words: &str) {
     prompt(out);
     let mut entry = out.new_entry(Text::clean("failed"), Role::Harness, Some(Timestamp(0)));
-    entry.marks = Marks { quiet: retried, retried, ..Marks::default() };
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(Text::clean(words)))));
+    entry.marks = Marks {
+        quiet: retried,
+        retried,
+        ..Marks::default()
+    };
+    entry.blocks.push(Batch::block(
+        Piece(0),
+        BlockKind::Break(Break::Error(Text::clean(words))),
+    ));
     out.entry(entry);
 }
 
@@ -175,10 +251,20 @@ fn a_request_that_is_made_again_is_neither_work_nor_the_end() {
     let activity = judged(|out| failed(out, true, "API error, retry 1 of 10"), 1);
     assert_eq!(
         activity,
-        Activity::Retry { since: Some(Timestamp(0)), why: "API error, retry 1 of 10".into() }
+        Activity::Retry {
+            since: Some(Timestamp(0)),
+            why: "API error, retry 1 of 10".into()
+        }
     );
-    assert_eq!(activity.word(), "model", "the contract of the figures knows no other word");
-    assert_eq!(judged(|out| failed(out, true, "API error, retry 1 of 10"), 6), Activity::Unclean);
+    assert_eq!(
+        activity.word(),
+        "model",
+        "the contract of the figures knows no other word"
+    );
+    assert_eq!(
+        judged(|out| failed(out, true, "API error, retry 1 of 10"), 6),
+        Activity::Unclean
+    );
     let answered = |out: &mut Batch| {
         failed(out, true, "API error, retry 1 of 10");
         answer(out);
@@ -189,11 +275,22 @@ fn a_request_that_is_made_again_is_neither_work_nor_the_end() {
 #[test]
 fn what_passes_is_tried_again_for_a_while_and_the_rest_is_the_users() {
     let busy = |words: &'static str| move |out: &mut Batch| failed(out, false, words);
-    for words in ["529 {\"type\":\"overloaded_error\"}", "429 Too Many Requests", "Connection error."] {
-        assert!(matches!(judged(busy(words), 1), Activity::Retry { .. }), "{words}");
+    for words in [
+        "529 {\"type\":\"overloaded_error\"}",
+        "429 Too Many Requests",
+        "Connection error.",
+    ] {
+        assert!(
+            matches!(judged(busy(words), 1), Activity::Retry { .. }),
+            "{words}"
+        );
         assert_eq!(state(busy(words), 2), "waiting", "{words}");
     }
-    for words in ["401 invalid x-api-key", "the prompt is too long: 200429 tokens", "ref 15029"] {
+    for words in [
+        "401 invalid x-api-key",
+        "the prompt is too long: 200429 tokens",
+        "ref 15029",
+    ] {
         assert_eq!(state(busy(words), 1), "waiting", "{words}");
     }
 }
@@ -204,28 +301,52 @@ fn a_text_before_a_call_is_no_waiting() {
         move |out: &mut Batch| {
             prompt(out);
             let body = out.prose("I will look");
-            let mut entry = out.new_entry(Text::clean("answer"), Role::Assistant, Some(Timestamp(0)));
+            let mut entry =
+                out.new_entry(Text::clean("answer"), Role::Assistant, Some(Timestamp(0)));
             entry.stop = stop;
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Text(body)));
             out.entry(entry);
         }
     };
     assert_eq!(state(text(Stop::Calls), 1), "model");
     assert_eq!(state(text(Stop::Done), 0), "waiting");
-    assert_eq!(state(text(Stop::Unrecorded), 0), "model", "a call may follow");
+    assert_eq!(
+        state(text(Stop::Unrecorded), 0),
+        "model",
+        "a call may follow"
+    );
     assert_eq!(state(text(Stop::Unrecorded), 1), "waiting");
     let over = |out: &mut Batch, kind: BlockKind, stop: Stop| {
         text(Stop::Unrecorded)(out);
         let mut entry = out.new_entry(Text::clean("note"), Role::Harness, Some(Timestamp(0)));
-        entry.marks = Marks { quiet: true, trace: true, ..Marks::default() };
+        entry.marks = Marks {
+            quiet: true,
+            trace: true,
+            ..Marks::default()
+        };
         entry.stop = stop;
         entry.blocks.push(Batch::block(Piece(0), kind));
         out.entry(entry);
     };
     let setting = || BlockKind::Break(Break::Setting(Text::clean("hook Stop")));
-    assert_eq!(state(|out| over(out, setting(), Stop::Unrecorded), 0), "model");
-    assert_eq!(state(|out| over(out, setting(), Stop::Done), 0), "waiting", "its turn is over");
-    assert_eq!(state(|out| over(out, BlockKind::Break(Break::Took(5)), Stop::Unrecorded), 0), "waiting");
+    assert_eq!(
+        state(|out| over(out, setting(), Stop::Unrecorded), 0),
+        "model"
+    );
+    assert_eq!(
+        state(|out| over(out, setting(), Stop::Done), 0),
+        "waiting",
+        "its turn is over"
+    );
+    assert_eq!(
+        state(
+            |out| over(out, BlockKind::Break(Break::Took(5)), Stop::Unrecorded),
+            0
+        ),
+        "waiting"
+    );
 }
 
 #[test]
@@ -233,7 +354,9 @@ fn what_the_user_runs_leaves_the_work_where_it_stood() {
     let run = |out: &mut Batch| {
         let body = out.prose("!git status");
         let mut entry = out.new_entry(Text::clean("run"), Role::User, Some(Timestamp(0)));
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Text(body)));
         out.entry(entry);
     };
     let after = |before: fn(&mut Batch)| {
@@ -245,7 +368,11 @@ fn what_the_user_runs_leaves_the_work_where_it_stood() {
     };
     assert_eq!(state(after(answer), 1), "waiting");
     assert_eq!(state(after(answer), 61), "idle");
-    assert_eq!(state(after(|_| {}), 1), "model", "the prompt is still to be answered");
+    assert_eq!(
+        state(after(|_| {}), 1),
+        "model",
+        "the prompt is still to be answered"
+    );
     assert_eq!(state(run, 1), "waiting");
 }
 
@@ -258,7 +385,11 @@ fn a_permission_counts_before_the_call_that_waits_for_it() {
         say(out, "asked", Role::Harness, BlockKind::Break(asked));
     };
     assert_eq!(judged(fill, 1).wish(), Some(Wish::Permission));
-    assert_eq!(judged(fill, 20 * 60).wish(), Some(Wish::Permission), "somebody may still come");
+    assert_eq!(
+        judged(fill, 20 * 60).wish(),
+        Some(Wish::Permission),
+        "somebody may still come"
+    );
     assert_eq!(state(fill, 48 * 60), "idle", "nobody waits for so long");
 }
 
@@ -271,9 +402,17 @@ fn a_file_that_was_copied_later_has_its_own_time() {
     transcript.apply(batch);
     transcript.settle();
     let months = Timestamp(100 * 24 * 3_600_000);
-    assert_eq!(judge(&transcript, Some(LastWrite::found(months)), months).word(), "idle");
     assert_eq!(
-        judge(&transcript, Some(LastWrite::seen(months)), Timestamp(months.0 + 5 * 60_000)).word(),
+        judge(&transcript, Some(LastWrite::found(months)), months).word(),
+        "idle"
+    );
+    assert_eq!(
+        judge(
+            &transcript,
+            Some(LastWrite::seen(months)),
+            Timestamp(months.0 + 5 * 60_000)
+        )
+        .word(),
         "waiting"
     );
     let (soon, now) = (Timestamp(50 * 60_000), Timestamp(70 * 60_000));
@@ -299,16 +438,27 @@ fn a_call_goes_on_while_its_sub_agent_works() {
         let mut entry = batch.new_entry(key, Role::Assistant, Some(Timestamp(minute * MINUTE)));
         entry.lane = Some(Text::clean("scout"));
         let body = batch.prose("on it");
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Text(body)));
         batch.entry(entry);
     }
     let mut transcript = Transcript::new();
     transcript.apply(batch);
     transcript.settle();
     let at = |minutes: i64| judge(&transcript, None, Timestamp(minutes * MINUTE));
-    assert_eq!(at(30), Activity::Tool { name: Text::clean("Task"), since: Some(Timestamp(0)) });
+    assert_eq!(
+        at(30),
+        Activity::Tool {
+            name: Text::clean("Task"),
+            since: Some(Timestamp(0))
+        }
+    );
     assert_eq!(at(36).word(), "unclean");
-    assert_eq!(super::silence(&transcript, &at(30), None, Timestamp(30 * MINUTE)), Some(5 * MINUTE as u64));
+    assert_eq!(
+        super::silence(&transcript, &at(30), None, Timestamp(30 * MINUTE)),
+        Some(5 * MINUTE as u64)
+    );
 }
 
 /// A session may be written to long after its last word, or have no times: then its state is as old as what was seen.
@@ -316,21 +466,37 @@ fn a_call_goes_on_while_its_sub_agent_works() {
 fn a_state_is_no_older_than_what_was_seen_of_it_allows() {
     let days = |days: i64| Timestamp(days * 24 * 60 * MINUTE);
     for (at, written, expected) in [
-        (Some(Timestamp(0)), LastWrite::seen(days(249)), Some(days(249))),
+        (
+            Some(Timestamp(0)),
+            LastWrite::seen(days(249)),
+            Some(days(249)),
+        ),
         (None, LastWrite::seen(days(249)), Some(days(249))),
-        (Some(Timestamp(0)), LastWrite::seen(Timestamp(MINUTE)), Some(Timestamp(0))),
+        (
+            Some(Timestamp(0)),
+            LastWrite::seen(Timestamp(MINUTE)),
+            Some(Timestamp(0)),
+        ),
     ] {
         let mut batch = Batch::default();
         let mut entry = batch.new_entry(Text::clean("prompt"), Role::User, at);
-        entry.marks = Marks { prompt: true, ..Marks::default() };
+        entry.marks = Marks {
+            prompt: true,
+            ..Marks::default()
+        };
         let body = batch.prose("fix it");
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Text(body)));
         batch.entry(entry);
         let mut transcript = Transcript::new();
         transcript.apply(batch);
         transcript.settle();
         let now = Timestamp(written.at.0 + 1_000);
-        assert_eq!(judge(&transcript, Some(written), now), Activity::Model { since: expected });
+        assert_eq!(
+            judge(&transcript, Some(written), now),
+            Activity::Model { since: expected }
+        );
     }
 }
 
@@ -339,7 +505,12 @@ fn an_interrupted_call_is_not_waited_for() {
     let interrupted = |out: &mut Batch| {
         prompt(out);
         call(out, "bash", ToolState::Running);
-        say(out, "abort", Role::Harness, BlockKind::Break(Break::Interrupted(Text::default())));
+        say(
+            out,
+            "abort",
+            Role::Harness,
+            BlockKind::Break(Break::Interrupted(Text::default())),
+        );
     };
     assert_eq!(judged(interrupted, 1).wish(), Some(Wish::Prompt));
     let mut batch = Batch::default();
@@ -353,8 +524,9 @@ fn an_interrupted_call_is_not_waited_for() {
 
 #[test]
 fn a_session_that_was_resumed_goes_on() {
-    let across =
-        |out: &mut Batch, key: &str, what: Break| say(out, key, Role::Harness, BlockKind::Break(what));
+    let across = |out: &mut Batch, key: &str, what: Break| {
+        say(out, key, Role::Harness, BlockKind::Break(what));
+    };
     let ended = |out: &mut Batch| {
         prompt(out);
         answer(out);
@@ -382,10 +554,22 @@ fn started(out: &mut Batch, name: &str, state: ToolState, minutes: i64, does: Bl
         started: None,
         lane: Some(lane.clone()),
     };
-    say(out, &format!("calls-{name}"), Role::Assistant, BlockKind::Call(Box::new(call)));
-    out.meta(MetaEdit::Lane { name: lane.clone(), label: None, call: Some(key) });
-    let mut entry =
-        out.new_entry(Text::clean(&format!("of-{name}")), Role::Assistant, Some(Timestamp(minutes * MINUTE)));
+    say(
+        out,
+        &format!("calls-{name}"),
+        Role::Assistant,
+        BlockKind::Call(Box::new(call)),
+    );
+    out.meta(MetaEdit::Lane {
+        name: lane.clone(),
+        label: None,
+        call: Some(key),
+    });
+    let mut entry = out.new_entry(
+        Text::clean(&format!("of-{name}")),
+        Role::Assistant,
+        Some(Timestamp(minutes * MINUTE)),
+    );
     entry.lane = Some(lane);
     entry.blocks.push(Batch::block(Piece(0), does));
     out.entry(entry);
@@ -421,14 +605,27 @@ fn sub_agents_in_the_background_work_on_while_the_user_is_waited_for() {
         answer(out);
     };
     let agents = |minutes| judged(fill, minutes).agents();
-    assert_eq!((state(fill, 6), agents(6)), ("waiting", 1), "the other one has come to its end");
-    assert_eq!((state(fill, 30), agents(30)), ("waiting", 0), "nothing was heard of it for long");
+    assert_eq!(
+        (state(fill, 6), agents(6)),
+        ("waiting", 1),
+        "the other one has come to its end"
+    );
+    assert_eq!(
+        (state(fill, 30), agents(30)),
+        ("waiting", 0),
+        "nothing was heard of it for long"
+    );
     let helped = |out: &mut Batch| {
         fill(out);
         out.meta(MetaEdit::Helper(Text::clean("one")));
     };
-    assert_eq!(judged(helped, 6).agents(), 0, "a helper of the program is no sub-agent");
-    let words = |minutes| phrases::activity(&judged(fill, minutes), Timestamp(minutes * MINUTE), false);
+    assert_eq!(
+        judged(helped, 6).agents(),
+        0,
+        "a helper of the program is no sub-agent"
+    );
+    let words =
+        |minutes| phrases::activity(&judged(fill, minutes), Timestamp(minutes * MINUTE), false);
     assert_eq!(words(6), "◔ waiting 6:00, 1 sub-agent at work");
     assert_eq!(words(30), "◔ waiting 30:00");
 }

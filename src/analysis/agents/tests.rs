@@ -41,7 +41,11 @@ fn result(verdict: Verdict, at: i64) -> ToolState {
 /// A session with a sub-agent whose entries are at these times, the last one with these blocks.
 fn session(times: &[i64], stop: Stop, last: Vec<Block>) -> Transcript {
     let mut batch = Batch::default();
-    batch.meta(MetaEdit::Lane { name: Text::from("scout"), label: None, call: Some(Text::from("c")) });
+    batch.meta(MetaEdit::Lane {
+        name: Text::from("scout"),
+        label: None,
+        call: Some(Text::from("c")),
+    });
     for (place, at) in times.iter().enumerate() {
         let key = Text::clean(&format!("e{place}"));
         let mut entry = batch.new_entry(key, Role::Assistant, Some(Timestamp(*at)));
@@ -60,11 +64,19 @@ fn session(times: &[i64], stop: Stop, last: Vec<Block>) -> Transcript {
 
 fn judged(transcript: &Transcript, state: Option<ToolState>, is_awaited: bool) -> Fate {
     let call = state.map(|state| call("task", state));
-    fate(transcript, transcript.lanes().first(), call.as_ref(), is_awaited)
+    fate(
+        transcript,
+        transcript.lanes().first(),
+        call.as_ref(),
+        is_awaited,
+    )
 }
 
 fn text() -> Vec<Block> {
-    vec![Batch::block(Piece(0), BlockKind::Text(Batch::default().prose("found it")))]
+    vec![Batch::block(
+        Piece(0),
+        BlockKind::Text(Batch::default().prose("found it")),
+    )]
 }
 
 #[test]
@@ -79,7 +91,11 @@ fn the_call_gives_the_fate() {
         (ToolState::Pending, true, Fate::Running),
         (ToolState::Running, true, Fate::Running),
     ] {
-        assert_eq!(judged(&transcript, Some(state.clone()), awaited), expected, "{state:?}");
+        assert_eq!(
+            judged(&transcript, Some(state.clone()), awaited),
+            expected,
+            "{state:?}"
+        );
     }
     assert_eq!(judged(&transcript, None, false), Fate::Unknown);
 }
@@ -94,7 +110,11 @@ fn what_goes_on_after_its_call_is_judged_by_its_own_end() {
     assert_eq!(judged(&ended, answered(), true), Fate::Done);
     assert_eq!(judged(&ended, None, false), Fate::Done);
     let unknown = session(&[10, 90_000], Stop::Unrecorded, text());
-    assert_eq!(judged(&unknown, answered(), false), Fate::Done, "a text without a call ends it");
+    assert_eq!(
+        judged(&unknown, answered(), false),
+        Fate::Done,
+        "a text without a call ends it"
+    );
 }
 
 #[test]
@@ -102,8 +122,14 @@ fn who_asks_waits() {
     let question = call("AskUserQuestion", ToolState::Pending);
     let blocks = vec![Batch::block(Piece(0), BlockKind::Call(Box::new(question)))];
     let transcript = session(&[10, 20], Stop::Calls, blocks);
-    assert_eq!(judged(&transcript, Some(ToolState::Pending), true), Fate::Waiting);
-    assert_eq!(judged(&transcript, Some(ToolState::Pending), false), Fate::Open);
+    assert_eq!(
+        judged(&transcript, Some(ToolState::Pending), true),
+        Fate::Waiting
+    );
+    assert_eq!(
+        judged(&transcript, Some(ToolState::Pending), false),
+        Fate::Open
+    );
 }
 
 #[test]
@@ -113,5 +139,9 @@ fn what_is_in_no_file_is_missing() {
     assert_eq!(judged(result(Verdict::Done, 5), false), Fate::Missing);
     assert_eq!(judged(result(Verdict::Failed, 5), false), Fate::Failed);
     assert_eq!(judged(ToolState::Pending, false), Fate::Missing);
-    assert_eq!(judged(ToolState::Pending, true), Fate::Running, "it may not have written yet");
+    assert_eq!(
+        judged(ToolState::Pending, true),
+        Fate::Running,
+        "it may not have written yet"
+    );
 }

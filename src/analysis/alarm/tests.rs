@@ -49,7 +49,8 @@ impl Session {
         self.transcript.settle();
         self.loops.note(&self.transcript, &touched);
         self.loops.follow(&self.transcript, usize::MAX);
-        self.touched.extend(touched.added.into_iter().chain(touched.changed));
+        self.touched
+            .extend(touched.added.into_iter().chain(touched.changed));
     }
 
     fn call(&mut self, key: &str, command: &str) {
@@ -66,7 +67,9 @@ impl Session {
                 lane: None,
             };
             let mut entry = out.new_entry(key.into(), Role::Assistant, Some(Timestamp(0)));
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
             out.entry(entry);
         });
     }
@@ -86,7 +89,11 @@ impl Session {
                 duration_ms: None,
                 work: None,
             };
-            out.push(Edit::Result { call: key.into(), result: Box::new(result), lane: None });
+            out.push(Edit::Result {
+                call: key.into(),
+                result: Box::new(result),
+                lane: None,
+            });
         });
     }
 
@@ -128,7 +135,12 @@ impl Session {
 }
 
 fn waiting() -> Activity {
-    Activity::Waiting { since: None, wish: Wish::Question, what: "which vault?".into(), agents: 0 }
+    Activity::Waiting {
+        since: None,
+        wish: Wish::Question,
+        what: "which vault?".into(),
+        agents: 0,
+    }
 }
 
 #[test]
@@ -137,9 +149,14 @@ fn a_state_rings_when_it_comes_true_and_again_only_after_it_was_false() {
     let mut alarm = session.alarm("waiting");
     assert_eq!(session.rings(&mut alarm), None);
     session.activity = waiting();
-    assert_eq!(session.rings(&mut alarm).as_deref(), Some("waits for you: which vault?"));
+    assert_eq!(
+        session.rings(&mut alarm).as_deref(),
+        Some("waits for you: which vault?")
+    );
     assert_eq!(session.rings(&mut alarm), None, "it still waits");
-    session.activity = Activity::Idle { since: Some(Timestamp(0)) };
+    session.activity = Activity::Idle {
+        since: Some(Timestamp(0)),
+    };
     assert_eq!(session.rings(&mut alarm), None, "who is idle waits, too");
     session.activity = Activity::Model { since: None };
     assert_eq!(session.rings(&mut alarm), None);
@@ -162,8 +179,20 @@ fn what_is_true_when_watching_begins_rings_nothing_unless_it_is_waited_for() {
 fn each_state_is_its_own() {
     let states = [
         ("model", Activity::Model { since: None }),
-        ("tool", Activity::Tool { name: "bash".into(), since: None }),
-        ("retry", Activity::Retry { since: None, why: "529".into() }),
+        (
+            "tool",
+            Activity::Tool {
+                name: "bash".into(),
+                since: None,
+            },
+        ),
+        (
+            "retry",
+            Activity::Retry {
+                since: None,
+                why: "529".into(),
+            },
+        ),
         ("unclean", Activity::Unclean),
         ("idle", Activity::Idle { since: None }),
     ];
@@ -174,7 +203,11 @@ fn each_state_is_its_own() {
             session.activity = activity.clone();
             let mut alarm = Alarm::new(expr.clone(), None);
             session.with(|status| alarm.begin(status, true));
-            assert_eq!(session.rings(&mut alarm).is_some(), word == own, "{word} while {own}");
+            assert_eq!(
+                session.rings(&mut alarm).is_some(),
+                word == own,
+                "{word} while {own}"
+            );
         }
     }
     for activity in [Activity::Ended, Activity::Unclean] {
@@ -194,20 +227,39 @@ fn figures_ring_when_they_pass_their_bound() {
     let mut many = session.alarm("ctx>=150k");
     session.silence = Some(90_000);
     session.usd = Some(2.0);
-    session.context = Some(ContextUse { tokens: 149_999, window: Some(200_000) });
+    session.context = Some(ContextUse {
+        tokens: 149_999,
+        window: Some(200_000),
+    });
     for alarm in [&mut silent, &mut cost, &mut full, &mut many] {
         assert_eq!(session.rings(alarm), None, "{}", alarm.expr);
     }
     session.silence = Some(90_001);
     session.usd = Some(2.01);
-    session.context = Some(ContextUse { tokens: 161_000, window: Some(200_000) });
-    assert_eq!(session.rings(&mut silent).as_deref(), Some("silent for 1m30s"));
+    session.context = Some(ContextUse {
+        tokens: 161_000,
+        window: Some(200_000),
+    });
+    assert_eq!(
+        session.rings(&mut silent).as_deref(),
+        Some("silent for 1m30s")
+    );
     assert_eq!(session.rings(&mut cost).as_deref(), Some("cost $2.01"));
-    assert_eq!(session.rings(&mut full).as_deref(), Some("context 80%, 161k of 200k"));
+    assert_eq!(
+        session.rings(&mut full).as_deref(),
+        Some("context 80%, 161k of 200k")
+    );
     assert!(session.rings(&mut many).is_some());
-    session.context = Some(ContextUse { tokens: 161_000, window: None });
+    session.context = Some(ContextUse {
+        tokens: 161_000,
+        window: None,
+    });
     let mut unknown = session.alarm("ctx>10%");
-    assert_eq!(session.rings(&mut unknown), None, "of what is not known no share is");
+    assert_eq!(
+        session.rings(&mut unknown),
+        None,
+        "of what is not known no share is"
+    );
 }
 
 #[test]
@@ -221,7 +273,13 @@ fn errors_ring_one_by_one_and_old_ones_never() {
     session.result("b", Verdict::Failed, "boom");
     let rung = session.look(&mut alarm).unwrap();
     assert_eq!(rung.words, "err: bash make test, exit 1");
-    assert_eq!(rung.at, Some(Place { entry: session.transcript.find("b").unwrap(), block: 0 }));
+    assert_eq!(
+        rung.at,
+        Some(Place {
+            entry: session.transcript.find("b").unwrap(),
+            block: 0
+        })
+    );
     session.call("c", "make install");
     session.result("c", Verdict::Done, "fine");
     assert_eq!(session.rings(&mut alarm), None);
@@ -239,11 +297,18 @@ fn facts_of_entries_and_of_the_session_may_be_joined() {
     assert!(session.rings(&mut either).is_some());
     session.call("a", "make install");
     let touched = session.touched.clone();
-    assert_eq!(session.rings(&mut either), None, "it goes on waiting, and this call is none of those");
+    assert_eq!(
+        session.rings(&mut either),
+        None,
+        "it goes on waiting, and this call is none of those"
+    );
     session.touched = touched;
     session.call("b", "make");
     let touched = session.touched.clone();
-    assert_eq!(session.rings(&mut either).as_deref(), Some("tool:bash -\"install\": bash make"));
+    assert_eq!(
+        session.rings(&mut either).as_deref(),
+        Some("tool:bash -\"install\": bash make")
+    );
     session.touched = touched;
     session.result("b", Verdict::Failed, "");
     assert_eq!(session.rings(&mut both), None, "it has cost nothing");
@@ -277,10 +342,19 @@ fn an_orphan_rings_when_it_is_found() {
     session.call("a", "make");
     let mut alarm = session.alarm("orphan");
     assert_eq!(session.rings(&mut alarm), None);
-    let place = Place { entry: session.transcript.find("a").unwrap(), block: 0 };
+    let place = Place {
+        entry: session.transcript.find("a").unwrap(),
+        block: 0,
+    };
     session.orphan = Some((place, "bash has no result"));
     let rung = session.look(&mut alarm).unwrap();
-    assert_eq!(rung, Rung { words: "bash has no result".into(), at: Some(place) });
+    assert_eq!(
+        rung,
+        Rung {
+            words: "bash has no result".into(),
+            at: Some(place)
+        }
+    );
     session.orphan = None;
     assert_eq!(session.rings(&mut alarm), None);
 }

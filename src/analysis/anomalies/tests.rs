@@ -22,17 +22,31 @@ fn transcript_of(fill: impl FnOnce(&mut Batch)) -> Transcript {
 }
 
 fn record(out: &mut Batch, line: u32) {
-    out.begin_record(Origin { file: FileId(0), at: u64::from(line) * 100, len: 9, line });
+    out.begin_record(Origin {
+        file: FileId(0),
+        at: u64::from(line) * 100,
+        len: 9,
+        line,
+    });
 }
 
 /// What, how often, and in which line first.
 fn seen(anomalies: &[Anomaly]) -> Vec<(&str, u64, u32)> {
-    anomalies.iter().map(|anomaly| (anomaly.what, anomaly.count, anomaly.first.line)).collect()
+    anomalies
+        .iter()
+        .map(|anomaly| (anomaly.what, anomaly.count, anomaly.first.line))
+        .collect()
 }
 
 #[test]
 fn links_that_lead_nowhere_are_found() {
-    let links = [("a", None), ("b", Some("a")), ("c", Some("gone")), ("d", Some("gone")), ("e", Some("e"))];
+    let links = [
+        ("a", None),
+        ("b", Some("a")),
+        ("c", Some("gone")),
+        ("d", Some("gone")),
+        ("e", Some("e")),
+    ];
     let circle = [("f", Some("g")), ("g", Some("f")), ("h", Some("f"))];
     let transcript = transcript_of(|out| {
         out.meta(MetaEdit::LinkedTree);
@@ -51,22 +65,39 @@ fn links_that_lead_nowhere_are_found() {
         ("entries whose parents lead back to them", 2, 6),
     ];
     assert_eq!(seen(&links.anomalies), expected);
-    assert_eq!(of_links(&transcript_of(|_| ())), None, "nothing says that records are linked");
+    assert_eq!(
+        of_links(&transcript_of(|_| ())),
+        None,
+        "nothing says that records are linked"
+    );
 }
 
 fn call(out: &mut Batch, line: u32, key: &str, at: i64, state: ToolState) {
     record(out, line);
-    let mut entry =
-        out.new_entry(Text::clean(&format!("answer {line}")), Role::Assistant, Some(Timestamp(at)));
-    let call = ToolCall { input: out.prose("{}"), state, ..samples::call(out, key) };
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+    let mut entry = out.new_entry(
+        Text::clean(&format!("answer {line}")),
+        Role::Assistant,
+        Some(Timestamp(at)),
+    );
+    let call = ToolCall {
+        input: out.prose("{}"),
+        state,
+        ..samples::call(out, key)
+    };
+    entry
+        .blocks
+        .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
     out.entry(entry);
 }
 
 fn result(out: &mut Batch, line: u32, call: &str, at: i64) {
     record(out, line);
     let result = samples::result(out, &format!("r{line}"), Some(Timestamp(at)));
-    out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane: None });
+    out.push(Edit::Result {
+        call: Text::clean(call),
+        result: Box::new(result),
+        lane: None,
+    });
 }
 
 #[test]
@@ -92,25 +123,47 @@ fn calls_and_results_that_do_not_meet_are_found() {
     ];
     assert_eq!(seen(&of_pairing(&transcript)), expected);
     let counts = pairing::count(&transcript, true);
-    assert_eq!((counts.orphan_calls, counts.orphan_results, counts.duplicate_results), (3, 1, 1));
+    assert_eq!(
+        (
+            counts.orphan_calls,
+            counts.orphan_results,
+            counts.duplicate_results
+        ),
+        (3, 1, 1)
+    );
 }
 
 #[test]
 fn times_that_run_backwards_are_found_lane_by_lane() {
     let transcript = transcript_of(|out| {
-        let entries =
-            [(Some(10), None), (None, None), (Some(4), None), (Some(1), Some("scout")), (Some(6), None)];
+        let entries = [
+            (Some(10), None),
+            (None, None),
+            (Some(4), None),
+            (Some(1), Some("scout")),
+            (Some(6), None),
+        ];
         for ((at, lane), line) in entries.into_iter().zip(1..) {
             record(out, line);
             let key = Text::clean(&format!("e{line}"));
-            let mut entry = out.new_entry(key, Role::User, at.map(|seconds: i64| Timestamp(seconds * 1000)));
+            let mut entry = out.new_entry(
+                key,
+                Role::User,
+                at.map(|seconds: i64| Timestamp(seconds * 1000)),
+            );
             entry.lane = lane.map(Key::from);
             out.entry(entry);
         }
     });
     let times = of_times(&transcript);
-    assert_eq!((times.first, times.last), (Some(Timestamp(1000)), Some(Timestamp(10_000))));
-    let expected = [("entries without a time", 1, 2), ("entries that are older than the one before", 1, 3)];
+    assert_eq!(
+        (times.first, times.last),
+        (Some(Timestamp(1000)), Some(Timestamp(10_000)))
+    );
+    let expected = [
+        ("entries without a time", 1, 2),
+        ("entries that are older than the one before", 1, 3),
+    ];
     assert_eq!(seen(&times.anomalies), expected);
     assert_eq!(times.anomalies[1].note, "by 6.0s at most");
 }

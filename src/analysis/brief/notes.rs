@@ -3,7 +3,9 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::Whole;
-use super::outputs::{commits_of, end_of_push, end_of_tests, shows_failures, still_runs, was_stopped};
+use super::outputs::{
+    commits_of, end_of_push, end_of_tests, shows_failures, still_runs, was_stopped,
+};
 use crate::analysis::calls::likeness_of;
 use crate::analysis::files::paths::normal;
 use crate::analysis::shell::{
@@ -53,7 +55,10 @@ impl What {
         match self {
             Self::Words(words) => words.clone(),
             Self::Files(word, paths) => {
-                let paths = paths.split(BETWEEN).map(|path| normal(path, root)).collect::<Vec<_>>();
+                let paths = paths
+                    .split(BETWEEN)
+                    .map(|path| normal(path, root))
+                    .collect::<Vec<_>>();
                 in_words(word, &paths.join(BETWEEN))
             }
         }
@@ -120,11 +125,19 @@ pub(super) fn notes_of(entry: &Entry, whole: Whole<'_>) -> (Vec<Note>, bool) {
     let mut is_answer = entry.role == Role::Assistant && !entry.marks.trace;
     for (number, block) in entry.blocks.iter().enumerate() {
         match &block.kind {
-            BlockKind::Call(_) => whole(block).call().into_iter().for_each(|call| noted.add(number, call)),
+            BlockKind::Call(_) => whole(block)
+                .call()
+                .into_iter()
+                .for_each(|call| noted.add(number, call)),
             BlockKind::Break(Break::Error(what)) if !entry.marks.retried => {
                 is_answer = false;
                 let what = What::Words(first_line(what));
-                let failed = Failed { what, facts: String::new(), word: "failed", like: Like::Error };
+                let failed = Failed {
+                    what,
+                    facts: String::new(),
+                    word: "failed",
+                    like: Like::Error,
+                };
                 noted.notes.push(Note::Failed(Box::new(failed)));
             }
             BlockKind::Break(Break::Error(_)) => is_answer = false,
@@ -153,7 +166,8 @@ impl Noted {
             self.change(call);
         }
         let has_ended_badly = matches!(call.state, ToolState::Failed(_) | ToolState::Stopped(_));
-        let has_run = is_done || has_ended_badly || matches!(call.state, ToolState::Acknowledged(_));
+        let has_run =
+            is_done || has_ended_badly || matches!(call.state, ToolState::Acknowledged(_));
         if has_run && call.kind == ToolKind::Run && self.run(call) {
             return;
         }
@@ -170,11 +184,17 @@ impl Noted {
         match &call.state {
             ToolState::Done(_) => {
                 let others = paths.filter(|_| is_file).map(Like::File);
-                self.notes.extend(std::iter::once(like).chain(others).map(Note::Done));
+                self.notes
+                    .extend(std::iter::once(like).chain(others).map(Note::Done));
             }
             ToolState::Failed(result) | ToolState::Refused(result) | ToolState::Stopped(result) => {
                 let (facts, word) = (result.facts.to_string(), call.state.word());
-                self.notes.push(Note::Failed(Box::new(Failed { what, facts, word, like })));
+                self.notes.push(Note::Failed(Box::new(Failed {
+                    what,
+                    facts,
+                    word,
+                    like,
+                })));
             }
             // Of calls that are written as text no results are recorded.
             ToolState::Pending
@@ -183,7 +203,8 @@ impl Noted {
             | ToolState::Acknowledged(_)
             | ToolState::Lost => {
                 let is_open = !is_textual(&call.key);
-                self.notes.extend(is_open.then(|| Note::Open(number, Box::new(what))));
+                self.notes
+                    .extend(is_open.then(|| Note::Open(number, Box::new(what))));
             }
         }
     }
@@ -196,7 +217,11 @@ impl Noted {
         let is_counted = is_edit || patch.is_some();
         for path in paths_of(call) {
             let lines = change::changed_lines(call, &path).filter(|_| is_counted);
-            self.notes.push(Note::Change(Box::new(FileChange { path, is_edit, lines })));
+            self.notes.push(Note::Change(Box::new(FileChange {
+                path,
+                is_edit,
+                lines,
+            })));
         }
     }
 
@@ -207,13 +232,19 @@ impl Noted {
         let result = call.state.result();
         let output = result.map(|result| without_sgr(result.body.text_or_stub()).into_owned());
         let output = output.unwrap_or_default();
-        let facts = result.map(|result| result.facts.to_string()).unwrap_or_default();
+        let facts = result
+            .map(|result| result.facts.to_string())
+            .unwrap_or_default();
         let is_done = matches!(call.state, ToolState::Done(_));
         let is_running = is_running(call, &facts, &output);
         let steps = steps_within(&command);
         let shown = |step: &SimpleCommand<'_>| does(step.text).filter(|_| !is_conditional(step));
-        let is_judged_by_output =
-            steps.iter().any(|step| matches!(does(step.text), Some(Does::Test | Does::Commit | Does::Push)));
+        let is_judged_by_output = steps.iter().any(|step| {
+            matches!(
+                does(step.text),
+                Some(Does::Test | Does::Commit | Does::Push)
+            )
+        });
         let is_away = |body: &Body| body.is_away();
         self.is_away |= is_away(&call.input);
         self.is_away |= is_judged_by_output && result.is_some_and(|result| is_away(&result.body));
@@ -224,12 +255,25 @@ impl Noted {
             // What was acknowledged and has no end is open.
             return !matches!(call.state, ToolState::Acknowledged(_));
         }
-        let commits: Vec<_> = steps.iter().filter(|step| does(step.text) == Some(Does::Commit)).collect();
+        let commits: Vec<_> = steps
+            .iter()
+            .filter(|step| does(step.text) == Some(Does::Commit))
+            .collect();
         let is_amended = commits.iter().any(|step| step.text.contains("--amend"));
-        let made = if commits.is_empty() { Vec::new() } else { commits_of(&output) };
+        let made = if commits.is_empty() {
+            Vec::new()
+        } else {
+            commits_of(&output)
+        };
         let has_named = !made.is_empty();
         let mut has_committed = has_named || commits.is_empty();
-        let commit = |(hash, subject)| Note::Commit(Box::new(Committed { hash, subject, is_amended }));
+        let commit = |(hash, subject)| {
+            Note::Commit(Box::new(Committed {
+                hash,
+                subject,
+                is_amended,
+            }))
+        };
         self.notes.extend(made.into_iter().map(commit));
         let mut push_failed = false;
         for (number, step) in steps.iter().enumerate() {
@@ -240,11 +284,13 @@ impl Noted {
                     has_committed = true;
                     self.notes.push(Note::Command(text));
                 }
-                Some(Does::Push) => match end_of_push(&output).or_else(|| end().filter(|is_well| *is_well)) {
-                    Some(true) => self.notes.push(Note::Command(text)),
-                    Some(false) => push_failed = true,
-                    None => {}
-                },
+                Some(Does::Push) => {
+                    match end_of_push(&output).or_else(|| end().filter(|is_well| *is_well)) {
+                        Some(true) => self.notes.push(Note::Command(text)),
+                        Some(false) => push_failed = true,
+                        None => {}
+                    }
+                }
                 Some(Does::Change) if is_done => self.notes.push(Note::Command(text)),
                 _ => {}
             }
@@ -252,7 +298,12 @@ impl Noted {
         if push_failed && is_done {
             // What stands behind it ended well.
             let what = what_of(call);
-            let failed = Failed { what, facts: facts.clone(), word: "failed", like: Like::Push };
+            let failed = Failed {
+                what,
+                facts: facts.clone(),
+                word: "failed",
+                like: Like::Push,
+            };
             self.notes.push(Note::Failed(Box::new(failed)));
         }
         // That a command ended well does not say that it committed or pushed.
@@ -262,18 +313,31 @@ impl Noted {
 
     /// Takes in the tests that a command ran. Answers whether there are any of which the end is known, or which are
     /// all that can be said of it.
-    fn test(&mut self, call: &ToolCall, steps: &[SimpleCommand<'_>], output: &str, facts: String) -> bool {
+    fn test(
+        &mut self,
+        call: &ToolCall,
+        steps: &[SimpleCommand<'_>],
+        output: &str,
+        facts: String,
+    ) -> bool {
         let is_done = matches!(call.state, ToolState::Done(_) | ToolState::Acknowledged(_));
         let is_test = |(_, step): &(usize, &SimpleCommand<'_>)| {
             does(step.text) == Some(Does::Test) && !is_conditional(step)
         };
-        let tests: Vec<(usize, &SimpleCommand<'_>)> = steps.iter().enumerate().filter(is_test).collect();
-        let Some((last, _)) = tests.last() else { return false };
+        let tests: Vec<(usize, &SimpleCommand<'_>)> =
+            steps.iter().enumerate().filter(is_test).collect();
+        let Some((last, _)) = tests.last() else {
+            return false;
+        };
         let is_running = is_running(call, &facts, output);
         let is_stopped = !is_done && was_stopped(&facts);
         let is_whole = !is_running && !is_stopped;
-        let said = end_of_tests(output).filter(|(passed, _)| !passed || is_whole && !is_cut(steps, *last));
-        let is_judged = !call.state.result().is_some_and(|result| is_done && result.body.flags.unjudged);
+        let said =
+            end_of_tests(output).filter(|(passed, _)| !passed || is_whole && !is_cut(steps, *last));
+        let is_judged = !call
+            .state
+            .result()
+            .is_some_and(|result| is_done && result.body.flags.unjudged);
         let exit = end_of(steps, *last, is_done).filter(|_| is_whole && is_judged);
         let may_not_have_run = !is_done && !is_stopped && (exit.is_none() || !is_own_exit(&facts));
         if said.is_none() && may_not_have_run {
@@ -281,10 +345,21 @@ impl Noted {
             return false;
         }
         // Tests that could not even begin end like those that failed: only a summary says so.
-        let passed = said.as_ref().map(|(passed, _)| *passed).or(exit.filter(|is_well| *is_well));
+        let passed = said
+            .as_ref()
+            .map(|(passed, _)| *passed)
+            .or(exit.filter(|is_well| *is_well));
         let of = |step: &SimpleCommand<'_>| words_of(bare(step.text));
-        let command = tests.iter().map(|(_, step)| of(step)).collect::<Vec<_>>().join("; ");
-        let folder = steps.iter().map(of).rfind(|text| text.starts_with("cd ")).unwrap_or_default();
+        let command = tests
+            .iter()
+            .map(|(_, step)| of(step))
+            .collect::<Vec<_>>()
+            .join("; ");
+        let folder = steps
+            .iter()
+            .map(of)
+            .rfind(|text| text.starts_with("cd "))
+            .unwrap_or_default();
         let tests = Tests {
             like: format!("{folder}; {command}"),
             command,
@@ -309,35 +384,46 @@ fn is_running(call: &ToolCall, facts: &str, output: &str) -> bool {
 
 /// Words of a command in a row, without where its errors go.
 fn words_of(command: &str) -> String {
-    let words = command.split_whitespace().filter(|word| !word.starts_with("2>"));
+    let words = command
+        .split_whitespace()
+        .filter(|word| !word.starts_with("2>"));
     words.collect::<Vec<_>>().join(" ")
 }
 
 /// Whether a part of the output is cut away that may tell of failures: then what is left proves nothing.
 fn is_cut(steps: &[SimpleCommand<'_>], number: usize) -> bool {
     let behind = steps.get(number + 1..).unwrap_or_default();
-    behind.iter().take_while(|step| step.join == Join::Pipe).any(|step| {
-        let text = step.text.trim();
-        match text.split_whitespace().next() {
-            Some("tail" | "tee" | "cat") => false,
-            Some("grep" | "rg" | "egrep") => !shows_failures(text),
-            _ => true,
-        }
-    })
+    behind
+        .iter()
+        .take_while(|step| step.join == Join::Pipe)
+        .any(|step| {
+            let text = step.text.trim();
+            match text.split_whitespace().next() {
+                Some("tail" | "tee" | "cat") => false,
+                Some("grep" | "rg" | "egrep") => !shows_failures(text),
+                _ => true,
+            }
+        })
 }
 
 /// Whether a command with these facts ended by itself: not because it was not found, or was ended.
 fn is_own_exit(facts: &str) -> bool {
-    let code =
-        facts.split_once("exit ").and_then(|(_, rest)| rest.split(|c: char| !c.is_ascii_digit()).next());
-    code.and_then(|code| code.parse::<u32>().ok()).is_some_and(|code| code < 124 && code != 0)
+    let code = facts
+        .split_once("exit ")
+        .and_then(|(_, rest)| rest.split(|c: char| !c.is_ascii_digit()).next());
+    code.and_then(|code| code.parse::<u32>().ok())
+        .is_some_and(|code| code < 124 && code != 0)
 }
 
 /// The files that a call is on, as it names them; one without a name if it names none.
 fn paths_of(call: &ToolCall) -> Vec<String> {
     let headline = without_sgr(call.headline.trim());
     let paths: Vec<String> = listed(&headline).map(|path| normal(path, None)).collect();
-    if paths.is_empty() { vec![String::new()] } else { paths }
+    if paths.is_empty() {
+        vec![String::new()]
+    } else {
+        paths
+    }
 }
 
 fn what_of(call: &ToolCall) -> What {
@@ -351,24 +437,37 @@ fn what_of(call: &ToolCall) -> What {
 
 /// What was done to what, but not twice the same word.
 fn in_words(word: &str, line: &str) -> String {
-    let line = line.strip_prefix(word).filter(|rest| rest.starts_with(' ')).map_or(line, str::trim);
+    let line = line
+        .strip_prefix(word)
+        .filter(|rest| rest.starts_with(' '))
+        .map_or(line, str::trim);
     format!("{word} {line}").trim_end().to_owned()
 }
 
 fn first_line(text: &Text) -> String {
-    without_sgr(text).lines().next().unwrap_or_default().trim().to_owned()
+    without_sgr(text)
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_owned()
 }
 
 /// What a command is known by when it is run again: whatever was said of a commit, it is a commit.
 fn like_of_command(call: &ToolCall) -> Like {
     let command = command_of(call);
-    let last = shell::simple_commands(&command).into_iter().filter_map(does).next_back();
+    let last = shell::simple_commands(&command)
+        .into_iter()
+        .filter_map(does)
+        .next_back();
     match last {
         Some(Does::Commit) => Like::Commit,
         Some(Does::Push) => Like::Push,
         _ if command.trim().is_empty() => Like::Call(likeness_of(call)),
         _ => {
-            let folder = ["workdir", "cwd"].iter().find_map(|name| call.input.tree()?.get(name)?.as_text());
+            let folder = ["workdir", "cwd"]
+                .iter()
+                .find_map(|name| call.input.tree()?.get(name)?.as_text());
             let mut hasher = DefaultHasher::new();
             (folder.map(Text::as_str), words_of(&command)).hash(&mut hasher);
             Like::Call(hasher.finish())
@@ -379,6 +478,9 @@ fn like_of_command(call: &ToolCall) -> Like {
 /// The command that a call runs.
 fn command_of(call: &ToolCall) -> String {
     let named = |name: &&str| call.input.tree()?.get(name)?.as_text();
-    let text = ["command", "cmd", "script"].iter().find_map(named).unwrap_or(&call.headline);
+    let text = ["command", "cmd", "script"]
+        .iter()
+        .find_map(named)
+        .unwrap_or(&call.headline);
     without_sgr(text).into_owned()
 }

@@ -2,7 +2,11 @@
 
 /// Whether tests passed, and the line that says so. A failure anywhere is a failure of the whole.
 pub(super) fn end_of_tests(output: &str) -> Option<(bool, String)> {
-    let judged = output.lines().rev().map(str::trim).filter_map(|line| Some((judge(line)?, line.to_owned())));
+    let judged = output
+        .lines()
+        .rev()
+        .map(str::trim)
+        .filter_map(|line| Some((judge(line)?, line.to_owned())));
     let mut last = None;
     for (passed, line) in judged {
         if !passed {
@@ -26,10 +30,16 @@ fn judge(line: &str) -> Option<bool> {
         return Some(false);
     }
     // bun
-    if let Some(failed) = line.strip_suffix(" fail").and_then(|count| count.parse::<u64>().ok()) {
+    if let Some(failed) = line
+        .strip_suffix(" fail")
+        .and_then(|count| count.parse::<u64>().ok())
+    {
         return (failed > 0).then_some(false);
     }
-    if let Some(passed) = line.strip_suffix(" pass").and_then(|count| count.parse::<u64>().ok()) {
+    if let Some(passed) = line
+        .strip_suffix(" pass")
+        .and_then(|count| count.parse::<u64>().ok())
+    {
         return (passed > 0).then_some(true);
     }
     // go
@@ -40,8 +50,10 @@ fn judge(line: &str) -> Option<bool> {
         return Some(true);
     }
     // mocha: `1 failing`, `3 passing (20ms)`
-    let mocha =
-        |word: &str| line.split_once(word).filter(|(_, rest)| rest.is_empty() || rest.starts_with(" ("));
+    let mocha = |word: &str| {
+        line.split_once(word)
+            .filter(|(_, rest)| rest.is_empty() || rest.starts_with(" ("))
+    };
     let count = |word: &str| mocha(word).and_then(|(count, _)| count.parse::<u64>().ok());
     if let Some(failing) = count(" failing") {
         return (failing > 0).then_some(false);
@@ -54,37 +66,59 @@ fn judge(line: &str) -> Option<bool> {
         return Some(false);
     }
     // ExUnit, RSpec, minitest: `2 doctests, 14 tests, 0 failures`
-    if ["tests", "test", "examples", "example", "runs"].iter().any(|word| count_of(line, word) > 0)
+    if ["tests", "test", "examples", "example", "runs"]
+        .iter()
+        .any(|word| count_of(line, word) > 0)
         && ["failures", "failure"].iter().any(|word| names(line, word))
         && line.starts_with(|c: char| c.is_ascii_digit())
     {
-        return Some(["failures", "failure", "errors", "error"].iter().all(|word| count_of(line, word) == 0));
+        return Some(
+            ["failures", "failure", "errors", "error"]
+                .iter()
+                .all(|word| count_of(line, word) == 0),
+        );
     }
     // pytest: `=== 1 failed, 3 passed in 0.12s ===`, without its frame if it is quiet
     let plain = line.trim_matches(['=', ' ']);
     let is_pytest = plain.contains(" in ") && plain.ends_with(['s', ')']);
     // jest and vitest: `Tests: 1 failed, 3 passed, 4 total`, `Tests  3 passed (3)`
-    let of_jest = plain.strip_prefix("Tests:").or_else(|| plain.strip_prefix("Tests ")).map(str::trim);
+    let of_jest = plain
+        .strip_prefix("Tests:")
+        .or_else(|| plain.strip_prefix("Tests "))
+        .map(str::trim);
     let counts = of_jest.or_else(|| is_pytest.then_some(plain))?;
     let is_summary = counts.starts_with(|c: char| c.is_ascii_digit());
     if !is_summary {
         return None;
     }
-    let failed = ["failed", "error", "errors"].iter().any(|word| count_of(counts, word) > 0);
+    let failed = ["failed", "error", "errors"]
+        .iter()
+        .any(|word| count_of(counts, word) > 0);
     (failed || count_of(counts, "passed") > 0).then_some(!failed)
 }
 
 /// Whether a number stands before a word.
 fn names(line: &str, word: &str) -> bool {
-    let words: Vec<&str> = line.split([' ', ',']).filter(|word| !word.is_empty()).collect();
-    words.windows(2).any(|pair| matches!(pair, [n, it] if it == &word && n.parse::<u64>().is_ok()))
+    let words: Vec<&str> = line
+        .split([' ', ','])
+        .filter(|word| !word.is_empty())
+        .collect();
+    words
+        .windows(2)
+        .any(|pair| matches!(pair, [n, it] if it == &word && n.parse::<u64>().is_ok()))
 }
 
 /// The number before a word.
 fn count_of(line: &str, word: &str) -> u64 {
-    let words: Vec<&str> = line.split([' ', ',', '|']).filter(|word| !word.is_empty()).collect();
-    let pair = words.windows(2).find(|pair| matches!(pair, [_, second] if second == &word));
-    pair.and_then(|pair| pair.first()?.parse().ok()).unwrap_or(0)
+    let words: Vec<&str> = line
+        .split([' ', ',', '|'])
+        .filter(|word| !word.is_empty())
+        .collect();
+    let pair = words
+        .windows(2)
+        .find(|pair| matches!(pair, [_, second] if second == &word));
+    pair.and_then(|pair| pair.first()?.parse().ok())
+        .unwrap_or(0)
 }
 
 /// Hashes and subjects of the commits that git says it made: `[main 1a2b3c4] Mend the lamp`.
@@ -102,7 +136,10 @@ pub(super) fn commits_of(output: &str) -> Vec<(String, String)> {
 pub(super) fn end_of_push(output: &str) -> Option<bool> {
     let mut end = None;
     for line in output.lines().map(str::trim) {
-        if line.contains("failed to push") || line.contains("[rejected]") || line.starts_with("fatal:") {
+        if line.contains("failed to push")
+            || line.contains("[rejected]")
+            || line.starts_with("fatal:")
+        {
             return Some(false);
         }
         let has_gone = line == "Everything up-to-date"
@@ -115,22 +152,31 @@ pub(super) fn end_of_push(output: &str) -> Option<bool> {
 
 /// Whether what ran was stopped before it ended by itself, as the facts of a failed call say.
 pub(super) fn was_stopped(facts: &str) -> bool {
-    ["interrupted", "timed out", "aborted"].iter().any(|word| facts.contains(word))
+    ["interrupted", "timed out", "aborted"]
+        .iter()
+        .any(|word| facts.contains(word))
 }
 
 /// Whether a command goes on after what is recorded of it.
 pub(super) fn still_runs(facts: &str, output: &str) -> bool {
     facts.contains("in the background")
         || facts.contains("still running as ")
-        || ["Command running in background", "Command still running", "Process running with session"]
-            .iter()
-            .any(|words| output.starts_with(words))
+        || [
+            "Command running in background",
+            "Command still running",
+            "Process running with session",
+        ]
+        .iter()
+        .any(|words| output.starts_with(words))
 }
 
 /// Whether a filter lets lines through that tell of failed tests.
 pub(super) fn shows_failures(filter: &str) -> bool {
     let filter = filter.to_lowercase();
-    ["fail", "test result", "tests"].iter().any(|word| filter.contains(word)) && !filter.contains(" -v")
+    ["fail", "test result", "tests"]
+        .iter()
+        .any(|word| filter.contains(word))
+        && !filter.contains(" -v")
 }
 
 #[cfg(test)]
@@ -141,20 +187,38 @@ mod tests {
     fn summaries_of_tests_are_understood() {
         for (output, passed) in [
             ("test result: ok. 3 passed; 0 failed; 0 ignored", Some(true)),
-            ("test result: ok. 3 passed\ntest result: FAILED. 1 passed; 2 failed", Some(false)),
-            ("test result: FAILED. 1 passed; 2 failed\ntest result: ok. 3 passed", Some(false)),
+            (
+                "test result: ok. 3 passed\ntest result: FAILED. 1 passed; 2 failed",
+                Some(false),
+            ),
+            (
+                "test result: FAILED. 1 passed; 2 failed\ntest result: ok. 3 passed",
+                Some(false),
+            ),
             ("===== 2 failed, 30 passed in 1.20s =====", Some(false)),
             ("30 passed, 2 warnings in 1.20s", Some(true)),
             ("1 error in 0.10s", Some(false)),
             ("Tests:       1 failed, 3 passed, 4 total", Some(false)),
             ("      Tests  12 passed (12)", Some(true)),
-            ("ok  \texample.com/a\t0.1s\nFAIL\texample.com/b\t0.2s", Some(false)),
+            (
+                "ok  \texample.com/a\t0.1s\nFAIL\texample.com/b\t0.2s",
+                Some(false),
+            ),
             ("FAILED (failures=1)", Some(false)),
             ("3 doctests, 128 tests, 0 failures", Some(true)),
             ("14 examples, 1 failure", Some(false)),
-            ("4 runs, 9 assertions, 0 failures, 1 errors, 0 skips", Some(false)),
-            (" 528 pass\n 0 fail\nRan 528 tests across 22 files. [3.45s]", Some(true)),
-            (" 527 pass\n 1 fail\nRan 528 tests across 22 files. [3.45s]", Some(false)),
+            (
+                "4 runs, 9 assertions, 0 failures, 1 errors, 0 skips",
+                Some(false),
+            ),
+            (
+                " 528 pass\n 0 fail\nRan 528 tests across 22 files. [3.45s]",
+                Some(true),
+            ),
+            (
+                " 527 pass\n 1 fail\nRan 528 tests across 22 files. [3.45s]",
+                Some(false),
+            ),
             ("  3 passing (20ms)\n  1 failing\n\n  1) adds:", Some(false)),
             ("  3 passing (20ms)", Some(true)),
             ("2 failing tests to mend", None),
@@ -164,20 +228,34 @@ mod tests {
             ("the build took 3 s", None),
             ("", None),
         ] {
-            assert_eq!(end_of_tests(output).map(|(passed, _)| passed), passed, "{output}");
+            assert_eq!(
+                end_of_tests(output).map(|(passed, _)| passed),
+                passed,
+                "{output}"
+            );
         }
-        let (_, line) = end_of_tests("test result: ok. 1 passed\n\ntest result: ok. 2 passed\n").unwrap();
+        let (_, line) =
+            end_of_tests("test result: ok. 1 passed\n\ntest result: ok. 2 passed\n").unwrap();
         assert_eq!(line, "test result: ok. 2 passed", "the last one");
     }
 
     #[test]
     fn a_commit_is_what_git_names() {
-        let made = |output| commits_of(output).pop().map(|(hash, subject)| format!("{hash} {subject}"));
+        let made = |output| {
+            commits_of(output)
+                .pop()
+                .map(|(hash, subject)| format!("{hash} {subject}"))
+        };
         let output = "[main 1a2b3c4] Mend the lamp\n 1 file changed, 2 insertions(+)\n";
         assert_eq!(made(output).as_deref(), Some("1a2b3c4 Mend the lamp"));
         let first = "[main (root-commit) 1a2b3c4d] Begin";
         assert_eq!(made(first).as_deref(), Some("1a2b3c4d Begin"));
-        for output in ["nothing to commit", "[1a2b3c4] x", "[main short] x", "[main 1a2b3c4]"] {
+        for output in [
+            "nothing to commit",
+            "[1a2b3c4] x",
+            "[main short] x",
+            "[main 1a2b3c4]",
+        ] {
             assert_eq!(made(output), None, "{output}");
         }
     }
@@ -188,8 +266,14 @@ mod tests {
             ("To a:b.git\n   1a2b3c4..2b3c4d5  main -> main", Some(true)),
             ("To a:b.git\n * [new branch]      x -> x", Some(true)),
             ("Everything up-to-date", Some(true)),
-            (" ! [rejected]        main -> main (fetch first)\nerror: failed to push some refs", Some(false)),
-            ("fatal: The current branch x has no upstream branch.", Some(false)),
+            (
+                " ! [rejected]        main -> main (fetch first)\nerror: failed to push some refs",
+                Some(false),
+            ),
+            (
+                "fatal: The current branch x has no upstream branch.",
+                Some(false),
+            ),
             ("done", None),
         ] {
             assert_eq!(end_of_push(output), end, "{output}");

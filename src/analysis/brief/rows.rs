@@ -59,7 +59,11 @@ impl Section {
 
     /// What stands before its row with this number, from 0: turns are known by their numbers.
     pub(crate) fn lead(self, number: usize) -> String {
-        if self == Self::Asked { format!("{:>2} ", number + 1) } else { String::new() }
+        if self == Self::Asked {
+            format!("{:>2} ", number + 1)
+        } else {
+            String::new()
+        }
     }
 
     /// In a word.
@@ -107,13 +111,22 @@ pub(crate) struct BriefRow {
 
 impl BriefRow {
     fn of(text: String, entry: Option<EntryId>) -> Self {
-        Self { text, entry, ..Self::default() }
+        Self {
+            text,
+            entry,
+            ..Self::default()
+        }
     }
 
     /// All of it.
     pub(crate) fn words(&self) -> String {
         let parts = [self.code.as_str(), self.text.as_str()];
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ") + &self.end
+        parts
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
+            + &self.end
     }
 }
 
@@ -151,7 +164,11 @@ impl Sources<'_> {
         let brief = self.brief;
         match section {
             Section::Asked => self.asked(usize::MAX),
-            Section::Files => brief.files.iter().map(|(path, change)| file(path, change)).collect(),
+            Section::Files => brief
+                .files
+                .iter()
+                .map(|(path, change)| file(path, change))
+                .collect(),
             Section::Commits => {
                 let row = |commit: &super::Commit| BriefRow {
                     code: commit.hash.clone(),
@@ -172,8 +189,10 @@ impl Sources<'_> {
             Section::Tests => tests(brief),
             Section::Failed => {
                 // There is room for some: what nobody mended comes first.
-                let (mended, unmended): (Vec<&Failure>, Vec<&Failure>) =
-                    brief.failed.iter().partition(|failed| failed.mended.is_some());
+                let (mended, unmended): (Vec<&Failure>, Vec<&Failure>) = brief
+                    .failed
+                    .iter()
+                    .partition(|failed| failed.mended.is_some());
                 unmended.into_iter().chain(mended).map(failed).collect()
             }
             Section::Open => self.open(&brief.open),
@@ -183,8 +202,9 @@ impl Sources<'_> {
     }
 
     fn asked(&self, most: usize) -> Vec<BriefRow> {
-        let row =
-            |(id, entry): (EntryId, &Entry)| BriefRow::of(line(&quoted(entry, LINE, &mut as_is)), Some(id));
+        let row = |(id, entry): (EntryId, &Entry)| {
+            BriefRow::of(line(&quoted(entry, LINE, &mut as_is)), Some(id))
+        };
         prompts(self.transcript).take(most).map(row).collect()
     }
 
@@ -198,7 +218,10 @@ impl Sources<'_> {
                 _ => "has no result yet",
             };
             let row = BriefRow::of(line(&call.what), Some(call.entry));
-            Some(BriefRow { end: format!(" · {end}"), ..row })
+            Some(BriefRow {
+                end: format!(" · {end}"),
+                ..row
+            })
         };
         grouped(open.iter().filter_map(row))
     }
@@ -210,41 +233,78 @@ impl Sources<'_> {
             None => cost.source.word().to_owned(),
         };
         let is_part = cost.usd.is_some() && cost.lacks_some();
-        let words = if is_part { format!("{words}, or more") } else { words };
+        let words = if is_part {
+            format!("{words}, or more")
+        } else {
+            words
+        };
         let times = Times::of(self.transcript, self.account);
         let parts = [
             Some(words),
             times.work_ms.map(|ms| format!("{} work", duration(ms))),
-            times.waiting_ms.filter(|ms| *ms > 0).map(|ms| format!("{} waiting for you", duration(ms))),
-            times.span_ms().map(|ms| format!("{} from first to last", duration(ms))),
+            times
+                .waiting_ms
+                .filter(|ms| *ms > 0)
+                .map(|ms| format!("{} waiting for you", duration(ms))),
+            times
+                .span_ms()
+                .map(|ms| format!("{} from first to last", duration(ms))),
         ];
-        BriefRow::of(parts.into_iter().flatten().collect::<Vec<_>>().join(" · "), None)
+        BriefRow::of(
+            parts.into_iter().flatten().collect::<Vec<_>>().join(" · "),
+            None,
+        )
     }
 
     fn waste(&self) -> Vec<BriefRow> {
         let loops = self.loops.loops();
         let row = |run: &crate::analysis::loops::Run| {
-            BriefRow::of(line(&loop_words(run, "x")), run.first().map(|(entry, _)| entry))
+            BriefRow::of(
+                line(&loop_words(run, "x")),
+                run.first().map(|(entry, _)| entry),
+            )
         };
         let mut rows = grouped(loops.iter().map(row));
         let roots = &self.transcript.branches().roots;
         if !roots.is_empty() {
-            let many = if roots.len() == 1 { "abandoned branch" } else { "abandoned branches" };
-            rows.push(BriefRow::of(format!("{} {many}", roots.len()), roots.first().copied()));
+            let many = if roots.len() == 1 {
+                "abandoned branch"
+            } else {
+                "abandoned branches"
+            };
+            rows.push(BriefRow::of(
+                format!("{} {many}", roots.len()),
+                roots.first().copied(),
+            ));
         }
         let (misses, usd) = self.cache_misses();
         if misses > 0 {
-            let usd = if usd > 0.0 { format!(", ~{}", phrases::usd(usd)) } else { String::new() };
-            let many = if misses == 1 { "missed cache" } else { "missed caches" };
-            rows.push(BriefRow::of(format!("{misses} {many}{usd}"), self.costliest_miss()));
+            let usd = if usd > 0.0 {
+                format!(", ~{}", phrases::usd(usd))
+            } else {
+                String::new()
+            };
+            let many = if misses == 1 {
+                "missed cache"
+            } else {
+                "missed caches"
+            };
+            rows.push(BriefRow::of(
+                format!("{misses} {many}{usd}"),
+                self.costliest_miss(),
+            ));
         }
         rows
     }
 
     /// The request whose cache miss cost most, or paid for most again.
     fn costliest_miss(&self) -> Option<EntryId> {
-        let rows = self.windows.lanes().flat_map(|lane| self.windows.rows(lane));
-        let misses = rows.filter_map(|row| Some((row.entry(), row.request()?.cache_break.as_deref()?)));
+        let rows = self
+            .windows
+            .lanes()
+            .flat_map(|lane| self.windows.rows(lane));
+        let misses =
+            rows.filter_map(|row| Some((row.entry(), row.request()?.cache_break.as_deref()?)));
         let key = |miss: &CacheBreak| (miss.usd.unwrap_or(0.0), miss.again);
         let costliest = misses.max_by(|(_, one), (_, other)| {
             let ((usd, again), (other_usd, other_again)) = (key(one), key(other));
@@ -256,7 +316,9 @@ impl Sources<'_> {
     /// How often the cache missed what it had before, and what that cost, in USD.
     pub(crate) fn cache_misses(&self) -> (usize, f64) {
         let missed = self.windows.lanes().map(|lane| self.windows.sums(lane));
-        missed.fold((0, 0.0), |(misses, usd), sums| (misses + sums.breaks, usd + sums.usd))
+        missed.fold((0, 0.0), |(misses, usd), sums| {
+            (misses + sums.breaks, usd + sums.usd)
+        })
     }
 }
 
@@ -275,8 +337,14 @@ fn grouped(rows: impl Iterator<Item = BriefRow>) -> Vec<BriefRow> {
         match times {
             1 => row,
             // Beside code it is all that is said of it.
-            _ if row.text.is_empty() => BriefRow { text: format!("{times} times"), ..row },
-            _ => BriefRow { end: format!("{} · {times} times", row.end), ..row },
+            _ if row.text.is_empty() => BriefRow {
+                text: format!("{times} times"),
+                ..row
+            },
+            _ => BriefRow {
+                end: format!("{} · {times} times", row.end),
+                ..row
+            },
         }
     };
     groups.into_iter().map(row).collect()
@@ -314,15 +382,21 @@ impl Times {
 
     /// From the first to the last, in ms.
     pub(crate) fn span_ms(&self) -> Option<u64> {
-        self.started.zip(self.ended).map(|(started, ended)| ended.since(started))
+        self.started
+            .zip(self.ended)
+            .map(|(started, ended)| ended.since(started))
     }
 }
 
 /// `pending`, or `lost` if no result will come; of work in the background `running`, `unknown` if nothing tells how it
 /// ended, and `undelivered` if the model was not told that it ended. Nothing if that is on its way.
 pub(crate) fn word_of(transcript: &Transcript, open: &Open, is_over: bool) -> Option<&'static str> {
-    let Some(entry) = transcript.get(open.entry) else { return Some("lost") };
-    let Some(call) = entry.blocks.get(open.block).and_then(Block::call) else { return Some("lost") };
+    let Some(entry) = transcript.get(open.entry) else {
+        return Some("lost");
+    };
+    let Some(call) = entry.blocks.get(open.block).and_then(Block::call) else {
+        return Some("lost");
+    };
     if call.state.work().is_none() {
         return Some(Awaited::of(transcript).word(transcript, open.entry, call));
     }
@@ -351,32 +425,79 @@ fn file(path: &str, change: &Change) -> BriefRow {
 
 /// How often tests ran, and how the last run ended.
 fn tests(brief: &Brief) -> Vec<BriefRow> {
-    let Some(last) = brief.tests.last() else { return Vec::new() };
-    let TestRun { command, passed, summary, facts: known, entry, .. } = last;
-    let summary = summary.as_ref().map(|summary| format!(" ({})", line(summary))).unwrap_or_default();
+    let Some(last) = brief.tests.last() else {
+        return Vec::new();
+    };
+    let TestRun {
+        command,
+        passed,
+        summary,
+        facts: known,
+        entry,
+        ..
+    } = last;
+    let summary = summary
+        .as_ref()
+        .map(|summary| format!(" ({})", line(summary)))
+        .unwrap_or_default();
     let (end, tone) = match passed {
         Some(true) => ("passed".to_owned(), Tone::Good),
         Some(false) => ("failed".to_owned(), Tone::Bad),
         None if known.starts_with("exit ") => (format!("ended with {known}"), Tone::Bad),
-        None => ("ended; whether it passed is not recorded".to_owned(), Tone::Plain),
+        None => (
+            "ended; whether it passed is not recorded".to_owned(),
+            Tone::Plain,
+        ),
     };
     let runs = count(brief.tests.len() as u64, "run");
     let text = format!("{runs}, the last {end}: {}{summary}", line(command));
-    vec![BriefRow { text, tone, entry: Some(*entry), ..BriefRow::default() }]
+    vec![BriefRow {
+        text,
+        tone,
+        entry: Some(*entry),
+        ..BriefRow::default()
+    }]
 }
 
 fn failed(failure: &Failure) -> BriefRow {
-    let Failure { what, facts, word, times, entry, mended, is_error, .. } = failure;
-    let times = if *times > 1 { format!(" x{times}") } else { String::new() };
-    let state = if *word == "refused" && facts != "refused" { "  refused" } else { "" };
+    let Failure {
+        what,
+        facts,
+        word,
+        times,
+        entry,
+        mended,
+        is_error,
+        ..
+    } = failure;
+    let times = if *times > 1 {
+        format!(" x{times}")
+    } else {
+        String::new()
+    };
+    let state = if *word == "refused" && facts != "refused" {
+        "  refused"
+    } else {
+        ""
+    };
     let (end, tone) = match mended {
         Some(_) if *is_error => (" · the session went on", Tone::Plain),
         Some(_) => (" · mended later", Tone::Plain),
         None => ("", Tone::Bad),
     };
-    let facts = if facts.is_empty() { String::new() } else { format!("  {}", line(facts)) };
+    let facts = if facts.is_empty() {
+        String::new()
+    } else {
+        format!("  {}", line(facts))
+    };
     let end = format!("{times}{facts}{state}{end}");
-    BriefRow { text: line(what), end, tone, entry: Some(*entry), ..BriefRow::default() }
+    BriefRow {
+        text: line(what),
+        end,
+        tone,
+        entry: Some(*entry),
+        ..BriefRow::default()
+    }
 }
 
 /// The first line of a text, in so much room as a row has.

@@ -22,7 +22,10 @@ impl Awaited {
     /// Of a settled transcript.
     pub(crate) fn of(transcript: &Transcript) -> Self {
         let last = transcript.turns().len().checked_sub(1);
-        Self { turn: newest(transcript, last), has_ended: transcript.has_ended() }
+        Self {
+            turn: newest(transcript, last),
+            has_ended: transcript.has_ended(),
+        }
     }
 
     /// Place of the newest turn in the order.
@@ -58,7 +61,11 @@ impl Awaited {
             None => self.turn,
         };
         let is_main = transcript.is_spoken_to(transcript.lane_at(id));
-        let said = if is_main { None } else { transcript.get(id).and_then(|entry| entry.at) };
+        let said = if is_main {
+            None
+        } else {
+            transcript.get(id).and_then(|entry| entry.at)
+        };
         match said.zip(began) {
             Some((said, began)) => said >= began,
             None => transcript.place_of(id).is_some_and(|place| place >= first),
@@ -71,15 +78,27 @@ impl Awaited {
     }
 
     /// The word for a call's state in JSON outputs: a call without a result that none will come for is lost.
-    pub(crate) fn word(&self, transcript: &Transcript, id: EntryId, call: &ToolCall) -> &'static str {
-        if call.state.is_open() && !self.has(transcript, id) { "lost" } else { call.state.word() }
+    pub(crate) fn word(
+        &self,
+        transcript: &Transcript,
+        id: EntryId,
+        call: &ToolCall,
+    ) -> &'static str {
+        if call.state.is_open() && !self.has(transcript, id) {
+            "lost"
+        } else {
+            call.state.word()
+        }
     }
 }
 
 /// Where the newest turn stands in the order, and when it began.
 fn newest(transcript: &Transcript, turn: Option<usize>) -> (usize, Option<Timestamp>) {
     let turn = turn.and_then(|turn| transcript.turns().get(turn));
-    (turn.map_or(0, |turn| turn.first), turn.and_then(|turn| transcript.get(turn.prompt)?.at))
+    (
+        turn.map_or(0, |turn| turn.first),
+        turn.and_then(|turn| transcript.get(turn.prompt)?.at),
+    )
 }
 
 #[cfg(test)]

@@ -48,15 +48,22 @@ impl Durations {
 
     /// Those that are spoken of, by length.
     fn sorted(&self) -> &[u64] {
-        if self.exact.is_empty() { &self.bounds } else { &self.exact }
+        if self.exact.is_empty() {
+            &self.bounds
+        } else {
+            &self.exact
+        }
     }
 
     /// How they spread; nothing if none is known.
     pub(crate) fn spread(&self) -> Option<Spread> {
         let sorted = self.sorted();
         // The shortest one that is at least as long as so many percent of all (nearest rank).
-        let quantile =
-            |percent: usize| sorted.get((sorted.len() * percent).div_ceil(100).saturating_sub(1)).copied();
+        let quantile = |percent: usize| {
+            sorted
+                .get((sorted.len() * percent).div_ceil(100).saturating_sub(1))
+                .copied()
+        };
         Some(Spread {
             p50: quantile(50)?,
             p95: quantile(95)?,
@@ -88,9 +95,14 @@ mod tests {
 
     #[test]
     fn quantiles_are_durations_that_occurred() {
-        let durations = of(&(1..=20).map(|n| (n * 10, Clocked::Times)).collect::<Vec<_>>());
+        let durations = of(&(1..=20)
+            .map(|n| (n * 10, Clocked::Times))
+            .collect::<Vec<_>>());
         let spread = durations.spread().unwrap();
-        assert_eq!((spread.p50, spread.p95, spread.max, spread.count), (100, 190, 200, 20));
+        assert_eq!(
+            (spread.p50, spread.p95, spread.max, spread.count),
+            (100, 190, 200, 20)
+        );
         assert_eq!(durations.longer_than(190), 1);
         let one = of(&[(7, Clocked::Measured)]).spread().unwrap();
         assert_eq!((one.p50, one.p95, one.max), (7, 7, 7));
@@ -99,8 +111,12 @@ mod tests {
 
     #[test]
     fn bounds_count_only_where_nothing_better_is_known() {
-        let longest = |all: &[(u64, Clocked)]| of(all).spread().map(|spread| (spread.max, spread.is_bound));
-        assert_eq!(longest(&[(9_000, Clocked::Bound), (5, Clocked::Times)]), Some((5, false)));
+        let longest =
+            |all: &[(u64, Clocked)]| of(all).spread().map(|spread| (spread.max, spread.is_bound));
+        assert_eq!(
+            longest(&[(9_000, Clocked::Bound), (5, Clocked::Times)]),
+            Some((5, false))
+        );
         assert_eq!(longest(&[(9_000, Clocked::Bound)]), Some((9_000, true)));
     }
 }

@@ -73,7 +73,10 @@ impl OfLane {
         for (number, flight) in flights.iter().enumerate() {
             let until = flight.until.map_or(entries, |(place, _)| place + 1);
             let pages = in_pages.get_mut(flight.from.0 / PAGE..until.div_ceil(PAGE));
-            pages.into_iter().flatten().for_each(|page| page.push(number));
+            pages
+                .into_iter()
+                .flatten()
+                .for_each(|page| page.push(number));
         }
         Self { flights, in_pages }
     }
@@ -92,8 +95,13 @@ impl Derived for Flights {
     fn of(transcript: &Transcript, facts: &Facts<Item>, _reads: &()) -> Self {
         let lanes = Lanes::of(transcript, facts.in_order(transcript).map(|(_, id, _)| id));
         let agents = sweep::agents(transcript, facts);
-        let of_lane = lanes.iter().map(|ids| OfLane::of(sweep::of_lane(facts, &agents, ids), ids.len()));
-        Self { of_lane: of_lane.collect(), lanes }
+        let of_lane = lanes
+            .iter()
+            .map(|ids| OfLane::of(sweep::of_lane(facts, &agents, ids), ids.len()));
+        Self {
+            of_lane: of_lane.collect(),
+            lanes,
+        }
     }
 }
 

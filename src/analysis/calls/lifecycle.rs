@@ -69,11 +69,20 @@ impl<'a> Lifecycle<'a> {
         call: &'a ToolCall,
         is_over: bool,
     ) -> Self {
-        let Some(result) = call.state.result() else { return Self::default() };
-        let mut life = Self { acknowledged: result.at, ..Self::default() };
+        let Some(result) = call.state.result() else {
+            return Self::default();
+        };
+        let mut life = Self {
+            acknowledged: result.at,
+            ..Self::default()
+        };
         match &result.work {
             None => {
-                life.completed = Some(Completed { at: result.at, exit: exit_of(result), by: key });
+                life.completed = Some(Completed {
+                    at: result.at,
+                    exit: exit_of(result),
+                    by: key,
+                });
                 life.delivered = Some((result.at, key));
             }
             Some(work) => {
@@ -90,7 +99,8 @@ impl<'a> Lifecycle<'a> {
         life.is_running = life.is_detached && life.completed.is_none() && !is_over;
         let is_queued = result.work.as_ref().is_some_and(|work| work.is_queued());
         let is_past = |at: Timestamp| {
-            is_answered_after(transcript, id, at) || is_queued && said_since(transcript, id, at).is_some()
+            is_answered_after(transcript, id, at)
+                || is_queued && said_since(transcript, id, at).is_some()
         };
         let went_on = |end: Completed<'_>| is_over || end.at.is_some_and(is_past);
         life.is_undelivered = life.delivered.is_none() && life.completed.is_some_and(went_on);
@@ -104,7 +114,11 @@ impl<'a> Lifecycle<'a> {
     }
 
     /// The first answer in the lane of the call after the model was told, and its time.
-    pub(crate) fn seen(&self, transcript: &Transcript, id: EntryId) -> Option<(EntryId, Timestamp)> {
+    pub(crate) fn seen(
+        &self,
+        transcript: &Transcript,
+        id: EntryId,
+    ) -> Option<(EntryId, Timestamp)> {
         let (at, _) = self.delivered?;
         answer_after(transcript, id, at?)
     }
@@ -146,17 +160,26 @@ pub(crate) enum Part {
 }
 
 /// What an entry tells of ends of work. `is_over`: nothing will come of the session any more.
-pub(crate) fn reports<'a>(transcript: &'a Transcript, entry: &'a Entry, is_over: bool) -> Vec<Report<'a>> {
+pub(crate) fn reports<'a>(
+    transcript: &'a Transcript,
+    entry: &'a Entry,
+    is_over: bool,
+) -> Vec<Report<'a>> {
     let mut all = Vec::new();
     for (id, call) in transcript.reported_by(&entry.key) {
-        let Some(caller) = transcript.get(id) else { continue };
+        let Some(caller) = transcript.get(id) else {
+            continue;
+        };
         let endings = call.state.work().map(Work::endings).unwrap_or_default();
         for (number, ending) in endings.iter().enumerate() {
-            let Some((update, (end, _))) = ending.by(&entry.key).zip(ending.first()) else { continue };
+            let Some((update, (end, _))) = ending.by(&entry.key).zip(ending.first()) else {
+                continue;
+            };
             let is_foremost = ending.foremost() == Some(update);
             let is_missed = || {
                 let is_last = number + 1 == endings.len();
-                !is_last || Lifecycle::of(transcript, (id, &caller.key), call, is_over).is_undelivered
+                !is_last
+                    || Lifecycle::of(transcript, (id, &caller.key), call, is_over).is_undelivered
             };
             let late = || end.at.zip(update.at).filter(|(end, at)| end < at);
             let part = match update.carrier {
@@ -170,7 +193,12 @@ pub(crate) fn reports<'a>(transcript: &'a Transcript, entry: &'a Entry, is_over:
             };
             let began = call.started.or(caller.said(call));
             let ran = began.zip(end.at).filter(|(began, end)| began <= end);
-            all.push(Report { call, end, ran: ran.map(|(began, end)| end.since(began)), part });
+            all.push(Report {
+                call,
+                end,
+                ran: ran.map(|(began, end)| end.since(began)),
+                part,
+            });
         }
     }
     all
@@ -191,7 +219,12 @@ fn is_answered_after(transcript: &Transcript, id: EntryId, time: Timestamp) -> b
 fn said_since(transcript: &Transcript, id: EntryId, time: Timestamp) -> Option<&Entry> {
     let since = transcript.lane_backwards(transcript.lane_at(id)).take(FAR);
     let mut since = since.take_while(|entry| entry.at.is_none_or(|at| at > time));
-    let is_notice = |entry: &Entry| entry.from.as_ref().is_some_and(|from| from.kind == SenderKind::Task);
+    let is_notice = |entry: &Entry| {
+        entry
+            .from
+            .as_ref()
+            .is_some_and(|from| from.kind == SenderKind::Task)
+    };
     since.find(|entry| entry.at.is_some() && (entry.marks.prompt || is_notice(entry)))
 }
 
@@ -199,7 +232,11 @@ fn said_since(transcript: &Transcript, id: EntryId, time: Timestamp) -> Option<&
 const FAR: usize = 10_000;
 
 /// The first answer in the lane of an entry that came after a time, and when that was.
-fn answer_after(transcript: &Transcript, id: EntryId, time: Timestamp) -> Option<(EntryId, Timestamp)> {
+fn answer_after(
+    transcript: &Transcript,
+    id: EntryId,
+    time: Timestamp,
+) -> Option<(EntryId, Timestamp)> {
     let mut behind = behind(transcript, id).filter(|(_, entry)| entry.role == Role::Assistant);
     behind.find_map(|(id, entry)| Some((id, entry.at.filter(|at| *at >= time)?)))
 }
@@ -207,8 +244,15 @@ fn answer_after(transcript: &Transcript, id: EntryId, time: Timestamp) -> Option
 /// What stands behind an entry in its lane.
 fn behind(transcript: &Transcript, id: EntryId) -> impl Iterator<Item = (EntryId, &Entry)> {
     let lane = transcript.lane_at(id);
-    let from = transcript.place_of(id).map_or(usize::MAX, |place| place + 1);
-    let behind = transcript.order().get(from..).unwrap_or_default().iter().take(FAR);
+    let from = transcript
+        .place_of(id)
+        .map_or(usize::MAX, |place| place + 1);
+    let behind = transcript
+        .order()
+        .get(from..)
+        .unwrap_or_default()
+        .iter()
+        .take(FAR);
     let own = behind.filter(move |other| transcript.lane_at(**other) == lane);
     own.filter_map(|other| Some((*other, transcript.get(*other)?)))
 }
@@ -216,17 +260,30 @@ fn behind(transcript: &Transcript, id: EntryId) -> impl Iterator<Item = (EntryId
 /// The stations of a call whose work goes on after its result: the call, what first tells the end, what told the model,
 /// and the answer that saw it. What the model got by asking stands with the call that asked.
 pub(crate) fn stations(transcript: &Transcript, call: Place) -> Vec<Place> {
-    let Some(entry) = transcript.get(call.entry) else { return Vec::new() };
+    let Some(entry) = transcript.get(call.entry) else {
+        return Vec::new();
+    };
     let Some(own) = call_at(entry, call.block).filter(|call| call.state.work().is_some()) else {
         return Vec::new();
     };
     let life = Lifecycle::of(transcript, (call.entry, &entry.key), own, false);
-    let records = [life.completed.map(|end| end.by), life.delivered.map(|(_, by)| by)];
-    let records = records.into_iter().flatten().filter_map(|key| holder(transcript, call.entry, key));
-    let seen = life.seen(transcript, call.entry).map(|(entry, _)| Place { entry, block: 0 });
+    let records = [
+        life.completed.map(|end| end.by),
+        life.delivered.map(|(_, by)| by),
+    ];
+    let records = records
+        .into_iter()
+        .flatten()
+        .filter_map(|key| holder(transcript, call.entry, key));
+    let seen = life
+        .seen(transcript, call.entry)
+        .map(|(entry, _)| Place { entry, block: 0 });
     let mut all = vec![call];
     for place in records.chain(seen) {
-        if !all.iter().any(|known| known.entry == place.entry && known.entry != call.entry) {
+        if !all
+            .iter()
+            .any(|known| known.entry == place.entry && known.entry != call.entry)
+        {
             all.push(place);
         }
     }
@@ -236,16 +293,24 @@ pub(crate) fn stations(transcript: &Transcript, call: Place) -> Vec<Place> {
 /// The calls that an item has to do with: one whose work goes on after its result, one about whose work it tells, one of
 /// which it is the answer that saw the end: what stands between it and the answer before, and what that asked, tells it.
 pub(crate) fn subjects(transcript: &Transcript, item: Place) -> Vec<Place> {
-    let Some(entry) = transcript.get(item.entry) else { return Vec::new() };
+    let Some(entry) = transcript.get(item.entry) else {
+        return Vec::new();
+    };
     let own = call_at(entry, item.block);
     let about = |key: &Key| {
         let (entry, call) = transcript.reported_by(key).next()?;
-        let block = transcript.get(entry)?.blocks.iter().position(|block| block.call() == Some(call))?;
+        let block = transcript
+            .get(entry)?
+            .blocks
+            .iter()
+            .position(|block| block.call() == Some(call))?;
         Some(Place { entry, block })
     };
     let by_call = |call: &ToolCall| about(&call.key).or_else(|| about(&call.state.result()?.key));
     let seen = || {
-        let place = transcript.place_of(item.entry).filter(|_| entry.role == Role::Assistant)?;
+        let place = transcript
+            .place_of(item.entry)
+            .filter(|_| entry.role == Role::Assistant)?;
         let before = transcript.order().get(..place)?.iter().rev().take(FAR);
         let lane = transcript.lane_at(item.entry);
         for id in before.filter(|id| transcript.lane_at(**id) == lane) {
@@ -267,9 +332,14 @@ fn holder(transcript: &Transcript, from: EntryId, key: &Key) -> Option<Place> {
     if let Some(entry) = transcript.find(key) {
         return Some(Place { entry, block: 0 });
     }
-    let is_it = |call: &ToolCall| call.key == *key || call.state.result().is_some_and(|own| own.key == *key);
+    let is_it = |call: &ToolCall| {
+        call.key == *key || call.state.result().is_some_and(|own| own.key == *key)
+    };
     behind(transcript, from).find_map(|(id, entry)| {
-        let block = entry.blocks.iter().position(|block| block.call().is_some_and(is_it))?;
+        let block = entry
+            .blocks
+            .iter()
+            .position(|block| block.call().is_some_and(is_it))?;
         Some(Place { entry: id, block })
     })
 }
@@ -278,5 +348,8 @@ fn holder(transcript: &Transcript, from: EntryId, key: &Key) -> Option<Place> {
 fn exit_of(result: &ToolResult) -> Option<i64> {
     let facts: &Text = &result.facts;
     let code = facts.strip_prefix("exit ")?;
-    code.split(|c: char| !c.is_ascii_digit() && c != '-').next()?.parse().ok()
+    code.split(|c: char| !c.is_ascii_digit() && c != '-')
+        .next()?
+        .parse()
+        .ok()
 }

@@ -21,14 +21,19 @@ impl Calls {
 
     /// The calls of a tool in the order of the file.
     pub(crate) fn of_tool(&self, name: &str) -> impl Iterator<Item = Place> {
-        self.tools.get(name).into_iter().flat_map(|tool| tool.calls.iter().copied())
+        self.tools
+            .get(name)
+            .into_iter()
+            .flat_map(|tool| tool.calls.iter().copied())
     }
 
     /// The tools of some calls only.
     pub(crate) fn tools_among(&self, places: impl Iterator<Item = Place>) -> Tools {
         let mut tools = Tools::default();
         for place in places {
-            self.known(place).into_iter().for_each(|(_, known)| tools.add(place, known));
+            self.known(place)
+                .into_iter()
+                .for_each(|(_, known)| tools.add(place, known));
         }
         tools.sort();
         tools

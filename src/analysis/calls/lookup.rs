@@ -37,11 +37,17 @@ impl Lookup<'_> {
 
     /// The same block.
     pub(crate) fn block(&self, place: Place) -> Option<Place> {
-        Some(Place { entry: self.entry(place.entry)?, ..place })
+        Some(Place {
+            entry: self.entry(place.entry)?,
+            ..place
+        })
     }
 
     /// Those of some blocks whose entries are there.
     pub(crate) fn blocks(&self, places: &HashSet<Place>) -> HashSet<Place> {
-        places.iter().filter_map(|place| self.block(*place)).collect()
+        places
+            .iter()
+            .filter_map(|place| self.block(*place))
+            .collect()
     }
 }

@@ -47,7 +47,9 @@ pub fn count(transcript: &Transcript, is_over: bool) -> PairingCounts {
     let mut counts = PairingCounts::default();
     for id in transcript.order() {
         // A copy of another session's entries is told there.
-        let Some(entry) = transcript.get(*id).filter(|entry| !entry.marks.copy) else { continue };
+        let Some(entry) = transcript.get(*id).filter(|entry| !entry.marks.copy) else {
+            continue;
+        };
         count_entry(entry, awaited.has(transcript, *id), transcript, &mut counts);
         for call in entry.calls().filter(|call| call.state.work().is_some()) {
             let life = Lifecycle::of(transcript, (*id, &entry.key), call, is_over);
@@ -61,7 +63,12 @@ pub fn count(transcript: &Transcript, is_over: bool) -> PairingCounts {
     counts
 }
 
-fn count_entry(entry: &Entry, may_go_on: bool, transcript: &Transcript, counts: &mut PairingCounts) {
+fn count_entry(
+    entry: &Entry,
+    may_go_on: bool,
+    transcript: &Transcript,
+    counts: &mut PairingCounts,
+) {
     for block in &entry.blocks {
         match &block.kind {
             BlockKind::Call(call) if is_textual(&call.key) => counts.textual_calls += 1,
@@ -76,10 +83,15 @@ fn count_entry(entry: &Entry, may_go_on: bool, transcript: &Transcript, counts: 
                         counts.judge(result);
                     }
                     ToolState::Acknowledged(_) => counts.paired += 1,
-                    ToolState::Pending | ToolState::Running | ToolState::Streaming(_) if may_go_on => {
+                    ToolState::Pending | ToolState::Running | ToolState::Streaming(_)
+                        if may_go_on =>
+                    {
                         counts.pending += 1;
                     }
-                    ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Lost => {
+                    ToolState::Pending
+                    | ToolState::Running
+                    | ToolState::Streaming(_)
+                    | ToolState::Lost => {
                         counts.orphan_calls += 1;
                     }
                 }
@@ -129,7 +141,10 @@ mod tests {
 
     fn prompt(out: &mut Batch, key: &str) {
         let mut entry = out.new_entry(Text::clean(key), Role::User, None);
-        entry.marks = Marks { prompt: true, ..Marks::default() };
+        entry.marks = Marks {
+            prompt: true,
+            ..Marks::default()
+        };
         out.entry(entry);
     }
 
@@ -145,7 +160,9 @@ mod tests {
             started: None,
             lane: None,
         };
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
         out.entry(entry);
     }
 
@@ -162,7 +179,11 @@ mod tests {
             duration_ms: None,
             work: None,
         };
-        out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane: None });
+        out.push(Edit::Result {
+            call: Text::clean(call),
+            result: Box::new(result),
+            lane: None,
+        });
     }
 
     fn counted(fill: impl FnOnce(&mut Batch)) -> PairingCounts {
@@ -173,7 +194,11 @@ mod tests {
         transcript.settle();
         let counts = count(&transcript, true);
         let open = TurnFacts::of(transcript.entries()).open;
-        assert_eq!(u64::from(open), counts.pending + counts.orphan_calls, "turns say the same");
+        assert_eq!(
+            u64::from(open),
+            counts.pending + counts.orphan_calls,
+            "turns say the same"
+        );
         counts
     }
 
@@ -226,6 +251,13 @@ mod tests {
             result(out, "r2", "a", Verdict::Done);
             call(out, "a", ToolState::Pending);
         });
-        assert_eq!((counts.paired, counts.duplicate_results, counts.orphan_results), (1, 1, 0));
+        assert_eq!(
+            (
+                counts.paired,
+                counts.duplicate_results,
+                counts.orphan_results
+            ),
+            (1, 1, 0)
+        );
     }
 }

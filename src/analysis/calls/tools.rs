@@ -117,6 +117,8 @@ impl Tools {
 
     /// All calls were added.
     pub(super) fn sort(&mut self) {
-        self.by_name.values_mut().for_each(|tool| tool.durations.sort());
+        self.by_name
+            .values_mut()
+            .for_each(|tool| tool.durations.sort());
     }
 }

@@ -42,7 +42,9 @@ fn compared(transcript: &Transcript, number: usize) -> (Option<&str>, Compared, 
     let key = |id| transcript.get(id).map(|entry| entry.key.as_str());
     let sides = Sides::of(transcript, number).unwrap();
     let compared = sides.compare(transcript);
-    let differs = compared.differs.map(|place| place.and_then(|place| key(place.entry)));
+    let differs = compared
+        .differs
+        .map(|place| place.and_then(|place| key(place.entry)));
     (sides.common.and_then(key), compared, differs)
 }
 
@@ -61,17 +63,41 @@ fn the_first_step_that_differs_is_found() {
         ("i", "h", "> thanks"),
     ]);
     let (common, sides, differs) = compared(&transcript, 1);
-    assert_eq!((common, sides.same, differs), (Some("b"), 2, [Some("e"), Some("h")]));
-    assert_eq!((sides.branch.entries, sides.branch.turns, sides.branch.work.facts.calls), (3, 1, 2));
-    assert_eq!((sides.active.entries, sides.active.turns, sides.active.work.facts.calls), (4, 2, 2));
+    assert_eq!(
+        (common, sides.same, differs),
+        (Some("b"), 2, [Some("e"), Some("h")])
+    );
+    assert_eq!(
+        (
+            sides.branch.entries,
+            sides.branch.turns,
+            sides.branch.work.facts.calls
+        ),
+        (3, 1, 2)
+    );
+    assert_eq!(
+        (
+            sides.active.entries,
+            sides.active.turns,
+            sides.active.work.facts.calls
+        ),
+        (4, 2, 2)
+    );
 }
 
 #[test]
 fn a_branch_that_ends_first_differs_only_there() {
-    let transcript =
-        transcript_of(&[("a", "", "> fix it"), ("b", "a", "> go"), ("c", "a", "> go"), ("d", "c", "ls")]);
+    let transcript = transcript_of(&[
+        ("a", "", "> fix it"),
+        ("b", "a", "> go"),
+        ("c", "a", "> go"),
+        ("d", "c", "ls"),
+    ]);
     let (common, sides, differs) = compared(&transcript, 1);
-    assert_eq!((common, sides.same, differs), (Some("a"), 1, [None, Some("d")]));
+    assert_eq!(
+        (common, sides.same, differs),
+        (Some("a"), 1, [None, Some("d")])
+    );
 }
 
 #[test]
@@ -86,7 +112,10 @@ fn a_branch_within_a_branch_shares_what_both_hang_on() {
     ]);
     let (common, sides, differs) = compared(&transcript, 1);
     assert_eq!((common, differs), (Some("a"), [Some("b"), Some("f")]));
-    assert_eq!(sides.branch.entries, 3, "the part of the outer branch that leads to it counts");
+    assert_eq!(
+        sides.branch.entries, 3,
+        "the part of the outer branch that leads to it counts"
+    );
     assert_eq!(compared(&transcript, 2).1.branch.entries, 3);
     assert!(Sides::of(&transcript, 3).is_none());
 }

@@ -44,7 +44,12 @@ pub struct Asked {
 
 impl Asked {
     /// Of a request, with what it wrote to the cache for an hour.
-    pub(crate) fn of(seen: &Step, write_1h: u64, model: Option<&Name>, at: Option<Timestamp>) -> Self {
+    pub(crate) fn of(
+        seen: &Step,
+        write_1h: u64,
+        model: Option<&Name>,
+        at: Option<Timestamp>,
+    ) -> Self {
         let write = seen.cache_write.unwrap_or(0);
         Self {
             model: model.cloned(),
@@ -166,9 +171,12 @@ impl Cause {
             Self::Pruned { is_recorded: false } => {
                 "the history was shortened, of which the file says nothing".to_owned()
             }
-            Self::Instructions { is_recorded: true } => "another system prompt or other tools".to_owned(),
+            Self::Instructions { is_recorded: true } => {
+                "another system prompt or other tools".to_owned()
+            }
             Self::Instructions { is_recorded: false } => {
-                "not even the beginning was the same: other tools or another system prompt".to_owned()
+                "not even the beginning was the same: other tools or another system prompt"
+                    .to_owned()
             }
             Self::History => {
                 "the beginning was read, but not the messages: they were sent in another form, or \
@@ -183,9 +191,14 @@ impl Cause {
 impl Cache {
     /// Judges the next request of the lane, and takes note of it.
     pub(crate) fn ask(&mut self, now: Asked, between: &Between) -> Option<CacheBreak> {
-        let found = self.last.as_ref().and_then(|last| self.judge(last, &now, between));
-        let is_beginning =
-            self.last.is_none() || found.as_ref().is_some_and(|found| found.read <= found.held / 2);
+        let found = self
+            .last
+            .as_ref()
+            .and_then(|last| self.judge(last, &now, between));
+        let is_beginning = self.last.is_none()
+            || found
+                .as_ref()
+                .is_some_and(|found| found.read <= found.held / 2);
         if is_beginning {
             self.fixed = self.fixed.max(now.read);
         }
@@ -212,9 +225,15 @@ impl Cache {
 
     fn judge(&self, last: &Asked, now: &Asked, between: &Between) -> Option<CacheBreak> {
         let held = self.held(last);
-        let least = if self.reports_writes { LEAST_REPORTED } else { LEAST_UNREPORTED };
+        let least = if self.reports_writes {
+            LEAST_REPORTED
+        } else {
+            LEAST_UNREPORTED
+        };
         // A prompt that is smaller now pays only for what is left of it.
-        let again = held.saturating_sub(now.read).min(now.prompt.saturating_sub(now.read));
+        let again = held
+            .saturating_sub(now.read)
+            .min(now.prompt.saturating_sub(now.read));
         if again < least {
             return None;
         }
@@ -235,7 +254,9 @@ impl Cache {
         let idle = last.at.zip(now.at).map_or(0, |(last, now)| now.since(last));
         // A cache that has run out is read in no part, but for what other sessions use, too.
         let is_gone = now.read <= self.fixed.max(held / 2);
-        let is_other = name(last).zip(name(now)).is_some_and(|(last, now)| last != now);
+        let is_other = name(last)
+            .zip(name(now))
+            .is_some_and(|(last, now)| last != now);
         let is_smaller = now.prompt.saturating_add(LEAST_REPORTED) < last.prompt;
         if between.compaction.is_some() {
             Cause::Compaction

@@ -23,17 +23,24 @@ const FAR: usize = 1_000;
 /// Whether the history before an entry was replaced by a summary. Dropping only old outputs of tools is
 /// something else.
 pub(crate) fn is_compaction(entry: &Entry) -> bool {
-    entry
-        .blocks
-        .iter()
-        .any(|block| matches!(block.kind, BlockKind::Break(Break::Compaction { partial: false, .. })))
+    entry.blocks.iter().any(|block| {
+        matches!(
+            block.kind,
+            BlockKind::Break(Break::Compaction { partial: false, .. })
+        )
+    })
 }
 
 /// The line of the compaction that an answer summarizes for: agents that ask for summaries in the session
 /// itself put the line above the request.
 fn asked_by<'a>(transcript: &'a Transcript, entry: &Entry) -> Option<&'a Entry> {
     let asked = transcript.get(transcript.find(entry.parent.as_ref()?)?)?;
-    let says = |asked: &Entry| asked.blocks.iter().any(|block| matches!(block.kind, BlockKind::Text(_)));
+    let says = |asked: &Entry| {
+        asked
+            .blocks
+            .iter()
+            .any(|block| matches!(block.kind, BlockKind::Text(_)))
+    };
     (asked.lane == entry.lane && is_compaction(asked) && !says(asked)).then_some(asked)
 }
 
@@ -47,13 +54,22 @@ pub(crate) struct Cuts {
 impl Cuts {
     /// Adds a compaction that stands behind the others.
     pub(super) fn add(&mut self, lane: Option<&Name>, place: usize, id: EntryId) {
-        self.lanes.entry(lane.cloned()).or_default().push((place, id));
+        self.lanes
+            .entry(lane.cloned())
+            .or_default()
+            .push((place, id));
     }
 
     /// Compactions of a lane before a place, the last one first.
     fn before(&self, lane: Option<&Name>, end: usize) -> impl Iterator<Item = (usize, EntryId)> {
-        let lane = self.lanes.get(&lane.cloned()).map(Vec::as_slice).unwrap_or_default();
-        let before = lane.get(..lane.partition_point(|(place, _)| *place < end)).unwrap_or_default();
+        let lane = self
+            .lanes
+            .get(&lane.cloned())
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let before = lane
+            .get(..lane.partition_point(|(place, _)| *place < end))
+            .unwrap_or_default();
         before.iter().rev().copied()
     }
 }
@@ -135,37 +151,65 @@ impl Sight {
             path.holds(transcript, *id, *place) && key != writes_summary_of
         });
         let kept = |id, place| kept(transcript, &transcript.get(id)?.key, place);
-        let cut = cut.map(|(place, id)| Cut { id, place, kept: kept(id, place) });
-        Some(Self { lane: entry.lane.clone(), at, is_own, path, cut })
+        let cut = cut.map(|(place, id)| Cut {
+            id,
+            place,
+            kept: kept(id, place),
+        });
+        Some(Self {
+            lane: entry.lane.clone(),
+            at,
+            is_own,
+            path,
+            cut,
+        })
     }
 
     /// Whether the model saw an entry.
     pub(crate) fn sees(&self, transcript: &Transcript, id: EntryId, place: usize) -> bool {
         let is_before = place < self.at || (place == self.at && self.is_own);
-        let Some(entry) = transcript.get(id).filter(|entry| is_before && entry.lane == self.lane) else {
+        let Some(entry) = transcript
+            .get(id)
+            .filter(|entry| is_before && entry.lane == self.lane)
+        else {
             return false;
         };
         let is_left = self.cut.is_some_and(|cut| {
             place < cut.place && (cut.kept.is_none_or(|kept| place < kept) || is_compaction(entry))
         });
-        !is_left && !entry.marks.copy && !entry.marks.unsent && self.path.holds(transcript, id, place)
+        !is_left
+            && !entry.marks.copy
+            && !entry.marks.unsent
+            && self.path.holds(transcript, id, place)
     }
 
     /// Whether an entry had been before the model, or never was, at this place: it stands before it in the
     /// lane, but was not seen. Copies stand for others.
     pub(crate) fn has_lost(&self, transcript: &Transcript, id: EntryId) -> bool {
-        let Some(place) = transcript.place_of(id).filter(|place| *place < self.at) else { return false };
-        let is_concerned =
-            transcript.get(id).is_some_and(|entry| entry.lane == self.lane && !entry.marks.copy);
+        let Some(place) = transcript.place_of(id).filter(|place| *place < self.at) else {
+            return false;
+        };
+        let is_concerned = transcript
+            .get(id)
+            .is_some_and(|entry| entry.lane == self.lane && !entry.marks.copy);
         is_concerned && !self.sees(transcript, id, place)
     }
 
     /// All entries that the model saw: the summary first, then what was kept, then the rest in order.
     pub(crate) fn entries(&self, transcript: &Transcript) -> Vec<EntryId> {
-        let first = self.cut.map_or(0, |cut| cut.kept.unwrap_or(cut.place).min(cut.place));
-        let order = transcript.order().iter().enumerate().take(self.at + 1).skip(first);
+        let first = self
+            .cut
+            .map_or(0, |cut| cut.kept.unwrap_or(cut.place).min(cut.place));
+        let order = transcript
+            .order()
+            .iter()
+            .enumerate()
+            .take(self.at + 1)
+            .skip(first);
         let seen = order.filter(|(place, id)| self.sees(transcript, **id, *place));
-        let rest = seen.map(|(_, id)| *id).filter(|id| self.cut.is_none_or(|cut| cut.id != *id));
+        let rest = seen
+            .map(|(_, id)| *id)
+            .filter(|id| self.cut.is_none_or(|cut| cut.id != *id));
         let summary = self.cut.map(|cut| cut.id);
         summary.into_iter().chain(rest).collect()
     }

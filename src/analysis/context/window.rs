@@ -195,9 +195,16 @@ impl Derived for Windows {
                 asks_for_summaries |= !shown.says;
             }
         }
-        let mut session = Session { transcript, facts, asks_for_summaries, windows: HashMap::new() };
+        let mut session = Session {
+            transcript,
+            facts,
+            asks_for_summaries,
+            windows: HashMap::new(),
+        };
         for (lane, ids) in ids {
-            windows.tracks.insert(lane.cloned(), sweep(&mut session, &ids));
+            windows
+                .tracks
+                .insert(lane.cloned(), sweep(&mut session, &ids));
         }
         windows
     }
@@ -211,12 +218,17 @@ impl Windows {
 
     /// Lanes with requests, in the order of their first entries; `None` is the main one.
     pub(crate) fn lanes(&self) -> impl Iterator<Item = Option<&Name>> {
-        self.lanes.iter().map(Option::as_ref).filter(|lane| self.sums(*lane).requests > 0)
+        self.lanes
+            .iter()
+            .map(Option::as_ref)
+            .filter(|lane| self.sums(*lane).requests > 0)
     }
 
     /// Requests and compactions of a lane, in the order of the file.
     pub(crate) fn rows(&self, lane: Option<&Name>) -> &[ContextRow] {
-        self.track(lane).map(|track| track.rows.as_slice()).unwrap_or_default()
+        self.track(lane)
+            .map(|track| track.rows.as_slice())
+            .unwrap_or_default()
     }
 
     /// What is true of all requests of a lane.
@@ -226,7 +238,9 @@ impl Windows {
 
     /// Bytes of a lane's texts that made a token, as far as its requests show.
     pub(crate) fn density(&self, lane: Option<&Name>) -> f64 {
-        self.track(lane).map_or(shares::USUAL, |track| shares::density(track.growth.0, track.growth.1))
+        self.track(lane).map_or(shares::USUAL, |track| {
+            shares::density(track.growth.0, track.growth.1)
+        })
     }
 
     /// The lane of an entry, and the number of the row that holds it: its own, else the last one before it, else the
@@ -238,7 +252,10 @@ impl Windows {
     ) -> Option<(Option<&'t Name>, usize)> {
         let (lane, place) = (transcript.lane_at(id), transcript.place_of(id)?);
         let track = self.track(lane)?;
-        let row = track.places.partition_point(|at| *at <= place).saturating_sub(1);
+        let row = track
+            .places
+            .partition_point(|at| *at <= place)
+            .saturating_sub(1);
         (row < track.rows.len()).then_some((lane, row))
     }
 

@@ -45,7 +45,11 @@ pub struct Out<'n, R> {
 
 impl<R> Default for Facts<R> {
     fn default() -> Self {
-        Self { pages: Vec::new(), len: 0, names: Arc::default() }
+        Self {
+            pages: Vec::new(),
+            len: 0,
+            names: Arc::default(),
+        }
     }
 }
 
@@ -80,7 +84,10 @@ impl<R> Out<'_, R> {
             return *number;
         }
         // What is not safe to show is known by what stands for it.
-        let (name, number) = (Name::from(name), u32::try_from(self.names.list.len()).unwrap_or(u32::MAX));
+        let (name, number) = (
+            Name::from(name),
+            u32::try_from(self.names.list.len()).unwrap_or(u32::MAX),
+        );
         if let Some(number) = self.names.numbers.get(&name) {
             return *number;
         }
@@ -100,7 +107,9 @@ impl Names {
 impl<R> Page<R> {
     fn rows(&self, at: usize) -> &[R] {
         let end = |at: usize| self.ends.get(at).map_or(0, |end| *end as usize);
-        self.rows.get(at.checked_sub(1).map_or(0, end)..end(at)).unwrap_or_default()
+        self.rows
+            .get(at.checked_sub(1).map_or(0, end)..end(at))
+            .unwrap_or_default()
     }
 }
 
@@ -112,7 +121,10 @@ impl<R: Clone + PartialEq> Facts<R> {
 
     /// Reads the next entry. Says whether it has any rows.
     pub(super) fn add(&mut self, read: impl FnOnce(&[R], &mut Out<'_, R>)) -> bool {
-        let mut out = Out { rows: Vec::new(), names: &mut self.names };
+        let mut out = Out {
+            rows: Vec::new(),
+            names: &mut self.names,
+        };
         read(&[], &mut out);
         let rows = out.rows;
         if self.len.is_multiple_of(PAGE) {
@@ -120,13 +132,17 @@ impl<R: Clone + PartialEq> Facts<R> {
             if let Some(page) = self.pages.last_mut().map(Arc::make_mut) {
                 page.rows.shrink_to_fit();
             }
-            self.pages.push(Arc::new(Page { rows: Vec::new(), ends: Vec::with_capacity(PAGE) }));
+            self.pages.push(Arc::new(Page {
+                rows: Vec::new(),
+                ends: Vec::with_capacity(PAGE),
+            }));
         }
         self.len += 1;
         let has_rows = !rows.is_empty();
         if let Some(page) = self.pages.last_mut().map(Arc::make_mut) {
             page.rows.extend(rows);
-            page.ends.push(u32::try_from(page.rows.len()).unwrap_or(u32::MAX));
+            page.ends
+                .push(u32::try_from(page.rows.len()).unwrap_or(u32::MAX));
         }
         has_rows
     }
@@ -139,7 +155,10 @@ impl<R: Clone + PartialEq> Facts<R> {
         if at >= page.ends.len() {
             return false;
         }
-        let mut out = Out { rows: Vec::new(), names: &mut self.names };
+        let mut out = Out {
+            rows: Vec::new(),
+            names: &mut self.names,
+        };
         let before = page.rows(at);
         read(before, &mut out);
         let rows = out.rows;
@@ -160,13 +179,21 @@ impl<R: Clone + PartialEq> Facts<R> {
 impl<R> Facts<R> {
     /// The rows of an entry; none if it was not read yet.
     pub(crate) fn get(&self, id: EntryId) -> &[R] {
-        self.pages.get(id.index() / PAGE).map(|page| page.rows(id.index() % PAGE)).unwrap_or_default()
+        self.pages
+            .get(id.index() / PAGE)
+            .map(|page| page.rows(id.index() % PAGE))
+            .unwrap_or_default()
     }
 
     /// The rows of entries in the order of the session, each with the place of its entry.
-    pub(crate) fn in_order(&self, transcript: &Transcript) -> impl Iterator<Item = (usize, EntryId, &[R])> {
+    pub(crate) fn in_order(
+        &self,
+        transcript: &Transcript,
+    ) -> impl Iterator<Item = (usize, EntryId, &[R])> {
         let order = transcript.order().iter().enumerate();
-        order.take_while(|(_, id)| id.index() < self.len).map(|(place, id)| (place, *id, self.get(*id)))
+        order
+            .take_while(|(_, id)| id.index() < self.len)
+            .map(|(place, id)| (place, *id, self.get(*id)))
     }
 
     /// The name of a number.

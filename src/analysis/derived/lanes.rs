@@ -23,7 +23,9 @@ impl Lanes {
         let mut last = None;
         for id in ids {
             let lane = transcript.lane_at(id);
-            let same = last.filter(|(before, _)| *before == lane).map(|(_, number)| number);
+            let same = last
+                .filter(|(before, _)| *before == lane)
+                .map(|(_, number)| number);
             let number = same.unwrap_or_else(|| *known.entry(lane).or_insert(lanes.list.len()));
             last = Some((lane, number));
             if number == lanes.list.len() {
@@ -31,9 +33,15 @@ impl Lanes {
             }
             if number > 0 {
                 lanes.numbers.resize(id.index(), 0);
-                lanes.numbers.push(u32::try_from(number).unwrap_or(u32::MAX));
+                lanes
+                    .numbers
+                    .push(u32::try_from(number).unwrap_or(u32::MAX));
             }
-            lanes.list.get_mut(number).into_iter().for_each(|lane| lane.push(id));
+            lanes
+                .list
+                .get_mut(number)
+                .into_iter()
+                .for_each(|lane| lane.push(id));
         }
         lanes
     }
@@ -45,13 +53,18 @@ impl Lanes {
 
     /// The number of the lane of an entry, and its place there.
     pub(crate) fn place_of(&self, id: EntryId) -> Option<(usize, usize)> {
-        let number = self.numbers.get(id.index()).map_or(0, |number| *number as usize);
+        let number = self
+            .numbers
+            .get(id.index())
+            .map_or(0, |number| *number as usize);
         Some((number, self.list.get(number)?.binary_search(&id).ok()?))
     }
 
     /// Entries of the same lane behind one.
     pub(crate) fn behind(&self, id: EntryId) -> &[EntryId] {
         let found = self.place_of(id);
-        found.and_then(|(number, place)| self.list.get(number)?.get(place + 1..)).unwrap_or_default()
+        found
+            .and_then(|(number, place)| self.list.get(number)?.get(place + 1..))
+            .unwrap_or_default()
     }
 }

@@ -29,11 +29,20 @@ impl Derived for Texts {
             Some(_) => before.text,
             None => String::new(),
         };
-        out.push(Read { text, times: before.times + 1 });
+        out.push(Read {
+            text,
+            times: before.times + 1,
+        });
     }
 
     fn of(transcript: &Transcript, facts: &Facts<Read>, _reads: &()) -> Self {
-        Self(facts.in_order(transcript).flat_map(|(.., rows)| rows).map(|read| read.text.clone()).collect())
+        Self(
+            facts
+                .in_order(transcript)
+                .flat_map(|(.., rows)| rows)
+                .map(|read| read.text.clone())
+                .collect(),
+        )
     }
 }
 
@@ -73,13 +82,17 @@ impl Fixture {
 
     fn times(&self) -> Vec<usize> {
         let ids = self.transcript.ids_from(0, usize::MAX);
-        ids.flat_map(|id| self.texts.facts.get(id)).map(|read| read.times).collect()
+        ids.flat_map(|id| self.texts.facts.get(id))
+            .map(|read| read.times)
+            .collect()
     }
 }
 
 fn say(out: &mut Batch, key: &str, text: &str) {
     let mut entry = out.new_entry(Text::from(key), Role::User, None);
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(out.prose(text))));
+    entry
+        .blocks
+        .push(Batch::block(Piece(0), BlockKind::Text(out.prose(text))));
     out.entry(entry);
 }
 
@@ -119,7 +132,11 @@ fn an_entry_that_changes_is_read_again_and_one_that_goes_leaves_no_trace() {
     fixture.say("b", "more");
     fixture.apply(Mode::Append, |out| out.push(Edit::Retire(Text::from("a"))));
     assert_eq!(fixture.times(), [1, 2, 1]);
-    assert_eq!(fixture.texts.0, ["one", "two", "three"], "until it is looked at");
+    assert_eq!(
+        fixture.texts.0,
+        ["one", "two", "three"],
+        "until it is looked at"
+    );
     fixture.texts.follow(&fixture.transcript, 9);
     assert_eq!(
         (&*fixture.texts, fixture.texts.generation()),
@@ -127,7 +144,11 @@ fn an_entry_that_changes_is_read_again_and_one_that_goes_leaves_no_trace() {
     );
     fixture.texts.learn(&fixture.transcript, &[EntryId(1)]);
     fixture.texts.follow(&fixture.transcript, 9);
-    assert_eq!((fixture.times(), fixture.texts.generation()), (vec![1, 3, 1], 2), "the value is the same");
+    assert_eq!(
+        (fixture.times(), fixture.texts.generation()),
+        (vec![1, 3, 1], 2),
+        "the value is the same"
+    );
 }
 
 #[test]

@@ -69,8 +69,11 @@ impl Judge {
         (place, block): (usize, &Block),
         reads_memory: bool,
     ) -> Verdict {
-        let mut truths: Vec<Option<bool>> =
-            self.tests.iter().map(|test| fact(test, transcript, entry, block)).collect();
+        let mut truths: Vec<Option<bool>> = self
+            .tests
+            .iter()
+            .map(|test| fact(test, transcript, entry, block))
+            .collect();
         if let Some(known) = self.root.holds(&truths) {
             return Verdict::Known(known);
         }
@@ -121,7 +124,10 @@ impl Judge {
         &'a self,
         truths: &'a mut [Option<bool>],
     ) -> impl Iterator<Item = (&'a mut Option<bool>, &'a Regex)> {
-        let tests = truths.iter_mut().zip(&self.tests).filter(|(truth, _)| truth.is_none());
+        let tests = truths
+            .iter_mut()
+            .zip(&self.tests)
+            .filter(|(truth, _)| truth.is_none());
         tests.filter_map(|(truth, test)| match test {
             Test::Text(pattern) => Some((truth, pattern.as_ref()?)),
             Test::Fact(_) | Test::Since(_) | Test::Before(_) => None,
@@ -203,15 +209,20 @@ fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> 
     match term {
         Term::Error => block.kind.is_error(),
         Term::Tool(name) => call_of(block).is_some_and(|call| is_tool(call, name)),
-        Term::Done(what) => call_of(block)
-            .is_some_and(|call| call.state.has_ended() && (is_tool(call, what) || is_called(call, what))),
+        Term::Done(what) => call_of(block).is_some_and(|call| {
+            call.state.has_ended() && (is_tool(call, what) || is_called(call, what))
+        }),
         Term::Cost(compare, bound) => {
             let usd = usage.and_then(|usage| cost::of_request(usage, entry.model.as_ref()).usd);
             usd.is_some_and(|usd| compare.holds(usd, *bound))
         }
-        Term::Tokens(compare, bound) => usage.is_some_and(|usage| compare.holds(usage.total(), *bound)),
+        Term::Tokens(compare, bound) => {
+            usage.is_some_and(|usage| compare.holds(usage.total(), *bound))
+        }
         Term::Took(compare, bound) => {
-            let took = call_of(block).and_then(|call| call.took(entry.said(call))).map(|took| took.ms);
+            let took = call_of(block)
+                .and_then(|call| call.took(entry.said(call)))
+                .map(|took| took.ms);
             took.is_some_and(|ms| compare.holds(ms, *bound))
         }
         Term::Role(Speaker::User) => entry.role == Role::User,
@@ -226,15 +237,23 @@ fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> 
             }
         },
         Term::Session(wanted) => {
-            let session = entry.lane.as_ref().and_then(|lane| transcript.session_of_lane(lane));
+            let session = entry
+                .lane
+                .as_ref()
+                .and_then(|lane| transcript.session_of_lane(lane));
             session.is_some_and(|(_, session)| is_like(&session.label, wanted))
         }
-        Term::Id(wanted) => ids_of(transcript, entry, block).iter().any(|id| id.starts_with(wanted.as_str())),
+        Term::Id(wanted) => ids_of(transcript, entry, block)
+            .iter()
+            .any(|id| id.starts_with(wanted.as_str())),
         Term::File(wanted) => call_of(block).is_some_and(|call| {
             let is_of_file = call.names_a_file() || call.kind == ToolKind::Search;
             is_of_file && is_on_file(call, wanted, transcript, entry)
         }),
-        Term::Model(wanted) => entry.model.as_ref().is_some_and(|model| is_like(model, wanted)),
+        Term::Model(wanted) => entry
+            .model
+            .as_ref()
+            .is_some_and(|model| is_like(model, wanted)),
         Term::Since(_)
         | Term::Before(_)
         | Term::Agent(_)
@@ -254,34 +273,60 @@ fn call_of(block: &Block) -> Option<&ToolCall> {
 
 /// Ids under which a block is known: of its call, its entry, its parent, and the call that started its
 /// sub-agent.
-pub(crate) fn ids_of<'a>(transcript: &'a Transcript, entry: &'a Entry, block: &'a Block) -> Vec<&'a str> {
+pub(crate) fn ids_of<'a>(
+    transcript: &'a Transcript,
+    entry: &'a Entry,
+    block: &'a Block,
+) -> Vec<&'a str> {
     let call = match &block.kind {
         BlockKind::Call(call) => Some(&call.key),
         BlockKind::Result(stray) => Some(&stray.call),
         _ => None,
     };
-    let lane = entry.lane.as_ref().and_then(|lane| transcript.lane(lane)).and_then(|lane| lane.call.as_ref());
+    let lane = entry
+        .lane
+        .as_ref()
+        .and_then(|lane| transcript.lane(lane))
+        .and_then(|lane| lane.call.as_ref());
     let ids = [call, Some(&entry.key), entry.parent.as_ref(), lane];
-    ids.into_iter().flatten().map(Text::as_str).filter(|id| !id.is_empty()).collect()
+    ids.into_iter()
+        .flatten()
+        .map(Text::as_str)
+        .filter(|id| !id.is_empty())
+        .collect()
 }
 
 /// Whether a call is on a file with such a name: as it is written, or as it is shown.
 fn is_on_file(call: &ToolCall, wanted: &str, transcript: &Transcript, entry: &Entry) -> bool {
-    let session = entry.lane.as_ref().and_then(|lane| transcript.session_of_lane(lane));
+    let session = entry
+        .lane
+        .as_ref()
+        .and_then(|lane| transcript.session_of_lane(lane));
     let own = session.and_then(|(_, session)| session.root.as_deref());
     let roots = [None, transcript.meta().root.as_deref(), own];
-    let is_it = |path: &str| roots.iter().any(|root| is_like(path::below(path, *root), wanted));
+    let is_it = |path: &str| {
+        roots
+            .iter()
+            .any(|root| is_like(path::below(path, *root), wanted))
+    };
     if call.names_a_file() {
         return path::listed(&call.headline).any(is_it);
     }
     let headline = &call.headline;
-    is_like(headline, wanted) || headline.rsplit_once(" in ").is_some_and(|(_, place)| is_it(place))
+    is_like(headline, wanted)
+        || headline
+            .rsplit_once(" in ")
+            .is_some_and(|(_, place)| is_it(place))
 }
 
 /// Whether a call is of this tool: by its whole name, or by what it does.
 /// Whether a call, or the work that it began, has this id.
 pub(crate) fn is_called(call: &ToolCall, id: &str) -> bool {
-    call.key.as_str() == id || call.state.work().is_some_and(|work| work.handle.as_str() == id)
+    call.key.as_str() == id
+        || call
+            .state
+            .work()
+            .is_some_and(|work| work.handle.as_str() == id)
 }
 
 fn is_tool(call: &ToolCall, wanted: &str) -> bool {
@@ -295,15 +340,23 @@ fn is_tool(call: &ToolCall, wanted: &str) -> bool {
 
 /// Whether a name has this in it; with `*`, whether all of it is so. Case matters only with capitals.
 pub(crate) fn is_like(name: &str, wanted: &str) -> bool {
-    let name = if wanted.chars().any(char::is_uppercase) { name.to_owned() } else { name.to_lowercase() };
+    let name = if wanted.chars().any(char::is_uppercase) {
+        name.to_owned()
+    } else {
+        name.to_lowercase()
+    };
     let mut parts = wanted.split('*');
     let first = parts.next().unwrap_or_default();
     if !wanted.contains('*') {
         return name.contains(wanted);
     }
-    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let Some(mut rest) = name.strip_prefix(first) else {
+        return false;
+    };
     let parts: Vec<&str> = parts.collect();
-    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
+    let Some((last, middle)) = parts.split_last() else {
+        return rest.is_empty();
+    };
     for part in middle {
         match rest.split_once(part) {
             Some((_, behind)) => rest = behind,
@@ -331,7 +384,9 @@ mod tests {
         call.kind = ToolKind::Edit;
         call.headline = "/home/mira/boats/src/a.rs:1-9 ; Dockerfile".into();
         let mut entry = batch.new_entry("e".into(), Role::Assistant, None);
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
         batch.entry(entry);
         let mut transcript = Transcript::new();
         transcript.apply(batch);

@@ -54,7 +54,13 @@ enum About {
 
 fn read(typed: &str, about: About) -> Result<Expr, Mistake> {
     let is_alarm = about == About::Alarm;
-    let mut reader = Reader { chars: typed.chars().collect(), at: 0, depth: 0, is_alarm, about };
+    let mut reader = Reader {
+        chars: typed.chars().collect(),
+        at: 0,
+        depth: 0,
+        is_alarm,
+        about,
+    };
     let expr = reader.any()?;
     match reader.peek() {
         None => Ok(expr),
@@ -82,7 +88,10 @@ impl Reader {
     }
 
     fn mistake(&self, what: impl Into<String>) -> Mistake {
-        Mistake { at: self.at, what: what.into() }
+        Mistake {
+            at: self.at,
+            what: what.into(),
+        }
     }
 
     fn here(&self) -> Option<char> {
@@ -100,7 +109,8 @@ impl Reader {
     /// The bare word that begins here.
     fn word(&self) -> String {
         let rest = self.chars.iter().skip(self.at);
-        rest.take_while(|c| !c.is_whitespace() && !"()\"".contains(**c)).collect()
+        rest.take_while(|c| !c.is_whitespace() && !"()\"".contains(**c))
+            .collect()
     }
 
     fn is_at_or(&mut self) -> bool {
@@ -166,7 +176,10 @@ impl Reader {
         self.at += 1;
         let inner = self.any()?;
         if self.peek() != Some(')') {
-            return Err(Mistake { at: opened, what: "this parenthesis is not closed".to_owned() });
+            return Err(Mistake {
+                at: opened,
+                what: "this parenthesis is not closed".to_owned(),
+            });
         }
         self.at += 1;
         Ok(inner)
@@ -180,7 +193,10 @@ impl Reader {
             self.at += 1;
             match c {
                 '"' if text.is_empty() => {
-                    return Err(Mistake { at: opened, what: "nothing is between the quotes".to_owned() });
+                    return Err(Mistake {
+                        at: opened,
+                        what: "nothing is between the quotes".to_owned(),
+                    });
                 }
                 '"' => return Ok(text),
                 '\\' => {
@@ -190,7 +206,10 @@ impl Reader {
                 c => text.push(c),
             }
         }
-        Err(Mistake { at: opened, what: "this quote is not closed".to_owned() })
+        Err(Mistake {
+            at: opened,
+            what: "this quote is not closed".to_owned(),
+        })
     }
 
     /// A regular expression ends with a slash at the end of a word; without one it is a path.
@@ -223,7 +242,10 @@ impl Reader {
 
     fn fact(&mut self) -> Result<Term, Mistake> {
         let word = self.word();
-        let equals = || word.strip_prefix("running=").map(|figure| ("running", figure));
+        let equals = || {
+            word.strip_prefix("running=")
+                .map(|figure| ("running", figure))
+        };
         let Some((name, _)) = word.split_once([':', '<', '>']).or_else(equals) else {
             return self.bare(word);
         };
@@ -238,7 +260,8 @@ impl Reader {
                 Err(of_blocks(start, name))
             }
             ("cost" | "tok" | "dur", Some('<' | '>')) => self.figure(name),
-            ("silent" | "ctx" | "same-call", Some('<' | '>')) | ("running", Some('<' | '>' | '='))
+            ("silent" | "ctx" | "same-call", Some('<' | '>'))
+            | ("running", Some('<' | '>' | '='))
                 if self.knows_states() =>
             {
                 self.figure(name)
@@ -259,9 +282,10 @@ impl Reader {
             ("cost" | "tok" | "dur" | "silent" | "ctx" | "same-call" | "running", _) => {
                 Err(self.mistake(format!("< or > and a figure follow {name}")))
             }
-            _ if is_misspelt(name, &word) => {
-                Err(Mistake { at: start, what: format!("no fact is called {name}; \"{word}\" is text") })
-            }
+            _ if is_misspelt(name, &word) => Err(Mistake {
+                at: start,
+                what: format!("no fact is called {name}; \"{word}\" is text"),
+            }),
             _ => {
                 self.at = start;
                 self.text(word)
@@ -271,7 +295,10 @@ impl Reader {
 
     /// A word without a value: a fact, else text.
     fn bare(&mut self, word: String) -> Result<Term, Mistake> {
-        let state = STATES.iter().find(|(name, _)| *name == word).map(|(_, state)| *state);
+        let state = STATES
+            .iter()
+            .find(|(name, _)| *name == word)
+            .map(|(_, state)| *state);
         let term = match (word.as_str(), state) {
             ("err" | "error", _) => Term::Error,
             (name @ ("silent" | "ctx" | "same-call" | "running" | "cost" | "tok" | "dur"), _)
@@ -298,7 +325,9 @@ impl Reader {
 
     fn text(&mut self, word: String) -> Result<Term, Mistake> {
         if self.is_alarm {
-            return Err(self.mistake(format!("no fact is called {word}; in quotes it is text: \"{word}\"")));
+            return Err(self.mistake(format!(
+                "no fact is called {word}; in quotes it is text: \"{word}\""
+            )));
         }
         self.at += word.chars().count();
         Ok(Term::Text(word))
@@ -325,15 +354,20 @@ impl Reader {
             "bot" | "assistant" => Ok(Speaker::Bot),
             "sys" | "system" => Ok(Speaker::Sys),
             "note" | "harness" => Ok(Speaker::Note),
-            _ => Err(Mistake { at, what: "a role is user, bot, sys or note".to_owned() }),
+            _ => Err(Mistake {
+                at,
+                what: "a role is user, bot, sys or note".to_owned(),
+            }),
         }
     }
 
     fn time(&mut self) -> Result<When, Mistake> {
         let at = self.at + 1;
         let typed = self.value()?;
-        moment(&typed)
-            .ok_or_else(|| Mistake { at, what: "a time is 10m, 10:42 or 2026-01-31T10:42".to_owned() })
+        moment(&typed).ok_or_else(|| Mistake {
+            at,
+            what: "a time is 10m, 10:42 or 2026-01-31T10:42".to_owned(),
+        })
     }
 
     fn figure(&mut self, name: &str) -> Result<Term, Mistake> {
@@ -348,10 +382,18 @@ impl Reader {
         self.at += length;
         let typed = self.word();
         let term = match name {
-            "cost" if self.knows_states() => usd(&typed).map(|usd| Term::State(State::Spent(compare, usd))),
+            "cost" if self.knows_states() => {
+                usd(&typed).map(|usd| Term::State(State::Spent(compare, usd)))
+            }
             "silent" => amount(&typed, TIMES).map(|ms| Term::State(State::Silent(compare, ms))),
-            "same-call" => typed.parse().ok().map(|n| Term::State(State::Same(compare, n))),
-            "running" => typed.parse().ok().map(|n| Term::State(State::Running(compare, n))),
+            "same-call" => typed
+                .parse()
+                .ok()
+                .map(|n| Term::State(State::Same(compare, n))),
+            "running" => typed
+                .parse()
+                .ok()
+                .map(|n| Term::State(State::Running(compare, n))),
             "ctx" => fill(&typed).map(|fill| Term::State(State::Context(compare, fill))),
             "cost" => usd(&typed).map(|usd| Term::Cost(compare, usd)),
             "tok" => amount(&typed, TOKENS).map(|n| Term::Tokens(compare, n)),
@@ -371,9 +413,15 @@ impl Reader {
 
 /// Reads a point in time such as `10m`, `10:42` or `2026-01-31`.
 pub(crate) fn moment(typed: &str) -> Option<When> {
-    let ago = amount(typed, TIMES).filter(|_| typed.ends_with(char::is_alphabetic)).map(When::Ago);
+    let ago = amount(typed, TIMES)
+        .filter(|_| typed.ends_with(char::is_alphabetic))
+        .map(When::Ago);
     let clock = || Clock::parse(typed).map(When::Clock);
-    let timestamp = || Timestamp::parse(typed).or_else(|| Timestamp::parse_local(typed)).map(When::Timestamp);
+    let timestamp = || {
+        Timestamp::parse(typed)
+            .or_else(|| Timestamp::parse_local(typed))
+            .map(When::Timestamp)
+    };
     ago.or_else(clock).or_else(timestamp)
 }
 
@@ -385,12 +433,14 @@ fn is_misspelt(name: &str, word: &str) -> bool {
 }
 
 fn of_session(at: usize, name: &str) -> Mistake {
-    let what = format!("{name} is a fact of the session, for :watch and tv wait; in quotes it is text");
+    let what =
+        format!("{name} is a fact of the session, for :watch and tv wait; in quotes it is text");
     Mistake { at, what }
 }
 
 fn of_blocks(at: usize, name: &str) -> Mistake {
-    let what = format!("{name} is a fact of what is in a session, for & within it; in quotes it is text");
+    let what =
+        format!("{name} is a fact of what is in a session, for & within it; in quotes it is text");
     Mistake { at, what }
 }
 
@@ -404,7 +454,10 @@ fn fill(typed: &str) -> Option<Fill> {
 fn usd(typed: &str) -> Option<f64> {
     let digits = typed.strip_prefix('$').unwrap_or(typed);
     let is_plain = digits.chars().all(|c| c.is_ascii_digit() || c == '.');
-    digits.parse().ok().filter(|usd: &f64| is_plain && usd.is_finite())
+    digits
+        .parse()
+        .ok()
+        .filter(|usd: &f64| is_plain && usd.is_finite())
 }
 
 /// Reads `10s`, `1m30s`, `1.5k`; a number without a unit is in seconds or in ones.
@@ -412,11 +465,18 @@ fn amount(typed: &str, units: &[(&str, u64)]) -> Option<u64> {
     let mut rest = typed;
     let mut sum: Option<u64> = None;
     while !rest.is_empty() {
-        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(rest.len());
         let (number, behind) = rest.split_at_checked(end)?;
-        let end = behind.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(behind.len());
+        let end = behind
+            .find(|c: char| c.is_ascii_digit() || c == '.')
+            .unwrap_or(behind.len());
         let (unit, behind) = behind.split_at_checked(end)?;
-        let of_unit = units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).map(|(_, size)| *size);
+        let of_unit = units
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(unit))
+            .map(|(_, size)| *size);
         let size = of_unit.or((unit.is_empty() && sum.is_none()).then_some(1_000))?;
         sum = Some(sum.unwrap_or(0).checked_add(scaled(number, size)?)?);
         rest = behind;
@@ -430,9 +490,17 @@ fn scaled(number: &str, size: u64) -> Option<u64> {
     if (whole.is_empty() && part.is_empty()) || part.len() > 9 {
         return None;
     }
-    let digits = |text: &str| if text.is_empty() { Some(0) } else { text.parse::<u64>().ok() };
+    let digits = |text: &str| {
+        if text.is_empty() {
+            Some(0)
+        } else {
+            text.parse::<u64>().ok()
+        }
+    };
     let ten = 10_u64.checked_pow(u32::try_from(part.len()).ok()?)?;
-    digits(whole)?.checked_mul(size)?.checked_add(digits(part)?.checked_mul(size)? / ten)
+    digits(whole)?
+        .checked_mul(size)?
+        .checked_add(digits(part)?.checked_mul(size)? / ten)
 }
 
 #[cfg(test)]

@@ -16,11 +16,15 @@ const REMEMBERED: usize = 1 << 24;
 
 /// Compiles a pattern that is not too large to search for.
 pub(crate) fn compile(builder: &mut RegexBuilder, source: &str) -> Result<Regex, regex::Error> {
-    let is_large = || regex_syntax::parse(source).is_ok_and(|pattern| repeated(&pattern) > MOST_REPEATED);
+    let is_large =
+        || regex_syntax::parse(source).is_ok_and(|pattern| repeated(&pattern) > MOST_REPEATED);
     if source.len() > LONGEST_PATTERN || is_large() {
         return Err(regex::Error::CompiledTooBig(LARGEST_PATTERN));
     }
-    builder.size_limit(LARGEST_PATTERN).dfa_size_limit(REMEMBERED).build()
+    builder
+        .size_limit(LARGEST_PATTERN)
+        .dfa_size_limit(REMEMBERED)
+        .build()
 }
 
 /// How many characters are repeated so and so often, each as often as it is.
@@ -36,9 +40,9 @@ fn repeated(pattern: &Hir) -> usize {
             }
         }
         HirKind::Capture(capture) => repeated(&capture.sub),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
-            parts.iter().fold(0, |sum: usize, part| sum.saturating_add(repeated(part)))
-        }
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts
+            .iter()
+            .fold(0, |sum: usize, part| sum.saturating_add(repeated(part))),
         HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => 0,
     }
 }
@@ -47,13 +51,16 @@ fn repeated(pattern: &Hir) -> usize {
 fn characters(pattern: &Hir) -> usize {
     match pattern.kind() {
         HirKind::Repetition(repetition) => {
-            let times = repetition.max.unwrap_or(repetition.min.saturating_add(1)).max(1);
+            let times = repetition
+                .max
+                .unwrap_or(repetition.min.saturating_add(1))
+                .max(1);
             characters(&repetition.sub).saturating_mul(usize::try_from(times).unwrap_or(usize::MAX))
         }
         HirKind::Capture(capture) => characters(&capture.sub),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
-            parts.iter().fold(0, |sum: usize, part| sum.saturating_add(characters(part)))
-        }
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts
+            .iter()
+            .fold(0, |sum: usize, part| sum.saturating_add(characters(part))),
         HirKind::Literal(literal) => literal.0.len(),
         HirKind::Class(_) => 1,
         HirKind::Empty | HirKind::Look(_) => 0,
@@ -74,14 +81,21 @@ mod tests {
             for bytes in [LONGEST_PATTERN + 1, 1 << 20] {
                 let pattern = part.repeat(bytes / part.len() + 1);
                 let built = compile(&mut RegexBuilder::new(&pattern), &pattern);
-                assert!(matches!(built, Err(regex::Error::CompiledTooBig(_))), "{part}");
+                assert!(
+                    matches!(built, Err(regex::Error::CompiledTooBig(_))),
+                    "{part}"
+                );
             }
         }
     }
 
     #[test]
     fn what_repeats_without_measure_is_not_compiled_and_all_else_is_searched_for_in_time() {
-        let text = ["a".repeat(20_000), "ab".repeat(10_000), "aab a_b word\n".repeat(2_000)];
+        let text = [
+            "a".repeat(20_000),
+            "ab".repeat(10_000),
+            "aab a_b word\n".repeat(2_000),
+        ];
         for refused in [
             "a.{2000}b",
             "(a|ab){1001}",
@@ -91,7 +105,10 @@ mod tests {
             r"(\w{3}\s){500}",
             "(?:a{0,500}){0,500}b",
         ] {
-            assert!(compile(&mut RegexBuilder::new(refused), refused).is_err(), "{refused}");
+            assert!(
+                compile(&mut RegexBuilder::new(refused), refused).is_err(),
+                "{refused}"
+            );
         }
         let begun = Instant::now();
         for pattern in [
@@ -109,6 +126,10 @@ mod tests {
             let pattern = compile(&mut RegexBuilder::new(pattern), pattern).expect(pattern);
             assert!(text.iter().all(|text| !pattern.is_match(text)), "{pattern}");
         }
-        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+        assert!(
+            begun.elapsed() < Duration::from_secs(20),
+            "{:?}",
+            begun.elapsed()
+        );
     }
 }

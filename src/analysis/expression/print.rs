@@ -93,7 +93,9 @@ impl fmt::Display for State {
             Self::Tool => "tool",
             Self::Retry => "retry",
             Self::Orphan => "orphan",
-            Self::Silent(compare, ms) => return write!(f, "silent{compare}{}", rounded(*ms, TIMES)),
+            Self::Silent(compare, ms) => {
+                return write!(f, "silent{compare}{}", rounded(*ms, TIMES));
+            }
             Self::Spent(compare, usd) => return write!(f, "cost{compare}{usd}"),
             Self::Context(compare, Fill::Percent(n)) => return write!(f, "ctx{compare}{n}%"),
             Self::Context(compare, Fill::Tokens(n)) => {
@@ -114,7 +116,11 @@ impl fmt::Display for When {
             Self::Timestamp(timestamp) => {
                 let short = timestamp.date_and_clock().replace(' ', "T");
                 let is_exact = Timestamp::parse_local(&short) == Some(*timestamp);
-                f.write_str(&if is_exact { short } else { timestamp.to_rfc3339() })
+                f.write_str(&if is_exact {
+                    short
+                } else {
+                    timestamp.to_rfc3339()
+                })
             }
         }
     }
@@ -122,14 +128,27 @@ impl fmt::Display for When {
 
 /// A figure in the largest unit in which it is whole.
 fn rounded(n: u64, units: &[(&str, u64)]) -> String {
-    let unit = units.iter().find(|(_, size)| n > 0 && n.is_multiple_of(*size)).or(units.last());
-    unit.map_or_else(|| n.to_string(), |(name, size)| format!("{}{name}", n / size))
+    let unit = units
+        .iter()
+        .find(|(_, size)| n > 0 && n.is_multiple_of(*size))
+        .or(units.last());
+    unit.map_or_else(
+        || n.to_string(),
+        |(name, size)| format!("{}{name}", n / size),
+    )
 }
 
 /// A value as it can be typed behind a colon.
 fn value(text: &str) -> String {
-    let is_bare = !text.is_empty() && !text.chars().any(|c| c.is_whitespace() || "()\"".contains(c));
-    if is_bare { text.to_owned() } else { quoted(text) }
+    let is_bare = !text.is_empty()
+        && !text
+            .chars()
+            .any(|c| c.is_whitespace() || "()\"".contains(c));
+    if is_bare {
+        text.to_owned()
+    } else {
+        quoted(text)
+    }
 }
 
 fn quoted(text: &str) -> String {

@@ -39,12 +39,16 @@ impl File {
             timed.push((last, one, changes));
         }
         timed.sort_by_key(|(at, ..)| *at);
-        let (mut uses, changes): (Vec<Use>, Vec<_>) =
-            timed.into_iter().map(|(_, one, changes)| (one, changes)).unzip();
+        let (mut uses, changes): (Vec<Use>, Vec<_>) = timed
+            .into_iter()
+            .map(|(_, one, changes)| (one, changes))
+            .unzip();
         uses.shrink_to_fit();
         flags::judge(&mut uses, &changes);
         let count = |ops: &[Op]| {
-            uses.iter().filter(|one| one.outcome != Outcome::Failed && ops.contains(&one.op)).count()
+            uses.iter()
+                .filter(|one| one.outcome != Outcome::Failed && ops.contains(&one.op))
+                .count()
         };
         let flags = uses.iter().filter(|one| one.flag.is_some()).count();
         let lanes: BTreeSet<Option<&Name>> = uses.iter().map(|one| one.lane.as_ref()).collect();

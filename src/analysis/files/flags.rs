@@ -35,14 +35,19 @@ pub(super) fn judge(uses: &mut [Use], changes: &[&[Row]]) {
         edits: HashMap::new(),
         contents: HashMap::new(),
     };
-    let mut flags: Vec<Option<Flag>> = (0..known.uses.len()).map(|number| known.flag_of(number)).collect();
+    let mut flags: Vec<Option<Flag>> = (0..known.uses.len())
+        .map(|number| known.flag_of(number))
+        .collect();
     let mut changed_later: HashSet<Option<&Name>> = HashSet::new();
     for (one, flag) in known.uses.iter().zip(&mut flags).rev() {
         let is_change = matches!(one.op, Op::Edit | Op::Write) && !one.by_shell;
         if is_change && one.outcome == Outcome::Done {
             changed_later.insert(one.lane.as_ref());
         }
-        if is_change && one.outcome == Outcome::Failed && !changed_later.contains(&one.lane.as_ref()) {
+        if is_change
+            && one.outcome == Outcome::Failed
+            && !changed_later.contains(&one.lane.as_ref())
+        {
             *flag = Some(Flag::Unapplied);
         }
     }
@@ -54,7 +59,9 @@ pub(super) fn judge(uses: &mut [Use], changes: &[&[Row]]) {
 impl<'a> Known<'a> {
     fn flag_of(&mut self, number: usize) -> Option<Flag> {
         let uses: &'a [Use] = self.uses;
-        let one = uses.get(number).filter(|one| one.outcome == Outcome::Done)?;
+        let one = uses
+            .get(number)
+            .filter(|one| one.outcome == Outcome::Done)?;
         let lane = one.lane.as_ref();
         let seen = self.seen.get(&lane).copied();
         let flag = match (one.op, one.by_shell) {
@@ -71,13 +78,18 @@ impl<'a> Known<'a> {
                 places.map(|(read, change)| Flag::Stale { read, change })
             }
             (Op::Write, false) => {
-                let change =
-                    self.last_of_others(lane).filter(|change| seen.is_none_or(|seen| *change > seen));
+                let change = self
+                    .last_of_others(lane)
+                    .filter(|change| seen.is_none_or(|seen| *change > seen));
                 self.place(change).map(|change| Flag::Clobber { change })
             }
         };
         let undone = self.undone_by(number);
-        if self.last.and_then(|last| uses.get(last)).is_some_and(|last| last.lane != one.lane) {
+        if self
+            .last
+            .and_then(|last| uses.get(last))
+            .is_some_and(|last| last.lane != one.lane)
+        {
             self.last_of_other = self.last;
         }
         self.last = Some(number);
@@ -97,7 +109,11 @@ impl<'a> Known<'a> {
     /// The last change by another lane.
     fn last_of_others(&self, lane: Option<&Name>) -> Option<usize> {
         let last = self.uses.get(self.last?)?;
-        if last.lane.as_ref() == lane { self.last_of_other } else { self.last }
+        if last.lane.as_ref() == lane {
+            self.last_of_other
+        } else {
+            self.last
+        }
     }
 
     /// The change that this one turns back, if it does.
@@ -111,11 +127,15 @@ impl<'a> Known<'a> {
                 },
                 Row::Writes(content) => {
                     let before = self.contents.insert(*content, number);
-                    undone = self.last.filter(|last| before.is_some_and(|before| before < *last));
+                    undone = self
+                        .last
+                        .filter(|last| before.is_some_and(|before| before < *last));
                 }
                 Row::Replaces(..) | Row::Use(_) => {}
             }
         }
-        Some(Flag::Undone { edit: self.place(undone)? })
+        Some(Flag::Undone {
+            edit: self.place(undone)?,
+        })
     }
 }

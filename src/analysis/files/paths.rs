@@ -14,7 +14,9 @@ use crate::model::tool::{ToolCall, ToolKind};
 /// Bytes of a command that are looked at.
 const LOOKED_AT: usize = 8_000;
 /// Commands that show a file.
-const READERS: [&str; 9] = ["cat", "head", "tail", "less", "more", "nl", "bat", "batcat", "view"];
+const READERS: [&str; 9] = [
+    "cat", "head", "tail", "less", "more", "nl", "bat", "batcat", "view",
+];
 /// Commands that write the file that they name last.
 const WRITERS: [&str; 3] = ["mv", "cp", "install"];
 
@@ -26,7 +28,11 @@ pub(crate) fn normal(path: &str, cwd: Option<&str>) -> String {
 
 /// A path without detours as seen from the root of what is read. `folder` is where its session began, if that is
 /// another one.
-pub(super) fn seen_from<'p>(path: &'p str, folder: Option<&str>, root: Option<&str>) -> Cow<'p, str> {
+pub(super) fn seen_from<'p>(
+    path: &'p str,
+    folder: Option<&str>,
+    root: Option<&str>,
+) -> Cow<'p, str> {
     let path = below(path, root);
     match folder.filter(|_| is_relative(path)) {
         Some(folder) => normal(&format!("{folder}/{path}"), root).into(),
@@ -55,7 +61,11 @@ fn without_detours(path: &str) -> Cow<'_, str> {
         }
     }
     let joined = parts.join("/");
-    if is_absolute { format!("/{joined}").into() } else { joined.into() }
+    if is_absolute {
+        format!("/{joined}").into()
+    } else {
+        joined.into()
+    }
 }
 
 /// The files that a call uses, and how; whether by a shell command.
@@ -65,7 +75,9 @@ pub(super) fn used_by(call: &ToolCall) -> Vec<(String, Op, bool)> {
     let is_path = |path: &&str| !(call.input.flags.broken_off && path.starts_with(['{', '"']));
     let of_tool = |op: Op| {
         let paths = listed(&headline).filter(is_path);
-        paths.map(move |path| (without_detours(path).into_owned(), op, false)).collect::<Vec<_>>()
+        paths
+            .map(move |path| (without_detours(path).into_owned(), op, false))
+            .collect::<Vec<_>>()
     };
     let mut used = match call.kind {
         ToolKind::Read => of_tool(Op::Read),
@@ -75,7 +87,11 @@ pub(super) fn used_by(call: &ToolCall) -> Vec<(String, Op, bool)> {
             .map(|path| vec![(without_detours(&path).into_owned(), Op::Grep, false)])
             .unwrap_or_default(),
         ToolKind::Run => {
-            let command = call.input.tree().and_then(|input| input.get("command")).and_then(Tree::as_text);
+            let command = call
+                .input
+                .tree()
+                .and_then(|input| input.get("command"))
+                .and_then(Tree::as_text);
             let plain = without_sgr(command.map_or(&*headline, Text::as_str));
             in_shell(&plain)
         }
@@ -87,15 +103,25 @@ pub(super) fn used_by(call: &ToolCall) -> Vec<(String, Op, bool)> {
 
 /// The file that a search looks into: not a folder, as far as its name shows.
 fn searched(call: &ToolCall, headline: &str) -> Option<String> {
-    let of_input = call.input.tree().and_then(|input| input.get("path")?.as_text().map(ToString::to_string));
-    let place = of_input.or_else(|| headline.rsplit_once(" in ").map(|(_, place)| place.to_owned()))?;
+    let of_input = call
+        .input
+        .tree()
+        .and_then(|input| input.get("path")?.as_text().map(ToString::to_string));
+    let place = of_input.or_else(|| {
+        headline
+            .rsplit_once(" in ")
+            .map(|(_, place)| place.to_owned())
+    })?;
     is_file(&place).then_some(place)
 }
 
 /// Whether the last part of a path has an ending.
 fn is_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let ending = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, ending)| ending);
+    let ending = name
+        .rsplit_once('.')
+        .filter(|(stem, _)| !stem.is_empty())
+        .map(|(_, ending)| ending);
     ending.is_some_and(|ending| {
         (1..=8).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_alphanumeric())
     })
@@ -113,20 +139,39 @@ fn in_shell(command: &str) -> Vec<(String, Op, bool)> {
             let path = path.trim_matches(['"', '\'']);
             let is_plain = is_file(path) && !path.contains(['$', '*', '`', '(', '{', '?']);
             if is_plain {
-                let whole = if path.starts_with('/') { path.to_owned() } else { format!("{folder}{path}") };
+                let whole = if path.starts_with('/') {
+                    path.to_owned()
+                } else {
+                    format!("{folder}{path}")
+                };
                 used.push((without_detours(&whole).into_owned(), op, true));
             }
         };
-        let redirected = words.windows(2).filter(|pair| matches!(pair, [">" | ">>", _]));
+        let redirected = words
+            .windows(2)
+            .filter(|pair| matches!(pair, [">" | ">>", _]));
         for path in redirected.filter_map(|pair| pair.last()) {
             add(path, Op::Write);
         }
-        let words: Vec<&str> = words.iter().copied().take_while(|word| !word.starts_with('>')).collect();
-        let Some((name, rest)) = words.split_first() else { continue };
+        let words: Vec<&str> = words
+            .iter()
+            .copied()
+            .take_while(|word| !word.starts_with('>'))
+            .collect();
+        let Some((name, rest)) = words.split_first() else {
+            continue;
+        };
         let names = || rest.iter().copied().filter(|word| !word.starts_with('-'));
-        let in_place = rest.iter().any(|word| word.starts_with("-i") || *word == "-pi");
+        let in_place = rest
+            .iter()
+            .any(|word| word.starts_with("-i") || *word == "-pi");
         match *name {
-            "cd" => folder = names().next().map(|to| entered(&folder, to)).unwrap_or_default(),
+            "cd" => {
+                folder = names()
+                    .next()
+                    .map(|to| entered(&folder, to))
+                    .unwrap_or_default();
+            }
             name if READERS.contains(&name) => names().for_each(|path| add(path, Op::Read)),
             "sed" | "perl" if in_place => names().for_each(|path| add(path, Op::Write)),
             "sed" => names().for_each(|path| add(path, Op::Read)),
@@ -148,7 +193,11 @@ fn in_shell(command: &str) -> Vec<(String, Op, bool)> {
 /// The folder that `cd` leads to, with its slash.
 fn entered(from: &str, to: &str) -> String {
     let to = to.trim_matches(['"', '\'']).trim_end_matches('/');
-    if to.starts_with('/') { format!("{to}/") } else { format!("{from}{to}/") }
+    if to.starts_with('/') {
+        format!("{to}/")
+    } else {
+        format!("{from}{to}/")
+    }
 }
 
 #[cfg(test)]
@@ -188,15 +237,28 @@ mod tests {
     fn commands_say_which_files_they_name() {
         let used_in = |command: &str| -> Vec<String> {
             let used = in_shell(command).into_iter();
-            used.map(|(path, op, _)| format!("{op:?} {}", seen_from(&path, None, Some("/b")))).collect()
+            used.map(|(path, op, _)| format!("{op:?} {}", seen_from(&path, None, Some("/b"))))
+                .collect()
         };
         assert_eq!(used_in("cat src/a.rs | grep x"), ["Read src/a.rs"]);
-        assert_eq!(used_in("cd /b/src && sed -i 's/a/b/' a.rs"), ["Write src/a.rs"]);
+        assert_eq!(
+            used_in("cd /b/src && sed -i 's/a/b/' a.rs"),
+            ["Write src/a.rs"]
+        );
         assert_eq!(used_in("sed -n 1,20p a.rs"), ["Read a.rs"]);
-        assert_eq!(used_in("echo x >> notes.md; cp a.rs b.rs"), ["Write notes.md", "Write b.rs"]);
+        assert_eq!(
+            used_in("echo x >> notes.md; cp a.rs b.rs"),
+            ["Write notes.md", "Write b.rs"]
+        );
         assert_eq!(used_in("cat > a.rs <<'EOF'\nrm b.rs\nEOF"), ["Write a.rs"]);
         assert_eq!(used_in("git checkout -- a.rs"), ["Write a.rs"]);
-        for command in ["cargo test", "rm -rf target", "cat $FILE.rs", "ls *.rs", "grep a.rs"] {
+        for command in [
+            "cargo test",
+            "rm -rf target",
+            "cat $FILE.rs",
+            "ls *.rs",
+            "grep a.rs",
+        ] {
             assert!(used_in(command).is_empty(), "{command}");
         }
     }

@@ -46,10 +46,17 @@ impl Fixture {
         let at = (!self.has_no_times).then(|| Timestamp(i64::try_from(number).unwrap() * 1_000));
         let key = Text::from(format!("c{number}").as_str());
         let tree = Tree::Map(
-            input.iter().map(|(name, text)| (Text::from(*name), Tree::Text(Text::from(*text)))).collect(),
+            input
+                .iter()
+                .map(|(name, text)| (Text::from(*name), Tree::Text(Text::from(*text))))
+                .collect(),
         );
         self.apply(|out| {
-            let mut entry = out.new_entry(Text::from(format!("e{number}").as_str()), Role::Assistant, at);
+            let mut entry = out.new_entry(
+                Text::from(format!("e{number}").as_str()),
+                Role::Assistant,
+                at,
+            );
             entry.lane = Some(lane).filter(|lane| *lane != "main").map(Text::from);
             let call = ToolCall {
                 key: key.clone(),
@@ -61,7 +68,9 @@ impl Fixture {
                 started: at,
                 lane: None,
             };
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
             out.entry(entry);
         });
         if let Some(verdict) = end {
@@ -107,17 +116,31 @@ impl Fixture {
     }
 
     fn write(&mut self, lane: &str, content: &str) {
-        self.call(lane, ToolKind::Write, HULL, &[("content", content)], Some(Verdict::Done));
+        self.call(
+            lane,
+            ToolKind::Write,
+            HULL,
+            &[("content", content)],
+            Some(Verdict::Done),
+        );
     }
 
     fn run(&mut self, lane: &str, command: &str) {
-        self.call(lane, ToolKind::Run, command, &[("command", command)], Some(Verdict::Done));
+        self.call(
+            lane,
+            ToolKind::Run,
+            command,
+            &[("command", command)],
+            Some(Verdict::Done),
+        );
     }
 
     /// The flags of the file, use by use.
     fn flags(&self) -> Vec<&'static str> {
         let uses = &self.files.file(HULL).unwrap().uses;
-        uses.iter().map(|one| one.flag().map_or("", Flag::word)).collect()
+        uses.iter()
+            .map(|one| one.flag().map_or("", Flag::word))
+            .collect()
     }
 }
 
@@ -154,7 +177,11 @@ fn no_stale_read_where_the_file_was_read_again_or_changed_by_its_own_lane() {
     fixture.edit("main", "k", "l");
     // Who never read it relies on no read.
     fixture.edit("cook", "m", "n");
-    assert!(fixture.flags().iter().all(|flag| flag.is_empty()), "{:?}", fixture.flags());
+    assert!(
+        fixture.flags().iter().all(|flag| flag.is_empty()),
+        "{:?}",
+        fixture.flags()
+    );
 }
 
 #[test]
@@ -168,7 +195,13 @@ fn a_failed_change_makes_no_read_old() {
         &[("old_string", "a"), ("new_string", "b")],
         Some(Verdict::Failed),
     );
-    fixture.call("mate", ToolKind::Edit, HULL, &[("old_string", "a"), ("new_string", "b")], None);
+    fixture.call(
+        "mate",
+        ToolKind::Edit,
+        HULL,
+        &[("old_string", "a"), ("new_string", "b")],
+        None,
+    );
     fixture.edit("main", "c", "d");
     assert_eq!(fixture.flags(), ["", "not applied", "", ""]);
 }
@@ -195,7 +228,11 @@ fn no_clobber_where_it_was_read_or_its_own() {
     fixture.edit("mate", "a", "b");
     fixture.read("main");
     fixture.write("main", "three");
-    assert!(fixture.flags().iter().all(|flag| flag.is_empty()), "{:?}", fixture.flags());
+    assert!(
+        fixture.flags().iter().all(|flag| flag.is_empty()),
+        "{:?}",
+        fixture.flags()
+    );
 }
 
 #[test]
@@ -221,7 +258,11 @@ fn going_on_is_not_turning_back() {
     fixture.edit("main", "z", "z");
     fixture.write("main", "one");
     fixture.write("main", "one");
-    assert!(fixture.flags().iter().all(|flag| flag.is_empty()), "{:?}", fixture.flags());
+    assert!(
+        fixture.flags().iter().all(|flag| flag.is_empty()),
+        "{:?}",
+        fixture.flags()
+    );
 }
 
 #[test]
@@ -232,7 +273,11 @@ fn an_edit_that_never_took_hold() {
     fixture.call("main", ToolKind::Edit, HULL, &edit, Some(Verdict::Failed));
     assert_eq!(fixture.flags(), ["", "not applied"]);
     fixture.edit("mate", "a", "b");
-    assert_eq!(fixture.flags()[1], "not applied", "another lane's does not count");
+    assert_eq!(
+        fixture.flags()[1],
+        "not applied",
+        "another lane's does not count"
+    );
     fixture.edit("main", "a", "c");
     assert_eq!(fixture.flags()[1], "", "it was tried again");
 }
@@ -241,13 +286,25 @@ fn an_edit_that_never_took_hold() {
 fn times_order_the_uses_of_lanes() {
     let mut fixture = Fixture::default();
     fixture.read("main");
-    fixture.call("main", ToolKind::Edit, HULL, &[("old_string", "c"), ("new_string", "d")], None);
+    fixture.call(
+        "main",
+        ToolKind::Edit,
+        HULL,
+        &[("old_string", "c"), ("new_string", "d")],
+        None,
+    );
     fixture.edit("mate", "a", "b");
     // It was asked for before the other lane's change, and done after it.
     fixture.result(2, 9, Verdict::Done);
     assert_eq!(fixture.flags(), ["", "", "stale read"]);
-    let outcomes: Vec<Outcome> =
-        fixture.files.file(HULL).unwrap().uses.iter().map(|one| one.outcome).collect();
+    let outcomes: Vec<Outcome> = fixture
+        .files
+        .file(HULL)
+        .unwrap()
+        .uses
+        .iter()
+        .map(|one| one.outcome)
+        .collect();
     assert_eq!(outcomes, [Outcome::Done; 3]);
 }
 
@@ -255,17 +312,41 @@ fn times_order_the_uses_of_lanes() {
 fn one_file_has_one_row_however_it_is_named() {
     let mut fixture = Fixture::default();
     fixture.apply(|out| out.meta(MetaEdit::Cwd(Text::from("/home/mira/boats"))));
-    for path in ["/home/mira/boats/src/hull.rs", "./src/hull.rs", "src/hull.rs:10-20", "src/../src/hull.rs"] {
+    for path in [
+        "/home/mira/boats/src/hull.rs",
+        "./src/hull.rs",
+        "src/hull.rs:10-20",
+        "src/../src/hull.rs",
+    ] {
         fixture.call("main", ToolKind::Read, path, &[], Some(Verdict::Done));
     }
     // Where the session goes later changes no name.
     fixture.apply(|out| out.meta(MetaEdit::Cwd(Text::from("/home/mira/boats/src"))));
-    fixture.call("main", ToolKind::Search, "keel in src/hull.rs", &[("path", HULL)], Some(Verdict::Done));
-    fixture.call("main", ToolKind::Search, "keel in src", &[("path", "src")], Some(Verdict::Done));
+    fixture.call(
+        "main",
+        ToolKind::Search,
+        "keel in src/hull.rs",
+        &[("path", HULL)],
+        Some(Verdict::Done),
+    );
+    fixture.call(
+        "main",
+        ToolKind::Search,
+        "keel in src",
+        &[("path", "src")],
+        Some(Verdict::Done),
+    );
     fixture.run("main", "cat Cargo.toml");
-    let listed: Vec<(&str, usize)> =
-        fixture.files.list().map(|(path, file)| (path.as_str(), file.reads)).collect();
-    assert_eq!(listed, [(HULL, 5)], "folders and files of commands alone are not listed");
+    let listed: Vec<(&str, usize)> = fixture
+        .files
+        .list()
+        .map(|(path, file)| (path.as_str(), file.reads))
+        .collect();
+    assert_eq!(
+        listed,
+        [(HULL, 5)],
+        "folders and files of commands alone are not listed"
+    );
 }
 
 #[test]
@@ -284,12 +365,21 @@ fn following_in_steps_knows_the_same_as_following_at_once() {
     let mut fixture = Fixture::default();
     fixture.read("main");
     fixture.edit("mate", "a", "b");
-    fixture.call("main", ToolKind::Edit, HULL, &[("old_string", "b"), ("new_string", "a")], None);
+    fixture.call(
+        "main",
+        ToolKind::Edit,
+        HULL,
+        &[("old_string", "b"), ("new_string", "a")],
+        None,
+    );
     fixture.write("cook", "all");
     fixture.result(3, 3, Verdict::Done);
     let mut fresh = Memo::<Files>::default();
     assert!(fresh.follow(&fixture.transcript, usize::MAX));
-    assert_eq!(fixture.files.file(HULL).unwrap().uses, fresh.file(HULL).unwrap().uses);
+    assert_eq!(
+        fixture.files.file(HULL).unwrap().uses,
+        fresh.file(HULL).unwrap().uses
+    );
     assert_eq!(fixture.flags(), ["", "", "stale read", "clobber"]);
 }
 
@@ -332,18 +422,47 @@ fn each_file_of_a_patch_is_one_and_commands_count_where_they_name_it() {
     let mut fixture = Fixture::default();
     let patch = "*** Begin Patch\n*** Add File: Dockerfile\n+a\n*** Update File: src/hull.rs\n@@\n-c\n+d\n*** End Patch";
     let files = "Dockerfile ; src/hull.rs";
-    fixture.call("main", ToolKind::Edit, files, &[("input", patch)], Some(Verdict::Done));
+    fixture.call(
+        "main",
+        ToolKind::Edit,
+        files,
+        &[("input", patch)],
+        Some(Verdict::Done),
+    );
     fixture.run("main", "cat src/hull.rs");
     fixture.run("main", "sed -i s/d/c/ src/hull.rs");
     fixture.edit("main", "d", "c");
-    let mut listed: Vec<&str> = fixture.files.list().map(|(path, _)| path.as_str()).collect();
+    let mut listed: Vec<&str> = fixture
+        .files
+        .list()
+        .map(|(path, _)| path.as_str())
+        .collect();
     listed.sort_unstable();
     assert_eq!(listed, ["Dockerfile", HULL]);
     let hull = fixture.files.file(HULL).unwrap();
-    assert_eq!((hull.reads, hull.edits, hull.writes, hull.uses.len()), (1, 2, 1, 4));
+    assert_eq!(
+        (hull.reads, hull.edits, hull.writes, hull.uses.len()),
+        (1, 2, 1, 4)
+    );
     let mut fixture = Fixture::default();
-    fixture.call("main", ToolKind::Edit, files, &[("input", patch)], Some(Verdict::Done));
+    fixture.call(
+        "main",
+        ToolKind::Edit,
+        files,
+        &[("input", patch)],
+        Some(Verdict::Done),
+    );
     let back = "*** Begin Patch\n*** Update File: src/hull.rs\n@@\n-d\n+c\n*** End Patch";
-    fixture.call("main", ToolKind::Edit, HULL, &[("input", back)], Some(Verdict::Done));
-    assert_eq!(fixture.flags(), ["", "undone"], "what is undone is its own part of the patch");
+    fixture.call(
+        "main",
+        ToolKind::Edit,
+        HULL,
+        &[("input", back)],
+        Some(Verdict::Done),
+    );
+    assert_eq!(
+        fixture.flags(),
+        ["", "undone"],
+        "what is undone is its own part of the patch"
+    );
 }

@@ -103,25 +103,51 @@ pub struct Used {
 
 /// What the use before these rows is known by.
 pub(super) fn changes(rows: &[Row]) -> &[Row] {
-    let count = rows.iter().take_while(|row| !matches!(row, Row::Use(_))).count();
+    let count = rows
+        .iter()
+        .take_while(|row| !matches!(row, Row::Use(_)))
+        .count();
     rows.get(..count).unwrap_or_default()
 }
 
 /// Adds how the calls of an entry use files. `before` is what was known of it.
 pub(super) fn read(entry: &Entry, before: &[Row], out: &mut Out<'_, Row>) {
-    for (block, kind) in entry.blocks.iter().enumerate().filter(|_| !entry.marks.copy) {
-        let BlockKind::Call(call) = &kind.kind else { continue };
+    for (block, kind) in entry
+        .blocks
+        .iter()
+        .enumerate()
+        .filter(|_| !entry.marks.copy)
+    {
+        let BlockKind::Call(call) = &kind.kind else {
+            continue;
+        };
         let used = paths::used_by(call);
         if used.is_empty() {
             continue;
         }
         let (block, likeness) = (saturating_u32(block), likeness_of(call));
         for (path, op, by_shell) in used {
-            let at = call.state.result().and_then(|result| result.at).or(call.started).or(entry.at);
+            let at = call
+                .state
+                .result()
+                .and_then(|result| result.at)
+                .or(call.started)
+                .or(entry.at);
             let outcome = outcome_of(&call.state);
-            let one = Used { likeness, at, block, path: out.number(&path), op, by_shell, outcome };
+            let one = Used {
+                likeness,
+                at,
+                block,
+                path: out.number(&path),
+                op,
+                by_shell,
+                outcome,
+            };
             let is_known = |row: &Row| matches!(row, Row::Use(known) if known.is_like(&one));
-            let known = before.iter().position(is_known).filter(|_| call.input.is_away());
+            let known = before
+                .iter()
+                .position(is_known)
+                .filter(|_| call.input.is_away());
             out.push(Row::Use(one));
             match known.and_then(|at| before.get(at + 1..)) {
                 Some(rest) => changes(rest).iter().for_each(|row| out.push(row.clone())),
@@ -161,8 +187,22 @@ pub(crate) struct Use {
 impl Use {
     /// By the call at a place.
     pub(super) fn of(used: &Used, place: Place, lane: Option<&Name>) -> Self {
-        let Used { op, by_shell, outcome, at, .. } = *used;
-        Self { place, op, by_shell, outcome, lane: lane.cloned(), at, flag: None }
+        let Used {
+            op,
+            by_shell,
+            outcome,
+            at,
+            ..
+        } = *used;
+        Self {
+            place,
+            op,
+            by_shell,
+            outcome,
+            lane: lane.cloned(),
+            at,
+            flag: None,
+        }
     }
 
     /// What went wrong.
@@ -177,9 +217,10 @@ fn outcome_of(state: &ToolState) -> Outcome {
         ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Stopped(_) | ToolState::Lost => {
             Outcome::Failed
         }
-        ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Acknowledged(_) => {
-            Outcome::Open
-        }
+        ToolState::Pending
+        | ToolState::Running
+        | ToolState::Streaming(_)
+        | ToolState::Acknowledged(_) => Outcome::Open,
     }
 }
 
@@ -191,7 +232,9 @@ fn hash_of(text: impl Hash) -> u64 {
 
 /// Adds what a call changes in a file.
 fn read_change(call: &ToolCall, op: Op, path: &str, out: &mut Out<'_, Row>) {
-    let Held::Tree(input) = &call.input.held else { return };
+    let Held::Tree(input) = &call.input.held else {
+        return;
+    };
     if !matches!(op, Op::Edit | Op::Write) {
         return;
     }
@@ -200,11 +243,17 @@ fn read_change(call: &ToolCall, op: Op, path: &str, out: &mut Out<'_, Row>) {
     }
     let pairs = tool::replacements_of(input);
     if !pairs.is_empty() {
-        return pairs.into_iter().for_each(|(old, new)| out.push(Row::Replaces(hash_of(old), hash_of(new))));
+        return pairs
+            .into_iter()
+            .for_each(|(old, new)| out.push(Row::Replaces(hash_of(old), hash_of(new))));
     }
-    let Some(change) = change::of_input(input) else { return };
+    let Some(change) = change::of_input(input) else {
+        return;
+    };
     let lines = |sign: Sign| {
-        let own = change::of_file(&change, path).iter().filter(|line| line.sign == sign);
+        let own = change::of_file(&change, path)
+            .iter()
+            .filter(|line| line.sign == sign);
         own.map(DiffLine::text).collect::<Vec<_>>()
     };
     let (old, new) = (lines(Sign::Removed), lines(Sign::Added));

@@ -7,8 +7,15 @@ use crate::model::limit::Limit;
 use crate::model::timestamp::Timestamp;
 
 /// The heads of the figures.
-pub const FIGURES: [&str; 7] =
-    ["sessions", "requests", "input", "output", "cache read", "cache write", "cost"];
+pub const FIGURES: [&str; 7] = [
+    "sessions",
+    "requests",
+    "input",
+    "output",
+    "cache read",
+    "cache write",
+    "cost",
+];
 
 /// How figures are written: to the token or rounded, and without so many of the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,22 +30,47 @@ impl Manner {
     /// From all to the token to the fewest. A row of one session is always of one.
     pub fn all(by: &[By]) -> [Self; 5] {
         let skipped = usize::from(by.contains(&By::Session));
-        [(false, skipped), (true, skipped), (true, 1), (true, 2), (true, 6)]
-            .map(|(is_rounded, skipped)| Self { is_rounded, skipped })
+        [
+            (false, skipped),
+            (true, skipped),
+            (true, 1),
+            (true, 2),
+            (true, 6),
+        ]
+        .map(|(is_rounded, skipped)| Self {
+            is_rounded,
+            skipped,
+        })
     }
 
     /// The heads.
     pub fn heads(self) -> Vec<String> {
-        FIGURES.iter().skip(self.skipped).map(|head| (*head).to_owned()).collect()
+        FIGURES
+            .iter()
+            .skip(self.skipped)
+            .map(|head| (*head).to_owned())
+            .collect()
     }
 }
 
 impl Row {
     /// The figures.
     pub fn figures(&self, manner: Manner) -> Vec<String> {
-        let whole = |tokens: u64| if manner.is_rounded { figures::tokens(tokens) } else { exact(tokens) };
+        let whole = |tokens: u64| {
+            if manner.is_rounded {
+                figures::tokens(tokens)
+            } else {
+                exact(tokens)
+            }
+        };
         // What a run counts may be less than its requests; with the sign rows add up.
-        let signed = |n: i64| format!("{}{}", if n < 0 { "-" } else { "" }, whole(n.unsigned_abs()));
+        let signed = |n: i64| {
+            format!(
+                "{}{}",
+                if n < 0 { "-" } else { "" },
+                whole(n.unsigned_abs())
+            )
+        };
         let tokens = |tokens: Option<i64>| tokens.map_or_else(|| "?".to_owned(), signed);
         let amount = &self.amount;
         let more = if amount.partial > 0 { "+" } else { "" };
@@ -58,7 +90,11 @@ impl Row {
 impl Group {
     /// What a row is of by one of those that it is summed by; a session is an id and a title.
     pub fn name(&self, by: By) -> String {
-        let known = |name: Option<&str>| name.filter(|name| !name.is_empty()).unwrap_or("?").to_owned();
+        let known = |name: Option<&str>| {
+            name.filter(|name| !name.is_empty())
+                .unwrap_or("?")
+                .to_owned()
+        };
         match by {
             By::Day | By::Week | By::Month => known(self.period.as_deref()),
             By::Project => known(self.project.as_deref()),
@@ -70,7 +106,11 @@ impl Group {
 
     /// The title of the session, on one line.
     pub fn title(&self) -> String {
-        let title = self.session.as_ref().and_then(|(_, title)| title.as_deref()).unwrap_or_default();
+        let title = self
+            .session
+            .as_ref()
+            .and_then(|(_, title)| title.as_deref())
+            .unwrap_or_default();
         title.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 }
@@ -98,8 +138,15 @@ pub fn limit(agent: &str, limit: Limit, now: Timestamp) -> String {
             }
         }
     });
-    let recorded = limit.recorded.map(|at| format!(", recorded {}", ago(at))).unwrap_or_default();
-    format!("{agent} {span}: {}% used{}{recorded}", limit.used.round(), resets.unwrap_or_default())
+    let recorded = limit
+        .recorded
+        .map(|at| format!(", recorded {}", ago(at)))
+        .unwrap_or_default();
+    format!(
+        "{agent} {span}: {}% used{}{recorded}",
+        limit.used.round(),
+        resets.unwrap_or_default()
+    )
 }
 
 #[cfg(test)]
@@ -112,13 +159,26 @@ mod tests {
     fn a_limit_says_of_which_span_and_how_old_it_is() {
         let now = Timestamp(100_000_000_000);
         let at = |minutes: i64| Some(Timestamp(now.0 + minutes * 60_000));
-        let words =
-            |minutes, used, resets, recorded| limit("codex", Limit { minutes, used, resets, recorded }, now);
+        let words = |minutes, used, resets, recorded| {
+            limit(
+                "codex",
+                Limit {
+                    minutes,
+                    used,
+                    resets,
+                    recorded,
+                },
+                now,
+            )
+        };
         assert_eq!(
             words(300, 28.4, at(125), at(-12)),
             "codex 5 h: 28% used, begins anew in 2h, recorded 12m ago"
         );
-        assert_eq!(words(299, 8.0, None, at(-12)), "codex 5 h: 8% used, recorded 12m ago");
+        assert_eq!(
+            words(299, 8.0, None, at(-12)),
+            "codex 5 h: 8% used, recorded 12m ago"
+        );
         assert_eq!(
             words(10_079, 99.6, at(-60), at(-90)),
             "codex week: 100% used, began anew 1h ago, recorded 1h ago"

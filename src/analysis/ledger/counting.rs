@@ -56,7 +56,11 @@ impl Ledger {
         };
         let is_of_one = question.by == By::Session;
         let with_session = |row: Row| {
-            let found = row.newest().filter(|_| is_of_one).and_then(|number| self.session(number)).cloned();
+            let found = row
+                .newest()
+                .filter(|_| is_of_one)
+                .and_then(|number| self.session(number))
+                .cloned();
             (row, found)
         };
         Counted {

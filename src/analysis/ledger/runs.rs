@@ -47,30 +47,66 @@ impl Run {
     /// How many requests it had made when a later one went on from it, and what it had cost by then, by the sums that both
     /// tell.
     fn sums_by(&self, later: &Self, ledger: &Ledger) -> Option<(usize, Vec<(Name, Usage)>)> {
-        let places = |run: &Self| run.own.iter().map(|(place, _)| *place).collect::<HashSet<_>>();
+        let places = |run: &Self| {
+            run.own
+                .iter()
+                .map(|(place, _)| *place)
+                .collect::<HashSet<_>>()
+        };
         let [own, its] = [places(self), places(later)];
-        let made = 1 + self.own.iter().rposition(|(place, _)| its.contains(place))?;
+        let made = 1 + self
+            .own
+            .iter()
+            .rposition(|(place, _)| its.contains(place))?;
         let before = self.sums.iter().rfind(|(number, _)| *number <= made);
         let begin = before.map_or(0, |(number, _)| *number);
         let step = |(place, amount): &(usize, Amount), is_before| {
-            let [input, output, _, cache_read, written, long] =
-                amount.tokens().map(|tokens| u64::try_from(tokens.total).unwrap_or(0));
+            let [input, output, _, cache_read, written, long] = amount
+                .tokens()
+                .map(|tokens| u64::try_from(tokens.total).unwrap_or(0));
             let (_, spent) = ledger.spent.get(*place)?;
-            let tokens = [input, output, cache_read, written.saturating_sub(long), long];
-            Some(Step { model: spent.model.clone(), tokens, is_before })
+            let tokens = [
+                input,
+                output,
+                cache_read,
+                written.saturating_sub(long),
+                long,
+            ];
+            Some(Step {
+                model: spent.model.clone(),
+                tokens,
+                is_before,
+            })
         };
         let mut recorded: Vec<Later<'_>> = Vec::new();
         if let Some((end, after)) = self.sums.iter().find(|(number, _)| *number > made) {
             let steps = self.own.iter().enumerate().take(*end).skip(begin);
-            recorded.push((after, steps.filter_map(|(number, one)| step(one, number < made)).collect()));
+            recorded.push((
+                after,
+                steps
+                    .filter_map(|(number, one)| step(one, number < made))
+                    .collect(),
+            ));
         }
         // What both have made, and what the later one has, is in the sums of that.
         let known = self.own.get(..begin).unwrap_or_default();
         let known: HashSet<usize> = known.iter().map(|(place, _)| *place).collect();
-        let last = later.own.iter().rposition(|(place, _)| own.contains(place))?;
+        let last = later
+            .own
+            .iter()
+            .rposition(|(place, _)| own.contains(place))?;
         if let Some((end, after)) = later.sums.iter().find(|(number, _)| *number > last) {
-            let steps = later.own.iter().take(*end).filter(|(place, _)| !known.contains(place));
-            recorded.push((after, steps.filter_map(|one| step(one, own.contains(&one.0))).collect()));
+            let steps = later
+                .own
+                .iter()
+                .take(*end)
+                .filter(|(place, _)| !known.contains(place));
+            recorded.push((
+                after,
+                steps
+                    .filter_map(|one| step(one, own.contains(&one.0)))
+                    .collect(),
+            ));
         }
         let before = before.map(|(_, sums)| sums.as_slice());
         let is_recorded = before.is_some() || !recorded.is_empty();
@@ -79,8 +115,16 @@ impl Run {
 
     /// What a later one has of it, if anything.
     fn shared(&self, later: &Self, its: &HashSet<usize>) -> Option<Share> {
-        let shared = self.own.iter().filter(|(place, _)| its.contains(place)).count();
-        (shared > 0).then_some((self.session == later.session, shared, Reverse(self.own.len())))
+        let shared = self
+            .own
+            .iter()
+            .filter(|(place, _)| its.contains(place))
+            .count();
+        (shared > 0).then_some((
+            self.session == later.session,
+            shared,
+            Reverse(self.own.len()),
+        ))
     }
 }
 
@@ -101,11 +145,15 @@ impl Ledger {
             let said = self.said_elsewhere(run);
             let others = self.others(run, &sessions);
             for place in &run.beyond {
-                let Some((_, charge)) = self.spent.get(*place) else { continue };
+                let Some((_, charge)) = self.spent.get(*place) else {
+                    continue;
+                };
                 // Runs without requests of their own have those of their session together.
                 let mut own = others.get(&charge.model).copied().unwrap_or_default();
                 let pool = if run.own.is_empty() {
-                    unclaimed.entry((&run.session, &charge.model)).or_insert(own)
+                    unclaimed
+                        .entry((&run.session, &charge.model))
+                        .or_insert(own)
                 } else {
                     &mut own
                 };
@@ -145,25 +193,44 @@ impl Ledger {
         let shared: HashSet<usize> = run.own.iter().map(|(place, _)| *place).collect();
         let sums = earlier.sums_by(run, self).filter(|_| !is_copy);
         let made = |number: usize, model: &Name| {
-            let requests = earlier.own.iter().take(number).filter(|(place, _)| self.is_of(*place, model));
-            requests.map(|(place, amount)| (shared.contains(place), *amount)).collect::<Vec<_>>()
+            let requests = earlier
+                .own
+                .iter()
+                .take(number)
+                .filter(|(place, _)| self.is_of(*place, model));
+            requests
+                .map(|(place, amount)| (shared.contains(place), *amount))
+                .collect::<Vec<_>>()
         };
         // What tokens cost that no request has is known with these.
         let mut of_tokens: HashMap<Name, i128> = HashMap::new();
         let mut beyond: Vec<&usize> = earlier.beyond.iter().collect();
         beyond.sort_by_key(|place| kind(place).is_some_and(|(_, has_tokens)| !has_tokens));
         for its in beyond {
-            let Some(mut counted) = whole.get(its).map(|amount| amount.part(some, all)) else { continue };
+            let Some(mut counted) = whole.get(its).map(|amount| amount.part(some, all)) else {
+                continue;
+            };
             let same = run.beyond.iter().find(|place| kind(place) == kind(its));
-            let Some(amount) = same.and_then(|place| left.get_mut(place)) else { continue };
-            let Some((model, has_tokens)) = kind(its) else { continue };
+            let Some(amount) = same.and_then(|place| left.get_mut(place)) else {
+                continue;
+            };
+            let Some((model, has_tokens)) = kind(its) else {
+                continue;
+            };
             let recorded = sums.as_ref().map(|(number, sums)| {
-                let usage = sums.iter().find(|(name, _)| *name == model).map(|(_, usage)| usage.clone());
+                let usage = sums
+                    .iter()
+                    .find(|(name, _)| *name == model)
+                    .map(|(_, usage)| usage.clone());
                 (made(*number, &model), usage.unwrap_or_default())
             });
             if has_tokens {
                 if let (Some((made, usage)), Some(whole)) = (recorded, whole.get(its)) {
-                    let tokens = Usage { scope: Scope::Total, cost: None, ..usage };
+                    let tokens = Usage {
+                        scope: Scope::Total,
+                        cost: None,
+                        ..usage
+                    };
                     let of_sum = Amount::of(&tokens, prices::of_model(&model));
                     counted = whole.common(&without(of_sum, &made));
                 }
@@ -173,7 +240,9 @@ impl Ledger {
                     let shared = made.iter().filter(|(is_shared, _)| *is_shared);
                     let estimated: i128 = shared.map(|(_, amount)| amount.money.estimated).sum();
                     let of_tokens = of_tokens.get(&model).copied().unwrap_or_default();
-                    i128::from(nanos(usage.cost.unwrap_or(0.0))) * PICOS_IN_NANO - estimated - of_tokens
+                    i128::from(nanos(usage.cost.unwrap_or(0.0))) * PICOS_IN_NANO
+                        - estimated
+                        - of_tokens
                 });
                 // No session has cost less than nothing.
                 let most = || counted.money.picos().min(amount.money.picos().max(0));
@@ -186,14 +255,18 @@ impl Ledger {
 
     /// Whether something was spent on a model.
     fn is_of(&self, place: usize, model: &Name) -> bool {
-        self.spent.get(place).is_some_and(|(_, one)| one.model == *model)
+        self.spent
+            .get(place)
+            .is_some_and(|(_, one)| one.model == *model)
     }
 
     /// What other copies say of a run's own requests beyond what it says itself.
     fn said_elsewhere(&self, run: &Run) -> BTreeMap<&Name, Amount> {
         let mut sums: BTreeMap<&Name, Amount> = BTreeMap::new();
         for (place, own) in &run.own {
-            let Some((_, known)) = self.spent.get(*place) else { continue };
+            let Some((_, known)) = self.spent.get(*place) else {
+                continue;
+            };
             let sum = sums.entry(&known.model).or_default();
             let mut more = known.amount;
             more.minus(own);
@@ -208,14 +281,23 @@ impl Ledger {
     fn others(&self, run: &Run, sessions: &Sessions<'_>) -> BTreeMap<&Name, Amount> {
         let own: HashSet<usize> = run.own.iter().map(|(place, _)| *place).collect();
         let copies = sessions.numbers.get(&run.session).into_iter().flatten();
-        let mut times: BTreeMap<usize, Option<Time>> = copies.map(|number| (*number, None)).collect();
+        let mut times: BTreeMap<usize, Option<Time>> =
+            copies.map(|number| (*number, None)).collect();
         for (of, spent) in own.iter().filter_map(|place| self.spent.get(*place)) {
             let is_copy = |number: &usize| self.ids.get(*number) == Some(&run.session);
             let Some(at) = spent.at else { continue };
-            if !is_copy(of) && self.ids.get(*of).is_some_and(|id| !sessions.count_runs.contains(id)) {
+            if !is_copy(of)
+                && self
+                    .ids
+                    .get(*of)
+                    .is_some_and(|id| !sessions.count_runs.contains(id))
+            {
                 times.entry(*of).or_default();
             }
-            for (_, time) in times.iter_mut().filter(|(number, _)| *number == of || is_copy(number)) {
+            for (_, time) in times
+                .iter_mut()
+                .filter(|(number, _)| *number == of || is_copy(number))
+            {
                 let (from, to) = time.unwrap_or((at, at));
                 *time = Some((from.min(at), to.max(at)));
             }
@@ -227,8 +309,9 @@ impl Ledger {
         let mut sums: BTreeMap<&Name, Amount> = BTreeMap::new();
         for (number, time) in times {
             let places = sessions.requests.get(number).into_iter().flatten();
-            let spent =
-                places.filter(|place| !own.contains(place)).filter_map(|place| self.spent.get(*place));
+            let spent = places
+                .filter(|place| !own.contains(place))
+                .filter_map(|place| self.spent.get(*place));
             for (_, spent) in spent.filter(|(_, spent)| is_of_time(time, spent.at)) {
                 sums.entry(&spent.model).or_default().plus(&spent.amount);
             }
@@ -262,7 +345,11 @@ impl<'l> Sessions<'l> {
                 places.push(place);
             }
         }
-        Self { numbers, count_runs: ledger.runs.iter().map(|run| &run.session).collect(), requests }
+        Self {
+            numbers,
+            count_runs: ledger.runs.iter().map(|run| &run.session).collect(),
+            requests,
+        }
     }
 }
 
@@ -276,7 +363,10 @@ fn beyond(charge: &Spent, said: &Amount, others: &mut Amount) -> Amount {
     if amount.has_tokens() || !charge.amount.has_tokens() {
         return amount;
     }
-    Amount { money: Money::default(), ..amount }
+    Amount {
+        money: Money::default(),
+        ..amount
+    }
 }
 
 /// What is left of a sum without some requests.

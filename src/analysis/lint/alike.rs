@@ -17,8 +17,16 @@ impl<'a> Alike<'a> {
     pub(crate) fn of(findings: impl IntoIterator<Item = &'a Finding>) -> Option<Self> {
         let mut findings = findings.into_iter();
         let first = findings.next()?;
-        let one = Self { first, last: first, count: 1 };
-        Some(findings.fold(one, |alike, last| Self { last, count: alike.count + 1, ..alike }))
+        let one = Self {
+            first,
+            last: first,
+            count: 1,
+        };
+        Some(findings.fold(one, |alike, last| Self {
+            last,
+            count: alike.count + 1,
+            ..alike
+        }))
     }
 
     /// How many there are.
@@ -41,7 +49,11 @@ pub(crate) fn alike<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Vec<
                 kind.last = finding;
                 kind.count += 1;
             }
-            None => kinds.push(Alike { first: finding, last: finding, count: 1 }),
+            None => kinds.push(Alike {
+                first: finding,
+                last: finding,
+                count: 1,
+            }),
         }
     }
     kinds

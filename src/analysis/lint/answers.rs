@@ -23,7 +23,8 @@ pub(super) fn consequence(finding: &Finding) -> String {
         }
         Some(Harmless::Abandoned) | None => {}
     }
-    if rule == &pairs::ORPHAN_CALL || rule == &pairs::PARTIAL_BATCH || rule == &order::USER_BETWEEN {
+    if rule == &pairs::ORPHAN_CALL || rule == &pairs::PARTIAL_BATCH || rule == &order::USER_BETWEEN
+    {
         return refused(finding, Some(unanswered(finding)));
     }
     if rule == &pairs::ORPHAN_RESULT
@@ -47,13 +48,19 @@ pub(super) fn consequence(finding: &Finding) -> String {
                 .to_owned(),
         };
     }
-    let words = CONSEQUENCES.iter().find(|(id, _)| *id == rule.id).map(|(_, words)| *words);
+    let words = CONSEQUENCES
+        .iter()
+        .find(|(id, _)| *id == rule.id)
+        .map(|(_, words)| *words);
     words.unwrap_or_default().to_owned()
 }
 
 /// Rules that no provider knows.
 const CONSEQUENCES: [(&str, &str); 16] = [
-    (pairs::INTERRUPTED_CALL.id, "the agent leaves it out of the next request, or answers it itself"),
+    (
+        pairs::INTERRUPTED_CALL.id,
+        "the agent leaves it out of the next request, or answers it itself",
+    ),
     (
         ids::ID_IS_NAME.id,
         "calls of one tool are told apart by their order alone; other providers refuse the ids when the model is changed",
@@ -62,7 +69,10 @@ const CONSEQUENCES: [(&str, &str); 16] = [
         ids::NAME_MISMATCH.id,
         "the model reads the output of another tool; providers that pair by name (Gemini, Ollama) pair it wrongly",
     ),
-    (results::SYNTHETIC.id, "the model never saw what the tool did; the call may have run"),
+    (
+        results::SYNTHETIC.id,
+        "the model never saw what the tool did; the call may have run",
+    ),
     (
         results::UNMARKED_FAILURE.id,
         "the model must find the failure in the text; whatever counts errors by their mark misses it",
@@ -71,12 +81,18 @@ const CONSEQUENCES: [(&str, &str); 16] = [
         results::EMPTY_RESULT.id,
         "nothing: providers take empty results, but the model cannot tell success from silence",
     ),
-    (results::BROKEN_ARGUMENTS.id, "the tool ran on a part of what the model meant, or refused it"),
+    (
+        results::BROKEN_ARGUMENTS.id,
+        "the tool ran on a part of what the model meant, or refused it",
+    ),
     (
         work::UNDELIVERED.id,
         "the model still takes it for running: it waits, asks in vain, or never looks at what came out; tell it, or have it look",
     ),
-    (work::LATE.id, "nothing is lost; until then the model took it for running"),
+    (
+        work::LATE.id,
+        "nothing is lost; until then the model took it for running",
+    ),
     (
         work::MISROUTED.id,
         "the model reads the end of one task as that of another; have it look at the output of both",
@@ -89,12 +105,18 @@ const CONSEQUENCES: [(&str, &str); 16] = [
         work::NO_END.id,
         "whether it went well is not known, and what it still changes nobody sees; look whether it runs, and at its output",
     ),
-    (work::UNPOLLED.id, "the model never learns how the command ended; have it ask, or look whether it runs"),
+    (
+        work::UNPOLLED.id,
+        "the model never learns how the command ended; have it ask, or look whether it runs",
+    ),
     (
         work::ORPHAN.id,
         "the model is told of a task that it did not begin; the call may stand in another session, or in a file that is missing",
     ),
-    (stops::STOP_WITHOUT_CALL.id, "nothing is left to run: the agent stops, or asks the model again"),
+    (
+        stops::STOP_WITHOUT_CALL.id,
+        "nothing is left to run: the agent stops, or asks the model again",
+    ),
     (
         stops::CALL_WITHOUT_STOP.id,
         "an agent that goes by the stop reason takes the answer for the last one and runs no call",

@@ -120,7 +120,11 @@ impl Findings {
 
     /// An entry has changed; takes effect with [`Findings::follow`].
     pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) {
-        if self.read > 0 && transcript.place_of(id).is_some_and(|place| place < self.read) {
+        if self.read > 0
+            && transcript
+                .place_of(id)
+                .is_some_and(|place| place < self.read)
+        {
             self.touched.insert(id);
         }
     }
@@ -135,11 +139,18 @@ impl Findings {
         self.touched.extend(new);
         self.read += new.len();
         self.look_around(transcript);
-        let end = self.memory.work.saturating_add(most.saturating_mul(2 * AN_ENTRY));
+        let end = self
+            .memory
+            .work
+            .saturating_add(most.saturating_mul(2 * AN_ENTRY));
         while self.memory.work < end {
             if let Some(id) = self.queue.pop_first() {
                 self.judge_again(transcript, id);
-            } else if let Some(id) = transcript.order().get(self.judged).filter(|_| self.judged < self.read) {
+            } else if let Some(id) = transcript
+                .order()
+                .get(self.judged)
+                .filter(|_| self.judged < self.read)
+            {
                 self.judge(transcript, *id, self.judged);
                 self.judged += 1;
                 self.see_calls(transcript, *id);
@@ -179,7 +190,11 @@ impl Findings {
             return;
         }
         let (memory, generation) = (std::mem::take(&mut self.memory), self.generation + 1);
-        *self = Self { memory, generation, ..Self::default() };
+        *self = Self {
+            memory,
+            generation,
+            ..Self::default()
+        };
     }
 
     /// What all judgements lean on, and who must be judged again for it.
@@ -211,9 +226,11 @@ impl Findings {
     fn see_branches(&mut self, left: &EntrySet) {
         for id in self.left.differences(left) {
             let waits = self.waiting.has(id);
-            let weighs = waits || self.by_entry.contains_key(&id) || self.looks_at.contains_key(&id);
+            let weighs =
+                waits || self.by_entry.contains_key(&id) || self.looks_at.contains_key(&id);
             self.touched.extend(Some(id).filter(|_| weighs));
-            self.touched.extend(self.watched.get(&id).into_iter().flatten());
+            self.touched
+                .extend(self.watched.get(&id).into_iter().flatten());
         }
         self.left.clone_from(left);
     }
@@ -227,7 +244,8 @@ impl Findings {
         for id in touched {
             self.queue.extend(self.waiting.take_for(transcript, id));
             self.see_compaction(transcript, id);
-            self.queue.extend(self.watched.get(&id).into_iter().flatten());
+            self.queue
+                .extend(self.watched.get(&id).into_iter().flatten());
             if self.is_judged(transcript, id) {
                 self.queue.insert(id);
                 self.see_calls(transcript, id);
@@ -238,7 +256,9 @@ impl Findings {
     /// Who must be judged again because this entry has calls: the next that has a call of the same id, and the
     /// results without calls that stand nearest to it. All others look at somebody else.
     fn see_calls(&mut self, transcript: &Transcript, id: EntryId) {
-        let Some(entry) = transcript.get(id) else { return };
+        let Some(entry) = transcript.get(id) else {
+            return;
+        };
         for call in entry.calls() {
             let callers = transcript.entries_with_call(&call.key);
             let after = callers.partition_point(|other| *other <= id);
@@ -248,9 +268,12 @@ impl Findings {
                 let in_lane = transcript.several_with_call(&call.key, entry.lane.as_ref());
                 let after = in_lane.partition_point(|other| *other <= id);
                 let mut later = in_lane.get(after..).unwrap_or_default().iter().copied();
-                self.queue.extend(later.find(|other| counts(transcript, *other)));
+                self.queue
+                    .extend(later.find(|other| counts(transcript, *other)));
             }
-            let Some(strays) = self.strays.get(&call.key) else { continue };
+            let Some(strays) = self.strays.get(&call.key) else {
+                continue;
+            };
             let is_first = callers.first().is_none_or(|first| *first >= id);
             let from = if is_first { EntryId(0) } else { id };
             let to = next.unwrap_or(EntryId(u32::MAX)).max(from);
@@ -259,7 +282,9 @@ impl Findings {
     }
 
     fn is_judged(&self, transcript: &Transcript, id: EntryId) -> bool {
-        transcript.place_of(id).is_some_and(|place| place < self.judged)
+        transcript
+            .place_of(id)
+            .is_some_and(|place| place < self.judged)
     }
 
     /// Judges an entry that was judged before; others have their turn.
@@ -271,7 +296,9 @@ impl Findings {
     }
 
     fn see_compaction(&mut self, transcript: &Transcript, id: EntryId) {
-        let Some(glance) = transcript.glance(id) else { return };
+        let Some(glance) = transcript.glance(id) else {
+            return;
+        };
         if let Some(origin) = self.compacts_at.remove(&id) {
             self.frame.compactions.remove(&(origin, id));
         }
@@ -284,16 +311,25 @@ impl Findings {
     }
 
     fn judge(&mut self, transcript: &Transcript, id: EntryId, place: usize) {
-        let Some(entry) = transcript.get(id) else { return };
+        let Some(entry) = transcript.get(id) else {
+            return;
+        };
         self.memory.work += AN_ENTRY + entry.blocks.len();
         for block in &entry.blocks {
             if let BlockKind::Result(stray) = &block.kind
                 && !stray.call.is_blank()
             {
-                self.strays.entry(stray.call.clone()).or_default().insert(id);
+                self.strays
+                    .entry(stray.call.clone())
+                    .or_default()
+                    .insert(id);
             }
         }
-        for call in transcript.odd_notices(&entry.key).iter().filter_map(|about| about.call.as_ref()) {
+        for call in transcript
+            .odd_notices(&entry.key)
+            .iter()
+            .filter_map(|about| about.call.as_ref())
+        {
             self.strays.entry(call.clone()).or_default().insert(id);
         }
         let mut scene = Scene {
@@ -313,7 +349,12 @@ impl Findings {
                 (group.judge)(&mut scene);
             }
         }
-        let Scene { findings, seen, waits_for, .. } = scene;
+        let Scene {
+            findings,
+            seen,
+            waits_for,
+            ..
+        } = scene;
         self.waiting.note(id, entry.lane.as_ref(), &waits_for);
         self.watch(id, seen);
         self.keep(id, findings);

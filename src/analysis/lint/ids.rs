@@ -10,10 +10,16 @@ use crate::model::entry::EntryId;
 use crate::model::tool::identifies;
 
 /// The rules of this file.
-pub(super) const GROUP: Group = Group { rules: &[&EMPTY_ID, &REUSED_ID, &ID_IS_NAME, &NAME_MISMATCH], judge };
+pub(super) const GROUP: Group = Group {
+    rules: &[&EMPTY_ID, &REUSED_ID, &ID_IS_NAME, &NAME_MISMATCH],
+    judge,
+};
 
-pub(super) static EMPTY_ID: Rule =
-    Rule { id: "empty-id", severity: Severity::Error, what: "a call or a result without an id" };
+pub(super) static EMPTY_ID: Rule = Rule {
+    id: "empty-id",
+    severity: Severity::Error,
+    what: "a call or a result without an id",
+};
 pub(super) static REUSED_ID: Rule = Rule {
     id: "reused-id",
     severity: Severity::Error,
@@ -38,7 +44,11 @@ fn judge(scene: &mut Scene<'_>) {
         if call.key.is_blank() {
             // While its message is being written, its id may come with the rest of it.
             if !scene.entry.marks.open {
-                scene.add_call(&EMPTY_ID, asked, format!("the call of {} has no id", named(call)));
+                scene.add_call(
+                    &EMPTY_ID,
+                    asked,
+                    format!("the call of {} has no id", named(call)),
+                );
             }
         } else if call.key == call.name {
             if is_first_here {
@@ -52,13 +62,19 @@ fn judge(scene: &mut Scene<'_>) {
         if given.id.is_blank() && given.call.is_none() {
             scene.add_result(&EMPTY_ID, given, "a result names no call".to_owned());
         }
-        let names = given.call.map(|call| &call.name).zip(given.result.tool.as_ref());
+        let names = given
+            .call
+            .map(|call| &call.name)
+            .zip(given.result.tool.as_ref());
         if let Some((asked, answered)) = names
             && !asked.is_blank()
             && !answered.is_blank()
             && bare(asked) != bare(answered)
         {
-            let message = format!("{} is answered by a result of {answered}", named_result(given));
+            let message = format!(
+                "{} is answered by a result of {answered}",
+                named_result(given)
+            );
             scene.add_result(&NAME_MISMATCH, given, message);
         }
     }
@@ -67,7 +83,9 @@ fn judge(scene: &mut Scene<'_>) {
 /// Reported once for each tool, at the first call.
 fn id_is_name(scene: &mut Scene<'_>, asked: Asked<'_>) {
     let callers = scene.transcript.entries_with_call(&asked.call.key);
-    let before = callers.partition_point(|caller| *caller < scene.id).checked_sub(1);
+    let before = callers
+        .partition_point(|caller| *caller < scene.id)
+        .checked_sub(1);
     if let Some(before) = before.and_then(|before| callers.get(before)) {
         return scene.looked_at(*before);
     }
@@ -90,11 +108,19 @@ fn reused(scene: &mut Scene<'_>, asked: Asked<'_>, here: Option<EntryId>) {
         found.severity.min(Severity::Warning)
     };
     let message = format!("{}: the id is that of an earlier call", named(asked.call));
-    scene.findings.push(Finding { severity, others: earlier.into_iter().collect(), message, ..found });
+    scene.findings.push(Finding {
+        severity,
+        others: earlier.into_iter().collect(),
+        message,
+        ..found
+    });
 }
 
 /// Agents write the names of tools in several manners: `functions.bash`, `Bash`.
 fn bare(name: &str) -> String {
     let last = name.rsplit(['.', ':', '/']).next().unwrap_or(name);
-    last.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+    last.chars()
+        .filter(char::is_ascii_alphanumeric)
+        .map(|c| c.to_ascii_lowercase())
+        .collect()
 }

@@ -36,7 +36,13 @@ pub(super) struct RootedRecord {
 impl RootedRecord {
     fn root(transcript: &Transcript, record: Print) -> Self {
         let said = is_said(transcript, record).then_some(record);
-        Self { depth: 0, parent: None, jump: record, root: record, said }
+        Self {
+            depth: 0,
+            parent: None,
+            jump: record,
+            root: record,
+            said,
+        }
     }
 }
 
@@ -50,9 +56,17 @@ pub(super) struct Links {
 
 impl Links {
     /// What the links above a record show. Adds what it took to `work`.
-    pub(super) fn above(&mut self, transcript: &Transcript, record: Print, work: &mut usize) -> Above {
+    pub(super) fn above(
+        &mut self,
+        transcript: &Transcript,
+        record: Print,
+        work: &mut usize,
+    ) -> Above {
         if self.relinked != transcript.relinked() {
-            *self = Self { relinked: transcript.relinked(), ..Self::default() };
+            *self = Self {
+                relinked: transcript.relinked(),
+                ..Self::default()
+            };
         }
         let mut way = Vec::new();
         let mut on_way = HashSet::new();
@@ -71,7 +85,9 @@ impl Links {
                 None => break Above::Broken(at),
                 Some(parent) => {
                     way.push((at, parent));
-                    let Some(parent) = parent else { break Above::Circle };
+                    let Some(parent) = parent else {
+                        break Above::Circle;
+                    };
                     at = parent;
                 }
             }
@@ -97,12 +113,24 @@ impl Links {
         above: RootedRecord,
     ) -> RootedRecord {
         let depth = |print: Print| self.rooted(print).map_or(0, |rooted| rooted.depth);
-        let far = self.rooted(above.jump).map_or(above.jump, |rooted| rooted.jump);
+        let far = self
+            .rooted(above.jump)
+            .map_or(above.jump, |rooted| rooted.jump);
         // Two jumps of one length make one of twice the length.
         let is_twice = above.depth - depth(above.jump) == depth(above.jump) - depth(far);
         let jump = if is_twice { far } else { parent };
-        let said = if is_said(transcript, record) { Some(record) } else { above.said };
-        RootedRecord { depth: above.depth + 1, parent: Some(parent), jump, root: above.root, said }
+        let said = if is_said(transcript, record) {
+            Some(record)
+        } else {
+            above.said
+        };
+        RootedRecord {
+            depth: above.depth + 1,
+            parent: Some(parent),
+            jump,
+            root: above.root,
+            said,
+        }
     }
 
     fn rooted(&self, record: Print) -> Option<RootedRecord> {
@@ -114,13 +142,21 @@ impl Links {
 
     /// Whether one record stands above another one; the links of both were asked for.
     pub(super) fn is_above(&self, upper: Print, lower: Print, work: &mut usize) -> bool {
-        let (Some(goal), Some(mut at)) = (self.rooted(upper), self.rooted(lower)) else { return false };
+        let (Some(goal), Some(mut at)) = (self.rooted(upper), self.rooted(lower)) else {
+            return false;
+        };
         let mut here = lower;
         while at.depth > goal.depth {
             *work += 1;
             let jump = self.rooted(at.jump).filter(|jump| jump.depth >= goal.depth);
-            here = if jump.is_some() { at.jump } else { at.parent.unwrap_or(at.root) };
-            let Some(next) = self.rooted(here) else { return false };
+            here = if jump.is_some() {
+                at.jump
+            } else {
+                at.parent.unwrap_or(at.root)
+            };
+            let Some(next) = self.rooted(here) else {
+                return false;
+            };
             at = next;
         }
         here == upper && lower != upper
@@ -129,7 +165,11 @@ impl Links {
     /// The nearest records with words of the user between a record and one above it, no more than so many.
     pub(super) fn said_between(&self, upper: Print, lower: Print, most: usize) -> Vec<Print> {
         let end = self.rooted(upper).map_or(0, |rooted| rooted.depth);
-        let above = |record: Print| self.rooted(record)?.parent.and_then(|parent| self.rooted(parent)?.said);
+        let above = |record: Print| {
+            self.rooted(record)?
+                .parent
+                .and_then(|parent| self.rooted(parent)?.said)
+        };
         let first = above(lower);
         let chain = std::iter::successors(first, |said| above(*said));
         chain
@@ -141,8 +181,11 @@ impl Links {
 
 /// Whether a record holds words of the user.
 pub(super) fn is_said(transcript: &Transcript, record: Print) -> bool {
-    let id = transcript
-        .find_print(record)
-        .filter(|id| transcript.marks(*id).is_some_and(|marks| marks.prompt && !marks.copy));
-    id.and_then(|id| transcript.get(id)).is_some_and(|entry| entry.role == Role::User)
+    let id = transcript.find_print(record).filter(|id| {
+        transcript
+            .marks(*id)
+            .is_some_and(|marks| marks.prompt && !marks.copy)
+    });
+    id.and_then(|id| transcript.get(id))
+        .is_some_and(|entry| entry.role == Role::User)
 }

@@ -12,7 +12,10 @@ use crate::model::record::Origin;
 use crate::model::tool::ToolResult;
 
 /// The rules of this file.
-pub(super) const GROUP: Group = Group { rules: &[&OTHER_BRANCH, &OTHER_LANE, &SPLIT, &USER_BETWEEN], judge };
+pub(super) const GROUP: Group = Group {
+    rules: &[&OTHER_BRANCH, &OTHER_LANE, &SPLIT, &USER_BETWEEN],
+    judge,
+};
 
 pub(super) static OTHER_BRANCH: Rule = Rule {
     id: "result-on-other-branch",
@@ -40,9 +43,14 @@ const PROMPTS: usize = 64;
 
 fn judge(scene: &mut Scene<'_>) {
     for asked in scene.calls() {
-        let Some(result) = asked.call.state.result() else { continue };
+        let Some(result) = asked.call.state.result() else {
+            continue;
+        };
         if result.body.flags.elsewhere {
-            let message = format!("the result of {} is recorded in another lane", named(asked.call));
+            let message = format!(
+                "the result of {} is recorded in another lane",
+                named(asked.call)
+            );
             scene.add_call(&OTHER_LANE, asked, message);
             continue;
         }
@@ -51,11 +59,23 @@ fn judge(scene: &mut Scene<'_>) {
         }
         match scene.way_to(&result.key, &scene.entry.key) {
             Some(Err(())) => {
-                let message = format!("the result of {} is recorded on another branch", named(asked.call));
-                let found = scene.found(&OTHER_BRANCH, asked.block, &asked.call.key, result.body.from);
+                let message = format!(
+                    "the result of {} is recorded on another branch",
+                    named(asked.call)
+                );
+                let found = scene.found(
+                    &OTHER_BRANCH,
+                    asked.block,
+                    &asked.call.key,
+                    result.body.from,
+                );
                 // Whatever became of the call's branch, the result is not there.
                 let severity = OTHER_BRANCH.severity;
-                scene.findings.push(Finding { severity, message, ..found });
+                scene.findings.push(Finding {
+                    severity,
+                    message,
+                    ..found
+                });
             }
             Some(Ok(way)) => {
                 add_said(scene, asked, way.said);
@@ -79,11 +99,17 @@ fn strays_elsewhere(scene: &mut Scene<'_>) {
             continue;
         }
         let caller = scene.nearest_caller(given.id);
-        let call = caller.and_then(|id| scene.transcript.get(id)).map(|entry| &entry.key);
+        let call = caller
+            .and_then(|id| scene.transcript.get(id))
+            .map(|entry| &entry.key);
         if call.is_some_and(|call| matches!(scene.way_to(&given.result.key, call), Some(Err(())))) {
             let message = format!("a result of {} on another branch than the call", given.id);
             let found = scene.found(&OTHER_BRANCH, given.block, given.id, given.result.body.from);
-            scene.findings.push(Finding { message, others: caller.into_iter().collect(), ..found });
+            scene.findings.push(Finding {
+                message,
+                others: caller.into_iter().collect(),
+                ..found
+            });
         }
     }
 }
@@ -93,14 +119,30 @@ fn prompts_after(scene: &Scene<'_>) -> Vec<EntryId> {
     let transcript = scene.transcript;
     let lane = scene.entry.lane.as_ref();
     if !transcript.is_spoken_to(lane) {
-        let places = scene.next_in_lane().filter(|(_, entry)| entry.marks.prompt).map(|(place, _)| place);
-        return places.take(PROMPTS).filter_map(|place| transcript.order().get(place).copied()).collect();
+        let places = scene
+            .next_in_lane()
+            .filter(|(_, entry)| entry.marks.prompt)
+            .map(|(place, _)| place);
+        return places
+            .take(PROMPTS)
+            .filter_map(|place| transcript.order().get(place).copied())
+            .collect();
     }
     let turns = transcript.turns();
-    let session = lane.and_then(|lane| transcript.session_of_lane(lane)).map_or(0, |(session, _)| session);
+    let session = lane
+        .and_then(|lane| transcript.session_of_lane(lane))
+        .map_or(0, |(session, _)| session);
     let own = transcript.turns_of(session);
-    let next = own.partition_point(|turn| turns.get(*turn).is_some_and(|turn| turn.first <= scene.place));
-    let after = own.get(next..).unwrap_or_default().iter().filter_map(|turn| turns.get(*turn));
+    let next = own.partition_point(|turn| {
+        turns
+            .get(*turn)
+            .is_some_and(|turn| turn.first <= scene.place)
+    });
+    let after = own
+        .get(next..)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|turn| turns.get(*turn));
     after.take(PROMPTS).map(|turn| turn.prompt).collect()
 }
 
@@ -113,7 +155,9 @@ fn said_in_between(scene: &mut Scene<'_>, asked: Asked<'_>, result: &ToolResult)
     let mut said = Vec::new();
     for id in prompts_after(scene) {
         scene.memory.work += 1;
-        let Some(entry) = scene.transcript.get(id) else { continue };
+        let Some(entry) = scene.transcript.get(id) else {
+            continue;
+        };
         if entry.origin.file == to.file && entry.origin.at >= to.at {
             break;
         }
@@ -133,18 +177,42 @@ fn add_said(scene: &mut Scene<'_>, asked: Asked<'_>, said: Vec<EntryId>) {
     for id in &said {
         scene.looked_at(*id);
     }
-    let found = scene.found(&USER_BETWEEN, asked.block, &asked.call.key, asked.call.input.from);
-    let message = format!("the user spoke between {} and its result", named(asked.call));
-    scene.findings.push(Finding { message, others: said, ..found });
+    let found = scene.found(
+        &USER_BETWEEN,
+        asked.block,
+        &asked.call.key,
+        asked.call.input.from,
+    );
+    let message = format!(
+        "the user spoke between {} and its result",
+        named(asked.call)
+    );
+    scene.findings.push(Finding {
+        message,
+        others: said,
+        ..found
+    });
 }
 
 /// Where it is not recorded what a compaction kept, what came before it is gone.
-fn add_split(scene: &mut Scene<'_>, asked: Asked<'_>, result: &ToolResult, compaction: Option<EntryId>) {
+fn add_split(
+    scene: &mut Scene<'_>,
+    asked: Asked<'_>,
+    result: &ToolResult,
+    compaction: Option<EntryId>,
+) {
     let Some(compaction) = compaction else { return };
     scene.looked_at(compaction);
     let found = scene.found(&SPLIT, asked.block, &asked.call.key, result.body.from);
-    let message = format!("a compaction stands between {} and its result", named(asked.call));
-    scene.findings.push(Finding { message, others: vec![compaction], ..found });
+    let message = format!(
+        "a compaction stands between {} and its result",
+        named(asked.call)
+    );
+    scene.findings.push(Finding {
+        message,
+        others: vec![compaction],
+        ..found
+    });
 }
 
 /// The first compaction of the lane between two records of one file that does not say what it kept.
@@ -161,18 +229,26 @@ pub(super) fn compaction_between(scene: &Scene<'_>, from: Origin, to: Origin) ->
             })
     };
     // Those that stand elsewhere are not even looked at: there may be thousands.
-    let mut near = scene.frame.compactions.range((from, EntryId(0))..(to, EntryId(0))).take(PROMPTS);
+    let mut near = scene
+        .frame
+        .compactions
+        .range((from, EntryId(0))..(to, EntryId(0)))
+        .take(PROMPTS);
     near.find(is_between).map(|(_, id)| *id)
 }
 
 /// The first record that a compaction kept is a result, or follows other results of the same answer.
 fn split_by_kept(scene: &mut Scene<'_>) {
-    let compaction =
-        scene.entry.blocks.iter().position(|block| {
-            matches!(&block.kind, BlockKind::Break(Break::Compaction { partial: false, .. }))
-        });
+    let compaction = scene.entry.blocks.iter().position(|block| {
+        matches!(
+            &block.kind,
+            BlockKind::Break(Break::Compaction { partial: false, .. })
+        )
+    });
     let kept = compaction.and_then(|_| scene.transcript.kept_by(&scene.entry.key));
-    let (Some(block), Some(kept)) = (compaction, kept) else { return };
+    let (Some(block), Some(kept)) = (compaction, kept) else {
+        return;
+    };
     if scene.transcript.find(kept).is_some() {
         return;
     }
@@ -193,12 +269,25 @@ fn split_by_kept(scene: &mut Scene<'_>) {
     }
     let Some(id) = above else { return };
     scene.looked_at(id);
-    let Some(entry) = scene.transcript.get(id) else { return };
-    let call = entry.calls().find(|call| call.state.result().is_some_and(|result| result.key == *kept));
+    let Some(entry) = scene.transcript.get(id) else {
+        return;
+    };
+    let call = entry.calls().find(|call| {
+        call.state
+            .result()
+            .is_some_and(|result| result.key == *kept)
+    });
     if let Some(call) = call {
         let found = scene.found(&SPLIT, block, &call.key, scene.entry.origin);
-        let message = format!("the compaction keeps the result of {}, but not the call", named(call));
-        scene.findings.push(Finding { message, others: vec![id], ..found });
+        let message = format!(
+            "the compaction keeps the result of {}, but not the call",
+            named(call)
+        );
+        scene.findings.push(Finding {
+            message,
+            others: vec![id],
+            ..found
+        });
     }
 }
 

@@ -75,7 +75,13 @@ fn judge(scene: &mut Scene<'_>) {
     if !orphans.is_empty() {
         let harmless = scene.went_on();
         for asked in &orphans {
-            add_open(scene, &ORPHAN_CALL, *asked, format!("{} has no result", named(asked.call)), harmless);
+            add_open(
+                scene,
+                &ORPHAN_CALL,
+                *asked,
+                format!("{} has no result", named(asked.call)),
+                harmless,
+            );
         }
         partial(scene, &calls, &orphans, harmless);
     }
@@ -88,11 +94,16 @@ fn judge(scene: &mut Scene<'_>) {
 
 fn early(scene: &mut Scene<'_>, asked: Asked<'_>) {
     let call = asked.call;
-    let Some(result) = call.state.result().filter(|result| result.body.flags.early) else { return };
+    let Some(result) = call.state.result().filter(|result| result.body.flags.early) else {
+        return;
+    };
     let (from, to) = (result.body.from, call.input.from);
     // What comes from two files has no common order; and lines may be written in another order than that in
     // which the model was sent them, which links and times show.
-    let is_older = result.at.zip(call.started.or(scene.entry.at)).is_some_and(|(ended, begun)| ended < begun);
+    let is_older = result
+        .at
+        .zip(call.started.or(scene.entry.at))
+        .is_some_and(|(ended, begun)| ended < begun);
     let hangs_on_call =
         |scene: &mut Scene<'_>| matches!(scene.way_to(&result.key, &scene.entry.key), Some(Ok(_)));
     if from.file == to.file && from.at < to.at && (is_older || !hangs_on_call(scene)) {
@@ -111,17 +122,48 @@ fn add_open(
 ) {
     let found = scene.found(rule, asked.block, &asked.call.key, asked.call.input.from);
     let harmless = found.harmless.or(went_on);
-    let severity = if harmless.is_some() { Severity::Note } else { found.severity };
-    scene.findings.push(Finding { severity, message, harmless, ..found });
+    let severity = if harmless.is_some() {
+        Severity::Note
+    } else {
+        found.severity
+    };
+    scene.findings.push(Finding {
+        severity,
+        message,
+        harmless,
+        ..found
+    });
 }
 
-fn partial(scene: &mut Scene<'_>, calls: &[Asked<'_>], orphans: &[Asked<'_>], went_on: Option<Harmless>) {
-    let answered = calls.iter().filter(|asked| asked.call.state.result().is_some()).count();
-    let Some(first) = orphans.first().filter(|_| answered > 0) else { return };
-    let mut missing: Vec<String> = orphans.iter().take(NAMED).map(|asked| named(asked.call)).collect();
-    missing.extend(orphans.len().checked_sub(NAMED + 1).map(|more| format!("{} more", more + 1)));
-    let message =
-        format!("{answered} of {} parallel calls have results; missing: {}", calls.len(), missing.join(", "));
+fn partial(
+    scene: &mut Scene<'_>,
+    calls: &[Asked<'_>],
+    orphans: &[Asked<'_>],
+    went_on: Option<Harmless>,
+) {
+    let answered = calls
+        .iter()
+        .filter(|asked| asked.call.state.result().is_some())
+        .count();
+    let Some(first) = orphans.first().filter(|_| answered > 0) else {
+        return;
+    };
+    let mut missing: Vec<String> = orphans
+        .iter()
+        .take(NAMED)
+        .map(|asked| named(asked.call))
+        .collect();
+    missing.extend(
+        orphans
+            .len()
+            .checked_sub(NAMED + 1)
+            .map(|more| format!("{} more", more + 1)),
+    );
+    let message = format!(
+        "{answered} of {} parallel calls have results; missing: {}",
+        calls.len(),
+        missing.join(", ")
+    );
     add_open(scene, &PARTIAL_BATCH, *first, message, went_on);
 }
 
@@ -143,8 +185,17 @@ fn stray(scene: &mut Scene<'_>, given: Given<'_>) {
         return;
     }
     let message = format!("a further result of {}", named_result(given));
-    let found = scene.found(&DUPLICATE_RESULT, given.block, given.id, given.result.body.from);
-    scene.findings.push(Finding { message, others: caller.into_iter().collect(), ..found });
+    let found = scene.found(
+        &DUPLICATE_RESULT,
+        given.block,
+        given.id,
+        given.result.body.from,
+    );
+    scene.findings.push(Finding {
+        message,
+        others: caller.into_iter().collect(),
+        ..found
+    });
 }
 
 /// Whether one request holds a result that stands alone and the one that its call has: not if they hang on two

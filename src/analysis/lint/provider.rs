@@ -22,7 +22,9 @@ pub(crate) enum Provider {
 impl Provider {
     /// By the model's name, else by the manner of the call's id.
     pub(crate) fn of(model: Option<&Name>, call: &Key) -> Self {
-        let name = model.map(|model| models::canonical(model)).unwrap_or_default();
+        let name = model
+            .map(|model| models::canonical(model))
+            .unwrap_or_default();
         let begins = |words: &[&str]| words.iter().any(|word| name.starts_with(word));
         if begins(&["claude"]) || (name.is_empty() && call.starts_with("toolu_")) {
             Self::Anthropic

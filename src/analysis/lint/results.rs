@@ -8,8 +8,15 @@ use crate::model::edit::Severity;
 use crate::model::tool::{ToolCall, ToolKind, Verdict};
 
 /// The rules of this file.
-pub(super) const GROUP: Group =
-    Group { rules: &[&SYNTHETIC, &UNMARKED_FAILURE, &EMPTY_RESULT, &BROKEN_ARGUMENTS], judge };
+pub(super) const GROUP: Group = Group {
+    rules: &[
+        &SYNTHETIC,
+        &UNMARKED_FAILURE,
+        &EMPTY_RESULT,
+        &BROKEN_ARGUMENTS,
+    ],
+    judge,
+};
 
 pub(super) static SYNTHETIC: Rule = Rule {
     id: "synthetic-result",
@@ -21,8 +28,11 @@ pub(super) static UNMARKED_FAILURE: Rule = Rule {
     severity: Severity::Warning,
     what: "a result that tells of a failure, while its mark says success or is missing",
 };
-pub(super) static EMPTY_RESULT: Rule =
-    Rule { id: "empty-result", severity: Severity::Note, what: "a result with nothing in it" };
+pub(super) static EMPTY_RESULT: Rule = Rule {
+    id: "empty-result",
+    severity: Severity::Note,
+    what: "a result with nothing in it",
+};
 pub(super) static BROKEN_ARGUMENTS: Rule = Rule {
     id: "truncated-arguments",
     severity: Severity::Warning,
@@ -59,7 +69,10 @@ fn judge(scene: &mut Scene<'_>) {
     for asked in scene.calls() {
         let is_answered = asked.call.state.result().is_some();
         if asked.call.input.flags.broken_off && is_answered {
-            let message = format!("the arguments of {} break off, but it was answered", named(asked.call));
+            let message = format!(
+                "the arguments of {} break off, but it was answered",
+                named(asked.call)
+            );
             scene.add_call(&BROKEN_ARGUMENTS, Asked { ..asked }, message);
         }
     }
@@ -74,15 +87,25 @@ fn synthetic(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
     let output = given.result.body.stub.trim();
     let (severity, why) = if LOST.iter().any(|filler| output.starts_with(filler)) {
         (SYNTHETIC.severity, "stands in for one that is lost")
-    } else if STOPPED.iter().any(|filler| output.eq_ignore_ascii_case(filler)) {
+    } else if STOPPED
+        .iter()
+        .any(|filler| output.eq_ignore_ascii_case(filler))
+    {
         (Severity::Note, "only says that it was stopped")
     } else {
         return false;
     };
-    let message = format!("the result of {} {why}: \u{201c}{output}\u{201d}", named_result(given));
+    let message = format!(
+        "the result of {} {why}: \u{201c}{output}\u{201d}",
+        named_result(given)
+    );
     let found = scene.found(&SYNTHETIC, given.block, given.id, given.result.body.from);
     let severity = severity.min(found.severity);
-    scene.findings.push(Finding { severity, message, ..found });
+    scene.findings.push(Finding {
+        severity,
+        message,
+        ..found
+    });
     true
 }
 
@@ -91,7 +114,8 @@ fn unmarked(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
     let flags = result.body.flags;
     let kind = given.call.map_or(ToolKind::Other, |call| call.kind);
     // That the work of another call failed is what it was to tell: it did not fail itself.
-    let tells = given.call.is_some_and(ToolCall::follows_up) && flags.failure != Some(Failure::Tool);
+    let tells =
+        given.call.is_some_and(ToolCall::follows_up) && flags.failure != Some(Failure::Tool);
     let is_silent_failure = match (result.verdict, flags.failure) {
         _ if tells => false,
         (Verdict::Failed, _) if flags.unmarked => true,
@@ -101,11 +125,16 @@ fn unmarked(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
     if is_silent_failure {
         let what = match (result.facts.is_blank(), result.body.stub.is_blank()) {
             (false, _) if result.facts.contains("exit ") => result.facts.to_string(),
-            _ if result.body.stub.starts_with('{') => "its output is an object that says so".to_owned(),
+            _ if result.body.stub.starts_with('{') => {
+                "its output is an object that says so".to_owned()
+            }
             (_, false) => format!("\u{201c}{}\u{201d}", short(&result.body.stub)),
             _ => "a failure".to_owned(),
         };
-        let message = format!("{} failed ({what}), but is not marked as an error", named_result(given));
+        let message = format!(
+            "{} failed ({what}), but is not marked as an error",
+            named_result(given)
+        );
         scene.add_result(&UNMARKED_FAILURE, given, message);
     }
     is_silent_failure
@@ -113,7 +142,10 @@ fn unmarked(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
 
 /// What files and pages hold says nothing of the tool that read them.
 fn says_so_itself(failure: Failure, kind: ToolKind) -> bool {
-    let passes_on = matches!(kind, ToolKind::Read | ToolKind::Search | ToolKind::Run | ToolKind::Fetch);
+    let passes_on = matches!(
+        kind,
+        ToolKind::Read | ToolKind::Search | ToolKind::Run | ToolKind::Fetch
+    );
     match failure {
         Failure::Exit => kind == ToolKind::Run,
         Failure::Tool => true,
@@ -125,7 +157,11 @@ fn empty(scene: &mut Scene<'_>, given: Given<'_>) {
     let result = given.result;
     let is_empty = result.body.bytes == 0 && result.images.is_empty() && result.patch.is_none();
     if is_empty && result.verdict == Verdict::Done {
-        scene.add_result(&EMPTY_RESULT, given, format!("the result of {} is empty", named_result(given)));
+        scene.add_result(
+            &EMPTY_RESULT,
+            given,
+            format!("the result of {} is empty", named_result(given)),
+        );
     }
 }
 
@@ -134,5 +170,9 @@ fn short(text: &str) -> String {
     const CHARS: usize = 80;
     let mut chars = text.chars();
     let begin: String = chars.by_ref().take(CHARS).collect();
-    if chars.next().is_some() { format!("{begin}…") } else { begin }
+    if chars.next().is_some() {
+        format!("{begin}…")
+    } else {
+        begin
+    }
 }

@@ -114,25 +114,43 @@ impl<'a> Scene<'a> {
     /// Calls as the provider saw them: those that were written into prose, or come from a log for readers,
     /// have no ids of their own and prove nothing.
     pub(super) fn calls(&self) -> Vec<Asked<'a>> {
-        let calls = self.entry.blocks.iter().enumerate().filter_map(|(block, one)| match &one.kind {
-            BlockKind::Call(call) if has_own_id(call) => Some(Asked { block, call }),
-            _ => None,
-        });
+        let calls = self
+            .entry
+            .blocks
+            .iter()
+            .enumerate()
+            .filter_map(|(block, one)| match &one.kind {
+                BlockKind::Call(call) if has_own_id(call) => Some(Asked { block, call }),
+                _ => None,
+            });
         calls.collect()
     }
 
     /// Results, with their calls or without.
     pub(super) fn results(&self) -> Vec<Given<'a>> {
-        let given = self.entry.blocks.iter().enumerate().filter_map(|(block, one)| match &one.kind {
-            BlockKind::Call(call) if has_own_id(call) => {
-                let result = call.state.result()?;
-                Some(Given { block, id: &call.key, call: Some(&**call), result })
-            }
-            BlockKind::Result(stray) => {
-                Some(Given { block, id: &stray.call, call: None, result: &stray.result })
-            }
-            _ => None,
-        });
+        let given = self
+            .entry
+            .blocks
+            .iter()
+            .enumerate()
+            .filter_map(|(block, one)| match &one.kind {
+                BlockKind::Call(call) if has_own_id(call) => {
+                    let result = call.state.result()?;
+                    Some(Given {
+                        block,
+                        id: &call.key,
+                        call: Some(&**call),
+                        result,
+                    })
+                }
+                BlockKind::Result(stray) => Some(Given {
+                    block,
+                    id: &stray.call,
+                    call: None,
+                    result: &stray.result,
+                }),
+                _ => None,
+            });
         given.collect()
     }
 
@@ -153,28 +171,44 @@ impl<'a> Scene<'a> {
     /// Whether the session went on after the entry with an answer or a compaction, so that what is missing in the entry
     /// stopped nothing: agents mend a history before they send it.
     pub(super) fn went_on(&mut self) -> Option<Harmless> {
-        let found = self.next_in_lane().filter(|(_, entry)| !entry.marks.copy).find_map(|(place, entry)| {
-            let has = |is_it: fn(&BlockKind) -> bool| entry.blocks.iter().any(|block| is_it(&block.kind));
-            let is_compaction =
-                has(|kind| matches!(kind, BlockKind::Break(Break::Compaction { partial: false, .. })));
-            let is_answer = entry.role == Role::Assistant
-                && has(|kind| {
-                    matches!(kind, BlockKind::Text(_) | BlockKind::Thinking(_) | BlockKind::Call(_))
-                })
-                && !has(|kind| matches!(kind, BlockKind::Break(Break::Error(_))));
-            let how = match (is_compaction, is_answer) {
-                (true, _) => Harmless::Compacted,
-                (false, true) => Harmless::Answered,
-                (false, false) => return None,
-            };
-            Some((place, how))
-        });
+        let found = self
+            .next_in_lane()
+            .filter(|(_, entry)| !entry.marks.copy)
+            .find_map(|(place, entry)| {
+                let has = |is_it: fn(&BlockKind) -> bool| {
+                    entry.blocks.iter().any(|block| is_it(&block.kind))
+                };
+                let is_compaction = has(|kind| {
+                    matches!(
+                        kind,
+                        BlockKind::Break(Break::Compaction { partial: false, .. })
+                    )
+                });
+                let is_answer = entry.role == Role::Assistant
+                    && has(|kind| {
+                        matches!(
+                            kind,
+                            BlockKind::Text(_) | BlockKind::Thinking(_) | BlockKind::Call(_)
+                        )
+                    })
+                    && !has(|kind| matches!(kind, BlockKind::Break(Break::Error(_))));
+                let how = match (is_compaction, is_answer) {
+                    (true, _) => Harmless::Compacted,
+                    (false, true) => Harmless::Answered,
+                    (false, false) => return None,
+                };
+                Some((place, how))
+            });
         let Some((place, how)) = found else {
             self.wait_for(Wait::Answer);
             return None;
         };
         self.memory.work += place - self.place;
-        self.transcript.order().get(place).into_iter().for_each(|id| self.looked_at(*id));
+        self.transcript
+            .order()
+            .get(place)
+            .into_iter()
+            .for_each(|id| self.looked_at(*id));
         Some(how)
     }
 
@@ -182,7 +216,13 @@ impl<'a> Scene<'a> {
     pub(super) fn next_in_lane(&self) -> impl Iterator<Item = (usize, &'a Entry)> + use<'a> {
         let (transcript, lane) = (self.transcript, self.entry.lane.as_ref());
         let first = self.place + 1;
-        let after = transcript.order().get(first..).unwrap_or_default().iter().take(FAR).enumerate();
+        let after = transcript
+            .order()
+            .get(first..)
+            .unwrap_or_default()
+            .iter()
+            .take(FAR)
+            .enumerate();
         let own = after.filter(move |(_, id)| transcript.lane_at(**id) == lane);
         own.filter_map(move |(at, id)| Some((first + at, transcript.get(*id)?)))
     }
@@ -203,7 +243,9 @@ impl<'a> Scene<'a> {
     pub(super) fn earlier_caller(&mut self, call: &Key) -> Option<EntryId> {
         let transcript = self.transcript;
         let callers = transcript.several_with_call(call, self.entry.lane.as_ref());
-        let before = callers.get(..callers.partition_point(|id| *id < self.id)).unwrap_or_default();
+        let before = callers
+            .get(..callers.partition_point(|id| *id < self.id))
+            .unwrap_or_default();
         for id in before.iter().rev().copied() {
             self.looked_at(id);
             if self.is_abandoned() {
@@ -232,7 +274,10 @@ impl<'a> Scene<'a> {
         if !self.transcript.has_links() {
             return None;
         }
-        let way = self.walk(self.transcript.print_of(result), self.transcript.print_of(call));
+        let way = self.walk(
+            self.transcript.print_of(result),
+            self.transcript.print_of(call),
+        );
         way.filter(|way| way.is_ok() || self.transcript.is_linked_tree())
     }
 
@@ -265,7 +310,13 @@ impl<'a> Scene<'a> {
     fn compaction_at(&self, record: Print) -> Option<EntryId> {
         let id = self.transcript.find_print(record)?;
         let is_whole = self.transcript.glance(id)?.compaction == Compaction::Whole;
-        let keeps_unknown = || Some(self.transcript.kept_by(&self.transcript.get(id)?.key).is_none());
+        let keeps_unknown = || {
+            Some(
+                self.transcript
+                    .kept_by(&self.transcript.get(id)?.key)
+                    .is_none(),
+            )
+        };
         (is_whole && keeps_unknown()?).then_some(id)
     }
 
@@ -285,13 +336,22 @@ impl<'a> Scene<'a> {
             return Some(Err(()));
         }
         let said = links.said_between(call, result, OTHERS);
-        let said = said.into_iter().filter_map(|record| self.transcript.find_print(record)).collect();
-        Some(Ok(Way { said, compaction: None }))
+        let said = said
+            .into_iter()
+            .filter_map(|record| self.transcript.find_print(record))
+            .collect();
+        Some(Ok(Way {
+            said,
+            compaction: None,
+        }))
     }
 
     /// Whether a record stands above another one, not far from it.
     pub(super) fn is_above(&mut self, upper: &Key, lower: &Key) -> bool {
-        let (upper, lower) = (self.transcript.print_of(upper), self.transcript.print_of(lower));
+        let (upper, lower) = (
+            self.transcript.print_of(upper),
+            self.transcript.print_of(lower),
+        );
         let above = |at: &Print| self.transcript.parent_of(*at).flatten();
         let mut way = std::iter::successors(above(&lower), above).take(NEAR);
         let steps = way.position(|at| at == upper);
@@ -313,12 +373,22 @@ impl<'a> Scene<'a> {
     }
 
     /// Begins a finding at a block.
-    pub(super) fn found(&self, rule: &'static Rule, block: usize, call: &Key, place: Origin) -> Finding {
+    pub(super) fn found(
+        &self,
+        rule: &'static Rule,
+        block: usize,
+        call: &Key,
+        place: Origin,
+    ) -> Finding {
         // What the session left behind is sent to nobody.
         let harmless = self.is_abandoned().then_some(Harmless::Abandoned);
         Finding {
             rule,
-            severity: if harmless.is_some() { Severity::Note } else { rule.severity },
+            severity: if harmless.is_some() {
+                Severity::Note
+            } else {
+                rule.severity
+            },
             entry: self.id,
             block,
             call: call.clone(),

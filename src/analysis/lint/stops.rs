@@ -6,7 +6,10 @@ use crate::model::edit::Severity;
 use crate::model::entry::{BlockKind, Break, Role, Stop};
 
 /// The rules of this file.
-pub(super) const GROUP: Group = Group { rules: &[&STOP_WITHOUT_CALL, &CALL_WITHOUT_STOP], judge };
+pub(super) const GROUP: Group = Group {
+    rules: &[&STOP_WITHOUT_CALL, &CALL_WITHOUT_STOP],
+    judge,
+};
 
 pub(super) static STOP_WITHOUT_CALL: Rule = Rule {
     id: "stop-without-call",
@@ -34,7 +37,11 @@ fn judge(scene: &mut Scene<'_>) {
 }
 
 fn without_call(scene: &mut Scene<'_>) {
-    let has_call = scene.entry.blocks.iter().any(|block| matches!(block.kind, BlockKind::Call(_)));
+    let has_call = scene
+        .entry
+        .blocks
+        .iter()
+        .any(|block| matches!(block.kind, BlockKind::Call(_)));
     if has_call {
         return;
     }
@@ -42,9 +49,17 @@ fn without_call(scene: &mut Scene<'_>) {
     let next = scene.next_in_lane().find(|(_, entry)| !entry.marks.copy);
     if let Some((place, entry)) = next {
         scene.memory.work += place - scene.place;
-        scene.transcript.order().get(place).into_iter().for_each(|id| scene.looked_at(*id));
-        let is_interrupted = |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Interrupted(_)));
-        if entry.role == Role::Assistant || entry.blocks.iter().any(|block| is_interrupted(&block.kind)) {
+        scene
+            .transcript
+            .order()
+            .get(place)
+            .into_iter()
+            .for_each(|id| scene.looked_at(*id));
+        let is_interrupted =
+            |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Interrupted(_)));
+        if entry.role == Role::Assistant
+            || entry.blocks.iter().any(|block| is_interrupted(&block.kind))
+        {
             return;
         }
     } else {
@@ -56,12 +71,19 @@ fn without_call(scene: &mut Scene<'_>) {
     }
     let found = scene.found(&STOP_WITHOUT_CALL, 0, &scene.entry.key, scene.entry.origin);
     let message = "the answer ended for calls of tools, but has none".to_owned();
-    scene.findings.push(Finding { message, call: "".into(), ..found });
+    scene.findings.push(Finding {
+        message,
+        call: "".into(),
+        ..found
+    });
 }
 
 fn without_stop(scene: &mut Scene<'_>) {
     let calls = scene.calls();
-    let own: Vec<_> = calls.iter().filter(|asked| !asked.call.key.starts_with(OF_PROVIDER)).collect();
+    let own: Vec<_> = calls
+        .iter()
+        .filter(|asked| !asked.call.key.starts_with(OF_PROVIDER))
+        .collect();
     let Some(first) = own.first() else { return };
     let mut waits = false;
     let mut unanswered = 0;
@@ -70,16 +92,41 @@ fn without_stop(scene: &mut Scene<'_>) {
         waits |= may_go_on;
         unanswered += usize::from(!may_go_on);
     }
-    let last_said = scene.entry.blocks.iter().rposition(|block| matches!(block.kind, BlockKind::Text(_)));
+    let last_said = scene
+        .entry
+        .blocks
+        .iter()
+        .rposition(|block| matches!(block.kind, BlockKind::Text(_)));
     let is_of_several = unanswered == 0 && own.last().map(|asked| asked.block) < last_said;
     // What is said after the results of its calls, in one entry, is another answer.
     if waits || is_of_several {
         return;
     }
-    let found = scene.found(&CALL_WITHOUT_STOP, first.block, &first.call.key, scene.entry.origin);
-    let severity = if unanswered > 0 { found.severity } else { Severity::Note };
-    let tail = if unanswered > 0 { format!(", and {unanswered} of them never ran") } else { String::new() };
-    let calls = if own.len() == 1 { "a call".to_owned() } else { format!("{} calls", own.len()) };
+    let found = scene.found(
+        &CALL_WITHOUT_STOP,
+        first.block,
+        &first.call.key,
+        scene.entry.origin,
+    );
+    let severity = if unanswered > 0 {
+        found.severity
+    } else {
+        Severity::Note
+    };
+    let tail = if unanswered > 0 {
+        format!(", and {unanswered} of them never ran")
+    } else {
+        String::new()
+    };
+    let calls = if own.len() == 1 {
+        "a call".to_owned()
+    } else {
+        format!("{} calls", own.len())
+    };
     let message = format!("the answer has {calls}, but ended as if all was said{tail}");
-    scene.findings.push(Finding { severity, message, ..found });
+    scene.findings.push(Finding {
+        severity,
+        message,
+        ..found
+    });
 }

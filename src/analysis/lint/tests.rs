@@ -25,9 +25,20 @@ enum Step {
     /// Something that the user says.
     Prompt(u8),
     /// An answer with calls of these ids, in a lane or in none.
-    Answer { key: u8, parent: Option<u8>, calls: Vec<u8>, stop: u8, lane: bool },
+    Answer {
+        key: u8,
+        parent: Option<u8>,
+        calls: Vec<u8>,
+        stop: u8,
+        lane: bool,
+    },
     /// A result of the call with this id.
-    Result { key: u8, call: u8, lane: bool, text: u8 },
+    Result {
+        key: u8,
+        call: u8,
+        lane: bool,
+        text: u8,
+    },
     /// The result of a call acknowledges work.
     Begin { key: u8, call: u8 },
     /// Work of a call ended: by a record, a notice, or a poll.
@@ -79,67 +90,134 @@ fn pending(out: &mut Batch, key: Key) -> ToolCall {
 
 /// What came of a call.
 fn done(out: &mut Batch, key: Key, output: &str) -> ToolResult {
-    ToolResult { body: out.output(output), ..samples::result(out, &key, None) }
+    ToolResult {
+        body: out.output(output),
+        ..samples::result(out, &key, None)
+    }
 }
 
 fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
     let mut out = Batch::default();
-    out.begin_record(Origin { file: FileId(0), at: u64::from(line) * 100, len: 99, line });
+    out.begin_record(Origin {
+        file: FileId(0),
+        at: u64::from(line) * 100,
+        len: 99,
+        line,
+    });
     let lane = |is_in: bool| is_in.then(|| Text::from("scout"));
     match step {
         Step::Prompt(number) => {
             let mut entry = out.new_entry(key(*number), Role::User, None);
-            entry.marks = Marks { prompt: true, ..Marks::default() };
+            entry.marks = Marks {
+                prompt: true,
+                ..Marks::default()
+            };
             entry.parent = (is_tree && *number > 0).then(|| key(number - 1));
             let body = out.prose("go on");
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Text(body)));
             out.entry(entry);
         }
-        Step::Answer { key: number, parent, calls, stop, lane: in_lane } => {
-            let mut entry =
-                out.new_entry(key(*number), Role::Assistant, Some(Timestamp(i64::from(line) * LINE_MS)));
+        Step::Answer {
+            key: number,
+            parent,
+            calls,
+            stop,
+            lane: in_lane,
+        } => {
+            let mut entry = out.new_entry(
+                key(*number),
+                Role::Assistant,
+                Some(Timestamp(i64::from(line) * LINE_MS)),
+            );
             entry.parent = parent.filter(|parent| is_tree && parent != number).map(key);
             entry.lane = lane(*in_lane);
-            entry.stop = [Stop::Unrecorded, Stop::Done, Stop::Calls, Stop::Other][usize::from(*stop)];
+            entry.stop =
+                [Stop::Unrecorded, Stop::Done, Stop::Calls, Stop::Other][usize::from(*stop)];
             for (place, call) in calls.iter().enumerate() {
                 let call = pending(&mut out, id(*call));
                 let piece = Piece(u64::try_from(place).unwrap());
-                entry.blocks.push(Batch::block(piece, BlockKind::Call(Box::new(call))));
+                entry
+                    .blocks
+                    .push(Batch::block(piece, BlockKind::Call(Box::new(call))));
             }
             out.entry(entry);
         }
-        Step::Result { key: number, call, lane: in_lane, text } => {
+        Step::Result {
+            key: number,
+            call,
+            lane: in_lane,
+            text,
+        } => {
             let output = ["", "done", "Exit code 1", "Tool execution aborted"][usize::from(*text)];
             let tool = Some(Text::from(if *text == 1 { "read" } else { "bash" }));
-            let result = ToolResult { tool, ..done(&mut out, key(*number), output) };
-            out.push(Edit::Result { call: id(*call), result: Box::new(result), lane: lane(*in_lane) });
+            let result = ToolResult {
+                tool,
+                ..done(&mut out, key(*number), output)
+            };
+            out.push(Edit::Result {
+                call: id(*call),
+                result: Box::new(result),
+                lane: lane(*in_lane),
+            });
             if is_tree || *text < 2 {
-                out.push(Edit::Link { key: key(*number), parent: Some(key(number - 22)) });
+                out.push(Edit::Link {
+                    key: key(*number),
+                    parent: Some(key(number - 22)),
+                });
             }
         }
         Step::Begin { key: number, call } => {
             let work = Some(Box::new(Work::begun(key(*number), Ends::Announced)));
-            let result = ToolResult { work, ..done(&mut out, key(*number), "it runs") };
-            out.push(Edit::Result { call: id(*call), result: Box::new(result), lane: None });
-        }
-        Step::End { key: number, call, carrier } => {
-            let carrier = [Carrier::Queue, Carrier::Notice, Carrier::Poll][usize::from(*carrier)];
-            let end = End::by_word(None, Some(i64::from(number % 2)));
-            let at = Some(Timestamp(i64::from(line) * LINE_MS));
-            let about = About { call: Some(id(*call)), handle: None };
-            out.push(Edit::Update {
-                about,
-                update: Update { by: key(*number), at, carrier, end },
+            let result = ToolResult {
+                work,
+                ..done(&mut out, key(*number), "it runs")
+            };
+            out.push(Edit::Result {
+                call: id(*call),
+                result: Box::new(result),
                 lane: None,
             });
         }
-        Step::Lost(call) => out.push(Edit::State { call: id(*call), state: ToolState::Lost }),
+        Step::End {
+            key: number,
+            call,
+            carrier,
+        } => {
+            let carrier = [Carrier::Queue, Carrier::Notice, Carrier::Poll][usize::from(*carrier)];
+            let end = End::by_word(None, Some(i64::from(number % 2)));
+            let at = Some(Timestamp(i64::from(line) * LINE_MS));
+            let about = About {
+                call: Some(id(*call)),
+                handle: None,
+            };
+            out.push(Edit::Update {
+                about,
+                update: Update {
+                    by: key(*number),
+                    at,
+                    carrier,
+                    end,
+                },
+                lane: None,
+            });
+        }
+        Step::Lost(call) => out.push(Edit::State {
+            call: id(*call),
+            state: ToolState::Lost,
+        }),
         Step::Compaction { key: number, kept } => {
             let mut entry = out.new_entry(key(*number), Role::Harness, None);
             let line = Break::compaction("");
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(line)));
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Break(line)));
             if let Some(kept) = kept {
-                out.meta(MetaEdit::Kept { compaction: key(*number), first: key(*kept) });
+                out.meta(MetaEdit::Kept {
+                    compaction: key(*number),
+                    first: key(*kept),
+                });
             }
             out.entry(entry);
         }
@@ -155,18 +233,42 @@ fn without_links_no_result_waits_for_a_record() {
     let mut transcript = Transcript::new();
     let mut steps = Vec::new();
     for number in 8..18 {
-        steps.push(Step::Answer { key: number, parent: None, calls: vec![number], stop: 2, lane: false });
-        steps.push(Step::Result { key: number + 22, call: number, lane: false, text: 2 });
+        steps.push(Step::Answer {
+            key: number,
+            parent: None,
+            calls: vec![number],
+            stop: 2,
+            lane: false,
+        });
+        steps.push(Step::Result {
+            key: number + 22,
+            call: number,
+            lane: false,
+            text: 2,
+        });
     }
     for (line, step) in (1..).zip(&steps) {
         transcript.apply(batch(step, line, false));
     }
     transcript.settle();
     assert_eq!(Findings::of(&transcript).records_awaited(), 0);
-    let link = batch(&Step::Result { key: 30, call: 8, lane: false, text: 1 }, 21, false);
+    let link = batch(
+        &Step::Result {
+            key: 30,
+            call: 8,
+            lane: false,
+            text: 1,
+        },
+        21,
+        false,
+    );
     transcript.apply(link);
     transcript.settle();
-    assert_eq!(Findings::of(&transcript).records_awaited(), 9, "all but the one that is linked");
+    assert_eq!(
+        Findings::of(&transcript).records_awaited(),
+        9,
+        "all but the one that is linked"
+    );
 }
 
 fn listed(findings: &Findings) -> Vec<&Finding> {

@@ -57,7 +57,10 @@ impl Waiting {
     pub(super) fn take_for(&mut self, transcript: &Transcript, id: EntryId) -> BTreeSet<EntryId> {
         let lane = transcript.lane_at(id).cloned();
         let mut found = self.next.remove(&lane).unwrap_or_default();
-        if transcript.boundary(id).is_some_and(|boundary| boundary != Boundary::None) {
+        if transcript
+            .boundary(id)
+            .is_some_and(|boundary| boundary != Boundary::None)
+        {
             found.extend(self.answer.remove(&lane).unwrap_or_default());
         }
         found
@@ -71,7 +74,9 @@ impl Waiting {
 
     /// Who waits for a record that is there now.
     pub(super) fn take_recorded(&mut self, transcript: &Transcript) -> BTreeSet<EntryId> {
-        let there = self.record.extract_if(|record, _| transcript.parent_of(*record).is_some());
+        let there = self
+            .record
+            .extract_if(|record, _| transcript.parent_of(*record).is_some());
         there.flat_map(|(_, waiting)| waiting).collect()
     }
 }

@@ -19,8 +19,18 @@ use crate::model::tool::Verdict;
 use crate::model::tool::work::{About, Ends, Update, Work};
 
 /// The rules of this file.
-pub(super) const GROUP: Group =
-    Group { rules: &[&UNDELIVERED, &LATE, &MISROUTED, &EARLY, &NO_END, &UNPOLLED, &ORPHAN], judge };
+pub(super) const GROUP: Group = Group {
+    rules: &[
+        &UNDELIVERED,
+        &LATE,
+        &MISROUTED,
+        &EARLY,
+        &NO_END,
+        &UNPOLLED,
+        &ORPHAN,
+    ],
+    judge,
+};
 
 pub(super) static UNDELIVERED: Rule = Rule {
     id: "undelivered-completion",
@@ -76,7 +86,12 @@ fn judge(scene: &mut Scene<'_>) {
 }
 
 fn judge_call(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work) {
-    let life = Lifecycle::of(scene.transcript, (scene.id, &scene.entry.key), asked.call, false);
+    let life = Lifecycle::of(
+        scene.transcript,
+        (scene.id, &scene.entry.key),
+        asked.call,
+        false,
+    );
     let name = name_of(asked, work);
     let is_over = scene.frame.awaited.has_ended();
     if life.delivered.is_none() {
@@ -88,9 +103,20 @@ fn judge_call(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work) {
             scene.looked_at(id);
         }
         // Where no agent promises to tell the model, that is how it works.
-        let severity = if work.is_queued() { UNDELIVERED.severity } else { Severity::Note };
+        let severity = if work.is_queued() {
+            UNDELIVERED.severity
+        } else {
+            Severity::Note
+        };
         let by = life.completed.map(|end| end.by);
-        add(scene, &UNDELIVERED, asked, severity, by, format!("{name} ended, and the model was never told"));
+        add(
+            scene,
+            &UNDELIVERED,
+            asked,
+            severity,
+            by,
+            format!("{name} ended, and the model was never told"),
+        );
     } else if let Some(delay) = life.delay().filter(|delay| *delay > late_ms()) {
         let late = figures::duration(delay);
         let by = life.delivered.map(|(_, by)| by);
@@ -122,31 +148,69 @@ fn unended(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work, name: &str) {
         return add(scene, &UNPOLLED, asked, UNPOLLED.severity, None, message);
     }
     // What serves goes on for long: as long as the session does, it may do so.
-    let severity = if awaited.has_ended() { NO_END.severity } else { Severity::Note };
+    let severity = if awaited.has_ended() {
+        NO_END.severity
+    } else {
+        Severity::Note
+    };
     let message = match asked_last {
-        Some(_) => format!("{name} went on when the model asked last, and nothing tells how it ended"),
+        Some(_) => {
+            format!("{name} went on when the model asked last, and nothing tells how it ended")
+        }
         None => format!("{name} began, and nothing tells how it ended"),
     };
-    add(scene, &NO_END, asked, severity, asked_last.map(|poll| &poll.by), message);
+    add(
+        scene,
+        &NO_END,
+        asked,
+        severity,
+        asked_last.map(|poll| &poll.by),
+        message,
+    );
 }
 
 /// Work that was told to have ended too early.
 fn early(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work, name: &str) {
     if let Some((first, later)) = work.contradiction() {
         let message = match later.end {
-            Some(end) => format!("{name} ended {}, and then {}", word(first), word_of(end.verdict, end.exit)),
+            Some(end) => format!(
+                "{name} ended {}, and then {}",
+                word(first),
+                word_of(end.verdict, end.exit)
+            ),
             None => format!("{name} ended {}, and went on after that", word(first)),
         };
-        return add(scene, &EARLY, asked, EARLY.severity, Some(&later.by), message);
+        return add(
+            scene,
+            &EARLY,
+            asked,
+            EARLY.severity,
+            Some(&later.by),
+            message,
+        );
     }
     let Some(lane) = &asked.call.lane else { return };
     scene.wait_for(Wait::NextIn(lane.clone()));
-    let Some((end, first)) = work.completed() else { return };
-    let Some(at) = end.at.filter(|_| matches!(end.verdict, Verdict::Done | Verdict::Failed)) else { return };
+    let Some((end, first)) = work.completed() else {
+        return;
+    };
+    let Some(at) = end
+        .at
+        .filter(|_| matches!(end.verdict, Verdict::Done | Verdict::Failed))
+    else {
+        return;
+    };
     if let Some(later) = goes_on_after(scene, lane, at.0) {
-        let message = format!("{name} ended {}, and its sub-agent went on after that", word(first));
+        let message = format!(
+            "{name} ended {}, and its sub-agent went on after that",
+            word(first)
+        );
         let found = scene.found(&EARLY, asked.block, &asked.call.key, asked.call.input.from);
-        scene.findings.push(Finding { message, others: vec![later], ..found });
+        scene.findings.push(Finding {
+            message,
+            others: vec![later],
+            ..found
+        });
     }
 }
 
@@ -158,7 +222,8 @@ fn goes_on_after(scene: &mut Scene<'_>, lane: &Name, end: i64) -> Option<EntryId
         let id = transcript.find(&entry.key)?;
         scene.looked_at(id);
         if entry.at?.0 <= end {
-            let late = first.filter(|(_, role, at)| *role == Role::Assistant && *at > end + ON_ITS_WAY_MS);
+            let late =
+                first.filter(|(_, role, at)| *role == Role::Assistant && *at > end + ON_ITS_WAY_MS);
             return late.map(|(id, ..)| id);
         }
         first = Some((id, entry.role, entry.at?.0));
@@ -170,7 +235,10 @@ fn goes_on_after(scene: &mut Scene<'_>, lane: &Name, end: i64) -> Option<EntryId
 fn judge_notice(scene: &mut Scene<'_>, about: &About) {
     let Some(call) = &about.call else { return };
     let transcript = scene.transcript;
-    let mut beginners = about.handle.iter().flat_map(|handle| transcript.beginners(handle));
+    let mut beginners = about
+        .handle
+        .iter()
+        .flat_map(|handle| transcript.beginners(handle));
     let (other, is_only) = (beginners.next(), beginners.next().is_none());
     if let Some((id, _)) = other {
         scene.looked_at(id);
@@ -187,9 +255,14 @@ fn judge_notice(scene: &mut Scene<'_>, about: &About) {
             if is_only && key != call && has_work(scene, caller, call) =>
         {
             let found = scene.found(&MISROUTED, 0, call, place);
-            let message = format!("the end of {handle}, which {key} began, is told as that of {call}");
+            let message =
+                format!("the end of {handle}, which {key} began, is told as that of {call}");
             let others = BTreeSet::from([caller, id]).into_iter().collect();
-            scene.findings.push(Finding { others, message, ..found });
+            scene.findings.push(Finding {
+                others,
+                message,
+                ..found
+            });
         }
         _ => {}
     }
@@ -198,7 +271,11 @@ fn judge_notice(scene: &mut Scene<'_>, about: &About) {
 /// Whether a call of this id began work.
 fn has_work(scene: &Scene<'_>, entry: EntryId, call: &Key) -> bool {
     let entry = scene.transcript.get(entry);
-    entry.is_some_and(|entry| entry.calls().any(|own| own.key == *call && own.state.work().is_some()))
+    entry.is_some_and(|entry| {
+        entry
+            .calls()
+            .any(|own| own.key == *call && own.state.work().is_some())
+    })
 }
 
 /// Adds a finding about a call; `by` tells the other end.
@@ -210,23 +287,37 @@ fn add(
     by: Option<&Key>,
     message: String,
 ) {
-    let other = by.and_then(|by| scene.transcript.find(by)).filter(|other| *other != scene.id);
+    let other = by
+        .and_then(|by| scene.transcript.find(by))
+        .filter(|other| *other != scene.id);
     if let Some(other) = other {
         scene.looked_at(other);
     }
     let found = scene.found(rule, asked.block, &asked.call.key, asked.call.input.from);
     let severity = severity.min(found.severity);
-    scene.findings.push(Finding { severity, message, others: other.into_iter().collect(), ..found });
+    scene.findings.push(Finding {
+        severity,
+        message,
+        others: other.into_iter().collect(),
+        ..found
+    });
 }
 
 fn name_of(asked: Asked<'_>, work: &Work) -> String {
     let name = named(asked.call);
-    if work.handle.is_blank() { name } else { format!("{name} as {}", work.handle) }
+    if work.handle.is_blank() {
+        name
+    } else {
+        format!("{name} as {}", work.handle)
+    }
 }
 
 /// How a record says that work ended.
 fn word(update: &Update) -> String {
-    update.end.map(|end| word_of(end.verdict, end.exit)).unwrap_or_default()
+    update
+        .end
+        .map(|end| word_of(end.verdict, end.exit))
+        .unwrap_or_default()
 }
 
 fn word_of(verdict: Verdict, exit: Option<i64>) -> String {

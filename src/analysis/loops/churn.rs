@@ -33,20 +33,46 @@ pub(super) struct Churn<'a> {
 
 impl<'a> Churn<'a> {
     pub(super) fn new(facts: &'a Facts<Row>) -> Self {
-        Self { facts, stand: HashMap::new(), found: BTreeMap::new() }
+        Self {
+            facts,
+            stand: HashMap::new(),
+            found: BTreeMap::new(),
+        }
     }
 
     /// Takes in what the next entry does.
     pub(super) fn add(&mut self, entry: EntryId, rows: &[Row]) {
         for row in rows {
-            let Row::Hunk(Hunk { old, new, path, block }) = *row else { continue };
-            let by = Place { entry, block: block as usize };
+            let Row::Hunk(Hunk {
+                old,
+                new,
+                path,
+                block,
+            }) = *row
+            else {
+                continue;
+            };
+            let by = Place {
+                entry,
+                block: block as usize,
+            };
             let back = (path, new, old);
-            let edit = self.stand.get(&back).copied().filter(|edit| super::rank(*edit) < super::rank(by));
+            let edit = self
+                .stand
+                .get(&back)
+                .copied()
+                .filter(|edit| super::rank(*edit) < super::rank(by));
             self.stand.insert((path, old, new), by);
             if let Some(edit) = edit {
                 self.stand.remove(&back);
-                self.found.insert(super::rank(by), Undone { edit, by, path: self.facts.name(path) });
+                self.found.insert(
+                    super::rank(by),
+                    Undone {
+                        edit,
+                        by,
+                        path: self.facts.name(path),
+                    },
+                );
             }
         }
     }

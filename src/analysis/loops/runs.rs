@@ -42,13 +42,22 @@ pub(crate) enum Results {
 
 impl Run {
     fn of(calls: &[(EntryId, &Step)], facts: &Facts<Row>) -> Self {
-        let tool = calls.first().map(|(_, step)| facts.name(step.tool)).unwrap_or_default();
+        let tool = calls
+            .first()
+            .map(|(_, step)| facts.name(step.tool))
+            .unwrap_or_default();
         let call = |(entry, step): &(EntryId, &Step)| Call {
-            place: Place { entry: *entry, block: step.block as usize },
+            place: Place {
+                entry: *entry,
+                block: step.block as usize,
+            },
             outcome: step.outcome(),
             is_sure: step.print.is_some(),
         };
-        Self { tool, calls: calls.iter().map(call).collect() }
+        Self {
+            tool,
+            calls: calls.iter().map(call).collect(),
+        }
     }
 
     /// How many calls.
@@ -129,7 +138,12 @@ struct Open<'a> {
 
 impl<'a> Lanes<'a> {
     pub(super) fn new(facts: &'a Facts<Row>) -> Self {
-        Self { facts, numbers: HashMap::new(), list: Vec::new(), awake: Vec::new() }
+        Self {
+            facts,
+            numbers: HashMap::new(),
+            list: Vec::new(),
+            awake: Vec::new(),
+        }
     }
 
     /// Takes in what the next entry does.
@@ -137,21 +151,31 @@ impl<'a> Lanes<'a> {
         let is_prompt = matches!(rows.first(), Some(Row::Prompt));
         if name.is_none() && is_prompt {
             for number in std::mem::take(&mut self.awake) {
-                self.list.get_mut(number).into_iter().for_each(|lane| lane.end(self.facts));
+                self.list
+                    .get_mut(number)
+                    .into_iter()
+                    .for_each(|lane| lane.end(self.facts));
             }
         }
         let number = *self.numbers.entry(name).or_insert(self.list.len());
         if number == self.list.len() {
-            self.list.push(Lane { name, ..Lane::default() });
+            self.list.push(Lane {
+                name,
+                ..Lane::default()
+            });
         }
-        let Some(lane) = self.list.get_mut(number) else { return };
+        let Some(lane) = self.list.get_mut(number) else {
+            return;
+        };
         if name.is_some() && !std::mem::replace(&mut lane.is_awake, true) {
             self.awake.push(number);
         }
         if is_prompt {
             lane.end(self.facts);
         }
-        rows.iter().filter_map(Row::step).for_each(|step| lane.call(id, step, self.facts));
+        rows.iter()
+            .filter_map(Row::step)
+            .for_each(|step| lane.call(id, step, self.facts));
     }
 }
 
@@ -159,10 +183,15 @@ impl<'a> Lane<'a> {
     fn call(&mut self, id: EntryId, step: &'a Step, facts: &Facts<Row>) {
         let Self { open, loops, .. } = self;
         if step.changes {
-            open.extract_if(|tool, _| *tool != step.tool).for_each(|(_, run)| run.end(loops, facts));
+            open.extract_if(|tool, _| *tool != step.tool)
+                .for_each(|(_, run)| run.end(loops, facts));
         }
         let run = open.entry(step.tool).or_default();
-        if run.calls.last().is_some_and(|(_, last)| !last.is_same(step)) {
+        if run
+            .calls
+            .last()
+            .is_some_and(|(_, last)| !last.is_same(step))
+        {
             std::mem::take(run).end(loops, facts);
         }
         run.calls.push((id, step));
@@ -173,14 +202,17 @@ impl<'a> Lane<'a> {
     /// Ends all runs.
     fn end(&mut self, facts: &Facts<Row>) {
         self.is_awake = false;
-        self.open.drain().for_each(|(_, run)| run.end(&mut self.loops, facts));
+        self.open
+            .drain()
+            .for_each(|(_, run)| run.end(&mut self.loops, facts));
     }
 
     /// The longest run that goes on: nothing has changed since, and its last call is not long ago.
     pub(super) fn current(&self, facts: &Facts<Row>) -> Option<Run> {
         let least = self.steps.saturating_sub(RECENT);
         let open = self.open.values().filter(|run| run.last >= least);
-        open.max_by_key(|run| (run.calls.len(), run.last)).map(|run| Run::of(&run.calls, facts))
+        open.max_by_key(|run| (run.calls.len(), run.last))
+            .map(|run| Run::of(&run.calls, facts))
     }
 
     /// Runs that are long enough for a loop, in no order.

@@ -77,7 +77,9 @@ impl Step {
         Self {
             likeness: likeness_of(call),
             print: print_of(&call.input).or_else(|| known?.print),
-            result: body.and_then(print_of).or_else(|| known.filter(|known| known.size == size)?.result),
+            result: body
+                .and_then(print_of)
+                .or_else(|| known.filter(|known| known.size == size)?.result),
             size,
             tool,
             block,
@@ -88,7 +90,11 @@ impl Step {
 
     /// What came of it.
     pub(super) fn outcome(&self) -> Option<Outcome> {
-        Some(Outcome { is_done: self.is_done?, size: self.size, print: self.result })
+        Some(Outcome {
+            is_done: self.is_done?,
+            size: self.size,
+            print: self.result,
+        })
     }
 
     /// Whether both ask for the same.
@@ -110,7 +116,9 @@ pub(super) fn read(entry: &Entry, before: &[Row], out: &mut Out<'_, Row>) {
     for (block, one) in entry.blocks.iter().enumerate() {
         let Some(call) = one.call() else { continue };
         let (block, likeness) = (saturating_u32(block), likeness_of(call));
-        rest = rest.get(rest.partition_point(|row| row.block() < Some(block))..).unwrap_or_default();
+        rest = rest
+            .get(rest.partition_point(|row| row.block() < Some(block))..)
+            .unwrap_or_default();
         let known = rest
             .first()
             .and_then(Row::step)
@@ -154,11 +162,19 @@ impl Row {
 
 /// Adds the replacements that an edit asks for.
 fn read_hunks(block: u32, call: &ToolCall, tree: &Tree, out: &mut Out<'_, Row>) {
-    let path = PATHS.iter().find_map(|name| tree.get(name)?.as_text()).unwrap_or(&call.headline);
+    let path = PATHS
+        .iter()
+        .find_map(|name| tree.get(name)?.as_text())
+        .unwrap_or(&call.headline);
     for (old, new) in replacements_of(tree) {
         if old != new && !old.trim().is_empty() && !new.trim().is_empty() {
             let path = out.number(path);
-            out.push(Row::Hunk(Hunk { old: hash(old), new: hash(new), path, block }));
+            out.push(Row::Hunk(Hunk {
+                old: hash(old),
+                new: hash(new),
+                path,
+                block,
+            }));
         }
     }
 }
@@ -171,7 +187,10 @@ fn hash(text: &str) -> u64 {
 
 /// Whether what was asked for was not done.
 fn is_undone(state: &ToolState) -> bool {
-    matches!(state, ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Stopped(_) | ToolState::Lost)
+    matches!(
+        state,
+        ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Stopped(_) | ToolState::Lost
+    )
 }
 
 /// Reading and planning change nothing, and neither does an edit that failed.

@@ -36,8 +36,13 @@ impl Session {
         self.feed(|out| {
             let body = out.prose("go on");
             let mut entry = out.new_entry(key, Role::User, Some(Timestamp(0)));
-            entry.marks = Marks { prompt: true, ..Marks::default() };
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+            entry.marks = Marks {
+                prompt: true,
+                ..Marks::default()
+            };
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Text(body)));
             out.entry(entry);
         });
     }
@@ -50,7 +55,9 @@ impl Session {
         };
         let lane = self.lane.clone();
         self.feed(|out| {
-            let members = fields.iter().map(|(name, value)| ((*name).into(), Tree::Text((*value).into())));
+            let members = fields
+                .iter()
+                .map(|(name, value)| ((*name).into(), Tree::Text((*value).into())));
             let tree = Tree::Map(members.collect());
             let headline = fields.first().map_or("", |(_, value)| value);
             let bytes = fields.iter().map(|(_, value)| value.len()).sum();
@@ -66,7 +73,9 @@ impl Session {
             };
             let mut entry = out.new_entry(key.into(), Role::Assistant, Some(Timestamp(0)));
             entry.lane = lane;
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
             out.entry(entry);
         });
     }
@@ -92,19 +101,35 @@ impl Session {
                 duration_ms: None,
                 work: None,
             };
-            out.push(Edit::Result { call: key.into(), result: Box::new(result), lane: None });
+            out.push(Edit::Result {
+                call: key.into(),
+                result: Box::new(result),
+                lane: None,
+            });
         });
     }
 
     fn edit(&mut self, path: &str, old: &str, new: &str) -> String {
         self.number += 1;
         let key = format!("e{}", self.number);
-        self.ask(&key, "edit", &[("file_path", path), ("old_string", old), ("new_string", new)]);
+        self.ask(
+            &key,
+            "edit",
+            &[
+                ("file_path", path),
+                ("old_string", old),
+                ("new_string", new),
+            ],
+        );
         key
     }
 
     fn loops(&self) -> Vec<String> {
-        self.loops.loops().iter().map(|run| loop_words(run, "x")).collect()
+        self.loops
+            .loops()
+            .iter()
+            .map(|run| loop_words(run, "x"))
+            .collect()
     }
 }
 
@@ -112,8 +137,17 @@ type All = (Vec<(usize, Text, Results)>, Vec<(EntryId, EntryId)>);
 
 fn all(loops: &Loops) -> All {
     let runs = loops.loops();
-    let runs = runs.iter().map(|run| (run.count(), run.tool().clone(), run.results())).collect();
-    (runs, loops.undone().map(|undone| (undone.edit.entry, undone.by.entry)).collect())
+    let runs = runs
+        .iter()
+        .map(|run| (run.count(), run.tool().clone(), run.results()))
+        .collect();
+    (
+        runs,
+        loops
+            .undone()
+            .map(|undone| (undone.edit.entry, undone.by.entry))
+            .collect(),
+    )
 }
 
 #[test]
@@ -130,15 +164,30 @@ fn three_equal_calls_are_a_loop() {
         };
         assert_eq!(session.loops(), expected);
     }
-    assert_eq!(session.loops.current(&session.transcript).unwrap().count(), 4);
+    assert_eq!(
+        session.loops.current(&session.transcript).unwrap().count(),
+        4
+    );
     assert_eq!(session.loops.entries().len(), 2, "the third and the fourth");
     session.call("bash", "cargo test --lib");
-    assert_eq!(session.loops.current(&session.transcript).unwrap().count(), 1, "it is over");
+    assert_eq!(
+        session.loops.current(&session.transcript).unwrap().count(),
+        1,
+        "it is over"
+    );
     (0..3).for_each(|_| drop(session.call("make", "all")));
     session.call("read", "a.rs");
-    assert_eq!(session.loops.current(&session.transcript).unwrap().count(), 3, "looking around ends no loop");
+    assert_eq!(
+        session.loops.current(&session.transcript).unwrap().count(),
+        3,
+        "looking around ends no loop"
+    );
     (0..9).for_each(|number| drop(session.call("read", &format!("{number}.rs"))));
-    assert_eq!(session.loops.current(&session.transcript).unwrap().count(), 1, "but time does");
+    assert_eq!(
+        session.loops.current(&session.transcript).unwrap().count(),
+        1,
+        "but time does"
+    );
     assert_eq!(session.loops().len(), 2, "but was one");
 }
 
@@ -213,11 +262,20 @@ fn a_sub_agent_whose_call_has_a_result_repeats_itself_no_more() {
     let mut session = Session::default();
     let task = session.call("task", "look");
     let call = Some(Text::from(task.as_str()));
-    session.feed(|out| out.meta(MetaEdit::Lane { name: "mate".into(), label: None, call }));
+    session.feed(|out| {
+        out.meta(MetaEdit::Lane {
+            name: "mate".into(),
+            label: None,
+            call,
+        });
+    });
     session.lane = Some("mate".into());
     (0..3).for_each(|_| drop(session.call("bash", "make")));
     let current = |session: &Session| {
-        session.loops.current(&session.transcript).map(|run| (run.tool().to_string(), run.count()))
+        session
+            .loops
+            .current(&session.transcript)
+            .map(|run| (run.tool().to_string(), run.count()))
     };
     assert_eq!(current(&session), Some(("bash".to_owned(), 3)));
     session.answer(&task, Verdict::Done, "nothing there");
@@ -244,7 +302,11 @@ fn arguments_that_grow_are_judged_as_they_stand() {
 fn calls_that_only_begin_alike_are_not_equal() {
     let mut session = Session::default();
     for (number, end) in ["a", "b", "c"].iter().enumerate() {
-        session.ask(&format!("k{number}"), "bash", &[("command", "cat <<EOF"), ("rest", end)]);
+        session.ask(
+            &format!("k{number}"),
+            "bash",
+            &[("command", "cat <<EOF"), ("rest", end)],
+        );
     }
     assert_eq!(session.loops(), [] as [&str; 0]);
 }

@@ -27,7 +27,10 @@ impl Cost {
     /// The same, knowing whether some of what was spent is recorded elsewhere.
     #[must_use]
     pub(crate) fn lacking(self, is_elsewhere: bool) -> Self {
-        Self { is_partial: self.is_partial || is_elsewhere, ..self }
+        Self {
+            is_partial: self.is_partial || is_elsewhere,
+            ..self
+        }
     }
 
     /// What several came to, with the marks of each; `None` of none.
@@ -48,7 +51,10 @@ impl Cost {
         let is_recorded = self.source.is_recorded() || other.source.is_recorded();
         let by_list = self.listed().zip(other.listed()).filter(|_| is_recorded);
         let mut unpriced_models = self.unpriced_models;
-        let new = other.unpriced_models.iter().filter(|model| !unpriced_models.contains(model));
+        let new = other
+            .unpriced_models
+            .iter()
+            .filter(|model| !unpriced_models.contains(model));
         let new: Vec<Name> = new.cloned().collect();
         unpriced_models.extend(new);
         Self {
@@ -162,7 +168,11 @@ impl Money {
                 Some(prices) => {
                     money.estimated = estimate(prices, &spent.unpriced);
                     money.estimates = 1;
-                    let is_known = spent.unpriced.classes.iter().all(|(class, _)| prices.knows(&class.terms));
+                    let is_known = spent
+                        .unpriced
+                        .classes
+                        .iter()
+                        .all(|(class, _)| prices.knows(&class.terms));
                     money.lacking = money.lacking.saturating_add(u32::from(!is_known));
                 }
                 None => money.unpriced = 1,
@@ -202,7 +212,11 @@ impl Money {
 
     /// As a cost; an empty name stands for models without a price.
     pub fn cost(&self) -> Cost {
-        let unpriced_models = if self.unpriced > 0 { vec![Name::default()] } else { Vec::new() };
+        let unpriced_models = if self.unpriced > 0 {
+            vec![Name::default()]
+        } else {
+            Vec::new()
+        };
         let is_partial = self.partial > 0 || self.lacking > 0;
         let is_comparable = self.is_recorded() && self.incomparable == 0 && self.unpriced == 0;
         Cost {
@@ -236,7 +250,12 @@ impl Money {
 
     /// The same of a part of what was recorded as a whole, without the marks of its estimates.
     pub(crate) fn covered(&self) -> Self {
-        Self { estimates: 0, unpriced: 0, partial: 0, ..*self }
+        Self {
+            estimates: 0,
+            unpriced: 0,
+            partial: 0,
+            ..*self
+        }
     }
 
     /// Takes away what another one comes to, but keeps its own sources.
@@ -267,7 +286,9 @@ pub fn of(totals: &Totals) -> Cost {
 /// The same of a part of a session. With `has_prompts` the session records the prompts of all its requests as one sum, so
 /// that a request without its own lacks nothing.
 pub(crate) fn of_part(totals: &Totals, has_prompts: bool) -> Cost {
-    let Some(usd) = totals.run_cost() else { return of_models(&totals.by_model(), has_prompts) };
+    let Some(usd) = totals.run_cost() else {
+        return of_models(&totals.by_model(), has_prompts);
+    };
     let listed: Option<i128> = listed(totals).into_iter().map(|(_, picos)| picos).sum();
     let recorded = Cost {
         usd: Some(usd),
@@ -282,7 +303,10 @@ pub(crate) fn of_part(totals: &Totals, has_prompts: bool) -> Cost {
     } else {
         recorded.with(&of_models(totals.open_by_model(), has_prompts))
     };
-    Cost { by_list: listed.map(self::usd), ..cost }
+    Cost {
+        by_list: listed.map(self::usd),
+        ..cost
+    }
 }
 
 /// What tokens of runs and requests come to by list prices, by model: requests as they are, and what runs count beyond
@@ -290,7 +314,11 @@ pub(crate) fn of_part(totals: &Totals, has_prompts: bool) -> Cost {
 pub(crate) fn listed(totals: &Totals) -> Vec<(Name, Option<i128>)> {
     let of_model = |(model, spent): (Name, ToPrice)| {
         let prices = prices::of_model(&model);
-        let picos = if spent.is_nothing() { Some(0) } else { prices.map(|prices| estimate(prices, &spent)) };
+        let picos = if spent.is_nothing() {
+            Some(0)
+        } else {
+            prices.map(|prices| estimate(prices, &spent))
+        };
         (model, picos)
     };
     totals.to_price().into_iter().map(of_model).collect()
@@ -307,13 +335,22 @@ fn of_models(models: &[(Name, Spent)], has_prompts: bool) -> Cost {
             money.partial = money.partial.saturating_sub(spent.without_prompt);
         }
     }
-    Cost { unpriced_models, ..money.cost() }
+    Cost {
+        unpriced_models,
+        ..money.cost()
+    }
 }
 
 /// The cost of one request.
 pub(crate) fn of_request(usage: &Usage, model: Option<&Name>) -> Cost {
     let mut totals = Totals::default();
-    totals.add(&Usage { scope: Scope::Request, ..usage.clone() }, model);
+    totals.add(
+        &Usage {
+            scope: Scope::Request,
+            ..usage.clone()
+        },
+        model,
+    );
     of(&totals)
 }
 
@@ -328,10 +365,15 @@ mod tests {
     #[test]
     fn a_part_of_the_tokens_costs_at_least_so_much() {
         let name = Text::clean("claude-opus-4-6");
-        for (is_partial, cost, lacks_some) in
-            [(true, None, true), (false, None, false), (true, Some(0.5), false)]
-        {
-            let usage = Usage { is_partial, ..spent(10, cost) };
+        for (is_partial, cost, lacks_some) in [
+            (true, None, true),
+            (false, None, false),
+            (true, Some(0.5), false),
+        ] {
+            let usage = Usage {
+                is_partial,
+                ..spent(10, cost)
+            };
             assert_eq!(of_request(&usage, Some(&name)).lacks_some(), lacks_some);
         }
     }
@@ -339,34 +381,65 @@ mod tests {
     #[test]
     fn output_alone_is_not_all_that_was_paid() {
         let name = Text::clean("claude-opus-4-6");
-        let output = Usage { output: Some(100), ..Usage::default() };
+        let output = Usage {
+            output: Some(100),
+            ..Usage::default()
+        };
         let mut totals = Totals::default();
         totals.add(&output, Some(&name));
         assert!(of(&totals).is_partial);
-        let prompts = Usage { scope: Scope::Extra, input: Some(1_000), ..Usage::default() };
+        let prompts = Usage {
+            scope: Scope::Extra,
+            input: Some(1_000),
+            ..Usage::default()
+        };
         totals.add(&prompts, Some(&name));
-        assert!(!of(&totals).is_partial, "the prompts of all requests are recorded as one sum");
+        assert!(
+            !of(&totals).is_partial,
+            "the prompts of all requests are recorded as one sum"
+        );
     }
 
     #[test]
     fn a_run_that_has_not_ended_comes_on_top() {
         let name = Text::clean("claude-opus-4-6");
         let mut totals = Totals::default();
-        let run = |input, cost| Usage { scope: Scope::Run, ..spent(input, cost) };
-        let open = Usage { scope: Scope::Open, is_partial: true, ..spent(1_000_000, None) };
+        let run = |input, cost| Usage {
+            scope: Scope::Run,
+            ..spent(input, cost)
+        };
+        let open = Usage {
+            scope: Scope::Open,
+            is_partial: true,
+            ..spent(1_000_000, None)
+        };
         totals.add(&spent(1_000_000, None), Some(&name));
         totals.add(&run(10, Some(4.0)), Some(&name));
         assert_eq!((of(&totals).usd, totals.sum().input.total), (Some(4.0), 10));
         totals.add(&open, Some(&name));
         let cost = of(&totals);
-        assert_eq!((cost.usd, cost.source, cost.is_partial), (Some(9.0), CostSource::Mixed, true));
-        assert_eq!((totals.sum().input.total, totals.is_covered()), (1_000_010, false));
+        assert_eq!(
+            (cost.usd, cost.source, cost.is_partial),
+            (Some(9.0), CostSource::Mixed, true)
+        );
+        assert_eq!(
+            (totals.sum().input.total, totals.is_covered()),
+            (1_000_010, false)
+        );
         totals.remove(&open, Some(&name));
-        assert_eq!((of(&totals).usd, of(&totals).source), (Some(4.0), CostSource::Recorded));
+        assert_eq!(
+            (of(&totals).usd, of(&totals).source),
+            (Some(4.0), CostSource::Recorded)
+        );
     }
 
     fn spent(input: u64, cost: Option<f64>) -> Usage {
-        Usage { input: Some(input), output: Some(0), cost, ..Usage::default() }
+        Usage {
+            input: Some(input),
+            output: Some(0),
+            cost,
+            ..Usage::default()
+        }
     }
 
     #[test]
@@ -374,11 +447,26 @@ mod tests {
         let name = Text::clean("claude-opus-4-6");
         let mut totals = Totals::default();
         totals.add(&spent(1_000_000, None), Some(&name));
-        totals.add(&Usage { scope: Scope::Total, ..spent(10, Some(4.0)) }, Some(&name));
-        assert_eq!((totals.sum().input.total, of(&totals).usd), (1_000_000, Some(4.0)));
+        totals.add(
+            &Usage {
+                scope: Scope::Total,
+                ..spent(10, Some(4.0))
+            },
+            Some(&name),
+        );
+        assert_eq!(
+            (totals.sum().input.total, of(&totals).usd),
+            (1_000_000, Some(4.0))
+        );
         let open = spent(7, None);
         totals.add(&open, Some(&name));
-        totals.add(&Usage { scope: Scope::Open, ..open }, Some(&name));
+        totals.add(
+            &Usage {
+                scope: Scope::Open,
+                ..open
+            },
+            Some(&name),
+        );
         let cost = of(&totals);
         assert_eq!(
             (totals.sum().input.total, cost.usd, cost.by_list),
@@ -388,13 +476,19 @@ mod tests {
 
     #[test]
     fn recorded_cost_beats_the_table() {
-        let cost = of_request(&spent(1_000_000, Some(0.5)), Some(&Text::clean("claude-opus-4-6")));
+        let cost = of_request(
+            &spent(1_000_000, Some(0.5)),
+            Some(&Text::clean("claude-opus-4-6")),
+        );
         assert_eq!((cost.usd, cost.source), (Some(0.5), CostSource::Recorded));
     }
 
     #[test]
     fn estimates_are_marked() {
-        let cost = of_request(&spent(1_000_000, None), Some(&Text::clean("claude-opus-4-6")));
+        let cost = of_request(
+            &spent(1_000_000, None),
+            Some(&Text::clean("claude-opus-4-6")),
+        );
         assert_eq!((cost.usd, cost.source), (Some(5.0), CostSource::Estimated));
     }
 
@@ -408,9 +502,15 @@ mod tests {
     #[test]
     fn parts_of_both_kinds_are_mixed() {
         let mut totals = Totals::default();
-        totals.add(&spent(1_000_000, None), Some(&Text::clean("claude-opus-4-6")));
+        totals.add(
+            &spent(1_000_000, None),
+            Some(&Text::clean("claude-opus-4-6")),
+        );
         totals.add(&spent(10, Some(0.25)), Some(&Text::clean("unheard-of-5")));
-        assert_eq!((of(&totals).usd, of(&totals).source), (Some(5.25), CostSource::Mixed));
+        assert_eq!(
+            (of(&totals).usd, of(&totals).source),
+            (Some(5.25), CostSource::Mixed)
+        );
         totals.add(&spent(10, None), Some(&Text::clean("unheard-of-2")));
         assert_eq!(of(&totals).unpriced_models, [Text::clean("unheard-of-2")]);
     }
@@ -428,7 +528,10 @@ mod tests {
         assert_eq!(words(&[&recorded, &unpriced, &unpriced]).unwrap(), "$0.50+");
         assert_eq!(words(&[&unpriced]), None);
         let sum = Cost::sum([&unpriced, &unpriced, &estimated]).unwrap();
-        assert_eq!((sum.source, sum.unpriced_models), (CostSource::Mixed, vec![unheard]));
+        assert_eq!(
+            (sum.source, sum.unpriced_models),
+            (CostSource::Mixed, vec![unheard])
+        );
         // What list prices come to is told beside what an agent recorded; an estimate is that itself.
         let by_list = |costs: &[&Cost]| Cost::sum(costs.iter().copied()).unwrap().by_list;
         assert_eq!(by_list(&[&estimated, &estimated]), None);
@@ -449,8 +552,21 @@ mod tests {
     #[test]
     fn the_cost_of_a_run_beats_that_of_its_requests() {
         let mut totals = Totals::default();
-        totals.add(&spent(1_000_000, None), Some(&Text::clean("claude-opus-4-6")));
-        totals.add(&Usage { scope: Scope::Fallback, cost: Some(4.0), ..Usage::default() }, None);
-        assert_eq!((of(&totals).usd, of(&totals).source), (Some(4.0), CostSource::Recorded));
+        totals.add(
+            &spent(1_000_000, None),
+            Some(&Text::clean("claude-opus-4-6")),
+        );
+        totals.add(
+            &Usage {
+                scope: Scope::Fallback,
+                cost: Some(4.0),
+                ..Usage::default()
+            },
+            None,
+        );
+        assert_eq!(
+            (of(&totals).usd, of(&totals).source),
+            (Some(4.0), CostSource::Recorded)
+        );
     }
 }

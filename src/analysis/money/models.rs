@@ -8,7 +8,9 @@ pub fn canonical(name: &str) -> String {
     let name = name.trim().to_ascii_lowercase();
     let name = name.rsplit('/').next().unwrap_or_default();
     // Bedrock writes `region.vendor.model-v1:0`.
-    let name = name.rsplit_once("anthropic.").map_or(name, |(_, model)| model);
+    let name = name
+        .rsplit_once("anthropic.")
+        .map_or(name, |(_, model)| model);
     let name = name.split(['@', ':', '[']).next().unwrap_or_default();
     let name = without_version(name);
     let name = name.strip_suffix("-latest").unwrap_or(name);
@@ -20,7 +22,9 @@ pub fn canonical(name: &str) -> String {
     }
     // Anthropic writes `4-5`, OpenRouter and Copilot write `4.5`; `4-0` is an alias of `4`.
     let name = name.replace('.', "-");
-    name.strip_suffix("-4-0").map(|family| format!("{family}-4")).unwrap_or(name)
+    name.strip_suffix("-4-0")
+        .map(|family| format!("{family}-4"))
+        .unwrap_or(name)
 }
 
 /// Whether a list price applies to a model of this name: not if a gateway gives it away (`…:free`), not if it runs on
@@ -34,7 +38,11 @@ pub(crate) fn has_list_price(name: &str) -> bool {
     let tag = last.split_once(':').map(|(_, tag)| tag);
     let is_sold_on = path.split('/').any(|part| {
         let seller = SELLERS.iter().find(|(seller, _)| *seller == part);
-        seller.is_some_and(|(_, models)| !models.iter().any(|model| canonical(last).starts_with(model)))
+        seller.is_some_and(|(_, models)| {
+            !models
+                .iter()
+                .any(|model| canonical(last).starts_with(model))
+        })
     });
     !is_sold_on
         && !path.split('/').any(is_own)
@@ -71,7 +79,10 @@ const OWN_PROVIDERS: [&str; 22] = [
 /// were compared with those of the makers in the table of litellm; OpenRouter takes nothing for what only the maker
 /// sells, but whose machines an open model runs on is not told.
 const SELLERS: [(&str, &[&str]); 22] = [
-    ("openrouter", &["claude", "gpt-", "o1", "o3", "o4", "gemini", "grok"]),
+    (
+        "openrouter",
+        &["claude", "gpt-", "o1", "o3", "o4", "gemini", "grok"],
+    ),
     ("azure", &["gpt-", "o1", "o3", "o4"]),
     ("azure_ai", &["claude", "gpt-"]),
     ("vertex_ai", &["claude", "gemini"]),
@@ -100,7 +111,9 @@ fn is_tag_of_ollama(tag: &str) -> bool {
     let size = tag.split('-').next().unwrap_or_default();
     let number = size.strip_suffix(['b', 'm']).unwrap_or_default();
     let is_size = number.starts_with(|c: char| c.is_ascii_digit())
-        && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        && number
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.');
     is_size || tag == "latest" || tag == "cloud" || tag.ends_with("-cloud")
 }
 
@@ -109,7 +122,10 @@ fn is_tag_of_ollama(tag: &str) -> bool {
 /// there since version 4.5.
 pub(crate) fn is_regional(name: &str) -> bool {
     let name = name.trim().to_ascii_lowercase();
-    if ["azure/us/", "azure/eu/"].iter().any(|region| name.starts_with(region)) {
+    if ["azure/us/", "azure/eu/"]
+        .iter()
+        .any(|region| name.starts_with(region))
+    {
         return true;
     }
     let name = name.rsplit('/').next().unwrap_or_default();
@@ -122,7 +138,10 @@ pub(crate) fn is_regional(name: &str) -> bool {
 
 /// The version of a model of Anthropic's by its canonical name: `claude-opus-4-1` is 4.1.
 fn version(name: &str) -> Option<(u32, u32)> {
-    let mut parts = name.strip_prefix("claude-")?.split('-').filter_map(|part| part.parse().ok());
+    let mut parts = name
+        .strip_prefix("claude-")?
+        .split('-')
+        .filter_map(|part| part.parse().ok());
     Some((parts.next()?, parts.next().unwrap_or(0)))
 }
 
@@ -140,8 +159,9 @@ fn without_version(name: &str) -> &str {
 
 /// Strips `-20250929` and `-2025-09-29`.
 fn without_date(name: &str) -> &str {
-    let is_number =
-        |part: &str, digits: usize| part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = |part: &str, digits: usize| {
+        part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit())
+    };
     if let Some((model, date)) = name.rsplit_once('-')
         && is_number(date, 8)
     {
@@ -176,7 +196,10 @@ mod tests {
         ] {
             assert_eq!(canonical(name), "claude-opus-4-1", "{name}");
         }
-        assert_eq!(canonical("claude-sonnet-4-0"), canonical("claude-sonnet-4-20250514"));
+        assert_eq!(
+            canonical("claude-sonnet-4-0"),
+            canonical("claude-sonnet-4-20250514")
+        );
         assert_eq!(canonical("gpt-4o-2024-08-06"), "gpt-4o");
         assert_eq!(canonical("openai/gpt-5.1-codex"), "gpt-5.1-codex");
         assert_eq!(canonical("claude-3-5-sonnet-latest"), "claude-3-5-sonnet");
@@ -238,6 +261,9 @@ mod tests {
 
     #[test]
     fn a_suffix_with_its_own_price_stays() {
-        assert_eq!(canonical("anthropic/claude-opus-4.8-fast"), "claude-opus-4-8-fast");
+        assert_eq!(
+            canonical("anthropic/claude-opus-4.8-fast"),
+            "claude-opus-4-8-fast"
+        );
     }
 }

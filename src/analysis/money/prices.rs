@@ -14,7 +14,8 @@ use crate::model::timestamp::Timestamp;
 use crate::model::totals::{Class, PROMPT_LIMITS, ToPrice, Tokens};
 use crate::model::usage::Usage;
 
-static BUILT_IN: LazyLock<Table> = LazyLock::new(|| read(include_str!("../../../assets/prices.json")));
+static BUILT_IN: LazyLock<Table> =
+    LazyLock::new(|| read(include_str!("../../../assets/prices.json")));
 static REPLACEMENT: OnceLock<Table> = OnceLock::new();
 static OWN: OnceLock<HashMap<String, Prices>> = OnceLock::new();
 
@@ -86,13 +87,20 @@ impl Prices {
 
     /// Whether all of these terms have a price.
     pub(crate) fn knows(&self, terms: &[Name]) -> bool {
-        terms.iter().all(|term| self.terms.contains_key(term.as_str()))
+        terms
+            .iter()
+            .all(|term| self.terms.contains_key(term.as_str()))
     }
 
     /// What they are where Bedrock runs the model within a region.
     fn within_region(&self) -> Self {
         let more = |rates: &Rates| rates.map(|rate| rate + rate / 10);
-        let all = |above: &[(u64, Rates)]| above.iter().map(|(limit, rates)| (*limit, more(rates))).collect();
+        let all = |above: &[(u64, Rates)]| {
+            above
+                .iter()
+                .map(|(limit, rates)| (*limit, more(rates)))
+                .collect()
+        };
         let term = |term: &Term| match term {
             Term::Rates(rates, above) => Term::Rates(more(rates), all(above)),
             Term::Times(hundredths) => Term::Times(*hundredths),
@@ -100,15 +108,25 @@ impl Prices {
         Self {
             rates: more(&self.rates),
             above: all(&self.above),
-            terms: self.terms.iter().map(|(name, of)| (name.clone(), term(of))).collect(),
+            terms: self
+                .terms
+                .iter()
+                .map(|(name, of)| (name.clone(), term(of)))
+                .collect(),
             ..self.clone()
         }
     }
 
     /// The rates of a request with a prompt of so many tokens.
     pub(crate) fn rates_of(&self, prompt: u64) -> Rates {
-        let surpassed = PROMPT_LIMITS.iter().filter(|limit| prompt > **limit).count();
-        self.rates_at(&self.tier(&Class { surpassed, terms: Vec::new() }))
+        let surpassed = PROMPT_LIMITS
+            .iter()
+            .filter(|limit| prompt > **limit)
+            .count();
+        self.rates_at(&self.tier(&Class {
+            surpassed,
+            terms: Vec::new(),
+        }))
     }
 
     /// Which of the prices a record of usage is charged by.
@@ -117,49 +135,82 @@ impl Prices {
     }
 
     fn tier(&self, class: &Class) -> Tier {
-        let limit = class.surpassed.checked_sub(1).and_then(|n| PROMPT_LIMITS.get(n)).copied().unwrap_or(0);
+        let limit = class
+            .surpassed
+            .checked_sub(1)
+            .and_then(|n| PROMPT_LIMITS.get(n))
+            .copied()
+            .unwrap_or(0);
         let (_, above) = self.rates_on(&class.terms);
-        let above = above.iter().rfind(|(above, _)| *above <= limit).map(|(above, _)| *above);
-        Tier { above, terms: class.terms.clone() }
+        let above = above
+            .iter()
+            .rfind(|(above, _)| *above <= limit)
+            .map(|(above, _)| *above);
+        Tier {
+            above,
+            terms: class.terms.clone(),
+        }
     }
 
     /// The rates of a tier. Terms without a price change nothing.
     pub(crate) fn rates_at(&self, tier: &Tier) -> Rates {
         let (usual, above) = self.rates_on(&tier.terms);
-        let of_limit = |limit: u64| above.iter().find(|(known, _)| *known == limit).map(|(_, rates)| *rates);
+        let of_limit = |limit: u64| {
+            above
+                .iter()
+                .find(|(known, _)| *known == limit)
+                .map(|(_, rates)| *rates)
+        };
         let rates = tier.above.and_then(of_limit).unwrap_or(usual);
-        let times = tier.terms.iter().filter_map(|term| match self.terms.get(term.as_str())? {
-            Term::Times(hundredths) => Some(*hundredths),
-            Term::Rates(..) => None,
-        });
-        times.fold(rates, |rates, times| rates.map(|rate| rate.saturating_mul(times) / 100))
+        let times = tier
+            .terms
+            .iter()
+            .filter_map(|term| match self.terms.get(term.as_str())? {
+                Term::Times(hundredths) => Some(*hundredths),
+                Term::Rates(..) => None,
+            });
+        times.fold(rates, |rates, times| {
+            rates.map(|rate| rate.saturating_mul(times) / 100)
+        })
     }
 
     fn rates_on(&self, terms: &[Name]) -> (Rates, &[(u64, Rates)]) {
-        let own = terms.iter().find_map(|term| match self.terms.get(term.as_str())? {
-            Term::Rates(rates, above) => Some((*rates, above.as_slice())),
-            Term::Times(_) => None,
-        });
+        let own = terms
+            .iter()
+            .find_map(|term| match self.terms.get(term.as_str())? {
+                Term::Rates(rates, above) => Some((*rates, above.as_slice())),
+                Term::Times(_) => None,
+            });
         own.unwrap_or((self.rates, &self.above))
     }
 }
 
 /// USD × 10⁻¹².
 fn product(rates: &Rates, tokens: &Tokens) -> u128 {
-    rates.iter().zip(tokens).map(|(rate, n)| u128::from(*rate) * u128::from(*n)).sum()
+    rates
+        .iter()
+        .zip(tokens)
+        .map(|(rate, n)| u128::from(*rate) * u128::from(*n))
+        .sum()
 }
 
 /// The prices of a model, however its name is spelled: the reader's own, else those of the table.
 pub(crate) fn of_model(name: &str) -> Option<&'static Prices> {
     let own = OWN.get();
-    if let Some(prices) = own.and_then(|own| own.get(name).or_else(|| own.get(&models::canonical(name)))) {
+    if let Some(prices) =
+        own.and_then(|own| own.get(name).or_else(|| own.get(&models::canonical(name))))
+    {
         return Some(prices);
     }
     if !models::has_list_price(name) {
         return None;
     }
     let table = table();
-    let models = if models::is_regional(name) { &table.regional } else { &table.models };
+    let models = if models::is_regional(name) {
+        &table.regional
+    } else {
+        &table.models
+    };
     models.get(models::canonical(name).as_str())
 }
 
@@ -184,7 +235,9 @@ pub fn install(own: Vec<(String, Prices)>) {
         let row = table().models.get(models::canonical(&name).as_str());
         let times = row.into_iter().flat_map(|row| &row.terms);
         let times = times.filter(|(_, term)| matches!(term, Term::Times(_)));
-        let terms = times.map(|(name, term)| (name.clone(), term.clone())).collect();
+        let terms = times
+            .map(|(name, term)| (name.clone(), term.clone()))
+            .collect();
         (name, Prices { terms, ..prices })
     };
     // A second call would give one session two prices.
@@ -200,13 +253,17 @@ const HIGHEST: u64 = 1_000_000_000_000_000;
 /// is why nothing of it can.
 pub fn replace_table(text: &str) -> Result<Vec<String>, String> {
     let json = serde_json::from_str::<Value>(text);
-    let mut json = json.map_err(|error| format!("{}:{}: no JSON ({error})", error.line(), error.column()))?;
+    let mut json =
+        json.map_err(|error| format!("{}:{}: no JSON ({error})", error.line(), error.column()))?;
     let (mut mistakes, mut more) = (Vec::new(), 0);
     if let Some(models) = json.get_mut("models").and_then(Value::as_object_mut) {
         models.retain(|name, of| match mistake(of) {
             None => true,
             Some(what) if mistakes.len() < MISTAKES => {
-                let at = text.find(&format!("\"{name}\"")).and_then(|at| text.get(..at)).unwrap_or_default();
+                let at = text
+                    .find(&format!("\"{name}\""))
+                    .and_then(|at| text.get(..at))
+                    .unwrap_or_default();
                 let line = at.matches('\n').count() + 1;
                 mistakes.push(format!("{line}: the prices of {name} are not used: {what}"));
                 false
@@ -231,7 +288,8 @@ pub fn replace_table(text: &str) -> Result<Vec<String>, String> {
 
 /// Why the prices of a model, or those on other terms in them, cannot be used.
 fn mistake(prices: &Value) -> Option<String> {
-    let is_rate = |member: &str| MEMBERS.contains(&member) || ["search", "window"].contains(&member);
+    let is_rate =
+        |member: &str| MEMBERS.contains(&member) || ["search", "window"].contains(&member);
     let wrong = |(name, value): (&String, &Value)| match value {
         Value::Object(_) => inner_mistake(value).map(|what| format!("{name}.{what}")),
         Value::Number(number) if number.as_u64().is_some_and(|rate| rate <= HIGHEST) => None,
@@ -239,8 +297,14 @@ fn mistake(prices: &Value) -> Option<String> {
         _ if is_rate(name) => Some(format!("{name} is no number")),
         _ => None,
     };
-    let first = prices.as_object().and_then(|members| members.iter().find_map(wrong));
-    first.or_else(|| rates(prices, None).is_none().then(|| "input and output are wanted".to_owned()))
+    let first = prices
+        .as_object()
+        .and_then(|members| members.iter().find_map(wrong));
+    first.or_else(|| {
+        rates(prices, None)
+            .is_none()
+            .then(|| "input and output are wanted".to_owned())
+    })
 }
 
 /// The same of what is in them: limits, terms.
@@ -250,25 +314,54 @@ fn inner_mistake(inner: &Value) -> Option<String> {
         _ if value.as_u64().is_some_and(|rate| rate <= HIGHEST) => None,
         _ => Some(format!("{name} is no whole number from 0 to 10¹⁵")),
     };
-    inner.as_object().and_then(|members| members.iter().find_map(wrong))
+    inner
+        .as_object()
+        .and_then(|members| members.iter().find_map(wrong))
 }
 
 /// An unreadable table would leave every model without a price; a test reads it.
 fn read(text: &str) -> Table {
-    serde_json::from_str::<Value>(text).map(|json| table_of(&json)).unwrap_or_default()
+    serde_json::from_str::<Value>(text)
+        .map(|json| table_of(&json))
+        .unwrap_or_default()
 }
 
 fn table_of(json: &Value) -> Table {
-    let word = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or("").to_owned();
-    let models = json.get("models").and_then(Value::as_object).into_iter().flatten();
-    let models: HashMap<String, Prices> =
-        models.filter_map(|(name, of)| Some((name.clone(), prices(of)?))).collect();
-    let regional = models.iter().map(|(name, prices)| (name.clone(), prices.within_region())).collect();
-    Table { date: word(json, "date"), source: word(json, "source"), models, regional }
+    let word = |value: &Value, name: &str| {
+        value
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or("")
+            .to_owned()
+    };
+    let models = json
+        .get("models")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten();
+    let models: HashMap<String, Prices> = models
+        .filter_map(|(name, of)| Some((name.clone(), prices(of)?)))
+        .collect();
+    let regional = models
+        .iter()
+        .map(|(name, prices)| (name.clone(), prices.within_region()))
+        .collect();
+    Table {
+        date: word(json, "date"),
+        source: word(json, "source"),
+        models,
+        regional,
+    }
 }
 
 /// The rates of a model by name.
-const MEMBERS: [&str; 5] = ["input", "output", "cache_read", "cache_write_5m", "cache_write_1h"];
+const MEMBERS: [&str; 5] = [
+    "input",
+    "output",
+    "cache_read",
+    "cache_write_5m",
+    "cache_write_1h",
+];
 
 /// Members of a model that are no terms, but are objects as those are.
 const NO_TERMS: [&str; 2] = ["above", "times"];
@@ -281,7 +374,11 @@ fn prices(json: &Value) -> Option<Prices> {
         let rates = self::rates(of, Some(rates))?;
         Some((name.clone(), Term::Rates(rates, above(of, rates))))
     });
-    let times = json.get("times").and_then(Value::as_object).into_iter().flatten();
+    let times = json
+        .get("times")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten();
     let times = times.filter_map(|(name, of)| Some((name.clone(), Term::Times(of.as_u64()?))));
     Some(Prices {
         rates,
@@ -289,29 +386,46 @@ fn prices(json: &Value) -> Option<Prices> {
         terms: own.chain(times).collect(),
         search: json.get("search").and_then(Value::as_u64).unwrap_or(0),
         window: json.get("window").and_then(Value::as_u64),
-        source: json.get("source").and_then(Value::as_str).unwrap_or("").to_owned(),
+        source: json
+            .get("source")
+            .and_then(Value::as_str)
+            .unwrap_or("")
+            .to_owned(),
     })
 }
 
 /// The rates of long prompts, the smallest limit first.
 fn above(json: &Value, usual: Rates) -> Vec<(u64, Rates)> {
-    let limits = json.get("above").and_then(Value::as_object).into_iter().flatten();
-    let mut above: Vec<(u64, Rates)> =
-        limits.filter_map(|(limit, of)| Some((limit.parse().ok()?, rates(of, Some(usual))?))).collect();
+    let limits = json
+        .get("above")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten();
+    let mut above: Vec<(u64, Rates)> = limits
+        .filter_map(|(limit, of)| Some((limit.parse().ok()?, rates(of, Some(usual))?)))
+        .collect();
     above.sort_unstable();
     above
 }
 
 /// Rates by name. What is not named costs what it costs otherwise, or as much as input.
 fn rates(json: &Value, otherwise: Option<Rates>) -> Option<Rates> {
-    let [input, output, read, short, long] = MEMBERS.map(|name| json.get(name).and_then(Value::as_u64));
+    let [input, output, read, short, long] =
+        MEMBERS.map(|name| json.get(name).and_then(Value::as_u64));
     let base = otherwise.unwrap_or_default();
     let input = input.or(otherwise.map(|_| base[0]))?;
     let output = output.or(otherwise.map(|_| base[1]))?;
-    let or_input =
-        |rate: Option<u64>, usual: u64| rate.unwrap_or(if usual == base[0] { input } else { usual });
+    let or_input = |rate: Option<u64>, usual: u64| {
+        rate.unwrap_or(if usual == base[0] { input } else { usual })
+    };
     let short_rate = or_input(short, base[3]);
-    Some([input, output, or_input(read, base[2]), short_rate, or_input(long, base[4])])
+    Some([
+        input,
+        output,
+        or_input(read, base[2]),
+        short_rate,
+        or_input(long, base[4]),
+    ])
 }
 
 #[cfg(test)]
@@ -324,13 +438,24 @@ mod tests {
     fn every_model_of_the_table_has_rates_a_window_and_a_source() {
         let table = &*BUILT_IN;
         assert!(table.models.len() > 150, "{}", table.models.len());
-        assert!(table.source.contains("litellm") && table.date.starts_with("20"), "{}", table.source);
+        assert!(
+            table.source.contains("litellm") && table.date.starts_with("20"),
+            "{}",
+            table.source
+        );
         let json: serde_json::Value =
             serde_json::from_str(include_str!("../../../assets/prices.json")).unwrap();
-        assert_eq!(json["models"].as_object().unwrap().len(), table.models.len(), "a model is unreadable");
+        assert_eq!(
+            json["models"].as_object().unwrap().len(),
+            table.models.len(),
+            "a model is unreadable"
+        );
         for (name, prices) in &table.models {
             assert!(prices.rates[0] > 0 && prices.rates[1] > 0, "{name}");
-            assert!(prices.rates[2] <= prices.rates[0], "{name}: a cache read costs more than input");
+            assert!(
+                prices.rates[2] <= prices.rates[0],
+                "{name}: a cache read costs more than input"
+            );
             for (limit, _) in &prices.above {
                 assert!(
                     PROMPT_LIMITS.contains(limit),
@@ -369,16 +494,28 @@ mod tests {
 
     #[test]
     fn what_is_no_table_replaces_none() {
-        for text in
-            ["", "[]", r#"{"models":{}}"#, r#"{"date":"soon","models":{"a-1":{"input":1,"output":1}}}"#]
-        {
+        for text in [
+            "",
+            "[]",
+            r#"{"models":{}}"#,
+            r#"{"date":"soon","models":{"a-1":{"input":1,"output":1}}}"#,
+        ] {
             assert!(replace_table(text).is_err(), "{text}");
         }
     }
 
     fn on(terms: &[&str], tokens: [u64; 5]) -> ToPrice {
         let terms = terms.iter().copied().map(Text::from).collect();
-        ToPrice { classes: vec![(Class { surpassed: 0, terms }, tokens)], searches: 0 }
+        ToPrice {
+            classes: vec![(
+                Class {
+                    surpassed: 0,
+                    terms,
+                },
+                tokens,
+            )],
+            searches: 0,
+        }
     }
 
     #[test]
@@ -386,8 +523,14 @@ mod tests {
         let opus = of_model("claude-opus-4-6").unwrap();
         let usd = |spent: &ToPrice| opus.picos(spent) as f64 / 1e12;
         let first = usd(&on(&[], [1_000_000, 100_000, 2_000_000, 100_000, 10_000]));
-        assert!((first - (5.0 + 2.5 + 1.0 + 0.625 + 0.1)).abs() < 1e-9, "{first}");
-        let searches = ToPrice { searches: 3, ..ToPrice::default() };
+        assert!(
+            (first - (5.0 + 2.5 + 1.0 + 0.625 + 0.1)).abs() < 1e-9,
+            "{first}"
+        );
+        let searches = ToPrice {
+            searches: 3,
+            ..ToPrice::default()
+        };
         assert!((usd(&searches) - 0.03).abs() < 1e-9);
     }
 
@@ -407,20 +550,45 @@ mod tests {
         ] {
             let prices = of_model(model).unwrap();
             let terms: Vec<Text> = terms.iter().copied().map(Text::from).collect();
-            assert_eq!(prices.knows(&terms), expected.is_some(), "{model} {terms:?}");
-            let spent = ToPrice { classes: vec![(Class { surpassed: 0, terms }, million)], searches: 0 };
+            assert_eq!(
+                prices.knows(&terms),
+                expected.is_some(),
+                "{model} {terms:?}"
+            );
+            let spent = ToPrice {
+                classes: vec![(
+                    Class {
+                        surpassed: 0,
+                        terms,
+                    },
+                    million,
+                )],
+                searches: 0,
+            };
             let usd = prices.picos(&spent) as f64 / 1e12;
             let usual = prices.rates[0] as f64 / 1e6;
-            assert!((usd - expected.unwrap_or(usual)).abs() < 1e-9, "{model} {spent:?}: {usd}");
+            assert!(
+                (usd - expected.unwrap_or(usual)).abs() < 1e-9,
+                "{model} {spent:?}: {usd}"
+            );
         }
     }
 
     #[test]
     fn half_of_a_batch_is_half_of_each_kind() {
-        for model in ["claude-opus-4-6", "claude-haiku-4-5", "claude-sonnet-4", "claude-opus-5-5"] {
+        for model in [
+            "claude-opus-4-6",
+            "claude-haiku-4-5",
+            "claude-sonnet-4",
+            "claude-opus-5-5",
+        ] {
             let prices = of_model(model).unwrap();
             let all = [1_000_000; 5];
-            assert_eq!(prices.picos(&on(&["batch"], all)) * 2, prices.picos(&on(&[], all)), "{model}");
+            assert_eq!(
+                prices.picos(&on(&["batch"], all)) * 2,
+                prices.picos(&on(&[], all)),
+                "{model}"
+            );
         }
     }
 
@@ -432,9 +600,15 @@ mod tests {
             ..Prices::default()
         };
         let rate = |prompt| prices.rates_of(prompt)[0];
-        assert_eq!([rate(200_000), rate(200_001), rate(300_000), rate(512_001)], [1, 2, 2, 3]);
+        assert_eq!(
+            [rate(200_000), rate(200_001), rate(300_000), rate(512_001)],
+            [1, 2, 2, 3]
+        );
         let gpt = of_model("gpt-5.4").unwrap();
-        assert_eq!([gpt.rates_of(272_000)[0], gpt.rates_of(272_001)[0]], [2_500_000, 5_000_000]);
+        assert_eq!(
+            [gpt.rates_of(272_000)[0], gpt.rates_of(272_001)[0]],
+            [2_500_000, 5_000_000]
+        );
         assert_eq!(product(&[2, 0, 0, 0, 1], &[10, 5, 5, 5, 7]), 27);
     }
 }

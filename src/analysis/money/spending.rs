@@ -111,7 +111,12 @@ impl EntrySpending {
         let answers = matches!(entry.role, Role::Assistant | Role::Harness);
         let spent = |usage: &Usage| {
             let (what, model) = (purpose(usage)?, entry.model.clone().unwrap_or_default());
-            Some(Spent { what, usage: usage.clone(), model, at: entry.at })
+            Some(Spent {
+                what,
+                usage: usage.clone(),
+                model,
+                at: entry.at,
+            })
         };
         let one = Self {
             spent: entry.usage.as_deref().and_then(spent),
@@ -162,9 +167,19 @@ impl Carried {
                 stopped.fate = Fate::Aborted;
             }
             *last = None;
-            let Some(Spent { what, usage, model, at }) = &one.spent else { continue };
+            let Some(Spent {
+                what,
+                usage,
+                model,
+                at,
+            }) = &one.spent
+            else {
+                continue;
+            };
             *last = one.can_be_stopped.then_some(carried.charges.len());
-            let prices = *known.entry(model.clone()).or_insert_with(|| prices::of_model(model));
+            let prices = *known
+                .entry(model.clone())
+                .or_insert_with(|| prices::of_model(model));
             carried.charges.push(Charge {
                 what: *what,
                 entry: Some(id),
@@ -175,7 +190,9 @@ impl Carried {
                 model: model.clone(),
                 lane: lane.cloned(),
                 fate: one.fate,
-                tier: prices.map(|prices| prices.tier_of(usage)).unwrap_or_default(),
+                tier: prices
+                    .map(|prices| prices.tier_of(usage))
+                    .unwrap_or_default(),
                 amount: Amount::of(usage, prices),
             });
         }
@@ -185,14 +202,19 @@ impl Carried {
     /// Of a session of which nothing else is asked.
     pub(crate) fn once(transcript: &Transcript) -> Self {
         let ids = transcript.order().iter().copied().enumerate();
-        Self::of(transcript, ids.map(|(place, id)| (place, id, EntrySpending::of(transcript, id))))
+        Self::of(
+            transcript,
+            ids.map(|(place, id)| (place, id, EntrySpending::of(transcript, id))),
+        )
     }
 }
 
 /// An answer that has called tools, or says why it ended, had been complete.
 fn can_be_stopped(answer: &Entry) -> bool {
     let calls = |block: &Block| matches!(block.kind, BlockKind::Call(_));
-    answer.role == Role::Assistant && answer.stop == Stop::Unrecorded && !answer.blocks.iter().any(calls)
+    answer.role == Role::Assistant
+        && answer.stop == Stop::Unrecorded
+        && !answer.blocks.iter().any(calls)
 }
 
 /// What usage is for; sums of runs are not charges.
@@ -222,13 +244,16 @@ fn fate(entry: &Entry) -> Fate {
         match &block.kind {
             BlockKind::Break(Break::Error(_)) => fate = Fate::Failed,
             BlockKind::Break(Break::Interrupted(_)) => fate = Fate::Aborted,
-            BlockKind::Text(_) | BlockKind::Thinking(_) | BlockKind::Call(_) if fate == Fate::Failed => {
+            BlockKind::Text(_) | BlockKind::Thinking(_) | BlockKind::Call(_)
+                if fate == Fate::Failed =>
+            {
                 fate = Fate::Fine;
             }
             _ => {}
         }
     }
-    let is_attempt = entry.blocks.is_empty() && entry.role == Role::Assistant && entry.stop == Stop::Other;
+    let is_attempt =
+        entry.blocks.is_empty() && entry.role == Role::Assistant && entry.stop == Stop::Other;
     if is_attempt { Fate::Failed } else { fate }
 }
 

@@ -39,7 +39,10 @@ impl LiteralPrefilter {
         needs.dedup();
         let compiled = needs.iter().take(MOST).filter_map(|forms| {
             let forms: Vec<String> = forms.iter().map(|form| regex::escape(form)).collect();
-            RegexBuilder::new(&forms.join("|")).case_insensitive(ignores_case).build().ok()
+            RegexBuilder::new(&forms.join("|"))
+                .case_insensitive(ignores_case)
+                .build()
+                .ok()
         });
         Self(compiled.collect())
     }
@@ -57,19 +60,35 @@ impl LiteralPrefilter {
     /// through for one word, and for what may tear it apart.
     pub(crate) fn lines_in(&self, text: &[u8]) -> Vec<Range<usize>> {
         let Some((rarest, others)) = self.0.split_first() else {
-            return lines_from(text, 0).filter(|line| !line.is_empty()).collect();
+            return lines_from(text, 0)
+                .filter(|line| !line.is_empty())
+                .collect();
         };
         let has_others = |line: &[u8]| others.iter().all(|need| need.is_match(line));
         let mut lines = Vec::new();
         let mut from = 0;
         while let Some(found) = rarest.find_at(text, from) {
             let line = line_at(text, found.start());
-            lines.extend(text.get(line.clone()).is_some_and(has_others).then(|| line.clone()));
+            lines.extend(
+                text.get(line.clone())
+                    .is_some_and(has_others)
+                    .then(|| line.clone()),
+            );
             from = line.end;
         }
         let whole = lines.len();
-        self.add_torn(text, memmem::find_iter(text, b"\\u"), is_escaped_tear, &mut lines);
-        self.add_torn(text, memchr3_iter(0x1b, 0xc2, 0xef, text), is_tear_at, &mut lines);
+        self.add_torn(
+            text,
+            memmem::find_iter(text, b"\\u"),
+            is_escaped_tear,
+            &mut lines,
+        );
+        self.add_torn(
+            text,
+            memchr3_iter(0x1b, 0xc2, 0xef, text),
+            is_tear_at,
+            &mut lines,
+        );
         self.add_torn(text, memchr_iter(0xe2, text), is_tear_at, &mut lines);
         if whole < lines.len() {
             lines.sort_unstable_by_key(|line| line.start);
@@ -91,7 +110,11 @@ impl LiteralPrefilter {
             if at >= from && is_tear(text, at) {
                 let line = line_at(text, at);
                 from = line.end;
-                lines.extend(text.get(line.clone()).is_some_and(|line| self.may_be_in(line)).then_some(line));
+                lines.extend(
+                    text.get(line.clone())
+                        .is_some_and(|line| self.may_be_in(line))
+                        .then_some(line),
+                );
             }
         }
     }
@@ -104,7 +127,12 @@ impl LiteralPrefilter {
 /// What was typed without characters that have no width and without marks of them: they tear no text apart.
 pub(crate) fn without_width(typed: &str) -> String {
     let is_seen = |c: &char| !matches!(c, '\u{ad}' | '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
-    without_marks(typed).as_deref().unwrap_or(typed).chars().filter(is_seen).collect()
+    without_marks(typed)
+        .as_deref()
+        .unwrap_or(typed)
+        .chars()
+        .filter(is_seen)
+        .collect()
 }
 
 /// The line around a place.
@@ -149,21 +177,37 @@ fn is_escaped_tear(text: &[u8], at: usize) -> bool {
 fn is_in_word(text: &[u8], at: usize, end: usize) -> bool {
     let is_of_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let before = text.get(..at).unwrap_or_default();
-    let backslashes = |bytes: &[u8]| bytes.iter().rev().take_while(|byte| **byte == b'\\').count();
+    let backslashes = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .rev()
+            .take_while(|byte| **byte == b'\\')
+            .count()
+    };
     // Of JSON in JSON the backslash is escaped, too.
-    let before = before.get(..before.len() - backslashes(before)).unwrap_or_default();
+    let before = before
+        .get(..before.len() - backslashes(before))
+        .unwrap_or_default();
     if let Some((last, front)) = before.split_last() {
-        let is_escaped = matches!(last, b'b' | b'f' | b'n' | b'r' | b't') && backslashes(front) % 2 == 1;
+        let is_escaped =
+            matches!(last, b'b' | b'f' | b'n' | b'r' | b't') && backslashes(front) % 2 == 1;
         let is_tear = *last >= 0x80;
         if is_escaped || !(is_of_word(*last) || is_tear) {
             return false;
         }
     }
     let behind = text.get(end..).unwrap_or_default();
-    let Some(parameters) = behind.strip_prefix(b"[") else { return true };
-    let length = parameters.iter().take_while(|byte| byte.is_ascii_digit() || b";:".contains(byte)).count();
+    let Some(parameters) = behind.strip_prefix(b"[") else {
+        return true;
+    };
+    let length = parameters
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit() || b";:".contains(byte))
+        .count();
     match parameters.get(length..) {
-        Some([b'm', b'\\', next, ..]) => !matches!(next, b'b' | b'f' | b'n' | b'r' | b't' | b'"' | b'/'),
+        Some([b'm', b'\\', next, ..]) => {
+            !matches!(next, b'b' | b'f' | b'n' | b'r' | b't' | b'"' | b'/')
+        }
         Some([b'm', next, ..]) => is_of_word(*next) || *next >= 0x80,
         Some([b'm']) => false,
         _ => true,
@@ -207,7 +251,11 @@ fn without_colours(record: &[u8]) -> Cow<'_, [u8]> {
     let mut from = 0;
     for found in COLOURS.find_iter(record) {
         let before = record.get(from..found.start()).unwrap_or_default();
-        let backslashes = before.iter().rev().take_while(|byte| **byte == b'\\').count();
+        let backslashes = before
+            .iter()
+            .rev()
+            .take_while(|byte| **byte == b'\\')
+            .count();
         if backslashes > 0 {
             plain.extend_from_slice(before.get(..before.len() - backslashes).unwrap_or_default());
             from = found.end();
@@ -240,17 +288,24 @@ fn needs_of(hir: &Hir) -> Vec<Forms> {
         HirKind::Capture(capture) => needs_of(&capture.sub),
         HirKind::Repetition(repetition) if repetition.min > 0 => needs_of(&repetition.sub),
         HirKind::Alternation(branches) => {
-            let best = |branch: &Hir| needs_of(branch).into_iter().max_by_key(|forms| length(forms));
+            let best = |branch: &Hir| {
+                needs_of(branch)
+                    .into_iter()
+                    .max_by_key(|forms| length(forms))
+            };
             let forms: Option<Vec<Forms>> = branches.iter().map(best).collect();
             forms.map(|forms| forms.concat()).into_iter().collect()
         }
-        HirKind::Empty | HirKind::Class(_) | HirKind::Look(_) | HirKind::Repetition(_) => Vec::new(),
+        HirKind::Empty | HirKind::Class(_) | HirKind::Look(_) | HirKind::Repetition(_) => {
+            Vec::new()
+        }
     }
 }
 
 fn words(literal: &[u8]) -> impl Iterator<Item = String> {
     let runs = literal.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
-    runs.filter(|run| run.len() > 1).map(|run| String::from_utf8_lossy(run).into_owned())
+    runs.filter(|run| run.len() > 1)
+        .map(|run| String::from_utf8_lossy(run).into_owned())
 }
 
 #[cfg(test)]
@@ -290,7 +345,11 @@ mod tests {
             let chosen = (0..4).map(|at| parts[number / parts.len().pow(at) % parts.len()]);
             let record = chosen.collect::<Vec<_>>().concat();
             assert_eq!(is_torn(&record), tears.is_match(&record), "{record:?}");
-            assert_eq!(without_colours(&record), colours.replace_all(&record, &b""[..]), "{record:?}");
+            assert_eq!(
+                without_colours(&record),
+                colours.replace_all(&record, &b""[..]),
+                "{record:?}"
+            );
             count += usize::from(is_torn(&record));
         }
         assert!((10_000..100_000).contains(&count), "{count}");
@@ -320,15 +379,30 @@ mod tests {
         for number in 0..parts.len().pow(4) {
             let chosen = (0..4).map(|at| parts[number / parts.len().pow(at) % parts.len()]);
             let line = chosen.collect::<String>();
-            let plain =
-                ["\\\\u001b[0m", "\\u001b[1;31m", "\\u001b[m", "\\u00ad", "\u{1b}[m", "\u{ad}", "\u{200c}"];
-            let plain = plain.iter().fold(line.clone(), |text, tear| text.replace(tear, ""));
+            let plain = [
+                "\\\\u001b[0m",
+                "\\u001b[1;31m",
+                "\\u001b[m",
+                "\\u00ad",
+                "\u{1b}[m",
+                "\u{ad}",
+                "\u{200c}",
+            ];
+            let plain = plain
+                .iter()
+                .fold(line.clone(), |text, tear| text.replace(tear, ""));
             let text = format!("mast\n{line}\nhull");
             let lines = prefilter.lines_in(text.as_bytes());
             let is_there = plain.contains("keel") || line.contains("ke\\u006cl");
             let whole = std::iter::once(5..5 + line.len());
-            assert!(!is_there || lines.iter().cloned().eq(whole), "{line}: {lines:?}");
-            assert!(lines.is_empty() || prefilter.may_be_in(line.as_bytes()), "{line}: {lines:?}");
+            assert!(
+                !is_there || lines.iter().cloned().eq(whole),
+                "{line}: {lines:?}"
+            );
+            assert!(
+                lines.is_empty() || prefilter.may_be_in(line.as_bytes()),
+                "{line}: {lines:?}"
+            );
             found += usize::from(is_there);
             refused += usize::from(lines.is_empty());
         }
@@ -345,7 +419,10 @@ mod tests {
                 .map(|line| text.get(line).unwrap().to_owned())
                 .collect::<Vec<_>>()
         };
-        assert_eq!(lines("lost keel", "the lost\nkeel, LOST\n\nkeel"), ["keel, LOST"]);
+        assert_eq!(
+            lines("lost keel", "the lost\nkeel, LOST\n\nkeel"),
+            ["keel, LOST"]
+        );
         assert_eq!(lines("?", "a\n\nb"), ["a", "b"]);
         assert_eq!(lines("keel", "keel keel\nkeel"), ["keel keel", "keel"]);
         assert!(lines("keel", "").is_empty());
@@ -367,7 +444,11 @@ mod tests {
             (".", "nothing", true),
         ] {
             let prefilter = LiteralPrefilter::of(typed, true, true);
-            assert_eq!(prefilter.may_be_in(record.as_bytes()), is_worth, "{typed} in {record}");
+            assert_eq!(
+                prefilter.may_be_in(record.as_bytes()),
+                is_worth,
+                "{typed} in {record}"
+            );
         }
     }
 
@@ -386,7 +467,11 @@ mod tests {
             (r"k[e3]el", "k3el", true),
         ] {
             let prefilter = LiteralPrefilter::of(typed, false, true);
-            assert_eq!(prefilter.may_be_in(record.as_bytes()), is_worth, "{typed} in {record}");
+            assert_eq!(
+                prefilter.may_be_in(record.as_bytes()),
+                is_worth,
+                "{typed} in {record}"
+            );
         }
         assert!(!LiteralPrefilter::of("Keel", true, false).may_be_in(b"keel"));
     }

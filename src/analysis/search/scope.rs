@@ -41,7 +41,10 @@ impl Scope {
 
     /// What it holds, in a word.
     pub(crate) fn word(self) -> &'static str {
-        SCOPES.iter().find(|(_, scope, _)| *scope == self).map_or("", |(_, _, word)| word)
+        SCOPES
+            .iter()
+            .find(|(_, scope, _)| *scope == self)
+            .map_or("", |(_, _, word)| word)
     }
 }
 
@@ -58,7 +61,9 @@ pub(crate) fn of_block(entry: &Entry, block: &Block) -> Vec<Scope> {
         BlockKind::Call(_) | BlockKind::Result(_) => Scope::Tools,
         BlockKind::Break(_) | BlockKind::Raw(_) | BlockKind::Aside(..) => Scope::Notes,
     };
-    std::iter::once(own).chain(block.kind.is_error().then_some(Scope::Errors)).collect()
+    std::iter::once(own)
+        .chain(block.kind.is_error().then_some(Scope::Errors))
+        .collect()
 }
 
 #[cfg(test)]

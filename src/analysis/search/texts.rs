@@ -52,8 +52,18 @@ pub(crate) fn pattern(typed: &str, is_literal: bool) -> Option<Regex> {
 
 /// As [`pattern`], with or without regard to case.
 pub(crate) fn pattern_in_case(typed: &str, is_literal: bool, ignores_case: bool) -> Option<Regex> {
-    let source = if is_literal { literal(typed) } else { typed.to_owned() };
-    compile(RegexBuilder::new(&source).case_insensitive(ignores_case).multi_line(true), &source).ok()
+    let source = if is_literal {
+        literal(typed)
+    } else {
+        typed.to_owned()
+    };
+    compile(
+        RegexBuilder::new(&source)
+            .case_insensitive(ignores_case)
+            .multi_line(true),
+        &source,
+    )
+    .ok()
 }
 
 /// A longer text is sought as it is.
@@ -68,23 +78,35 @@ fn literal(typed: &str) -> String {
         return regex::escape(typed);
     }
     let mut buffer = [0; 4];
-    let letters = seen.chars().map(|c| regex::escape(c.encode_utf8(&mut buffer)));
+    let letters = seen
+        .chars()
+        .map(|c| regex::escape(c.encode_utf8(&mut buffer)));
     letters.collect::<Vec<_>>().join(MARKS)
 }
 
 /// What makes a text no regular expression that can be searched for, and where.
 pub(crate) fn mistake(typed: &str) -> Option<Mistake> {
     if typed.len() > LONGEST_PATTERN {
-        return Some(Mistake { at: 0, what: "it is too long".to_owned() });
+        return Some(Mistake {
+            at: 0,
+            what: "it is too long".to_owned(),
+        });
     }
     let (at, what) = match regex_syntax::Parser::new().parse(typed) {
-        Err(regex_syntax::Error::Parse(wrong)) => (wrong.span().start.offset, wrong.kind().to_string()),
-        Err(regex_syntax::Error::Translate(wrong)) => (wrong.span().start.offset, wrong.kind().to_string()),
+        Err(regex_syntax::Error::Parse(wrong)) => {
+            (wrong.span().start.offset, wrong.kind().to_string())
+        }
+        Err(regex_syntax::Error::Translate(wrong)) => {
+            (wrong.span().start.offset, wrong.kind().to_string())
+        }
         Err(_) => (0, "it cannot be read".to_owned()),
         Ok(_) if pattern(typed, false).is_some() => return None,
         Ok(_) => (0, "it would become too large".to_owned()),
     };
-    Some(Mistake { at: typed.get(..at).map_or(0, |before| before.chars().count()), what })
+    Some(Mistake {
+        at: typed.get(..at).map_or(0, |before| before.chars().count()),
+        what,
+    })
 }
 
 /// What a record must hold to be worth reading for such a pattern.
@@ -100,7 +122,9 @@ pub(crate) fn ignores_case(typed: &str) -> bool {
 /// All text of an entry.
 pub fn of_entry(entry: &Entry) -> Vec<BlockText> {
     let blocks = entry.blocks.iter().enumerate();
-    blocks.map(|(place, block)| of_block(entry, block, place)).collect()
+    blocks
+        .map(|(place, block)| of_block(entry, block, place))
+        .collect()
 }
 
 /// All text of a block.
@@ -109,8 +133,14 @@ pub(crate) fn of_block(entry: &Entry, block: &Block, place: usize) -> BlockText 
         BlockKind::Text(body) | BlockKind::Thinking(body) => (None, vec![piece_of(body)]),
         BlockKind::Call(call) => {
             let head = Text::clean(&format!("{} {}", call.name, call.headline));
-            let input = std::iter::once(piece_of(&call.input)).chain(call.state.live().map(piece_of));
-            (Some(head), input.chain(call.state.result().into_iter().flat_map(result_pieces)).collect())
+            let input =
+                std::iter::once(piece_of(&call.input)).chain(call.state.live().map(piece_of));
+            (
+                Some(head),
+                input
+                    .chain(call.state.result().into_iter().flat_map(result_pieces))
+                    .collect(),
+            )
         }
         BlockKind::Result(stray) => (None, result_pieces(&stray.result).collect()),
         BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => {
@@ -119,7 +149,12 @@ pub(crate) fn of_block(entry: &Entry, block: &Block, place: usize) -> BlockText 
         BlockKind::Image(image) => (image.source.clone(), Vec::new()),
         BlockKind::Break(what) => (Some(what.words()), Vec::new()),
     };
-    BlockText { block: place, scopes: scope::of_block(entry, block), head, pieces }
+    BlockText {
+        block: place,
+        scopes: scope::of_block(entry, block),
+        head,
+        pieces,
+    }
 }
 
 fn result_pieces(result: &ToolResult) -> impl Iterator<Item = Piece> {
@@ -144,7 +179,12 @@ pub fn count(pattern: &Regex, text: &BlockText, read: &mut Read<'_>) -> usize {
 
 /// Goes over the lines of a block with a match: the place of their piece, none for the head row; the line without
 /// colours; and where in it the first match is.
-pub(crate) fn each_line(pattern: &Regex, text: &BlockText, read: &mut Read<'_>, each: &mut Take<'_>) {
+pub(crate) fn each_line(
+    pattern: &Regex,
+    text: &BlockText,
+    read: &mut Read<'_>,
+    each: &mut Take<'_>,
+) {
     let head = text.head.as_deref().unwrap_or_default();
     let plain = without_sgr(head);
     let in_head = (!head.is_empty()).then(|| pattern.find(&plain)).flatten();
@@ -181,22 +221,34 @@ pub(crate) fn first_match(pattern: &Regex, text: &BlockText) -> Option<(String, 
 fn line_of(pattern: &Regex, text: &str) -> Option<(String, Range<usize>)> {
     let plain = without_sgr(text);
     let found = pattern.find_iter(&plain).find(|found| !found.is_empty())?;
-    let start = plain.get(..found.start())?.rfind('\n').map_or(0, |end| end + 1);
+    let start = plain
+        .get(..found.start())?
+        .rfind('\n')
+        .map_or(0, |end| end + 1);
     let line = plain.get(start..)?.lines().next()?;
-    Some((line.to_owned(), found.start() - start..(found.end() - start).min(line.len())))
+    Some((
+        line.to_owned(),
+        found.start() - start..(found.end() - start).min(line.len()),
+    ))
 }
 
 fn line_of_tree(pattern: &Regex, tree: &Tree) -> Option<(String, Range<usize>)> {
     match tree {
         Tree::Text(text) | Tree::Number(text) => line_of(pattern, text),
         Tree::List(items) => items.iter().find_map(|item| line_of_tree(pattern, item)),
-        Tree::Map(fields) => fields.iter().find_map(|(_, value)| line_of_tree(pattern, value)),
+        Tree::Map(fields) => fields
+            .iter()
+            .find_map(|(_, value)| line_of_tree(pattern, value)),
         Tree::Null | Tree::Bool(_) => None,
     }
 }
 
 /// Whether a block has a match; `None` if that cannot be known without what is on disk.
-pub(crate) fn has_match(pattern: &Regex, text: &BlockText, read: Option<&mut Read<'_>>) -> Option<bool> {
+pub(crate) fn has_match(
+    pattern: &Regex,
+    text: &BlockText,
+    read: Option<&mut Read<'_>>,
+) -> Option<bool> {
     let mut is_away = false;
     let mut in_memory = |origin: Origin, slot: u16| {
         is_away = true;
@@ -219,18 +271,26 @@ fn lines_of(pattern: &Regex, text: &str, each: &mut dyn FnMut(&str, Range<usize>
         }
         let (before, rest) = plain.split_at_checked(found.end()).unwrap_or((&plain, ""));
         let end = rest.find('\n').map_or(plain.len(), |at| found.end() + at);
-        let start = before.get(..found.start()).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+        let start = before
+            .get(..found.start())
+            .and_then(|before| before.rfind('\n'))
+            .map_or(0, |at| at + 1);
         let line = plain.get(start..end).unwrap_or_default();
         // A match of several lines belongs to the first one.
         let line = line.lines().next().unwrap_or_default();
-        each(line, (found.start() - start).min(line.len())..(found.end() - start).min(line.len()));
+        each(
+            line,
+            (found.start() - start).min(line.len())..(found.end() - start).min(line.len()),
+        );
         next = end + 1;
     }
 }
 
 /// The first line with something in it: of a longer text a head row says that.
 fn first_line(text: &str) -> &str {
-    text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default()
+    text.lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or_default()
 }
 
 /// Whether a head row says a line, behind the name of the tool, as far as to a place in it: longer ones are cut.
@@ -238,8 +298,10 @@ fn says(head: &str, line: &str, end: usize) -> bool {
     let begun = line.trim_start();
     let end = end.saturating_sub(line.len() - begun.len());
     let whole = head.strip_suffix('…').unwrap_or(head);
-    let cut =
-        whole.split_once(' ').map(|(_, headline)| headline).filter(|headline| begun.starts_with(headline));
+    let cut = whole
+        .split_once(' ')
+        .map(|(_, headline)| headline)
+        .filter(|headline| begun.starts_with(headline));
     whole.ends_with(begun.trim_end()) || cut.is_some_and(|headline| end <= headline.len())
 }
 
@@ -304,12 +366,18 @@ mod tests {
         for (typed, text) in [
             ("keel", "a ke\u{200b}el"),
             ("ke\u{200c}el", "a keel"),
-            ("\u{645}\u{6cc}\u{200c}\u{62e}", "\u{645}\u{6cc}\u{200c}\u{62e}"),
+            (
+                "\u{645}\u{6cc}\u{200c}\u{62e}",
+                "\u{645}\u{6cc}\u{200c}\u{62e}",
+            ),
             ("\u{645}\u{6cc}\u{62e}", "\u{645}\u{6cc}\u{200c}\u{62e}"),
             ("a.b", "a\u{feff}.\u{2060}b"),
         ] {
             let shown = Text::clean(text);
-            assert!(pattern(typed, true).unwrap().is_match(&shown), "{typed:?} in {shown}");
+            assert!(
+                pattern(typed, true).unwrap().is_match(&shown),
+                "{typed:?} in {shown}"
+            );
             let prefilter = super::prefilter(typed, true);
             let escaped: String = text
                 .chars()
@@ -332,26 +400,47 @@ mod tests {
     fn what_a_head_row_says_is_not_told_again() {
         let told = |head: &str, input: &str, typed: &str| {
             let (head, tree) = (Text::clean(head), Arc::new(Tree::Text(Text::clean(input))));
-            let text =
-                BlockText { block: 0, scopes: Vec::new(), head: Some(head), pieces: vec![Piece::Tree(tree)] };
+            let text = BlockText {
+                block: 0,
+                scopes: Vec::new(),
+                head: Some(head),
+                pieces: vec![Piece::Tree(tree)],
+            };
             let mut told = Vec::new();
-            each_line(&pattern(typed, true).unwrap(), &text, &mut |_, _| None, &mut |place, line, _| {
-                told.push((place, line.to_owned()));
-            });
+            each_line(
+                &pattern(typed, true).unwrap(),
+                &text,
+                &mut |_, _| None,
+                &mut |place, line, _| {
+                    told.push((place, line.to_owned()));
+                },
+            );
             told
         };
         let (head, body) = (None, Some(0));
         let own = |place: Option<usize>, line: &str| (place, line.to_owned());
-        assert_eq!(told("Bash make keel", "make keel\n", "keel"), [own(head, "Bash make keel")]);
+        assert_eq!(
+            told("Bash make keel", "make keel\n", "keel"),
+            [own(head, "Bash make keel")]
+        );
         let several = "\n make keel\nmake hull\nmake keel";
         assert_eq!(
             told("Bash make keel…", several, "keel"),
             [own(head, "Bash make keel…"), own(body, "make keel")]
         );
-        assert_eq!(told("Bash make keel…", several, "hull"), [own(body, "make hull")]);
+        assert_eq!(
+            told("Bash make keel…", several, "hull"),
+            [own(body, "make hull")]
+        );
         // Of a line that is cut in the head row the rest is told.
-        assert_eq!(told("Bash make ke…", "make keel hull", "ke"), [own(head, "Bash make ke…")]);
-        assert_eq!(told("Bash make ke…", "make keel hull", "hull"), [own(body, "make keel hull")]);
+        assert_eq!(
+            told("Bash make ke…", "make keel hull", "ke"),
+            [own(head, "Bash make ke…")]
+        );
+        assert_eq!(
+            told("Bash make ke…", "make keel hull", "hull"),
+            [own(body, "make keel hull")]
+        );
     }
 
     #[test]
@@ -364,8 +453,14 @@ mod tests {
             found
         };
         let own = |line: &str, hit: &str| (line.to_owned(), hit.to_owned());
-        assert_eq!(found("a+", "aa a\nb\nca"), [own("aa a", "aa"), own("ca", "a")]);
-        assert_eq!(found("b\\nc", "a\nab\ncd\nb\nc"), [own("ab", "b"), own("b", "b")]);
+        assert_eq!(
+            found("a+", "aa a\nb\nca"),
+            [own("aa a", "aa"), own("ca", "a")]
+        );
+        assert_eq!(
+            found("b\\nc", "a\nab\ncd\nb\nc"),
+            [own("ab", "b"), own("b", "b")]
+        );
         assert!(found("a+", "").is_empty());
         assert!(found("x*", "abc").is_empty());
     }

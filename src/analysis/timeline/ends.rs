@@ -17,13 +17,23 @@ pub(crate) struct End {
 impl End {
     /// Of a span that ended then.
     pub(crate) fn new(lane: usize, to: Timestamp, id: SpanId) -> Self {
-        Self { lane, to, from: Reverse(id.from), id }
+        Self {
+            lane,
+            to,
+            from: Reverse(id.from),
+            id,
+        }
     }
 
     /// Comes after all ends of a lane that are not later than a timestamp, and before all others.
     pub(crate) fn after(lane: usize, at: Timestamp) -> Self {
         let first = SpanId::first_at(Timestamp(i64::MIN));
-        Self { lane, to: Timestamp(at.0.saturating_add(1)), from: Reverse(Timestamp(i64::MAX)), id: first }
+        Self {
+            lane,
+            to: Timestamp(at.0.saturating_add(1)),
+            from: Reverse(Timestamp(i64::MAX)),
+            id: first,
+        }
     }
 
     /// When the span began.
@@ -61,6 +71,9 @@ impl Ends {
     /// The last one of the same lane before this.
     pub(crate) fn before(&self, bound: End) -> Option<End> {
         let last = self.0.partition_point(|end| *end < bound).checked_sub(1)?;
-        self.0.get(last).copied().filter(|end| end.lane == bound.lane)
+        self.0
+            .get(last)
+            .copied()
+            .filter(|end| end.lane == bound.lane)
     }
 }

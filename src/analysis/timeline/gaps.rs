@@ -33,7 +33,8 @@ impl Busy {
     ) -> impl Iterator<Item = (Timestamp, Timestamp)> + '_ {
         // The gap before a span reaches into it if the span begins later.
         let first = self.0.partition_point(|(start, _)| *start <= from).max(1);
-        let pairs = (first..self.0.len()).filter_map(|n| Some((self.0.get(n - 1)?.1, self.0.get(n)?.0)));
+        let pairs =
+            (first..self.0.len()).filter_map(|n| Some((self.0.get(n - 1)?.1, self.0.get(n)?.0)));
         pairs.take_while(move |(start, _)| *start < to)
     }
 
@@ -49,20 +50,33 @@ mod tests {
     use crate::model::timestamp::Timestamp;
 
     fn busy(parts: &[(i64, i64)]) -> Busy {
-        let parts = parts.iter().map(|(from, to)| (Timestamp(from * 1_000), Timestamp(to * 1_000)));
+        let parts = parts
+            .iter()
+            .map(|(from, to)| (Timestamp(from * 1_000), Timestamp(to * 1_000)));
         Busy::of(parts.collect())
     }
 
     fn gaps(busy: &Busy, from: i64, to: i64) -> Vec<(i64, i64)> {
         let gaps = busy.gaps(Timestamp(from * 1_000), Timestamp(to * 1_000));
-        gaps.map(|(from, to)| (from.0 / 1_000, to.0 / 1_000)).collect()
+        gaps.map(|(from, to)| (from.0 / 1_000, to.0 / 1_000))
+            .collect()
     }
 
     #[test]
     fn only_long_gaps_are_gaps_in_whatever_order_work_is_added() {
-        let parts = [(0, 10), (60, 80), (400, 410), (9_000, 9_001), (141, 150), (20, 30)];
+        let parts = [
+            (0, 10),
+            (60, 80),
+            (400, 410),
+            (9_000, 9_001),
+            (141, 150),
+            (20, 30),
+        ];
         let whole = busy(&parts);
-        assert_eq!(gaps(&whole, 0, 10_000), [(80, 141), (150, 400), (410, 9_000)]);
+        assert_eq!(
+            gaps(&whole, 0, 10_000),
+            [(80, 141), (150, 400), (410, 9_000)]
+        );
         for turn in 0..parts.len() {
             let mut turned = parts;
             turned.rotate_left(turn);

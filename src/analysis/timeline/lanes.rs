@@ -36,17 +36,29 @@ pub(super) struct Lanes {
 impl Default for Lanes {
     fn default() -> Self {
         let list = vec![Lane::default()];
-        Self { list, numbers: HashMap::new(), callers: HashMap::new() }
+        Self {
+            list,
+            numbers: HashMap::new(),
+            callers: HashMap::new(),
+        }
     }
 }
 
 impl Lanes {
     /// No other lane yet, but which calls start which.
     pub(super) fn of(transcript: &Transcript) -> Self {
-        let called = transcript.lanes().iter().filter_map(|lane| Some((lane.call.as_ref()?, &lane.name)));
+        let called = transcript
+            .lanes()
+            .iter()
+            .filter_map(|lane| Some((lane.call.as_ref()?, &lane.name)));
         let called = called.filter(|(call, _)| !call.is_empty());
-        let callers = called.map(|(call, name)| (transcript.print_of(call), name.clone())).collect();
-        Self { callers, ..Self::default() }
+        let callers = called
+            .map(|(call, name)| (transcript.print_of(call), name.clone()))
+            .collect();
+        Self {
+            callers,
+            ..Self::default()
+        }
     }
 
     /// The main agent first, then sub-agents in the order of the file.
@@ -76,7 +88,10 @@ impl Lanes {
         }
         let number = self.list.len();
         self.numbers.extend(name.map(|name| (name.clone(), number)));
-        self.list.push(Lane { name: name.cloned(), ..Lane::default() });
+        self.list.push(Lane {
+            name: name.cloned(),
+            ..Lane::default()
+        });
         number
     }
 

@@ -40,14 +40,20 @@ impl Paths {
     /// Forgets all of them if the timeline is another one by now.
     pub(crate) fn keep(&mut self, generation: u64) {
         if self.generation != generation {
-            *self = Self { generation, ..Self::default() };
+            *self = Self {
+                generation,
+                ..Self::default()
+            };
         }
     }
 
     /// Walks the critical path of the turn that a timestamp belongs to, back to `until`.
     pub(crate) fn walk(&mut self, timeline: &Timeline, at: Timestamp, until: Timestamp) {
         let (start, end) = timeline.turn_at(at);
-        let path = self.by_turn.entry(start).or_insert_with(|| timeline.start_of_path(start, end));
+        let path = self
+            .by_turn
+            .entry(start)
+            .or_insert_with(|| timeline.start_of_path(start, end));
         if path.walked.is_none_or(|walked| walked > until) {
             path.walked = Some(until);
             if let Some(next) = path.next.take() {
@@ -58,7 +64,9 @@ impl Paths {
 
     /// Whether a span is on the path of the turn that begins at a timestamp, as far as it was walked.
     pub(crate) fn holds(&self, turn: Timestamp, id: SpanId) -> bool {
-        self.by_turn.get(&turn).is_some_and(|path| path.on.contains(&id))
+        self.by_turn
+            .get(&turn)
+            .is_some_and(|path| path.on.contains(&id))
     }
 
     /// Whether the path of a turn was walked at all.
@@ -72,13 +80,23 @@ impl Timeline {
     /// the next prompt is not.
     pub(crate) fn work_at(&self, at: Timestamp) -> (Timestamp, Timestamp) {
         let (start, end) = self.turn_at(at);
-        let from = if start == Timestamp(i64::MIN) { self.first().map_or(at, |id| id.from) } else { start };
-        let last = self.ends.before(End::after(0, end)).filter(|last| last.from() >= start);
+        let from = if start == Timestamp(i64::MIN) {
+            self.first().map_or(at, |id| id.from)
+        } else {
+            start
+        };
+        let last = self
+            .ends
+            .before(End::after(0, end))
+            .filter(|last| last.from() >= start);
         let started = self.lanes.list().iter().filter_map(|lane| {
             let ((starter, call), (_, to)) = (lane.caller?, lane.reach?);
             (starter == 0 && call.from >= start && call.from < end).then_some(to)
         });
-        let open = self.open_calls(0).filter(|id| id.from >= start && id.from < end).map(|id| id.from);
+        let open = self
+            .open_calls(0)
+            .filter(|id| id.from >= start && id.from < end)
+            .map(|id| id.from);
         let to = started.chain(open).chain(last.map(|last| last.to())).max();
         (from, to.unwrap_or(from).max(from))
     }
@@ -86,7 +104,11 @@ impl Timeline {
     /// What is still waited for decides when the turn will end: the call that has run for longest.
     fn start_of_path(&self, start: Timestamp, end: Timestamp) -> Path {
         let mut path = Path::default();
-        let open = if end == Timestamp(i64::MAX) { self.open_calls(0).min() } else { None };
+        let open = if end == Timestamp(i64::MAX) {
+            self.open_calls(0).min()
+        } else {
+            None
+        };
         let open = open.filter(|id| id.from >= start);
         let from = match open {
             Some(id) => {
@@ -104,7 +126,11 @@ impl Timeline {
 
     /// Calls of a lane that are waited for.
     pub(super) fn open_calls(&self, lane: usize) -> impl Iterator<Item = SpanId> + '_ {
-        self.lanes.get(lane).into_iter().flat_map(|lane| &lane.open).copied()
+        self.lanes
+            .get(lane)
+            .into_iter()
+            .flat_map(|lane| &lane.open)
+            .copied()
     }
 
     /// The path through a lane that is still at work, or in whose end nobody else has a part.
@@ -138,7 +164,8 @@ impl Timeline {
             let last = self.ends.before(next).filter(|end| end.from() >= floor);
             let idle_from = last.map_or(floor, |end| end.to());
             if next.to().since(idle_from) > SLACK_MS
-                && let Some(came_back) = self.in_background(lane, (idle_from, next.to()), floor, depth, on)
+                && let Some(came_back) =
+                    self.in_background(lane, (idle_from, next.to()), floor, depth, on)
             {
                 next = End::after(lane, came_back);
                 continue;
@@ -146,7 +173,13 @@ impl Timeline {
             let last = last?;
             on.insert(last.id());
             if let Some(inner) = self.starts.get(&last.id()).copied().filter(|_| depth > 0) {
-                self.back(End::after(inner, last.to()), last.from(), Timestamp(i64::MIN), depth - 1, on);
+                self.back(
+                    End::after(inner, last.to()),
+                    last.from(),
+                    Timestamp(i64::MIN),
+                    depth - 1,
+                    on,
+                );
             }
             next = End::after(lane, last.from()).min(last);
         }
@@ -164,11 +197,17 @@ impl Timeline {
         on: &mut HashSet<SpanId>,
     ) -> Option<Timestamp> {
         let depth = depth.checked_sub(1)?;
-        let lanes = self.lanes.list().iter().enumerate().filter_map(|(number, one)| {
-            let ((starter, call), (from, to)) = (one.caller?, one.reach?);
-            let is_it = starter == lane && call.from >= floor && to > after && to < before && from < to;
-            is_it.then_some((to, number, call.from))
-        });
+        let lanes = self
+            .lanes
+            .list()
+            .iter()
+            .enumerate()
+            .filter_map(|(number, one)| {
+                let ((starter, call), (from, to)) = (one.caller?, one.reach?);
+                let is_it =
+                    starter == lane && call.from >= floor && to > after && to < before && from < to;
+                is_it.then_some((to, number, call.from))
+            });
         let (to, number, from) = lanes.max()?;
         self.back(End::after(number, to), from, Timestamp(i64::MIN), depth, on);
         // The call that started it is part of the path, and what came before it.

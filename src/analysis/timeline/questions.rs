@@ -34,7 +34,10 @@ impl Timeline {
 
     /// The span of this name, and the number of its row.
     pub(crate) fn get(&self, id: SpanId) -> Option<(&Span, usize)> {
-        let (_, number) = *self.by_time.get(self.number_before(id)).filter(|(one, _)| *one == id)?;
+        let (_, number) = *self
+            .by_time
+            .get(self.number_before(id))
+            .filter(|(one, _)| *one == id)?;
         Some((self.rows.get(number)?.find(id)?, number))
     }
 
@@ -57,7 +60,11 @@ impl Timeline {
 
     /// Spans that begin before one, the last of them first.
     pub(crate) fn before(&self, id: SpanId) -> impl Iterator<Item = SpanId> + '_ {
-        self.by_time.iter().take(self.number_before(id)).rev().map(|(id, _)| *id)
+        self.by_time
+            .iter()
+            .take(self.number_before(id))
+            .rev()
+            .map(|(id, _)| *id)
     }
 
     /// The first span of all.
@@ -77,8 +84,12 @@ impl Timeline {
         from: Timestamp,
         to: Timestamp,
     ) -> impl Iterator<Item = (Timestamp, Timestamp)> + '_ {
-        let is_open = (0..self.lanes.list().len()).any(|lane| self.open_calls(lane).next().is_some());
-        let end = self.busy.end().filter(|end| !is_open && to.since(*end) > super::QUIET_MS);
+        let is_open =
+            (0..self.lanes.list().len()).any(|lane| self.open_calls(lane).next().is_some());
+        let end = self
+            .busy
+            .end()
+            .filter(|end| !is_open && to.since(*end) > super::QUIET_MS);
         self.busy.gaps(from, to).chain(end.map(|end| (end, to)))
     }
 
@@ -89,9 +100,17 @@ impl Timeline {
     }
 
     /// The prompts of the main agent within a time, in order.
-    pub(crate) fn prompts(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = Timestamp> + '_ {
+    pub(crate) fn prompts(
+        &self,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> impl Iterator<Item = Timestamp> + '_ {
         let first = self.prompts.partition_point(|(at, _)| *at < from);
-        self.prompts.iter().skip(first).map(|(at, _)| *at).take_while(move |at| *at < to)
+        self.prompts
+            .iter()
+            .skip(first)
+            .map(|(at, _)| *at)
+            .take_while(move |at| *at < to)
     }
 
     /// From when to before when the turn lasts that a timestamp belongs to.
@@ -99,13 +118,26 @@ impl Timeline {
         let next = self.prompts.partition_point(|(prompt, _)| *prompt <= at);
         let prompt = |number: usize| self.prompts.get(number).map(|(at, _)| *at);
         let start = next.checked_sub(1).and_then(prompt);
-        (start.unwrap_or(Timestamp(i64::MIN)), prompt(next).unwrap_or(Timestamp(i64::MAX)))
+        (
+            start.unwrap_or(Timestamp(i64::MIN)),
+            prompt(next).unwrap_or(Timestamp(i64::MAX)),
+        )
     }
 
     /// The span of an item: of the call, or of what ended with the entry; else what went on then.
-    pub(crate) fn span_of(&self, transcript: &Transcript, entry: EntryId, block: usize) -> Option<SpanId> {
+    pub(crate) fn span_of(
+        &self,
+        transcript: &Transcript,
+        entry: EntryId,
+        block: usize,
+    ) -> Option<SpanId> {
         let first = self.by_call.partition_point(|id| id.entry < entry);
-        let calls = self.by_call.get(first..).unwrap_or_default().iter().take_while(|id| id.entry == entry);
+        let calls = self
+            .by_call
+            .get(first..)
+            .unwrap_or_default()
+            .iter()
+            .take_while(|id| id.entry == entry);
         let is_own = |id: &&SpanId| id.call().is_some_and(|place| place.block == block);
         if let Some(id) = calls.clone().find(is_own) {
             return Some(*id);
@@ -113,9 +145,12 @@ impl Timeline {
         let said = transcript.get(entry)?;
         let lane = self.lanes.find(said.lane.as_ref())?;
         let first_call = || calls.clone().next().copied();
-        let Some(at) = said.at else { return first_call() };
-        if let Some(opened) =
-            Some(at).filter(|_| said.marks.prompt && lane == 0).and_then(|at| self.opened_at(at))
+        let Some(at) = said.at else {
+            return first_call();
+        };
+        if let Some(opened) = Some(at)
+            .filter(|_| said.marks.prompt && lane == 0)
+            .and_then(|at| self.opened_at(at))
         {
             return Some(opened);
         }
@@ -124,24 +159,40 @@ impl Timeline {
         let ended_before = of_rows().find_map(|row| {
             let spans = row.spans();
             let last = spans.partition_point(|span| span.end(None) < at);
-            let near = spans.iter().skip(last).take_while(|span| span.id.from <= at);
-            near.map(|span| span.id).find(|id| id.entry == entry && id.block.is_none())
+            let near = spans
+                .iter()
+                .skip(last)
+                .take_while(|span| span.id.from <= at);
+            near.map(|span| span.id)
+                .find(|id| id.entry == entry && id.block.is_none())
         });
         ended_before.or_else(first_call).or_else(|| {
             let at_the_time = of_rows().filter_map(|row| {
-                let last = row.spans().partition_point(|span| span.id.from <= at).checked_sub(1)?;
+                let last = row
+                    .spans()
+                    .partition_point(|span| span.id.from <= at)
+                    .checked_sub(1)?;
                 row.spans().get(last)
             });
-            at_the_time.max_by_key(|span| (span.end(None), span.id)).map(|span| span.id)
+            at_the_time
+                .max_by_key(|span| (span.end(None), span.id))
+                .map(|span| span.id)
         })
     }
 
     /// What came of a prompt first: the time before it is that of the turn before.
     fn opened_at(&self, prompt: Timestamp) -> Option<SpanId> {
-        let next = self.prompts(Timestamp(prompt.0.saturating_add(1)), Timestamp(i64::MAX)).next();
-        let spans = self.by_time.iter().skip(self.number_before(SpanId::first_at(prompt)));
+        let next = self
+            .prompts(Timestamp(prompt.0.saturating_add(1)), Timestamp(i64::MAX))
+            .next();
+        let spans = self
+            .by_time
+            .iter()
+            .skip(self.number_before(SpanId::first_at(prompt)));
         let mut within = spans.take_while(|(id, _)| next.is_none_or(|next| id.from < next));
-        within.find(|(_, row)| self.rows.get(*row).is_some_and(|row| row.lane == 0)).map(|(id, _)| *id)
+        within
+            .find(|(_, row)| self.rows.get(*row).is_some_and(|row| row.lane == 0))
+            .map(|(id, _)| *id)
     }
 
     /// Spans of a lane that are waited for.

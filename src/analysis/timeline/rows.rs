@@ -28,7 +28,13 @@ impl TimelineRow {
             *bad += usize::from(span.ending == Ending::Failed);
             Some((*ms, *bad))
         });
-        Self { lane, what, number, sums: sums.collect(), spans }
+        Self {
+            lane,
+            what,
+            number,
+            sums: sums.collect(),
+            spans,
+        }
     }
 
     fn place(&self, id: SpanId) -> Option<usize> {
@@ -47,7 +53,12 @@ impl TimelineRow {
 
     /// The places of spans that reach into the time from one timestamp to before the other; what is waited
     /// for reaches to `now`.
-    pub(crate) fn within(&self, from: Timestamp, to: Timestamp, now: Option<Timestamp>) -> Range<usize> {
+    pub(crate) fn within(
+        &self,
+        from: Timestamp,
+        to: Timestamp,
+        now: Option<Timestamp>,
+    ) -> Range<usize> {
         // Ends rise with beginnings, for spans do not overlap; one that is open may only be the last.
         let first = self.spans.partition_point(|span| {
             let end = span.end(now);
@@ -60,7 +71,11 @@ impl TimelineRow {
     /// Time of spans at these places, in ms, and how many of them failed.
     pub(crate) fn sum(&self, places: &Range<usize>) -> (u64, usize) {
         let up_to = |place: usize| {
-            place.checked_sub(1).and_then(|last| self.sums.get(last)).copied().unwrap_or_default()
+            place
+                .checked_sub(1)
+                .and_then(|last| self.sums.get(last))
+                .copied()
+                .unwrap_or_default()
         };
         let ((from, bad_before), (to, bad)) = (up_to(places.start), up_to(places.end));
         (to.saturating_sub(from), bad.saturating_sub(bad_before))
@@ -114,7 +129,9 @@ impl Rows {
         let first = self.list.len();
         self.first.insert((lane, what.clone()), first);
         let rows = rows.into_iter().enumerate();
-        self.list.extend(rows.map(|(number, spans)| TimelineRow::new(lane, what.clone(), number, spans)));
+        self.list.extend(
+            rows.map(|(number, spans)| TimelineRow::new(lane, what.clone(), number, spans)),
+        );
         first..self.list.len()
     }
 }
@@ -123,6 +140,8 @@ impl Rows {
 fn taken_until(span: &Span) -> Timestamp {
     match span.ending {
         Ending::Open if span.to.is_none() => Timestamp(i64::MAX),
-        _ => span.end(None).max(Timestamp(span.id.from.0.saturating_add(1))),
+        _ => span
+            .end(None)
+            .max(Timestamp(span.id.from.0.saturating_add(1))),
     }
 }

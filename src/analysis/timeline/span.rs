@@ -25,12 +25,19 @@ pub(crate) struct SpanId {
 impl SpanId {
     /// Before all others that begin then.
     pub(crate) fn first_at(from: Timestamp) -> Self {
-        Self { from, entry: EntryId(0), block: None }
+        Self {
+            from,
+            entry: EntryId(0),
+            block: None,
+        }
     }
 
     /// The call, if it is one.
     pub(crate) fn call(&self) -> Option<Place> {
-        Some(Place { entry: self.entry, block: usize::try_from(self.block?).ok()? })
+        Some(Place {
+            entry: self.entry,
+            block: usize::try_from(self.block?).ok()?,
+        })
     }
 }
 
@@ -79,7 +86,9 @@ pub struct Span {
 impl Span {
     /// When it ended; if that is not known, `now` for what is waited for, and its beginning for all else.
     pub(crate) fn end(&self, now: Option<Timestamp>) -> Timestamp {
-        let open = now.filter(|_| self.ending == Ending::Open).unwrap_or(self.id.from);
+        let open = now
+            .filter(|_| self.ending == Ending::Open)
+            .unwrap_or(self.id.from);
         self.to.unwrap_or(open).max(self.id.from)
     }
 
@@ -107,7 +116,11 @@ impl Span {
 
     pub(super) fn end_key(&self) -> Option<End> {
         // Who called waited no longer than until the result.
-        let to = if self.is_detached { self.acknowledged } else { self.to };
+        let to = if self.is_detached {
+            self.acknowledged
+        } else {
+            self.to
+        };
         let to = to.filter(|to| self.is_work() && self.id.from <= *to)?;
         Some(End::new(self.lane, to, self.id))
     }
@@ -116,14 +129,24 @@ impl Span {
 /// The spans of the calls of an entry, but for the lane, and how many have no time at all.
 pub(super) fn spans_of_calls(id: EntryId, entry: &Entry) -> (Vec<Span>, usize) {
     // Results that have their time from the same record were stamped at once.
-    let stamp = |call: &ToolCall| call.state.result().map(|result| (result.body.from, result.at));
+    let stamp = |call: &ToolCall| {
+        call.state
+            .result()
+            .map(|result| (result.body.from, result.at))
+    };
     let mut stamps = HashMap::new();
-    entry.calls().filter_map(stamp).for_each(|stamp| *stamps.entry(stamp).or_insert(0) += 1);
+    entry
+        .calls()
+        .filter_map(stamp)
+        .for_each(|stamp| *stamps.entry(stamp).or_insert(0) += 1);
     let (mut spans, mut untimed) = (Vec::new(), 0);
     for (block, one) in entry.blocks.iter().enumerate() {
-        let (BlockKind::Call(call), Ok(block)) = (&one.kind, u32::try_from(block)) else { continue };
-        let is_stamped_at_once =
-            stamp(call).and_then(|stamp| stamps.get(&stamp)).is_some_and(|calls| *calls > 1);
+        let (BlockKind::Call(call), Ok(block)) = (&one.kind, u32::try_from(block)) else {
+            continue;
+        };
+        let is_stamped_at_once = stamp(call)
+            .and_then(|stamp| stamps.get(&stamp))
+            .is_some_and(|calls| *calls > 1);
         match span_of_call(id, block, entry, call, is_stamped_at_once) {
             Some(span) => spans.push(span),
             None => untimed += 1,
@@ -146,19 +169,28 @@ fn span_of_call(
         None => (call.started.or(entry.at)?, None),
     };
     let work = call.state.work();
-    let reported = work.and_then(|work| work.delivered()?.at).filter(|at| to.is_some_and(|to| to < *at));
+    let reported = work
+        .and_then(|work| work.delivered()?.at)
+        .filter(|at| to.is_some_and(|to| to < *at));
     let ending = match &call.state {
         ToolState::Done(_) => Ending::Done,
         ToolState::Failed(_) => Ending::Failed,
         ToolState::Refused(_) => Ending::Refused,
         ToolState::Stopped(_) | ToolState::Lost => Ending::Lost,
-        ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Acknowledged(_) => {
-            Ending::Open
-        }
+        ToolState::Pending
+        | ToolState::Running
+        | ToolState::Streaming(_)
+        | ToolState::Acknowledged(_) => Ending::Open,
     };
-    let is_measured = call.took(entry.said(call)).is_some_and(|took| took.by == Clocked::Measured);
+    let is_measured = call
+        .took(entry.said(call))
+        .is_some_and(|took| took.by == Clocked::Measured);
     Some(Span {
-        id: SpanId { from, entry: id, block: Some(block) },
+        id: SpanId {
+            from,
+            entry: id,
+            block: Some(block),
+        },
         to,
         class: Class::of_call(call, entry.said(call)),
         tool: Some(call.name.clone()),
@@ -175,7 +207,11 @@ fn span_of_call(
 /// The span of what the account judged.
 pub(super) fn span_of_time(time: &TimeSpan, lane: usize) -> Span {
     Span {
-        id: SpanId { from: time.from, entry: time.entry, block: None },
+        id: SpanId {
+            from: time.from,
+            entry: time.entry,
+            block: None,
+        },
         to: Some(time.to),
         class: time.class,
         tool: None,

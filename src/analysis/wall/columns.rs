@@ -45,10 +45,22 @@ pub fn plan(width: usize) -> Vec<(Column, usize)> {
     let columns: &[(Column, usize)] = match width {
         0..46 => &[(State, 16), (Title, 0)],
         46..64 => &[(State, 16), (Title, 0), (Cost, 7)],
-        64..104 => &[(State, 19), (Project, 12), (Title, 0), (Context, 4), (Cost, 8)],
-        104..150 => {
-            &[(State, 19), (Project, 14), (Title, 0), (Call, 22), (Flags, 12), (Context, 4), (Cost, 8)]
-        }
+        64..104 => &[
+            (State, 19),
+            (Project, 12),
+            (Title, 0),
+            (Context, 4),
+            (Cost, 8),
+        ],
+        104..150 => &[
+            (State, 19),
+            (Project, 14),
+            (Title, 0),
+            (Call, 22),
+            (Flags, 12),
+            (Context, 4),
+            (Cost, 8),
+        ],
         150..190 => &[
             (State, 20),
             (Project, 16),
@@ -75,10 +87,21 @@ pub fn plan(width: usize) -> Vec<(Column, usize)> {
             (Last, 0),
         ],
     };
-    let taken: usize = columns.iter().map(|(_, width)| width + GAP).sum::<usize>().saturating_sub(GAP);
+    let taken: usize = columns
+        .iter()
+        .map(|(_, width)| width + GAP)
+        .sum::<usize>()
+        .saturating_sub(GAP);
     let open = columns.iter().filter(|(_, width)| *width == 0).count();
-    let share = width.saturating_sub(taken).checked_div(open).unwrap_or(0).max(TITLE.min(width));
-    columns.iter().map(|(column, width)| (*column, if *width == 0 { share } else { *width })).collect()
+    let share = width
+        .saturating_sub(taken)
+        .checked_div(open)
+        .unwrap_or(0)
+        .max(TITLE.min(width));
+    columns
+        .iter()
+        .map(|(column, width)| (*column, if *width == 0 { share } else { *width }))
+        .collect()
 }
 
 impl Column {
@@ -113,12 +136,21 @@ impl SessionRow {
             Column::Project => self.project(),
             Column::Title => self.name(),
             Column::Agent => self.agent(),
-            Column::Model => self.head.model.as_deref().map(phrases::model).unwrap_or_default(),
+            Column::Model => self
+                .head
+                .model
+                .as_deref()
+                .map(phrases::model)
+                .unwrap_or_default(),
             Column::Call => self.call_words(),
             Column::Flags => self.flag_words(now, ascii),
             Column::Context => self.context_words(),
             Column::Cost => self.cost_words(ascii),
-            Column::Hour => self.hour.as_ref().and_then(phrases::cost).unwrap_or_default(),
+            Column::Hour => self
+                .hour
+                .as_ref()
+                .and_then(phrases::cost)
+                .unwrap_or_default(),
             Column::Last => self.last_line().unwrap_or_default().to_owned(),
         }
     }
@@ -134,14 +166,21 @@ impl SessionRow {
     /// What is asked, or what the call is about.
     fn call_words(&self) -> String {
         let call = self.call.as_ref().map(|call| call.headline.to_string());
-        self.wish().map(ToString::to_string).or(call).unwrap_or_default()
+        self.wish()
+            .map(ToString::to_string)
+            .or(call)
+            .unwrap_or_default()
     }
 
     /// `loop ×4`, `silent 2m10s`, `3✗`.
     pub fn flag_words(&self, now: Timestamp, ascii: bool) -> String {
         let (times, failed) = if ascii { ("x", "x") } else { ("×", "✗") };
         let flags = &self.flags;
-        let count = flags.same.as_ref().filter(|_| flags.is_loop).map(|(count, _)| *count);
+        let count = flags
+            .same
+            .as_ref()
+            .filter(|_| flags.is_loop)
+            .map(|(count, _)| *count);
         let silent = flags.quiet_since.filter(|_| flags.is_silent);
         let words = [
             count.map(|count| format!("loop {times}{count}")),
@@ -153,7 +192,9 @@ impl SessionRow {
 
     /// How full the context is: `53%`, or `84k` where nobody knows of what.
     pub fn context_words(&self) -> String {
-        let Some(context) = self.context else { return String::new() };
+        let Some(context) = self.context else {
+            return String::new();
+        };
         match context.window.filter(|window| *window > 0) {
             Some(window) => format!("{}%", figures::percent(context.tokens, window)),
             None => figures::tokens(context.tokens),
@@ -172,7 +213,13 @@ impl SessionRow {
                 "…".to_owned()
             };
         };
-        let unknown = || if cost.unpriced_models.is_empty() { String::new() } else { "$?".to_owned() };
+        let unknown = || {
+            if cost.unpriced_models.is_empty() {
+                String::new()
+            } else {
+                "$?".to_owned()
+            }
+        };
         phrases::cost(cost).unwrap_or_else(unknown)
     }
 }

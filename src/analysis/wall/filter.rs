@@ -31,7 +31,11 @@ impl Filter {
             _ => None,
         };
         let patterns = expr.terms().into_iter().filter_map(pattern).collect();
-        Ok(Self { typed: typed.to_owned(), expr, patterns })
+        Ok(Self {
+            typed: typed.to_owned(),
+            expr,
+            patterns,
+        })
     }
 
     /// Whether a session is shown.
@@ -49,20 +53,29 @@ impl Filter {
     }
 
     fn is_true(&self, term: &Term, row: &SessionRow, now: Timestamp) -> bool {
-        let is_in = |name: Option<&Text>, wanted: &str| name.is_some_and(|name| is_like(name, wanted));
+        let is_in =
+            |name: Option<&Text>, wanted: &str| name.is_some_and(|name| is_like(name, wanted));
         match term {
             Term::State(state) => row.facts(now).holds(*state),
             Term::Error => row.flags.errors > 0 || row.need == super::Need::Error,
             Term::Agent(wanted) => is_like(&row.agent(), wanted),
             Term::Project(wanted) => is_in(row.head.cwd.as_ref(), wanted),
             Term::Model(wanted) => is_in(row.head.model.as_ref(), wanted),
-            Term::Tool(wanted) => row.call.as_ref().is_some_and(|call| is_like(&call.name, wanted)),
-            Term::Id(wanted) => row.head.id.as_ref().is_some_and(|id| id.starts_with(wanted.as_str())),
+            Term::Tool(wanted) => row
+                .call
+                .as_ref()
+                .is_some_and(|call| is_like(&call.name, wanted)),
+            Term::Id(wanted) => row
+                .head
+                .id
+                .as_ref()
+                .is_some_and(|id| id.starts_with(wanted.as_str())),
             Term::Since(when) => row.head.ended.is_some_and(|at| at >= moment(*when, now)),
             Term::Before(when) => row.head.ended.is_some_and(|at| at < moment(*when, now)),
-            Term::Text(text) | Term::Pattern(text) => {
-                self.patterns.get(text).is_some_and(|pattern| has(row, pattern))
-            }
+            Term::Text(text) | Term::Pattern(text) => self
+                .patterns
+                .get(text)
+                .is_some_and(|pattern| has(row, pattern)),
             // Facts of blocks are not read here.
             Term::Cost(..)
             | Term::Done(_)
@@ -89,7 +102,13 @@ fn has(row: &SessionRow, pattern: &Regex) -> bool {
     let head = &row.head;
     let facts = [&head.title, &head.cwd, &head.id, &head.model, &row.problem];
     let facts = facts.into_iter().flatten().map(Text::as_str);
-    let call = row.call.iter().flat_map(|call| [call.name.as_str(), call.headline.as_str()]);
-    facts.chain(call).chain(row.last_line()).any(|text| pattern.is_match(text))
+    let call = row
+        .call
+        .iter()
+        .flat_map(|call| [call.name.as_str(), call.headline.as_str()]);
+    facts
+        .chain(call)
+        .chain(row.last_line())
+        .any(|text| pattern.is_match(text))
         || pattern.is_match(&row.agent())
 }

@@ -33,11 +33,15 @@ pub(crate) fn watch(alarms: &mut Alarms, session: &mut Session, screen: &mut Scr
 pub(crate) fn unwatch(alarms: &mut Alarms, screen: &mut Screen, name: &str) {
     let list = &mut alarms.list;
     let before = list.len();
-    let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let number = name
+        .parse::<usize>()
+        .ok()
+        .and_then(|number| number.checked_sub(1));
     match number {
         _ if name.is_empty() => list.clear(),
         Some(number) if number < before => drop(list.remove(number)),
-        _ => list.retain(|watch| watch.wish.to_string() != name && watch.wish.expr.to_string() != name),
+        _ => list
+            .retain(|watch| watch.wish.to_string() != name && watch.wish.expr.to_string() != name),
     }
     screen.say(match (before, list.len()) {
         (0, _) => "nothing is watched".to_owned(),
@@ -50,28 +54,42 @@ pub(crate) fn unwatch(alarms: &mut Alarms, screen: &mut Screen, name: &str) {
 /// Shows what is watched, and what came of it.
 pub(crate) fn list(alarms: &Alarms, scene: &mut Scene<'_>) {
     if alarms.list.is_empty() {
-        return scene.say("nothing is watched; :watch waiting or err rings when the agent waits or fails");
+        return scene
+            .say("nothing is watched; :watch waiting or err rings when the agent waits or fails");
     }
     let text = |text: &str| Tree::Text(Text::clean(text));
     let trees = alarms.list.iter().enumerate().map(|(number, watch)| {
-        let mut members = vec![("rang".into(), Tree::Number(Text::clean(&watch.rung.to_string())))];
+        let mut members = vec![(
+            "rang".into(),
+            Tree::Number(Text::clean(&watch.rung.to_string())),
+        )];
         if let Some((at, words)) = &watch.last {
             members.push(("last".into(), text(&format!("{} {words}", at.clock()))));
         }
         if let Some(command) = &watch.wish.command {
             members.push(("command".into(), text(command)));
         }
-        (format!("{} {}", number + 1, watch.wish.expr), Tree::Map(members))
+        (
+            format!("{} {}", number + 1, watch.wish.expr),
+            Tree::Map(members),
+        )
     });
     let trees: Vec<(String, Tree)> = trees.collect();
-    scene.enter(Mode::Raw(RawView::of_trees("watched".to_owned(), &trees, scene.screen)));
+    scene.enter(Mode::Raw(RawView::of_trees(
+        "watched".to_owned(),
+        &trees,
+        scene.screen,
+    )));
 }
 
 /// The session is read to its end: from here on things are news.
 pub(crate) fn begin(alarms: &mut Alarms, session: &mut Session, screen: &Screen) {
     if !alarms.list.is_empty() {
         session.with_status(screen.now, None, |status| {
-            alarms.list.iter_mut().for_each(|watch| watch.alarm.begin(status, false));
+            alarms
+                .list
+                .iter_mut()
+                .for_each(|watch| watch.alarm.begin(status, false));
         });
         alarms.orphans = None;
     }
@@ -86,15 +104,26 @@ pub(crate) fn look(alarms: &mut Alarms, session: &mut Session, screen: &mut Scre
         return Vec::new();
     }
     let touched = std::mem::take(&mut alarms.touched);
-    let lost = if alarms.want_findings() { session.news_of_orphans(&mut alarms.orphans) } else { None };
+    let lost = if alarms.want_findings() {
+        session.news_of_orphans(&mut alarms.orphans)
+    } else {
+        None
+    };
     let mut rung: Vec<(usize, Rung)> = Vec::new();
     let orphan = lost.as_ref().map(|(place, words)| (*place, words.as_str()));
     session.with_status(screen.now, orphan, |status| {
         for (number, watch) in alarms.list.iter_mut().enumerate() {
-            rung.extend(watch.alarm.look(status, &touched).map(|rung| (number, rung)));
+            rung.extend(
+                watch
+                    .alarm
+                    .look(status, &touched)
+                    .map(|rung| (number, rung)),
+            );
         }
     });
-    rung.into_iter().filter_map(|(number, rung)| ring(alarms, session, screen, number, rung)).collect()
+    rung.into_iter()
+        .filter_map(|(number, rung)| ring(alarms, session, screen, number, rung))
+        .collect()
 }
 
 fn ring(

@@ -50,7 +50,9 @@ impl Notes {
     /// Notes an entry that is new or has changed.
     pub(crate) fn note(&mut self, transcript: &Transcript, id: EntryId) {
         self.take_back(id);
-        let Some(glance) = transcript.glance(id) else { return };
+        let Some(glance) = transcript.glance(id) else {
+            return;
+        };
         let note = Note {
             calls: glance.calls,
             paired: glance.calls.saturating_sub(glance.open),
@@ -60,7 +62,10 @@ impl Notes {
             (&mut self.failed, glance.errors > 0),
             (&mut self.open, glance.open > 0),
             (&mut self.broken, glance.is_broken),
-            (&mut self.compactions, glance.is_main && glance.compaction == Compaction::Whole),
+            (
+                &mut self.compactions,
+                glance.is_main && glance.compaction == Compaction::Whole,
+            ),
         ];
         for (entries, _) in holds.into_iter().filter(|(_, holds)| *holds) {
             entries.insert(id);
@@ -84,7 +89,9 @@ impl Notes {
         self.open.remove(&id);
         self.broken.remove(&id);
         self.compactions.remove(&id);
-        let Some(note) = self.by_entry.get_mut(id.index()).map(std::mem::take) else { return };
+        let Some(note) = self.by_entry.get_mut(id.index()).map(std::mem::take) else {
+            return;
+        };
         self.calls -= u64::from(note.calls);
         self.paired -= u64::from(note.paired);
         self.errors -= u64::from(note.errors);
@@ -93,7 +100,10 @@ impl Notes {
 
 /// Whether a block is a compaction that dropped more than old outputs.
 pub(crate) fn is_compaction(block: &Block) -> bool {
-    matches!(block.kind, BlockKind::Break(Break::Compaction { partial: false, .. }))
+    matches!(
+        block.kind,
+        BlockKind::Break(Break::Compaction { partial: false, .. })
+    )
 }
 
 /// The place of the first block of an entry for which this holds.

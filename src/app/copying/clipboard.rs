@@ -27,16 +27,29 @@ impl Copying {
     pub fn prepare(self, text: &str) -> (String, String) {
         let mut mask = Mask::default();
         let masked = self.is_redacted.then(|| mask.apply(text)).flatten();
-        let mut words = if self.is_redacted { format!("; {}", mask.words()) } else { String::new() };
+        let mut words = if self.is_redacted {
+            format!("; {}", mask.words())
+        } else {
+            String::new()
+        };
         let text = masked.as_deref().unwrap_or(text);
         let (clean, hidden) = harmless(text);
         let characters = figures::count(hidden as u64, "control or unseen character");
         match (self.is_clean, hidden) {
             (_, 0) => {}
             (true, _) => words.push_str(&format!("; {characters} left out")),
-            (false, _) => words.push_str(&format!("; {characters} in it, :set clean leaves such out")),
+            (false, _) => {
+                words.push_str(&format!("; {characters} in it, :set clean leaves such out"));
+            }
         }
-        (if self.is_clean { clean } else { text.to_owned() }, words)
+        (
+            if self.is_clean {
+                clean
+            } else {
+                text.to_owned()
+            },
+            words,
+        )
     }
 }
 
@@ -74,9 +87,19 @@ pub enum Form {
 pub(crate) fn origins_of(session: &Session, items: &[Focus]) -> Vec<Origin> {
     let mut origins: Vec<Origin> = Vec::new();
     for focus in items {
-        let Some(entry) = session.transcript.get(focus.entry) else { continue };
-        let bodies = entry.blocks.get(focus.block).map(|block| block.kind.bodies()).unwrap_or_default();
-        for origin in bodies.iter().map(|body| body.from).chain(bodies.is_empty().then_some(entry.origin)) {
+        let Some(entry) = session.transcript.get(focus.entry) else {
+            continue;
+        };
+        let bodies = entry
+            .blocks
+            .get(focus.block)
+            .map(|block| block.kind.bodies())
+            .unwrap_or_default();
+        for origin in bodies
+            .iter()
+            .map(|body| body.from)
+            .chain(bodies.is_empty().then_some(entry.origin))
+        {
             if !origins.contains(&origin) {
                 origins.push(origin);
             }
@@ -96,5 +119,9 @@ fn joined(parts: Vec<Excerpt>, between: &str) -> Excerpt {
             Excerpt::Away => return Excerpt::Away,
         }
     }
-    if texts.is_empty() { Excerpt::Nothing(nothing) } else { Excerpt::Text(texts.join(between)) }
+    if texts.is_empty() {
+        Excerpt::Nothing(nothing)
+    } else {
+        Excerpt::Text(texts.join(between))
+    }
 }

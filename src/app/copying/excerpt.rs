@@ -23,16 +23,19 @@ pub enum Excerpt {
 
 /// Takes an excerpt of a block. What is not a part of it, such as its record, is not known here.
 pub fn of(entry: &Entry, block: usize, what: What) -> Excerpt {
-    let Some(block) = entry.blocks.get(block) else { return Excerpt::Nothing("nothing is focused") };
+    let Some(block) = entry.blocks.get(block) else {
+        return Excerpt::Nothing("nothing is focused");
+    };
     match (what, &block.kind) {
         (What::Text, BlockKind::Text(body) | BlockKind::Thinking(body)) => whole(body),
         (What::Text, BlockKind::Raw(raw) | BlockKind::Aside(_, raw)) => whole(&raw.body),
         (What::Text, BlockKind::Break(what)) => Excerpt::Text(what.words().to_string()),
-        (What::Text, BlockKind::Image(image)) => {
-            image.source.as_ref().map_or(Excerpt::Nothing("the image is inside the file"), |source| {
+        (What::Text, BlockKind::Image(image)) => image
+            .source
+            .as_ref()
+            .map_or(Excerpt::Nothing("the image is inside the file"), |source| {
                 Excerpt::Text(source.to_string())
-            })
-        }
+            }),
         (What::Text | What::Result, BlockKind::Result(stray)) => whole(&stray.result.body),
         (What::Text | What::Result, BlockKind::Call(call)) => match call.state.result() {
             Some(result) => whole(&result.body),
@@ -40,7 +43,9 @@ pub fn of(entry: &Entry, block: usize, what: What) -> Excerpt {
             None => Excerpt::Nothing("the call has no result"),
         },
         (What::Command, BlockKind::Call(call)) => command(call),
-        (What::Id, BlockKind::Call(call)) if !call.key.is_empty() => Excerpt::Text(call.key.to_string()),
+        (What::Id, BlockKind::Call(call)) if !call.key.is_empty() => {
+            Excerpt::Text(call.key.to_string())
+        }
         (What::Id, _) => Excerpt::Text(entry.key.to_string()),
         (What::Result, _) => Excerpt::Nothing("only tool calls have results"),
         (What::Command, _) => Excerpt::Nothing("only tool calls have a command"),
@@ -78,7 +83,10 @@ pub(crate) fn of_block(entry: &Entry, block: usize) -> Excerpt {
     let below = match (change_text(call), call.state.result()) {
         (Some(change), _) => Excerpt::Text(change.to_string()),
         (None, Some(result)) => whole(&result.body),
-        (None, None) => call.state.live().map_or(Excerpt::Nothing("no result"), whole),
+        (None, None) => call
+            .state
+            .live()
+            .map_or(Excerpt::Nothing("no result"), whole),
     };
     match below {
         Excerpt::Text(text) if call.kind == ToolKind::Read => {
@@ -91,8 +99,13 @@ pub(crate) fn of_block(entry: &Entry, block: usize) -> Excerpt {
 }
 
 fn joined(head: &str, below: &str) -> String {
-    let parts = [head, below].into_iter().map(|part| part.trim_end_matches('\n'));
-    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+    let parts = [head, below]
+        .into_iter()
+        .map(|part| part.trim_end_matches('\n'));
+    parts
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// The lines that rows of a block come from, each of them once. What stands between two lines and has no
@@ -157,16 +170,27 @@ impl Lines {
             Some((start, end)) if from >= *start && from <= *end => *end = (*end).max(to),
             _ => self.ranges.push((from, to)),
         }
-        self.ranges.extend(source.beside.map(|line| (line, line.saturating_add(1))));
+        self.ranges
+            .extend(source.beside.map(|line| (line, line.saturating_add(1))));
         self.ranges.sort_unstable();
     }
 
     fn of<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> {
         let last = text.lines().count().saturating_sub(1);
-        let ranges: Vec<(usize, usize)> =
-            self.ranges.iter().map(|(from, to)| ((*from as usize).min(last), *to as usize)).collect();
-        let is_in = move |at: usize| ranges.iter().any(|(from, to)| at >= *from && at < (*to).max(from + 1));
-        text.lines().enumerate().filter(move |(at, _)| is_in(*at)).map(|(_, line)| line)
+        let ranges: Vec<(usize, usize)> = self
+            .ranges
+            .iter()
+            .map(|(from, to)| ((*from as usize).min(last), *to as usize))
+            .collect();
+        let is_in = move |at: usize| {
+            ranges
+                .iter()
+                .any(|(from, to)| at >= *from && at < (*to).max(from + 1))
+        };
+        text.lines()
+            .enumerate()
+            .filter(move |(at, _)| is_in(*at))
+            .map(|(_, line)| line)
     }
 }
 
@@ -183,8 +207,13 @@ pub fn whole(body: &Body) -> Excerpt {
 }
 
 fn command(call: &ToolCall) -> Excerpt {
-    let Some(tree) = call.input.tree() else { return whole(&call.input) };
-    command_of(call).map_or_else(|| Excerpt::Text(json(tree)), |text| Excerpt::Text(text.to_string()))
+    let Some(tree) = call.input.tree() else {
+        return whole(&call.input);
+    };
+    command_of(call).map_or_else(
+        || Excerpt::Text(json(tree)),
+        |text| Excerpt::Text(text.to_string()),
+    )
 }
 
 /// A tree as JSON text on one line.
@@ -196,9 +225,13 @@ pub(crate) fn json(tree: &Tree) -> String {
         Tree::Text(text) => quoted(text),
         Tree::List(items) => format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(",")),
         Tree::Map(members) => {
-            let member =
-                |(key, value): &(crate::model::text::Text, Tree)| format!("{}:{}", quoted(key), json(value));
-            format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
+            let member = |(key, value): &(crate::model::text::Text, Tree)| {
+                format!("{}:{}", quoted(key), json(value))
+            };
+            format!(
+                "{{{}}}",
+                members.iter().map(member).collect::<Vec<_>>().join(",")
+            )
         }
     }
 }

@@ -26,12 +26,19 @@ pub fn open(scene: &mut Scene<'_>, items: &[Focus]) {
     if origins.is_empty() {
         return scene.say("nothing is focused");
     }
-    scene.enter(Mode::Pipe { input: Input::default(), origins });
+    scene.enter(Mode::Pipe {
+        input: Input::default(),
+        origins,
+    });
 }
 
 /// Pipes the focused item to a command that was typed elsewhere.
 pub(crate) fn run_on_focus(text: &TextPane, scene: &mut Scene<'_>, command: &str) -> Vec<Effect> {
-    let origins = text.view.focus.map(|focus| origins_of(scene.session, &[focus])).unwrap_or_default();
+    let origins = text
+        .view
+        .focus
+        .map(|focus| origins_of(scene.session, &[focus]))
+        .unwrap_or_default();
     run(scene, command, origins)
 }
 
@@ -40,6 +47,11 @@ pub(crate) fn run(scene: &mut Scene<'_>, command: &str, origins: Vec<Origin>) ->
     if command.is_empty() || origins.is_empty() {
         return Vec::new();
     }
-    scene.asks.push(Ask::Keep(Kind::Command, command.to_owned()));
-    vec![Effect::Pipe { command: command.to_owned(), origins }]
+    scene
+        .asks
+        .push(Ask::Keep(Kind::Command, command.to_owned()));
+    vec![Effect::Pipe {
+        command: command.to_owned(),
+        origins,
+    }]
 }

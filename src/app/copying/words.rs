@@ -16,10 +16,14 @@ pub(crate) struct IsAway;
 
 /// The entries of a turn in the main lane, or in that of its session.
 pub(crate) fn entries_of(transcript: &Transcript, turn: usize) -> Vec<EntryId> {
-    let Some(prompt) = transcript.turns().get(turn).map(|turn| turn.prompt) else { return Vec::new() };
+    let Some(prompt) = transcript.turns().get(turn).map(|turn| turn.prompt) else {
+        return Vec::new();
+    };
     let lane = transcript.lane_at(prompt);
     let is_shown = |id: &EntryId| {
-        transcript.get(*id).is_some_and(|entry| entry.lane.as_ref() == lane && !entry.marks.is_hidden())
+        transcript
+            .get(*id)
+            .is_some_and(|entry| entry.lane.as_ref() == lane && !entry.marks.is_hidden())
     };
     transcript
         .places_of_turn(turn)
@@ -64,35 +68,58 @@ fn name(entry: &Entry) -> String {
 }
 
 fn at(entry: &Entry) -> String {
-    entry.at.map(|at| format!(", {}", at.date_and_clock())).unwrap_or_default()
+    entry
+        .at
+        .map(|at| format!(", {}", at.date_and_clock()))
+        .unwrap_or_default()
 }
 
-fn part(transcript: &Transcript, entry: &Entry, at: usize, block: &Block) -> Result<Option<String>, IsAway> {
+fn part(
+    transcript: &Transcript,
+    entry: &Entry,
+    at: usize,
+    block: &Block,
+) -> Result<Option<String>, IsAway> {
     Ok(match &block.kind {
         BlockKind::Text(body) => said(body)?,
         BlockKind::Thinking(body) => said(body)?.map(|text| quoted(&text)),
         BlockKind::Call(call) => Some(call_words(transcript, call)?),
         BlockKind::Result(stray) => {
-            let head = if stray.duplicate { "second result of a call" } else { "result without a call" };
+            let head = if stray.duplicate {
+                "second result of a call"
+            } else {
+                "result without a call"
+            };
             said(&stray.result.body)?.map(|text| format!("**{head}**\n\n{}", fenced("", &text)))
         }
         BlockKind::Image(image) => {
-            let source = image.source.as_ref().map(|source| without_sgr(source).into_owned());
+            let source = image
+                .source
+                .as_ref()
+                .map(|source| without_sgr(source).into_owned());
             Some(format!("![image]({})", source.unwrap_or_default()))
         }
         BlockKind::Break(what) => Some(format!("*{}*", without_sgr(&what.words()))),
-        BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => match excerpt::of(entry, at, What::Text) {
-            Excerpt::Text(text) => Some(format!("**{}**\n\n{}", without_sgr(&raw.title), fenced("", &text))),
-            Excerpt::Nothing(_) => None,
-            Excerpt::Away => return Err(IsAway),
-        },
+        BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => {
+            match excerpt::of(entry, at, What::Text) {
+                Excerpt::Text(text) => Some(format!(
+                    "**{}**\n\n{}",
+                    without_sgr(&raw.title),
+                    fenced("", &text)
+                )),
+                Excerpt::Nothing(_) => None,
+                Excerpt::Away => return Err(IsAway),
+            }
+        }
     })
 }
 
 /// A body's text, if there is any.
 fn said(body: &Body) -> Result<Option<String>, IsAway> {
     match excerpt::whole(body) {
-        Excerpt::Text(text) => Ok(Some(text.trim_end().to_owned()).filter(|text| !text.trim().is_empty())),
+        Excerpt::Text(text) => {
+            Ok(Some(text.trim_end().to_owned()).filter(|text| !text.trim().is_empty()))
+        }
         Excerpt::Nothing(_) => Ok(None),
         Excerpt::Away => Err(IsAway),
     }
@@ -108,7 +135,12 @@ fn call_words(transcript: &Transcript, call: &ToolCall) -> Result<String, IsAway
     if call.input.is_away() {
         return Err(IsAway);
     }
-    let headline = without_sgr(&call.headline).lines().next().unwrap_or_default().trim().to_owned();
+    let headline = without_sgr(&call.headline)
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_owned();
     let mut head = format!("**{}**", without_sgr(&call.name));
     if !headline.is_empty() {
         head.push_str(&format!(" {}", code_span(&headline)));
@@ -116,16 +148,26 @@ fn call_words(transcript: &Transcript, call: &ToolCall) -> Result<String, IsAway
     let mut parts = vec![head];
     if let Some(lane) = transcript.lane_of_call(&call.key) {
         let entries = figures::count(lane.entries.len() as u64, "message");
-        parts.push(format!("Sub-agent **{}** ({entries})", without_sgr(&lane.label)));
+        parts.push(format!(
+            "Sub-agent **{}** ({entries})",
+            without_sgr(&lane.label)
+        ));
     }
     if let Some(change) = change_text(call) {
-        let language =
-            if change.starts_with(['+', '-', ' ']) || change.contains("\n+") { "diff" } else { "" };
+        let language = if change.starts_with(['+', '-', ' ']) || change.contains("\n+") {
+            "diff"
+        } else {
+            ""
+        };
         parts.push(fenced(language, &without_sgr(&change)));
     } else if let Some(command) = command_of(call) {
         parts.push(fenced("sh", &without_sgr(command)));
     } else if call.input.bytes > 2 && call.input.text().is_none_or(|text| text.trim() != headline) {
-        let language = if call.input.tree().is_some() { "json" } else { "" };
+        let language = if call.input.tree().is_some() {
+            "json"
+        } else {
+            ""
+        };
         parts.extend(said(&call.input)?.map(|text| fenced(language, &text)));
     }
     match &call.state {
@@ -140,7 +182,11 @@ fn call_words(transcript: &Transcript, call: &ToolCall) -> Result<String, IsAway
                 _ => "Failed",
             };
             let facts = without_sgr(&result.facts);
-            let facts = if facts.is_empty() { String::new() } else { format!(" ({facts})") };
+            let facts = if facts.is_empty() {
+                String::new()
+            } else {
+                format!(" ({facts})")
+            };
             parts.push(format!("{word}{facts}:"));
             parts.extend(said(&result.body)?.map(|text| fenced("", &text)));
         }
@@ -160,14 +206,23 @@ fn call_words(transcript: &Transcript, call: &ToolCall) -> Result<String, IsAway
 
 /// A fence that nothing within it can close.
 fn fenced(language: &str, text: &str) -> String {
-    let longest =
-        text.lines().map(str::trim_start).map(|line| line.len() - line.trim_start_matches('`').len());
+    let longest = text
+        .lines()
+        .map(str::trim_start)
+        .map(|line| line.len() - line.trim_start_matches('`').len());
     let fence = "`".repeat(longest.max().unwrap_or(0).max(2) + 1);
-    format!("{fence}{language}\n{}\n{fence}", text.trim_end_matches('\n'))
+    format!(
+        "{fence}{language}\n{}\n{fence}",
+        text.trim_end_matches('\n')
+    )
 }
 
 fn code_span(text: &str) -> String {
-    if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
+    if text.contains('`') {
+        format!("`` {text} ``")
+    } else {
+        format!("`{text}`")
+    }
 }
 
 #[cfg(test)]

@@ -72,13 +72,23 @@ pub(super) enum Touched {
 
 /// `within` counts from the left edge of the text, `width` is that of the text.
 pub(super) fn touched(row: &Row, within: Option<u16>, width: u16, glyphs: &Glyphs) -> Touched {
-    let Some(within) = within else { return Touched::Text };
+    let Some(within) = within else {
+        return Touched::Text;
+    };
     let right = u16::try_from(wrap::width_of(&row.right)).unwrap_or(u16::MAX);
     let is_mark = row.source.of == Of::Nothing;
-    if row.hides > 0 && row.kind == RowKind::Body && (is_mark || within >= width.saturating_sub(right)) {
+    if row.hides > 0
+        && row.kind == RowKind::Body
+        && (is_mark || within >= width.saturating_sub(right))
+    {
         return Touched::Hidden;
     }
-    let text: String = row.line.spans.iter().map(|span| span.content.as_ref()).collect();
+    let text: String = row
+        .line
+        .spans
+        .iter()
+        .map(|span| span.content.as_ref())
+        .collect();
     let words = text.trim_start_matches(' ');
     let indent = u16::try_from(text.len() - words.len()).unwrap_or(u16::MAX);
     let is_at_sign = is_mark && (indent..indent.saturating_add(2)).contains(&within);
@@ -100,7 +110,12 @@ mod tests {
     use ratatui::layout::Rect;
 
     fn rect(x: u16, y: u16, width: u16, height: u16) -> Rect {
-        Rect { x, y, width, height }
+        Rect {
+            x,
+            y,
+            width,
+            height,
+        }
     }
 
     fn frame() -> Frame {
@@ -134,29 +149,52 @@ mod tests {
         ] {
             assert_eq!(part_at(&frame, column, line), part, "{column}, {line}");
         }
-        let pushed = Frame { inspector: rect(32, 1, 88, 35), is_pushed: true, ..frame };
+        let pushed = Frame {
+            inspector: rect(32, 1, 88, 35),
+            is_pushed: true,
+            ..frame
+        };
         assert_eq!(part_at(&pushed, 40, 5), ScreenPart::Inspector);
     }
 
     #[test]
     fn marks_are_distinguished_from_text() {
         let glyphs = &Glyphs::UNICODE;
-        let hidden = Row { line: "  … +212 lines".into(), hides: 212, ..Row::default() };
+        let hidden = Row {
+            line: "  … +212 lines".into(),
+            hides: 212,
+            ..Row::default()
+        };
         assert_eq!(touched(&hidden, Some(6), 80, glyphs), Touched::Hidden);
-        assert_eq!(touched(&hidden, None, 80, glyphs), Touched::Text, "the margin");
+        assert_eq!(
+            touched(&hidden, None, 80, glyphs),
+            Touched::Text,
+            "the margin"
+        );
         let last = Row {
             line: "  last line".into(),
             right: vec!["… +9 lines".into()],
             hides: 9,
-            source: Source { of: crate::render::source::Of::Body(1), ..Source::line(4) },
+            source: Source {
+                of: crate::render::source::Of::Body(1),
+                ..Source::line(4)
+            },
             ..Row::default()
         };
         assert_eq!(touched(&last, Some(5), 80, glyphs), Touched::Text);
         assert_eq!(touched(&last, Some(72), 80, glyphs), Touched::Hidden);
-        let lane = Row { line: format!("  {} reviewer", glyphs.closed).into(), ..Row::default() };
+        let lane = Row {
+            line: format!("  {} reviewer", glyphs.closed).into(),
+            ..Row::default()
+        };
         assert_eq!(touched(&lane, Some(2), 80, glyphs), Touched::Closed);
         assert_eq!(touched(&lane, Some(8), 80, glyphs), Touched::Text);
-        let head = Row { line: "bash  ls".into(), hides: 3, kind: RowKind::Head, ..Row::default() };
+        let head = Row {
+            line: "bash  ls".into(),
+            hides: 3,
+            kind: RowKind::Head,
+            ..Row::default()
+        };
         assert_eq!(touched(&head, Some(2), 80, glyphs), Touched::Text);
     }
 }

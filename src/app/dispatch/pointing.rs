@@ -28,14 +28,22 @@ pub(crate) fn wheel_of(gesture: Gesture) -> Option<isize> {
 
 /// Scrolls what is under the mouse.
 pub(crate) fn turn_wheel(reader: &mut Reader, pointer: Pointer, by: isize) -> Vec<Effect> {
-    let action = if by < 0 { Action::LineUp } else { Action::LineDown };
+    let action = if by < 0 {
+        Action::LineUp
+    } else {
+        Action::LineDown
+    };
     let times = by.unsigned_abs();
     match part_at(&reader.frame(), pointer.column, pointer.line) {
         ScreenPart::Outline(_) => {
             let way = if by < 0 { Way::Previous } else { Way::Next };
             reader.with_text(|text, scene| seek_on(text, scene, Kind::Prompt, way));
         }
-        ScreenPart::Inspector => return reader.act_in(Pane::Inspector, action, times).unwrap_or_default(),
+        ScreenPart::Inspector => {
+            return reader
+                .act_in(Pane::Inspector, action, times)
+                .unwrap_or_default();
+        }
         ScreenPart::View(_) => return reader.act_in(Pane::View, action, times).unwrap_or_default(),
         _ => reader.text.view.ask(Motion::Lines(by)),
     }
@@ -60,7 +68,12 @@ pub(crate) fn touch(mouse: &mut Mouse, reader: &mut Reader, pointer: Pointer) {
 }
 
 /// The button goes down on a part of the screen. Answers what it drags from now on.
-fn press(reader: &mut Reader, frame: &Frame, part: ScreenPart, gesture: Gesture) -> Option<Dragged> {
+fn press(
+    reader: &mut Reader,
+    frame: &Frame,
+    part: ScreenPart,
+    gesture: Gesture,
+) -> Option<Dragged> {
     let is_double = gesture == Gesture::Double;
     reader.lend(|lent, scene| {
         match part {
@@ -72,7 +85,9 @@ fn press(reader: &mut Reader, frame: &Frame, part: ScreenPart, gesture: Gesture)
                 go_down(lent.text, scene, u64::from(line), u64::from(last));
             }
             ScreenPart::Inspector => scene.asks.push(Ask::Focus(Pane::Inspector)),
-            ScreenPart::View(line) => views::actions::press(lent.views, lent.text, scene, line, is_double),
+            ScreenPart::View(line) => {
+                views::actions::press(lent.views, lent.text, scene, line, is_double);
+            }
             ScreenPart::Pill => scene.asks.push(Ask::Act(Action::Bottom)),
             ScreenPart::Text(line, column) => {
                 return press_row(lent.text, scene, frame, (line, column), is_double);
@@ -93,7 +108,8 @@ fn press_row(
 ) -> Option<Dragged> {
     scene.asks.push(Ask::Focus(Pane::Transcript));
     let shown = text.view.lines.get(line)?;
-    let (Some(focus), Some(mark), Some(row)) = (focus_of(shown), mark_of(shown), shown.row()) else {
+    let (Some(focus), Some(mark), Some(row)) = (focus_of(shown), mark_of(shown), shown.row())
+    else {
         return None;
     };
     let within = column.checked_sub(frame.numbers + frame.left());
@@ -121,8 +137,11 @@ fn select_to(text: &mut TextPane, anchor: Mark, frame: &Frame, line: u16) {
     } else if line >= area.bottom() {
         text.view.ask(Motion::Lines(1));
     }
-    let within = usize::from(line.saturating_sub(area.y)).min(text.view.lines.len().saturating_sub(1));
-    let Some(cursor) = text.view.lines.get(within).and_then(mark_of) else { return };
+    let within =
+        usize::from(line.saturating_sub(area.y)).min(text.view.lines.len().saturating_sub(1));
+    let Some(cursor) = text.view.lines.get(within).and_then(mark_of) else {
+        return;
+    };
     if text.view.selection.is_some() || cursor != anchor {
         text.view.selection = Some(Selection { anchor, cursor });
         text.view.ask(Motion::Select);

@@ -63,7 +63,8 @@ impl<'a> Around<'a> {
             now: reader.screen.now,
             height: reader.screen.size.1,
             lines_to_choose_from: picker::actions::divide(picker, &reader.screen).lines,
-            tab: (!is_of_all && reader.focused() == Pane::Inspector).then_some(reader.inspector.tab),
+            tab: (!is_of_all && reader.focused() == Pane::Inspector)
+                .then_some(reader.inspector.tab),
             is_in_view: is_of_all || reader.focused() == Pane::View,
             is_selecting: !is_of_all && reader.text.view.selection.is_some(),
         }
@@ -81,7 +82,10 @@ pub(crate) fn route(keys: &mut Keys, around: &Around<'_>, press: Press) -> Reque
             _ => recalling(press),
         },
         Mode::Filter { .. } | Mode::Pipe { .. } => recalling(press),
-        Mode::Help { is_typing: true, .. } | Mode::OnWall { .. } => typing(press),
+        Mode::Help {
+            is_typing: true, ..
+        }
+        | Mode::OnWall { .. } => typing(press),
         Mode::Palette(_) => choosing(press),
         Mode::Picker => picking(around.lines_to_choose_from, press),
         Mode::Help { .. } if press.typed() == Some('/') => Request::Type(InputRequest::GoToEnd),
@@ -159,7 +163,9 @@ fn tab_of(keys: &Keys, here: Option<Tab>, press: Press) -> Option<Tab> {
         return Tab::of(usize::try_from(digit).ok()?);
     }
     match keys.keymap.look_up(&[press]) {
-        Match::Action(Action::Expand) if press.code != Code::Enter => here.beside(Way::Next).or(Some(here)),
+        Match::Action(Action::Expand) if press.code != Code::Enter => {
+            here.beside(Way::Next).or(Some(here))
+        }
         Match::Action(Action::Collapse) => here.beside(Way::Previous).or(Some(here)),
         _ => None,
     }
@@ -178,7 +184,9 @@ fn typing(press: Press) -> Request {
     match (press.code, press.ctrl) {
         (Code::Enter, _) => Request::Accept,
         (Code::Esc, _) | (Code::Char('c' | 'g'), true) => Request::Act(Action::Cancel, 1),
-        (Code::Backspace, false) | (Code::Char('h'), true) => Request::Type(InputRequest::DeletePrevChar),
+        (Code::Backspace, false) | (Code::Char('h'), true) => {
+            Request::Type(InputRequest::DeletePrevChar)
+        }
         (Code::Delete, _) => Request::Type(InputRequest::DeleteNextChar),
         (Code::Left, false) => Request::Type(InputRequest::GoToPrevChar),
         (Code::Right, false) => Request::Type(InputRequest::GoToNextChar),
@@ -188,7 +196,9 @@ fn typing(press: Press) -> Request {
         (Code::End, _) | (Code::Char('e'), true) => Request::Type(InputRequest::GoToEnd),
         (Code::Char('w') | Code::Backspace, true) => Request::Type(InputRequest::DeletePrevWord),
         (Code::Char('u'), true) => Request::Type(InputRequest::DeleteLine),
-        _ => press.typed().map_or(Request::Wait, |c| Request::Type(InputRequest::InsertChar(c))),
+        _ => press.typed().map_or(Request::Wait, |c| {
+            Request::Type(InputRequest::InsertChar(c))
+        }),
     }
 }
 
@@ -215,7 +225,9 @@ fn choosing(press: Press) -> Request {
 
 /// While a session is chosen, what is typed narrows the list, and the list moves.
 fn picking(lines: u16, press: Press) -> Request {
-    let page = isize::try_from(lines.saturating_sub(1)).unwrap_or(10).max(1);
+    let page = isize::try_from(lines.saturating_sub(1))
+        .unwrap_or(10)
+        .max(1);
     match (press.code, press.ctrl) {
         (Code::PageUp, _) => Request::ScrollPopUp(-page),
         (Code::PageDown, _) => Request::ScrollPopUp(page),
@@ -241,7 +253,9 @@ fn resuming(press: Press) -> Request {
         (Code::Char('Q'), false) | (Code::Char('c'), true) => Request::Act(Action::QuitNow, 1),
         (Code::Char('z'), true) => Request::Act(Action::Suspend, 1),
         (Code::Char('l'), true) => Request::Act(Action::Redraw, 1),
-        (Code::Esc | Code::Char('q'), false) | (Code::Char('r'), true) => Request::Act(Action::Cancel, 1),
+        (Code::Esc | Code::Char('q'), false) | (Code::Char('r'), true) => {
+            Request::Act(Action::Cancel, 1)
+        }
         _ => Request::Wait,
     }
 }
@@ -263,7 +277,9 @@ fn raw(keys: &mut Keys, is_list: bool, height: u16, press: Press) -> Request {
 }
 
 fn pop_up(height: u16, press: Press) -> Request {
-    let page = isize::try_from(height.saturating_sub(4)).unwrap_or(10).max(1);
+    let page = isize::try_from(height.saturating_sub(4))
+        .unwrap_or(10)
+        .max(1);
     match (press.code, press.ctrl) {
         (Code::Char('j'), false) | (Code::Down, _) => Request::ScrollPopUp(1),
         (Code::Char('k'), false) | (Code::Up, _) => Request::ScrollPopUp(-1),
@@ -276,7 +292,9 @@ fn pop_up(height: u16, press: Press) -> Request {
         (Code::Char('Q'), false) | (Code::Char('c'), true) => Request::Act(Action::QuitNow, 1),
         (Code::Char('z'), true) => Request::Act(Action::Suspend, 1),
         (Code::Char('l'), true) => Request::Act(Action::Redraw, 1),
-        (Code::Esc | Code::Char('q' | '?' | 'r') | Code::F(1), _) => Request::Act(Action::Cancel, 1),
+        (Code::Esc | Code::Char('q' | '?' | 'r') | Code::F(1), _) => {
+            Request::Act(Action::Cancel, 1)
+        }
         _ => Request::Wait,
     }
 }

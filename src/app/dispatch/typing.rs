@@ -41,7 +41,12 @@ pub(crate) fn type_on(
         }
         Mode::Palette(palette) => palette.type_on(keymap, request),
         Mode::Picker => picker.type_on(request),
-        Mode::Help { top, wanted, is_typing, .. } => {
+        Mode::Help {
+            top,
+            wanted,
+            is_typing,
+            ..
+        } => {
             *is_typing = true;
             *top = 0;
             wanted.handle(request);
@@ -51,7 +56,13 @@ pub(crate) fn type_on(
 }
 
 /// Pasted text becomes part of what is typed, on one line. What it means is looked at when all of it is there.
-pub(crate) fn paste(mode: &mut Mode, picker: &mut Picker, keymap: &Keymap, reader: &mut Reader, text: &str) {
+pub(crate) fn paste(
+    mode: &mut Mode,
+    picker: &mut Picker,
+    keymap: &Keymap,
+    reader: &mut Reader,
+    text: &str,
+) {
     let text = Text::clean(text);
     let mut typed = text.chars().filter(|c| *c != '\n' && *c != '\t');
     let line = match mode {
@@ -70,9 +81,17 @@ pub(crate) fn paste(mode: &mut Mode, picker: &mut Picker, keymap: &Keymap, reade
         line.handle(InputRequest::InsertChar(c));
     }
     if typed.next().is_some() {
-        reader.screen.say(format!("cut after {LONGEST_PASTE} characters"));
+        reader
+            .screen
+            .say(format!("cut after {LONGEST_PASTE} characters"));
     }
-    type_on(mode, picker, keymap, &mut reader.text, InputRequest::InsertChar(last));
+    type_on(
+        mode,
+        picker,
+        keymap,
+        &mut reader.text,
+        InputRequest::InsertChar(last),
+    );
 }
 
 /// What lines like the one that is being typed are kept as.
@@ -100,7 +119,9 @@ pub(crate) fn recall(
     reader: &mut Reader,
     is_older: bool,
 ) -> Vec<Effect> {
-    let Some(kind) = kind_of(mode) else { return Vec::new() };
+    let Some(kind) = kind_of(mode) else {
+        return Vec::new();
+    };
     let (Mode::Search { input } | Mode::Filter { input } | Mode::Pipe { input, .. }) = mode else {
         return Vec::new();
     };
@@ -122,11 +143,14 @@ pub(crate) fn accept(app: &mut App) -> Finished {
             app.mode = Mode::Normal;
             app.history.of(Kind::Search).keep(&typed);
             let last = app.history.of(Kind::Search).lines().last().cloned();
-            app.reader.with_text(|text, scene| search::accept(text, scene, &typed, last))
+            app.reader
+                .with_text(|text, scene| search::accept(text, scene, &typed, last))
         }
         Mode::Filter { input } => {
             let typed = input.value().trim().to_owned();
-            let done = app.reader.with_text(|text, scene| filter::accept(text, scene, &typed));
+            let done = app
+                .reader
+                .with_text(|text, scene| filter::accept(text, scene, &typed));
             if done.is_some() {
                 app.mode = Mode::Normal;
             }
@@ -135,7 +159,8 @@ pub(crate) fn accept(app: &mut App) -> Finished {
         Mode::Pipe { input, origins } => {
             let (typed, origins) = (input.value().trim().to_owned(), std::mem::take(origins));
             app.mode = Mode::Normal;
-            app.reader.with_text(|_, scene| piping::run(scene, &typed, origins))
+            app.reader
+                .with_text(|_, scene| piping::run(scene, &typed, origins))
         }
         Mode::Palette(palette) => match palette.accept(&app.keys.keymap) {
             Accepted::GoesOn => Vec::new(),
@@ -164,9 +189,15 @@ pub(crate) fn accept(app: &mut App) -> Finished {
             wall::actions::accept(app, line, &typed)
         }
         Mode::Resume(view) => {
-            let (folder, words) = (view.folder.clone(), view.chosen().map(|choice| choice.words.clone()));
+            let (folder, words) = (
+                view.folder.clone(),
+                view.chosen().map(|choice| choice.words.clone()),
+            );
             app.mode = Mode::Normal;
-            words.map(|words| Effect::Resume { words, folder }).into_iter().collect()
+            words
+                .map(|words| Effect::Resume { words, folder })
+                .into_iter()
+                .collect()
         }
         Mode::Raw { .. } | Mode::Normal | Mode::Wall | Mode::Ledger => Vec::new(),
     };
@@ -195,20 +226,41 @@ pub(crate) fn complete(mode: &mut Mode, picker: &mut Picker, keymap: &Keymap, sc
 pub(crate) fn cancel(app: &mut App) -> Vec<Effect> {
     let give_up = |app: &mut App| app.reader.with_text(|text, _| filter::cancel(text));
     match std::mem::take(&mut app.mode) {
-        Mode::Help { wanted, is_typing, below, .. } if is_typing || !wanted.value().is_empty() => {
-            app.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, below };
+        Mode::Help {
+            wanted,
+            is_typing,
+            below,
+            ..
+        } if is_typing || !wanted.value().is_empty() => {
+            app.mode = Mode::Help {
+                top: 0,
+                wanted: Input::default(),
+                is_typing: false,
+                below,
+            };
             Vec::new()
         }
-        Mode::Help { below: Below::Picker, .. } => {
+        Mode::Help {
+            below: Below::Picker,
+            ..
+        } => {
             app.mode = Mode::Picker;
             Vec::new()
         }
-        Mode::Help { below: Below::Ledger, .. } | Mode::Ledger => {
+        Mode::Help {
+            below: Below::Ledger,
+            ..
+        }
+        | Mode::Ledger => {
             app.mode = Mode::Ledger;
             Vec::new()
         }
-        Mode::Help { below: Below::Wall, .. }
-        | Mode::Raw(RawView { below: Below::Wall, .. })
+        Mode::Help {
+            below: Below::Wall, ..
+        }
+        | Mode::Raw(RawView {
+            below: Below::Wall, ..
+        })
         | Mode::OnWall { .. }
         | Mode::Wall => {
             app.mode = Mode::Wall;
@@ -223,7 +275,11 @@ pub(crate) fn cancel(app: &mut App) -> Vec<Effect> {
         Mode::Search { .. } => app.reader.with_text(|text, _| search::give_up(text)),
         Mode::Picker => {
             let has_session = app.reader.session.file.opened.is_some();
-            app.mode = if app.picker.is_left(has_session) { Mode::Normal } else { Mode::Picker };
+            app.mode = if app.picker.is_left(has_session) {
+                Mode::Normal
+            } else {
+                Mode::Picker
+            };
             app.picker.cancel(has_session)
         }
         Mode::Normal if app.reader.text.find.next_filter.is_some() => give_up(app),

@@ -287,21 +287,36 @@ pub(super) const NAMES: &[(&str, Action)] = &[
     ("next-tool", Action::Seek(Kind::Tool, Way::Next)),
     ("previous-tool", Action::Seek(Kind::Tool, Way::Previous)),
     ("next-message", Action::Seek(Kind::Message, Way::Next)),
-    ("previous-message", Action::Seek(Kind::Message, Way::Previous)),
+    (
+        "previous-message",
+        Action::Seek(Kind::Message, Way::Previous),
+    ),
     ("next-thinking", Action::Seek(Kind::Thinking, Way::Next)),
-    ("previous-thinking", Action::Seek(Kind::Thinking, Way::Previous)),
+    (
+        "previous-thinking",
+        Action::Seek(Kind::Thinking, Way::Previous),
+    ),
     ("next-subagent", Action::Seek(Kind::Lane, Way::Next)),
     ("previous-subagent", Action::Seek(Kind::Lane, Way::Previous)),
     ("next-compaction", Action::Seek(Kind::Compaction, Way::Next)),
-    ("previous-compaction", Action::Seek(Kind::Compaction, Way::Previous)),
+    (
+        "previous-compaction",
+        Action::Seek(Kind::Compaction, Way::Previous),
+    ),
     ("next-branch", Action::Seek(Kind::Branch, Way::Next)),
     ("previous-branch", Action::Seek(Kind::Branch, Way::Previous)),
     ("next-image", Action::Seek(Kind::Image, Way::Next)),
     ("previous-image", Action::Seek(Kind::Image, Way::Previous)),
     ("next-open-call", Action::Seek(Kind::Open, Way::Next)),
-    ("previous-open-call", Action::Seek(Kind::Open, Way::Previous)),
+    (
+        "previous-open-call",
+        Action::Seek(Kind::Open, Way::Previous),
+    ),
     ("next-expensive-turn", Action::Seek(Kind::Costly, Way::Next)),
-    ("previous-expensive-turn", Action::Seek(Kind::Costly, Way::Previous)),
+    (
+        "previous-expensive-turn",
+        Action::Seek(Kind::Costly, Way::Previous),
+    ),
     ("next-gap", Action::Seek(Kind::Gap, Way::Next)),
     ("previous-gap", Action::Seek(Kind::Gap, Way::Previous)),
     ("next-new", Action::Seek(Kind::News, Way::Next)),
@@ -404,14 +419,22 @@ pub(super) const NAMES: &[(&str, Action)] = &[
 
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(NAMES.iter().find(|(_, action)| action == self).map_or("?", |(name, _)| name))
+        f.write_str(
+            NAMES
+                .iter()
+                .find(|(_, action)| action == self)
+                .map_or("?", |(name, _)| name),
+        )
     }
 }
 
 impl FromStr for Action {
     type Err = String;
     fn from_str(name: &str) -> Result<Self, String> {
-        let known = NAMES.iter().find(|(known, _)| *known == name).map(|(_, action)| *action);
+        let known = NAMES
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, action)| *action);
         known.ok_or_else(|| format!("no action is called {name}"))
     }
 }
@@ -461,7 +484,11 @@ impl View {
 
     /// Lines that its page has below the text on a screen of so many lines; none if it lies over the text.
     pub(crate) fn lines_below(self, lines: u16) -> u16 {
-        if self == Self::Timeline && lines >= BELOW_FROM { lines * 2 / 5 } else { 0 }
+        if self == Self::Timeline && lines >= BELOW_FROM {
+            lines * 2 / 5
+        } else {
+            0
+        }
     }
 }
 
@@ -485,11 +512,21 @@ pub enum Tab {
 
 impl Tab {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 6] = [Self::Item, Self::Raw, Self::Diff, Self::Context, Self::Timing, Self::Why];
+    pub const ALL: [Self; 6] = [
+        Self::Item,
+        Self::Raw,
+        Self::Diff,
+        Self::Context,
+        Self::Timing,
+        Self::Why,
+    ];
 
     /// From 1.
     pub fn number(self) -> usize {
-        Self::ALL.iter().position(|tab| *tab == self).map_or(1, |at| at + 1)
+        Self::ALL
+            .iter()
+            .position(|tab| *tab == self)
+            .map_or(1, |at| at + 1)
     }
 
     /// The tab of a number from 1 on.

@@ -26,7 +26,9 @@ const DIGIT_MS: i64 = 200;
 impl Keys {
     /// Another key follows: whether the digit before it, which has opened a view, was a count.
     pub(crate) fn was_count(&mut self, now: Timestamp) -> bool {
-        let Some(since) = self.typed_digit.take() else { return false };
+        let Some(since) = self.typed_digit.take() else {
+            return false;
+        };
         let is_count = now.0 < since.0 + DIGIT_MS;
         if !is_count {
             self.count = None;

@@ -116,48 +116,156 @@ pub const FORMS: &[Form] = &[
         argument: "LINE",
         doc: "to the entry of this line of the file; a bare number does the same",
     },
-    Form { name: "goto", argument: "#ENTRY", doc: "to the entry with this number" },
-    Form { name: "goto", argument: "NN%", doc: "so far down" },
-    Form { name: "goto", argument: "HH:MM[:SS]", doc: "to the first entry from this time of the day on" },
-    Form { name: "goto", argument: "YYYY-MM-DD [HH:MM]", doc: "to the first entry from this time on" },
-    Form { name: "filter", argument: "EXPRESSION", doc: "show only what fits, as & does" },
-    Form { name: "pipe", argument: "COMMAND", doc: "give the record's JSON to a shell command, as | does" },
-    Form { name: "join", argument: "PATH", doc: "read this session as one with what is shown, by time" },
+    Form {
+        name: "goto",
+        argument: "#ENTRY",
+        doc: "to the entry with this number",
+    },
+    Form {
+        name: "goto",
+        argument: "NN%",
+        doc: "so far down",
+    },
+    Form {
+        name: "goto",
+        argument: "HH:MM[:SS]",
+        doc: "to the first entry from this time of the day on",
+    },
+    Form {
+        name: "goto",
+        argument: "YYYY-MM-DD [HH:MM]",
+        doc: "to the first entry from this time on",
+    },
+    Form {
+        name: "filter",
+        argument: "EXPRESSION",
+        doc: "show only what fits, as & does",
+    },
+    Form {
+        name: "pipe",
+        argument: "COMMAND",
+        doc: "give the record's JSON to a shell command, as | does",
+    },
+    Form {
+        name: "join",
+        argument: "PATH",
+        doc: "read this session as one with what is shown, by time",
+    },
     Form {
         name: "watch",
         argument: "EXPRESSION [| COMMAND]",
         doc: "ring when this comes about: waiting, err, silent>90s, cost>2 \u{2026}; alone: what is watched",
     },
-    Form { name: "unwatch", argument: "", doc: "watch nothing any more" },
-    Form { name: "unwatch", argument: "NUMBER", doc: "end this alarm" },
-    Form { name: "forget", argument: "", doc: "delete the marks and all else that is kept of this session" },
-    Form { name: "context", argument: "", doc: "list what the model saw at the cursor; y copies the list" },
-    Form { name: "set", argument: "theme=dark|light|mono", doc: "other colours" },
-    Form { name: "set", argument: "[no]mouse", doc: "wheel, clicks, dividers" },
-    Form { name: "set", argument: "[no]wrap", doc: "long lines wrapped, or cut" },
-    Form { name: "set", argument: "gutter=none|lines|bytes", doc: "numbers beside the text" },
-    Form { name: "set", argument: "[no]hints", doc: "the line of hints" },
-    Form { name: "set", argument: "[no]thinking", doc: "thinking" },
-    Form { name: "set", argument: "[no]intents", doc: "what calls are for, before their commands" },
-    Form { name: "set", argument: "[no]utc", doc: "times in UTC, or in your own time zone" },
-    Form { name: "set", argument: "[no]outline", doc: "the outline" },
-    Form { name: "set", argument: "[no]inspector", doc: "the inspector" },
-    Form { name: "set", argument: "asof=on|off", doc: "dim what the model did not see at the cursor" },
-    Form { name: "set", argument: "lanes=on|off", doc: "lanes of calls in flight beside the text" },
-    Form { name: "set", argument: "rulers=on|off", doc: "long times between entries" },
+    Form {
+        name: "unwatch",
+        argument: "",
+        doc: "watch nothing any more",
+    },
+    Form {
+        name: "unwatch",
+        argument: "NUMBER",
+        doc: "end this alarm",
+    },
+    Form {
+        name: "forget",
+        argument: "",
+        doc: "delete the marks and all else that is kept of this session",
+    },
+    Form {
+        name: "context",
+        argument: "",
+        doc: "list what the model saw at the cursor; y copies the list",
+    },
+    Form {
+        name: "set",
+        argument: "theme=dark|light|mono",
+        doc: "other colours",
+    },
+    Form {
+        name: "set",
+        argument: "[no]mouse",
+        doc: "wheel, clicks, dividers",
+    },
+    Form {
+        name: "set",
+        argument: "[no]wrap",
+        doc: "long lines wrapped, or cut",
+    },
+    Form {
+        name: "set",
+        argument: "gutter=none|lines|bytes",
+        doc: "numbers beside the text",
+    },
+    Form {
+        name: "set",
+        argument: "[no]hints",
+        doc: "the line of hints",
+    },
+    Form {
+        name: "set",
+        argument: "[no]thinking",
+        doc: "thinking",
+    },
+    Form {
+        name: "set",
+        argument: "[no]intents",
+        doc: "what calls are for, before their commands",
+    },
+    Form {
+        name: "set",
+        argument: "[no]utc",
+        doc: "times in UTC, or in your own time zone",
+    },
+    Form {
+        name: "set",
+        argument: "[no]outline",
+        doc: "the outline",
+    },
+    Form {
+        name: "set",
+        argument: "[no]inspector",
+        doc: "the inspector",
+    },
+    Form {
+        name: "set",
+        argument: "asof=on|off",
+        doc: "dim what the model did not see at the cursor",
+    },
+    Form {
+        name: "set",
+        argument: "lanes=on|off",
+        doc: "lanes of calls in flight beside the text",
+    },
+    Form {
+        name: "set",
+        argument: "rulers=on|off",
+        doc: "long times between entries",
+    },
     Form {
         name: "set",
         argument: "images=HOW",
         doc: "how images are shown: auto, kitty, iterm2, sixel, blocks or off",
     },
-    Form { name: "set", argument: "notify=bell|osc|both|off", doc: "how alarms are told" },
-    Form { name: "set", argument: "marks=on|off", doc: "marks in the text for characters that are not seen" },
+    Form {
+        name: "set",
+        argument: "notify=bell|osc|both|off",
+        doc: "how alarms are told",
+    },
+    Form {
+        name: "set",
+        argument: "marks=on|off",
+        doc: "marks in the text for characters that are not seen",
+    },
     Form {
         name: "set",
         argument: "[no]clean",
         doc: "copy without control characters and such as are not seen",
     },
-    Form { name: "set", argument: "[no]redact", doc: "copy with keys and tokens masked" },
+    Form {
+        name: "set",
+        argument: "[no]redact",
+        doc: "copy with keys and tokens masked",
+    },
 ];
 
 impl FromStr for Command {
@@ -174,8 +282,13 @@ impl FromStr for Command {
                 return Ok(Self::Join(path.trim().to_owned()));
             }
             Some(("help", topic)) => {
-                let wrong =
-                    || format!("the manual has nothing on {}, but on {}", topic.trim(), manual::topics());
+                let wrong = || {
+                    format!(
+                        "the manual has nothing on {}, but on {}",
+                        topic.trim(),
+                        manual::topics()
+                    )
+                };
                 return manual::find(topic.trim()).map(Self::Help).ok_or_else(wrong);
             }
             Some(("set", setting)) => return setting.parse().map(Self::Set),
@@ -187,16 +300,19 @@ impl FromStr for Command {
             }
             Some(("watch", typed)) => {
                 let wish = typed.trim().parse();
-                return wish
-                    .map(Self::Watch)
-                    .map_err(|wrong: Mistake| format!("watch, at {}: {}", wrong.at + 1, wrong.what));
+                return wish.map(Self::Watch).map_err(|wrong: Mistake| {
+                    format!("watch, at {}: {}", wrong.at + 1, wrong.what)
+                });
             }
             Some(("unwatch", name)) => return Ok(Self::Unwatch(name.trim().to_owned())),
             _ if typed == "watch" => return Ok(Self::Watched),
             _ if typed == "unwatch" => return Ok(Self::Unwatch(String::new())),
             _ if typed == "forget" => return Ok(Self::Forget),
             _ if typed == "context" => return Ok(Self::Context),
-            _ => typed.parse().map(Self::Act).or_else(|_unknown| typed.parse().map(Self::Goto)),
+            _ => typed
+                .parse()
+                .map(Self::Act)
+                .or_else(|_unknown| typed.parse().map(Self::Goto)),
         };
         what.map_err(|_unknown: String| format!("no command is called {typed}"))
     }
@@ -227,7 +343,10 @@ impl FromStr for Place {
 
     fn from_str(typed: &str) -> Result<Self, String> {
         let typed = typed.trim();
-        let entry = typed.strip_prefix('#').and_then(|number| number.parse().ok()).map(Self::Entry);
+        let entry = typed
+            .strip_prefix('#')
+            .and_then(|number| number.parse().ok())
+            .map(Self::Entry);
         let percent = typed
             .strip_suffix('%')
             .and_then(|number| number.parse().ok())
@@ -235,8 +354,14 @@ impl FromStr for Place {
         let line = || typed.parse().ok().map(Self::Line);
         let clock = || Clock::parse(typed).map(Self::Clock);
         let timestamp = || Timestamp::parse_local(typed).map(Self::Timestamp);
-        let place = entry.or(percent).or_else(line).or_else(clock).or_else(timestamp);
-        place.ok_or_else(|| format!("{typed} is no place; a line, #entry, 50%, 10:42 or 2026-01-31 are"))
+        let place = entry
+            .or(percent)
+            .or_else(line)
+            .or_else(clock)
+            .or_else(timestamp);
+        place.ok_or_else(|| {
+            format!("{typed} is no place; a line, #entry, 50%, 10:42 or 2026-01-31 are")
+        })
     }
 }
 
@@ -297,7 +422,12 @@ impl FromStr for Setting {
 
 /// What can be set, or how.
 fn unknown_setting(typed: &str) -> String {
-    let settings = || FORMS.iter().filter(|form| form.name == "set").map(|form| form.argument);
+    let settings = || {
+        FORMS
+            .iter()
+            .filter(|form| form.name == "set")
+            .map(|form| form.argument)
+    };
     let name_of = |argument: &'static str| {
         let name = argument.trim_start_matches("[no]");
         name.split_once('=').map_or(name, |(name, _)| name)
@@ -376,7 +506,9 @@ mod tests {
             "set clean",
             "set noredact",
         ] {
-            let command: Command = typed.parse().unwrap_or_else(|error| panic!("{typed}: {error}"));
+            let command: Command = typed
+                .parse()
+                .unwrap_or_else(|error| panic!("{typed}: {error}"));
             assert_eq!(command.to_string(), typed);
         }
     }
@@ -384,9 +516,16 @@ mod tests {
     #[test]
     fn switches_are_set_by_word_too() {
         for typed in ["set lanes=off", "set lanes off", "set nolanes"] {
-            assert_eq!(typed.parse(), Ok(Command::Set(Setting::Lanes(false))), "{typed}");
+            assert_eq!(
+                typed.parse(),
+                Ok(Command::Set(Setting::Lanes(false))),
+                "{typed}"
+            );
         }
-        assert_eq!("set rulers=on".parse(), Ok(Command::Set(Setting::Rulers(true))));
+        assert_eq!(
+            "set rulers=on".parse(),
+            Ok(Command::Set(Setting::Rulers(true)))
+        );
         assert!("set lanes=maybe".parse::<Command>().is_err());
     }
 
@@ -395,7 +534,16 @@ mod tests {
         assert_eq!("4812".parse(), Ok(Command::Goto(Place::Line(4812))));
         assert_eq!(" 7% ".parse(), Ok(Command::Goto(Place::Percent(7))));
         assert!("10:42".parse::<Command>().is_ok());
-        for typed in ["", "fly", "goto", "goto nowhere", "set", "set warp", "set images=warp", "25:99"] {
+        for typed in [
+            "",
+            "fly",
+            "goto",
+            "goto nowhere",
+            "set",
+            "set warp",
+            "set images=warp",
+            "25:99",
+        ] {
             assert!(typed.parse::<Command>().is_err(), "{typed}");
         }
     }

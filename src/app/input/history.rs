@@ -50,7 +50,10 @@ impl History {
     /// What was typed in earlier runs of the program, the newest last.
     pub(crate) fn of(lines: Vec<String>) -> Self {
         let superfluous = lines.len().saturating_sub(KEPT);
-        Self { lines: lines.into_iter().skip(superfluous).collect(), ..Self::default() }
+        Self {
+            lines: lines.into_iter().skip(superfluous).collect(),
+            ..Self::default()
+        }
     }
 
     /// Keeps a line that was finished.
@@ -107,11 +110,20 @@ mod tests {
     #[test]
     fn what_was_typed_earlier_is_older_and_not_fresh() {
         let mut history = History::of((0..150).map(|n| n.to_string()).collect());
-        assert_eq!((history.lines().len(), history.lines().first().map(String::as_str)), (100, Some("50")));
+        assert_eq!(
+            (
+                history.lines().len(),
+                history.lines().first().map(String::as_str)
+            ),
+            (100, Some("50"))
+        );
         history.keep("70");
         history.keep("new");
         assert_eq!(history.fresh(), ["70", "new"]);
-        assert_eq!(history.lines().iter().filter(|line| *line == "70").count(), 1);
+        assert_eq!(
+            history.lines().iter().filter(|line| *line == "70").count(),
+            1
+        );
         assert_eq!(history.recall(true, "").as_deref(), Some("new"));
         assert_eq!(history.recall(true, "").as_deref(), Some("70"));
         assert_eq!(history.recall(true, "").as_deref(), Some("149"));
@@ -124,7 +136,13 @@ mod tests {
             history.keep(line);
         }
         let mut back = |is_older| history.recall(is_older, "draft").unwrap_or_default();
-        assert_eq!([back(true), back(true), back(true), back(true)], ["c", "a", "b", ""]);
-        assert_eq!([back(false), back(false), back(false), back(false)], ["a", "c", "draft", ""]);
+        assert_eq!(
+            [back(true), back(true), back(true), back(true)],
+            ["c", "a", "b", ""]
+        );
+        assert_eq!(
+            [back(false), back(false), back(false), back(false)],
+            ["a", "c", "draft", ""]
+        );
     }
 }

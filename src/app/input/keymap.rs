@@ -48,7 +48,10 @@ impl Preset {
         match self {
             Self::Default => &[],
             Self::Less => &[
-                (Action::PageDown, &["space", "f", "ctrl-f", "ctrl-v", "pgdn"]),
+                (
+                    Action::PageDown,
+                    &["space", "f", "ctrl-f", "ctrl-v", "pgdn"],
+                ),
                 (Action::PageUp, &["b", "ctrl-b", "alt-v", "pgup"]),
                 (Action::HalfDown, &["d", "ctrl-d"]),
                 (Action::HalfUp, &["u", "ctrl-u"]),
@@ -110,7 +113,10 @@ impl Keymap {
         }
         let mut keymap = Self { sequences };
         for (action, names) in preset.changes() {
-            keymap.rebind(*action, names.iter().filter_map(|names| parse_keys(names)).collect());
+            keymap.rebind(
+                *action,
+                names.iter().filter_map(|names| parse_keys(names)).collect(),
+            );
         }
         let mut lost = Vec::new();
         for (action, keys) in own {
@@ -124,10 +130,17 @@ impl Keymap {
     /// Gives an action these keys and no others; returns what other actions lost by it.
     fn rebind(&mut self, action: Action, keys: Vec<Vec<Press>>) -> Vec<(Vec<Press>, Action)> {
         self.sequences.retain(|(_, of)| *of != action);
-        let hides = |bound: &[Press]| keys.iter().any(|new| new.starts_with(bound) || bound.starts_with(new));
-        let (lost, kept) = self.sequences.drain(..).partition(|(bound, _)| hides(bound));
+        let hides = |bound: &[Press]| {
+            keys.iter()
+                .any(|new| new.starts_with(bound) || bound.starts_with(new))
+        };
+        let (lost, kept) = self
+            .sequences
+            .drain(..)
+            .partition(|(bound, _)| hides(bound));
         self.sequences = kept;
-        self.sequences.extend(keys.into_iter().map(|keys| (keys, action)));
+        self.sequences
+            .extend(keys.into_iter().map(|keys| (keys, action)));
         lost
     }
 
@@ -139,7 +152,10 @@ impl Keymap {
             if sequence == pressed {
                 return Match::Action(*action);
             }
-            let covers = sequence.iter().zip(pressed).all(|(bound, pressed)| bound.covers(*pressed));
+            let covers = sequence
+                .iter()
+                .zip(pressed)
+                .all(|(bound, pressed)| bound.covers(*pressed));
             if covers && sequence.len() == pressed.len() {
                 by_letter = Some(*action);
             }
@@ -155,9 +171,14 @@ impl Keymap {
     /// The bindings that an unfinished sequence can still become, with the keys that are missing.
     pub(crate) fn continuations(&self, pressed: &[Press]) -> Vec<(String, &'static Binding)> {
         let rest = |binding: &'static Binding| {
-            let mut sequences = self.sequences.iter().filter(|(_, action)| *action == binding.action);
+            let mut sequences = self
+                .sequences
+                .iter()
+                .filter(|(_, action)| *action == binding.action);
             sequences.find_map(|(sequence, _)| {
-                let rest = sequence.strip_prefix(pressed).filter(|rest| !rest.is_empty())?;
+                let rest = sequence
+                    .strip_prefix(pressed)
+                    .filter(|rest| !rest.is_empty())?;
                 Some((shown(rest), binding))
             })
         };
@@ -166,14 +187,21 @@ impl Keymap {
 
     /// The keys of an action, as they are written.
     pub fn keys_of(&self, action: Action) -> impl Iterator<Item = String> {
-        self.sequences.iter().filter(move |(_, of)| *of == action).map(|(keys, _)| shown(keys))
+        self.sequences
+            .iter()
+            .filter(move |(_, of)| *of == action)
+            .map(|(keys, _)| shown(keys))
     }
 
     /// All bindings, one a line: keys, name of the action, what it does.
     pub fn listing(&self) -> String {
         let line = |binding: &Binding| {
             let keys = self.keys_of(binding.action).collect::<Vec<_>>().join("  ");
-            format!("{keys:<20} {:<22} {}\n", binding.action.to_string(), binding.doc)
+            format!(
+                "{keys:<20} {:<22} {}\n",
+                binding.action.to_string(),
+                binding.doc
+            )
         };
         BINDINGS.iter().map(line).collect()
     }
@@ -181,7 +209,10 @@ impl Keymap {
 
 /// Keys as they are typed one after the other.
 fn shown(keys: &[Press]) -> String {
-    keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    keys.iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]
@@ -201,8 +232,12 @@ mod tests {
             for (keys, action) in &keymap.sequences {
                 assert!(seen.insert(keys.clone()), "{keys:?} is bound twice");
                 assert_eq!(keymap.look_up(keys), Match::Action(*action), "{keys:?}");
-                let hidden = |(other, _): &&(Vec<Press>, Action)| other != keys && other.starts_with(keys);
-                assert!(keymap.sequences.iter().find(hidden).is_none(), "{keys:?} hides others");
+                let hidden =
+                    |(other, _): &&(Vec<Press>, Action)| other != keys && other.starts_with(keys);
+                assert!(
+                    keymap.sequences.iter().find(hidden).is_none(),
+                    "{keys:?} hides others"
+                );
             }
         }
         for names in BINDINGS.iter().flat_map(|binding| binding.keys) {
@@ -215,7 +250,10 @@ mod tests {
         for preset in [Preset::Default, Preset::Less, Preset::Vim] {
             let (keymap, _) = Keymap::new(preset, &[]);
             for (_, action) in crate::app::input::action::NAMES {
-                assert!(keymap.keys_of(*action).next().is_some(), "{preset:?} has no key for {action}");
+                assert!(
+                    keymap.keys_of(*action).next().is_some(),
+                    "{preset:?} has no key for {action}"
+                );
             }
         }
     }
@@ -225,17 +263,29 @@ mod tests {
         let keymap = Keymap::default();
         assert_eq!(keymap.look_up(&[Press::parse("y").unwrap()]), Match::Prefix);
         assert_eq!(keymap.look_up(&[Press::parse("€").unwrap()]), Match::None);
-        assert_eq!(keymap.look_up(&parse_keys("m q").unwrap()), Match::Action(Action::SetMark));
-        assert_eq!(keymap.look_up(&parse_keys("' '").unwrap()), Match::Action(Action::Back));
+        assert_eq!(
+            keymap.look_up(&parse_keys("m q").unwrap()),
+            Match::Action(Action::SetMark)
+        );
+        assert_eq!(
+            keymap.look_up(&parse_keys("' '").unwrap()),
+            Match::Action(Action::Back)
+        );
         assert_eq!(keymap.look_up(&parse_keys("' esc").unwrap()), Match::None);
     }
 
     #[test]
     fn who_binds_last_gets_the_keys() {
         let error = Action::Seek(Kind::Error, Way::Next);
-        let own = [(error, vec![parse_keys("x").unwrap(), parse_keys("j").unwrap()])];
+        let own = [(
+            error,
+            vec![parse_keys("x").unwrap(), parse_keys("j").unwrap()],
+        )];
         let (keymap, lost) = Keymap::new(Preset::Default, &own);
-        assert_eq!(keymap.look_up(&parse_keys("x").unwrap()), Match::Action(error));
+        assert_eq!(
+            keymap.look_up(&parse_keys("x").unwrap()),
+            Match::Action(error)
+        );
         assert_eq!(keymap.look_up(&parse_keys("e").unwrap()), Match::None);
         assert_eq!(keymap.keys_of(Action::Next).collect::<Vec<_>>(), ["down"]);
         assert_eq!(lost, ["j is next-error now, no longer next"]);

@@ -77,13 +77,20 @@ const NAMED: [(&str, Code); 16] = [
 impl Press {
     /// A key without modifiers.
     pub fn plain(code: Code) -> Self {
-        Self { code, ctrl: false, alt: false }
+        Self {
+            code,
+            ctrl: false,
+            alt: false,
+        }
     }
 
     /// Reads a name such as `ctrl-d`.
     pub fn parse(name: &str) -> Option<Self> {
         if let Some(rest) = name.strip_prefix("ctrl-") {
-            return Self::parse(rest).map(|press| Self { ctrl: true, ..press });
+            return Self::parse(rest).map(|press| Self {
+                ctrl: true,
+                ..press
+            });
         }
         if let Some(rest) = name.strip_prefix("alt-") {
             return Self::parse(rest).map(|press| Self { alt: true, ..press });
@@ -91,17 +98,24 @@ impl Press {
         if let Some((_, code)) = NAMED.iter().find(|(known, _)| *known == name) {
             return Some(Self::plain(*code));
         }
-        if let Some(number) = name.strip_prefix('F').and_then(|digits| digits.parse().ok()) {
+        if let Some(number) = name
+            .strip_prefix('F')
+            .and_then(|digits| digits.parse().ok())
+        {
             return Some(Self::plain(Code::F(number)));
         }
         let mut chars = name.chars();
         let first = chars.next()?;
-        chars.next().is_none().then(|| Self::plain(Code::Char(first)))
+        chars
+            .next()
+            .is_none()
+            .then(|| Self::plain(Code::Char(first)))
     }
 
     /// Whether a bound key is this one: the key itself, or any letter.
     pub(crate) fn covers(self, pressed: Self) -> bool {
-        let is_letter = self.code == Code::Letter && pressed.typed().is_some_and(char::is_alphanumeric);
+        let is_letter =
+            self.code == Code::Letter && pressed.typed().is_some_and(char::is_alphanumeric);
         self == pressed || is_letter
     }
 
@@ -142,7 +156,18 @@ mod tests {
 
     #[test]
     fn names_and_presses_agree() {
-        for name in ["j", "G", "ctrl-d", "alt-left", "space", "F1", "pgdn", "{", "ctrl-z", "shift-tab"] {
+        for name in [
+            "j",
+            "G",
+            "ctrl-d",
+            "alt-left",
+            "space",
+            "F1",
+            "pgdn",
+            "{",
+            "ctrl-z",
+            "shift-tab",
+        ] {
             assert_eq!(Press::parse(name).unwrap().to_string(), name);
         }
         assert_eq!(Press::parse("ctrl-"), None);

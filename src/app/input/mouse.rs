@@ -43,8 +43,15 @@ pub struct Mouse {
 impl Mouse {
     /// Turns it on or off. Says what that means.
     pub(crate) fn switch(&mut self, is_on: bool) -> &'static str {
-        *self = Self { is_on, dragged: None };
-        if is_on { "mouse on; with shift the terminal selects text as usual" } else { "mouse off" }
+        *self = Self {
+            is_on,
+            dragged: None,
+        };
+        if is_on {
+            "mouse on; with shift the terminal selects text as usual"
+        } else {
+            "mouse off"
+        }
     }
 }
 

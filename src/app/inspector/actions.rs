@@ -35,7 +35,10 @@ const EARLIER: usize = 16;
 impl SidePane for Inspector {
     fn needs(&self, frame: &Frame) -> Needs {
         let is_shown = frame.inspector.width > 1 && frame.inspector.height > 1;
-        Needs { calls: is_shown, ..Needs::default() }
+        Needs {
+            calls: is_shown,
+            ..Needs::default()
+        }
     }
 
     /// Collects what is known of the focused item, as far as it is in sight.
@@ -45,13 +48,19 @@ impl SidePane for Inspector {
             self.moved = None;
             return Vec::new();
         }
-        let Some(focus) = next_item(self, text, scene, frame.is_pushed) else { return Vec::new() };
+        let Some(focus) = next_item(self, text, scene, frame.is_pushed) else {
+            return Vec::new();
+        };
         let height = usize::from(frame.inspector.height).saturating_sub(1);
         let seen = if self.tab == Tab::Raw { RECORD_ROWS } else { 0 };
         let wanted = self.top.saturating_add(height + 1).max(seen);
         let known = self.made.map_or(0, |made| made.limit);
         // Twice as many each time, so that scrolling to the end costs no more than what is seen on the way.
-        let limit = if wanted > known { wanted.saturating_mul(2).min(MOST_ROWS) } else { known };
+        let limit = if wanted > known {
+            wanted.saturating_mul(2).min(MOST_ROWS)
+        } else {
+            known
+        };
         let made = Made {
             focus,
             tab: self.tab,
@@ -60,7 +69,11 @@ impl SidePane for Inspector {
             generation: scene.session.indexes.generation,
             colours: text.stale.colours_seen,
             look: text.stale.look,
-            second: if is_running(scene, focus) { scene.screen.now.0 / 1_000 } else { 0 },
+            second: if is_running(scene, focus) {
+                scene.screen.now.0 / 1_000
+            } else {
+                0
+            },
         };
         let mut effects = Vec::new();
         if self.made != Some(made) {
@@ -80,7 +93,9 @@ impl SidePane for Inspector {
         action: Action,
         times: usize,
     ) -> Option<Vec<Effect>> {
-        let page = usize::from(text.frame(scene).inspector.height).saturating_sub(2).max(1);
+        let page = usize::from(text.frame(scene).inspector.height)
+            .saturating_sub(2)
+            .max(1);
         let by = |n: usize| isize::try_from(n.saturating_mul(times)).unwrap_or(isize::MAX);
         match action {
             Action::Next | Action::LineDown => step(self, text, scene, by(1)),
@@ -137,17 +152,41 @@ fn is_running(scene: &Scene<'_>, focus: Focus) -> bool {
     call.is_some_and(|call| scene.session.runs(focus.entry, call, scene.screen.now))
 }
 
-fn make(inspector: &mut Inspector, text: &mut TextPane, scene: &Scene<'_>, made: Made) -> Vec<Effect> {
+fn make(
+    inspector: &mut Inspector,
+    text: &mut TextPane,
+    scene: &Scene<'_>,
+    made: Made,
+) -> Vec<Effect> {
     let earlier = scene.session.indexes.calls.earlier(made.focus, EARLIER);
-    let turn = scene.session.indexes.account.turn_of(&scene.session.transcript, made.focus.entry);
-    let turn = turn
-        .and_then(|turn| subject::Turn::of(&scene.session.transcript, &scene.session.indexes.account, turn));
+    let turn = scene
+        .session
+        .indexes
+        .account
+        .turn_of(&scene.session.transcript, made.focus.entry);
+    let turn = turn.and_then(|turn| {
+        subject::Turn::of(
+            &scene.session.transcript,
+            &scene.session.indexes.account,
+            turn,
+        )
+    });
     let effects = ask(inspector, text, scene, made, &earlier.unread);
-    let Some(entry) = scene.session.transcript.get(made.focus.entry) else { return effects };
-    let subject =
-        Subject { session: scene.session, screen: scene.screen, focus: made.focus, entry, earlier, turn };
-    let look =
-        Look { times: Times::None, ..Look::full(made.width, &scene.screen.theme, &scene.screen.colours) };
+    let Some(entry) = scene.session.transcript.get(made.focus.entry) else {
+        return effects;
+    };
+    let subject = Subject {
+        session: scene.session,
+        screen: scene.screen,
+        focus: made.focus,
+        entry,
+        earlier,
+        turn,
+    };
+    let look = Look {
+        times: Times::None,
+        ..Look::full(made.width, &scene.screen.theme, &scene.screen.colours)
+    };
     let mut page = Page::new(look, made.limit);
     match (made.tab, subject.call()) {
         (Tab::Item, Some(call)) => call::lay_out(&subject, call, &mut page),
@@ -207,8 +246,14 @@ pub fn choose(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<
 
 /// Moves the row that the keys are on, and the rows in sight with it.
 fn step(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<'_>, by: isize) {
-    let height = usize::from(text.frame(scene).inspector.height).saturating_sub(1).max(1);
-    let last = if inspector.is_cut { MOST_ROWS } else { inspector.rows.len().saturating_sub(1) };
+    let height = usize::from(text.frame(scene).inspector.height)
+        .saturating_sub(1)
+        .max(1);
+    let last = if inspector.is_cut {
+        MOST_ROWS
+    } else {
+        inspector.rows.len().saturating_sub(1)
+    };
     inspector.at = inspector.at.saturating_add_signed(by).min(last);
     if inspector.at < inspector.top {
         inspector.top = inspector.at;
@@ -222,20 +267,34 @@ fn step(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<'_>, b
 /// is: the inspector would follow it.
 fn show_spot(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<'_>) {
     let shown = inspector.shown();
-    let Some(spot) = inspector.spot().filter(|spot| Some(spot.focus) == shown).cloned() else {
+    let Some(spot) = inspector
+        .spot()
+        .filter(|spot| Some(spot.focus) == shown)
+        .cloned()
+    else {
         return;
     };
     let rows = clipboard::actions::rows_of(text, scene, spot.focus);
     if let Some(row) = rows.iter().position(|row| spot.is_in(row)) {
-        scene.asks.push(Ask::Motion(Motion::ShowRow(spot.focus, row)));
+        scene
+            .asks
+            .push(Ask::Motion(Motion::ShowRow(spot.focus, row)));
     }
 }
 
 /// Goes to what the row names.
 fn enter(inspector: &mut Inspector, scene: &mut Scene<'_>) -> Vec<Effect> {
-    match inspector.rows.get(inspector.at).and_then(|fact| fact.target) {
+    match inspector
+        .rows
+        .get(inspector.at)
+        .and_then(|fact| fact.target)
+    {
         Some(target) => {
-            scene.asks.extend([Ask::ShowText, Ask::Focus(Pane::Transcript), Ask::Jump(target)]);
+            scene.asks.extend([
+                Ask::ShowText,
+                Ask::Focus(Pane::Transcript),
+                Ask::Jump(target),
+            ]);
         }
         None => scene.say("this row names no other item"),
     }
@@ -244,9 +303,15 @@ fn enter(inspector: &mut Inspector, scene: &mut Scene<'_>) -> Vec<Effect> {
 
 /// Copies what the row is a part of: a value of the input, the output, or the row itself.
 fn copy(inspector: &mut Inspector, scene: &mut Scene<'_>) -> Vec<Effect> {
-    let Some(fact) = inspector.rows.get(inspector.at) else { return Vec::new() };
-    let entry = inspector.shown().and_then(|focus| Some((scene.session.transcript.get(focus.entry)?, focus)));
-    let Some((entry, focus)) = entry else { return Vec::new() };
+    let Some(fact) = inspector.rows.get(inspector.at) else {
+        return Vec::new();
+    };
+    let entry = inspector
+        .shown()
+        .and_then(|focus| Some((scene.session.transcript.get(focus.entry)?, focus)));
+    let Some((entry, focus)) = entry else {
+        return Vec::new();
+    };
     let excerpt = match fact.take {
         Take::Row => Excerpt::Text(words(&fact.line)),
         Take::Value(number) => excerpt::value(entry, focus.block, number),

@@ -45,11 +45,16 @@ fn course(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
         page.fact("asked", figures::count(life.polls.len() as u64, "time"));
     }
     if let Some(end) = life.completed {
-        let exit = end.exit.map(|code| format!("exit {code}")).unwrap_or_default();
+        let exit = end
+            .exit
+            .map(|code| format!("exit {code}"))
+            .unwrap_or_default();
         page.fact("ended", timing::time_words(end.at, &exit));
     }
     if let Some((at, _)) = life.delivered {
-        let late = life.delay().map(|ms| format!("{} later", figures::duration(ms)));
+        let late = life
+            .delay()
+            .map(|ms| format!("{} later", figures::duration(ms)));
         page.fact("told", timing::time_words(at, &late.unwrap_or_default()));
     }
     if let Some((_, at)) = life.seen(transcript, id) {
@@ -57,7 +62,13 @@ fn course(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     }
     if life.is_undelivered {
         let theme = &subject.screen.theme;
-        page.field("told", &[Span::styled("never: the model does not know that it ended", theme.warn)]);
+        page.field(
+            "told",
+            &[Span::styled(
+                "never: the model does not know that it ended",
+                theme.warn,
+            )],
+        );
     }
 }
 
@@ -71,11 +82,17 @@ fn pair(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
         title.push(Span::styled(format!(" {dot} {key}"), theme.dim));
     }
     if let Some(number) = calls.number(subject.focus) {
-        title.push(Span::styled(format!(" {dot} call {number} of {}", calls.count()), theme.dim));
+        title.push(Span::styled(
+            format!(" {dot} call {number} of {}", calls.count()),
+            theme.dim,
+        ));
     }
     page.text(&title);
     let called = subject.place_words(Some(subject.focus.entry), call.input.from);
-    page.fact("called", timing::time_words(call.started.or(subject.entry.at), &called));
+    page.fact(
+        "called",
+        timing::time_words(call.started.or(subject.entry.at), &called),
+    );
     if let Some(result) = call.state.result() {
         let place = if result.body.from == call.input.from {
             "same record".to_owned()
@@ -99,8 +116,13 @@ fn pair(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     page.field("verdict", &subject.verdict(call, subject.focus.entry));
     step(subject, call, page);
     if let Some(lane) = subject.session.transcript.lane_of_call(&call.key) {
-        let target =
-            lane.entries.first().map(|id| crate::app::text::viewport::Focus { entry: *id, block: 0 });
+        let target = lane
+            .entries
+            .first()
+            .map(|id| crate::app::text::viewport::Focus {
+                entry: *id,
+                block: 0,
+            });
         let words = format!("{} {dot} {} entries", lane.label, lane.entries.len());
         page.link("sub-agent", &[Span::styled(words, theme.text)], target);
     }
@@ -115,7 +137,10 @@ fn step(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     if let Some(step) = step.filter(|_| call.intent().is_none()) {
         let theme = &subject.screen.theme;
         let done = format!("  {} done", step.done);
-        let words = [Span::styled(step.words.to_owned(), theme.text), Span::styled(done, theme.dim)];
+        let words = [
+            Span::styled(step.words.to_owned(), theme.text),
+            Span::styled(done, theme.dim),
+        ];
         page.link("plan", &words, Some(step.written));
     }
 }
@@ -147,7 +172,10 @@ fn member(number: usize, name: &Text, value: &Tree, page: &mut Page<'_>) {
         Tree::Text(text) if text.contains('\n') || wrap::width(text) > page.width() * 2 => {
             page.named(
                 name,
-                &[Span::styled(figures::bytes(text.len() as u64), page.look.theme.dim)],
+                &[Span::styled(
+                    figures::bytes(text.len() as u64),
+                    page.look.theme.dim,
+                )],
                 take,
                 None,
             );
@@ -162,9 +190,16 @@ fn member(number: usize, name: &Text, value: &Tree, page: &mut Page<'_>) {
         }
         Tree::Text(text) => page.named(name, &[Span::styled(text.to_string(), style)], take, None),
         Tree::Null | Tree::Bool(_) | Tree::Number(_) => {
-            page.named(name, &[Span::styled(json(value), page.look.theme.accent)], take, None);
+            page.named(
+                name,
+                &[Span::styled(json(value), page.look.theme.accent)],
+                take,
+                None,
+            );
         }
-        Tree::List(items) if items.is_empty() => page.named(name, &[Span::styled("[]", style)], take, None),
+        Tree::List(items) if items.is_empty() => {
+            page.named(name, &[Span::styled("[]", style)], take, None);
+        }
         Tree::Map(members) if members.is_empty() => {
             page.named(name, &[Span::styled("{}", style)], take, None);
         }
@@ -217,10 +252,16 @@ pub fn whole(result: &ToolResult, page: &mut Page<'_>) {
     let theme = page.look.theme;
     for image in &result.images {
         let size = image.bytes.map(figures::bytes).unwrap_or_default();
-        page.field("image", &[Span::styled(format!("{} {size}", image.mime), theme.text)]);
+        page.field(
+            "image",
+            &[Span::styled(format!("{} {size}", image.mime), theme.text)],
+        );
     }
     if let Some(patch) = &result.patch {
-        let words = format!("recorded, {}: see 3 diff", figures::count(u64::from(patch.lines), "line"));
+        let words = format!(
+            "recorded, {}: see 3 diff",
+            figures::count(u64::from(patch.lines), "line")
+        );
         page.field("change", &[Span::styled(words, theme.text)]);
     }
     if result.body.bytes == 0 {
@@ -266,13 +307,26 @@ fn earlier(subject: &Subject<'_>, page: &mut Page<'_>) {
         return;
     }
     let count = earlier.calls.len();
-    let at_least = if earlier.is_cut || !earlier.unread.is_empty() { "at least " } else { "" };
-    page.heading("SAME CALL BEFORE", &format!("{at_least}{count} with identical arguments"));
+    let at_least = if earlier.is_cut || !earlier.unread.is_empty() {
+        "at least "
+    } else {
+        ""
+    };
+    page.heading(
+        "SAME CALL BEFORE",
+        &format!("{at_least}{count} with identical arguments"),
+    );
     for place in earlier.calls.iter().take(EARLIER) {
         subject.other("", *place, page);
     }
     if count > EARLIER {
-        page.field("", &[Span::styled(format!("and {} more", count - EARLIER), theme.dim)]);
+        page.field(
+            "",
+            &[Span::styled(
+                format!("and {} more", count - EARLIER),
+                theme.dim,
+            )],
+        );
     }
     if !earlier.unread.is_empty() {
         let words = format!("{} that look the same are being read", earlier.unread.len());
@@ -302,7 +356,17 @@ pub fn diff(subject: &Subject<'_>, page: &mut Page<'_>) {
     page.text(&facts);
     page.field("verdict", &subject.verdict(call, subject.focus.entry));
     page.gap();
-    let extent = Extent { head: page.left() + 1, tail: 0, rows_per_line: 0 };
-    let rows = diff::rows(&lines, code::language_of_path(path), extent, page.width(), &page.look);
+    let extent = Extent {
+        head: page.left() + 1,
+        tail: 0,
+        rows_per_line: 0,
+    };
+    let rows = diff::rows(
+        &lines,
+        code::language_of_path(path),
+        extent,
+        page.width(),
+        &page.look,
+    );
     page.rows(rows, 0, Take::Row);
 }

@@ -28,36 +28,72 @@ fn request<'a>(subject: &Subject<'a>) -> Option<Request<'a>> {
     let id = if is_own {
         subject.focus.entry
     } else {
-        before(transcript, transcript.place_of(subject.focus.entry)?, LOOKED_AT).0?
+        before(
+            transcript,
+            transcript.place_of(subject.focus.entry)?,
+            LOOKED_AT,
+        )
+        .0?
     };
     let entry = transcript.get(id)?;
-    Some(Request { id, entry, usage: entry.usage.as_deref()?, is_own })
+    Some(Request {
+        id,
+        entry,
+        usage: entry.usage.as_deref()?,
+        is_own,
+    })
 }
 
 /// The context in two rows.
 pub fn brief(subject: &Subject<'_>, page: &mut Page<'_>) {
-    let Some(request) = request(subject) else { return };
+    let Some(request) = request(subject) else {
+        return;
+    };
     let seen = request.usage.seen();
     let window = window_at(&subject.session.transcript, request.entry, seen.context());
-    let of = window.map(|window| format!(" / {}", figures::tokens(window))).unwrap_or_default();
-    let when = if request.is_own { "CONTEXT AT THIS REQUEST" } else { "CONTEXT AT THE REQUEST BEFORE" };
+    let of = window
+        .map(|window| format!(" / {}", figures::tokens(window)))
+        .unwrap_or_default();
+    let when = if request.is_own {
+        "CONTEXT AT THIS REQUEST"
+    } else {
+        "CONTEXT AT THE REQUEST BEFORE"
+    };
     page.heading(when, &format!("{}{of}", figures::tokens(seen.prompt())));
     let cached = seen.cache_read.unwrap_or(0);
-    let cached = format!("{} cached ({}%)", figures::tokens(cached), percent(cached, seen.prompt()));
-    let output = seen.output.map(|tokens| format!("   {} written", figures::tokens(tokens)));
-    page.say(format!("{cached}{}", output.unwrap_or_default()), page.look.theme.text);
+    let cached = format!(
+        "{} cached ({}%)",
+        figures::tokens(cached),
+        percent(cached, seen.prompt())
+    );
+    let output = seen
+        .output
+        .map(|tokens| format!("   {} written", figures::tokens(tokens)));
+    page.say(
+        format!("{cached}{}", output.unwrap_or_default()),
+        page.look.theme.text,
+    );
 }
 
 /// The context in full.
 pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
     let theme = page.look.theme;
     let Some(request) = request(subject) else {
-        return page.say("no request up to here records its tokens, so the context is not known", theme.dim);
+        return page.say(
+            "no request up to here records its tokens, so the context is not known",
+            theme.dim,
+        );
     };
     if !request.is_own {
-        page.say("this item records no tokens; the request before it does", theme.dim);
+        page.say(
+            "this item records no tokens; the request before it does",
+            theme.dim,
+        );
     }
-    let target = (!request.is_own).then_some(Focus { entry: request.id, block: 0 });
+    let target = (!request.is_own).then_some(Focus {
+        entry: request.id,
+        block: 0,
+    });
     let place = subject.place_words(Some(request.id), request.entry.origin);
     page.link("request", &[Span::styled(place, theme.text)], target);
     if let Some(model) = &request.entry.model {
@@ -83,7 +119,13 @@ fn window(subject: &Subject<'_>, request: &Request<'_>, page: &mut Page<'_>) {
                 dot = page.look.theme.glyphs().dot
             ),
         );
-        page.field("filled", &[Span::styled(bar(tokens, window, BAR, ascii), page.look.theme.accent)]);
+        page.field(
+            "filled",
+            &[Span::styled(
+                bar(tokens, window, BAR, ascii),
+                page.look.theme.accent,
+            )],
+        );
         page.fact("left", figures::tokens(window.saturating_sub(tokens)));
     } else {
         page.heading("WINDOW", "size not known");
@@ -92,9 +134,16 @@ fn window(subject: &Subject<'_>, request: &Request<'_>, page: &mut Page<'_>) {
 }
 
 fn prompt(usage: &Usage, page: &mut Page<'_>) {
-    page.heading("TOKENS", &format!("{} in the prompt", figures::tokens(usage.prompt())));
+    page.heading(
+        "TOKENS",
+        &format!("{} in the prompt", figures::tokens(usage.prompt())),
+    );
     let ascii = page.look.theme.ascii;
-    let most = classes(usage).iter().filter_map(|(_, tokens)| *tokens).max().unwrap_or(0);
+    let most = classes(usage)
+        .iter()
+        .filter_map(|(_, tokens)| *tokens)
+        .max()
+        .unwrap_or(0);
     for (name, tokens) in classes(usage) {
         let Some(tokens) = tokens else { continue };
         let theme = page.look.theme;
@@ -107,7 +156,9 @@ fn prompt(usage: &Usage, page: &mut Page<'_>) {
 /// How this request compares with the one before it.
 fn growth(subject: &Subject<'_>, request: &Request<'_>, page: &mut Page<'_>) {
     let (theme, transcript) = (page.look.theme, &subject.session.transcript);
-    let Some(place) = transcript.place_of(request.id) else { return };
+    let Some(place) = transcript.place_of(request.id) else {
+        return;
+    };
     let (earlier, compaction) = before(transcript, place, LOOKED_AT);
     page.heading("SINCE THE REQUEST BEFORE", "");
     if let Some(words) = compaction.and_then(|id| compaction_words(transcript.get(id)?)) {
@@ -115,16 +166,27 @@ fn growth(subject: &Subject<'_>, request: &Request<'_>, page: &mut Page<'_>) {
         page.link("compacted", &[Span::styled(words, theme.warn)], target);
     }
     let earlier = earlier.and_then(|id| Some((id, transcript.get(id)?)));
-    let Some((id, entry, usage)) = earlier.and_then(|(id, entry)| Some((id, entry, entry.usage.as_deref()?)))
+    let Some((id, entry, usage)) =
+        earlier.and_then(|(id, entry)| Some((id, entry, entry.usage.as_deref()?)))
     else {
-        return page.say("there is none: this is the first that records its tokens", theme.dim);
+        return page.say(
+            "there is none: this is the first that records its tokens",
+            theme.dim,
+        );
     };
     let words = format!(
         "{}  {} in its prompt",
         subject.place_words(Some(id), entry.origin),
         figures::tokens(usage.seen().prompt())
     );
-    page.link("before", &[Span::styled(words, theme.text)], Some(Focus { entry: id, block: 0 }));
+    page.link(
+        "before",
+        &[Span::styled(words, theme.text)],
+        Some(Focus {
+            entry: id,
+            block: 0,
+        }),
+    );
     let (now, then) = (request.usage.seen().prompt(), usage.seen().prompt());
     let minus = theme.glyphs().minus;
     let change = if now >= then {
@@ -134,7 +196,10 @@ fn growth(subject: &Subject<'_>, request: &Request<'_>, page: &mut Page<'_>) {
     };
     page.fact("change", change);
     if entry.model != request.entry.model {
-        let name = entry.model.as_ref().map_or("another model", |name| name.as_str());
+        let name = entry
+            .model
+            .as_ref()
+            .map_or("another model", |name| name.as_str());
         page.field("model", &[Span::styled(format!("was {name}"), theme.warn)]);
     }
     if let Some(cached) = request.usage.seen().cache_read {
@@ -146,16 +211,31 @@ fn growth(subject: &Subject<'_>, request: &Request<'_>, page: &mut Page<'_>) {
         );
         page.fact("reuse", words);
     }
-    if let Some(pause) = request.entry.at.zip(entry.at).map(|(now, then)| now.since(then)) {
+    if let Some(pause) = request
+        .entry
+        .at
+        .zip(entry.at)
+        .map(|(now, then)| now.since(then))
+    {
         page.fact("pause", figures::duration(pause));
     }
 }
 
 fn compaction_words(entry: &Entry) -> Option<String> {
     entry.blocks.iter().find_map(|block| match &block.kind {
-        BlockKind::Break(Break::Compaction { before, after, trigger, .. }) => {
-            let words = |tokens: &Option<u64>| tokens.map_or_else(|| "?".to_owned(), figures::tokens);
-            Some(format!("from {} to {} {trigger}", words(before), words(after)))
+        BlockKind::Break(Break::Compaction {
+            before,
+            after,
+            trigger,
+            ..
+        }) => {
+            let words =
+                |tokens: &Option<u64>| tokens.map_or_else(|| "?".to_owned(), figures::tokens);
+            Some(format!(
+                "from {} to {} {trigger}",
+                words(before),
+                words(after)
+            ))
         }
         _ => None,
     })

@@ -9,7 +9,9 @@ use crate::model::usage::{Scope, Usage};
 
 /// Tokens by class, as the agent recorded them.
 pub fn usage(subject: &Subject<'_>, page: &mut Page<'_>) {
-    let Some(usage) = subject.entry.usage.as_deref() else { return };
+    let Some(usage) = subject.entry.usage.as_deref() else {
+        return;
+    };
     let scope = match usage.scope {
         Scope::Request | Scope::Open => "this request",
         Scope::Extra => "besides the requests",
@@ -24,7 +26,10 @@ pub fn usage(subject: &Subject<'_>, page: &mut Page<'_>) {
         }
     }
     if usage.is_partial {
-        page.say("the output was counted before the answer was complete: it is more", page.look.theme.dim);
+        page.say(
+            "the output was counted before the answer was complete: it is more",
+            page.look.theme.dim,
+        );
     }
 }
 
@@ -34,7 +39,10 @@ pub fn classes(usage: &Usage) -> [(&'static str, Option<u64>); 6] {
         ("input", usage.input),
         ("cached", usage.cache_read),
         ("cache new", usage.cache_write),
-        ("1 h of it", usage.cache_write_1h.filter(|tokens| *tokens > 0)),
+        (
+            "1 h of it",
+            usage.cache_write_1h.filter(|tokens| *tokens > 0),
+        ),
         ("output", usage.output),
         ("thinking", usage.reasoning.filter(|tokens| *tokens > 0)),
     ]
@@ -43,7 +51,10 @@ pub fn classes(usage: &Usage) -> [(&'static str, Option<u64>); 6] {
 /// What the request, the turn and the session cost.
 pub fn cost(subject: &Subject<'_>, page: &mut Page<'_>) {
     let entry = subject.entry;
-    let request = entry.usage.as_deref().map(|usage| cost::of_request(usage, entry.model.as_ref()));
+    let request = entry
+        .usage
+        .as_deref()
+        .map(|usage| cost::of_request(usage, entry.model.as_ref()));
     let unknown = || "$?".to_owned();
     let request = request.map(|cost| phrases::cost(&cost).unwrap_or_else(unknown));
     let turn = subject.turn.as_ref().filter(|turn| !turn.cost.is_empty());
@@ -63,11 +74,17 @@ pub fn cost(subject: &Subject<'_>, page: &mut Page<'_>) {
 /// The records of the item.
 pub fn source(subject: &Subject<'_>, page: &mut Page<'_>) {
     let origins = crate::app::copying::clipboard::origins_of(subject.session, &[subject.focus]);
-    let first = origins.first().and_then(|origin| subject.file(*origin)).unwrap_or_default();
+    let first = origins
+        .first()
+        .and_then(|origin| subject.file(*origin))
+        .unwrap_or_default();
     page.heading("SOURCE", &first);
     for (number, origin) in origins.iter().enumerate() {
         let name = if number == 0 { "records" } else { "" };
         let size = figures::bytes(u64::from(origin.len));
-        page.fact(name, format!("{}  {size}", subject.place_words(None, *origin)));
+        page.fact(
+            name,
+            format!("{}  {size}", subject.place_words(None, *origin)),
+        );
     }
 }

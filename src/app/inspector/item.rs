@@ -14,14 +14,24 @@ use crate::model::figures;
 pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
     let (theme, entry) = (&subject.screen.theme, subject.entry);
     let dot = theme.glyphs().dot;
-    let block = entry.blocks.get(subject.focus.block).map(|block| &block.kind);
+    let block = entry
+        .blocks
+        .get(subject.focus.block)
+        .map(|block| &block.kind);
     let mut title = vec![Span::styled(word_of(entry, block), theme.heading)];
     title.push(Span::styled(
-        format!(" {dot} {}", subject.session.transcript.recorded_key(&entry.key)),
+        format!(
+            " {dot} {}",
+            subject.session.transcript.recorded_key(&entry.key)
+        ),
         theme.dim,
     ));
     if entry.blocks.len() > 1 {
-        let part = format!(" {dot} part {} of {}", subject.focus.block + 1, entry.blocks.len());
+        let part = format!(
+            " {dot} part {} of {}",
+            subject.focus.block + 1,
+            entry.blocks.len()
+        );
         title.push(Span::styled(part, theme.dim));
     }
     page.text(&title);
@@ -62,7 +72,9 @@ fn word_of(entry: &Entry, block: Option<&BlockKind>) -> String {
         Some(BlockKind::Result(stray)) if stray.duplicate => "further result of a call",
         Some(BlockKind::Result(_)) => "result without a call",
         Some(BlockKind::Image(_)) => "image",
-        Some(BlockKind::Break(what)) => return what.words().lines().next().unwrap_or_default().to_owned(),
+        Some(BlockKind::Break(what)) => {
+            return what.words().lines().next().unwrap_or_default().to_owned();
+        }
         Some(BlockKind::Raw(raw) | BlockKind::Aside(_, raw)) => return raw.title.to_string(),
         None => "empty entry",
     };
@@ -77,8 +89,14 @@ fn role_words(entry: &Entry) -> String {
         (entry.marks.open, "still being written"),
         (entry.marks.unsent, "kept from the model"),
     ];
-    let set = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, words)| words);
-    std::iter::once(entry.role.word()).chain(set).collect::<Vec<_>>().join(", ")
+    let set = marks
+        .into_iter()
+        .filter(|(is_so, _)| *is_so)
+        .map(|(_, words)| words);
+    std::iter::once(entry.role.word())
+        .chain(set)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn content(subject: &Subject<'_>, block: &BlockKind, page: &mut Page<'_>) {
@@ -93,7 +111,10 @@ fn content(subject: &Subject<'_>, block: &BlockKind, page: &mut Page<'_>) {
             return call::whole(&stray.result, page);
         }
         BlockKind::Image(image) => {
-            page.heading("IMAGE", &image.bytes.map(figures::bytes).unwrap_or_default());
+            page.heading(
+                "IMAGE",
+                &image.bytes.map(figures::bytes).unwrap_or_default(),
+            );
             page.fact("type", shown(&image.mime));
             if let Some(source) = &image.source {
                 page.fact("source", source.to_string());
@@ -104,7 +125,9 @@ fn content(subject: &Subject<'_>, block: &BlockKind, page: &mut Page<'_>) {
             let words = what.words();
             if words.lines().nth(1).is_some() || words.len() > page.width() {
                 page.heading("WORDS", &figures::bytes(words.len() as u64));
-                words.lines().for_each(|line| page.say(line, page.look.theme.text));
+                words
+                    .lines()
+                    .for_each(|line| page.say(line, page.look.theme.text));
             }
             return;
         }
@@ -117,7 +140,10 @@ fn content(subject: &Subject<'_>, block: &BlockKind, page: &mut Page<'_>) {
     );
     page.heading(title, &size);
     if body.bytes == 0 {
-        return page.say("empty, or not readable: redacted or signed only", page.look.theme.dim);
+        return page.say(
+            "empty, or not readable: redacted or signed only",
+            page.look.theme.dim,
+        );
     }
     if let Some(tree) = body.tree() {
         let rows = crate::render::tree::rows(tree, page.width(), page.left() + 1, &page.look);
@@ -127,5 +153,9 @@ fn content(subject: &Subject<'_>, block: &BlockKind, page: &mut Page<'_>) {
 }
 
 fn shown(text: &str) -> String {
-    if text.is_empty() { "(not told)".to_owned() } else { text.to_owned() }
+    if text.is_empty() {
+        "(not told)".to_owned()
+    } else {
+        text.to_owned()
+    }
 }

@@ -51,7 +51,11 @@ pub struct Page<'a> {
 impl<'a> Page<'a> {
     /// Nothing yet; so many rows are wanted.
     pub(crate) fn new(look: Look<'a>, limit: usize) -> Self {
-        Self { look, limit, facts: Vec::new() }
+        Self {
+            look,
+            limit,
+            facts: Vec::new(),
+        }
     }
 
     /// Columns.
@@ -74,8 +78,14 @@ impl<'a> Page<'a> {
     /// As much of a text as the rows that are wanted may show, and how many bytes that leaves out.
     pub(crate) fn part<'t>(&self, text: &'t str) -> (&'t str, usize) {
         let lines = self.left() + 1;
-        let end = text.match_indices('\n').nth(lines).map_or(text.len(), |(at, _)| at);
-        let part = wrap::head(text.get(..end).unwrap_or(text), lines * self.width() * BYTES_PER_COLUMN);
+        let end = text
+            .match_indices('\n')
+            .nth(lines)
+            .map_or(text.len(), |(at, _)| at);
+        let part = wrap::head(
+            text.get(..end).unwrap_or(text),
+            lines * self.width() * BYTES_PER_COLUMN,
+        );
         (part, text.len() - part.len())
     }
 
@@ -84,7 +94,10 @@ impl<'a> Page<'a> {
         if bytes > 0 && self.left() > 0 {
             let size = figures::bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
             self.say(
-                format!("{} {size} more in the file", self.look.theme.glyphs().ellipsis),
+                format!(
+                    "{} {size} more in the file",
+                    self.look.theme.glyphs().ellipsis
+                ),
                 self.look.theme.dim,
             );
         }
@@ -111,13 +124,24 @@ impl<'a> Page<'a> {
             self.gap();
         }
         let theme = self.look.theme;
-        let title = wrap::fit(&[Span::styled(title.to_owned(), theme.heading)], self.width(), "");
+        let title = wrap::fit(
+            &[Span::styled(title.to_owned(), theme.heading)],
+            self.width(),
+            "",
+        );
         let used = wrap::width_of(&title);
-        let right = if right.is_empty() { String::new() } else { format!(" {right}") };
+        let right = if right.is_empty() {
+            String::new()
+        } else {
+            format!(" {right}")
+        };
         let room = self.width().saturating_sub(used + 1 + wrap::width(&right));
         let mut spans = title;
         if room > 0 {
-            spans.push(Span::styled(format!(" {}", theme.glyphs().line.rule.repeat(room)), theme.dim));
+            spans.push(Span::styled(
+                format!(" {}", theme.glyphs().line.rule.repeat(room)),
+                theme.dim,
+            ));
         }
         spans.push(Span::styled(right, theme.dim));
         let spans = wrap::fit(&spans, self.width(), theme.glyphs().cut);
@@ -141,7 +165,11 @@ impl<'a> Page<'a> {
 
     /// A named value with what is copied of it and where it leads.
     pub(crate) fn named(&mut self, name: &str, value: &[Piece], take: Take, target: Option<Focus>) {
-        let name = wrap::fit(&[Span::styled(name.to_owned(), self.look.theme.dim)], NAME * 2, "");
+        let name = wrap::fit(
+            &[Span::styled(name.to_owned(), self.look.theme.dim)],
+            NAME * 2,
+            "",
+        );
         let pad = NAME.saturating_sub(wrap::width_of(&name)).max(1);
         let mut first = name;
         first.push(Span::raw(" ".repeat(pad)));
@@ -149,10 +177,21 @@ impl<'a> Page<'a> {
     }
 
     fn wrapped(&mut self, spans: &[Piece], first: &[Piece], take: Take, target: Option<Focus>) {
-        let rest = if first.is_empty() { Vec::new() } else { vec![Span::raw(" ".repeat(NAME))] };
+        let rest = if first.is_empty() {
+            Vec::new()
+        } else {
+            vec![Span::raw(" ".repeat(NAME))]
+        };
         let limit = self.left() + 1;
         let cut = self.look.theme.glyphs().cut;
-        let frame = Frame { width: self.width(), first: first.to_vec(), rest, limit, cut, sideways: None };
+        let frame = Frame {
+            width: self.width(),
+            first: first.to_vec(),
+            rest,
+            limit,
+            cut,
+            sideways: None,
+        };
         for line in wrap::wrap(spans, &frame) {
             self.push(line, target, take);
         }
@@ -165,7 +204,9 @@ impl<'a> Page<'a> {
             spans.extend(row.line.spans);
             let used = wrap::width_of(&spans) + wrap::width_of(&row.right);
             if !row.right.is_empty() {
-                spans.push(Span::raw(" ".repeat(self.width().saturating_sub(used).max(1))));
+                spans.push(Span::raw(
+                    " ".repeat(self.width().saturating_sub(used).max(1)),
+                ));
                 spans.extend(row.right);
             }
             let line = wrap::fit(&spans, self.width(), self.look.theme.glyphs().cut).into();
@@ -176,14 +217,24 @@ impl<'a> Page<'a> {
     /// A row as it is; it must fit.
     pub(crate) fn push(&mut self, line: Line<'static>, target: Option<Focus>, take: Take) {
         if self.facts.len() <= self.limit {
-            self.facts.push(Fact { line, target, take, spot: None });
+            self.facts.push(Fact {
+                line,
+                target,
+                take,
+                spot: None,
+            });
         }
     }
 
     /// A row of something that the transcript shows, too.
     pub(crate) fn shown(&mut self, line: Line<'static>, target: Option<Focus>, spot: Option<Spot>) {
         if self.facts.len() <= self.limit {
-            self.facts.push(Fact { line, target, take: Take::Row, spot });
+            self.facts.push(Fact {
+                line,
+                target,
+                take: Take::Row,
+                spot,
+            });
         }
     }
 }
@@ -191,8 +242,11 @@ impl<'a> Page<'a> {
 /// A share as blocks, at least one for what is not nothing.
 pub(crate) fn bar(part: u64, whole: u64, most: usize, ascii: bool) -> String {
     let most_u64 = u64::try_from(most).unwrap_or(0);
-    let blocks =
-        if part == 0 || whole == 0 { 0 } else { (part.saturating_mul(most_u64) / whole).clamp(1, most_u64) };
+    let blocks = if part == 0 || whole == 0 {
+        0
+    } else {
+        (part.saturating_mul(most_u64) / whole).clamp(1, most_u64)
+    };
     let block = if ascii { "#" } else { "▇" };
     block.repeat(usize::try_from(blocks).unwrap_or(most))
 }

@@ -32,17 +32,26 @@ pub fn lay_out(subject: &Subject<'_>, records: Option<&Records>, page: &mut Page
     };
     let taken = Taken::of(subject);
     let mut texts = Texts::of(subject.entry, subject.focus);
-    let [mark, other] = if theme.ascii { ["*", "."] } else { ["•", "·"] };
+    let [mark, other] = if theme.ascii {
+        ["*", "."]
+    } else {
+        ["•", "·"]
+    };
     page.text(&[
         Span::styled(mark, theme.accent),
-        Span::styled(format!(" taken for this item  {other} for another one of its entry"), theme.dim),
+        Span::styled(
+            format!(" taken for this item  {other} for another one of its entry"),
+            theme.dim,
+        ),
     ]);
     for (title, tree) in &records.trees {
         page.heading(&title.replace('·', theme.glyphs().dot), "");
         let width = page.width().saturating_sub(2).max(1);
         for (row, leaf) in tree::rows_with_leaves(tree, width, page.left() + 1, &page.look) {
             let spot = texts.spot(&row, &leaf);
-            let is_own = spot.as_ref().is_some_and(|spot| spot.focus == subject.focus);
+            let is_own = spot
+                .as_ref()
+                .is_some_and(|spot| spot.focus == subject.focus);
             let front = match &spot {
                 _ if is_own || leaf.value.as_ref().is_some_and(|value| taken.has(value)) => {
                     Span::styled(format!("{mark} "), theme.accent)
@@ -81,8 +90,17 @@ impl Taken {
             add(word);
         }
         if let Some(usage) = entry.usage.as_deref() {
-            let tokens = [usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning];
-            tokens.into_iter().flatten().for_each(|tokens| add(&tokens.to_string()));
+            let tokens = [
+                usage.input,
+                usage.output,
+                usage.cache_read,
+                usage.cache_write,
+                usage.reasoning,
+            ];
+            tokens
+                .into_iter()
+                .flatten()
+                .for_each(|tokens| add(&tokens.to_string()));
             if let Some(cost) = usage.cost {
                 add(&cost.to_string());
             }
@@ -108,7 +126,9 @@ impl Taken {
         let is_time = || Timestamp::parse(value).is_some_and(|at| self.times.contains(&at));
         let is_number = || {
             let number = value.parse::<f64>().ok().filter(|number| *number > 1e9);
-            number.and_then(Timestamp::from_number).is_some_and(|at| self.times.contains(&at))
+            number
+                .and_then(Timestamp::from_number)
+                .is_some_and(|at| self.times.contains(&at))
         };
         self.words.contains(value) || is_time() || is_number()
     }

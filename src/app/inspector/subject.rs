@@ -41,7 +41,12 @@ impl Turn {
         let prompt = transcript.turns().get(turn)?.prompt;
         let figures = account.turn(transcript, turn);
         let cost = phrases::cost(&figures.cost()).unwrap_or_default();
-        Some(Self { prompt, number: turn + 1, cost, time: figures.time })
+        Some(Self {
+            prompt,
+            number: turn + 1,
+            cost,
+            time: figures.time,
+        })
     }
 }
 
@@ -122,9 +127,17 @@ impl<'a> Subject<'a> {
             ToolState::Lost => (glyphs.outcome.lost, "interrupted, no result", theme.warn),
         };
         let mut spans = vec![Span::styled(format!("{glyph} {words}"), style)];
-        let facts = call.state.result().map(|result| result.facts.to_string()).unwrap_or_default();
+        let facts = call
+            .state
+            .result()
+            .map(|result| result.facts.to_string())
+            .unwrap_or_default();
         if let Some(facts) = facts.lines().next().filter(|facts| !facts.is_empty()) {
-            let facts = if theme.ascii { facts.replace('·', glyphs.dot) } else { facts.to_owned() };
+            let facts = if theme.ascii {
+                facts.replace('·', glyphs.dot)
+            } else {
+                facts.to_owned()
+            };
             spans.push(Span::styled(format!("  {facts}"), theme.text));
         }
         spans
@@ -132,19 +145,29 @@ impl<'a> Subject<'a> {
 
     /// Another call in one row that leads to it: `#204 grep 12ms ✓ done  "sleep"`.
     pub fn other(&self, name: &str, place: Place, page: &mut Page<'_>) {
-        let Some((entry, call)) = self.find(place) else { return };
+        let Some((entry, call)) = self.find(place) else {
+            return;
+        };
         let theme = &self.screen.theme;
         let number = self.session.indexes.calls.number(place);
         let mut spans = Vec::new();
         spans.extend(number.map(|number| Span::styled(format!("#{number} "), theme.accent)));
-        spans.push(Span::styled(format!("{} ", wrap::head(&call.name, 40)), theme.tool));
+        spans.push(Span::styled(
+            format!("{} ", wrap::head(&call.name, 40)),
+            theme.tool,
+        ));
         let at = call.started.or(entry.at).map(Timestamp::clock);
         spans.extend(at.map(|at| Span::styled(format!("{at}  "), theme.dim)));
-        let took = call.took(entry.said(call)).map(|took| format!("{}  ", self.took(took)));
+        let took = call
+            .took(entry.said(call))
+            .map(|took| format!("{}  ", self.took(took)));
         spans.extend(took.map(|took| Span::styled(took, theme.text)));
         spans.extend(self.verdict(call, place.entry));
         let head = call.about(self.session.transcript.meta().root.as_deref());
-        let size = call.state.result().map(|result| figures::bytes(u64::from(result.body.bytes)));
+        let size = call
+            .state
+            .result()
+            .map(|result| figures::bytes(u64::from(result.body.bytes)));
         let tail: Vec<String> = size.into_iter().chain([head]).collect();
         spans.push(Span::styled(format!("  {}", tail.join("  ")), theme.dim));
         let room = page.width().saturating_sub(super::page::NAME).max(1);
@@ -172,7 +195,10 @@ impl<'a> Subject<'a> {
         let parent = self.entry.parent.as_ref();
         let target = parent.and_then(|key| above(transcript, key));
         if let Some(key) = parent {
-            let word = match (transcript.find(key).and_then(|id| transcript.get(id)), target) {
+            let word = match (
+                transcript.find(key).and_then(|id| transcript.get(id)),
+                target,
+            ) {
                 (Some(entry), _) => format!("{} ", entry.role.word()),
                 (None, Some(_)) => "record ".to_owned(),
                 (None, None) if transcript.is_linked_tree() => "not in the file: ".to_owned(),
@@ -180,16 +206,27 @@ impl<'a> Subject<'a> {
             };
             spans.push(Span::styled(format!("{word}{key}"), theme.dim));
         }
-        let target =
-            target.or(self.turn.as_ref().map(|turn| turn.prompt).filter(|id| *id != self.focus.entry));
-        page.link("parent", &spans, target.map(|entry| Focus { entry, block: 0 }));
+        let target = target.or(self
+            .turn
+            .as_ref()
+            .map(|turn| turn.prompt)
+            .filter(|id| *id != self.focus.entry));
+        page.link(
+            "parent",
+            &spans,
+            target.map(|entry| Focus { entry, block: 0 }),
+        );
     }
 
     /// A branch that the session left, if the item lies on one; and whether it is a copy or undone.
     pub(crate) fn standing(&self) -> Vec<String> {
         let mut words = Vec::new();
         if let Some(branch) = self.session.transcript.branches().of(self.focus.entry) {
-            words.push(format!("on branch {}: {}", branch.number, phrases::why(branch.why)));
+            words.push(format!(
+                "on branch {}: {}",
+                branch.number,
+                phrases::why(branch.why)
+            ));
         }
         if self.entry.marks.undone {
             words.push("undone: the agent says the model no longer sees it".to_owned());

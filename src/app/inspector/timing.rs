@@ -19,22 +19,43 @@ const FEW: u32 = 4;
 
 /// `10:41:14.081  entry 598`
 pub fn time_words(at: Option<Timestamp>, place: &str) -> String {
-    format!("{}  {place}", at.map_or_else(|| "no time recorded".to_owned(), Timestamp::day_and_precise))
+    format!(
+        "{}  {place}",
+        at.map_or_else(|| "no time recorded".to_owned(), Timestamp::day_and_precise)
+    )
 }
 
 /// `41.2s   p50 1.1s  p95 12.4s  max 41.2s of 38 bash calls`
 pub fn took(subject: &Subject<'_>, call: &ToolCall) -> Option<String> {
     let took = subject.took(call.took(subject.entry.said(call))?);
-    let among = subject.session.indexes.calls.tool(&call.name).and_then(|tool| spread_words(subject, tool));
-    let among = among.map(|words| format!("   {words} {} calls", call.name)).unwrap_or_default();
+    let among = subject
+        .session
+        .indexes
+        .calls
+        .tool(&call.name)
+        .and_then(|tool| spread_words(subject, tool));
+    let among = among
+        .map(|words| format!("   {words} {} calls", call.name))
+        .unwrap_or_default();
     Some(format!("{took}{among}"))
 }
 
 fn spread_words(subject: &Subject<'_>, tool: &Tool) -> Option<String> {
-    let spread = tool.durations().spread().filter(|spread| spread.count >= FEW)?;
-    let mark = if spread.is_bound { subject.at_most() } else { "" };
-    let [p50, p95, max] = [spread.p50, spread.p95, spread.max].map(|ms| format!("{mark}{}", duration(ms)));
-    Some(format!("p50 {p50}  p95 {p95}  max {max} of {}", spread.count))
+    let spread = tool
+        .durations()
+        .spread()
+        .filter(|spread| spread.count >= FEW)?;
+    let mark = if spread.is_bound {
+        subject.at_most()
+    } else {
+        ""
+    };
+    let [p50, p95, max] =
+        [spread.p50, spread.p95, spread.max].map(|ms| format!("{mark}{}", duration(ms)));
+    Some(format!(
+        "p50 {p50}  p95 {p95}  max {max} of {}",
+        spread.count
+    ))
 }
 
 /// All of it.
@@ -50,8 +71,16 @@ pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
     }
     time("SESSION", &subject.session.indexes.account.time(None), page);
     if let Some(lane) = &subject.entry.lane {
-        let label = subject.session.transcript.lane(lane).map_or(lane, |facts| &facts.label);
-        time(&format!("SUB-AGENT {label}"), &subject.session.indexes.account.time(Some(lane)), page);
+        let label = subject
+            .session
+            .transcript
+            .lane(lane)
+            .map_or(lane, |facts| &facts.label);
+        time(
+            &format!("SUB-AGENT {label}"),
+            &subject.session.indexes.account.time(Some(lane)),
+            page,
+        );
     }
     if subject.session.indexes.is_behind() {
         page.say("the session is still being added up", page.look.theme.dim);
@@ -81,29 +110,59 @@ fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
                 page.field("why", &[Span::styled(words, theme.warn)]);
             }
         }
-        None if subject.session.runs(subject.focus.entry, call, subject.screen.now) => {
+        None if subject
+            .session
+            .runs(subject.focus.entry, call, subject.screen.now) =>
+        {
             let since = call.started.or(subject.entry.at);
-            let so_far = since.map(|since| duration(subject.screen.now.since(since))).unwrap_or_default();
+            let so_far = since
+                .map(|since| duration(subject.screen.now.since(since)))
+                .unwrap_or_default();
             page.field("running", &[Span::styled(so_far, theme.warn)]);
         }
         None if matches!(call.state, ToolState::Acknowledged(_)) => {
             page.fact("took", "not known: no end is recorded");
         }
-        None if call.state.result().is_some_and(|result| result.at.is_some()) => {
+        None if call
+            .state
+            .result()
+            .is_some_and(|result| result.at.is_some()) =>
+        {
             page.fact("took", "not known: the result is older than the call");
         }
-        None if call.state.result().is_some() => page.fact("took", "not known: the result has no time"),
+        None if call.state.result().is_some() => {
+            page.fact("took", "not known: the result has no time");
+        }
         None => page.fact("took", "not known: there is no result"),
     }
-    let Some(tool) = subject.session.indexes.calls.tool(&call.name) else { return };
-    page.heading(&format!("ALL {} CALLS", call.name), &figures::count(tool.count() as u64, "call"));
+    let Some(tool) = subject.session.indexes.calls.tool(&call.name) else {
+        return;
+    };
+    page.heading(
+        &format!("ALL {} CALLS", call.name),
+        &figures::count(tool.count() as u64, "call"),
+    );
     if tool.failed() > 0 {
         let share = percent(tool.failed() as u64, tool.count() as u64);
-        page.field("failed", &[Span::styled(format!("{} ({share}%)", tool.failed()), theme.bad)]);
+        page.field(
+            "failed",
+            &[Span::styled(
+                format!("{} ({share}%)", tool.failed()),
+                theme.bad,
+            )],
+        );
     }
     if let Some(spread) = tool.durations().spread() {
-        let mark = if spread.is_bound { subject.at_most() } else { "" };
-        for (name, ms) in [("p50", spread.p50), ("p95", spread.p95), ("max", spread.max)] {
+        let mark = if spread.is_bound {
+            subject.at_most()
+        } else {
+            ""
+        };
+        for (name, ms) in [
+            ("p50", spread.p50),
+            ("p95", spread.p95),
+            ("max", spread.max),
+        ] {
             let bar = Span::styled(bar(ms, spread.max, BAR, theme.ascii), theme.accent);
             let words = format!("{:>8}  ", format!("{mark}{}", duration(ms)));
             page.field(name, &[Span::styled(words, theme.text), bar]);
@@ -131,12 +190,19 @@ fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
 
 /// Calls that ran meanwhile.
 fn overlapping(subject: &Subject<'_>, page: &mut Page<'_>) {
-    let overlaps = subject.session.indexes.calls.overlaps(subject.focus, OVERLAPS);
+    let overlaps = subject
+        .session
+        .indexes
+        .calls
+        .overlaps(subject.focus, OVERLAPS);
     let at_least = if overlaps.is_cut { "at least " } else { "" };
     if !overlaps.calls.is_empty() {
         page.heading(
             "AT THE SAME TIME",
-            &format!("{at_least}{}", figures::count(overlaps.calls.len() as u64, "call")),
+            &format!(
+                "{at_least}{}",
+                figures::count(overlaps.calls.len() as u64, "call")
+            ),
         );
     }
     for place in overlaps.calls {

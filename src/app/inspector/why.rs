@@ -6,11 +6,18 @@ use super::page::Page;
 use super::subject::Subject;
 use crate::analysis::calls::awaited::Awaited;
 use crate::model::entry::{BlockKind, StrayResult};
-use crate::model::tool::{Clocked, ToolCall, ToolResult, ToolState, Verdict, identifies, is_textual};
+use crate::model::tool::{
+    Clocked, ToolCall, ToolResult, ToolState, Verdict, identifies, is_textual,
+};
 
 /// All reasons.
 pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
-    let stray = match subject.entry.blocks.get(subject.focus.block).map(|block| &block.kind) {
+    let stray = match subject
+        .entry
+        .blocks
+        .get(subject.focus.block)
+        .map(|block| &block.kind)
+    {
         Some(BlockKind::Result(stray)) => Some(stray),
         _ => None,
     };
@@ -26,8 +33,18 @@ pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
 fn reason(page: &mut Page<'_>, name: &str, is_well: bool, words: impl Into<String>) {
     let theme = page.look.theme;
     let glyphs = theme.glyphs();
-    let (glyph, style) = if is_well { (glyphs.outcome.done, theme.good) } else { ("!", theme.warn) };
-    page.field(name, &[Span::styled(format!("{glyph} "), style), Span::styled(words.into(), theme.text)]);
+    let (glyph, style) = if is_well {
+        (glyphs.outcome.done, theme.good)
+    } else {
+        ("!", theme.warn)
+    };
+    page.field(
+        name,
+        &[
+            Span::styled(format!("{glyph} "), style),
+            Span::styled(words.into(), theme.text),
+        ],
+    );
 }
 
 fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
@@ -44,15 +61,24 @@ fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
             } else {
                 "a result names this id, and this is the earliest call with it that had none"
             };
-            reason(page, "result", !is_textual(&call.key), format!("{rule}: {place}"));
+            reason(
+                page,
+                "result",
+                !is_textual(&call.key),
+                format!("{rule}: {place}"),
+            );
             order(subject, call, result, page);
             page.heading("VERDICT", "");
             verdict(result, page);
             if let Some(took) = call.took(subject.entry.said(call)) {
                 let how = match took.by {
                     Clocked::Measured => "the agent measured the duration",
-                    Clocked::Times => "the duration is the time of the result less that of the call",
-                    Clocked::Bound => "the duration is a bound: only the message of the call has a time",
+                    Clocked::Times => {
+                        "the duration is the time of the result less that of the call"
+                    }
+                    Clocked::Bound => {
+                        "the duration is a bound: only the message of the call has a time"
+                    }
                 };
                 reason(page, "duration", took.by != Clocked::Bound, how);
             }
@@ -63,10 +89,20 @@ fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
 
 fn id(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     if is_textual(&call.key) {
-        return reason(page, "id", false, "none: the model wrote the call into its text");
+        return reason(
+            page,
+            "id",
+            false,
+            "none: the model wrote the call into its text",
+        );
     }
     if call.key.is_empty() {
-        return reason(page, "id", false, "empty: only its place tells it from others");
+        return reason(
+            page,
+            "id",
+            false,
+            "empty: only its place tells it from others",
+        );
     }
     let key = subject.session.transcript.recorded_key(&call.key);
     if !identifies(key) {
@@ -75,13 +111,25 @@ fn id(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     let entries = subject.session.transcript.entries_with_call(&call.key);
     let with_id = |id: &crate::model::entry::EntryId| {
         let entry = subject.session.transcript.get(*id);
-        entry.map_or(0, |entry| entry.calls().filter(|other| other.key == call.key).count())
+        entry.map_or(0, |entry| {
+            entry.calls().filter(|other| other.key == call.key).count()
+        })
     };
     let count: usize = entries.iter().take(1_000).map(with_id).sum();
     if count > 1 {
-        reason(page, "id", false, format!("{key} is used by {count} calls of this session"));
+        reason(
+            page,
+            "id",
+            false,
+            format!("{key} is used by {count} calls of this session"),
+        );
     } else {
-        reason(page, "id", true, format!("{key} belongs to this call alone"));
+        reason(
+            page,
+            "id",
+            true,
+            format!("{key} belongs to this call alone"),
+        );
     }
     if key == call.name.as_str() {
         reason(page, "", false, "the id is the name of the tool");
@@ -126,7 +174,10 @@ fn missing(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     let transcript = &subject.session.transcript;
     let words = match &call.state {
         ToolState::Lost => "the agent says that the call was interrupted; there will be none",
-        _ if subject.session.runs(subject.focus.entry, call, subject.screen.now) => {
+        _ if subject
+            .session
+            .runs(subject.focus.entry, call, subject.screen.now) =>
+        {
             "none yet; the agent is at work on this turn"
         }
         _ if transcript.branches().of(subject.focus.entry).is_some() => {
@@ -136,8 +187,13 @@ fn missing(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
         _ if Awaited::of(transcript).has(transcript, subject.focus.entry) => {
             "none so far; nothing was written for long"
         }
-        _ if !transcript
-            .is_newest_turn(subject.session.indexes.account.turn_of(transcript, subject.focus.entry)) =>
+        _ if !transcript.is_newest_turn(
+            subject
+                .session
+                .indexes
+                .account
+                .turn_of(transcript, subject.focus.entry),
+        ) =>
         {
             "none: the session went on to another turn without one"
         }
@@ -149,7 +205,10 @@ fn missing(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
 fn of_stray(subject: &Subject<'_>, stray: &StrayResult, page: &mut Page<'_>) {
     page.heading("PAIRING", "");
     let entries = subject.session.transcript.entries_with_call(&stray.call);
-    let target = entries.first().map(|id| crate::app::text::viewport::Focus { entry: *id, block: 0 });
+    let target = entries.first().map(|id| crate::app::text::viewport::Focus {
+        entry: *id,
+        block: 0,
+    });
     let key = subject.session.transcript.recorded_key(&stray.call);
     let words = match (stray.call.is_empty(), target.is_some()) {
         (true, _) => "the result names no call".to_owned(),
@@ -157,7 +216,10 @@ fn of_stray(subject: &Subject<'_>, stray: &StrayResult, page: &mut Page<'_>) {
         (false, false) => format!("no call of this session has the id {key}"),
     };
     let theme = page.look.theme;
-    let spans = [Span::styled("! ", theme.warn), Span::styled(words, theme.text)];
+    let spans = [
+        Span::styled("! ", theme.warn),
+        Span::styled(words, theme.text),
+    ];
     page.link("call", &spans, target);
     page.heading("VERDICT", "");
     verdict(&stray.result, page);
@@ -171,18 +233,30 @@ fn of_entry(subject: &Subject<'_>, page: &mut Page<'_>) {
     page.fact("key", recorded(&subject.entry.key).to_owned());
     match &subject.entry.parent {
         Some(parent) if transcript.parent_of(transcript.print_of(parent)).is_some() => {
-            reason(page, "parent", true, format!("{} is in the file", recorded(parent)));
+            reason(
+                page,
+                "parent",
+                true,
+                format!("{} is in the file", recorded(parent)),
+            );
         }
         Some(parent) if transcript.is_linked_tree() => {
-            reason(page, "parent", false, format!("{}: no linked record has that id", recorded(parent)));
+            reason(
+                page,
+                "parent",
+                false,
+                format!("{}: no linked record has that id", recorded(parent)),
+            );
         }
         // Where not every record is a link, nothing is amiss.
         Some(parent) if transcript.lanes().is_empty() => {
-            page.fact("parent", format!("{}; no linked record has that id", recorded(parent)));
+            page.fact(
+                "parent",
+                format!("{}; no linked record has that id", recorded(parent)),
+            );
         }
         Some(parent) => {
-            let words =
-                "no linked record has that id; those of sub-agents, which may have it, are not linked";
+            let words = "no linked record has that id; those of sub-agents, which may have it, are not linked";
             page.fact("parent", format!("{}; {words}", recorded(parent)));
         }
         None => page.fact("parent", "none recorded"),
@@ -195,10 +269,22 @@ fn of_entry(subject: &Subject<'_>, page: &mut Page<'_>) {
         reason(page, "branch", false, words);
     }
     let marks = [
-        (subject.entry.marks.prompt, "a prompt that starts work: it opens a turn"),
-        (subject.entry.marks.quiet, "context or noise that was added: folded below level 4"),
-        (subject.entry.marks.trace && !subject.entry.marks.reports, "bookkeeping: no row below level 4"),
-        (subject.entry.marks.again, "told before: no row below level 4"),
+        (
+            subject.entry.marks.prompt,
+            "a prompt that starts work: it opens a turn",
+        ),
+        (
+            subject.entry.marks.quiet,
+            "context or noise that was added: folded below level 4",
+        ),
+        (
+            subject.entry.marks.trace && !subject.entry.marks.reports,
+            "bookkeeping: no row below level 4",
+        ),
+        (
+            subject.entry.marks.again,
+            "told before: no row below level 4",
+        ),
         (subject.entry.marks.unsent, "not sent to the model"),
     ];
     for (_, words) in marks.into_iter().filter(|(is_so, _)| *is_so) {

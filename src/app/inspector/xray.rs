@@ -57,7 +57,11 @@ impl Spot {
 #[derive(Clone, Copy)]
 enum Found {
     /// In this block's body; the value's first line is the body's line of this number.
-    Body { block: usize, body: usize, first: i64 },
+    Body {
+        block: usize,
+        body: usize,
+        first: i64,
+    },
     /// Among the arguments of this block's call.
     Argument { block: usize },
 }
@@ -77,10 +81,21 @@ impl<'a> Texts<'a> {
     /// Those of an entry. What stands in several blocks is taken to be in the focused one.
     pub(crate) fn of(entry: &'a Entry, focus: Focus) -> Self {
         let (bodies, whole, arguments) = (Vec::new(), HashMap::new(), HashMap::new());
-        let mut texts = Self { focus, bodies, whole, arguments, budget: BUDGET, last: None };
+        let mut texts = Self {
+            focus,
+            bodies,
+            whole,
+            arguments,
+            budget: BUDGET,
+            last: None,
+        };
         let others = (0..entry.blocks.len()).filter(|block| *block != focus.block);
         for block in std::iter::once(focus.block).chain(others) {
-            let bodies = entry.blocks.get(block).map(|block| block.kind.bodies()).unwrap_or_default();
+            let bodies = entry
+                .blocks
+                .get(block)
+                .map(|block| block.kind.bodies())
+                .unwrap_or_default();
             for (at, body) in bodies.into_iter().enumerate() {
                 texts.add((block, at), body);
             }
@@ -109,17 +124,26 @@ impl<'a> Texts<'a> {
     /// Where the transcript shows what a row of the record's tree shows.
     pub(crate) fn spot(&mut self, row: &Row, leaf: &Leaf) -> Option<Spot> {
         let value = leaf.value.as_ref()?;
-        let known = self.last.as_ref().filter(|(path, _)| Arc::ptr_eq(path, &leaf.path));
+        let known = self
+            .last
+            .as_ref()
+            .filter(|(path, _)| Arc::ptr_eq(path, &leaf.path));
         let found = match known.map(|(_, found)| *found) {
             Some(found) => found,
             None => self.find(&without_sgr(value)),
         };
         self.last = Some((Arc::clone(&leaf.path), found));
-        let at = |block| Focus { block, ..self.focus };
+        let at = |block| Focus {
+            block,
+            ..self.focus
+        };
         match found? {
             Found::Body { block, body, first } => {
                 let line = u32::try_from(first.saturating_add(i64::from(leaf.line))).ok()?;
-                Some(Spot { focus: at(block), shows: Shows::Line { body, line } })
+                Some(Spot {
+                    focus: at(block),
+                    shows: Shows::Line { body, line },
+                })
             }
             Found::Argument { block } => {
                 let words = match &row.source.of {
@@ -127,16 +151,26 @@ impl<'a> Texts<'a> {
                     Of::Own(_) | Of::Body(_) | Of::Nothing => value.clone(),
                 };
                 let is_blank = words.trim().is_empty();
-                (!is_blank).then(|| Spot { focus: at(block), shows: Shows::Words(words) })
+                (!is_blank).then(|| Spot {
+                    focus: at(block),
+                    shows: Shows::Words(words),
+                })
             }
         }
     }
 
     fn find(&mut self, value: &str) -> Option<Found> {
         let print = print_of(value)?;
-        if let Some((block, body, text)) = self.whole.get(&print).and_then(|at| self.bodies.get(*at)) {
-            let first = lines_before(text.trim_start(), text) - lines_before(value.trim_start(), value);
-            return Some(Found::Body { block: *block, body: *body, first });
+        if let Some((block, body, text)) =
+            self.whole.get(&print).and_then(|at| self.bodies.get(*at))
+        {
+            let first =
+                lines_before(text.trim_start(), text) - lines_before(value.trim_start(), value);
+            return Some(Found::Body {
+                block: *block,
+                body: *body,
+                first,
+            });
         }
         if let Some(block) = self.arguments.get(&print) {
             return Some(Found::Argument { block: *block });
@@ -147,7 +181,11 @@ impl<'a> Texts<'a> {
             self.budget = self.budget.checked_sub(text.len() + value.len())?;
             let (block, body) = (*block, *body);
             if let Some(at) = lines_at(part, text) {
-                return Some(Found::Body { block, body, first: lines_in(text, at) - trimmed });
+                return Some(Found::Body {
+                    block,
+                    body,
+                    first: lines_in(text, at) - trimmed,
+                });
             }
             let own = text.trim();
             if let Some(at) = lines_at(own, value).filter(|_| own.len() >= SHORTEST_PART) {
@@ -163,7 +201,9 @@ impl<'a> Texts<'a> {
 fn lines_at(part: &str, text: &str) -> Option<usize> {
     let at = text.find(part)?;
     let bytes = text.as_bytes();
-    let begins = at.checked_sub(1).is_none_or(|before| bytes.get(before) == Some(&b'\n'));
+    let begins = at
+        .checked_sub(1)
+        .is_none_or(|before| bytes.get(before) == Some(&b'\n'));
     let ends = matches!(bytes.get(at + part.len()), None | Some(b'\n' | b'\r'));
     (begins && ends).then_some(at)
 }

@@ -11,8 +11,15 @@ use crate::app::screen::Screen;
 use crate::app::state::App;
 
 /// The views that digits name where one session is shown; here they name what rows are summed by.
-const DIGITS: [View; 7] =
-    [View::Transcript, View::Timeline, View::Tools, View::Money, View::Context, View::Tree, View::Files];
+const DIGITS: [View; 7] = [
+    View::Transcript,
+    View::Timeline,
+    View::Tools,
+    View::Money,
+    View::Context,
+    View::Tree,
+    View::Files,
+];
 
 /// Scrolls.
 pub(crate) fn arrange(ledger: &mut LedgerView, screen: &Screen) {
@@ -47,7 +54,10 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
             return Some(group(ledger, beside(ledger, Way::Previous)));
         }
         Action::View(view) => {
-            let by = DIGITS.iter().position(|known| *known == view).and_then(|at| By::ALL.get(at));
+            let by = DIGITS
+                .iter()
+                .position(|known| *known == view)
+                .and_then(|at| By::ALL.get(at));
             return Some(by.map_or_else(Vec::new, |(by, _)| group(ledger, *by)));
         }
         Action::Shift(way) => {
@@ -60,8 +70,13 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
         }
         Action::Copy(what @ (What::Path | What::Id)) => {
             let found = ledger.chosen().and_then(|(_, found)| found.as_ref());
-            let words = found
-                .map(|found| if what == What::Id { found.id.to_string() } else { found.place().address() });
+            let words = found.map(|found| {
+                if what == What::Id {
+                    found.id.to_string()
+                } else {
+                    found.place().address()
+                }
+            });
             return Some(words.map(Effect::Copy).into_iter().collect());
         }
         Action::Reload => return Some(vec![Effect::CountAnew(ledger.question.clone())]),
@@ -69,10 +84,16 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
             if ledger.go_back() {
                 return Some(vec![Effect::Count(ledger.question.clone())]);
             }
-            return Some(if action == Action::Collapse { Vec::new() } else { leave(app) });
+            return Some(if action == Action::Collapse {
+                Vec::new()
+            } else {
+                leave(app)
+            });
         }
         Action::Usage => return Some(leave(app)),
-        Action::Palette => screen.say("commands are of a session: 1 to 7 choose what is summed up by"),
+        Action::Palette => {
+            screen.say("commands are of a session: 1 to 7 choose what is summed up by");
+        }
         // These are the viewer's, wherever it is.
         Action::Sessions
         | Action::Wall
@@ -95,7 +116,11 @@ fn enter(ledger: &mut LedgerView) -> Vec<Effect> {
         ledger.move_by(0);
         return place.into_iter().collect();
     }
-    if ledger.enter() { vec![Effect::Count(ledger.question.clone())] } else { Vec::new() }
+    if ledger.enter() {
+        vec![Effect::Count(ledger.question.clone())]
+    } else {
+        Vec::new()
+    }
 }
 
 fn beside(ledger: &LedgerView, way: Way) -> By {
@@ -112,7 +137,9 @@ fn leave(app: &mut App) -> Vec<Effect> {
     match app.ledger.below {
         Below::Picker => app.mode = Mode::Picker,
         Below::Wall => app.mode = Mode::Wall,
-        Below::Text | Below::Ledger if app.reader.session.file.opened.is_some() => app.mode = Mode::Normal,
+        Below::Text | Below::Ledger if app.reader.session.file.opened.is_some() => {
+            app.mode = Mode::Normal;
+        }
         Below::Text | Below::Ledger => return vec![Effect::GoBack(Instead::Sessions)],
     }
     Vec::new()

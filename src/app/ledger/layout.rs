@@ -33,13 +33,27 @@ pub fn divide(ledger: &LedgerView, screen: &Screen) -> Division {
     let (_, lines) = screen.size;
     let (header, status, heads) = (lines >= 3, lines >= 2, lines >= HEADED);
     let hints = screen.shows_hints && lines >= HINTED;
-    let bars = BARS.iter().find(|(least, _)| lines >= *least).map_or(0, |(_, bars)| *bars);
+    let bars = BARS
+        .iter()
+        .find(|(least, _)| lines >= *least)
+        .map_or(0, |(_, bars)| *bars);
     let bars = if ledger.days.is_empty() { 0 } else { bars };
     let of_bars = if bars > 0 { bars + 2 } else { 0 };
     let count = u16::try_from(ledger.counted.limits.len()).unwrap_or(u16::MAX);
     let limits = if bars > 0 { count.min(bars) } else { 0 };
     let of_limits = if limits > 0 { limits + 1 } else { 0 };
-    let taken: u16 = [header, status, heads, hints].into_iter().map(u16::from).sum();
+    let taken: u16 = [header, status, heads, hints]
+        .into_iter()
+        .map(u16::from)
+        .sum();
     let lines = lines.saturating_sub(taken + of_bars + of_limits);
-    Division { header, bars, limits, heads, lines, status, hints }
+    Division {
+        header,
+        bars,
+        limits,
+        heads,
+        lines,
+        status,
+        hints,
+    }
 }

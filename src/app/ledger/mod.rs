@@ -78,7 +78,13 @@ pub enum Sort {
 
 impl Sort {
     /// All of them, in their order.
-    pub const ALL: [Self; 5] = [Self::Usual, Self::Cost, Self::Output, Self::Requests, Self::Name];
+    pub const ALL: [Self; 5] = [
+        Self::Usual,
+        Self::Cost,
+        Self::Output,
+        Self::Requests,
+        Self::Name,
+    ];
 
     /// In a word.
     pub fn word(self) -> &'static str {
@@ -106,10 +112,11 @@ impl LedgerView {
     /// The rows in sight, each with the session that it is of, and whether it is the chosen one.
     pub fn in_sight(&self, lines: usize) -> impl Iterator<Item = (&Row, Option<&Found>, bool)> {
         let rows = self.order.iter().skip(self.top).take(lines);
-        rows.filter_map(|at| self.counted.rows.get(*at)).map(|(row, found)| {
-            let is_chosen = Some(&row.group) == self.chosen.as_ref();
-            (row, found.as_ref(), is_chosen)
-        })
+        rows.filter_map(|at| self.counted.rows.get(*at))
+            .map(|(row, found)| {
+                let is_chosen = Some(&row.group) == self.chosen.as_ref();
+                (row, found.as_ref(), is_chosen)
+            })
     }
 
     /// The row that is chosen, with its session if it is of one.
@@ -137,10 +144,18 @@ impl LedgerView {
             // Others come sorted by what they cost.
             Sort::Usual if is_of_time => order.reverse(),
             Sort::Usual => {}
-            Sort::Cost => order.sort_by_key(|at| Reverse(key(at).map(|row| row.amount.money.picos()))),
-            Sort::Output => order.sort_by_key(|at| Reverse(key(at).map(|row| row.amount.output.total))),
-            Sort::Requests => order.sort_by_key(|at| Reverse(key(at).map(|row| row.amount.requests))),
-            Sort::Name => order.sort_by_cached_key(|at| key(at).map(|row| self.name(row).to_lowercase())),
+            Sort::Cost => {
+                order.sort_by_key(|at| Reverse(key(at).map(|row| row.amount.money.picos())));
+            }
+            Sort::Output => {
+                order.sort_by_key(|at| Reverse(key(at).map(|row| row.amount.output.total)));
+            }
+            Sort::Requests => {
+                order.sort_by_key(|at| Reverse(key(at).map(|row| row.amount.requests)));
+            }
+            Sort::Name => {
+                order.sort_by_cached_key(|at| key(at).map(|row| self.name(row).to_lowercase()));
+            }
         }
         if self.is_reversed {
             order.reverse();
@@ -154,18 +169,28 @@ impl LedgerView {
     /// What a row is of; a session is its title.
     pub fn name(&self, row: &Row) -> String {
         let title = row.group.title();
-        if title.is_empty() { row.group.name(self.question.by) } else { title }
+        if title.is_empty() {
+            row.group.name(self.question.by)
+        } else {
+            title
+        }
     }
 
     fn chosen_line(&self) -> Option<usize> {
         let chosen = self.chosen.as_ref()?;
-        self.order
-            .iter()
-            .position(|at| self.counted.rows.get(*at).is_some_and(|(row, _)| row.group == *chosen))
+        self.order.iter().position(|at| {
+            self.counted
+                .rows
+                .get(*at)
+                .is_some_and(|(row, _)| row.group == *chosen)
+        })
     }
 
     fn choose(&mut self, line: usize) {
-        let row = self.order.get(line).and_then(|at| self.counted.rows.get(*at));
+        let row = self
+            .order
+            .get(line)
+            .and_then(|at| self.counted.rows.get(*at));
         self.chosen = row.map(|(row, _)| row.group.clone());
     }
 
@@ -173,14 +198,22 @@ impl LedgerView {
     pub(crate) fn move_by(&mut self, by: isize) {
         self.has_moved = true;
         let last = self.order.len().saturating_sub(1);
-        self.choose(self.chosen_line().unwrap_or(0).saturating_add_signed(by).min(last));
+        self.choose(
+            self.chosen_line()
+                .unwrap_or(0)
+                .saturating_add_signed(by)
+                .min(last),
+        );
     }
 
     /// Brings the chosen row into sight.
     pub(crate) fn scroll(&mut self, lines: usize) {
         let row = self.chosen_line().unwrap_or(0);
         let lowest = row.saturating_sub(lines.saturating_sub(1));
-        self.top = self.top.clamp(lowest, row).min(self.order.len().saturating_sub(lines));
+        self.top = self
+            .top
+            .clamp(lowest, row)
+            .min(self.order.len().saturating_sub(lines));
     }
 
     /// Asks something else. What is known is of another question until it is answered.
@@ -193,7 +226,10 @@ impl LedgerView {
 
     /// The sessions of the chosen row.
     pub(crate) fn enter(&mut self) -> bool {
-        let Some(group) = self.chosen().map(|(row, _)| row.group.clone()).filter(|_| self.is_answered())
+        let Some(group) = self
+            .chosen()
+            .map(|(row, _)| row.group.clone())
+            .filter(|_| self.is_answered())
         else {
             return false;
         };
@@ -201,13 +237,21 @@ impl LedgerView {
         self.trail.push((by, Some(group.clone())));
         let mut within = self.question.within.clone();
         within.push((by, group));
-        self.ask(Question { by: By::Session, within }, None);
+        self.ask(
+            Question {
+                by: By::Session,
+                within,
+            },
+            None,
+        );
         true
     }
 
     /// Back to the row that these are the sessions of. Says whether there is one.
     pub(crate) fn go_back(&mut self) -> bool {
-        let Some((by, chosen)) = self.trail.pop() else { return false };
+        let Some((by, chosen)) = self.trail.pop() else {
+            return false;
+        };
         let mut within = self.question.within.clone();
         within.pop();
         self.ask(Question { by, within }, chosen);
@@ -216,7 +260,13 @@ impl LedgerView {
 
     /// Sums by something else.
     pub(crate) fn group(&mut self, by: By) {
-        self.ask(Question { by, ..self.question.clone() }, None);
+        self.ask(
+            Question {
+                by,
+                ..self.question.clone()
+            },
+            None,
+        );
     }
 }
 
@@ -226,17 +276,24 @@ fn all_days(rows: &[Row]) -> Vec<Day> {
     let named = |row: &&Row| row.group.period.is_some();
     let mut rows = rows.iter().filter(named).rev().peekable();
     // At noon no change of the clock makes another day of it.
-    let noon = |row: &&Row| Timestamp::parse_local(&format!("{} 12:00", row.group.period.as_deref()?));
-    let Some(last) = rows.peek().and_then(noon) else { return Vec::new() };
+    let noon =
+        |row: &&Row| Timestamp::parse_local(&format!("{} 12:00", row.group.period.as_deref()?));
+    let Some(last) = rows.peek().and_then(noon) else {
+        return Vec::new();
+    };
     let mut days = Vec::new();
     for number in 0..MOST_DAYS {
         if rows.peek().is_none() {
             break;
         }
-        let back = i64::try_from(number).unwrap_or(i64::MAX).saturating_mul(DAY);
+        let back = i64::try_from(number)
+            .unwrap_or(i64::MAX)
+            .saturating_mul(DAY);
         let at = Timestamp(last.0.saturating_sub(back));
         let name = at.calendar_day();
-        let row = rows.next_if(|row| row.group.period.as_deref() == Some(&name)).cloned();
+        let row = rows
+            .next_if(|row| row.group.period.as_deref() == Some(&name))
+            .cloned();
         days.push(Day { name, at, row });
     }
     days.reverse();

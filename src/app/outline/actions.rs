@@ -13,7 +13,11 @@ use crate::session::indexes::Needs;
 impl SidePane for Outline {
     fn needs(&self, frame: &Frame) -> Needs {
         let is_shown = frame.outline.width > 0;
-        Needs { files: is_shown, findings: is_shown, ..Needs::default() }
+        Needs {
+            files: is_shown,
+            findings: is_shown,
+            ..Needs::default()
+        }
     }
 
     fn arrange(&mut self, text: &mut TextPane, scene: &Scene<'_>, frame: &Frame) -> Vec<Effect> {
@@ -53,7 +57,9 @@ impl SidePane for Outline {
         match action {
             Action::Seek(Kind::Prompt, way) => self.step_section(way == Way::Next),
             Action::Expand => match self.target(scene) {
-                Some(focus) => scene.asks.extend([Ask::Focus(Pane::Transcript), Ask::Jump(focus)]),
+                Some(focus) => scene
+                    .asks
+                    .extend([Ask::Focus(Pane::Transcript), Ask::Jump(focus)]),
                 None => scene.say("this leads nowhere"),
             },
             _ => return None,

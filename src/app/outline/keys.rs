@@ -18,13 +18,25 @@ pub struct Keys {
 
 impl Keys {
     /// Finds all rows of a session.
-    pub(crate) fn new(transcript: &Transcript, checks: &Checks, files: &Files, running: &[Place]) -> Self {
-        let left = transcript.branches().list.iter().filter(|branch| !branch.is_active);
+    pub(crate) fn new(
+        transcript: &Transcript,
+        checks: &Checks,
+        files: &Files,
+        running: &[Place],
+    ) -> Self {
+        let left = transcript
+            .branches()
+            .list
+            .iter()
+            .filter(|branch| !branch.is_active);
         let (sessions, agents) = (0..)
             .zip(transcript.lanes())
             .partition::<Vec<(usize, &LaneFacts)>, _>(|(_, lane)| lane.is_session);
         let of_lanes = |lanes: Vec<(usize, &LaneFacts)>| {
-            lanes.into_iter().map(|(number, _)| Key::Agent(number)).collect()
+            lanes
+                .into_iter()
+                .map(|(number, _)| Key::Agent(number))
+                .collect()
         };
         Self {
             parts: [
@@ -49,13 +61,17 @@ impl Keys {
 fn turns(transcript: &Transcript, checks: &Checks) -> Vec<Key> {
     let mut below: Vec<(Option<usize>, usize, Key)> = Vec::new();
     for (number, lane) in transcript.lanes().iter().enumerate() {
-        let place = transcript.root_caller(lane).and_then(|id| transcript.place_of(id));
+        let place = transcript
+            .root_caller(lane)
+            .and_then(|id| transcript.place_of(id));
         if let Some(place) = place {
             below.push((transcript.turn_at(place), place, Key::Lane(number, false)));
         }
     }
     for id in checks.compactions() {
-        let Some(place) = transcript.place_of(id) else { continue };
+        let Some(place) = transcript.place_of(id) else {
+            continue;
+        };
         below.push((transcript.turn_at(place), place, Key::Compaction(id)));
     }
     below.sort_by_key(|(turn, place, _)| (*turn, *place));
@@ -67,7 +83,10 @@ fn turns(transcript: &Transcript, checks: &Checks) -> Vec<Key> {
         while let Some((_, _, key)) = below.next_if(|(of, ..)| *of == turn) {
             rows.push(key);
         }
-        let last = rows.iter_mut().skip(first).rfind(|key| matches!(key, Key::Lane(..)));
+        let last = rows
+            .iter_mut()
+            .skip(first)
+            .rfind(|key| matches!(key, Key::Lane(..)));
         if let Some(Key::Lane(_, is_last)) = last {
             *is_last = true;
         }
@@ -78,6 +97,15 @@ fn turns(transcript: &Transcript, checks: &Checks) -> Vec<Key> {
 /// Changed files first, then those that were used most.
 fn of_files(files: &Files) -> Vec<Key> {
     let mut files: Vec<(&Text, &File)> = files.list().collect();
-    files.sort_by_key(|(path, file)| (Reverse(file.edits + file.writes), Reverse(file.reads), *path));
-    files.into_iter().map(|(path, _)| Key::File(path.clone())).collect()
+    files.sort_by_key(|(path, file)| {
+        (
+            Reverse(file.edits + file.writes),
+            Reverse(file.reads),
+            *path,
+        )
+    });
+    files
+        .into_iter()
+        .map(|(path, _)| Key::File(path.clone()))
+        .collect()
 }

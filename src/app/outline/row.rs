@@ -47,8 +47,15 @@ pub enum SectionKind {
 
 impl SectionKind {
     /// All parts in their order.
-    pub(crate) const ALL: [Self; PARTS] =
-        [Self::Turns, Self::Running, Self::Sessions, Self::Branches, Self::Checks, Self::Files, Self::Agents];
+    pub(crate) const ALL: [Self; PARTS] = [
+        Self::Turns,
+        Self::Running,
+        Self::Sessions,
+        Self::Branches,
+        Self::Checks,
+        Self::Files,
+        Self::Agents,
+    ];
 
     /// The heading, and what stands above the figures at the right.
     pub(crate) fn heading(self) -> (&'static str, &'static [&'static str]) {
@@ -113,8 +120,14 @@ pub struct OutlineRow {
 }
 
 /// A turn.
-pub(crate) fn of_turn(transcript: &Transcript, account: &Account, turn: usize) -> Option<OutlineRow> {
-    let Turn { prompt, session, .. } = *transcript.turns().get(turn)?;
+pub(crate) fn of_turn(
+    transcript: &Transcript,
+    account: &Account,
+    turn: usize,
+) -> Option<OutlineRow> {
+    let Turn {
+        prompt, session, ..
+    } = *transcript.turns().get(turn)?;
     let session = Some(session).filter(|_| transcript.is_joined());
     // The prompt first: its page stays open then, for the entries of this turn and of those around it.
     let title = title_of(transcript.get(prompt)?).to_string();
@@ -124,10 +137,16 @@ pub(crate) fn of_turn(transcript: &Transcript, account: &Account, turn: usize) -
         number: format!(
             "{:>2}{}",
             turn + 1,
-            session.map(|session| format!(" {}", sign_of(session))).unwrap_or_default()
+            session
+                .map(|session| format!(" {}", sign_of(session)))
+                .unwrap_or_default()
         ),
         session,
-        sign: if figures.facts.errors > 0 { Sign::Bad } else { Sign::None },
+        sign: if figures.facts.errors > 0 {
+            Sign::Bad
+        } else {
+            Sign::None
+        },
         title,
         figures: spent(&figures, is_known),
         took: figures.took_ms().filter(|_| is_known),
@@ -148,7 +167,11 @@ pub(crate) fn of_lane(
     OutlineRow {
         indent: 3 + 2 * caller.map_or(0, |entry| usize::from(depth_of(transcript, entry))),
         tree: Some(is_last),
-        sign: if figures.facts.errors > 0 { Sign::Bad } else { Sign::None },
+        sign: if figures.facts.errors > 0 {
+            Sign::Bad
+        } else {
+            Sign::None
+        },
         title: lane.label.to_string(),
         figures: spent(&figures, account.is_whole(transcript)),
         is_dim: true,
@@ -172,8 +195,16 @@ pub(crate) fn of_agent(
     OutlineRow {
         number: session.map(sign_of).unwrap_or_default(),
         session,
-        sign: if is_here { state_of(transcript, lane) } else { Sign::None },
-        title: if is_here { lane.label.to_string() } else { format!("{} (not here)", lane.label) },
+        sign: if is_here {
+            state_of(transcript, lane)
+        } else {
+            Sign::None
+        },
+        title: if is_here {
+            lane.label.to_string()
+        } else {
+            format!("{} (not here)", lane.label)
+        },
         figures: spent(&account.lane(&lane.name), account.is_whole(transcript)),
         is_dim: !is_here,
         ..OutlineRow::default()
@@ -185,7 +216,11 @@ fn spent(spent: &Figures, is_known: bool) -> Vec<String> {
     if !is_known {
         return vec![String::new(); 2];
     }
-    let took = spent.took_ms().filter(|ms| *ms >= 1_000).map(figures::elapsed).unwrap_or_default();
+    let took = spent
+        .took_ms()
+        .filter(|ms| *ms >= 1_000)
+        .map(figures::elapsed)
+        .unwrap_or_default();
     vec![cost_words(&spent.cost()), took]
 }
 
@@ -237,7 +272,11 @@ pub(crate) fn of_work(transcript: &Transcript, place: Place) -> Option<OutlineRo
     let intent = call.intent().map(|intent| without_sgr(intent).into_owned());
     let about = intent.unwrap_or_else(|| call.about(transcript.meta().root.as_deref()));
     let title = format!("{} {}", without_sgr(&call.name).to_lowercase(), about);
-    Some(OutlineRow { sign: Sign::Open(place), title, ..OutlineRow::default() })
+    Some(OutlineRow {
+        sign: Sign::Open(place),
+        title,
+        ..OutlineRow::default()
+    })
 }
 
 /// The row of what goes on in the background, with its clock.
@@ -251,8 +290,13 @@ pub(crate) fn with_clock(
         let call = call_at(entry, place.block)?;
         call.started.or(entry.at)
     });
-    let clock = since.map(|since| figures::elapsed(now.since(since))).unwrap_or_default();
-    OutlineRow { figures: vec![clock], ..row }
+    let clock = since
+        .map(|since| figures::elapsed(now.since(since)))
+        .unwrap_or_default();
+    OutlineRow {
+        figures: vec![clock],
+        ..row
+    }
 }
 
 /// A compaction with what it left of the context.
@@ -264,33 +308,59 @@ pub(crate) fn of_compaction(
 ) -> Option<OutlineRow> {
     let entry = transcript.get(id)?;
     let block = entry.blocks.iter().find(|block| is_compaction(block))?;
-    let BlockKind::Break(Break::Compaction { before, after, .. }) = &block.kind else { return None };
+    let BlockKind::Break(Break::Compaction { before, after, .. }) = &block.kind else {
+        return None;
+    };
     let sizes = match (before, after) {
         (Some(before), Some(after)) => {
-            format!(" {}{arrow}{}", figures::tokens(*before), figures::tokens(*after))
+            format!(
+                " {}{arrow}{}",
+                figures::tokens(*before),
+                figures::tokens(*after)
+            )
         }
         (Some(before), None) => format!(" from {}", figures::tokens(*before)),
         (None, Some(after)) => format!(" to {}", figures::tokens(*after)),
         (None, None) => String::new(),
     };
     let title = format!("{glyph} compacted{sizes}");
-    Some(OutlineRow { indent: 3, title, is_dim: true, ..OutlineRow::default() })
+    Some(OutlineRow {
+        indent: 3,
+        title,
+        is_dim: true,
+        ..OutlineRow::default()
+    })
 }
 
 /// A branch that was left.
-pub(crate) fn of_branch(transcript: &Transcript, branch: &Branch, facts: Option<&TurnFacts>) -> OutlineRow {
+pub(crate) fn of_branch(
+    transcript: &Transcript,
+    branch: &Branch,
+    facts: Option<&TurnFacts>,
+) -> OutlineRow {
     let mut entries = branch.entries.iter().filter_map(|id| transcript.get(*id));
     let fate = match branch.why {
         Why::Prompt => "redone",
         Why::Left => "left",
         Why::Undone => "undone",
     };
-    let title = entries.find(|entry| has_text(entry)).map(title_of).unwrap_or_default();
-    let left = transcript.left_at(branch).map(Timestamp::minute).unwrap_or_default();
+    let title = entries
+        .find(|entry| has_text(entry))
+        .map(title_of)
+        .unwrap_or_default();
+    let left = transcript
+        .left_at(branch)
+        .map(Timestamp::minute)
+        .unwrap_or_default();
     OutlineRow {
         number: format!("{:>2} {fate}", branch.number),
         title: title.to_string(),
-        figures: vec![facts.map(|facts| cost_words(&cost::of(&facts.totals))).unwrap_or_default(), left],
+        figures: vec![
+            facts
+                .map(|facts| cost_words(&cost::of(&facts.totals)))
+                .unwrap_or_default(),
+            left,
+        ],
         is_dim: true,
         ..OutlineRow::default()
     }
@@ -298,9 +368,19 @@ pub(crate) fn of_branch(transcript: &Transcript, branch: &Branch, facts: Option<
 
 /// A file with how often it was read, changed and written.
 pub(crate) fn of_file(path: &str, file: &File) -> OutlineRow {
-    let figure = |n: usize| if n == 0 { "-".to_owned() } else { n.to_string() };
+    let figure = |n: usize| {
+        if n == 0 {
+            "-".to_owned()
+        } else {
+            n.to_string()
+        }
+    };
     OutlineRow {
-        sign: if file.flags > 0 { Sign::Warn } else { Sign::None },
+        sign: if file.flags > 0 {
+            Sign::Warn
+        } else {
+            Sign::None
+        },
         title: path.to_owned(),
         is_path: true,
         figures: [file.reads, file.edits, file.writes].map(figure).to_vec(),
@@ -313,27 +393,44 @@ pub(crate) fn of_file(path: &str, file: &File) -> OutlineRow {
 pub(crate) fn start_of_turn(transcript: &Transcript, turn: usize) -> Option<Focus> {
     let entry = transcript.turns().get(turn)?.prompt;
     let blocks = 0..transcript.get(entry)?.blocks.len();
-    let block =
-        blocks.into_iter().find(|place| transcript.get(entry).is_some_and(|e| is_headline(e, *place)));
-    Some(Focus { entry, block: block.unwrap_or(0) })
+    let block = blocks.into_iter().find(|place| {
+        transcript
+            .get(entry)
+            .is_some_and(|e| is_headline(e, *place))
+    });
+    Some(Focus {
+        entry,
+        block: block.unwrap_or(0),
+    })
 }
 
 /// The first entry of a sub-agent, else the call that started it.
 pub(crate) fn start_of_lane(transcript: &Transcript, lane: &LaneFacts) -> Option<Focus> {
     let is_call = |block: &crate::model::entry::Block| matches!(&block.kind, BlockKind::Call(call) if Some(&call.key) == lane.call.as_ref());
-    let first =
-        lane.entries.iter().copied().find(|id| transcript.get(*id).is_some_and(|e| !e.marks.is_hidden()));
+    let first = lane
+        .entries
+        .iter()
+        .copied()
+        .find(|id| transcript.get(*id).is_some_and(|e| !e.marks.is_hidden()));
     if let Some(entry) = first {
         return Some(Focus { entry, block: 0 });
     }
     let entry = transcript.caller(lane)?;
-    Some(Focus { entry, block: block_of(transcript.get(entry)?, is_call) })
+    Some(Focus {
+        entry,
+        block: block_of(transcript.get(entry)?, is_call),
+    })
 }
 
 /// How a sub-agent fares, by the call that started it.
 fn state_of(transcript: &Transcript, lane: &LaneFacts) -> Sign {
-    let Some(caller) = transcript.caller(lane) else { return Sign::None };
-    let calls = transcript.get(caller).into_iter().flat_map(|entry| entry.blocks.iter().enumerate());
+    let Some(caller) = transcript.caller(lane) else {
+        return Sign::None;
+    };
+    let calls = transcript
+        .get(caller)
+        .into_iter()
+        .flat_map(|entry| entry.blocks.iter().enumerate());
     let mut own = calls.filter_map(|(block, one)| Some((block, one.call()?)));
     let Some((block, call)) = own.rfind(|(_, call)| Some(&call.key) == lane.call.as_ref()) else {
         return Sign::None;
@@ -348,22 +445,38 @@ fn state_of(transcript: &Transcript, lane: &LaneFacts) -> Sign {
         | ToolState::Running
         | ToolState::Streaming(_)
         | ToolState::Acknowledged(_)
-        | ToolState::Lost => Sign::Open(Place { entry: caller, block }),
+        | ToolState::Lost => Sign::Open(Place {
+            entry: caller,
+            block,
+        }),
     }
 }
 
 /// A cost in cents, without what the heading and the header say: `.21`, `~12.05`, `<.01`.
 fn cost_words(cost: &Cost) -> String {
-    let Some(usd) = cost.usd else { return String::new() };
+    let Some(usd) = cost.usd else {
+        return String::new();
+    };
     let is_estimate = phrases::cost(cost).is_some_and(|words| words.starts_with('~'));
     let amount = match usd {
         usd if usd > 0.0 && usd < 0.005 => "<.01".to_owned(),
         usd => format!("{usd:.2}"),
     };
-    let more = if cost.unpriced_models.is_empty() { "" } else { "+" };
-    format!("{}{}{more}", if is_estimate { "~" } else { "" }, amount.strip_prefix('0').unwrap_or(&amount))
+    let more = if cost.unpriced_models.is_empty() {
+        ""
+    } else {
+        "+"
+    };
+    format!(
+        "{}{}{more}",
+        if is_estimate { "~" } else { "" },
+        amount.strip_prefix('0').unwrap_or(&amount)
+    )
 }
 
 fn has_text(entry: &Entry) -> bool {
-    entry.blocks.iter().any(|block| matches!(&block.kind, BlockKind::Text(body) if !body.stub.is_blank()))
+    entry
+        .blocks
+        .iter()
+        .any(|block| matches!(&block.kind, BlockKind::Text(body) if !body.stub.is_blank()))
 }

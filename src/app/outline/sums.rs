@@ -49,7 +49,13 @@ struct Left {
 
 impl Sum {
     /// Takes in as many more as may be.
-    fn take(&mut self, transcript: &Transcript, account: &Account, entries: &[EntryId], left: &mut usize) {
+    fn take(
+        &mut self,
+        transcript: &Transcript,
+        account: &Account,
+        entries: &[EntryId],
+        left: &mut usize,
+    ) {
         let new = entries.get(self.known..).unwrap_or_default();
         self.known += account.add_some(transcript, new, left, &mut self.facts);
     }
@@ -99,6 +105,7 @@ impl Sums {
             self.lacking += 1;
             return row::of_branch(transcript, branch, None);
         }
-        row.insert(row::of_branch(transcript, branch, Some(&sum.facts))).clone()
+        row.insert(row::of_branch(transcript, branch, Some(&sum.facts)))
+            .clone()
     }
 }

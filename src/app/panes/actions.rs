@@ -18,7 +18,9 @@ impl Panes {
     ) -> Option<Pane> {
         match change {
             Change::Outline if screen.size.0 < OUTLINE_LEAST_SCREEN => {
-                screen.say(format!("the outline has room from {OUTLINE_LEAST_SCREEN} columns on"));
+                screen.say(format!(
+                    "the outline has room from {OUTLINE_LEAST_SCREEN} columns on"
+                ));
             }
             Change::Outline => self.wants_outline = Some(frame.outline.width == 0),
             Change::Inspector => self.show_inspector(screen, frame.inspector.width == 0),
@@ -43,7 +45,10 @@ impl Panes {
     fn cycle(&mut self, frame: &Frame, here: Pane, screen: &mut Screen, by: usize) {
         let shown: Vec<Pane> = frame.panes().collect();
         let at = shown.iter().position(|pane| *pane == here).unwrap_or(0);
-        let next = shown.get((at + by) % shown.len().max(1)).copied().unwrap_or_default();
+        let next = shown
+            .get((at + by) % shown.len().max(1))
+            .copied()
+            .unwrap_or_default();
         if next == here {
             screen.say("nothing else is shown; i opens the inspector, I the outline");
         }
@@ -56,13 +61,23 @@ impl Panes {
             self.wants_inspector = Some(is_shown);
         } else {
             self.is_pushed = is_shown;
-            self.focus = if is_shown { Pane::Inspector } else { Pane::Transcript };
+            self.focus = if is_shown {
+                Pane::Inspector
+            } else {
+                Pane::Transcript
+            };
         }
     }
 
     /// Moves the divider of the pane that has the keys; of the transcript the one at its right, else the one at
     /// its left.
-    fn move_divider(&mut self, frame: &Frame, here: Pane, screen: &mut Screen, by: i32) -> Option<Pane> {
+    fn move_divider(
+        &mut self,
+        frame: &Frame,
+        here: Pane,
+        screen: &mut Screen,
+        by: i32,
+    ) -> Option<Pane> {
         let is_inspector_beside = frame.inspector_divider.width > 0;
         match here {
             Pane::Inspector | Pane::Transcript | Pane::View if is_inspector_beside => {
@@ -98,7 +113,9 @@ impl Panes {
     /// A divider goes as far as the panes beside it leave it room.
     pub(crate) fn fit(&mut self, frame: &Frame, pane: Pane) {
         match pane {
-            Pane::Outline if frame.outline.width > 0 => self.outline_width = Some(frame.outline.width + 1),
+            Pane::Outline if frame.outline.width > 0 => {
+                self.outline_width = Some(frame.outline.width + 1);
+            }
             Pane::Inspector if frame.inspector.width > 0 => {
                 self.inspector_width = Some(frame.inspector.width + 1);
             }

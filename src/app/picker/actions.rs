@@ -23,11 +23,22 @@ pub fn divide(picker: &Picker, screen: &Screen) -> Division {
     let hints = screen.shows_hints && lines >= 10;
     let rest = lines.saturating_sub(u16::from(header) + u16::from(status) + u16::from(hints));
     let (list, width, pane) = match (picker.hides_preview, columns >= WIDE, lines >= TALL) {
-        (false, true, _) => (rest, columns - columns * 2 / 5, Pane::Beside(columns * 2 / 5)),
+        (false, true, _) => (
+            rest,
+            columns - columns * 2 / 5,
+            Pane::Beside(columns * 2 / 5),
+        ),
         (false, false, true) => (rest - rest * 2 / 5, columns, Pane::Below(rest * 2 / 5)),
         (true, _, _) | (false, false, false) => (rest, columns, Pane::Hidden),
     };
-    Division { lines: list, columns: width, pane, header, status, hints }
+    Division {
+        lines: list,
+        columns: width,
+        pane,
+        header,
+        status,
+        hints,
+    }
 }
 
 /// Shows or hides the preview.
@@ -44,7 +55,11 @@ pub(crate) fn arrange(picker: &mut Picker, screen: &Screen) -> Vec<Effect> {
     picker.match_on(STEP);
     picker.order();
     picker.scroll(usize::from(parts.lines));
-    let wanted = if parts.pane == Pane::Hidden { None } else { picker.ask() };
+    let wanted = if parts.pane == Pane::Hidden {
+        None
+    } else {
+        picker.ask()
+    };
     let preview = wanted.map(|found| Effect::Preview(Box::new(found)));
     picker.texts.ask().into_iter().chain(preview).collect()
 }
@@ -77,12 +92,20 @@ impl Picker {
             self.type_on(InputRequest::DeleteLine);
             return Vec::new();
         }
-        vec![if has_session { Effect::EndSeeking } else { Effect::GoBack(Instead::Quit) }]
+        vec![if has_session {
+            Effect::EndSeeking
+        } else {
+            Effect::GoBack(Instead::Quit)
+        }]
     }
 
     /// Takes a preview that was asked for.
     pub(crate) fn take(&mut self, place: &Place, preview: Preview) {
-        if let Some(known) = self.previewed.as_mut().filter(|known| known.place == *place) {
+        if let Some(known) = self
+            .previewed
+            .as_mut()
+            .filter(|known| known.place == *place)
+        {
             known.preview = Some(preview);
         }
     }

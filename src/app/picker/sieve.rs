@@ -26,11 +26,19 @@ impl Grist {
     /// Of a session.
     pub(crate) fn of(found: &Found) -> Self {
         let own = |text: Option<&str>| Utf32String::from(text.unwrap_or_default());
-        let agent = format!("{} {}", found.format, found.agent.as_deref().unwrap_or_default());
+        let agent = format!(
+            "{} {}",
+            found.format,
+            found.agent.as_deref().unwrap_or_default()
+        );
         let key = found.key.as_deref().unwrap_or_default();
         Self {
             title: own(found.title.as_deref()),
-            others: [own(found.cwd.as_deref()), own(Some(&agent)), own(found.model.as_deref())],
+            others: [
+                own(found.cwd.as_deref()),
+                own(Some(&agent)),
+                own(found.model.as_deref()),
+            ],
             id: format!("{} {key}", found.id).to_lowercase(),
         }
     }
@@ -44,7 +52,10 @@ pub(crate) struct Sieve {
 
 impl Default for Sieve {
     fn default() -> Self {
-        Self { words: Vec::new(), matcher: Matcher::new(Config::DEFAULT) }
+        Self {
+            words: Vec::new(),
+            matcher: Matcher::new(Config::DEFAULT),
+        }
     }
 }
 
@@ -62,7 +73,9 @@ impl Sieve {
     /// The words that a session must have.
     pub(crate) fn words(&self) -> Vec<String> {
         let wanted = self.words.iter().filter(|(atom, _)| !atom.negative);
-        wanted.map(|(atom, _)| atom.needle_text().to_string()).collect()
+        wanted
+            .map(|(atom, _)| atom.needle_text().to_string())
+            .collect()
     }
 
     /// How well a session fits. `None`: not at all.
@@ -80,16 +93,26 @@ impl Sieve {
         let mut sum = 0;
         for (atom, letters) in self.words.iter().filter(|(atom, _)| counts(atom)) {
             let length = u32::try_from(letters.chars().count()).unwrap_or(u32::MAX);
-            let least = if atom.negative { 0 } else { length.saturating_mul(LETTER) };
+            let least = if atom.negative {
+                0
+            } else {
+                length.saturating_mul(LETTER)
+            };
             let mut fits = |fact: &Utf32String| {
-                atom.score(fact.slice(..), matcher).map(u32::from).filter(|score| *score >= least)
+                atom.score(fact.slice(..), matcher)
+                    .map(u32::from)
+                    .filter(|score| *score >= least)
             };
             let title = fits(&grist.title).map(|score| score + TITLE);
             let others = grist.others.each_ref().map(fits);
             let is_id = grist.id.contains(letters.as_str()) != atom.negative;
             let id = is_id.then_some(length.saturating_mul(ID_LETTER));
             let facts = others.into_iter().chain([title, id]);
-            sum += if atom.negative { facts.min().flatten().map(|_| 0)? } else { facts.max().flatten()? };
+            sum += if atom.negative {
+                facts.min().flatten().map(|_| 0)?
+            } else {
+                facts.max().flatten()?
+            };
         }
         Some(sum)
     }
@@ -129,18 +152,41 @@ mod tests {
 
     #[test]
     fn each_word_fits_one_fact() {
-        for typed in ["", "watcher", "fxwtch", "opus fix", "src/harb", "5d0c", "7F4E", "claude !codex"] {
+        for typed in [
+            "",
+            "watcher",
+            "fxwtch",
+            "opus fix",
+            "src/harb",
+            "5d0c",
+            "7F4E",
+            "claude !codex",
+        ] {
             assert!(score(typed).is_some(), "{typed}");
         }
-        for typed in ["boat", "fix boat", "FIX", "tvopus", "5c5", "!watch", "!5d0c fix"] {
+        for typed in [
+            "boat",
+            "fix boat",
+            "FIX",
+            "tvopus",
+            "5c5",
+            "!watch",
+            "!5d0c fix",
+        ] {
             assert!(score(typed).is_none(), "{typed}");
         }
-        assert!(score("watcher") > score("wter"), "letters in a row are better");
+        assert!(
+            score("watcher") > score("wter"),
+            "letters in a row are better"
+        );
     }
 
     #[test]
     fn letters_far_from_each_other_are_chance() {
-        let alphabet = Grist::of(&Found { title: Some(Text::from("abcdefghijklmnopqrstuvwxyz")), ..found() });
+        let alphabet = Grist::of(&Found {
+            title: Some(Text::from("abcdefghijklmnopqrstuvwxyz")),
+            ..found()
+        });
         let fits = |typed: &str| {
             let mut sieve = Sieve::default();
             sieve.set(typed);

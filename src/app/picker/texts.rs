@@ -49,10 +49,20 @@ impl TextHits {
         if words == self.words {
             return;
         }
-        let patterns: Vec<Regex> = words.iter().filter_map(|word| texts::pattern(word, true)).collect();
+        let patterns: Vec<Regex> = words
+            .iter()
+            .filter_map(|word| texts::pattern(word, true))
+            .collect();
         self.hits.retain_mut(|hit| {
-            let all: Option<Vec<_>> = patterns.iter().map(|pattern| pattern.find(&hit.line)).collect();
-            let longest = all.into_iter().flatten().rev().max_by_key(regex::Match::len);
+            let all: Option<Vec<_>> = patterns
+                .iter()
+                .map(|pattern| pattern.find(&hit.line))
+                .collect();
+            let longest = all
+                .into_iter()
+                .flatten()
+                .rev()
+                .max_by_key(regex::Match::len);
             longest.map(|found| hit.at = found.range()).is_some()
         });
         self.words = words;
@@ -75,8 +85,15 @@ impl TextHits {
             return None;
         }
         self.generation += 1;
-        self.progress = if self.words.is_empty() { Progress::Idle } else { Progress::Underway };
-        Some(Effect::SearchTexts { generation: self.generation, words: self.words.clone() })
+        self.progress = if self.words.is_empty() {
+            Progress::Idle
+        } else {
+            Progress::Underway
+        };
+        Some(Effect::SearchTexts {
+            generation: self.generation,
+            words: self.words.clone(),
+        })
     }
 
     /// Takes a hit.

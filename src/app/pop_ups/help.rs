@@ -36,13 +36,22 @@ pub type Own = &'static [(&'static [Action], &'static str)];
 pub const ON_WALL: Own = &[
     (&[Action::Next, Action::Previous], "choose"),
     (&[Action::Unfold], "open"),
-    (&[Action::Seek(Kind::Error, Way::Next)], "next that needs you"),
+    (
+        &[Action::Seek(Kind::Error, Way::Next)],
+        "next that needs you",
+    ),
     (&[Action::Filter], "filter"),
-    (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "sort"),
+    (
+        &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
+        "sort",
+    ),
     (&[Action::LevelUp, Action::LevelDown], "group"),
     (&[Action::ToggleWrap], "watch all"),
     (&[Action::Panes(Change::Inspector)], "preview"),
-    (&[Action::Seek(Kind::Error, Way::Previous)], "previous one that needs you"),
+    (
+        &[Action::Seek(Kind::Error, Way::Previous)],
+        "previous one that needs you",
+    ),
     (&[Action::Reverse], "the other way round"),
     (&[Action::Quick(Quick::Errors)], "only those with errors"),
     (&[Action::Quick(Quick::Clear)], "show all again"),
@@ -57,8 +66,14 @@ pub const ON_WALL: Own = &[
 pub const IN_LEDGER: Own = &[
     (&[Action::Next, Action::Previous], "choose"),
     (&[Action::Unfold], "its sessions, or the session"),
-    (&[Action::LevelUp, Action::LevelDown], "by what; so do 1 to 7"),
-    (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "sort"),
+    (
+        &[Action::LevelUp, Action::LevelDown],
+        "by what; so do 1 to 7",
+    ),
+    (
+        &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
+        "sort",
+    ),
     (&[Action::Reverse], "the other way round"),
     (&[Action::Copy(What::Path)], "copy the path"),
     (&[Action::Copy(What::Id)], "copy the id of the session"),
@@ -80,8 +95,14 @@ const ANYWHERE: [Action; 8] = [
 
 /// In the list of sessions letters are typed: its keys are the same for everybody.
 const IN_PICKER: &[(&str, &str)] = &[
-    ("letters", "narrow the list to titles, folders and texts that have all of the words"),
-    ("up  down", "choose; pgup pgdn by pages, home end to the ends"),
+    (
+        "letters",
+        "narrow the list to titles, folders and texts that have all of the words",
+    ),
+    (
+        "up  down",
+        "choose; pgup pgdn by pages, home end to the ends",
+    ),
     ("enter", "open; where a line was found, there"),
     ("tab", "preview on or off"),
     ("ctrl-u", "clear what is typed"),
@@ -117,7 +138,10 @@ pub(crate) fn fit_page(mode: &mut Mode, screen: &Screen) {
 fn page_rows(screen: &Screen, page: &Page) -> Vec<Row> {
     let width = screen.size.0.saturating_sub(2).max(1);
     // The samples of code are few and short: nobody waits for their colours.
-    manual::rows(&page.text(asked_for), &Look::full(width, &screen.theme, &Colours::never()))
+    manual::rows(
+        &page.text(asked_for),
+        &Look::full(width, &screen.theme, &Colours::never()),
+    )
 }
 
 fn asked_for(topic: &str) -> String {
@@ -128,18 +152,35 @@ fn asked_for(topic: &str) -> String {
 /// what the help lies over.
 pub fn lines(keymap: &Keymap, wanted: &str, below: Below) -> Vec<HelpLine> {
     let of_group = |group: Group| {
-        let bindings = BINDINGS.iter().filter(move |binding| binding.group == group);
+        let bindings = BINDINGS
+            .iter()
+            .filter(move |binding| binding.group == group);
         bindings.map(|binding| binding_line(keymap, binding))
     };
-    let own = |own: Own| own.iter().map(|(actions, doc)| own_line(keymap, actions, doc));
-    let anywhere = BINDINGS.iter().filter(|binding| ANYWHERE.contains(&binding.action));
-    let anywhere = anywhere.map(|binding| binding_line(keymap, binding)).collect();
+    let own = |own: Own| {
+        own.iter()
+            .map(|(actions, doc)| own_line(keymap, actions, doc))
+    };
+    let anywhere = BINDINGS
+        .iter()
+        .filter(|binding| ANYWHERE.contains(&binding.action));
+    let anywhere = anywhere
+        .map(|binding| binding_line(keymap, binding))
+        .collect();
     let groups: Vec<(&str, Vec<HelpLine>)> = match below {
-        Below::Text => GROUPS.map(|group| (group.title(), of_group(group).collect())).into(),
+        Below::Text => GROUPS
+            .map(|group| (group.title(), of_group(group).collect()))
+            .into(),
         Below::Picker => vec![("Sessions", IN_PICKER.iter().map(fixed_line).collect())],
-        Below::Wall => vec![("All sessions", own(ON_WALL).collect()), (Group::Program.title(), anywhere)],
+        Below::Wall => vec![
+            ("All sessions", own(ON_WALL).collect()),
+            (Group::Program.title(), anywhere),
+        ],
         Below::Ledger => {
-            vec![("What all sessions came to", own(IN_LEDGER).collect()), (Group::Program.title(), anywhere)]
+            vec![
+                ("What all sessions came to", own(IN_LEDGER).collect()),
+                (Group::Program.title(), anywhere),
+            ]
         }
     };
     let mut lines = Vec::new();
@@ -158,20 +199,37 @@ pub fn lines(keymap: &Keymap, wanted: &str, below: Below) -> Vec<HelpLine> {
 fn own_line(keymap: &Keymap, actions: &[Action], doc: &'static str) -> HelpLine {
     let keys = actions.iter().flat_map(|action| keymap.keys_of(*action));
     let keys: Vec<String> = keys.map(|keys| keys.replace(' ', "")).collect();
-    HelpLine::Binding { keys: keys.join("  "), doc, action: String::new() }
+    HelpLine::Binding {
+        keys: keys.join("  "),
+        doc,
+        action: String::new(),
+    }
 }
 
 fn fixed_line((keys, doc): &(&str, &'static str)) -> HelpLine {
-    HelpLine::Binding { keys: (*keys).to_owned(), doc, action: String::new() }
+    HelpLine::Binding {
+        keys: (*keys).to_owned(),
+        doc,
+        action: String::new(),
+    }
 }
 
 fn binding_line(keymap: &Keymap, binding: &Binding) -> HelpLine {
-    let keys: Vec<String> = keymap.keys_of(binding.action).map(|keys| keys.replace(' ', "")).collect();
-    HelpLine::Binding { keys: keys.join("  "), doc: binding.doc, action: binding.action.to_string() }
+    let keys: Vec<String> = keymap
+        .keys_of(binding.action)
+        .map(|keys| keys.replace(' ', ""))
+        .collect();
+    HelpLine::Binding {
+        keys: keys.join("  "),
+        doc: binding.doc,
+        action: binding.action.to_string(),
+    }
 }
 
 fn is_wanted(line: &HelpLine, wanted: &str) -> bool {
-    let HelpLine::Binding { keys, doc, action } = line else { return false };
+    let HelpLine::Binding { keys, doc, action } = line else {
+        return false;
+    };
     let doc = doc.to_lowercase();
     wanted.split_whitespace().all(|word| {
         let lower = word.to_lowercase();
@@ -189,12 +247,17 @@ mod tests {
     #[test]
     fn what_is_typed_narrows_the_help() {
         let keymap = Keymap::default();
-        assert_eq!(lines(&keymap, "", Below::Text).len(), BINDINGS.len() + 2 * GROUPS.len() - 1);
+        assert_eq!(
+            lines(&keymap, "", Below::Text).len(),
+            BINDINGS.len() + 2 * GROUPS.len() - 1
+        );
         let errors = lines(&keymap, "NEXT error", Below::Text);
         assert_eq!(errors.len(), 2, "{errors:?}");
         assert_eq!(errors.first(), Some(&HelpLine::Heading("Jump")));
         let by_key = lines(&keymap, "yj", Below::Text);
-        assert!(matches!(by_key.last(), Some(HelpLine::Binding { action, .. }) if action == "copy-json"));
+        assert!(
+            matches!(by_key.last(), Some(HelpLine::Binding { action, .. }) if action == "copy-json")
+        );
         assert!(lines(&keymap, "nothing of the kind", Below::Text).is_empty());
     }
 

@@ -46,7 +46,10 @@ pub(crate) enum Accepted {
 impl Palette {
     /// An empty command line.
     pub(crate) fn empty(keymap: &Keymap) -> Self {
-        Self { choices: choices(keymap, ""), ..Self::default() }
+        Self {
+            choices: choices(keymap, ""),
+            ..Self::default()
+        }
     }
 
     /// Changes the line; what could be meant follows.
@@ -57,7 +60,9 @@ impl Palette {
 
     /// Completes the line to what is chosen.
     pub(crate) fn complete(&mut self, keymap: &Keymap) {
-        let Some(choice) = self.choices.get(self.selected) else { return };
+        let Some(choice) = self.choices.get(self.selected) else {
+            return;
+        };
         let gap = if choice.argument.is_empty() { "" } else { " " };
         self.input = Input::new(format!("{}{gap}", choice.name));
         self.choose_among(keymap);
@@ -81,9 +86,10 @@ impl Palette {
         let chosen = self.choices.get(self.selected).filter(is_meant);
         match (typed.parse(), chosen) {
             (Ok(command), _) => Accepted::Command(command),
-            (Err(_), Some(choice)) if choice.argument.is_empty() => {
-                choice.name.parse().map_or(Accepted::Nothing(None), Accepted::Command)
-            }
+            (Err(_), Some(choice)) if choice.argument.is_empty() => choice
+                .name
+                .parse()
+                .map_or(Accepted::Nothing(None), Accepted::Command),
             (Err(_), Some(_)) => {
                 self.complete(keymap);
                 Accepted::GoesOn
@@ -98,12 +104,18 @@ impl Palette {
 fn choices(keymap: &Keymap, typed: &str) -> Vec<Choice> {
     let typed = typed.trim_start();
     if let Some((name, _)) = typed.split_once(' ') {
-        return forms().filter(|choice| choice.name == name || choice.name.starts_with(typed)).collect();
+        return forms()
+            .filter(|choice| choice.name == name || choice.name.starts_with(typed))
+            .collect();
     }
     let actions = BINDINGS.iter().map(|binding| Choice {
         name: binding.action.to_string(),
         argument: "",
-        keys: keymap.keys_of(binding.action).next().unwrap_or_default().replace(' ', ""),
+        keys: keymap
+            .keys_of(binding.action)
+            .next()
+            .unwrap_or_default()
+            .replace(' ', ""),
         doc: binding.doc,
     });
     let all: Vec<Choice> = actions.chain(forms()).collect();
@@ -113,17 +125,32 @@ fn choices(keymap: &Keymap, typed: &str) -> Vec<Choice> {
     let mut matcher = Matcher::new(Config::DEFAULT);
     let pattern = Pattern::parse(typed, CaseMatching::Smart, Normalization::Smart);
     let mut buffer = Vec::new();
-    let mut score = |text: &str| pattern.score(Utf32Str::new(text, &mut buffer), &mut matcher).unwrap_or(0);
-    let mut scored: Vec<(u32, Choice)> =
-        all.into_iter().map(|choice| (score(&choice.name).max(score(choice.doc) / 2), choice)).collect();
+    let mut score = |text: &str| {
+        pattern
+            .score(Utf32Str::new(text, &mut buffer), &mut matcher)
+            .unwrap_or(0)
+    };
+    let mut scored: Vec<(u32, Choice)> = all
+        .into_iter()
+        .map(|choice| (score(&choice.name).max(score(choice.doc) / 2), choice))
+        .collect();
     scored.retain(|(score, _)| *score > 0);
     scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     scored.into_iter().map(|(_, choice)| choice).collect()
 }
 
 fn forms() -> impl Iterator<Item = Choice> {
-    let named = FORMS.iter().map(|form| (form.name.to_owned(), form.argument, form.doc));
-    let topics = PAGES.iter().map(|page| (format!("help {}", page.topic), "", page.about()));
-    let choice = |(name, argument, doc)| Choice { name, argument, keys: String::new(), doc };
+    let named = FORMS
+        .iter()
+        .map(|form| (form.name.to_owned(), form.argument, form.doc));
+    let topics = PAGES
+        .iter()
+        .map(|page| (format!("help {}", page.topic), "", page.about()));
+    let choice = |(name, argument, doc)| Choice {
+        name,
+        argument,
+        keys: String::new(),
+        doc,
+    };
     named.chain(topics).map(choice)
 }

@@ -45,7 +45,14 @@ impl RawView {
     /// A list for reading, which is copied as this text.
     pub(crate) fn of_text(title: String, rows: Vec<Row>, text: String) -> Self {
         let paths = vec![None; rows.len()];
-        Self { title, rows, paths, texts: vec![text], is_list: true, ..Self::default() }
+        Self {
+            title,
+            rows,
+            paths,
+            texts: vec![text],
+            is_list: true,
+            ..Self::default()
+        }
     }
 
     /// Records, each under its title.
@@ -56,11 +63,22 @@ impl RawView {
             times: Times::None,
             ..Look::full(width, &screen.theme, &screen.colours)
         };
-        let mut view = Self { title, ..Self::default() };
+        let mut view = Self {
+            title,
+            ..Self::default()
+        };
         for (name, tree) in trees {
             let heading = Line::styled(name.clone(), screen.theme.heading);
-            view.push(Row { line: heading, ..Row::default() }, None);
-            for (row, leaf) in tree::rows_with_leaves(tree, usize::from(look.width), MOST_ROWS, &look) {
+            view.push(
+                Row {
+                    line: heading,
+                    ..Row::default()
+                },
+                None,
+            );
+            for (row, leaf) in
+                tree::rows_with_leaves(tree, usize::from(look.width), MOST_ROWS, &look)
+            {
                 view.push(row, Some(leaf.path));
             }
             view.push(Row::default(), None);
@@ -96,6 +114,10 @@ impl RawView {
             self.top = self.top.saturating_add_signed(by);
         }
         let most = self.rows.len().saturating_sub(height);
-        self.top = self.top.min(self.at).max((self.at + 1).saturating_sub(height)).min(most);
+        self.top = self
+            .top
+            .min(self.at)
+            .max((self.at + 1).saturating_sub(height))
+            .min(most);
     }
 }

@@ -35,16 +35,26 @@ pub struct Choice {
 impl Resuming {
     /// The commands for a session, or why there are none.
     pub(crate) fn of(session: &Session) -> Result<Self, String> {
-        let Some(opened) = &session.file.opened else { return Err("no session is open".to_owned()) };
+        let Some(opened) = &session.file.opened else {
+            return Err("no session is open".to_owned());
+        };
         if opened.resumes.is_empty() {
-            return Err(format!("no command is known that goes on with such a session ({})", opened.format));
+            return Err(format!(
+                "no command is known that goes on with such a session ({})",
+                opened.format
+            ));
         }
         let meta = session.transcript.meta();
         let Some(id) = meta.id.as_ref().filter(|id| !id.is_blank()) else {
             return Err("the session records no id by which its agent finds it".to_owned());
         };
-        let folder = meta.root.as_ref().or(meta.cwd.as_ref()).map(ToString::to_string);
-        let folder = folder.filter(|folder| folder.starts_with('/') && !folder.contains(char::is_control));
+        let folder = meta
+            .root
+            .as_ref()
+            .or(meta.cwd.as_ref())
+            .map(ToString::to_string);
+        let folder =
+            folder.filter(|folder| folder.starts_with('/') && !folder.contains(char::is_control));
         let choice = |resume: &Resume| {
             let words = resume.words(id)?;
             let command = shlex::try_join(words.iter().map(String::as_str)).ok()?;
@@ -52,14 +62,24 @@ impl Resuming {
                 Some(folder) => format!("cd {} && {command}", folder.ok()?),
                 None => command.clone(),
             };
-            Some(Choice { does: resume.does, words, command, line })
+            Some(Choice {
+                does: resume.does,
+                words,
+                command,
+                line,
+            })
         };
         let choices: Vec<Choice> = opened.resumes.iter().filter_map(choice).collect();
         if choices.is_empty() {
             return Err("the session's id is none that a command may be given".to_owned());
         }
         let back = opened.resumes.first().map_or("", |resume| resume.back);
-        Ok(Self { choices, at: 0, folder, back })
+        Ok(Self {
+            choices,
+            at: 0,
+            folder,
+            back,
+        })
     }
 
     /// The chosen one.
@@ -69,6 +89,9 @@ impl Resuming {
 
     /// Chooses another one.
     pub(crate) fn choose(&mut self, by: isize) {
-        self.at = self.at.saturating_add_signed(by).min(self.choices.len().saturating_sub(1));
+        self.at = self
+            .at
+            .saturating_add_signed(by)
+            .min(self.choices.len().saturating_sub(1));
     }
 }

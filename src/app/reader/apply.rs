@@ -54,7 +54,14 @@ impl Reader {
 
     /// Entries of what is shown came, changed or went.
     fn note_touched(&mut self, touched: &Touched) -> Vec<Effect> {
-        let Self { session, text, outline, checks, alarms, .. } = self;
+        let Self {
+            session,
+            text,
+            outline,
+            checks,
+            alarms,
+            ..
+        } = self;
         let transcript = &session.transcript;
         alarms.note(touched);
         outline.note(transcript, touched);
@@ -78,10 +85,25 @@ impl Reader {
     /// Another transcript of the session is shown: what is being read is looked up there and stays in its place. All that
     /// panes know of entries is found out anew.
     fn look_up(&mut self, before: &Transcript, touched: &Touched) -> Vec<Effect> {
-        let lookup = Lookup { before, now: &self.session.transcript };
+        let lookup = Lookup {
+            before,
+            now: &self.session.transcript,
+        };
         let shown: Vec<EntryId> = self.in_sight().filter_map(|id| lookup.entry(id)).collect();
-        let Self { session, text, outline, checks, views, inspector, alarms, .. } = self;
-        let lookup = Lookup { before, now: &session.transcript };
+        let Self {
+            session,
+            text,
+            outline,
+            checks,
+            views,
+            inspector,
+            alarms,
+            ..
+        } = self;
+        let lookup = Lookup {
+            before,
+            now: &session.transcript,
+        };
         text.look_up(&lookup);
         text.forget_details(&session.transcript, touched);
         inspector.look_up(&lookup);
@@ -102,7 +124,12 @@ impl Reader {
     /// Entries of the window and of the inspector.
     fn in_sight(&self) -> impl Iterator<Item = EntryId> {
         let inspected = self.inspector.shown().map(|focus| focus.entry);
-        self.text.view.lines.iter().map(|line| line.entry).chain(inspected)
+        self.text
+            .view
+            .lines
+            .iter()
+            .map(|line| line.entry)
+            .chain(inspected)
     }
 
     /// Puts bodies back that were read again.

@@ -31,9 +31,17 @@ pub(crate) fn set(text: &mut TextPane, scene: &mut Scene<'_>, setting: &Setting)
 }
 
 /// Carries out an action so many times.
-pub(crate) fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action, times: usize) -> Vec<Effect> {
+pub(crate) fn act(
+    text: &mut TextPane,
+    scene: &mut Scene<'_>,
+    action: Action,
+    times: usize,
+) -> Vec<Effect> {
     let n = isize::try_from(times).unwrap_or(isize::MAX);
-    if matches!(action, Action::Unfold | Action::Expand | Action::Collapse | Action::ToggleFold) {
+    if matches!(
+        action,
+        Action::Unfold | Action::Expand | Action::Collapse | Action::ToggleFold
+    ) {
         text.attending.touch();
     }
     match action {
@@ -48,7 +56,9 @@ pub(crate) fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action, ti
         Action::HalfUp => (0..times.min(1_000)).for_each(|_| scroll(text, Motion::HalfPages(-1))),
         // To follow is for the reader: what is shown may be the beginning.
         Action::ToggleFollow => scroll(text, Motion::Pause),
-        Action::Seek(kind, way) => (0..times.min(1_000)).for_each(|_| seek_on(text, scene, kind, way)),
+        Action::Seek(kind, way) => {
+            (0..times.min(1_000)).for_each(|_| seek_on(text, scene, kind, way));
+        }
         // As in other pagers: half down is `50%`.
         Action::Pair if times > 1 => go_down(text, scene, times.min(100) as u64, 100),
         Action::Pair => pair(text, scene),

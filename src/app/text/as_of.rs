@@ -105,15 +105,23 @@ fn messages(
 ) -> Vec<Message> {
     let mut messages = Vec::new();
     for id in entries {
-        let (Some(entry), Some(place)) = (transcript.get(*id), transcript.place_of(*id)) else { continue };
+        let (Some(entry), Some(place)) = (transcript.get(*id), transcript.place_of(*id)) else {
+            continue;
+        };
         for (block, class, bytes) in parts(entry, now) {
-            let Some(block) = entry.blocks.get(block) else { continue };
+            let Some(block) = entry.blocks.get(block) else {
+                continue;
+            };
             let (name, words) = words(block, class);
             messages.push(Message {
                 number: place + 1,
                 at: entry.at.map(Timestamp::clock).unwrap_or_default(),
                 // Results go back to the model as a message of their own.
-                role: if class == Class::Result { "tool" } else { entry.role.word() },
+                role: if class == Class::Result {
+                    "tool"
+                } else {
+                    entry.role.word()
+                },
                 class,
                 kind: name.unwrap_or_else(|| word(class).to_owned()),
                 bytes,
@@ -148,20 +156,42 @@ fn words(block: &Block, class: Class) -> (Option<String>, String) {
     };
     match &block.kind {
         BlockKind::Call(call) if class == Class::Result => {
-            let stub = call.state.result().map(|result| result.body.stub.to_string());
-            (Some(format!("result {}", call.name)), stub.or(instead).unwrap_or_default())
+            let stub = call
+                .state
+                .result()
+                .map(|result| result.body.stub.to_string());
+            (
+                Some(format!("result {}", call.name)),
+                stub.or(instead).unwrap_or_default(),
+            )
         }
-        BlockKind::Call(call) => (Some(format!("call {}", call.name)), call.headline.to_string()),
+        BlockKind::Call(call) => (
+            Some(format!("call {}", call.name)),
+            call.headline.to_string(),
+        ),
         _ if instead.is_some() => (None, instead.unwrap_or_default()),
-        BlockKind::Result(stray) => (Some("stray result".to_owned()), stray.result.body.stub.to_string()),
-        BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => (None, format!("{}: {}", raw.title, raw.body.stub)),
+        BlockKind::Result(stray) => (
+            Some("stray result".to_owned()),
+            stray.result.body.stub.to_string(),
+        ),
+        BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => {
+            (None, format!("{}: {}", raw.title, raw.body.stub))
+        }
         BlockKind::Image(image) => (Some("image".to_owned()), image.mime.to_string()),
         BlockKind::Text(body) | BlockKind::Thinking(body) => (None, body.stub.to_string()),
         BlockKind::Break(_) => (None, String::new()),
     }
 }
 
-fn request_of<'w>(windows: &'w Windows, transcript: &Transcript, id: EntryId) -> Option<&'w Request> {
+fn request_of<'w>(
+    windows: &'w Windows,
+    transcript: &Transcript,
+    id: EntryId,
+) -> Option<&'w Request> {
     let (lane, number) = windows.row_at(transcript, id)?;
-    windows.rows(lane).get(number).and_then(ContextRow::request).filter(|request| request.entry == id)
+    windows
+        .rows(lane)
+        .get(number)
+        .and_then(ContextRow::request)
+        .filter(|request| request.entry == id)
 }

@@ -26,8 +26,14 @@ fn with_nested<'a>(transcript: &'a Transcript, branch: &'a Branch) -> Vec<&'a Br
 pub(crate) fn hidden(transcript: &Transcript, folds: &Folds) -> HashSet<EntryId> {
     let branches = transcript.branches();
     let mut hidden = HashSet::new();
-    for branch in branches.list.iter().filter(|branch| folds.branches().contains(&branch.number)) {
-        let entries = with_nested(transcript, branch).into_iter().flat_map(|one| one.entries.iter().copied());
+    for branch in branches
+        .list
+        .iter()
+        .filter(|branch| folds.branches().contains(&branch.number))
+    {
+        let entries = with_nested(transcript, branch)
+            .into_iter()
+            .flat_map(|one| one.entries.iter().copied());
         let head = branches.head(branch);
         hidden.extend(entries.filter(|id| branches.abandoned.contains(id) && Some(*id) != head));
     }
@@ -37,5 +43,8 @@ pub(crate) fn hidden(transcript: &Transcript, folds: &Folds) -> HashSet<EntryId>
 /// The head of a branch, to jump to.
 pub(crate) fn head_of(transcript: &Transcript, number: usize) -> Option<Focus> {
     let branch = transcript.branches().list.get(number.checked_sub(1)?)?;
-    Some(Focus { entry: transcript.branches().head(branch)?, block: 0 })
+    Some(Focus {
+        entry: transcript.branches().head(branch)?,
+        block: 0,
+    })
 }

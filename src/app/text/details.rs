@@ -16,8 +16,15 @@ pub fn ask(text: &mut TextPane, scene: &Scene<'_>) -> Option<Effect> {
     let is_whole = text.level == Level::Raw;
     text.details.want_whole(is_whole);
     let mut origins = Vec::new();
-    for line in text.view.lines.chunk_by(|line, next| line.place == next.place).filter_map(<[_]>::first) {
-        let Some(entry) = scene.session.transcript.get(line.entry) else { continue };
+    for line in text
+        .view
+        .lines
+        .chunk_by(|line, next| line.place == next.place)
+        .filter_map(<[_]>::first)
+    {
+        let Some(entry) = scene.session.transcript.get(line.entry) else {
+            continue;
+        };
         let within = text.sequence.portions().at(line.place).blocks();
         origins.extend(text.details.unasked(entry, within));
     }

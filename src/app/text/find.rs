@@ -83,13 +83,17 @@ pub(crate) struct AtHit {
 impl Find {
     /// Whether the filter in force shows a block.
     pub fn shows(&self, focus: Focus) -> bool {
-        self.filter.as_ref().is_none_or(|filter| filter.shows(focus))
+        self.filter
+            .as_ref()
+            .is_none_or(|filter| filter.shows(focus))
     }
 
     /// The number (from 1) of the hit at which the reader is, of those of the search.
     pub fn number(&self, focus: Focus) -> Option<usize> {
         let at = self.at_hit.filter(|at| at.focus == focus);
-        self.search.as_ref()?.number_of(focus, at.map_or(0, |at| at.number))
+        self.search
+            .as_ref()?
+            .number_of(focus, at.map_or(0, |at| at.number))
     }
 
     /// A number for the next search or filter.
@@ -101,15 +105,25 @@ impl Find {
     /// The same places in another transcript of the session.
     pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
         self.sought = self.sought.map(|sought| Sought {
-            block: sought.block.and_then(|(focus, edge)| Some((lookup.block(focus)?, edge))),
+            block: sought
+                .block
+                .and_then(|(focus, edge)| Some((lookup.block(focus)?, edge))),
             ..sought
         });
         self.opened.look_up(lookup);
-        self.same_id = self.same_id.take().and_then(|(focus, id)| Some((lookup.block(focus)?, id)));
+        self.same_id = self
+            .same_id
+            .take()
+            .and_then(|(focus, id)| Some((lookup.block(focus)?, id)));
         if let Some(typing) = &mut self.typing {
             typing.from.look_up(lookup);
             typing.opened.look_up(lookup);
         }
-        self.at_hit = self.at_hit.and_then(|at| Some(AtHit { focus: lookup.block(at.focus)?, ..at }));
+        self.at_hit = self.at_hit.and_then(|at| {
+            Some(AtHit {
+                focus: lookup.block(at.focus)?,
+                ..at
+            })
+        });
     }
 }

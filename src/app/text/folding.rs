@@ -35,7 +35,14 @@ pub(crate) fn fold_all(text: &mut TextPane, level: Level) {
 }
 
 fn set_fold(text: &mut TextPane, scene: &Scene<'_>, focus: Focus, fold: Fold) {
-    let Some(key) = scene.session.transcript.get(focus.entry).map(|entry| entry.key.clone()) else { return };
+    let Some(key) = scene
+        .session
+        .transcript
+        .get(focus.entry)
+        .map(|entry| entry.key.clone())
+    else {
+        return;
+    };
     text.folds.set(&key, focus.block, fold);
     text.cache.forget(focus.entry);
 }
@@ -45,7 +52,9 @@ fn fold_of(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> Fold {
         .session
         .transcript
         .get(focus.entry)
-        .map_or(Fold::ByLevel, |entry| text.folds.get(&entry.key, focus.block))
+        .map_or(Fold::ByLevel, |entry| {
+            text.folds.get(&entry.key, focus.block)
+        })
 }
 
 /// Opens the fold of an item.
@@ -54,7 +63,14 @@ pub fn open(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) {
 }
 
 fn set_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus, node: Node, is_open: bool) {
-    let Some(key) = scene.session.transcript.get(focus.entry).map(|entry| entry.key.clone()) else { return };
+    let Some(key) = scene
+        .session
+        .transcript
+        .get(focus.entry)
+        .map(|entry| entry.key.clone())
+    else {
+        return;
+    };
     text.folds.set_node(&key, node.id, is_open);
     text.view.ask(Motion::Pause);
     text.cache.forget(focus.entry);
@@ -62,13 +78,19 @@ fn set_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus, node: Node, is
 
 /// Opens or closes the node of a tree at which the reader is. Answers whether there is one.
 fn toggle_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
-    let Some(node) = text.view.node() else { return false };
+    let Some(node) = text.view.node() else {
+        return false;
+    };
     match (node.is_open, node.parent) {
         (Some(is_open), _) => set_node(text, scene, focus, node, !is_open),
         // What cannot fold folds what holds it.
         (None, Some(parent)) => {
             text.view.ask(Motion::ToNode(parent));
-            let held_by = Node { id: parent, parent: None, is_open: Some(true) };
+            let held_by = Node {
+                id: parent,
+                parent: None,
+                is_open: Some(true),
+            };
             set_node(text, scene, focus, held_by, false);
         }
         (None, None) => return false,
@@ -78,7 +100,9 @@ fn toggle_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
 
 /// Closes the node at which the reader is, or goes to what holds it. Answers whether there is one.
 fn collapse_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
-    let Some(node) = text.view.node() else { return false };
+    let Some(node) = text.view.node() else {
+        return false;
+    };
     match (node.is_open, node.parent) {
         (Some(true), _) => set_node(text, scene, focus, node, false),
         (_, Some(parent)) => text.view.ask(Motion::ToNode(parent)),
@@ -92,7 +116,9 @@ fn collapse_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
 
 /// Opens the node at which the reader is; goes into one that is open. Answers whether there is one.
 fn expand_node(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) -> bool {
-    let Some(node) = text.view.node() else { return false };
+    let Some(node) = text.view.node() else {
+        return false;
+    };
     match node.is_open {
         Some(false) => set_node(text, scene, focus, node, true),
         Some(true) => text.view.ask(Motion::Items(1)),
@@ -145,7 +171,9 @@ pub fn collapse(text: &mut TextPane, scene: &mut Scene<'_>) {
     match (fold, holder) {
         (Fold::Open, _) => set_fold(text, scene, focus, Fold::ByLevel),
         (Fold::Closed, Some(starter)) => jump(text, scene, starter),
-        (Fold::ByLevel, Some(starter)) if text.level <= Level::Outline => jump(text, scene, starter),
+        (Fold::ByLevel, Some(starter)) if text.level <= Level::Outline => {
+            jump(text, scene, starter);
+        }
         (Fold::Closed, None) => seek_on(text, scene, Kind::Prompt, Way::Previous),
         (Fold::ByLevel, _) => set_fold(text, scene, focus, Fold::Closed),
     }
@@ -153,7 +181,9 @@ pub fn collapse(text: &mut TextPane, scene: &mut Scene<'_>) {
 
 /// Opens the fold of the focused item, or the sub-agent under it.
 pub fn expand(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
-    let Some(focus) = text.view.focus else { return Vec::new() };
+    let Some(focus) = text.view.focus else {
+        return Vec::new();
+    };
     if expand_node(text, scene, focus) {
         return Vec::new();
     }
@@ -172,7 +202,9 @@ pub fn expand(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     }
     let (image, is_alone) = image_of(scene, focus);
     match fold {
-        Fold::ByLevel | Fold::Closed if is_alone => return image.map(Effect::View).into_iter().collect(),
+        Fold::ByLevel | Fold::Closed if is_alone => {
+            return image.map(Effect::View).into_iter().collect();
+        }
         Fold::Open if image.is_some() => return image.map(Effect::View).into_iter().collect(),
         Fold::Closed => set_fold(text, scene, focus, Fold::ByLevel),
         Fold::ByLevel => set_fold(text, scene, focus, Fold::Open),
@@ -183,7 +215,9 @@ pub fn expand(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
 
 /// Opens the item, as [`expand`] does; what is open is closed again, as it was before.
 pub(crate) fn unfold(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
-    let Some(focus) = text.view.focus else { return Vec::new() };
+    let Some(focus) = text.view.focus else {
+        return Vec::new();
+    };
     if let Some(id) = continued_in(scene, focus) {
         return vec![Effect::GoOn(id)];
     }
@@ -195,7 +229,12 @@ pub(crate) fn unfold(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> 
         return expand(text, scene);
     }
     let branch = text.folds.unfolded_branch.take();
-    let here = scene.session.transcript.branches().headed_by(focus.entry).map(|branch| branch.number);
+    let here = scene
+        .session
+        .transcript
+        .branches()
+        .headed_by(focus.entry)
+        .map(|branch| branch.number);
     if branch.is_some() && branch == here {
         toggle_branch(text, scene);
         return Vec::new();
@@ -228,7 +267,12 @@ pub(crate) fn unfold(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> 
 
 /// The session in which this one goes on, if the item says so.
 fn continued_in(scene: &Scene<'_>, focus: Focus) -> Option<Text> {
-    let block = scene.session.transcript.get(focus.entry)?.blocks.get(focus.block)?;
+    let block = scene
+        .session
+        .transcript
+        .get(focus.entry)?
+        .blocks
+        .get(focus.block)?;
     match &block.kind {
         BlockKind::Break(Break::Continued(id)) => Some(id.clone()),
         _ => None,
@@ -248,12 +292,19 @@ fn close_lane(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
 
 /// The first image of an item, and whether there is nothing else to open.
 fn image_of(scene: &Scene<'_>, focus: Focus) -> (Option<Image>, bool) {
-    let block = scene.session.transcript.get(focus.entry).and_then(|entry| entry.blocks.get(focus.block));
+    let block = scene
+        .session
+        .transcript
+        .get(focus.entry)
+        .and_then(|entry| entry.blocks.get(focus.block));
     match block.map(|block| &block.kind) {
         Some(BlockKind::Image(image)) => (Some(image.clone()), true),
         Some(BlockKind::Call(call)) => {
             let result = call.state.result();
-            (result.and_then(|result| result.images.first().cloned()), false)
+            (
+                result.and_then(|result| result.images.first().cloned()),
+                false,
+            )
         }
         _ => (None, false),
     }
@@ -261,9 +312,11 @@ fn image_of(scene: &Scene<'_>, focus: Focus) -> (Option<Image>, bool) {
 
 /// Unfolds the helper whose one row is focused. Answers whether it did.
 fn unfold_helper(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
-    let helper = helper_headed_by(&scene.session.transcript, focus.entry).map(|lane| lane.name.clone());
-    let is_unfolded =
-        helper.filter(|_| text.find.filter.is_none()).is_some_and(|name| text.open_lanes.insert(name));
+    let helper =
+        helper_headed_by(&scene.session.transcript, focus.entry).map(|lane| lane.name.clone());
+    let is_unfolded = helper
+        .filter(|_| text.find.filter.is_none())
+        .is_some_and(|name| text.open_lanes.insert(name));
     text.stale.sequence |= is_unfolded;
     is_unfolded
 }
@@ -274,11 +327,14 @@ fn lanes_under(scene: &Scene<'_>, focus: Focus) -> Vec<Name> {
     if let Some(helper) = helper_headed_by(transcript, focus.entry) {
         return vec![helper.name.clone()];
     }
-    let block = transcript.get(focus.entry).and_then(|entry| entry.blocks.get(focus.block));
+    let block = transcript
+        .get(focus.entry)
+        .and_then(|entry| entry.blocks.get(focus.block));
     match block.map(|block| &block.kind) {
-        Some(BlockKind::Call(call)) => {
-            transcript.lanes_begun(focus.entry, &call.key).map(|lane| lane.name.clone()).collect()
-        }
+        Some(BlockKind::Call(call)) => transcript
+            .lanes_begun(focus.entry, &call.key)
+            .map(|lane| lane.name.clone())
+            .collect(),
         _ => Vec::new(),
     }
 }

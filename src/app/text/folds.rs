@@ -59,7 +59,10 @@ impl Folds {
 
     /// Opens or closes a node of a tree.
     pub(crate) fn set_node(&mut self, entry: &Key, node: NodeId, is_open: bool) {
-        self.nodes.entry(entry.clone()).or_default().set(node, is_open);
+        self.nodes
+            .entry(entry.clone())
+            .or_default()
+            .set(node, is_open);
     }
 
     /// Opens all nodes of a block. Answers whether that is news.
@@ -94,22 +97,43 @@ impl Folds {
     /// The same for another reading of the session, in which entries may have other numbers.
     #[must_use]
     pub(crate) fn again(self) -> Self {
-        Self { runs: Runs::default(), ..self }
+        Self {
+            runs: Runs::default(),
+            ..self
+        }
     }
 
     /// The same in another transcript of the session.
     pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
-        self.branches = self.branches.iter().filter_map(|number| lookup.branch(*number)).collect();
-        self.unfolded_branch = self.unfolded_branch.and_then(|number| lookup.branch(number));
+        self.branches = self
+            .branches
+            .iter()
+            .filter_map(|number| lookup.branch(*number))
+            .collect();
+        self.unfolded_branch = self
+            .unfolded_branch
+            .and_then(|number| lookup.branch(number));
         self.runs.look_up(lookup);
     }
 
     /// The same for entries that have other keys; their branches have other numbers, too.
     #[must_use]
     pub(crate) fn renamed(self, name: impl Fn(&Key) -> Key) -> Self {
-        let by_hand = self.by_hand.into_iter().map(|(key, folds)| (name(&key), folds)).collect();
-        let nodes = self.nodes.into_iter().map(|(key, folds)| (name(&key), folds)).collect();
-        Self { by_hand, nodes, ..Self::default() }
+        let by_hand = self
+            .by_hand
+            .into_iter()
+            .map(|(key, folds)| (name(&key), folds))
+            .collect();
+        let nodes = self
+            .nodes
+            .into_iter()
+            .map(|(key, folds)| (name(&key), folds))
+            .collect();
+        Self {
+            by_hand,
+            nodes,
+            ..Self::default()
+        }
     }
 
     /// Forgets all folds.
@@ -146,8 +170,9 @@ pub fn toggle_branch(text: &mut TextPane, scene: &mut Scene<'_>) {
     let number = branch.number;
     let head = scene.session.transcript.branches().head(branch);
     let is_folded = !text.folds.branches().contains(&number);
-    let is_prompt =
-        head.and_then(|id| scene.session.transcript.get(id)).is_some_and(|entry| entry.marks.prompt);
+    let is_prompt = head
+        .and_then(|id| scene.session.transcript.get(id))
+        .is_some_and(|entry| entry.marks.prompt);
     if is_folded && text.level == Level::Prompts && !is_prompt {
         return scene.say("among prompts nothing stands for this branch; + shows more");
     }
@@ -159,7 +184,12 @@ pub fn toggle_branch(text: &mut TextPane, scene: &mut Scene<'_>) {
 
 /// Unfolds the branch whose one row is focused. Answers whether it did.
 pub(crate) fn unfold_branch(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
-    let folded = scene.session.transcript.branches().of(focus.entry).map(|branch| branch.number);
+    let folded = scene
+        .session
+        .transcript
+        .branches()
+        .of(focus.entry)
+        .map(|branch| branch.number);
     match folded.filter(|number| text.folds.branches().contains(number)) {
         Some(number) => {
             set_branch(text, number, false);
@@ -172,14 +202,24 @@ pub(crate) fn unfold_branch(text: &mut TextPane, scene: &Scene<'_>, focus: Focus
 /// Unfolds all branches that hide an entry.
 fn unfold_branches_above(text: &mut TextPane, scene: &Scene<'_>, id: EntryId) {
     let list = &scene.session.transcript.branches().list;
-    let mut at = scene.session.transcript.branches().of(id).map(|branch| branch.number);
+    let mut at = scene
+        .session
+        .transcript
+        .branches()
+        .of(id)
+        .map(|branch| branch.number);
     let mut above = Vec::new();
     while let Some(number) = at.filter(|number| !above.contains(number)) {
         above.push(number);
-        at = number.checked_sub(1).and_then(|place| list.get(place)).and_then(|branch| branch.parent);
+        at = number
+            .checked_sub(1)
+            .and_then(|place| list.get(place))
+            .and_then(|branch| branch.parent);
     }
-    for number in
-        above.into_iter().filter(|number| text.folds.branches().contains(number)).collect::<Vec<_>>()
+    for number in above
+        .into_iter()
+        .filter(|number| text.folds.branches().contains(number))
+        .collect::<Vec<_>>()
     {
         set_branch(text, number, false);
     }
@@ -201,7 +241,9 @@ pub fn reach(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
 
 /// Thinking and level, if they leave out the item's kind.
 fn show_kind(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) {
-    let Some(entry) = scene.session.transcript.get(focus.entry) else { return };
+    let Some(entry) = scene.session.transcript.get(focus.entry) else {
+        return;
+    };
     let kind = entry.blocks.get(focus.block).map(|block| &block.kind);
     let is_thinking = matches!(kind, Some(BlockKind::Thinking(_)));
     let is_prompt = entry.marks.prompt
@@ -219,7 +261,11 @@ fn show_kind(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) {
 }
 
 fn open_lanes_to(text: &mut TextPane, scene: &Scene<'_>, id: EntryId) {
-    let mut lane = scene.session.transcript.get(id).and_then(|entry| entry.lane.clone());
+    let mut lane = scene
+        .session
+        .transcript
+        .get(id)
+        .and_then(|entry| entry.lane.clone());
     while let Some(name) = lane {
         let starter = starter_of(&scene.session.transcript, &name);
         if !text.open_lanes.insert(name) {
@@ -229,6 +275,8 @@ fn open_lanes_to(text: &mut TextPane, scene: &Scene<'_>, id: EntryId) {
         if let Some(starter) = starter {
             text.cache.forget(starter);
         }
-        lane = starter.and_then(|id| scene.session.transcript.get(id)).and_then(|entry| entry.lane.clone());
+        lane = starter
+            .and_then(|id| scene.session.transcript.get(id))
+            .and_then(|entry| entry.lane.clone());
     }
 }

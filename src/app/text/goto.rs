@@ -24,7 +24,10 @@ pub(crate) fn go_to(text: &mut TextPane, scene: &mut Scene<'_>, place: Place) {
         Place::Line(_) => None,
         Place::Percent(percent) => so_far_down(text, scene, u64::from(percent), 100),
         Place::Clock(clock) => {
-            let focused = text.view.focus.and_then(|focus| scene.session.transcript.get(focus.entry)?.at);
+            let focused = text
+                .view
+                .focus
+                .and_then(|focus| scene.session.transcript.get(focus.entry)?.at);
             let day = focused.unwrap_or(scene.screen.now);
             let then = day.at(clock);
             first(text, scene, |entry| entry.at.is_some() && entry.at >= then)
@@ -45,18 +48,32 @@ fn at_line(text: &TextPane, scene: &Scene<'_>, line: u32) -> Option<Focus> {
     let mut is_reached = false;
     // Entries need not stand in the order of the lines.
     for id in text.sequence.order().iter().copied() {
-        let Some(entry) = passing.get(id).filter(|entry| entry.origin.file == FileId(0)) else { continue };
+        let Some(entry) = passing
+            .get(id)
+            .filter(|entry| entry.origin.file == FileId(0))
+        else {
+            continue;
+        };
         if text.level.hides(entry.marks) {
             continue;
         }
         let begins = entry.origin.line;
         if begins > line && next.is_none_or(|(nearest, _)| begins < nearest) {
-            next = Some((begins, Focus { entry: id, block: 0 }));
+            next = Some((
+                begins,
+                Focus {
+                    entry: id,
+                    block: 0,
+                },
+            ));
         }
         for (block, one) in entry.blocks.iter().enumerate() {
             let bodies = one.kind.bodies().into_iter().map(|body| body.from);
             // What has no body came with the entry.
-            for from in bodies.chain([entry.origin]).filter(|from| from.file == FileId(0)) {
+            for from in bodies
+                .chain([entry.origin])
+                .filter(|from| from.file == FileId(0))
+            {
                 is_reached |= from.line >= line;
                 let is_nearer = best.is_none_or(|(nearest, _)| from.line > nearest);
                 if from.line <= line && is_nearer {
@@ -66,7 +83,9 @@ fn at_line(text: &TextPane, scene: &Scene<'_>, line: u32) -> Option<Focus> {
         }
     }
     // Behind the last line is nothing.
-    best.filter(|_| is_reached || next.is_some()).or(next).map(|(_, focus)| focus)
+    best.filter(|_| is_reached || next.is_some())
+        .or(next)
+        .map(|(_, focus)| focus)
 }
 
 /// Goes so far down.
@@ -78,13 +97,21 @@ pub(crate) fn go_down(text: &mut TextPane, scene: &mut Scene<'_>, share: u64, of
 
 fn so_far_down(text: &TextPane, scene: &Scene<'_>, share: u64, of: u64) -> Option<EntryId> {
     let row = text.heights.total() * share / of.max(1);
-    let from = text.sequence.order().get(text.heights.place_at(row)..).unwrap_or_default();
-    from.iter().copied().find(|id| has_rows(text, scene, *id)).or_else(|| from.first().copied())
+    let from = text
+        .sequence
+        .order()
+        .get(text.heights.place_at(row)..)
+        .unwrap_or_default();
+    from.iter()
+        .copied()
+        .find(|id| has_rows(text, scene, *id))
+        .or_else(|| from.first().copied())
 }
 
 /// The first shown entry for which this holds.
 fn first(text: &TextPane, scene: &Scene<'_>, holds: impl Fn(&Entry) -> bool) -> Option<EntryId> {
-    let is_meant =
-        |id: &EntryId| has_rows(text, scene, *id) && scene.session.transcript.get(*id).is_some_and(&holds);
+    let is_meant = |id: &EntryId| {
+        has_rows(text, scene, *id) && scene.session.transcript.get(*id).is_some_and(&holds)
+    };
     text.sequence.order().iter().copied().find(is_meant)
 }

@@ -80,7 +80,9 @@ const PASSED_OVER: usize = 512;
 impl<'a> Scene<'a> {
     /// All lanes beside those rows of an entry that are in sight.
     fn passes(&mut self, id: EntryId, in_sight: &InSight<'_>) -> Vec<Pass> {
-        let Some(entry) = self.transcript.get(id) else { return Vec::new() };
+        let Some(entry) = self.transcript.get(id) else {
+            return Vec::new();
+        };
         let mut passes = Vec::new();
         if let Some(lane) = &entry.lane {
             if self.outer.as_ref().is_none_or(|(known, _)| known != lane) {
@@ -89,38 +91,62 @@ impl<'a> Scene<'a> {
             let rows = in_sight.rows;
             let last = rows.iter().rposition(|row| !row.kind.is_between());
             let last = last.filter(|_| in_sight.portion.is_last());
-            let around = self.outer.as_ref().map(|(_, outer)| outer.as_slice()).unwrap_or_default();
-            passes.extend(around.iter().map(|outer| outer.beside(self, id, (last, rows.len()))));
+            let around = self
+                .outer
+                .as_ref()
+                .map(|(_, outer)| outer.as_slice())
+                .unwrap_or_default();
+            passes.extend(
+                around
+                    .iter()
+                    .map(|outer| outer.beside(self, id, (last, rows.len()))),
+            );
         }
-        let base = passes.iter().map(|pass: &Pass| pass.column + 1).max().unwrap_or(0);
+        let base = passes
+            .iter()
+            .map(|pass: &Pass| pass.column + 1)
+            .max()
+            .unwrap_or(0);
         passes.extend(own(self, (id, entry), in_sight, base));
         passes
     }
 
     /// Whether the call's own rows are shown.
     fn shows(&self, call: Place) -> bool {
-        let focus = Focus { entry: call.entry, block: call.block };
-        self.sequence.place_of(call.entry).is_some() && self.filter.is_none_or(|filter| filter.shows(focus))
+        let focus = Focus {
+            entry: call.entry,
+            block: call.block,
+        };
+        self.sequence.place_of(call.entry).is_some()
+            && self.filter.is_none_or(|filter| filter.shows(focus))
     }
 
     /// Whether a flight goes on behind an entry, beside one that is shown.
     fn goes_beyond(&self, flight: &Flight, id: EntryId) -> bool {
-        let (Some(until), Some((place, _))) = (flight.until, self.flights.spot(id, 0)) else { return true };
+        let (Some(until), Some((place, _))) = (flight.until, self.flights.spot(id, 0)) else {
+            return true;
+        };
         let left = until.0.saturating_sub(place).min(PASSED_OVER);
         let behind = self.flights.behind(id).iter().take(left);
-        let next = behind.copied().find(|next| self.sequence.place_of(*next).is_some());
+        let next = behind
+            .copied()
+            .find(|next| self.sequence.place_of(*next).is_some());
         let first = |id: EntryId| match self.filter {
             Some(filter) => filter.blocks(id).first().copied().unwrap_or(0),
             None => 0,
         };
-        next.and_then(|next| self.flights.spot(next, first(next))).is_some_and(|spot| spot <= until)
+        next.and_then(|next| self.flights.spot(next, first(next)))
+            .is_some_and(|spot| spot <= until)
     }
 
     /// The sub-agent of a call, if its entries are shown below.
     fn agent_below(&self, entry: &'a Entry, block: usize) -> Option<&'a LaneFacts> {
         let call = call_at(entry, block)?;
         let is_shown = |id: &EntryId| self.sequence.place_of(*id).is_some();
-        let mut open = self.transcript.lanes_of_call(&call.key).filter(|lane| (self.opens)(&lane.name));
+        let mut open = self
+            .transcript
+            .lanes_of_call(&call.key)
+            .filter(|lane| (self.opens)(&lane.name));
         open.find(|lane| lane.entries.iter().any(is_shown))
     }
 
@@ -128,12 +154,17 @@ impl<'a> Scene<'a> {
     fn column(&self, call: Place) -> (usize, Option<&'a Flight>) {
         let beside: Vec<&Flight> = self.flights.beside(call.entry).collect();
         let known = beside.iter().find(|flight| flight.call == call);
-        known.map_or_else(|| (self.free_column(call, &beside), None), |flight| (flight.column, Some(*flight)))
+        known.map_or_else(
+            || (self.free_column(call, &beside), None),
+            |flight| (flight.column, Some(*flight)),
+        )
     }
 
     /// The first column that none of these flights has where a call stands.
     fn free_column(&self, call: Place, flights: &[&Flight]) -> usize {
-        let Some(spot) = self.flights.spot(call.entry, call.block) else { return 0 };
+        let Some(spot) = self.flights.spot(call.entry, call.block) else {
+            return 0;
+        };
         let covering = || flights.iter().filter(|flight| flight.covers(spot));
         let is_free = |column: &usize| covering().all(|flight| flight.column != *column);
         (0..=covering().count()).find(is_free).unwrap_or(0)

@@ -44,7 +44,9 @@ impl Heights {
 
     /// Corrects a height.
     pub(crate) fn set(&mut self, place: usize, rows: u32) {
-        let Some(known) = self.rows.get_mut(place) else { return };
+        let Some(known) = self.rows.get_mut(place) else {
+            return;
+        };
         let (old, new) = (u64::from(*known), u64::from(rows));
         if old != new {
             *known = rows;
@@ -77,7 +79,11 @@ impl Heights {
     /// The entry that covers this row; the last one beyond the end.
     pub(crate) fn place_at(&self, row: u64) -> usize {
         let (mut block, mut left) = (0, row);
-        let mut step = self.sums.len().checked_ilog2().map_or(0, |power| 1 << power);
+        let mut step = self
+            .sums
+            .len()
+            .checked_ilog2()
+            .map_or(0, |power| 1 << power);
         while step > 0 {
             if let Some(sum) = self.sums.get(block + step - 1).filter(|sum| **sum <= left) {
                 left -= sum;
@@ -86,7 +92,13 @@ impl Heights {
             step /= 2;
         }
         let mut place = block * BLOCK;
-        while let Some(rows) = self.rows.get(place).copied().map(u64::from).filter(|rows| *rows <= left) {
+        while let Some(rows) = self
+            .rows
+            .get(place)
+            .copied()
+            .map(u64::from)
+            .filter(|rows| *rows <= left)
+        {
             left -= rows;
             place += 1;
         }

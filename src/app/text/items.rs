@@ -155,31 +155,53 @@ impl Rows for Layouts<'_> {
 
     fn start(&self, place: usize) -> Option<Focus> {
         let portion = self.sequence.portions().at(place);
-        Some(Focus { entry: self.sequence.at(portion.place)?, block: portion.blocks().start })
+        Some(Focus {
+            entry: self.sequence.at(portion.place)?,
+            block: portion.blocks().start,
+        })
     }
 
     fn place(&self, focus: Focus) -> Option<usize> {
-        Some(self.sequence.portions().of_block(self.sequence.place_of(focus.entry)?, focus.block))
+        Some(
+            self.sequence
+                .portions()
+                .of_block(self.sequence.place_of(focus.entry)?, focus.block),
+        )
     }
 
     fn rows(&mut self, place: usize) -> Arc<Vec<Row>> {
         let portion = self.sequence.portions().at(place);
-        let Some(id) = self.sequence.at(portion.place) else { return Arc::default() };
-        let is_open = || self.transcript.glance(id).is_some_and(|glance| glance.open > 0);
-        let works =
-            |entry: &Entry| entry.calls().any(|call| matches!(call.state, ToolState::Acknowledged(_)));
+        let Some(id) = self.sequence.at(portion.place) else {
+            return Arc::default();
+        };
+        let is_open = || {
+            self.transcript
+                .glance(id)
+                .is_some_and(|glance| glance.open > 0)
+        };
+        let works = |entry: &Entry| {
+            entry
+                .calls()
+                .any(|call| matches!(call.state, ToolState::Acknowledged(_)))
+        };
         let is_written = || self.transcript.marks(id).is_some_and(|marks| marks.open);
         let around = Around {
             turn: self.turn_line(id).filter(|_| portion.number == 0),
             lanes: (self.has_lanes(id, portion) || self.helper(id).is_some())
                 .then(|| self.account.generation()),
-            ruler: self.ruler_below(portion.place, id).filter(|_| portion.is_last()),
-            day: self.day_below(portion.place, id).filter(|_| portion.is_last()),
+            ruler: self
+                .ruler_below(portion.place, id)
+                .filter(|_| portion.is_last()),
+            day: self
+                .day_below(portion.place, id)
+                .filter(|_| portion.is_last()),
             is_awaited: self.awaited.has(self.transcript, id) && is_open(),
             is_at_work: self.is_at_work || !is_written(),
             goes_on: self.is_at_work && self.transcript.get(id).is_some_and(works),
             ends: self.ends(id),
-            helper: self.helper(id).map(|lane| !self.open_lanes.contains(&lane.name)),
+            helper: self
+                .helper(id)
+                .map(|lane| !self.open_lanes.contains(&lane.name)),
             session: self.session_begins(portion, id).map(|(number, _)| number),
             run: self.run(id).len(),
         };
@@ -191,9 +213,13 @@ impl Rows for Layouts<'_> {
         }
         let transcript = self.transcript;
         let entry = transcript.get(id);
-        let mut rows = entry.map_or_else(Vec::new, |entry| self.lay_out(id, entry, portion, &around));
+        let mut rows =
+            entry.map_or_else(Vec::new, |entry| self.lay_out(id, entry, portion, &around));
         if let Some((number, session)) = self.session_begins(portion, id) {
-            let gaps = rows.iter().take_while(|row| row.kind == RowKind::Gap).count();
+            let gaps = rows
+                .iter()
+                .take_while(|row| row.kind == RowKind::Gap)
+                .count();
             rows.insert(gaps, self.session_row(number, session));
         }
         let rows = Arc::new(rows);
@@ -206,25 +232,43 @@ impl Rows for Layouts<'_> {
 impl Layouts<'_> {
     /// The ends of work in the background that an entry tells.
     fn ends(&self, id: EntryId) -> Vec<EndLine> {
-        let has_some = self.transcript.marks(id).is_some_and(|marks| marks.reports || marks.again);
-        let Some(entry) = self.transcript.get(id).filter(|_| has_some) else { return Vec::new() };
+        let has_some = self
+            .transcript
+            .marks(id)
+            .is_some_and(|marks| marks.reports || marks.again);
+        let Some(entry) = self.transcript.get(id).filter(|_| has_some) else {
+            return Vec::new();
+        };
         let ends = lifecycle::reports(self.transcript, entry, !self.is_at_work);
-        ends.iter().map(|ends| phrases::end(ends, self.look.root, self.look.intents)).collect()
+        ends.iter()
+            .map(|ends| phrases::end(ends, self.look.root, self.look.intents))
+            .collect()
     }
 
     /// The ruler between an entry and the next one that is shown. A filter leaves out what led to it.
     fn ruler_below(&self, place: usize, id: EntryId) -> Option<Ruler> {
         let is_shown = self.look.level > Level::Prompts && self.filter.is_none();
-        let below = self.sequence.at(place + 1).filter(|_| is_shown && self.has_rulers)?;
+        let below = self
+            .sequence
+            .at(place + 1)
+            .filter(|_| is_shown && self.has_rulers)?;
         rulers::between(self.transcript, self.account, id, below)
     }
 
     /// The session that an entry belongs to, if the one above it belongs to another.
     fn session_begins(&self, portion: Portion, id: EntryId) -> Option<(usize, &LaneFacts)> {
-        let (number, session) = self.transcript.session_of(id).filter(|_| portion.number == 0)?;
-        let before = portion.place.checked_sub(1).and_then(|above| self.sequence.at(above));
+        let (number, session) = self
+            .transcript
+            .session_of(id)
+            .filter(|_| portion.number == 0)?;
+        let before = portion
+            .place
+            .checked_sub(1)
+            .and_then(|above| self.sequence.at(above));
         let before = before.and_then(|above| self.transcript.session_of(above));
-        before.is_none_or(|(before, _)| before != number).then_some((number, session))
+        before
+            .is_none_or(|(before, _)| before != number)
+            .then_some((number, session))
     }
 
     /// The day that begins with the next entry that is shown.
@@ -234,18 +278,28 @@ impl Layouts<'_> {
 
     /// Whether calls of a portion started sub-agents.
     fn has_lanes(&self, id: EntryId, portion: Portion) -> bool {
-        let Some(entry) = self.transcript.get(id).filter(|_| !self.transcript.lanes().is_empty()) else {
+        let Some(entry) = self
+            .transcript
+            .get(id)
+            .filter(|_| !self.transcript.lanes().is_empty())
+        else {
             return false;
         };
         let within = portion.blocks();
         let blocks = entry.blocks.iter().skip(within.start).take(within.len());
-        blocks.filter_map(Block::call).any(|call| self.transcript.lanes_begun(id, &call.key).next().is_some())
+        blocks
+            .filter_map(Block::call)
+            .any(|call| self.transcript.lanes_begun(id, &call.key).next().is_some())
     }
 
     /// The entries of the equal calls or strays for which the row of an entry stands.
     fn run(&self, id: EntryId) -> &[EntryId] {
         let is_folded = runs::fold_at(self.look.level) && self.filter.is_none();
-        self.folds.runs.folded(id).filter(|_| is_folded).unwrap_or_default()
+        self.folds
+            .runs
+            .folded(id)
+            .filter(|_| is_folded)
+            .unwrap_or_default()
     }
 
     /// The helper that an entry is the head of, unless a filter looks into it.
@@ -257,11 +311,22 @@ impl Layouts<'_> {
     fn turn_line(&self, id: EntryId) -> Option<String> {
         self.transcript.marks(id).filter(|marks| marks.prompt)?;
         let turn = self.account.turn_of(self.transcript, id)?;
-        let is_own = self.transcript.turns().get(turn).is_some_and(|turn| turn.prompt == id);
+        let is_own = self
+            .transcript
+            .turns()
+            .get(turn)
+            .is_some_and(|turn| turn.prompt == id);
         let is_own = is_own && self.account.knows(self.transcript, turn);
-        let figures = self.account.turn(self.transcript, Some(turn).filter(|_| is_own)?);
-        let goes_on_ms = if self.transcript.is_newest_turn(Some(turn)) { self.goes_on_ms } else { 0 };
-        Some(phrases::turn(&figures, goes_on_ms, self.look.theme.ascii)).filter(|line| !line.is_empty())
+        let figures = self
+            .account
+            .turn(self.transcript, Some(turn).filter(|_| is_own)?);
+        let goes_on_ms = if self.transcript.is_newest_turn(Some(turn)) {
+            self.goes_on_ms
+        } else {
+            0
+        };
+        Some(phrases::turn(&figures, goes_on_ms, self.look.theme.ascii))
+            .filter(|line| !line.is_empty())
     }
 
     /// Since when a sub-agent has been running; nothing if it came to its end, or if nobody works on its turn any more.
@@ -269,8 +334,15 @@ impl Layouts<'_> {
         let turn = self.account.turn_of(self.transcript, id);
         let is_awaited = !self.awaited.has_ended() && self.transcript.is_newest_turn(turn);
         let fate = agents::fate(self.transcript, Some(lane), Some(call), is_awaited);
-        let began = || lane.entries.iter().find_map(|id| self.transcript.get(*id)?.at);
-        let since = call.started.or_else(|| self.transcript.get(id)?.at).or_else(began)?;
+        let began = || {
+            lane.entries
+                .iter()
+                .find_map(|id| self.transcript.get(*id)?.at)
+        };
+        let since = call
+            .started
+            .or_else(|| self.transcript.get(id)?.at)
+            .or_else(began)?;
         (fate == Fate::Running).then_some(since)
     }
 
@@ -280,7 +352,11 @@ impl Layouts<'_> {
         let blocks = entry.blocks.iter().skip(within.start).take(within.len());
         blocks
             .filter_map(Block::call)
-            .flat_map(|call| self.transcript.lanes_begun(id, &call.key).map(move |lane| (call, lane)))
+            .flat_map(|call| {
+                self.transcript
+                    .lanes_begun(id, &call.key)
+                    .map(move |lane| (call, lane))
+            })
             .map(|(call, lane)| {
                 let is_open = self.open_lanes.contains(&lane.name);
                 let since = self.running_since(id, call, lane);
@@ -296,7 +372,13 @@ impl Layouts<'_> {
             .collect()
     }
 
-    fn lay_out(&mut self, id: EntryId, entry: &Entry, portion: Portion, around: &Around) -> Vec<Row> {
+    fn lay_out(
+        &mut self,
+        id: EntryId,
+        entry: &Entry,
+        portion: Portion,
+        around: &Around,
+    ) -> Vec<Row> {
         let above = self.above(id, around);
         let is_folded = above.iter().any(|(_, is_folded)| *is_folded);
         if portion.number > 0 && is_folded {
@@ -304,19 +386,31 @@ impl Layouts<'_> {
         }
         let within = portion.blocks();
         let ascii = self.look.theme.ascii;
-        let spent = entry.usage.as_deref().map(|usage| phrases::spent(usage, entry.model.as_ref(), ascii));
+        let spent = entry
+            .usage
+            .as_deref()
+            .map(|usage| phrases::spent(usage, entry.model.as_ref(), ascii));
         let lanes = self.lanes_of(id, entry, within.clone());
         let earlier = plans::earlier(self.transcript, id, within.clone());
         let away = earlier.iter().filter(|(_, _, input)| input.is_away());
-        self.cache.wanted.extend(away.map(|(_, holder, input)| (id, *holder, input.from)));
-        let plans: Vec<(usize, &Body)> = earlier.iter().map(|(block, _, input)| (*block, *input)).collect();
+        self.cache
+            .wanted
+            .extend(away.map(|(_, holder, input)| (id, *holder, input.from)));
+        let plans: Vec<(usize, &Body)> = earlier
+            .iter()
+            .map(|(block, _, input)| (*block, *input))
+            .collect();
         let details = match self.look.level {
             Level::Full | Level::Raw => {
-                self.details.of(entry, within.clone(), self.transcript.shown_above(id))
+                self.details
+                    .of(entry, within.clone(), self.transcript.shown_above(id))
             }
             Level::Prompts | Level::Outline | Level::Preview => Vec::new(),
         };
-        let run = self.run(id).iter().filter_map(|id| self.transcript.get(*id));
+        let run = self
+            .run(id)
+            .iter()
+            .filter_map(|id| self.transcript.get(*id));
         let run: Vec<&Entry> = run.collect();
         let item = Item {
             run: &run,
@@ -341,16 +435,29 @@ impl Layouts<'_> {
         };
         let mut rows = render::lay_out(&item, &self.look);
         if portion.number == 0 && !above.is_empty() {
-            let gaps = rows.iter().take_while(|row| row.kind == RowKind::Gap).count();
+            let gaps = rows
+                .iter()
+                .take_while(|row| row.kind == RowKind::Gap)
+                .count();
             rows.truncate(if is_folded { gaps } else { rows.len() });
-            let above = above.iter().map(|(words, is_folded)| self.row_above(words, *is_folded));
+            let above = above
+                .iter()
+                .map(|(words, is_folded)| self.row_above(words, *is_folded));
             rows.splice(gaps..gaps, above);
         }
         if around.ruler.is_some() || around.day.is_some() {
             let block = rows.last().map_or(within.start, |row| row.block);
-            rows.push(rulers::row(around.ruler.as_ref(), around.day.as_deref(), block, &self.look));
+            rows.push(rulers::row(
+                around.ruler.as_ref(),
+                around.day.as_deref(),
+                block,
+                &self.look,
+            ));
         }
-        if let Some(news) = self.news.filter(|news| news.above == id && portion.is_last()) {
+        if let Some(news) = self
+            .news
+            .filter(|news| news.above == id && portion.is_last())
+        {
             let block = rows.last().map_or(within.start, |row| row.block);
             rows.push(news::row(&news.words, block, &self.look));
         }
@@ -361,14 +468,18 @@ impl Layouts<'_> {
 impl Layouts<'_> {
     /// What stands above an entry that others fold into, and whether it stands in their place.
     fn above(&self, id: EntryId, around: &Around) -> Vec<(String, bool)> {
-        let is_folded =
-            |branch: &Branch| self.filter.is_none() && self.folds.branches().contains(&branch.number);
+        let is_folded = |branch: &Branch| {
+            self.filter.is_none() && self.folds.branches().contains(&branch.number)
+        };
         let branch = self.transcript.branches().headed_by(id);
-        let branch = branch.map(|branch| (phrases::branch(branch, self.transcript), is_folded(branch)));
-        let facts =
-            |lane: &LaneFacts| phrases::lane(lane, self.transcript, self.account, self.look.theme.ascii);
+        let branch =
+            branch.map(|branch| (phrases::branch(branch, self.transcript), is_folded(branch)));
+        let facts = |lane: &LaneFacts| {
+            phrases::lane(lane, self.transcript, self.account, self.look.theme.ascii)
+        };
         let helper = self.helper(id).zip(around.helper);
-        let helper = helper.map(|(lane, is_folded)| (format!("{}  {}", lane.label, facts(lane)), is_folded));
+        let helper =
+            helper.map(|(lane, is_folded)| (format!("{}  {}", lane.label, facts(lane)), is_folded));
         [branch, helper].into_iter().flatten().collect()
     }
 
@@ -376,7 +487,10 @@ impl Layouts<'_> {
     fn session_row(&self, number: usize, session: &LaneFacts) -> Row {
         let theme = self.look.theme;
         let glyphs = theme.glyphs();
-        let words = Span::styled(format!("{} {}", glyphs.closed, session.label), theme.of_session(number));
+        let words = Span::styled(
+            format!("{} {}", glyphs.closed, session.label),
+            theme.of_session(number),
+        );
         Row {
             line: wrap::fit(&[words], usize::from(self.look.width), glyphs.cut).into(),
             kind: RowKind::Rule,
@@ -387,11 +501,19 @@ impl Layouts<'_> {
     /// The row above a branch or a helper, or in its place.
     fn row_above(&self, words: &str, is_folded: bool) -> Row {
         let glyphs = self.look.theme.glyphs();
-        let mark = if is_folded { glyphs.closed } else { glyphs.open };
+        let mark = if is_folded {
+            glyphs.closed
+        } else {
+            glyphs.open
+        };
         let words = Span::styled(format!("{mark} {words}"), self.look.theme.dim);
         Row {
             line: wrap::fit(&[words], usize::from(self.look.width), glyphs.cut).into(),
-            kind: if is_folded { RowKind::Head } else { RowKind::Rule },
+            kind: if is_folded {
+                RowKind::Head
+            } else {
+                RowKind::Rule
+            },
             hides: u32::from(is_folded),
             ..Row::default()
         }

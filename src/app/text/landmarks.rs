@@ -24,31 +24,47 @@ const EXPENSIVE: f64 = 2.0;
 /// The next item of a kind, seen from the focus, or from where it will be.
 pub fn next(text: &TextPane, scene: &Scene<'_>, kind: Kind, way: Way) -> Option<Focus> {
     let order = text.sequence.order();
-    let end = |id: &EntryId| Focus { entry: *id, block: scene.session.transcript.blocks_of(*id).max(1) - 1 };
+    let end = |id: &EntryId| Focus {
+        entry: *id,
+        block: scene.session.transcript.blocks_of(*id).max(1) - 1,
+    };
     let focus = match text.view.goes_to_end() {
-        Some(Way::Previous) => order.first().map(|id| Focus { entry: *id, block: 0 }),
+        Some(Way::Previous) => order.first().map(|id| Focus {
+            entry: *id,
+            block: 0,
+        }),
         Some(Way::Next) => order.last().map(end),
         None => text.view.focus,
     };
-    let start = focus.and_then(|focus| text.sequence.place_of(focus.entry)).unwrap_or(0);
+    let start = focus
+        .and_then(|focus| text.sequence.place_of(focus.entry))
+        .unwrap_or(0);
     let from = (start, focus.map(|focus| focus.block));
     let costly = if kind == Kind::Costly {
         expensive_turns(&scene.session.transcript, &scene.session.indexes.account)
     } else {
         HashSet::new()
     };
-    nearest(&scene.session.transcript, order, from, way, |focus, entry| {
-        let is_wanted = match kind {
-            Kind::Costly => costly.contains(&focus.entry) && is_headline(entry, focus.block),
-            Kind::Gap => is_first_shown(text, focus) && follows_a_pause(text, scene, focus.entry, entry),
-            Kind::News => {
-                let first = text.places.news.as_ref().map(|news| news.first);
-                first == Some(focus.entry) && is_first_shown(text, focus)
-            }
-            kind => is_kind(&scene.session.transcript, focus, entry, kind),
-        };
-        is_wanted && text.find.shows(focus)
-    })
+    nearest(
+        &scene.session.transcript,
+        order,
+        from,
+        way,
+        |focus, entry| {
+            let is_wanted = match kind {
+                Kind::Costly => costly.contains(&focus.entry) && is_headline(entry, focus.block),
+                Kind::Gap => {
+                    is_first_shown(text, focus) && follows_a_pause(text, scene, focus.entry, entry)
+                }
+                Kind::News => {
+                    let first = text.places.news.as_ref().map(|news| news.first);
+                    first == Some(focus.entry) && is_first_shown(text, focus)
+                }
+                kind => is_kind(&scene.session.transcript, focus, entry, kind),
+            };
+            is_wanted && text.find.shows(focus)
+        },
+    )
 }
 
 /// Prompts of turns that cost twice the average, and of the most expensive one.
@@ -62,7 +78,11 @@ fn expensive_turns(transcript: &Transcript, account: &Account) -> HashSet<EntryI
     let sum: f64 = costs.iter().map(|(_, usd)| usd).sum();
     let highest = costs.iter().map(|(_, usd)| *usd).fold(0.0, f64::max);
     let bound = (sum / costs.len().max(1) as f64 * EXPENSIVE).min(highest);
-    costs.into_iter().filter(|(_, usd)| *usd >= bound).map(|(prompt, _)| prompt).collect()
+    costs
+        .into_iter()
+        .filter(|(_, usd)| *usd >= bound)
+        .map(|(prompt, _)| prompt)
+        .collect()
 }
 
 fn is_first_shown(text: &TextPane, focus: Focus) -> bool {
@@ -71,9 +91,14 @@ fn is_first_shown(text: &TextPane, focus: Focus) -> bool {
 
 /// Whether nothing was written for a while before an entry, of all that is shown above it.
 fn follows_a_pause(text: &TextPane, scene: &Scene<'_>, id: EntryId, entry: &Entry) -> bool {
-    let above = text.sequence.place_of(id).and_then(|place| place.checked_sub(1));
+    let above = text
+        .sequence
+        .place_of(id)
+        .and_then(|place| place.checked_sub(1));
     let above = above.and_then(|place| scene.session.transcript.get(text.sequence.at(place)?));
-    let silent = above.and_then(Entry::last_time).and_then(|before| Some(entry.at?.since(before)));
+    let silent = above
+        .and_then(Entry::last_time)
+        .and_then(|before| Some(entry.at?.since(before)));
     silent.is_some_and(|ms| ms > PAUSE)
 }
 
@@ -87,10 +112,16 @@ pub(crate) fn same_id(
 ) -> Option<Focus> {
     let transcript = &scene.session.transcript;
     let start = transcript.place_of(here.entry)?;
-    nearest(transcript, transcript.order(), (start, Some(here.block)), way, |focus, entry| {
-        let has_id = |block| ids_of(transcript, entry, block).contains(&wanted);
-        entry.blocks.get(focus.block).is_some_and(has_id) && text.find.shows(focus)
-    })
+    nearest(
+        transcript,
+        transcript.order(),
+        (start, Some(here.block)),
+        way,
+        |focus, entry| {
+            let has_id = |block| ids_of(transcript, entry, block).contains(&wanted);
+            entry.blocks.get(focus.block).is_some_and(has_id) && text.find.shows(focus)
+        },
+    )
 }
 
 /// The id by which an item hangs together with others: that of its call, of the call that started its
@@ -103,7 +134,10 @@ pub fn id_of(transcript: &Transcript, focus: Focus) -> Option<String> {
         _ => None,
     };
     let lane = || transcript.lane(entry.lane.as_ref()?)?.call.as_ref();
-    let id = own.filter(|id| !id.is_empty()).or_else(lane).unwrap_or(&entry.key);
+    let id = own
+        .filter(|id| !id.is_empty())
+        .or_else(lane)
+        .unwrap_or(&entry.key);
     Some(id.to_string())
 }
 
@@ -121,7 +155,9 @@ pub(crate) fn nearest(
     };
     for place in places {
         let id = order.get(place).copied()?;
-        let Some(entry) = transcript.get(id) else { continue };
+        let Some(entry) = transcript.get(id) else {
+            continue;
+        };
         let within = |block: usize| match (place == start, way, here) {
             (true, Way::Next, Some(here)) => block > here,
             (true, Way::Previous, Some(here)) => block < here,
@@ -144,7 +180,9 @@ pub(crate) fn nearest(
 /// Whether a block is of a kind that it is by itself; turns and pauses are not.
 pub(crate) fn is_kind(transcript: &Transcript, focus: Focus, entry: &Entry, kind: Kind) -> bool {
     let (id, place) = (focus.entry, focus.block);
-    let Some(block) = entry.blocks.get(place) else { return false };
+    let Some(block) = entry.blocks.get(place) else {
+        return false;
+    };
     let is_first_text = || {
         let says = |b: &Block| matches!(&b.kind, BlockKind::Text(body) if !body.stub.is_blank());
         entry.blocks.iter().position(says) == Some(place)
@@ -152,7 +190,9 @@ pub(crate) fn is_kind(transcript: &Transcript, focus: Focus, entry: &Entry, kind
     match kind {
         // What one agent asks of another is no prompt.
         Kind::Prompt => {
-            entry.marks.prompt && transcript.is_spoken_to(entry.lane.as_ref()) && is_headline(entry, place)
+            entry.marks.prompt
+                && transcript.is_spoken_to(entry.lane.as_ref())
+                && is_headline(entry, place)
         }
         Kind::Error => block.kind.is_error(),
         Kind::Tool => matches!(block.kind, BlockKind::Call(_)),
@@ -168,7 +208,10 @@ pub(crate) fn is_kind(transcript: &Transcript, focus: Focus, entry: &Entry, kind
         }
         Kind::Image => match &block.kind {
             BlockKind::Image(_) => true,
-            BlockKind::Call(call) => call.state.result().is_some_and(|result| !result.images.is_empty()),
+            BlockKind::Call(call) => call
+                .state
+                .result()
+                .is_some_and(|result| !result.images.is_empty()),
             _ => false,
         },
         Kind::Open => {
@@ -185,7 +228,10 @@ pub fn pair(transcript: &Transcript, focus: Focus) -> Option<Focus> {
     match &entry.blocks.get(focus.block)?.kind {
         BlockKind::Result(stray) => {
             let id = transcript.entries_with_call(&stray.call).first().copied()?;
-            Some(Focus { entry: id, block: block_of_call(transcript.get(id)?, &stray.call)? })
+            Some(Focus {
+                entry: id,
+                block: block_of_call(transcript.get(id)?, &stray.call)?,
+            })
         }
         BlockKind::Call(call) => {
             let is_stray_of = |block: &Block| matches!(&block.kind, BlockKind::Result(stray) if stray.call == call.key && !call.key.is_empty());
@@ -213,10 +259,14 @@ pub(crate) enum Nearest {
 /// place where the history was shortened; behind it such a call.
 pub(crate) fn nearest_to_stray(transcript: &Transcript, stray: Focus) -> Option<(Focus, Nearest)> {
     let entry = transcript.get(stray.entry)?;
-    let BlockKind::Result(result) = &entry.blocks.get(stray.block)?.kind else { return None };
+    let BlockKind::Result(result) = &entry.blocks.get(stray.block)?.kind else {
+        return None;
+    };
     let tool = result.result.tool.as_ref();
     let fits = |block: &Block| match &block.kind {
-        BlockKind::Call(call) => call.state.result().is_none() && tool.is_none_or(|tool| call.name == *tool),
+        BlockKind::Call(call) => {
+            call.state.result().is_none() && tool.is_none_or(|tool| call.name == *tool)
+        }
         _ => false,
     };
     let compacts = |block: &Block| matches!(block.kind, BlockKind::Break(Break::Compaction { .. }));
@@ -228,7 +278,11 @@ pub(crate) fn nearest_to_stray(transcript: &Transcript, stray: Focus) -> Option<
     };
     let before = seek(Way::Previous, &|block| fits(block) || compacts(block));
     let target = before.or_else(|| seek(Way::Next, &fits))?;
-    let is_compaction = transcript.get(target.entry)?.blocks.get(target.block).is_some_and(compacts);
+    let is_compaction = transcript
+        .get(target.entry)?
+        .blocks
+        .get(target.block)
+        .is_some_and(compacts);
     let nearest = match tool {
         _ if is_compaction => Nearest::Compaction,
         Some(tool) => Nearest::Named(tool.clone()),
@@ -242,13 +296,15 @@ pub(crate) fn starter(transcript: &Transcript, entry: &Entry) -> Option<Focus> {
     let lane = entry.lane.as_ref()?;
     let id = starter_of(transcript, lane)?;
     let call = transcript.lane(lane)?.call.clone()?;
-    Some(Focus { entry: id, block: block_of_call(transcript.get(id)?, &call)? })
+    Some(Focus {
+        entry: id,
+        block: block_of_call(transcript.get(id)?, &call)?,
+    })
 }
 
 /// Where an entry has a call with this id.
 pub(crate) fn block_of_call(entry: &Entry, call: &str) -> Option<usize> {
-    entry
-        .blocks
-        .iter()
-        .position(|block| matches!(&block.kind, BlockKind::Call(known) if known.key.as_str() == call))
+    entry.blocks.iter().position(
+        |block| matches!(&block.kind, BlockKind::Call(known) if known.key.as_str() == call),
+    )
 }

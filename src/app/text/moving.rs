@@ -31,10 +31,17 @@ pub(crate) fn seek_on(text: &mut TextPane, scene: &mut Scene<'_>, kind: Kind, wa
     let words = match kind {
         Kind::Thinking if !text.shows.thinking => "thinking is hidden; t shows it".to_owned(),
         Kind::News if text.places.seen.is_none() && text.unseen > 0 => {
-            format!("{} new below came since this was opened; G goes there", text.unseen)
+            format!(
+                "{} new below came since this was opened; G goes there",
+                text.unseen
+            )
         }
-        Kind::News if text.places.is_first_visit => "this session was not looked at before".to_owned(),
-        Kind::News if text.places.seen.is_none() => "nothing was new when this was opened".to_owned(),
+        Kind::News if text.places.is_first_visit => {
+            "this session was not looked at before".to_owned()
+        }
+        Kind::News if text.places.seen.is_none() => {
+            "nothing was new when this was opened".to_owned()
+        }
         _ if kind != Kind::Prompt && text.level == Level::Prompts => {
             format!("no {what} {side} this among prompts; + shows more")
         }
@@ -69,18 +76,32 @@ pub fn go(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
 
 /// The item, or the one nearest to it that the filter shows of its entry.
 fn shown(text: &TextPane, focus: Focus) -> Option<Focus> {
-    let Some(filter) = text.find.filter.as_ref().filter(|filter| !filter.shows(focus)) else {
+    let Some(filter) = text
+        .find
+        .filter
+        .as_ref()
+        .filter(|filter| !filter.shows(focus))
+    else {
         return Some(focus);
     };
     let blocks = filter.blocks(focus.entry).iter().copied();
-    blocks.min_by_key(|block| block.abs_diff(focus.block)).map(|block| Focus { block, ..focus })
+    blocks
+        .min_by_key(|block| block.abs_diff(focus.block))
+        .map(|block| Focus { block, ..focus })
 }
 
 /// To the next item with the same id, in sub-agents too.
 pub(crate) fn same_id(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) {
     let Some(here) = text.view.focus else { return };
-    let gone_along = text.find.same_id.take().filter(|(focus, _)| *focus == here).map(|(_, id)| id);
-    let Some(id) = gone_along.or_else(|| landmarks::id_of(&scene.session.transcript, here)) else { return };
+    let gone_along = text
+        .find
+        .same_id
+        .take()
+        .filter(|(focus, _)| *focus == here)
+        .map(|(_, id)| id);
+    let Some(id) = gone_along.or_else(|| landmarks::id_of(&scene.session.transcript, here)) else {
+        return;
+    };
     let found = landmarks::same_id(text, scene, here, &id, way);
     if let Some(focus) = found {
         jump(text, scene, focus);
@@ -94,7 +115,9 @@ pub(crate) fn same_id(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) {
 pub(crate) fn to_branch(text: &mut TextPane, scene: &mut Scene<'_>, number: usize) {
     match branches::head_of(&scene.session.transcript, number) {
         Some(focus) => jump(text, scene, focus),
-        None => scene.say(format!("the session left no branch {number}, or went back to it")),
+        None => scene.say(format!(
+            "the session left no branch {number}, or went back to it"
+        )),
     }
 }
 
@@ -119,14 +142,21 @@ fn word(kind: Kind) -> &'static str {
 /// The next station of a call whose work goes on after its result, of those that are shown; behind the last the call.
 fn along_a_call(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> Option<Focus> {
     let transcript = &scene.session.transcript;
-    lifecycle::subjects(transcript, focus).into_iter().find_map(|call| {
-        let stations = lifecycle::stations(transcript, call).into_iter();
-        let shown: Vec<Focus> = stations.filter(|focus| has_rows(text, scene, focus.entry)).collect();
-        let is_here = |other: &Focus| other.block == 0 && other.entry == focus.entry;
-        let at = shown.iter().position(|other| *other == focus).or_else(|| shown.iter().rposition(is_here));
-        let next = shown.get(at.map_or(0, |at| (at + 1) % shown.len()))?;
-        (*next != focus).then_some(*next)
-    })
+    lifecycle::subjects(transcript, focus)
+        .into_iter()
+        .find_map(|call| {
+            let stations = lifecycle::stations(transcript, call).into_iter();
+            let shown: Vec<Focus> = stations
+                .filter(|focus| has_rows(text, scene, focus.entry))
+                .collect();
+            let is_here = |other: &Focus| other.block == 0 && other.entry == focus.entry;
+            let at = shown
+                .iter()
+                .position(|other| *other == focus)
+                .or_else(|| shown.iter().rposition(is_here));
+            let next = shown.get(at.map_or(0, |at| (at + 1) % shown.len()))?;
+            (*next != focus).then_some(*next)
+        })
 }
 
 /// A result stands under its call, so the pair's other half is the end of the same item, unless the
@@ -139,11 +169,24 @@ pub fn pair(text: &mut TextPane, scene: &mut Scene<'_>) {
     if let Some(other) = landmarks::pair(&scene.session.transcript, focus) {
         return jump(text, scene, other);
     }
-    let lines: Vec<_> = text.view.lines.iter().filter(|line| focus_of(line) == Some(focus)).collect();
+    let lines: Vec<_> = text
+        .view
+        .lines
+        .iter()
+        .filter(|line| focus_of(line) == Some(focus))
+        .collect();
     let Some(line) = lines.first() else { return };
-    let rows = line.rows.iter().filter(|row| row.block == focus.block).count();
+    let rows = line
+        .rows
+        .iter()
+        .filter(|row| row.block == focus.block)
+        .count();
     let shows_head = line.rows.iter().position(|row| row.block == focus.block) == Some(line.row);
-    let block = scene.session.transcript.get(focus.entry).and_then(|entry| entry.blocks.get(focus.block));
+    let block = scene
+        .session
+        .transcript
+        .get(focus.entry)
+        .and_then(|entry| entry.blocks.get(focus.block));
     let call = match block.map(|block| &block.kind) {
         Some(BlockKind::Call(call)) => call,
         Some(BlockKind::Result(stray)) => return to_nearest(text, scene, focus, stray),
@@ -155,7 +198,9 @@ pub fn pair(text: &mut TextPane, scene: &mut Scene<'_>) {
     let is_all_in_sight = rows == lines.len();
     match (is_all_in_sight, shows_head) {
         (true, _) => scene.say("the result is part of this item"),
-        (false, true) => text.view.ask(Motion::ShowRow(focus, rows.saturating_sub(1))),
+        (false, true) => text
+            .view
+            .ask(Motion::ShowRow(focus, rows.saturating_sub(1))),
         (false, false) => text.view.ask(Motion::ShowRow(focus, 0)),
     }
 }
@@ -167,7 +212,8 @@ fn to_nearest(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus, stray: &
     } else {
         format!("no call has the id {}", stray.call)
     };
-    let Some((target, nearest)) = landmarks::nearest_to_stray(&scene.session.transcript, focus) else {
+    let Some((target, nearest)) = landmarks::nearest_to_stray(&scene.session.transcript, focus)
+    else {
         return scene.say(format!("{missing}; nothing near it fits"));
     };
     jump(text, scene, target);
@@ -180,7 +226,9 @@ fn to_nearest(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus, stray: &
 
 /// Goes to where the reader was when the session was read before, as soon as that is there.
 pub(crate) fn go_to_left(text: &mut TextPane, scene: &Scene<'_>) {
-    let Some(left) = &text.places.left else { return };
+    let Some(left) = &text.places.left else {
+        return;
+    };
     let found = left.found(&scene.session.transcript);
     if let Some((anchor, focus)) = found {
         (text.view.anchor, text.view.focus) = (anchor, focus);
@@ -192,14 +240,18 @@ pub(crate) fn go_to_left(text: &mut TextPane, scene: &Scene<'_>) {
 
 /// Goes to the entry that the reader asked for by its key, or by the id of a call, as soon as it is there.
 pub(crate) fn go_to_wanted(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
-    let Some(wanted) = &text.places.wanted else { return Vec::new() };
+    let Some(wanted) = &text.places.wanted else {
+        return Vec::new();
+    };
     let transcript = &scene.session.transcript;
     let by_call = || {
         let entry = *transcript.entries_with_call(&Key::clean(wanted)).first()?;
         let block = landmarks::block_of_call(transcript.get(entry)?, wanted).unwrap_or(0);
         Some(Focus { entry, block })
     };
-    let by_key = transcript.find(wanted).map(|entry| Focus { entry, block: 0 });
+    let by_key = transcript
+        .find(wanted)
+        .map(|entry| Focus { entry, block: 0 });
     if let Some(focus) = by_key.or_else(by_call) {
         text.places.wanted = None;
         go(text, scene, focus);

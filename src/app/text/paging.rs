@@ -8,7 +8,10 @@ use crate::session::paging::Paging;
 /// Asks for the bodies in the window that are on disk, and for those that its layout lacked.
 pub fn page(text: &mut TextPane, scene: &Scene<'_>) -> Option<Effect> {
     let mut paging = Paging::default();
-    let portions = text.view.lines.chunk_by(|line, next| line.place == next.place);
+    let portions = text
+        .view
+        .lines
+        .chunk_by(|line, next| line.place == next.place);
     for line in portions.filter_map(<[_]>::first) {
         let portion = text.sequence.portions().at(line.place);
         if let Some(entry) = scene.session.transcript.get(line.entry) {
@@ -26,5 +29,7 @@ pub fn page(text: &mut TextPane, scene: &Scene<'_>) -> Option<Effect> {
 
 /// The effect that reads what is to be asked for, if that is anything.
 pub(crate) fn effect(paging: Paging) -> Option<Effect> {
-    paging.wanted().map(|(entries, origins)| Effect::Page { entries, origins })
+    paging
+        .wanted()
+        .map(|(entries, origins)| Effect::Page { entries, origins })
 }

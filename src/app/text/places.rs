@@ -39,10 +39,25 @@ pub(crate) struct Left {
 impl Left {
     /// Where the window is; nothing if it follows the session.
     pub(crate) fn of(view: &Viewport, transcript: &Transcript) -> Option<Self> {
-        let Anchor::Row { entry, block, row, node, line } = view.anchor else { return None };
+        let Anchor::Row {
+            entry,
+            block,
+            row,
+            node,
+            line,
+        } = view.anchor
+        else {
+            return None;
+        };
         let item = item_of(transcript, Focus { entry, block })?;
         let focus = view.focus.and_then(|focus| item_of(transcript, focus));
-        Some(Self { item, row, node, line, focus })
+        Some(Self {
+            item,
+            row,
+            node,
+            line,
+            focus,
+        })
     }
 
     /// The entries have other keys from now on.
@@ -54,9 +69,20 @@ impl Left {
 
     /// The same row and item, if they are there.
     pub(crate) fn found(&self, transcript: &Transcript) -> Option<(Anchor, Option<Focus>)> {
-        let here = |(key, block): &Item| Some(Focus { entry: transcript.find(key)?, block: *block });
+        let here = |(key, block): &Item| {
+            Some(Focus {
+                entry: transcript.find(key)?,
+                block: *block,
+            })
+        };
         let Focus { entry, block } = here(&self.item)?;
-        let anchor = Anchor::Row { entry, block, row: self.row, node: self.node, line: self.line };
+        let anchor = Anchor::Row {
+            entry,
+            block,
+            row: self.row,
+            node: self.node,
+            line: self.line,
+        };
         Some((anchor, self.focus.as_ref().and_then(here)))
     }
 }
@@ -107,7 +133,9 @@ impl Places {
     /// Remembers where a jump starts.
     pub(crate) fn remember(&mut self, transcript: &Transcript, focus: Option<Focus>) {
         self.trail.ahead.clear();
-        let Some(item) = focus.and_then(|focus| item_of(transcript, focus)) else { return };
+        let Some(item) = focus.and_then(|focus| item_of(transcript, focus)) else {
+            return;
+        };
         if self.trail.jumps.last() != Some(&item) {
             self.trail.jumps.push(item);
             if self.trail.jumps.len() > JUMPS_KEPT {

@@ -27,7 +27,11 @@ impl Portion {
 
     /// Its blocks; those of the last one are all that are left.
     pub(crate) fn blocks(self) -> Range<usize> {
-        let end = if self.is_last() { usize::MAX } else { (self.number + 1) * BLOCKS };
+        let end = if self.is_last() {
+            usize::MAX
+        } else {
+            (self.number + 1) * BLOCKS
+        };
         self.number * BLOCKS..end
     }
 }
@@ -69,11 +73,20 @@ impl Portions {
             Some(known) if known.portions == portions => return,
             Some(known) if portions > 1 => known.portions = portions,
             Some(_) => drop(self.large.remove(at)),
-            None if portions > 1 => self.large.insert(at, Large { place, portions, first: 0 }),
+            None if portions > 1 => self.large.insert(
+                at,
+                Large {
+                    place,
+                    portions,
+                    first: 0,
+                },
+            ),
             None => return,
         }
-        let mut more =
-            at.checked_sub(1).and_then(|before| self.large.get(before)).map_or(0, |large| large.more());
+        let mut more = at
+            .checked_sub(1)
+            .and_then(|before| self.large.get(before))
+            .map_or(0, |large| large.more());
         for large in self.large.iter_mut().skip(at) {
             large.first = large.place + more;
             more = large.more();
@@ -89,18 +102,32 @@ impl Portions {
     pub(crate) fn at(&self, number: usize) -> Portion {
         let before = self.large.partition_point(|large| large.first <= number);
         let Some(large) = before.checked_sub(1).and_then(|at| self.large.get(at)) else {
-            return Portion { place: number, number: 0, of: 1 };
+            return Portion {
+                place: number,
+                number: 0,
+                of: 1,
+            };
         };
         if number < large.first + large.portions {
-            return Portion { place: large.place, number: number - large.first, of: large.portions };
+            return Portion {
+                place: large.place,
+                number: number - large.first,
+                of: large.portions,
+            };
         }
-        Portion { place: number - large.more(), number: 0, of: 1 }
+        Portion {
+            place: number - large.more(),
+            number: 0,
+            of: 1,
+        }
     }
 
     /// The number of the portion of the entry at a place that holds a block; the last one, if none does.
     pub(crate) fn of_block(&self, place: usize, block: usize) -> usize {
         let before = self.large.partition_point(|large| large.place <= place);
-        let Some(large) = before.checked_sub(1).and_then(|at| self.large.get(at)) else { return place };
+        let Some(large) = before.checked_sub(1).and_then(|at| self.large.get(at)) else {
+            return place;
+        };
         if large.place == place {
             return large.first + (block / BLOCKS).min(large.portions - 1);
         }

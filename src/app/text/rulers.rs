@@ -39,14 +39,21 @@ pub(crate) fn between(
     above: EntryId,
     below: EntryId,
 ) -> Option<Ruler> {
-    let before = account.before(below).filter(|before| before.ms() >= LEAST_MS)?;
+    let before = account
+        .before(below)
+        .filter(|before| before.ms() >= LEAST_MS)?;
     let (above, below) = (transcript.get(above)?, transcript.get(below)?);
     // What a message spends once it has begun lies within it.
     if below.at.is_none_or(|at| before.from >= at) {
         return None;
     }
     let is_bound = above.at.is_none() && above.lane == below.lane;
-    Some(Ruler { ms: before.ms(), class: before.class, is_bound, depth: depth_of(transcript, below) })
+    Some(Ruler {
+        ms: before.ms(),
+        class: before.class,
+        is_bound,
+        depth: depth_of(transcript, below),
+    })
 }
 
 fn word(class: Class) -> &'static str {
@@ -76,11 +83,23 @@ pub fn row(ruler: Option<&Ruler>, day: Option<&str>, block: usize, look: &Look<'
             (true, true) => "<= ",
             (true, false) => "≤ ",
         };
-        format!("{at_most}{} {}", figures::spoken(ruler.ms), word(ruler.class))
+        format!(
+            "{at_most}{} {}",
+            figures::spoken(ruler.ms),
+            word(ruler.class)
+        )
     });
     let parts: Vec<&str> = took.as_deref().into_iter().chain(day).collect();
     let rule = glyphs.line.rule.repeat(2);
-    let words = format!("{indent}{rule} {} {rule}", parts.join(&format!(" {} ", glyphs.dot)));
+    let words = format!(
+        "{indent}{rule} {} {rule}",
+        parts.join(&format!(" {} ", glyphs.dot))
+    );
     let line = wrap::fit(&[Span::styled(words, theme.dim)], width, glyphs.cut);
-    Row { line: line.into(), kind: RowKind::Ruler, block, ..Row::default() }
+    Row {
+        line: line.into(),
+        kind: RowKind::Ruler,
+        block,
+        ..Row::default()
+    }
 }

@@ -85,12 +85,22 @@ impl Runs {
     pub(crate) fn seek(&mut self, order: Vec<EntryId>, shows: Shows, level: Level) {
         let (found, run, above) = (Found::default(), Vec::new(), None);
         self.sought_with = Some((shows, level));
-        self.search = Some(Search { shows, level, order, at: 0, found, run, above });
+        self.search = Some(Search {
+            shows,
+            level,
+            order,
+            at: 0,
+            found,
+            run,
+            above,
+        });
     }
 
     /// Looks on for a while. Answers whether some were found, when all has been looked at.
     pub(crate) fn look_on(&mut self, transcript: &Transcript) -> bool {
-        let Some(search) = &mut self.search else { return false };
+        let Some(search) = &mut self.search else {
+            return false;
+        };
         if !search.look_on(transcript) {
             return false;
         }
@@ -100,7 +110,9 @@ impl Runs {
 
     /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
-        self.found.as_ref().is_none_or(|found| found.runs.is_empty())
+        self.found
+            .as_ref()
+            .is_none_or(|found| found.runs.is_empty())
     }
 
     /// Whether an entry is folded into another one.
@@ -123,7 +135,11 @@ impl Runs {
     /// The first entry of the run that an entry is of.
     fn head_of(&self, id: EntryId) -> Option<EntryId> {
         let found = self.found.as_ref()?;
-        found.heads.get(&id).copied().or_else(|| found.runs.contains_key(&id).then_some(id))
+        found
+            .heads
+            .get(&id)
+            .copied()
+            .or_else(|| found.runs.contains_key(&id).then_some(id))
     }
 
     /// The first entries of those that are open.
@@ -144,12 +160,19 @@ impl Search {
         let mut left = PORTION;
         while let Some(&id) = self.order.get(self.at).filter(|_| left > 0) {
             self.at += 1;
-            let entry = if may_fold(transcript, id, self.level) { passing.get(id) } else { None };
+            let entry = if may_fold(transcript, id, self.level) {
+                passing.get(id)
+            } else {
+                None
+            };
             left -= usize::from(entry.is_some());
             let deed = entry.and_then(|entry| Deed::of(transcript, entry, self.shows, self.level));
             let goes_on = deed.is_some()
                 && deed == self.above
-                && self.run.last().is_some_and(|above| !has_line_between(transcript, *above, id));
+                && self
+                    .run
+                    .last()
+                    .is_some_and(|above| !has_line_between(transcript, *above, id));
             if !goes_on {
                 self.found.add(std::mem::take(&mut self.run), self.level);
             }
@@ -167,8 +190,14 @@ impl Search {
 impl Found {
     /// Takes entries that do the same, if they are enough for a run.
     fn add(&mut self, run: Vec<EntryId>, level: Level) {
-        let least = if level == Level::Full { LEAST_TRACES } else { LEAST };
-        let Some((head, others)) = run.split_first().filter(|_| run.len() >= least) else { return };
+        let least = if level == Level::Full {
+            LEAST_TRACES
+        } else {
+            LEAST
+        };
+        let Some((head, others)) = run.split_first().filter(|_| run.len() >= least) else {
+            return;
+        };
         self.heads.extend(others.iter().map(|id| (*id, *head)));
         self.runs.insert(*head, run);
     }
@@ -192,8 +221,18 @@ struct Deed {
 
 #[derive(Clone, Debug, PartialEq)]
 enum What {
-    Call { name: Name, headline: Text, intent: Option<Text> },
-    Stray { is_duplicate: bool, tool: Option<Name>, verdict: Verdict, facts: Text, said: Text },
+    Call {
+        name: Name,
+        headline: Text,
+        intent: Option<Text>,
+    },
+    Stray {
+        is_duplicate: bool,
+        tool: Option<Name>,
+        verdict: Verdict,
+        facts: Text,
+        said: Text,
+    },
     Trace(Text),
 }
 
@@ -201,21 +240,28 @@ impl Deed {
     /// Nothing for what cannot fold.
     fn of(transcript: &Transcript, entry: &Entry, shows: Shows, level: Level) -> Option<Self> {
         if level == Level::Full {
-            return Some(Self { lane: entry.lane.clone(), what: What::Trace(trace_of(entry)?.clone()) });
+            return Some(Self {
+                lane: entry.lane.clone(),
+                what: What::Trace(trace_of(entry)?.clone()),
+            });
         }
         let what = match only(entry, shows)? {
             Only::Call(call) => {
-                let can_fold =
-                    level == Level::Outline && is_done(transcript, call) && !call.headline.is_blank();
+                let can_fold = level == Level::Outline
+                    && is_done(transcript, call)
+                    && !call.headline.is_blank();
                 can_fold.then(|| What::Call {
                     name: call.name.clone(),
                     headline: call.headline.clone(),
                     intent: call.intent().filter(|_| shows.intents).cloned(),
                 })?
             }
-            Only::Stray(StrayResult { result, duplicate, .. }) => {
+            Only::Stray(StrayResult {
+                result, duplicate, ..
+            }) => {
                 // Of one that is on disk the rest may differ.
-                let is_whole = !result.body.is_away() || result.body.bytes as usize == result.body.stub.len();
+                let is_whole =
+                    !result.body.is_away() || result.body.bytes as usize == result.body.stub.len();
                 (is_whole && result.images.is_empty()).then(|| What::Stray {
                     is_duplicate: *duplicate,
                     tool: result.tool.clone(),
@@ -225,7 +271,10 @@ impl Deed {
                 })?
             }
         };
-        Some(Self { lane: entry.lane.clone(), what })
+        Some(Self {
+            lane: entry.lane.clone(),
+            what,
+        })
     }
 }
 
@@ -273,7 +322,9 @@ pub(crate) fn are_sought(text: &TextPane) -> bool {
 /// Opens the run that hides an entry, or the one whose row it is. Answers whether it did.
 pub(crate) fn unfold(text: &mut TextPane, id: EntryId) -> bool {
     let head = text.folds.runs.head_of(id).filter(|_| are_folded(text));
-    let Some(head) = head.filter(|head| text.folds.runs.open.insert(*head)) else { return false };
+    let Some(head) = head.filter(|head| text.folds.runs.open.insert(*head)) else {
+        return false;
+    };
     changed(text, head);
     true
 }
@@ -287,9 +338,18 @@ pub(crate) fn reach(text: &mut TextPane, id: EntryId) {
 
 /// Folds the run of the focused call, if that is open. Answers whether it was.
 pub(crate) fn fold(text: &mut TextPane, focus: Focus) -> bool {
-    let head = text.folds.runs.head_of(focus.entry).filter(|_| are_folded(text));
-    let Some(head) = head.filter(|head| text.folds.runs.open.remove(head)) else { return false };
-    text.view.focus = Some(Focus { entry: head, block: focus.block });
+    let head = text
+        .folds
+        .runs
+        .head_of(focus.entry)
+        .filter(|_| are_folded(text));
+    let Some(head) = head.filter(|head| text.folds.runs.open.remove(head)) else {
+        return false;
+    };
+    text.view.focus = Some(Focus {
+        entry: head,
+        block: focus.block,
+    });
     changed(text, head);
     true
 }
@@ -323,9 +383,15 @@ mod tests {
         let mut out = Batch::default();
         out.stubs_only = true;
         for number in 0..2_000 {
-            let mut entry = out.new_entry(Text::from(format!("a{number}").as_str()), Role::Assistant, None);
+            let mut entry = out.new_entry(
+                Text::from(format!("a{number}").as_str()),
+                Role::Assistant,
+                None,
+            );
             let body = out.prose(&format!("answer {number}"));
-            entry.blocks.push(Batch::block(Piece::of("text"), BlockKind::Text(body)));
+            entry
+                .blocks
+                .push(Batch::block(Piece::of("text"), BlockKind::Text(body)));
             out.entry(entry);
         }
         let mut transcript = Transcript::new();
@@ -335,7 +401,14 @@ mod tests {
         let (order, open) = (transcript.order().to_vec(), transcript.open_pages());
         for level in [Level::Outline, Level::Preview] {
             let mut runs = Runs::default();
-            runs.seek(order.clone(), Shows { thinking: true, intents: true }, level);
+            runs.seek(
+                order.clone(),
+                Shows {
+                    thinking: true,
+                    intents: true,
+                },
+                level,
+            );
             runs.look_on(&transcript);
             assert_eq!(transcript.open_pages(), open, "{level:?}");
         }
@@ -345,8 +418,13 @@ mod tests {
     fn a_frame_looks_at_a_portion_and_runs_cross_its_end() {
         let mut out = Batch::default();
         for number in 0..PORTION + 2 {
-            let mut entry = out.new_entry(Text::from(format!("e{number}").as_str()), Role::User, None);
-            let says = if number < PORTION - 2 { format!("{number}") } else { "the same".to_owned() };
+            let mut entry =
+                out.new_entry(Text::from(format!("e{number}").as_str()), Role::User, None);
+            let says = if number < PORTION - 2 {
+                format!("{number}")
+            } else {
+                "the same".to_owned()
+            };
             let result = ToolResult {
                 key: Text::default(),
                 tool: None,
@@ -359,8 +437,15 @@ mod tests {
                 duration_ms: None,
                 work: None,
             };
-            let stray = StrayResult { call: Text::default(), result, duplicate: false };
-            entry.blocks.push(Batch::block(Piece::of("result"), BlockKind::Result(Box::new(stray))));
+            let stray = StrayResult {
+                call: Text::default(),
+                result,
+                duplicate: false,
+            };
+            entry.blocks.push(Batch::block(
+                Piece::of("result"),
+                BlockKind::Result(Box::new(stray)),
+            ));
             out.entry(entry);
         }
         let mut transcript = Transcript::new();
@@ -368,7 +453,14 @@ mod tests {
         transcript.settle();
         let order = transcript.order().to_vec();
         let mut runs = Runs::default();
-        runs.seek(order.clone(), Shows { thinking: true, intents: true }, Level::Preview);
+        runs.seek(
+            order.clone(),
+            Shows {
+                thinking: true,
+                intents: true,
+            },
+            Level::Preview,
+        );
         assert!(!runs.look_on(&transcript) && runs.search.is_some());
         assert!(runs.look_on(&transcript) && runs.search.is_none());
         assert_eq!(runs.folded(order[PORTION - 2]), Some(&order[PORTION - 2..]));

@@ -39,17 +39,31 @@ pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Option
             Some(Vec::new())
         }
         Action::Copy(What::Json) => {
-            let items: Vec<Focus> = pieces(text, scene).iter().map(|piece| piece.focus).collect();
+            let items: Vec<Focus> = pieces(text, scene)
+                .iter()
+                .map(|piece| piece.focus)
+                .collect();
             leave(text);
-            Some(vec![Effect::CopyRecords(clipboard::origins_of(scene.session, &items))])
+            Some(vec![Effect::CopyRecords(clipboard::origins_of(
+                scene.session,
+                &items,
+            ))])
         }
         Action::Copy(_) => {
             let pieces = pieces(text, scene);
             leave(text);
-            Some(clipboard::actions::begin(text, scene, pieces, Form::Selected))
+            Some(clipboard::actions::begin(
+                text,
+                scene,
+                pieces,
+                Form::Selected,
+            ))
         }
         Action::Pipe => {
-            let items: Vec<Focus> = pieces(text, scene).iter().map(|piece| piece.focus).collect();
+            let items: Vec<Focus> = pieces(text, scene)
+                .iter()
+                .map(|piece| piece.focus)
+                .collect();
             leave(text);
             piping::open(scene, &items);
             Some(Vec::new())
@@ -66,7 +80,9 @@ fn leave(text: &mut TextPane) {
 /// The selected items from the first to the last; of those at the ends, if they are not selected as a
 /// whole, their rows.
 pub fn pieces(text: &mut TextPane, scene: &Scene<'_>) -> Vec<Piece> {
-    let Some(selection) = text.view.selection else { return Vec::new() };
+    let Some(selection) = text.view.selection else {
+        return Vec::new();
+    };
     let place = |mark: Mark| (text.sequence.place_of(mark.entry), mark.block, mark.row);
     let (first, last) = if place(selection.anchor) <= place(selection.cursor) {
         (selection.anchor, selection.cursor)
@@ -75,7 +91,10 @@ pub fn pieces(text: &mut TextPane, scene: &Scene<'_>) -> Vec<Piece> {
     };
     let (from, to) = (focus(first), focus(last));
     let items = items_between(text, scene, from, to);
-    items.into_iter().map(|item| piece(text, scene, item, (from, first.row), (to, last.row))).collect()
+    items
+        .into_iter()
+        .map(|item| piece(text, scene, item, (from, first.row), (to, last.row)))
+        .collect()
 }
 
 fn piece(
@@ -86,15 +105,24 @@ fn piece(
     last: (Focus, usize),
 ) -> Piece {
     if item != first.0 && item != last.0 {
-        return Piece { focus: item, rows: None };
+        return Piece {
+            focus: item,
+            rows: None,
+        };
     }
     let count = clipboard::actions::rows_of(text, scene, item).len();
     let from = if item == first.0 { first.1 } else { 0 };
     let to = if item == last.0 { last.1 } else { usize::MAX };
     let is_whole = from == 0 && to.saturating_add(1) >= count;
-    Piece { focus: item, rows: (!is_whole).then_some((from, to)) }
+    Piece {
+        focus: item,
+        rows: (!is_whole).then_some((from, to)),
+    }
 }
 
 fn focus(mark: Mark) -> Focus {
-    Focus { entry: mark.entry, block: mark.block }
+    Focus {
+        entry: mark.entry,
+        block: mark.block,
+    }
 }

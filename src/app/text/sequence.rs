@@ -55,7 +55,9 @@ impl Sequence {
         self.portions.clear();
         self.attached = attached_lanes(transcript);
         let are_all = self.attached.len() == transcript.lanes().len();
-        self.displaced = Displaced::of(transcript, |lane| are_all || self.attached.contains(&lane.name));
+        self.displaced = Displaced::of(transcript, |lane| {
+            are_all || self.attached.contains(&lane.name)
+        });
         let starters = starters(transcript, wanted);
         self.place_displaced(transcript, None, wanted, &starters);
         for id in transcript.order() {
@@ -85,9 +87,16 @@ impl Sequence {
 
     /// Adds a new entry at the end, if that is where it belongs. `false` if the sequence must be
     /// rebuilt.
-    pub(crate) fn append(&mut self, transcript: &Transcript, id: EntryId, wanted: &Wanted<'_>) -> bool {
+    pub(crate) fn append(
+        &mut self,
+        transcript: &Transcript,
+        id: EntryId,
+        wanted: &Wanted<'_>,
+    ) -> bool {
         if let Some(lane) = transcript.lane_at(id) {
-            let is_known = transcript.lane(lane).is_some_and(|known| known.call.is_some());
+            let is_known = transcript
+                .lane(lane)
+                .is_some_and(|known| known.call.is_some());
             if is_known && !self.attached.contains(lane) {
                 return false;
             }
@@ -113,17 +122,26 @@ impl Sequence {
 
     /// Entries of attached lanes stand under their calls, not in file order.
     fn is_in_place(&self, transcript: &Transcript, id: EntryId) -> bool {
-        transcript.lane_at(id).is_none_or(|lane| !self.attached.contains(lane) && !self.displaced.holds(lane))
+        transcript
+            .lane_at(id)
+            .is_none_or(|lane| !self.attached.contains(lane) && !self.displaced.holds(lane))
     }
 
     fn place(&mut self, transcript: &Transcript, id: EntryId) {
-        let Ok(place) = u32::try_from(self.order.len()) else { return };
+        let Ok(place) = u32::try_from(self.order.len()) else {
+            return;
+        };
         if self.places.len() <= id.index() {
             self.places.resize(id.index() + 1, NOWHERE);
         }
-        if let Some(known) = self.places.get_mut(id.index()).filter(|known| **known == NOWHERE) {
+        if let Some(known) = self
+            .places
+            .get_mut(id.index())
+            .filter(|known| **known == NOWHERE)
+        {
             *known = place;
-            self.portions.set(self.order.len(), transcript.blocks_of(id));
+            self.portions
+                .set(self.order.len(), transcript.blocks_of(id));
             self.order.push(id);
         }
     }
@@ -144,8 +162,13 @@ impl Sequence {
         if depth >= MAX_DEPTH || !starters.contains(&id) || !(is_shown || wanted.filter.is_some()) {
             return;
         }
-        let Some(entry) = transcript.get(id) else { return };
-        for lane in entry.calls().flat_map(|call| transcript.lanes_begun(id, &call.key)) {
+        let Some(entry) = transcript.get(id) else {
+            return;
+        };
+        for lane in entry
+            .calls()
+            .flat_map(|call| transcript.lanes_begun(id, &call.key))
+        {
             if !wanted.opens(&lane.name) {
                 continue;
             }
@@ -164,7 +187,11 @@ impl Sequence {
 
     /// Where an entry stands.
     pub fn place_of(&self, id: EntryId) -> Option<usize> {
-        let place = self.places.get(id.index()).copied().filter(|place| *place != NOWHERE)?;
+        let place = self
+            .places
+            .get(id.index())
+            .copied()
+            .filter(|place| *place != NOWHERE)?;
         usize::try_from(place).ok()
     }
 
@@ -176,7 +203,12 @@ impl Sequence {
     /// The nearest entry before a place, else behind it, that another sequence shows too.
     pub(crate) fn nearest_shown(&self, place: usize, other: &Self) -> Option<EntryId> {
         let (before, behind) = self.order.split_at_checked(place)?;
-        before.iter().rev().chain(behind).copied().find(|id| other.place_of(*id).is_some())
+        before
+            .iter()
+            .rev()
+            .chain(behind)
+            .copied()
+            .find(|id| other.place_of(*id).is_some())
     }
 
     /// In which portions the visible entries are laid out.
@@ -202,7 +234,9 @@ impl Wanted<'_> {
 
     /// Whether an entry is of a folded helper, and not its head.
     fn folds_helper(&self, transcript: &Transcript, id: EntryId) -> bool {
-        let lane = transcript.lane_at(id).and_then(|lane| transcript.lane(lane));
+        let lane = transcript
+            .lane_at(id)
+            .and_then(|lane| transcript.lane(lane));
         let folded = lane.filter(|lane| lane.is_helper && !self.open_lanes.contains(&lane.name));
         folded.is_some_and(|lane| {
             transcript.caller(lane).is_none() && helper_headed_by(transcript, id).is_none()
@@ -210,32 +244,46 @@ impl Wanted<'_> {
     }
 
     fn shows(&self, transcript: &Transcript, id: EntryId) -> bool {
-        let is_filtered = self.filter.is_some_and(|filter| filter.blocks(id).is_empty());
-        let is_said = self.level != Level::Prompts || transcript.is_spoken_to(transcript.lane_at(id));
+        let is_filtered = self
+            .filter
+            .is_some_and(|filter| filter.blocks(id).is_empty());
+        let is_said =
+            self.level != Level::Prompts || transcript.is_spoken_to(transcript.lane_at(id));
         let is_in_run = runs::fold_at(self.level) && self.runs.hide(id);
         let is_folded = self.filter.is_none() && (is_in_run || self.folds_helper(transcript, id));
         !is_filtered
             && !is_folded
             && is_said
-            && transcript.marks(id).is_some_and(|marks| shows(marks, self.level))
+            && transcript
+                .marks(id)
+                .is_some_and(|marks| shows(marks, self.level))
     }
 }
 
 /// Whether an entry was not read from the file of the session's first one.
 fn is_known_elsewhere(transcript: &Transcript, id: EntryId) -> bool {
     let file = |id: EntryId| transcript.get(id).map(|entry| entry.origin.file);
-    transcript.order().first().is_some_and(|first| file(*first) != file(id))
+    transcript
+        .order()
+        .first()
+        .is_some_and(|first| file(*first) != file(id))
 }
 
 /// Lanes whose calls are in the transcript. All others are shown in file order: nothing hides.
 fn attached_lanes(transcript: &Transcript) -> HashSet<Name> {
-    let attached = transcript.lanes().iter().filter(|lane| transcript.caller(lane).is_some());
+    let attached = transcript
+        .lanes()
+        .iter()
+        .filter(|lane| transcript.caller(lane).is_some());
     attached.map(|lane| lane.name.clone()).collect()
 }
 
 /// Entries with calls that started sub-agents which are shown under them.
 fn starters(transcript: &Transcript, wanted: &Wanted<'_>) -> HashSet<EntryId> {
-    let shown = transcript.lanes().iter().filter(|lane| wanted.opens(&lane.name));
+    let shown = transcript
+        .lanes()
+        .iter()
+        .filter(|lane| wanted.opens(&lane.name));
     shown.filter_map(|lane| transcript.caller(lane)).collect()
 }
 

@@ -64,21 +64,32 @@ impl Marks {
 
     /// The greatest mark of some places, once it is settled.
     fn greatest(&self, places: Range<usize>) -> Mark {
-        let [first, last] =
-            [places.start, places.end].map(|end| self.list.partition_point(|(place, _)| *place < end));
+        let [first, last] = [places.start, places.end]
+            .map(|end| self.list.partition_point(|(place, _)| *place < end));
         let whole = first.div_ceil(RUN)..last / RUN;
         if whole.is_empty() {
             return greatest(self.list.get(first..last).unwrap_or_default());
         }
         let before = greatest(self.list.get(first..whole.start * RUN).unwrap_or_default());
         let after = greatest(self.list.get(whole.end * RUN..last).unwrap_or_default());
-        let within = self.tops.get(whole).into_iter().flatten().copied().max().unwrap_or_default();
+        let within = self
+            .tops
+            .get(whole)
+            .into_iter()
+            .flatten()
+            .copied()
+            .max()
+            .unwrap_or_default();
         before.max(within).max(after)
     }
 }
 
 fn greatest(marks: &[(usize, Mark)]) -> Mark {
-    marks.iter().map(|(_, mark)| *mark).max().unwrap_or_default()
+    marks
+        .iter()
+        .map(|(_, mark)| *mark)
+        .max()
+        .unwrap_or_default()
 }
 
 /// Marks of all visible entries by place.
@@ -97,25 +108,41 @@ pub struct Spine {
 impl Spine {
     /// Collects what the entries of a sequence stand for by themselves.
     pub(crate) fn rebuild(&mut self, transcript: &Transcript, sequence: &Sequence) {
-        let marks = sequence.order().iter().enumerate().filter_map(|(place, id)| {
-            let mark = mark_of(&transcript.glance(*id)?);
-            (mark != Mark::None).then_some((place, mark))
-        });
-        self.own = Marks { list: marks.collect(), tops: Vec::new() };
+        let marks = sequence
+            .order()
+            .iter()
+            .enumerate()
+            .filter_map(|(place, id)| {
+                let mark = mark_of(&transcript.glance(*id)?);
+                (mark != Mark::None).then_some((place, mark))
+            });
+        self.own = Marks {
+            list: marks.collect(),
+            tops: Vec::new(),
+        };
     }
 
     /// Notes an entry that is new or has changed. Costs little if it stands near the end.
     pub(crate) fn note(&mut self, transcript: &Transcript, id: EntryId, place: usize) {
-        let mark = transcript.glance(id).as_ref().map(mark_of).unwrap_or_default();
+        let mark = transcript
+            .glance(id)
+            .as_ref()
+            .map(mark_of)
+            .unwrap_or_default();
         self.own.set(place, mark);
     }
 
     /// Marks entries for more than what they are by themselves. The greatest mark counts.
     pub(crate) fn mark(&mut self, sequence: &Sequence, marked: Vec<(EntryId, Mark)>) {
-        let mut list: Vec<_> =
-            marked.into_iter().filter_map(|(id, mark)| Some((sequence.place_of(id)?, mark))).collect();
+        let mut list: Vec<_> = marked
+            .into_iter()
+            .filter_map(|(id, mark)| Some((sequence.place_of(id)?, mark)))
+            .collect();
         list.sort_unstable();
-        self.special = Marks { list, tops: Vec::new() };
+        self.special = Marks {
+            list,
+            tops: Vec::new(),
+        };
     }
 
     /// Spreads the marks over a column. Each cell has its share of the rows, and the entries that begin there.
@@ -131,10 +158,18 @@ impl Spine {
         let mut first = 0;
         self.cells.clear();
         for cell in 1..=cells {
-            let end = if cell < cells { begins_at((cell * total).div_ceil(cells)) } else { usize::MAX };
+            let end = if cell < cells {
+                begins_at((cell * total).div_ceil(cells))
+            } else {
+                usize::MAX
+            };
             let places = first..end;
             first = end;
-            self.cells.push(self.own.greatest(places.clone()).max(self.special.greatest(places)));
+            self.cells.push(
+                self.own
+                    .greatest(places.clone())
+                    .max(self.special.greatest(places)),
+            );
         }
     }
 }
@@ -152,7 +187,9 @@ fn mark_of(glance: &Glance) -> Mark {
 /// The cell of a row, of all rows in a column.
 pub(crate) fn cell_of(row: u64, total: u64, height: usize) -> usize {
     let cell = row.saturating_mul(height as u64) / total.max(1);
-    usize::try_from(cell).unwrap_or(usize::MAX).min(height.saturating_sub(1))
+    usize::try_from(cell)
+        .unwrap_or(usize::MAX)
+        .min(height.saturating_sub(1))
 }
 
 #[cfg(test)]
@@ -200,7 +237,10 @@ mod tests {
     #[test]
     fn one_place_may_have_several_marks() {
         let list = vec![(3, Mark::Hit), (3, Mark::Marked), (4, Mark::Hit)];
-        let mut marks = Marks { list, tops: Vec::new() };
+        let mut marks = Marks {
+            list,
+            tops: Vec::new(),
+        };
         marks.settle();
         assert_eq!(
             [0..3, 3..4, 4..9].map(|places| marks.greatest(places)),

@@ -47,9 +47,19 @@ impl Anchor {
     #[must_use]
     pub(crate) fn look_up(self, lookup: &Lookup<'_>) -> Self {
         match self {
-            Self::Row { entry, block, row, node, line } => {
-                lookup.entry(entry).map_or(Self::Tail, |entry| Self::Row { entry, block, row, node, line })
-            }
+            Self::Row {
+                entry,
+                block,
+                row,
+                node,
+                line,
+            } => lookup.entry(entry).map_or(Self::Tail, |entry| Self::Row {
+                entry,
+                block,
+                row,
+                node,
+                line,
+            }),
             Self::Tail => Self::Tail,
         }
     }
@@ -103,7 +113,10 @@ impl Line {
     }
 
     fn spot(&self) -> Spot {
-        Spot { place: self.place, row: self.row }
+        Spot {
+            place: self.place,
+            row: self.row,
+        }
     }
 }
 
@@ -136,22 +149,36 @@ impl Viewport {
     /// The same rows and the same item in another transcript of the session.
     pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
         let held = self.anchor.look_up(lookup);
-        self.anchor = if held == Anchor::Tail { self.beside_anchor(lookup) } else { held };
+        self.anchor = if held == Anchor::Tail {
+            self.beside_anchor(lookup)
+        } else {
+            held
+        };
         self.unclamped = None;
         self.focus = self.focus.and_then(|focus| lookup.block(focus));
-        self.selection = self.selection.and_then(|selection| selection.look_up(lookup));
+        self.selection = self
+            .selection
+            .and_then(|selection| selection.look_up(lookup));
         self.lines.clear();
     }
 
     /// The row in sight nearest to the one that holds the window, whose entry is in another transcript of the session.
     fn beside_anchor(&self, lookup: &Lookup<'_>) -> Anchor {
-        let Anchor::Row { line: held, .. } = self.anchor else { return Anchor::Tail };
+        let Anchor::Row { line: held, .. } = self.anchor else {
+            return Anchor::Tail;
+        };
         let mut lines: Vec<(usize, &Line)> = self.lines.iter().enumerate().collect();
         lines.sort_by_key(|(line, _)| line.abs_diff(held));
         let there = lines.into_iter().find_map(|(line, shown)| {
             let (block, row) = within_block(&shown.rows, shown.row);
             let node = nodes::first_row_of(&shown.rows, shown.row);
-            Some(Anchor::Row { entry: lookup.entry(shown.entry)?, block, row, node, line })
+            Some(Anchor::Row {
+                entry: lookup.entry(shown.entry)?,
+                block,
+                row,
+                node,
+                line,
+            })
         });
         there.unwrap_or_default()
     }
@@ -165,7 +192,9 @@ impl Viewport {
     pub fn ask(&mut self, motion: Motion) {
         // The wheel may turn a thousand times between two frames.
         match (self.motions.last_mut(), motion) {
-            (Some(Motion::Lines(lines)), Motion::Lines(more)) if lines.signum() == more.signum() => {
+            (Some(Motion::Lines(lines)), Motion::Lines(more))
+                if lines.signum() == more.signum() =>
+            {
                 *lines = lines.saturating_add(more);
             }
             _ => self.motions.push(motion),
@@ -190,13 +219,22 @@ impl Viewport {
     /// Holds what is read in its place, although the window follows: a fold of the reader's is to open
     /// below its head. Following goes on if the end stays in sight.
     pub fn hold(&mut self) {
-        let head = self.lines.iter().position(|line| focus_of(line) == self.focus);
+        let head = self
+            .lines
+            .iter()
+            .position(|line| focus_of(line) == self.focus);
         if let Some((line, shown)) = head.and_then(|line| Some((line, self.lines.get(line)?)))
             && self.follows()
         {
             let (block, row) = within_block(&shown.rows, shown.row);
             let node = nodes::first_row_of(&shown.rows, shown.row);
-            self.anchor = Anchor::Row { entry: shown.entry, block, row, node, line };
+            self.anchor = Anchor::Row {
+                entry: shown.entry,
+                block,
+                row,
+                node,
+                line,
+            };
             self.would_follow = true;
         }
     }
@@ -230,7 +268,11 @@ impl Viewport {
 
     /// Rows came that were being read: what the end had moved stands again where it stood.
     pub(crate) fn restore_place(&mut self) {
-        if let Some((before, _)) = self.unclamped.take().filter(|(_, since)| *since == self.anchor) {
+        if let Some((before, _)) = self
+            .unclamped
+            .take()
+            .filter(|(_, since)| *since == self.anchor)
+        {
             self.anchor = before;
         }
     }
@@ -245,7 +287,13 @@ impl Viewport {
         }
         let wanted = match self.anchor {
             Anchor::Tail => None,
-            Anchor::Row { entry, block, row, node, line } => {
+            Anchor::Row {
+                entry,
+                block,
+                row,
+                node,
+                line,
+            } => {
                 // A window that has become lower keeps its anchor in sight.
                 let spot = nodes::spot_of(rows, Focus { entry, block }, node);
                 spot.or_else(|| spot_of(rows, Focus { entry, block }, row))
@@ -271,20 +319,30 @@ impl Viewport {
         self.lines.clear();
         let mut first = top.row;
         for place in top.place..rows.len() {
-            let Some(Focus { entry, .. }) = rows.start(place) else { break };
+            let Some(Focus { entry, .. }) = rows.start(place) else {
+                break;
+            };
             let laid = rows.rows(place);
             for row in first..laid.len() {
                 if self.lines.len() == height {
                     return;
                 }
-                self.lines.push(Line { entry, place, rows: Arc::clone(&laid), row });
+                self.lines.push(Line {
+                    entry,
+                    place,
+                    rows: Arc::clone(&laid),
+                    row,
+                });
             }
             first = 0;
         }
     }
 
     fn fill_from_end(&mut self, rows: &mut dyn Rows, height: usize) {
-        let end = Spot { place: rows.len(), row: 0 };
+        let end = Spot {
+            place: rows.len(),
+            row: 0,
+        };
         if let Some(top) = walk_up(rows, end, height) {
             self.fill_down(rows, top, height);
         }
@@ -302,8 +360,14 @@ impl Viewport {
             Motion::HalfPages(by) => {
                 let half = isize::try_from(height / 2).unwrap_or(1).max(1);
                 // A page keeps two lines of the last one in sight.
-                let whole = isize::try_from(height.saturating_sub(2)).unwrap_or(1).max(1);
-                let lines = if by % 2 == 0 { by / 2 * whole } else { by * half };
+                let whole = isize::try_from(height.saturating_sub(2))
+                    .unwrap_or(1)
+                    .max(1);
+                let lines = if by % 2 == 0 {
+                    by / 2 * whole
+                } else {
+                    by * half
+                };
                 self.scroll(lines, rows, height);
                 self.focus_in_window(0);
             }
@@ -326,7 +390,9 @@ impl Viewport {
     }
 
     fn scroll(&mut self, by: isize, rows: &mut dyn Rows, height: usize) {
-        let Some(top) = self.lines.first().map(Line::spot) else { return };
+        let Some(top) = self.lines.first().map(Line::spot) else {
+            return;
+        };
         let target = if by < 0 {
             walk_up(rows, top, by.unsigned_abs())
         } else {
@@ -341,16 +407,29 @@ impl Viewport {
 
     /// A jump: the item stands a quarter from the top, so that what led to it is in sight.
     fn show(&mut self, focus: Focus, row: Option<usize>, rows: &mut dyn Rows, height: usize) {
-        let Some((start, end)) = extent(rows, focus) else { return };
+        let Some((start, end)) = extent(rows, focus) else {
+            return;
+        };
         self.focus = Some(focus);
-        let target = Spot { row: (start.row + row.unwrap_or(0)).min(end.row), ..start };
+        let target = Spot {
+            row: (start.row + row.unwrap_or(0)).min(end.row),
+            ..start
+        };
         let in_sight: Vec<Spot> = self.lines.iter().map(Line::spot).collect();
         let shows_all = in_sight.contains(&target) && (row.is_some() || in_sight.contains(&end));
         if shows_all {
             self.anchor_to_window(rows);
             return;
         }
-        self.anchor_at(rows, target, if target.row == 0 && target.place == 0 { 0 } else { height / 4 });
+        self.anchor_at(
+            rows,
+            target,
+            if target.row == 0 && target.place == 0 {
+                0
+            } else {
+                height / 4
+            },
+        );
         self.fill(rows, height);
         self.anchor_to_window(rows);
     }
@@ -358,24 +437,43 @@ impl Viewport {
     // === anchors ===
 
     fn ends_with(&self, rows: &mut dyn Rows) -> bool {
-        let Some(last) = self.lines.last() else { return true };
+        let Some(last) = self.lines.last() else {
+            return true;
+        };
         last.row + 1 == last.rows.len()
             && (last.place + 1..rows.len()).all(|below| rows.rows(below).is_empty())
     }
 
     fn anchor_at(&mut self, rows: &mut dyn Rows, spot: Spot, line: usize) {
-        let Some(Focus { entry, block }) = rows.start(spot.place) else { return };
+        let Some(Focus { entry, block }) = rows.start(spot.place) else {
+            return;
+        };
         let laid = rows.rows(spot.place);
-        let (block, row) = if laid.is_empty() { (block, 0) } else { within_block(&laid, spot.row) };
+        let (block, row) = if laid.is_empty() {
+            (block, 0)
+        } else {
+            within_block(&laid, spot.row)
+        };
         let node = nodes::first_row_of(&laid, spot.row);
-        self.anchor = Anchor::Row { entry, block, row, node, line };
+        self.anchor = Anchor::Row {
+            entry,
+            block,
+            row,
+            node,
+            line,
+        };
     }
 
     /// Anchors to what is being read: the focused item if its head is in sight, else the top line.
     fn anchor_to_window(&mut self, rows: &mut dyn Rows) {
-        let head = self.lines.iter().position(|line| focus_of(line) == self.focus && self.focus.is_some());
+        let head = self
+            .lines
+            .iter()
+            .position(|line| focus_of(line) == self.focus && self.focus.is_some());
         let line = self.line_of_node().or(head).unwrap_or(0);
-        let Some(spot) = self.lines.get(line).map(Line::spot) else { return };
+        let Some(spot) = self.lines.get(line).map(Line::spot) else {
+            return;
+        };
         self.anchor_at(rows, spot, line);
     }
 
@@ -388,11 +486,20 @@ impl Viewport {
 
     /// Focuses the item whose head is nearest to a line, unless the focus is in sight.
     fn focus_in_window(&mut self, near: usize) {
-        let is_in_sight = self.lines.iter().any(|line| self.focus.is_some() && focus_of(line) == self.focus);
+        let is_in_sight = self
+            .lines
+            .iter()
+            .any(|line| self.focus.is_some() && focus_of(line) == self.focus);
         if !is_in_sight {
             let is_head = |row: &Row| row.kind != RowKind::Body && !row.kind.is_between();
-            let heads = self.lines.iter().enumerate().filter(|(_, line)| line.row().is_some_and(is_head));
-            let nearest = heads.min_by_key(|(place, _)| place.abs_diff(near)).map(|(_, line)| line);
+            let heads = self
+                .lines
+                .iter()
+                .enumerate()
+                .filter(|(_, line)| line.row().is_some_and(is_head));
+            let nearest = heads
+                .min_by_key(|(place, _)| place.abs_diff(near))
+                .map(|(_, line)| line);
             self.focus = nearest.or(self.lines.first()).and_then(focus_of);
         }
     }
@@ -422,7 +529,10 @@ impl Viewport {
 
 /// The item that a line belongs to.
 pub fn focus_of(line: &Line) -> Option<Focus> {
-    Some(Focus { entry: line.entry, block: line.row()?.block })
+    Some(Focus {
+        entry: line.entry,
+        block: line.row()?.block,
+    })
 }
 
 #[cfg(test)]

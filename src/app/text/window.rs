@@ -17,12 +17,18 @@ use crate::render::row::{Level, Look, Times};
 
 /// Fills the window; what is new and in sight is no longer unseen.
 pub fn fill(text: &mut TextPane, scene: &Scene<'_>, frame: Frame) {
-    with_layouts(text, scene, frame, |layouts, view| view.arrange(layouts, usize::from(frame.lines())));
+    with_layouts(text, scene, frame, |layouts, view| {
+        view.arrange(layouts, usize::from(frame.lines()));
+    });
     text.note_tail(&scene.session.transcript);
     if text.view.is_at_end {
         (text.unseen, text.places.tail.grown) = (0, None);
     }
-    let last = text.view.lines.last().and_then(|line| text.sequence.place_of(line.entry));
+    let last = text
+        .view
+        .lines
+        .last()
+        .and_then(|line| text.sequence.place_of(line.entry));
     if let Some(last) = last {
         let has_grown = text.places.tail.grown.is_some()
             && text.places.tail.grown == text.sequence.order().last().copied();
@@ -41,7 +47,8 @@ pub fn with_layouts<T>(
     let width = frame.text();
     let transcript = &scene.session.transcript;
     let surroundings = (width, scene.screen.size.1, transcript.has_times());
-    text.cache.fit(surroundings, transcript.meta().root.as_ref());
+    text.cache
+        .fit(surroundings, transcript.meta().root.as_ref());
     let mut layouts = Layouts {
         transcript: &scene.session.transcript,
         awaited: Awaited::of(&scene.session.transcript),
@@ -94,7 +101,9 @@ pub(crate) fn refresh_sequence(text: &mut TextPane, scene: &mut Scene<'_>) {
         before = Some(rebuild(text, scene));
     }
     if begins {
-        text.folds.runs.seek(text.sequence.order().to_vec(), text.shows, text.level);
+        text.folds
+            .runs
+            .seek(text.sequence.order().to_vec(), text.shows, text.level);
     }
     if seeks_runs && text.folds.runs.look_on(&scene.session.transcript) {
         let unfolded = rebuild(text, scene);
@@ -104,9 +113,14 @@ pub(crate) fn refresh_sequence(text: &mut TextPane, scene: &mut Scene<'_>) {
     text.stale.spine = true;
     keep_place(text, scene, &before);
     news::place(text, scene);
-    let rows = text.sequence.order().iter().map(|id| rows_of(&scene.session.transcript, *id, text.level));
+    let rows = text
+        .sequence
+        .order()
+        .iter()
+        .map(|id| rows_of(&scene.session.transcript, *id, text.level));
     text.heights.reset(rows);
-    text.spine.rebuild(&scene.session.transcript, &text.sequence);
+    text.spine
+        .rebuild(&scene.session.transcript, &text.sequence);
 }
 
 /// Answers what it was before.
@@ -129,24 +143,38 @@ fn rebuild(text: &mut TextPane, scene: &Scene<'_>) -> Sequence {
 fn keep_place(text: &mut TextPane, scene: &Scene<'_>, before: &Sequence) {
     let folds_runs = runs::are_folded(text);
     let instead_of = |id: EntryId| {
-        let place = before.place_of(id).filter(|_| text.sequence.place_of(id).is_none())?;
+        let place = before
+            .place_of(id)
+            .filter(|_| text.sequence.place_of(id).is_none())?;
         if let Some(entry) = text.folds.runs.hidden_by(id).filter(|_| folds_runs) {
             return Some(Focus { entry, block: 0 });
         }
         let entry = scene.session.transcript.get(id)?;
         let starter = starter(&scene.session.transcript, entry);
-        if let Some(starter) = starter.filter(|focus| text.sequence.place_of(focus.entry).is_some()) {
+        if let Some(starter) = starter.filter(|focus| text.sequence.place_of(focus.entry).is_some())
+        {
             return Some(starter);
         }
         let nearest = before.nearest_shown(place, &text.sequence)?;
         let blocks = &scene.session.transcript.get(nearest)?.blocks;
-        let text = blocks.iter().position(|block| matches!(block.kind, BlockKind::Text(_)));
-        Some(Focus { entry: nearest, block: text.unwrap_or(0) })
+        let text = blocks
+            .iter()
+            .position(|block| matches!(block.kind, BlockKind::Text(_)));
+        Some(Focus {
+            entry: nearest,
+            block: text.unwrap_or(0),
+        })
     };
     if let Anchor::Row { entry, line, .. } = text.view.anchor
         && let Some(Focus { entry, block }) = instead_of(entry)
     {
-        text.view.anchor = Anchor::Row { entry, block, row: 0, node: None, line };
+        text.view.anchor = Anchor::Row {
+            entry,
+            block,
+            row: 0,
+            node: None,
+            line,
+        };
     }
     if let Some(focus) = text.view.focus.and_then(|focus| instead_of(focus.entry)) {
         text.view.focus = Some(focus);
@@ -170,7 +198,13 @@ fn row_of(text: &TextPane, line: &Line) -> u64 {
 
 /// How far down the window's last line is, in percent.
 pub fn percent(text: &TextPane) -> u64 {
-    let Some(last) = text.view.lines.last() else { return 100 };
+    let Some(last) = text.view.lines.last() else {
+        return 100;
+    };
     let row = row_of(text, last) + 1;
-    if text.view.is_at_end { 100 } else { (row * 100 / text.heights.total().max(1)).min(99) }
+    if text.view.is_at_end {
+        100
+    } else {
+        (row * 100 / text.heights.total().max(1)).min(99)
+    }
 }

@@ -22,7 +22,12 @@ pub struct Wrapping {
 
 impl Default for Wrapping {
     fn default() -> Self {
-        Self { sideways: None, numbers: Numbers::None, lanes: true, rulers: true }
+        Self {
+            sideways: None,
+            numbers: Numbers::None,
+            lanes: true,
+            rulers: true,
+        }
     }
 }
 
@@ -53,7 +58,11 @@ impl Numbers {
 
     /// The number beside a block of an entry.
     pub(crate) fn of(self, entry: &Entry, block: usize) -> u64 {
-        let bodies = entry.blocks.get(block).map(|block| block.kind.bodies()).unwrap_or_default();
+        let bodies = entry
+            .blocks
+            .get(block)
+            .map(|block| block.kind.bodies())
+            .unwrap_or_default();
         let origin = bodies.first().map_or(entry.origin, |body| body.from);
         match self {
             Self::Bytes => origin.at,
@@ -81,6 +90,8 @@ impl Numbers {
 
     /// The kind of this name.
     pub fn named(name: &str) -> Option<Self> {
-        [Self::None, Self::Lines, Self::Bytes].into_iter().find(|numbers| numbers.word() == name)
+        [Self::None, Self::Lines, Self::Bytes]
+            .into_iter()
+            .find(|numbers| numbers.word() == name)
     }
 }

@@ -84,7 +84,11 @@ impl SidePane for Views {
 /// Asks for bodies that are on disk, so many entries at once.
 fn read(text: &mut TextPane, scene: &Scene<'_>, entries: &[EntryId]) -> Option<Effect> {
     let mut paging = Paging::default();
-    let unasked: Vec<EntryId> = entries.iter().copied().filter(|id| !text.asked.has(*id)).collect();
+    let unasked: Vec<EntryId> = entries
+        .iter()
+        .copied()
+        .filter(|id| !text.asked.has(*id))
+        .collect();
     for id in unasked.into_iter().take(READ_AT_ONCE) {
         if let Some(entry) = scene.session.transcript.get(id) {
             paging.other(&mut text.asked, (id, entry), None);
@@ -124,7 +128,12 @@ fn close(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
 }
 
 /// Opens the pages that were open before one was opened, or left, by mistake.
-pub(crate) fn stand(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>, standing: Standing) {
+pub(crate) fn stand(
+    views: &mut Views,
+    text: &mut TextPane,
+    scene: &mut Scene<'_>,
+    standing: Standing,
+) {
     (views.stack, views.lanes) = (standing.stack, standing.lanes);
     views.agreed = None;
     if views.stack.is_empty() {
@@ -188,7 +197,10 @@ pub(crate) fn press(
     is_double: bool,
 ) {
     let row = line.checked_sub(1 + views.sheet.heads.len());
-    let Some(number) = row.and_then(|row| views.sheet.rows.get(row)).map(|row| row.number) else {
+    let Some(number) = row
+        .and_then(|row| views.sheet.rows.get(row))
+        .map(|row| row.number)
+    else {
         return;
     };
     scene.asks.push(Ask::Focus(Pane::View));
@@ -212,7 +224,10 @@ fn enter(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
             }
             go(text, scene, target);
             if is_hit {
-                text.find.sought = Some(Sought { block: Some((target, Edge::First)), steps: 0 });
+                text.find.sought = Some(Sought {
+                    block: Some((target, Edge::First)),
+                    steps: 0,
+                });
             }
         }
         None => scene.say("this leads nowhere"),
@@ -222,7 +237,8 @@ fn enter(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
 /// Moves the reader to what the chosen row names. Only the sub-agent that this leads to is opened for it, not
 /// all that were passed.
 fn lead(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
-    let Some(target) = with_page(views, text, scene, |page, scene| page.target(scene)).flatten() else {
+    let Some(target) = with_page(views, text, scene, |page, scene| page.target(scene)).flatten()
+    else {
         return;
     };
     if text.view.focus == Some(target) {

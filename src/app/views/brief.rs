@@ -90,7 +90,8 @@ impl Brief {
         if self.made.replace(made) == Some(made) {
             return;
         }
-        let answer = last_answer(scene.transcript).and_then(|id| Some((id, scene.transcript.get(id)?)));
+        let answer =
+            last_answer(scene.transcript).and_then(|id| Some((id, scene.transcript.get(id)?)));
         let said = answer.map(|(id, entry)| (id, quoted(entry, QUOTED, &mut as_is)));
         let sources = Sources {
             transcript: scene.transcript,
@@ -101,7 +102,11 @@ impl Brief {
             is_over,
         };
         let section = |section: Section| {
-            let most = if self.opened.contains(&section) { usize::MAX } else { scene.height };
+            let most = if self.opened.contains(&section) {
+                usize::MAX
+            } else {
+                scene.height
+            };
             let (rows, all) = sources.first(section, most);
             (section, rows, all)
         };
@@ -114,7 +119,11 @@ impl Brief {
         let most = self.most_rows();
         let mut keys = Vec::new();
         for (section, _, all) in &self.sections {
-            let shown = if self.opened.contains(section) || *all <= most { *all } else { most - 1 };
+            let shown = if self.opened.contains(section) || *all <= most {
+                *all
+            } else {
+                most - 1
+            };
             keys.extend((0..shown).map(|number| Key::Row(*section, number)));
             keys.extend((shown < *all).then_some(Key::More(*section)));
         }
@@ -129,14 +138,25 @@ impl Brief {
     fn most_rows(&self) -> usize {
         let height = self.made.map_or(0, |made| made.height);
         let answer = self.answer.as_ref().map_or(0, |(_, lines)| lines.len() + 1);
-        let lines = |most: usize| self.sections.iter().map(|(.., all)| (*all).min(most)).sum::<usize>();
+        let lines = |most: usize| {
+            self.sections
+                .iter()
+                .map(|(.., all)| (*all).min(most))
+                .sum::<usize>()
+        };
         let few = (height / LINES_A_ROW).clamp(ROWS.0, ROWS.1);
-        let all = (few + 1..height).take_while(|most| lines(*most) + answer < height).last();
+        let all = (few + 1..height)
+            .take_while(|most| lines(*most) + answer < height)
+            .last();
         all.unwrap_or(few)
     }
 
     fn row(&self, section: Section, number: usize) -> Option<&BriefRow> {
-        self.sections.iter().find(|(of, ..)| *of == section)?.1.get(number)
+        self.sections
+            .iter()
+            .find(|(of, ..)| *of == section)?
+            .1
+            .get(number)
     }
 
     fn entry(&self, key: Key) -> Option<EntryId> {
@@ -153,7 +173,9 @@ impl Brief {
         let room = scene.columns().saturating_sub(LABEL + 1).max(1);
         match key {
             Key::Row(section, number) => {
-                let Some(row) = self.row(section, number) else { return Line::default() };
+                let Some(row) = self.row(section, number) else {
+                    return Line::default();
+                };
                 let label = label(if number == 0 { section.word() } else { "" });
                 let lead = section.lead(number);
                 let room = room.saturating_sub(lead.len());
@@ -162,12 +184,19 @@ impl Brief {
                 Line::from(spans)
             }
             Key::More(section) => {
-                let all = self.sections.iter().find(|(of, ..)| *of == section).map_or(0, |(.., all)| *all);
+                let all = self
+                    .sections
+                    .iter()
+                    .find(|(of, ..)| *of == section)
+                    .map_or(0, |(.., all)| *all);
                 let words = format!("+ {} more", (all + 1).saturating_sub(self.most_rows()));
                 Line::from(vec![label(""), Span::styled(words, theme.dim)])
             }
             Key::Answer(number) => {
-                let line = self.answer.as_ref().and_then(|(_, lines)| lines.get(number));
+                let line = self
+                    .answer
+                    .as_ref()
+                    .and_then(|(_, lines)| lines.get(number));
                 let mut spans = vec![label(if number == 0 { "answer" } else { "" })];
                 spans.extend(line.map(|line| line.spans.clone()).unwrap_or_default());
                 Line::from(spans)
@@ -189,20 +218,35 @@ fn title(scene: &PageScene<'_>) -> Vec<Span<'static>> {
         times.started.map(Timestamp::date_and_clock),
         times.work_ms.map(|ms| format!("{} of work", duration(ms))),
     ];
-    let words = parts.into_iter().flatten().collect::<Vec<_>>().join(&format!(" {dot} "));
-    vec![Span::raw("BRIEF"), Span::styled(format!("  {words}"), scene.theme.dim)]
+    let words = parts
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(&format!(" {dot} "));
+    vec![
+        Span::raw("BRIEF"),
+        Span::styled(format!("  {words}"), scene.theme.dim),
+    ]
 }
 
 /// The answer as rows, without what only the text pane knows of them.
 fn lines_of(scene: &PageScene<'_>, text: &str) -> Vec<Line<'static>> {
     let room = scene.columns().saturating_sub(LABEL + 1).max(1);
     let width = u16::try_from(room).unwrap_or(u16::MAX);
-    let look = Look { times: row::Times::None, ..Look::full(width, scene.theme, scene.colours) };
+    let look = Look {
+        times: row::Times::None,
+        ..Look::full(width, scene.theme, scene.colours)
+    };
     let rows = markdown::rows(text, Manner::Prose, room, ANSWER, &look);
     rows.into_iter().map(|row| row.line).collect()
 }
 
-fn row_spans(scene: &PageScene<'_>, section: Section, row: &BriefRow, room: usize) -> Vec<Span<'static>> {
+fn row_spans(
+    scene: &PageScene<'_>,
+    section: Section,
+    row: &BriefRow,
+    room: usize,
+) -> Vec<Span<'static>> {
     let theme = scene.theme;
     let cut = theme.glyphs().cut;
     let style = match (section, row.tone) {
@@ -216,11 +260,19 @@ fn row_spans(scene: &PageScene<'_>, section: Section, row: &BriefRow, room: usiz
         let end = wrap::width(&row.end).min(room / 2);
         let mut spans = wrap::fit(&[Span::styled(row.text.clone(), style)], room - end, cut);
         let rest = room.saturating_sub(wrap::width_of(&spans));
-        spans.extend(wrap::fit(&[Span::styled(row.end.clone(), style)], rest, cut));
+        spans.extend(wrap::fit(
+            &[Span::styled(row.end.clone(), style)],
+            rest,
+            cut,
+        ));
         return spans;
     }
     // Of a path the middle goes first, so that its figures are seen.
-    let beside = if row.text.is_empty() { 0 } else { wrap::width(&row.text) + 2 };
+    let beside = if row.text.is_empty() {
+        0
+    } else {
+        wrap::width(&row.text) + 2
+    };
     let code = match section {
         Section::Files => wrap::fit_path(&row.code, room.saturating_sub(beside).max(12), cut),
         _ => row.code.clone(),
@@ -228,14 +280,25 @@ fn row_spans(scene: &PageScene<'_>, section: Section, row: &BriefRow, room: usiz
     let spans = [
         Span::styled(code, style),
         Span::raw("  "),
-        Span::styled(row.text.clone(), if section == Section::Commits { style } else { theme.dim }),
+        Span::styled(
+            row.text.clone(),
+            if section == Section::Commits {
+                style
+            } else {
+                theme.dim
+            },
+        ),
     ];
     wrap::fit(&spans, room, cut)
 }
 
 impl Page for Brief {
     fn needs(&self) -> Needs {
-        Needs { brief: true, windows: true, ..Needs::default() }
+        Needs {
+            brief: true,
+            windows: true,
+            ..Needs::default()
+        }
     }
 
     fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet {
@@ -248,8 +311,17 @@ impl Page for Brief {
             number,
         });
         let is_behind = scene.indexes.is_behind() || !scene.is_whole;
-        let right = if is_behind { vec![Span::styled("adding up", scene.theme.warn)] } else { Vec::new() };
-        Sheet { title: title(scene), right, rows: rows.collect(), ..Sheet::default() }
+        let right = if is_behind {
+            vec![Span::styled("adding up", scene.theme.warn)]
+        } else {
+            Vec::new()
+        };
+        Sheet {
+            title: title(scene),
+            right,
+            rows: rows.collect(),
+            ..Sheet::default()
+        }
     }
 
     fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer {
@@ -260,13 +332,15 @@ impl Page for Brief {
             (Action::Expand | Action::ToggleFold, Some(Key::More(section))) => {
                 self.opened.insert(section);
                 self.make_anew(scene);
-                self.list.choose_key(&Key::Row(section, self.most_rows() - 1));
+                self.list
+                    .choose_key(&Key::Row(section, self.most_rows() - 1));
             }
             (Action::LevelUp, chosen) => {
                 self.opened.extend(Section::ALL);
                 self.make_anew(scene);
                 if let Some(Key::More(section)) = chosen {
-                    self.list.choose_key(&Key::Row(section, self.most_rows() - 1));
+                    self.list
+                        .choose_key(&Key::Row(section, self.most_rows() - 1));
                 }
             }
             (Action::LevelDown, _) => {
@@ -287,7 +361,10 @@ impl Page for Brief {
 
     fn forget(&mut self) {
         let opened = std::mem::take(&mut self.opened);
-        *self = Self { opened, ..Self::default() };
+        *self = Self {
+            opened,
+            ..Self::default()
+        };
     }
 
     fn hints(&self) -> &'static [Hint] {
@@ -306,6 +383,9 @@ impl Page for Brief {
     /// Ends of test runs and hashes of commits stand in bodies, and so does the answer.
     fn bodies(&self, scene: &PageScene<'_>) -> Vec<EntryId> {
         let answer = self.answer.as_ref().map(|(id, _)| *id);
-        answer.into_iter().chain(scene.indexes.brief.away.iter().copied()).collect()
+        answer
+            .into_iter()
+            .chain(scene.indexes.brief.away.iter().copied())
+            .collect()
     }
 }

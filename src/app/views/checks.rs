@@ -48,9 +48,14 @@ pub(crate) struct Checks {
 
 impl Default for Checks {
     fn default() -> Self {
-        let can_choose =
-            |row: &CheckRow| !matches!(row, CheckRow::Heading(..) | CheckRow::Good(_)) && *row != PAIRED;
-        Self { rows: List::with_headings(can_choose), opened: BTreeSet::new(), generation: None }
+        let can_choose = |row: &CheckRow| {
+            !matches!(row, CheckRow::Heading(..) | CheckRow::Good(_)) && *row != PAIRED
+        };
+        Self {
+            rows: List::with_headings(can_choose),
+            opened: BTreeSet::new(),
+            generation: None,
+        }
     }
 }
 
@@ -70,7 +75,12 @@ enum CheckRow {
     /// Several findings of a kind.
     Kind(Kind),
     /// A finding, alone or below its kind.
-    Found { focus: Focus, rule: &'static str, call: Key, is_below: bool },
+    Found {
+        focus: Focus,
+        rule: &'static str,
+        call: Key,
+        is_below: bool,
+    },
     /// What is no finding.
     Check(checks::Kind),
 }
@@ -107,7 +117,12 @@ fn rows(scene: &PageScene<'_>, opened: &BTreeSet<Kind>) -> Vec<CheckRow> {
             true => "No rule finds anything.",
         }));
     }
-    for severity in [Some(Severity::Error), Some(Severity::Warning), None, Some(Severity::Note)] {
+    for severity in [
+        Some(Severity::Error),
+        Some(Severity::Warning),
+        None,
+        Some(Severity::Note),
+    ] {
         match severity {
             Some(severity) => rows.extend(of_lint(scene, opened, severity)),
             None if others().next().is_some() => {
@@ -122,9 +137,16 @@ fn rows(scene: &PageScene<'_>, opened: &BTreeSet<Kind>) -> Vec<CheckRow> {
 
 /// Findings of a severity, kind by kind.
 fn of_lint(scene: &PageScene<'_>, opened: &BTreeSet<Kind>, severity: Severity) -> Vec<CheckRow> {
-    let of_it = || scene.findings.iter().filter(|finding| finding.severity == severity);
-    let mut rows: Vec<CheckRow> =
-        Alike::of(of_it()).map(|all| CheckRow::Heading(Some(severity), all.count())).into_iter().collect();
+    let of_it = || {
+        scene
+            .findings
+            .iter()
+            .filter(|finding| finding.severity == severity)
+    };
+    let mut rows: Vec<CheckRow> = Alike::of(of_it())
+        .map(|all| CheckRow::Heading(Some(severity), all.count()))
+        .into_iter()
+        .collect();
     for kind in alike(of_it()) {
         if kind.count() == 1 {
             rows.push(CheckRow::of(kind.first, false));
@@ -134,7 +156,9 @@ fn of_lint(scene: &PageScene<'_>, opened: &BTreeSet<Kind>, severity: Severity) -
         rows.push(CheckRow::Kind(key));
         if opened.contains(&key) {
             rows.extend(
-                of_it().filter(|finding| kind.holds(finding)).map(|finding| CheckRow::of(finding, true)),
+                of_it()
+                    .filter(|finding| kind.holds(finding))
+                    .map(|finding| CheckRow::of(finding, true)),
             );
         }
     }
@@ -143,19 +167,34 @@ fn of_lint(scene: &PageScene<'_>, opened: &BTreeSet<Kind>, severity: Severity) -
 
 /// What the lint has no rule for.
 fn others<'a>(scene: &PageScene<'a>) -> impl Iterator<Item = &'a Check> + use<'a> {
-    scene.checks.list().iter().filter(|check| !matches!(check.kind, checks::Kind::Findings(_)))
+    scene
+        .checks
+        .list()
+        .iter()
+        .filter(|check| !matches!(check.kind, checks::Kind::Findings(_)))
 }
 
 impl CheckRow {
     fn of(finding: &Finding, is_below: bool) -> Self {
-        let focus = Focus { entry: finding.entry, block: finding.block };
-        Self::Found { focus, rule: finding.rule.id, call: finding.call.clone(), is_below }
+        let focus = Focus {
+            entry: finding.entry,
+            block: finding.block,
+        };
+        Self::Found {
+            focus,
+            rule: finding.rule.id,
+            call: finding.call.clone(),
+            is_below,
+        }
     }
 }
 
 impl Page for Checks {
     fn needs(&self) -> Needs {
-        Needs { findings: true, ..Needs::default() }
+        Needs {
+            findings: true,
+            ..Needs::default()
+        }
     }
 
     fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet {
@@ -174,29 +213,52 @@ impl Page for Checks {
                         .unwrap_or_default()
                 }
             };
-            SheetRow { line, is_chosen, number }
+            SheetRow {
+                line,
+                is_chosen,
+                number,
+            }
         });
         let rows = rows.collect();
-        let foot = if foot > 0 { self.foot(scene) } else { Vec::new() };
-        Sheet { title: title(scene), rows, foot, ..Sheet::default() }
+        let foot = if foot > 0 {
+            self.foot(scene)
+        } else {
+            Vec::new()
+        };
+        Sheet {
+            title: title(scene),
+            rows,
+            foot,
+            ..Sheet::default()
+        }
     }
 
     fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer {
         if self.rows.act(action, times) {
             return Answer::Done;
         }
-        let Some(row) = self.rows.chosen() else { return Answer::Pass };
+        let Some(row) = self.rows.chosen() else {
+            return Answer::Pass;
+        };
         let kind = match row {
             CheckRow::Kind(kind) => Some(*kind),
-            CheckRow::Found { .. } => found(scene, row).map(|finding| (finding.rule.id, finding.severity)),
+            CheckRow::Found { .. } => {
+                found(scene, row).map(|finding| (finding.rule.id, finding.severity))
+            }
             _ => None,
         };
-        let Some(kind) = kind else { return Answer::Pass };
+        let Some(kind) = kind else {
+            return Answer::Pass;
+        };
         let is_open = self.opened.contains(&kind);
         match action {
-            Action::Expand if !is_open && *row == CheckRow::Kind(kind) => self.open(scene, kind, true),
+            Action::Expand if !is_open && *row == CheckRow::Kind(kind) => {
+                self.open(scene, kind, true);
+            }
             Action::Collapse if is_open => self.open(scene, kind, false),
-            Action::ToggleFold if is_open || *row == CheckRow::Kind(kind) => self.open(scene, kind, !is_open),
+            Action::ToggleFold if is_open || *row == CheckRow::Kind(kind) => {
+                self.open(scene, kind, !is_open);
+            }
             _ => return Answer::Pass,
         }
         Answer::Done
@@ -206,7 +268,8 @@ impl Page for Checks {
         let is_there = |finding: &&Finding| finding.block == focus.block;
         let of_entry = scene.findings.of_entry(focus.entry);
         if let Some(finding) = of_entry.iter().find(is_there).or(of_entry.first()) {
-            self.rows.choose_key(&CheckRow::Kind((finding.rule.id, finding.severity)));
+            self.rows
+                .choose_key(&CheckRow::Kind((finding.rule.id, finding.severity)));
             self.rows.choose_key(&CheckRow::of(finding, false));
             self.rows.choose_key(&CheckRow::of(finding, true));
         }
@@ -217,19 +280,32 @@ impl Page for Checks {
     }
 
     fn forget(&mut self) {
-        *self = Self { opened: std::mem::take(&mut self.opened), ..Self::default() };
+        *self = Self {
+            opened: std::mem::take(&mut self.opened),
+            ..Self::default()
+        };
     }
 
     fn hints(&self) -> &'static [Hint] {
-        if self.rows.keys().iter().any(|row| matches!(row, CheckRow::Kind(_))) { HINTS } else { &[] }
+        if self
+            .rows
+            .keys()
+            .iter()
+            .any(|row| matches!(row, CheckRow::Kind(_)))
+        {
+            HINTS
+        } else {
+            &[]
+        }
     }
 
     fn target(&self, scene: &PageScene<'_>) -> Option<Focus> {
         match self.rows.chosen()? {
             CheckRow::Found { focus, .. } => Some(*focus),
-            CheckRow::Kind(kind) => {
-                alike_of(scene, *kind).map(|kind| Focus { entry: kind.first.entry, block: kind.first.block })
-            }
+            CheckRow::Kind(kind) => alike_of(scene, *kind).map(|kind| Focus {
+                entry: kind.first.entry,
+                block: kind.first.block,
+            }),
             CheckRow::Check(kind) => check(scene, *kind)?.target(scene.transcript),
             CheckRow::Heading(..) | CheckRow::Good(_) => None,
         }
@@ -238,13 +314,27 @@ impl Page for Checks {
 
 /// The finding of a row.
 fn found<'a>(scene: &PageScene<'a>, row: &CheckRow) -> Option<&'a Finding> {
-    let CheckRow::Found { focus, is_below, .. } = row else { return None };
-    scene.findings.of_entry(focus.entry).iter().find(|finding| CheckRow::of(finding, *is_below) == *row)
+    let CheckRow::Found {
+        focus, is_below, ..
+    } = row
+    else {
+        return None;
+    };
+    scene
+        .findings
+        .of_entry(focus.entry)
+        .iter()
+        .find(|finding| CheckRow::of(finding, *is_below) == *row)
 }
 
 /// All findings of a kind.
 fn alike_of<'a>(scene: &PageScene<'a>, (rule, severity): Kind) -> Option<Alike<'a>> {
-    Alike::of(scene.findings.iter().filter(|finding| (finding.rule.id, finding.severity) == (rule, severity)))
+    Alike::of(
+        scene
+            .findings
+            .iter()
+            .filter(|finding| (finding.rule.id, finding.severity) == (rule, severity)),
+    )
 }
 
 /// What is listed as this, and is no finding.
@@ -255,7 +345,9 @@ fn check<'a>(scene: &PageScene<'a>, kind: checks::Kind) -> Option<&'a Check> {
 impl Checks {
     /// What is wrong with the chosen one, and what follows from it.
     fn foot(&self, scene: &PageScene<'_>) -> Vec<Line<'static>> {
-        let Some(row) = self.rows.chosen() else { return Vec::new() };
+        let Some(row) = self.rows.chosen() else {
+            return Vec::new();
+        };
         let (before, finding) = match row {
             CheckRow::Kind(kind) => match alike_of(scene, *kind) {
                 Some(kind) => (format!("The first of {}: ", kind.count()), kind.first),
@@ -278,10 +370,20 @@ impl Checks {
 
 fn title(scene: &PageScene<'_>) -> Vec<Span<'static>> {
     let counts = scene.findings.counts();
-    let parts = [(counts.errors, "error"), (counts.warnings, "warning"), (counts.notes, "note")];
-    let parts = parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| count(*n as u64, what));
+    let parts = [
+        (counts.errors, "error"),
+        (counts.warnings, "warning"),
+        (counts.notes, "note"),
+    ];
+    let parts = parts
+        .iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, what)| count(*n as u64, what));
     let parts: Vec<String> = parts.collect();
-    vec![Span::raw("CHECKS"), Span::raw(format!("  {}", parts.join(", ")))]
+    vec![
+        Span::raw("CHECKS"),
+        Span::raw(format!("  {}", parts.join(", "))),
+    ]
 }
 
 fn heading(severity: Option<Severity>, found: u64, theme: &Theme) -> Line<'static> {
@@ -291,7 +393,10 @@ fn heading(severity: Option<Severity>, found: u64, theme: &Theme) -> Line<'stati
         Some(Severity::Note) => "NOTES",
         None => return Line::styled("CALLS AND RECORDS", theme.heading),
     };
-    Line::from(vec![Span::styled(what, theme.heading), Span::styled(format!("  {found}"), theme.dim)])
+    Line::from(vec![
+        Span::styled(what, theme.heading),
+        Span::styled(format!("  {found}"), theme.dim),
+    ])
 }
 
 /// The cells of a row that is no heading. What has no room for its name has it before its words.
@@ -305,20 +410,49 @@ fn cells(
     let (sign, number, line, name, what) = match row {
         CheckRow::Kind(kind) => {
             let kind = alike_of(scene, *kind)?;
-            let Finding { severity, place, rule, message, .. } = kind.first;
-            (of_severity(*severity, theme), Some(kind.count()), place.line, rule.id.to_owned(), message)
+            let Finding {
+                severity,
+                place,
+                rule,
+                message,
+                ..
+            } = kind.first;
+            (
+                of_severity(*severity, theme),
+                Some(kind.count()),
+                place.line,
+                rule.id.to_owned(),
+                message,
+            )
         }
         CheckRow::Found { is_below, .. } => {
-            let Finding { severity, place, rule, message, .. } = found(scene, row)?;
-            let (sign, name) =
-                if *is_below { (("", theme.dim), "") } else { (of_severity(*severity, theme), rule.id) };
+            let Finding {
+                severity,
+                place,
+                rule,
+                message,
+                ..
+            } = found(scene, row)?;
+            let (sign, name) = if *is_below {
+                (("", theme.dim), "")
+            } else {
+                (of_severity(*severity, theme), rule.id)
+            };
             (sign, None, place.line, name.to_owned(), message)
         }
         CheckRow::Check(kind) => {
             let check = check(scene, *kind)?;
-            let at = check.target(scene.transcript).and_then(|at| scene.transcript.get(at.entry));
+            let at = check
+                .target(scene.transcript)
+                .and_then(|at| scene.transcript.get(at.entry));
             let line = at.map_or(0, |entry| entry.origin.line);
-            (of_check(check.sign, theme), check.count, line, check.name.to_string(), &check.what)
+            (
+                of_check(check.sign, theme),
+                check.count,
+                line,
+                check.name.to_string(),
+                &check.what,
+            )
         }
         CheckRow::Heading(..) | CheckRow::Good(_) => return None,
     };
@@ -332,10 +466,20 @@ fn cells(
     }
     Some(vec![
         Span::styled(sign.0, sign.1),
-        Span::styled(if line > 0 { line.to_string() } else { String::new() }, theme.dim),
+        Span::styled(
+            if line > 0 {
+                line.to_string()
+            } else {
+                String::new()
+            },
+            theme.dim,
+        ),
         Span::styled(number, theme.text),
         Span::styled(name, theme.accent),
-        Span::styled(words + what, if is_chosen { theme.focus } else { theme.text }),
+        Span::styled(
+            words + what,
+            if is_chosen { theme.focus } else { theme.text },
+        ),
     ])
 }
 

@@ -24,8 +24,10 @@ const FOOT: usize = 5;
 const BAR_WITH_CLASSES: usize = 20;
 
 /// What its keys do beside those of all pages.
-const HINTS: &[Hint] =
-    &[(&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "window of another sub-agent")];
+const HINTS: &[Hint] = &[(
+    &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
+    "window of another sub-agent",
+)];
 
 /// The requests of a lane.
 #[derive(Debug, Default)]
@@ -50,9 +52,16 @@ impl Context {
         if self.made.as_ref() == Some(&wanted) {
             return;
         }
-        let is_other = self.made.as_ref().is_none_or(|(_, lane)| *lane != self.lane);
+        let is_other = self
+            .made
+            .as_ref()
+            .is_none_or(|(_, lane)| *lane != self.lane);
         self.made = Some(wanted);
-        let keys = windows.rows(self.lane.as_ref()).iter().map(ContextRow::entry).collect();
+        let keys = windows
+            .rows(self.lane.as_ref())
+            .iter()
+            .map(ContextRow::entry)
+            .collect();
         if is_other {
             // Rows of another lane have nothing to do with the place of the cursor.
             self.rows.set(keys, false);
@@ -75,11 +84,19 @@ impl Context {
 
     /// To the lane beside this one.
     fn shift(&mut self, scene: &PageScene<'_>, way: Way) -> Answer {
-        let lanes: Vec<Option<Name>> = scene.indexes.windows.lanes().map(Option::<&Name>::cloned).collect();
+        let lanes: Vec<Option<Name>> = scene
+            .indexes
+            .windows
+            .lanes()
+            .map(Option::<&Name>::cloned)
+            .collect();
         if lanes.len() < 2 {
             return Answer::Say("no sub-agent records its requests".to_owned());
         }
-        let here = lanes.iter().position(|lane| *lane == self.lane).unwrap_or(0);
+        let here = lanes
+            .iter()
+            .position(|lane| *lane == self.lane)
+            .unwrap_or(0);
         let there = match way {
             Way::Next => here + 1,
             Way::Previous => here + lanes.len() - 1,
@@ -93,7 +110,10 @@ impl Context {
 
 impl Page for Context {
     fn needs(&self) -> Needs {
-        Needs { windows: true, ..Needs::default() }
+        Needs {
+            windows: true,
+            ..Needs::default()
+        }
     }
 
     fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet {
@@ -107,11 +127,20 @@ impl Page for Context {
                 }
                 _ => "The session is still being read.",
             };
-            let rows = vec![SheetRow { line: Line::styled(words, scene.theme.dim), ..SheetRow::default() }];
-            return Sheet { title: vec![Span::raw("CONTEXT")], rows, ..Sheet::default() };
+            let rows = vec![SheetRow {
+                line: Line::styled(words, scene.theme.dim),
+                ..SheetRow::default()
+            }];
+            return Sheet {
+                title: vec![Span::raw("CONTEXT")],
+                rows,
+                ..Sheet::default()
+            };
         }
         let table = Table::fit(row::COLUMNS, scene.columns());
-        let legend = table.width_of(row::BAR).filter(|width| *width >= BAR_WITH_CLASSES);
+        let legend = table
+            .width_of(row::BAR)
+            .filter(|width| *width >= BAR_WITH_CLASSES);
         let mut heads = Vec::new();
         if legend.is_some() {
             heads.push(row::legend(scene.columns(), scene.theme));
@@ -121,10 +150,19 @@ impl Page for Context {
         self.rows.fit(height);
         let all = windows.rows(self.lane.as_ref());
         let density = windows.density(self.lane.as_ref());
-        let drawing = row::Drawing { scene, table: &table, density, largest: sums.largest };
+        let drawing = row::Drawing {
+            scene,
+            table: &table,
+            density,
+            largest: sums.largest,
+        };
         let rows = self.rows.window().filter_map(|(number, _, is_chosen)| {
             let line = drawing.line(all.get(number)?, is_chosen);
-            Some(SheetRow { line, is_chosen, number })
+            Some(SheetRow {
+                line,
+                is_chosen,
+                number,
+            })
         });
         let rows = rows.collect();
         // The cursor is always in the window.
@@ -134,7 +172,13 @@ impl Page for Context {
             Some(row) => self.foot.lines(scene, row, density, foot),
             None => Vec::new(),
         };
-        Sheet { title: self.title(scene, &sums), right: self.right(scene), heads, rows, foot }
+        Sheet {
+            title: self.title(scene, &sums),
+            right: self.right(scene),
+            heads,
+            rows,
+            foot,
+        }
     }
 
     fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer {
@@ -149,15 +193,26 @@ impl Page for Context {
     fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
         let (transcript, windows) = (scene.transcript, &scene.indexes.windows);
         // What makes no requests of its own came of those of the agent that somebody speaks to.
-        let lanes = [transcript.lane_at(focus.entry), transcript.main_lane_of(focus.entry)];
-        let Some(lane) = lanes.into_iter().find(|lane| windows.sums(*lane).requests > 0) else { return };
+        let lanes = [
+            transcript.lane_at(focus.entry),
+            transcript.main_lane_of(focus.entry),
+        ];
+        let Some(lane) = lanes
+            .into_iter()
+            .find(|lane| windows.sums(*lane).requests > 0)
+        else {
+            return;
+        };
         if lane != self.lane.as_ref() {
             self.lane = lane.cloned();
             self.made = None;
             self.refresh(scene);
         }
         let own = transcript.place_of(focus.entry);
-        let before = self.rows.keys().partition_point(|id| transcript.place_of(*id) <= own);
+        let before = self
+            .rows
+            .keys()
+            .partition_point(|id| transcript.place_of(*id) <= own);
         self.rows.choose(before.saturating_sub(1));
         self.choose_at(scene, focus);
     }
@@ -178,7 +233,10 @@ impl Page for Context {
         let entry = *self.rows.chosen()?;
         let blocks = &scene.transcript.get(entry)?.blocks;
         let is_shown = |kind: &BlockKind| !matches!(kind, BlockKind::Thinking(_));
-        let block = blocks.iter().position(|block| is_shown(&block.kind)).unwrap_or(0);
+        let block = blocks
+            .iter()
+            .position(|block| is_shown(&block.kind))
+            .unwrap_or(0);
         Some(Focus { entry, block })
     }
 }
@@ -197,15 +255,26 @@ impl Context {
             let percent = sums.largest.saturating_mul(100) / limit.max(1);
             format!("/{} {percent}%", figures::tokens(limit))
         });
-        let largest = format!("largest {}{}", figures::tokens(sums.largest), of.unwrap_or_default());
-        let mut spans = vec![Span::raw("CONTEXT"), Span::raw(lane), Span::raw(format!("  {largest}"))];
+        let largest = format!(
+            "largest {}{}",
+            figures::tokens(sums.largest),
+            of.unwrap_or_default()
+        );
+        let mut spans = vec![
+            Span::raw("CONTEXT"),
+            Span::raw(lane),
+            Span::raw(format!("  {largest}")),
+        ];
         let dot = theme.glyphs().dot;
         if sums.read > 0 {
             let rate = percent(sums.read, sums.prompts);
             // Within a turn nearly all is read: only the first request shows whether the turn before helped.
             let first = (sums.first_prompts > 0)
                 .then(|| format!(" (turns {}%)", percent(sums.first_read, sums.first_prompts)));
-            spans.push(Span::raw(format!(" {dot} cache {rate}%{}", first.unwrap_or_default())));
+            spans.push(Span::raw(format!(
+                " {dot} cache {rate}%{}",
+                first.unwrap_or_default()
+            )));
         }
         if sums.breaks > 0 {
             let missed = figures::count(sums.breaks as u64, "miss").replace("misss", "misses");
@@ -227,11 +296,16 @@ impl Context {
     /// Which of several lanes this is.
     fn right(&self, scene: &PageScene<'_>) -> Vec<Span<'static>> {
         let lanes: Vec<Option<&Name>> = scene.indexes.windows.lanes().collect();
-        let Some(here) = lanes.iter().position(|lane| *lane == self.lane.as_ref()) else { return Vec::new() };
+        let Some(here) = lanes.iter().position(|lane| *lane == self.lane.as_ref()) else {
+            return Vec::new();
+        };
         if lanes.len() < 2 {
             return Vec::new();
         }
-        vec![Span::styled(format!("< lane {} of {} >", here + 1, lanes.len()), scene.theme.dim)]
+        vec![Span::styled(
+            format!("< lane {} of {} >", here + 1, lanes.len()),
+            scene.theme.dim,
+        )]
     }
 }
 

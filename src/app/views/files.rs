@@ -23,7 +23,10 @@ use crate::session::indexes::Needs;
 /// What its keys do.
 const HINTS: &[Hint] = &[
     (&[Action::Collapse], "all files"),
-    (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "sort"),
+    (
+        &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
+        "sort",
+    ),
     (&[Action::Reverse], "reverse"),
 ];
 
@@ -71,8 +74,15 @@ impl By {
 
     fn beside(self, way: Way) -> Self {
         let at = Self::ALL.iter().position(|by| *by == self).unwrap_or(0);
-        let step = if way == Way::Next { 1 } else { Self::ALL.len() - 1 };
-        Self::ALL.get((at + step) % Self::ALL.len()).copied().unwrap_or_default()
+        let step = if way == Way::Next {
+            1
+        } else {
+            Self::ALL.len() - 1
+        };
+        Self::ALL
+            .get((at + step) % Self::ALL.len())
+            .copied()
+            .unwrap_or_default()
     }
 }
 
@@ -98,14 +108,19 @@ impl Files {
             rows.sort_by_key(|(path, _)| *path);
             match self.by {
                 By::Path => {}
-                By::Changes => rows.sort_by_key(|(_, file)| Reverse((file.edits + file.writes, file.reads))),
+                By::Changes => {
+                    rows.sort_by_key(|(_, file)| Reverse((file.edits + file.writes, file.reads)));
+                }
                 By::Last => rows.sort_by_key(|(_, file)| Reverse(file.last)),
                 By::Flags => rows.sort_by_key(|(_, file)| Reverse(file.flags)),
             }
             if self.is_reversed {
                 rows.reverse();
             }
-            self.list.set(rows.into_iter().map(|(path, _)| path.clone()).collect(), false);
+            self.list.set(
+                rows.into_iter().map(|(path, _)| path.clone()).collect(),
+                false,
+            );
         }
         if let Some((path, history)) = &mut self.inside {
             match files.file(path) {
@@ -143,27 +158,56 @@ impl Files {
             } else {
                 "The session is still being read."
             };
-            let rows = vec![SheetRow { line: Line::styled(word, scene.theme.dim), ..SheetRow::default() }];
-            return Sheet { title, rows, ..Sheet::default() };
+            let rows = vec![SheetRow {
+                line: Line::styled(word, scene.theme.dim),
+                ..SheetRow::default()
+            }];
+            return Sheet {
+                title,
+                rows,
+                ..Sheet::default()
+            };
         }
         let table = Table::fit(COLUMNS, scene.columns());
         let (height, foot) = scene.divide(1, FOOT);
         self.list.fit(height);
         let rows = self.list.window().map(|(number, path, is_chosen)| {
-            let cells = files.file(path).map(|file| cells(path, file, is_chosen, &table, scene));
-            SheetRow { line: table.row(cells.unwrap_or_default(), scene.theme), is_chosen, number }
+            let cells = files
+                .file(path)
+                .map(|file| cells(path, file, is_chosen, &table, scene));
+            SheetRow {
+                line: table.row(cells.unwrap_or_default(), scene.theme),
+                is_chosen,
+                number,
+            }
         });
         let rows = rows.collect();
-        let order = if (self.by == By::Path) == self.is_reversed { Order::Falling } else { Order::Rising };
+        let order = if (self.by == By::Path) == self.is_reversed {
+            Order::Falling
+        } else {
+            Order::Rising
+        };
         let heads = vec![table.heads(Some((self.by.column(), order)), scene.theme)];
-        let foot = if foot > 0 { self.foot_lines(scene) } else { Vec::new() };
-        Sheet { title, heads, rows, foot, ..Sheet::default() }
+        let foot = if foot > 0 {
+            self.foot_lines(scene)
+        } else {
+            Vec::new()
+        };
+        Sheet {
+            title,
+            heads,
+            rows,
+            foot,
+            ..Sheet::default()
+        }
     }
 
     /// The whole path of the chosen file, and what went wrong first.
     fn foot_lines(&self, scene: &PageScene<'_>) -> Vec<Line<'static>> {
-        let Some((path, file)) =
-            self.list.chosen().and_then(|path| Some((path, scene.indexes.files.file(path)?)))
+        let Some((path, file)) = self
+            .list
+            .chosen()
+            .and_then(|path| Some((path, scene.indexes.files.file(path)?)))
         else {
             return Vec::new();
         };
@@ -171,7 +215,10 @@ impl Files {
         let first = file.uses.iter().find(|one| one.flag().is_some());
         let words = first.map(|one| words_of(one, scene)).unwrap_or_default();
         let mut lines = vec![Line::raw(path)];
-        lines.extend(wrap::wrap(&[Span::styled(words, scene.theme.warn)], &Frame::of(scene.columns())));
+        lines.extend(wrap::wrap(
+            &[Span::styled(words, scene.theme.warn)],
+            &Frame::of(scene.columns()),
+        ));
         lines.truncate(FOOT);
         lines
     }
@@ -189,7 +236,13 @@ fn cells(
     scene: &PageScene<'_>,
 ) -> Vec<Span<'static>> {
     let theme = scene.theme;
-    let figure = |n: usize| Span::raw(if n == 0 { "-".to_owned() } else { n.to_string() });
+    let figure = |n: usize| {
+        Span::raw(if n == 0 {
+            "-".to_owned()
+        } else {
+            n.to_string()
+        })
+    };
     let path = wrap::fit_path(path, table.width_of(PATH).unwrap_or(0), theme.glyphs().cut);
     let style = match (is_chosen, file.edits + file.writes) {
         (true, _) => theme.focus,
@@ -205,7 +258,11 @@ fn cells(
         }
     }
     let counted = |(word, number): (&str, usize)| {
-        if number == 1 { word.to_owned() } else { format!("{number} {word}") }
+        if number == 1 {
+            word.to_owned()
+        } else {
+            format!("{number} {word}")
+        }
     };
     let flags: Vec<String> = flags.into_iter().map(counted).collect();
     vec![
@@ -215,14 +272,20 @@ fn cells(
         figure(file.edits),
         figure(file.writes),
         Span::styled(file.lanes.to_string(), theme.dim),
-        Span::styled(file.last.map(Timestamp::clock).unwrap_or_default(), theme.dim),
+        Span::styled(
+            file.last.map(Timestamp::clock).unwrap_or_default(),
+            theme.dim,
+        ),
         Span::styled(flags.join(", "), theme.warn),
     ]
 }
 
 impl Page for Files {
     fn needs(&self) -> Needs {
-        Needs { files: true, ..Needs::default() }
+        Needs {
+            files: true,
+            ..Needs::default()
+        }
     }
 
     fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet {
@@ -239,11 +302,17 @@ impl Page for Files {
                 self.inside = None;
                 return Answer::Done;
             }
-            return if history.act(action, times) { Answer::Done } else { Answer::Pass };
+            return if history.act(action, times) {
+                Answer::Done
+            } else {
+                Answer::Pass
+            };
         }
         match action {
             Action::Expand => self.open(scene),
-            Action::Collapse => Answer::Say("this is the list of all files; q leads back".to_owned()),
+            Action::Collapse => {
+                Answer::Say("this is the list of all files; q leads back".to_owned())
+            }
             Action::Shift(way) => {
                 self.by = self.by.beside(way);
                 self.is_reversed = false;
@@ -260,9 +329,13 @@ impl Page for Files {
 
     fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
         let files = &scene.indexes.files;
-        let Some(path) = files.of_call(focus) else { return };
+        let Some(path) = files.of_call(focus) else {
+            return;
+        };
         match &mut self.inside {
-            Some((inside, history)) if files.file(inside).is_some_and(|file| is_use(file, focus)) => {
+            Some((inside, history))
+                if files.file(inside).is_some_and(|file| is_use(file, focus)) =>
+            {
                 history.look_at(Some(focus));
             }
             _ => {
@@ -280,7 +353,11 @@ impl Page for Files {
     }
 
     fn forget(&mut self) {
-        *self = Self { by: self.by, is_reversed: self.is_reversed, ..Self::default() };
+        *self = Self {
+            by: self.by,
+            is_reversed: self.is_reversed,
+            ..Self::default()
+        };
     }
 
     fn ends_with_session(&self) -> bool {

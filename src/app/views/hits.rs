@@ -44,13 +44,17 @@ pub(crate) struct Hits {
 
 impl Hits {
     fn refresh(&mut self, scene: &PageScene<'_>) {
-        let made = scene.search.map(|search| (search.generation, search.changes));
+        let made = scene
+            .search
+            .map(|search| (search.generation, search.changes));
         if self.made == made {
             return;
         }
         let is_other_search = self.made.map(|made| made.0) != made.map(|made| made.0);
         self.made = made;
-        let hits = scene.search.map(|search| search.hits.iter().map(|hit| hit.focus).collect());
+        let hits = scene
+            .search
+            .map(|search| search.hits.iter().map(|hit| hit.focus).collect());
         self.list.set(hits.unwrap_or_default(), false);
         if let Some(focus) = scene.focus.filter(|_| is_other_search) {
             self.list.choose_key(&focus);
@@ -61,11 +65,18 @@ impl Hits {
 fn title(search: Option<&Search>) -> Vec<Span<'static>> {
     let mut title = vec![Span::raw("HITS")];
     if let Some(search) = search {
-        let literally = if search.mistake.is_some() { " taken literally" } else { "" };
+        let literally = if search.mistake.is_some() {
+            " taken literally"
+        } else {
+            ""
+        };
         let found = count(search.total() as u64, "hit");
         let items = count(search.hits.len() as u64, "item");
         let open = if search.is_complete { "" } else { ", so far" };
-        title.push(Span::raw(format!("  /{}{literally}  {found} in {items}{open}", search.typed)));
+        title.push(Span::raw(format!(
+            "  /{}{literally}  {found} in {items}{open}",
+            search.typed
+        )));
     }
     title
 }
@@ -92,7 +103,9 @@ fn who(entry: &Entry, kind: &BlockKind, theme: &Theme) -> Span<'static> {
         | BlockKind::Image(_)
         | BlockKind::Break(_)
         | BlockKind::Raw(_)
-        | BlockKind::Aside(..) => Span::styled(without_sgr(entry.speaker()).into_owned(), theme.dim),
+        | BlockKind::Aside(..) => {
+            Span::styled(without_sgr(entry.speaker()).into_owned(), theme.dim)
+        }
     }
 }
 
@@ -105,25 +118,45 @@ fn line(scene: &PageScene<'_>, table: &Table, hit: Hit, is_chosen: bool) -> Opti
         line => line.to_string(),
     };
     let cells = vec![
-        Span::styled(entry.at.map(Timestamp::clock).unwrap_or_default(), theme.dim),
+        Span::styled(
+            entry.at.map(Timestamp::clock).unwrap_or_default(),
+            theme.dim,
+        ),
         Span::styled(number, theme.dim),
         who(entry, &block.kind, theme),
-        Span::styled(if hit.lines > 1 { hit.lines.to_string() } else { String::new() }, theme.dim),
+        Span::styled(
+            if hit.lines > 1 {
+                hit.lines.to_string()
+            } else {
+                String::new()
+            },
+            theme.dim,
+        ),
     ];
     let mut line = table.row(cells, theme);
     line.spans.push(Span::raw(" "));
     let room = table.width_of(FOUND).unwrap_or_default();
-    let plain = if is_chosen { theme.focus } else { Style::default() };
+    let plain = if is_chosen {
+        theme.focus
+    } else {
+        Style::default()
+    };
     let cut = theme.glyphs().cut;
-    match texts::first_match(&search.pattern, &texts::of_block(entry, block, hit.focus.block)) {
+    match texts::first_match(
+        &search.pattern,
+        &texts::of_block(entry, block, hit.focus.block),
+    ) {
         Some((text, found)) => {
             let indent = (text.len() - text.trim_start().len()).min(found.start);
             let found = found.start - indent..found.end - indent;
             let text = text.get(indent..).unwrap_or_default();
             let styles = [plain, plain.patch(theme.hit.any)];
-            line.spans.extend(wrap::fit_match(text, found, room, styles, cut));
+            line.spans
+                .extend(wrap::fit_match(text, found, room, styles, cut));
         }
-        None => line.spans.push(Span::styled("being read from the file", theme.dim)),
+        None => line
+            .spans
+            .push(Span::styled("being read from the file", theme.dim)),
     }
     Some(line)
 }
@@ -138,17 +171,36 @@ impl Page for Hits {
         let title = title(scene.search);
         if let Some(words) = nothing(scene.search) {
             let line = Line::styled(words, scene.theme.dim);
-            return Sheet { title, rows: vec![SheetRow { line, ..SheetRow::default() }], ..Sheet::default() };
+            return Sheet {
+                title,
+                rows: vec![SheetRow {
+                    line,
+                    ..SheetRow::default()
+                }],
+                ..Sheet::default()
+            };
         }
         let (height, _) = scene.divide(1, 0);
         self.list.fit(height);
         let table = Table::fit(COLUMNS, scene.columns());
-        let hits = scene.search.map(|search| search.hits.as_slice()).unwrap_or_default();
+        let hits = scene
+            .search
+            .map(|search| search.hits.as_slice())
+            .unwrap_or_default();
         let rows = self.list.window().filter_map(|(number, _, is_chosen)| {
             let line = line(scene, &table, *hits.get(number)?, is_chosen)?;
-            Some(SheetRow { line, is_chosen, number })
+            Some(SheetRow {
+                line,
+                is_chosen,
+                number,
+            })
         });
-        Sheet { title, heads: vec![table.heads(None, scene.theme)], rows: rows.collect(), ..Sheet::default() }
+        Sheet {
+            title,
+            heads: vec![table.heads(None, scene.theme)],
+            rows: rows.collect(),
+            ..Sheet::default()
+        }
     }
 
     fn act(&mut self, _scene: &PageScene<'_>, action: Action, times: usize) -> Answer {
@@ -157,7 +209,11 @@ impl Page for Hits {
             Action::PreviousHit => Action::Previous,
             action => action,
         };
-        if self.list.act(action, times) { Answer::Done } else { Answer::Pass }
+        if self.list.act(action, times) {
+            Answer::Done
+        } else {
+            Answer::Pass
+        }
     }
 
     fn look_at(&mut self, _scene: &PageScene<'_>, focus: Focus) {
@@ -185,6 +241,9 @@ impl Page for Hits {
     }
 
     fn bodies(&self, _scene: &PageScene<'_>) -> Vec<EntryId> {
-        self.list.window().map(|(_, focus, _)| focus.entry).collect()
+        self.list
+            .window()
+            .map(|(_, focus, _)| focus.entry)
+            .collect()
     }
 }

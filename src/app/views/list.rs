@@ -16,14 +16,23 @@ pub(crate) struct List<K> {
 
 impl<K> Default for List<K> {
     fn default() -> Self {
-        Self { keys: Vec::new(), chosen: 0, top: 0, height: 1, can_choose: |_| true }
+        Self {
+            keys: Vec::new(),
+            chosen: 0,
+            top: 0,
+            height: 1,
+            can_choose: |_| true,
+        }
     }
 }
 
 impl<K: Clone + PartialEq> List<K> {
     /// A list in which the cursor passes over some rows.
     pub(crate) fn with_headings(can_choose: fn(&K) -> bool) -> Self {
-        Self { can_choose, ..Self::default() }
+        Self {
+            can_choose,
+            ..Self::default()
+        }
     }
 
     /// All rows.
@@ -33,7 +42,9 @@ impl<K: Clone + PartialEq> List<K> {
 
     /// The chosen row.
     pub(crate) fn chosen(&self) -> Option<&K> {
-        self.keys.get(self.chosen).filter(|key| (self.can_choose)(key))
+        self.keys
+            .get(self.chosen)
+            .filter(|key| (self.can_choose)(key))
     }
 
     /// Takes other rows. A cursor at the end goes on to the new end if the reader follows.
@@ -46,7 +57,11 @@ impl<K: Clone + PartialEq> List<K> {
         }
         let is_it = |key: &K| chosen.as_ref() == Some(key);
         let here = self.keys.get(self.chosen).is_some_and(is_it);
-        let found = if here { Some(self.chosen) } else { self.keys.iter().position(is_it) };
+        let found = if here {
+            Some(self.chosen)
+        } else {
+            self.keys.iter().position(is_it)
+        };
         self.settle(found.unwrap_or(self.chosen));
     }
 
@@ -64,7 +79,9 @@ impl<K: Clone + PartialEq> List<K> {
 
     /// Moves the cursor, if that is what an action does.
     pub(crate) fn act(&mut self, action: Action, times: usize) -> bool {
-        let Some(by) = action.steps(self.height, times) else { return false };
+        let Some(by) = action.steps(self.height, times) else {
+            return false;
+        };
         if matches!(action, Action::LineDown | Action::LineUp) {
             return self.scroll(by);
         }
@@ -76,7 +93,11 @@ impl<K: Clone + PartialEq> List<K> {
     pub(crate) fn step(&mut self, by: isize) {
         let last = self.keys.len().saturating_sub(1);
         let wanted = self.chosen.saturating_add_signed(by).min(last);
-        let ahead = if by < 0 { self.at_or_before(wanted) } else { self.at_or_after(wanted) };
+        let ahead = if by < 0 {
+            self.at_or_before(wanted)
+        } else {
+            self.at_or_after(wanted)
+        };
         self.settle(ahead.unwrap_or(wanted));
     }
 
@@ -86,8 +107,14 @@ impl<K: Clone + PartialEq> List<K> {
         self.top = self.top.saturating_add_signed(by).min(most);
         let last = (self.top + self.height).saturating_sub(1);
         let within = self.chosen.clamp(self.top, last);
-        let ahead = if by < 0 { self.at_or_before(within) } else { self.at_or_after(within) };
-        self.chosen = ahead.unwrap_or(within).min(self.keys.len().saturating_sub(1));
+        let ahead = if by < 0 {
+            self.at_or_before(within)
+        } else {
+            self.at_or_after(within)
+        };
+        self.chosen = ahead
+            .unwrap_or(within)
+            .min(self.keys.len().saturating_sub(1));
         true
     }
 
@@ -99,31 +126,55 @@ impl<K: Clone + PartialEq> List<K> {
 
     /// The rows of the window: their numbers, keys, and whether the cursor is on them.
     pub(crate) fn window(&self) -> impl Iterator<Item = (usize, &K, bool)> {
-        let rows = self.keys.iter().enumerate().skip(self.top).take(self.height);
+        let rows = self
+            .keys
+            .iter()
+            .enumerate()
+            .skip(self.top)
+            .take(self.height);
         rows.map(|(number, key)| (number, key, number == self.chosen))
     }
 
     /// How many rows are above and below the window.
     pub(crate) fn beyond(&self) -> (usize, usize) {
-        (self.top, self.keys.len().saturating_sub(self.top + self.height))
+        (
+            self.top,
+            self.keys.len().saturating_sub(self.top + self.height),
+        )
     }
 
     fn at_or_after(&self, number: usize) -> Option<usize> {
         let keys = self.keys.iter().enumerate().skip(number);
-        keys.into_iter().find(|(_, key)| (self.can_choose)(key)).map(|(number, _)| number)
+        keys.into_iter()
+            .find(|(_, key)| (self.can_choose)(key))
+            .map(|(number, _)| number)
     }
 
     fn at_or_before(&self, number: usize) -> Option<usize> {
-        let keys = self.keys.iter().enumerate().take(number.saturating_add(1)).rev();
-        keys.into_iter().find(|(_, key)| (self.can_choose)(key)).map(|(number, _)| number)
+        let keys = self
+            .keys
+            .iter()
+            .enumerate()
+            .take(number.saturating_add(1))
+            .rev();
+        keys.into_iter()
+            .find(|(_, key)| (self.can_choose)(key))
+            .map(|(number, _)| number)
     }
 
     /// Chooses the row at or after a place, and keeps it in sight with the heading above it.
     fn settle(&mut self, at: usize) {
         let at = at.min(self.keys.len().saturating_sub(1));
-        self.chosen = self.at_or_after(at).or_else(|| self.at_or_before(at)).unwrap_or(0);
+        self.chosen = self
+            .at_or_after(at)
+            .or_else(|| self.at_or_before(at))
+            .unwrap_or(0);
         let above = self.chosen.checked_sub(1);
-        let heading = above.filter(|above| self.keys.get(*above).is_some_and(|key| !(self.can_choose)(key)));
+        let heading = above.filter(|above| {
+            self.keys
+                .get(*above)
+                .is_some_and(|key| !(self.can_choose)(key))
+        });
         let most = self.keys.len().saturating_sub(self.height);
         self.top = self.top.min(heading.unwrap_or(self.chosen)).min(most);
         self.top = self.top.max((self.chosen + 1).saturating_sub(self.height));
@@ -151,11 +202,20 @@ mod tests {
         let mut list = list(&[-1, 1, 2, -2, 3, 4]);
         assert_eq!(list.chosen(), Some(&1));
         assert!(list.act(Action::Next, 2));
-        assert_eq!((list.chosen(), window(&list)), (Some(&3), vec![1, 2, -2, 3]));
+        assert_eq!(
+            (list.chosen(), window(&list)),
+            (Some(&3), vec![1, 2, -2, 3])
+        );
         list.act(Action::Top, 1);
-        assert_eq!((list.chosen(), window(&list)), (Some(&1), vec![-1, 1, 2, -2]));
+        assert_eq!(
+            (list.chosen(), window(&list)),
+            (Some(&1), vec![-1, 1, 2, -2])
+        );
         list.act(Action::Bottom, 1);
-        assert_eq!((list.chosen(), window(&list)), (Some(&4), vec![2, -2, 3, 4]));
+        assert_eq!(
+            (list.chosen(), window(&list)),
+            (Some(&4), vec![2, -2, 3, 4])
+        );
         list.act(Action::Previous, 99);
         assert_eq!(list.chosen(), Some(&1));
     }
@@ -197,7 +257,12 @@ mod tests {
     #[test]
     fn an_empty_list_has_nothing_to_choose() {
         let mut list = list(&[]);
-        for action in [Action::Next, Action::Previous, Action::Bottom, Action::LineDown] {
+        for action in [
+            Action::Next,
+            Action::Previous,
+            Action::Bottom,
+            Action::LineDown,
+        ] {
             list.act(action, 3);
             assert_eq!((list.chosen(), window(&list)), (None, vec![]));
         }

@@ -120,7 +120,10 @@ impl Default for Money {
 /// What its keys do.
 const HINTS: &[Hint] = &[
     (&[Action::LevelUp, Action::LevelDown], "group"),
-    (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "sort"),
+    (
+        &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
+        "sort",
+    ),
     (&[Action::Reverse], "reverse"),
 ];
 
@@ -160,12 +163,21 @@ impl Money {
         let times = || self.sums.iter().filter_map(|row| row.at);
         let ends = times().min().zip(times().max());
         self.is_dated = ends.is_some_and(|(first, last)| !first.is_same_day(last));
-        self.places = self.sums.iter().enumerate().map(|(at, row)| (row.group.clone(), at)).collect();
+        self.places = self
+            .sums
+            .iter()
+            .enumerate()
+            .map(|(at, row)| (row.group.clone(), at))
+            .collect();
         self.dear = dear(&self.sums);
         if self.level == 1 {
             self.facts = summary::facts(&self.sums, scene);
             let item = |(at, fact): (usize, &Fact)| {
-                if fact.is_heading { Item::Heading(at) } else { Item::Fact(at, fact.label.clone()) }
+                if fact.is_heading {
+                    Item::Heading(at)
+                } else {
+                    Item::Fact(at, fact.label.clone())
+                }
             };
             let items = self.facts.iter().enumerate().map(item).collect();
             return self.rows.set(items, false);
@@ -178,8 +190,12 @@ impl Money {
         if direction == Order::Falling {
             order.reverse();
         }
-        let items = order.into_iter().map(|row| Item::Sum(row.group.clone())).collect();
-        self.rows.set(items, scene.follows && self.sorted == (WHEN, Order::Rising));
+        let items = order
+            .into_iter()
+            .map(|row| Item::Sum(row.group.clone()))
+            .collect();
+        self.rows
+            .set(items, scene.follows && self.sorted == (WHEN, Order::Rising));
     }
 
     fn set_level(&mut self, level: u8, scene: &PageScene<'_>) {
@@ -188,7 +204,11 @@ impl Money {
             return;
         }
         (self.level, self.is_level_chosen) = (level, true);
-        self.rows = if level == 1 { List::with_headings(is_no_heading) } else { List::default() };
+        self.rows = if level == 1 {
+            List::with_headings(is_no_heading)
+        } else {
+            List::default()
+        };
         self.sum_up(scene);
         if let Some(focus) = scene.focus {
             self.look_at(scene, focus);
@@ -197,15 +217,27 @@ impl Money {
 
     fn sort_by(&mut self, way: Way, scene: &PageScene<'_>) {
         let table = Table::fit(self.columns(), scene.columns());
-        let shown: Vec<usize> =
-            SORTS.into_iter().filter(|column| table.width_of(*column).is_some()).collect();
-        let at = shown.iter().position(|column| *column == self.sorted.0).unwrap_or(0);
+        let shown: Vec<usize> = SORTS
+            .into_iter()
+            .filter(|column| table.width_of(*column).is_some())
+            .collect();
+        let at = shown
+            .iter()
+            .position(|column| *column == self.sorted.0)
+            .unwrap_or(0);
         let next = match way {
             Way::Next => (at + 1) % shown.len().max(1),
             Way::Previous => (at + shown.len().saturating_sub(1)) % shown.len().max(1),
         };
         let column = shown.get(next).copied().unwrap_or(WHEN);
-        self.sorted = (column, if column == WHEN { Order::Rising } else { Order::Falling });
+        self.sorted = (
+            column,
+            if column == WHEN {
+                Order::Rising
+            } else {
+                Order::Falling
+            },
+        );
         self.sum_up(scene);
     }
 
@@ -219,7 +251,11 @@ impl Money {
         match self.rows.chosen() {
             Some(Item::Sum(group)) => statement.charges_of(Some(group), self.grouping()),
             Some(Item::Fact(at, _)) => {
-                let about = self.facts.get(*at).map(|fact| fact.about).unwrap_or_default();
+                let about = self
+                    .facts
+                    .get(*at)
+                    .map(|fact| fact.about)
+                    .unwrap_or_default();
                 summary::charges(statement, about)
             }
             Some(Item::Heading(_)) | None => Vec::new(),
@@ -229,35 +265,65 @@ impl Money {
     /// Makes chart and foot of the chosen row, if they are not made yet.
     fn make_detail(&mut self, scene: &PageScene<'_>, lines: usize) {
         let (item, size) = (self.rows.chosen().cloned(), (scene.columns(), lines));
-        if self.detail.as_ref().is_some_and(|detail| detail.item == item && detail.size == size) {
+        if self
+            .detail
+            .as_ref()
+            .is_some_and(|detail| detail.item == item && detail.size == size)
+        {
             return;
         }
         let mut foot = self.note(scene);
-        foot.extend(foot::lines(&self.charges(scene), scene.columns(), scene.theme));
+        foot.extend(foot::lines(
+            &self.charges(scene),
+            scene.columns(),
+            scene.theme,
+        ));
         let chart = self.chart(scene, lines);
-        self.detail = Some(ChosenDetail { item, size, chart, foot });
+        self.detail = Some(ChosenDetail {
+            item,
+            size,
+            chart,
+            foot,
+        });
     }
 
     /// What a line of the summary says, if it has no room in its row.
     fn note(&self, scene: &PageScene<'_>) -> Vec<Line<'static>> {
-        let Some(Item::Fact(at, _)) = self.rows.chosen() else { return Vec::new() };
-        let note = self.facts.get(*at).map(|fact| fact.note.clone()).unwrap_or_default();
-        let room = Table::fit(summary::COLUMNS, scene.columns()).width_of(summary::NOTE).unwrap_or(0);
+        let Some(Item::Fact(at, _)) = self.rows.chosen() else {
+            return Vec::new();
+        };
+        let note = self
+            .facts
+            .get(*at)
+            .map(|fact| fact.note.clone())
+            .unwrap_or_default();
+        let room = Table::fit(summary::COLUMNS, scene.columns())
+            .width_of(summary::NOTE)
+            .unwrap_or(0);
         if wrap::width(&note) <= room {
             return Vec::new();
         }
-        wrap::wrap(&[Span::styled(note, scene.theme.text)], &Frame::hanging(scene.columns(), 2))
+        wrap::wrap(
+            &[Span::styled(note, scene.theme.text)],
+            &Frame::hanging(scene.columns(), 2),
+        )
     }
 
     fn chart(&self, scene: &PageScene<'_>, lines: usize) -> Vec<Line<'static>> {
         let statement = &scene.indexes.spending;
-        let terms = statement.charges.iter().enumerate().map(|(number, charge)| {
-            let is_chosen = match self.rows.chosen() {
-                Some(Item::Sum(group)) => statement.group_of(number, self.grouping()).as_ref() == Some(group),
-                Some(Item::Fact(..) | Item::Heading(_)) | None => false,
-            };
-            (charge.amount.money.picos(), is_chosen)
-        });
+        let terms = statement
+            .charges
+            .iter()
+            .enumerate()
+            .map(|(number, charge)| {
+                let is_chosen = match self.rows.chosen() {
+                    Some(Item::Sum(group)) => {
+                        statement.group_of(number, self.grouping()).as_ref() == Some(group)
+                    }
+                    Some(Item::Fact(..) | Item::Heading(_)) | None => false,
+                };
+                (charge.amount.money.picos(), is_chosen)
+            });
         let terms: Vec<(i128, bool)> = terms.collect();
         let bars = chart::bars(&terms, scene.columns().saturating_sub(LEGEND));
         let theme = scene.theme;
@@ -274,8 +340,15 @@ impl Money {
     fn tabs(&self, scene: &PageScene<'_>) -> Vec<Span<'static>> {
         let mut spans = Vec::new();
         for (number, name) in (1..).zip(LEVELS) {
-            let style = if number == self.level { scene.theme.focus } else { scene.theme.dim };
-            spans.push(Span::styled(if number > 1 { "  " } else { "" }, scene.theme.dim));
+            let style = if number == self.level {
+                scene.theme.focus
+            } else {
+                scene.theme.dim
+            };
+            spans.push(Span::styled(
+                if number > 1 { "  " } else { "" },
+                scene.theme.dim,
+            ));
             spans.push(Span::styled(name, style));
         }
         spans
@@ -288,7 +361,10 @@ fn is_no_heading(item: &Item) -> bool {
 
 impl Page for Money {
     fn needs(&self) -> Needs {
-        Needs { spending: true, ..Needs::default() }
+        Needs {
+            spending: true,
+            ..Needs::default()
+        }
     }
 
     fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet {
@@ -302,35 +378,70 @@ impl Page for Money {
                 "The session is still being read."
             };
             let line = Line::styled(word, scene.theme.dim);
-            let rows = vec![SheetRow { line, ..SheetRow::default() }];
-            return Sheet { title, rows, ..Sheet::default() };
+            let rows = vec![SheetRow {
+                line,
+                ..SheetRow::default()
+            }];
+            return Sheet {
+                title,
+                rows,
+                ..Sheet::default()
+            };
         }
         let (charted, footed) = room(scene.height);
-        let charted = if statement.total.money.usd().is_some() { charted } else { 0 };
+        let charted = if statement.total.money.usd().is_some() {
+            charted
+        } else {
+            0
+        };
         let is_summary = self.level == 1;
         let (height, foot) = scene.divide(charted + 1, footed);
         self.rows.fit(height);
         self.make_detail(scene, charted);
-        let columns = if is_summary { summary::COLUMNS } else { self.columns() };
+        let columns = if is_summary {
+            summary::COLUMNS
+        } else {
+            self.columns()
+        };
         let table = Table::fit(columns, scene.columns());
-        let mut heads = self.detail.as_ref().map(|detail| detail.chart.clone()).unwrap_or_default();
+        let mut heads = self
+            .detail
+            .as_ref()
+            .map(|detail| detail.chart.clone())
+            .unwrap_or_default();
         heads.push(table.heads((!is_summary).then_some(self.sorted), scene.theme));
         let rows = self.rows.window().map(|(number, item, is_chosen)| {
             let cells = match item {
-                Item::Sum(group) => self.row_of(group).map(|row| self.cells(row, scene, is_chosen)),
+                Item::Sum(group) => self
+                    .row_of(group)
+                    .map(|row| self.cells(row, scene, is_chosen)),
                 Item::Fact(at, _) | Item::Heading(at) => {
                     self.facts.get(*at).map(|fact| fact.cells(scene, is_chosen))
                 }
             };
             let line = table.row(cells.unwrap_or_default(), scene.theme);
-            SheetRow { line, is_chosen, number }
+            SheetRow {
+                line,
+                is_chosen,
+                number,
+            }
         });
         let rows = rows.collect();
-        let mut foot_lines = self.detail.as_ref().map(|detail| detail.foot.clone()).unwrap_or_default();
+        let mut foot_lines = self
+            .detail
+            .as_ref()
+            .map(|detail| detail.foot.clone())
+            .unwrap_or_default();
         cut(&mut foot_lines, foot, scene);
         // Always as high, so that the rows stand still.
         foot_lines.resize(foot, Line::default());
-        Sheet { title, right: self.tabs(scene), heads, rows, foot: foot_lines }
+        Sheet {
+            title,
+            right: self.tabs(scene),
+            heads,
+            rows,
+            foot: foot_lines,
+        }
     }
 
     fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer {
@@ -358,9 +469,15 @@ impl Page for Money {
             return;
         }
         let transcript = scene.transcript;
-        let Some(place) = transcript.place_of(focus.entry) else { return };
-        let lane = transcript.get(focus.entry).and_then(|entry| entry.lane.clone());
-        let turn = transcript.turn_at(place).and_then(|turn| transcript.turns().get(turn));
+        let Some(place) = transcript.place_of(focus.entry) else {
+            return;
+        };
+        let lane = transcript
+            .get(focus.entry)
+            .and_then(|entry| entry.lane.clone());
+        let turn = transcript
+            .turn_at(place)
+            .and_then(|turn| transcript.turns().get(turn));
         let own = match self.grouping() {
             Grouping::Turns if transcript.is_spoken_to(lane.as_ref()) => {
                 turn.map(|turn| Group::Turn(turn.prompt))
@@ -369,9 +486,15 @@ impl Page for Money {
             _ => None,
         };
         let statement = &scene.indexes.spending;
-        let before = statement.charges.partition_point(|charge| charge.place <= place).checked_sub(1);
+        let before = statement
+            .charges
+            .partition_point(|charge| charge.place <= place)
+            .checked_sub(1);
         let nearest = || statement.group_of(before?, self.grouping());
-        if let Some(group) = own.filter(|group| self.places.contains_key(group)).or_else(nearest) {
+        if let Some(group) = own
+            .filter(|group| self.places.contains_key(group))
+            .or_else(nearest)
+        {
             self.rows.choose_key(&Item::Sum(group));
         }
     }
@@ -381,32 +504,48 @@ impl Page for Money {
     }
 
     fn forget(&mut self) {
-        *self = Self { level: self.level, sorted: self.sorted, ..Self::default() };
+        *self = Self {
+            level: self.level,
+            sorted: self.sorted,
+            ..Self::default()
+        };
         if self.level == 1 {
             self.rows = List::with_headings(is_no_heading);
         }
     }
 
     fn hints(&self) -> &'static [Hint] {
-        if self.level == 1 { HINTS.get(..1).unwrap_or_default() } else { HINTS }
+        if self.level == 1 {
+            HINTS.get(..1).unwrap_or_default()
+        } else {
+            HINTS
+        }
     }
 
     fn target(&self, scene: &PageScene<'_>) -> Option<Focus> {
         let transcript = scene.transcript;
         let of_turn = |prompt: EntryId| {
-            let turn = transcript.place_of(prompt).and_then(|place| transcript.turn_at(place))?;
+            let turn = transcript
+                .place_of(prompt)
+                .and_then(|place| transcript.turn_at(place))?;
             start_of_turn(transcript, turn)
         };
         match self.rows.chosen()? {
             Item::Sum(Group::Turn(prompt)) => of_turn(*prompt),
             Item::Sum(Group::Lane(Some(name))) => start_of_lane(transcript, transcript.lane(name)?),
-            Item::Sum(group) => Some(Focus { entry: self.row_of(group)?.first?, block: 0 }),
+            Item::Sum(group) => Some(Focus {
+                entry: self.row_of(group)?.first?,
+                block: 0,
+            }),
             Item::Heading(_) => None,
             Item::Fact(at, _) => {
                 let fact = self.facts.get(*at)?;
                 match fact.about {
                     About::Turn(prompt) => of_turn(prompt),
-                    _ => Some(Focus { entry: fact.target?, block: 0 }),
+                    _ => Some(Focus {
+                        entry: fact.target?,
+                        block: 0,
+                    }),
                 }
             }
         }
@@ -428,7 +567,10 @@ fn cut(lines: &mut Vec<Line<'static>>, most: usize, scene: &PageScene<'_>) {
     if lines.len() > most && most > 0 {
         lines.truncate(most);
         if let Some(last) = lines.last_mut() {
-            last.spans.push(Span::styled(format!(" {}", scene.theme.glyphs().ellipsis), scene.theme.dim));
+            last.spans.push(Span::styled(
+                format!(" {}", scene.theme.glyphs().ellipsis),
+                scene.theme.dim,
+            ));
         }
     }
 }
@@ -437,11 +579,22 @@ fn title(scene: &PageScene<'_>) -> Vec<Span<'static>> {
     let statement = &scene.indexes.spending;
     let cost = statement.cost.as_ref();
     let dot = scene.theme.glyphs().dot;
-    let mut parts = vec![cost.and_then(phrases::cost).unwrap_or_else(|| "$?".to_owned())];
+    let mut parts = vec![
+        cost.and_then(phrases::cost)
+            .unwrap_or_else(|| "$?".to_owned()),
+    ];
     parts.push(figures::count(statement.total.requests, "request"));
-    parts.extend(statement.total.hit_percent().map(|percent| format!("{percent}% cached")));
+    parts.extend(
+        statement
+            .total
+            .hit_percent()
+            .map(|percent| format!("{percent}% cached")),
+    );
     if statement.is_empty() {
         parts.clear();
     }
-    vec![Span::raw("MONEY"), Span::raw(format!("  {}", parts.join(&format!(" {dot} "))))]
+    vec![
+        Span::raw("MONEY"),
+        Span::raw(format!("  {}", parts.join(&format!(" {dot} ")))),
+    ]
 }

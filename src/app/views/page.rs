@@ -147,7 +147,11 @@ impl PageScene<'_> {
     /// rule; and the lines of the foot, none where rows would have too little room.
     pub(crate) fn divide(&self, heads: usize, foot: usize) -> (usize, usize) {
         let inner = self.height.saturating_sub(1 + heads);
-        let foot = if foot > 0 && inner > foot + LEAST_ROWS { foot } else { 0 };
+        let foot = if foot > 0 && inner > foot + LEAST_ROWS {
+            foot
+        } else {
+            0
+        };
         let taken = if foot > 0 { foot + 1 } else { 0 };
         (inner.saturating_sub(taken).max(1), foot)
     }

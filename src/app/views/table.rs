@@ -41,22 +41,42 @@ impl Width {
 impl Column {
     /// A column of words.
     pub(crate) const fn words(title: &'static str, width: usize, keep: u8) -> Self {
-        Self { title, width: Width::Fixed(width), is_right: false, keep }
+        Self {
+            title,
+            width: Width::Fixed(width),
+            is_right: false,
+            keep,
+        }
     }
 
     /// A column of figures.
     pub(crate) const fn figures(title: &'static str, width: usize, keep: u8) -> Self {
-        Self { title, width: Width::Fixed(width), is_right: true, keep }
+        Self {
+            title,
+            width: Width::Fixed(width),
+            is_right: true,
+            keep,
+        }
     }
 
     /// A column that takes a part of what others leave, up to so much.
     pub(crate) const fn between(title: &'static str, least: usize, most: usize, keep: u8) -> Self {
-        Self { title, width: Width::Between(least, most), is_right: false, keep }
+        Self {
+            title,
+            width: Width::Between(least, most),
+            is_right: false,
+            keep,
+        }
     }
 
     /// The column that takes what others leave, at least so much.
     pub(crate) const fn rest(title: &'static str, least: usize) -> Self {
-        Self { title, width: Width::Rest(least), is_right: false, keep: u8::MAX }
+        Self {
+            title,
+            width: Width::Rest(least),
+            is_right: false,
+            keep: u8::MAX,
+        }
     }
 }
 
@@ -71,15 +91,24 @@ pub struct Table {
 impl Table {
     /// Divides so many columns of the screen. A column of no width is not shown.
     pub(crate) fn fit(columns: &'static [Column], width: usize) -> Self {
-        let has_width = |place: &usize| columns.get(*place).is_some_and(|one| one.width != Width::Fixed(0));
+        let has_width = |place: &usize| {
+            columns
+                .get(*place)
+                .is_some_and(|one| one.width != Width::Fixed(0))
+        };
         let mut shown: Vec<usize> = (0..columns.len()).filter(has_width).collect();
         let needed = |shown: &[usize]| {
-            let least = shown.iter().filter_map(|place| columns.get(*place)).map(|one| one.width.least() + 1);
+            let least = shown
+                .iter()
+                .filter_map(|place| columns.get(*place))
+                .map(|one| one.width.least() + 1);
             least.sum::<usize>().saturating_sub(1)
         };
         while shown.len() > 1 && needed(&shown) > width {
             let keep = |place: &usize| columns.get(*place).map_or(0, |column| column.keep);
-            let Some(out) = shown.iter().rev().copied().min_by_key(keep) else { break };
+            let Some(out) = shown.iter().rev().copied().min_by_key(keep) else {
+                break;
+            };
             shown.retain(|place| *place != out);
         }
         let mut spare = width.saturating_sub(needed(&shown));
@@ -97,7 +126,9 @@ impl Table {
             }
         }
         let is_rest = |place: &&usize| {
-            columns.get(**place).is_some_and(|column| matches!(column.width, Width::Rest(_)))
+            columns
+                .get(**place)
+                .is_some_and(|column| matches!(column.width, Width::Rest(_)))
         };
         let rests = shown.iter().filter(is_rest).count().max(1);
         let widths = columns.iter().enumerate().map(|(place, column)| {
@@ -108,7 +139,10 @@ impl Table {
             };
             shown.contains(&place).then_some(width)
         });
-        Self { columns, widths: widths.collect() }
+        Self {
+            columns,
+            widths: widths.collect(),
+        }
     }
 
     /// Columns of the screen that a column has; none if it gave way.
@@ -196,7 +230,10 @@ pub(crate) fn gauge(
     let glyphs = theme.glyphs();
     vec![
         Span::styled(glyphs.chart.full.repeat(filled), full),
-        Span::styled(glyphs.chart.empty.repeat(width.saturating_sub(filled)), empty),
+        Span::styled(
+            glyphs.chart.empty.repeat(width.saturating_sub(filled)),
+            empty,
+        ),
     ]
 }
 
@@ -214,8 +251,12 @@ mod tests {
     ];
 
     fn row(width: usize) -> String {
-        let cells = ["7", "a long argument", "main", "1.2 s"].map(Span::raw).to_vec();
-        Table::fit(COLUMNS, width).row(cells, &Theme::dark()).to_string()
+        let cells = ["7", "a long argument", "main", "1.2 s"]
+            .map(Span::raw)
+            .to_vec();
+        Table::fit(COLUMNS, width)
+            .row(cells, &Theme::dark())
+            .to_string()
     }
 
     #[test]
@@ -223,7 +264,11 @@ mod tests {
         assert_eq!(row(30), "  7 a long argum… main   1.2 s");
         assert_eq!(row(22), "  7 a long arg…  1.2 s", "the lane went first");
         assert_eq!(row(12), "  7 a long …");
-        assert_eq!(row(3), "a lon…", "the last column stays, whatever the width");
+        assert_eq!(
+            row(3),
+            "a lon…",
+            "the last column stays, whatever the width"
+        );
     }
 
     #[test]
@@ -238,7 +283,9 @@ mod tests {
     fn the_sorted_column_is_marked() {
         let table = Table::fit(COLUMNS, 30);
         assert_eq!(
-            table.heads(Some((3, Order::Falling)), &Theme::dark()).to_string(),
+            table
+                .heads(Some((3, Order::Falling)), &Theme::dark())
+                .to_string(),
             "  # what          lane   time↓"
         );
     }
@@ -248,7 +295,10 @@ mod tests {
         let theme = Theme::dark();
         let bar = |share| {
             let spans = gauge(share, 4, (theme.text, theme.dim), &theme);
-            spans.iter().map(|span| span.content.as_ref()).collect::<String>()
+            spans
+                .iter()
+                .map(|span| span.content.as_ref())
+                .collect::<String>()
         };
         assert_eq!(bar(0.0), "░░░░");
         assert_eq!(bar(0.01), "█░░░");

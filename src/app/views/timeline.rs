@@ -41,7 +41,10 @@ const TURNS: usize = 4;
 /// What keys do here.
 const HINTS: &[Hint] = &[
     (&[Action::LevelUp, Action::LevelDown], "zoom"),
-    (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "pan"),
+    (
+        &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
+        "pan",
+    ),
     (&[Action::Level(1), Action::Level(2)], "session, turn"),
 ];
 
@@ -78,19 +81,32 @@ type Growing = Option<(Class, Timestamp, usize)>;
 
 impl Page for Lanes {
     fn needs(&self) -> Needs {
-        Needs { calls: true, timeline: true, ..Needs::default() }
+        Needs {
+            calls: true,
+            timeline: true,
+            ..Needs::default()
+        }
     }
 
     fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet {
         let timeline = &scene.indexes.timeline;
         if self.chosen.is_none_or(|id| timeline.get(id).is_none()) {
             let own = scene.focus.and_then(|focus| find(scene, focus));
-            let place = scene.focus.and_then(|focus| scene.transcript.place_of(focus.entry));
-            let is_before_all = place.is_some_and(|place| scene.transcript.turn_at(place).is_none());
-            let edge = if is_before_all { timeline.first() } else { timeline.last() };
+            let place = scene
+                .focus
+                .and_then(|focus| scene.transcript.place_of(focus.entry));
+            let is_before_all =
+                place.is_some_and(|place| scene.transcript.turn_at(place).is_none());
+            let edge = if is_before_all {
+                timeline.first()
+            } else {
+                timeline.last()
+            };
             self.choose_span(own.or(edge));
         }
-        let Some(view) = view(scene, self.chosen) else { return empty(scene) };
+        let Some(view) = view(scene, self.chosen) else {
+            return empty(scene);
+        };
         let is_sought = std::mem::take(&mut self.is_sought);
         if is_sought {
             self.scope = view.reveal(self.scope);
@@ -103,36 +119,64 @@ impl Page for Lanes {
         self.paths.keep(timeline.generation());
         self.walk(timeline, range);
         let growing = growing(scene).filter(|(_, from, _)| *from < range.1 && scene.now > range.0);
-        let extra = [LOW, HIGH].iter().filter(|least| scene.height >= **least).count();
+        let extra = [LOW, HIGH]
+            .iter()
+            .filter(|least| scene.height >= **least)
+            .count();
         let (height, foot) = scene.divide(1, FOOT + extra);
         let (keys, has_all_rows) = keys(timeline, range, view.now, growing, height);
-        let own = self.chosen.and_then(|id| key_of(timeline, id, has_all_rows));
+        let own = self
+            .chosen
+            .and_then(|id| key_of(timeline, id, has_all_rows));
         self.rows.set(keys, false);
         if let Some(own) = own.filter(|_| is_sought) {
             self.rows.choose_key(&own);
         }
         self.rows.fit(height);
-        let painter =
-            Painter { scene, axis: &self.axis, paths: &self.paths, chosen: self.chosen, now: view.now };
+        let painter = Painter {
+            scene,
+            axis: &self.axis,
+            paths: &self.paths,
+            chosen: self.chosen,
+            now: view.now,
+        };
         let (mut rows, mut near, mut above) = (Vec::new(), Vec::new(), None);
         for (number, key, _) in self.rows.window() {
             let (line, nearest) = write(&painter, *key, label, above.replace(*key), growing);
             near.extend(nearest.map(|id| (number, id)));
-            rows.push(SheetRow { line, is_chosen: own == Some(*key), number });
+            rows.push(SheetRow {
+                line,
+                is_chosen: own == Some(*key),
+                number,
+            });
         }
         let rows = spread(rows, height);
         self.near = near;
-        let captions = captions::Captions { painter: &painter, view: &view, scope: self.scope, range, label };
+        let captions = captions::Captions {
+            painter: &painter,
+            view: &view,
+            scope: self.scope,
+            range,
+            label,
+        };
         let foot = match foot {
             0 => Vec::new(),
             lines => captions.foot(lines, self.rows.beyond()),
         };
-        Sheet { title: captions.title(growing), right: Vec::new(), heads: vec![captions.axis()], rows, foot }
+        Sheet {
+            title: captions.title(growing),
+            right: Vec::new(),
+            heads: vec![captions.axis()],
+            rows,
+            foot,
+        }
     }
 
     fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer {
         let timeline = &scene.indexes.timeline;
-        let Some(view) = view(scene, self.chosen) else { return Answer::Pass };
+        let Some(view) = view(scene, self.chosen) else {
+            return Answer::Pass;
+        };
         let times = times.max(1);
         let scope = match action {
             Action::Next => return self.step(scene, times, true),
@@ -151,8 +195,12 @@ impl Page for Lanes {
             Action::Level(4) => view.around(3),
             Action::Level(_) => view.around(1),
             Action::Shift(way) => view.pan(self.scope, times, way == Way::Next),
-            Action::HalfDown | Action::HalfUp => view.pan(self.scope, times * 2, action == Action::HalfDown),
-            Action::PageDown | Action::PageUp => view.pan(self.scope, times * 4, action == Action::PageDown),
+            Action::HalfDown | Action::HalfUp => {
+                view.pan(self.scope, times * 2, action == Action::HalfDown)
+            }
+            Action::PageDown | Action::PageUp => {
+                view.pan(self.scope, times * 4, action == Action::PageDown)
+            }
             // Nothing folds here, and nothing behind shall.
             Action::Collapse => return Answer::Unfolded,
             _ => return Answer::Pass,
@@ -178,7 +226,11 @@ impl Page for Lanes {
     }
 
     fn choose(&mut self, number: usize) {
-        let near = self.near.iter().find(|(row, _)| *row == number).map(|(_, id)| *id);
+        let near = self
+            .near
+            .iter()
+            .find(|(row, _)| *row == number)
+            .map(|(_, id)| *id);
         self.choose_span(near.or(self.chosen));
     }
 
@@ -187,7 +239,10 @@ impl Page for Lanes {
             Scope::Part { .. } => Scope::Auto,
             scope => scope,
         };
-        *self = Self { scope, ..Self::default() };
+        *self = Self {
+            scope,
+            ..Self::default()
+        };
     }
 
     fn hints(&self) -> &'static [Hint] {
@@ -212,10 +267,15 @@ impl Lanes {
 
     /// To another span in time; those that the filter hides are passed over.
     fn step(&mut self, scene: &PageScene<'_>, times: usize, forward: bool) -> Answer {
-        let Some(id) = self.chosen else { return Answer::Done };
+        let Some(id) = self.chosen else {
+            return Answer::Done;
+        };
         let timeline = &scene.indexes.timeline;
-        let is_shown =
-            |id: &SpanId| scene.filter.is_none_or(|filter| filter.shows(focus_of(scene.transcript, *id)));
+        let is_shown = |id: &SpanId| {
+            scene
+                .filter
+                .is_none_or(|filter| filter.shows(focus_of(scene.transcript, *id)))
+        };
         let found = if forward {
             timeline.after(id).filter(is_shown).take(times).last()
         } else {
@@ -234,8 +294,10 @@ impl Lanes {
             self.paths.walk(timeline, id.from, id.from);
         }
         let most = self.axis.columns() * TURNS;
-        let turns: Vec<Timestamp> =
-            std::iter::once(from).chain(timeline.prompts(from, to)).take(most + 1).collect();
+        let turns: Vec<Timestamp> = std::iter::once(from)
+            .chain(timeline.prompts(from, to))
+            .take(most + 1)
+            .collect();
         if turns.len() <= most {
             for turn in turns {
                 self.paths.walk(timeline, turn, from);
@@ -248,7 +310,10 @@ impl Lanes {
 fn spread(rows: Vec<SheetRow>, height: usize) -> Vec<SheetRow> {
     let each = (height / rows.len().max(1)).clamp(1, ROW_MOST);
     let with_air = |row: SheetRow| {
-        let air = SheetRow { number: row.number, ..SheetRow::default() };
+        let air = SheetRow {
+            number: row.number,
+            ..SheetRow::default()
+        };
         std::iter::once(row).chain(std::iter::repeat_n(air, each - 1))
     };
     rows.into_iter().flat_map(with_air).collect()
@@ -264,11 +329,20 @@ fn view<'a>(scene: &PageScene<'a>, chosen: Option<SpanId>) -> Option<View<'a>> {
         let figures = account.turn(transcript, account.turn_of(transcript, id.entry)?);
         figures.facts.started.zip(figures.facts.ended)
     });
-    Some(View { timeline, reach: (from, now.map_or(to, |now| now.max(to))), chosen, now, turn })
+    Some(View {
+        timeline,
+        reach: (from, now.map_or(to, |now| now.max(to))),
+        chosen,
+        now,
+        turn,
+    })
 }
 
 fn find(scene: &PageScene<'_>, focus: Focus) -> Option<SpanId> {
-    scene.indexes.timeline.span_of(scene.transcript, focus.entry, focus.block)
+    scene
+        .indexes
+        .timeline
+        .span_of(scene.transcript, focus.entry, focus.block)
 }
 
 fn empty(scene: &PageScene<'_>) -> Sheet {
@@ -278,8 +352,15 @@ fn empty(scene: &PageScene<'_>) -> Sheet {
         "The session is still being read."
     };
     let line = Line::styled(words, scene.theme.dim);
-    let rows = vec![SheetRow { line, ..SheetRow::default() }];
-    Sheet { title: vec![Span::raw("TIMELINE")], rows, ..Sheet::default() }
+    let rows = vec![SheetRow {
+        line,
+        ..SheetRow::default()
+    }];
+    Sheet {
+        title: vec![Span::raw("TIMELINE")],
+        rows,
+        ..Sheet::default()
+    }
 }
 
 fn no_farther(action: Action) -> &'static str {
@@ -294,10 +375,16 @@ fn no_farther(action: Action) -> &'static str {
 /// What the agent has been doing since the last sign, if no call says it.
 fn growing(scene: &PageScene<'_>) -> Growing {
     let timeline = &scene.indexes.timeline;
-    let session =
-        scene.transcript.is_joined().then(|| activity::foremost(scene.transcript, scene.now)).flatten();
+    let session = scene
+        .transcript
+        .is_joined()
+        .then(|| activity::foremost(scene.transcript, scene.now))
+        .flatten();
     let session = session.map(|(name, _)| name);
-    let lane = timeline.lanes().iter().position(|lane| lane.name.as_ref() == session)?;
+    let lane = timeline
+        .lanes()
+        .iter()
+        .position(|lane| lane.name.as_ref() == session)?;
     if !scene.is_at_work || timeline.open(lane).next().is_some() {
         return None;
     }
@@ -349,13 +436,22 @@ fn keys(
         .collect();
     if keys.len() + lanes.len() <= room {
         let rows_of = |lane: usize| {
-            let rows =
-                rows_in_order(timeline, lane, &is_seen).into_iter().map(|row| Key::RowOf(lane, row.id));
+            let rows = rows_in_order(timeline, lane, &is_seen)
+                .into_iter()
+                .map(|row| Key::RowOf(lane, row.id));
             let rows: Vec<Key> = rows.collect();
-            if rows.is_empty() { vec![Key::Lane(lane)] } else { rows }
+            if rows.is_empty() {
+                vec![Key::Lane(lane)]
+            } else {
+                rows
+            }
         };
         let left = room - keys.len();
-        let all: Vec<Key> = lanes.iter().flat_map(|lane| rows_of(*lane)).take(left + 1).collect();
+        let all: Vec<Key> = lanes
+            .iter()
+            .flat_map(|lane| rows_of(*lane))
+            .take(left + 1)
+            .collect();
         if all.len() <= left {
             keys.extend(all);
             return (keys, true);
@@ -382,17 +478,33 @@ struct Standing {
 }
 
 /// The rows of a lane that are seen: the model, the human, tools in the order in which they were first used.
-fn rows_in_order(timeline: &Timeline, lane: usize, is_seen: &impl Fn(&TimelineRow) -> bool) -> Vec<Standing> {
+fn rows_in_order(
+    timeline: &Timeline,
+    lane: usize,
+    is_seen: &impl Fn(&TimelineRow) -> bool,
+) -> Vec<Standing> {
     let mut rows = Vec::new();
-    for id in timeline.lanes().get(lane).into_iter().flat_map(|lane| &lane.rows) {
-        let Some(row) = timeline.row(*id).filter(|row| is_seen(row)) else { continue };
+    for id in timeline
+        .lanes()
+        .get(lane)
+        .into_iter()
+        .flat_map(|lane| &lane.rows)
+    {
+        let Some(row) = timeline.row(*id).filter(|row| is_seen(row)) else {
+            continue;
+        };
         let (kind, first) = match &row.what {
             What::Caller => (CALLER, 0),
             What::Model => (MODEL, 0),
             What::Human => (HUMAN, 0),
             What::Tool(_) => (TOOL, timeline.first_row(lane, &row.what).unwrap_or(*id)),
         };
-        rows.push(Standing { kind, first, number: row.number, id: *id });
+        rows.push(Standing {
+            kind,
+            first,
+            number: row.number,
+            id: *id,
+        });
     }
     rows.sort_unstable();
     rows
@@ -400,7 +512,11 @@ fn rows_in_order(timeline: &Timeline, lane: usize, is_seen: &impl Fn(&TimelineRo
 
 /// Whether the call that started a lane, or one of its own, is waited for.
 fn is_open(timeline: &Timeline, lane: &Lane) -> bool {
-    let is_open = |id: SpanId| timeline.get(id).is_some_and(|(span, _)| span.ending == Ending::Open);
+    let is_open = |id: SpanId| {
+        timeline
+            .get(id)
+            .is_some_and(|(span, _)| span.ending == Ending::Open)
+    };
     lane.caller.is_some_and(|(_, id)| is_open(id))
 }
 
@@ -415,15 +531,31 @@ fn named(row: &TimelineRow, theme: &Theme) -> (String, Style) {
 }
 
 fn lane_title(scene: &PageScene<'_>, lane: usize) -> String {
-    let name = scene.indexes.timeline.lanes().get(lane).and_then(|lane| lane.name.as_ref());
+    let name = scene
+        .indexes
+        .timeline
+        .lanes()
+        .get(lane)
+        .and_then(|lane| lane.name.as_ref());
     let facts = name.and_then(|name| scene.transcript.lane(name));
-    let title = facts.map(|facts| &facts.label).or(name).map(ToString::to_string);
-    format!("{} {}", scene.theme.glyphs().list.bullet_inner, title.unwrap_or_default())
+    let title = facts
+        .map(|facts| &facts.label)
+        .or(name)
+        .map(ToString::to_string);
+    format!(
+        "{} {}",
+        scene.theme.glyphs().list.bullet_inner,
+        title.unwrap_or_default()
+    )
 }
 
 /// The row of what grows.
 fn what_grows(class: Class) -> What {
-    if class == Class::Model { What::Model } else { What::Human }
+    if class == Class::Model {
+        What::Model
+    } else {
+        What::Human
+    }
 }
 
 /// A row, and its span that is nearest to the cursor.
@@ -438,18 +570,30 @@ fn write(
     let timeline = &scene.indexes.timeline;
     let mut cells = painter.cells();
     let (title, style, (in_lane, what)) = match key {
-        Key::Grows(Class::Model) => ("model".to_owned(), theme.voice.assistant, (0, Some(What::Model))),
+        Key::Grows(Class::Model) => (
+            "model".to_owned(),
+            theme.voice.assistant,
+            (0, Some(What::Model)),
+        ),
         Key::Grows(_) => ("you".to_owned(), theme.voice.user, (0, Some(What::Human))),
         Key::Row(number) => {
-            let Some(row) = timeline.row(number) else { return (Line::default(), None) };
+            let Some(row) = timeline.row(number) else {
+                return (Line::default(), None);
+            };
             painter.put(row, &mut cells);
             let is_named = row.number == 0 || above.is_none();
             let (title, style) = named(row, theme);
             let what = (row.number == 0).then(|| row.what.clone());
-            (if is_named { title } else { String::new() }, style, (0, what))
+            (
+                if is_named { title } else { String::new() },
+                style,
+                (0, what),
+            )
         }
         Key::RowOf(lane, number) => {
-            let Some(row) = timeline.row(number) else { return (Line::default(), None) };
+            let Some(row) = timeline.row(number) else {
+                return (Line::default(), None);
+            };
             painter.put(row, &mut cells);
             let is_head = !matches!(above, Some(Key::RowOf(other, _)) if other == lane);
             let (title, style) = named(row, theme);
@@ -487,7 +631,11 @@ fn write(
     let columns = painter.axis.columns();
     let nearest = (0..columns).find_map(|by| {
         let left = here.checked_sub(by).and_then(|column| cells.at(column));
-        left.or_else(|| cells.at(here + by)).filter(|id| timeline.get(*id).is_some())
+        left.or_else(|| cells.at(here + by))
+            .filter(|id| timeline.get(*id).is_some())
     });
-    (Line::from(wrap::fit(&spans, scene.columns(), theme.glyphs().cut)), nearest)
+    (
+        Line::from(wrap::fit(&spans, scene.columns(), theme.glyphs().cut)),
+        nearest,
+    )
 }

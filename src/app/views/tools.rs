@@ -25,14 +25,20 @@ use crate::session::indexes::Needs;
 
 /// What its keys do.
 const HINTS: &[Hint] = &[
-    (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "sort"),
+    (
+        &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
+        "sort",
+    ),
     (&[Action::Reverse], "reverse"),
     (&[Action::LevelUp], "slowest first"),
     (&[Action::LevelDown], "tool against tool"),
 ];
 /// And while tools are compared.
 const SUMMARY_HINTS: &[Hint] = &[
-    (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "sort"),
+    (
+        &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
+        "sort",
+    ),
     (&[Action::Reverse], "reverse"),
     (&[Action::LevelUp], "all calls"),
 ];
@@ -100,7 +106,9 @@ impl Tools {
         let made = Made {
             indexes: scene.indexes.generation,
             findings: scene.findings.generation(),
-            filter: scene.filter.map(|filter| (filter.generation, filter.percent, filter.hidden())),
+            filter: scene
+                .filter
+                .map(|filter| (filter.generation, filter.percent, filter.hidden())),
             shown: self.shown.clone(),
             sort: self.sort(),
         };
@@ -122,7 +130,8 @@ impl Tools {
                 let passing = calls::shown(scene, tool.as_ref());
                 self.passing = passing.len();
                 let follows = scene.follows && self.is_in_order();
-                self.calls.set(calls::sorted(scene, passing, self.by_call), follows);
+                self.calls
+                    .set(calls::sorted(scene, passing, self.by_call), follows);
             }
         }
         self.made = Some(made);
@@ -141,7 +150,10 @@ impl Tools {
     }
 
     fn sums<'a>(&'a self, scene: &PageScene<'a>) -> &'a Sums {
-        self.sums.as_ref().filter(|_| scene.filter.is_some()).unwrap_or(scene.indexes.calls.tools())
+        self.sums
+            .as_ref()
+            .filter(|_| scene.filter.is_some())
+            .unwrap_or(scene.indexes.calls.tools())
     }
 
     /// Shows something else, with the cursor where it was.
@@ -181,12 +193,14 @@ impl Tools {
         let has_moved = match self.shown {
             Shown::Tools => {
                 let table = Table::fit(summary::COLUMNS, scene.columns());
-                self.by_tool.shift(way, summary::COLUMNS.len(), &table, &summary::FALLING)
+                self.by_tool
+                    .shift(way, summary::COLUMNS.len(), &table, &summary::FALLING)
             }
             Shown::Calls(_) => {
                 let columns = calls::columns_of(scene);
                 let table = Table::fit(columns, scene.columns());
-                self.by_call.shift(way, columns.len(), &table, &calls::FALLING)
+                self.by_call
+                    .shift(way, columns.len(), &table, &calls::FALLING)
             }
         };
         if has_moved {
@@ -218,11 +232,21 @@ impl Tools {
         }
         if matches!(self.shown, Shown::Tools | Shown::Calls(None)) && scene.filter.is_none() {
             let of = |end| sums.iter().map(|(_, tool)| tool.ended(end)).sum::<usize>();
-            let ends = [(of(Outcome::Failed), "failed"), (of(Outcome::Open), "without a result")];
-            parts.extend(ends.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")));
+            let ends = [
+                (of(Outcome::Failed), "failed"),
+                (of(Outcome::Open), "without a result"),
+            ];
+            parts.extend(
+                ends.iter()
+                    .filter(|(n, _)| *n > 0)
+                    .map(|(n, word)| format!("{n} {word}")),
+            );
         }
         if scene.filter.is_some() {
-            parts.push(format!("of {} that the filter lets through", scene.indexes.calls.count()));
+            parts.push(format!(
+                "of {} that the filter lets through",
+                scene.indexes.calls.count()
+            ));
         }
         let words = format!("  {}", parts.join(&format!(" {dot} ")));
         vec![Span::raw("TOOLS"), Span::styled(words, theme.dim)]
@@ -235,7 +259,9 @@ impl Tools {
         }
         let sort = self.sort();
         let column = match self.shown {
-            Shown::Tools => summary::COLUMNS.get(sort.column).map_or("", |column| column.title),
+            Shown::Tools => summary::COLUMNS
+                .get(sort.column)
+                .map_or("", |column| column.title),
             Shown::Calls(_) => calls::title(sort.column),
         };
         let way = match sort.order {
@@ -262,11 +288,14 @@ impl Tools {
 
     fn foot(&mut self, scene: &PageScene<'_>, lines: usize) -> Vec<Line<'static>> {
         match &self.shown {
-            Shown::Calls(_) => {
-                self.place().map(|place| foot::of_call(scene, place, lines)).unwrap_or_default()
-            }
+            Shown::Calls(_) => self
+                .place()
+                .map(|place| foot::of_call(scene, place, lines))
+                .unwrap_or_default(),
             Shown::Tools => {
-                let Some(name) = self.names.chosen().cloned() else { return Vec::new() };
+                let Some(name) = self.names.chosen().cloned() else {
+                    return Vec::new();
+                };
                 let examples = match self.examples.take().filter(|(of, _)| *of == name) {
                     Some((_, examples)) => examples,
                     None => Examples::of(scene, &calls::shown(scene, Some(&name))),
@@ -285,7 +314,11 @@ impl Tools {
             Shown::Calls(_) => {
                 let rows = self.calls.window().map(|(number, place, is_chosen)| {
                     let line = table.row(calls::cells(scene, table, *place, is_chosen), theme);
-                    SheetRow { line, is_chosen, number }
+                    SheetRow {
+                        line,
+                        is_chosen,
+                        number,
+                    }
                 });
                 rows.collect()
             }
@@ -295,7 +328,11 @@ impl Tools {
                 let rows = self.names.window().filter_map(|(number, name, is_chosen)| {
                     let tool = (name, sums.get(name)?);
                     let line = table.row(summary::cells(scene, tool, all, is_chosen), theme);
-                    Some(SheetRow { line, is_chosen, number })
+                    Some(SheetRow {
+                        line,
+                        is_chosen,
+                        number,
+                    })
                 });
                 rows.collect()
             }
@@ -305,7 +342,11 @@ impl Tools {
 
 impl Page for Tools {
     fn needs(&self) -> Needs {
-        Needs { calls: true, findings: true, ..Needs::default() }
+        Needs {
+            calls: true,
+            findings: true,
+            ..Needs::default()
+        }
     }
 
     fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet {
@@ -313,8 +354,15 @@ impl Page for Tools {
         let title = self.title(scene);
         if let Some(words) = self.nothing(scene) {
             let line = Line::styled(words, scene.theme.dim);
-            let rows = vec![SheetRow { line, ..SheetRow::default() }];
-            return Sheet { title, rows, ..Sheet::default() };
+            let rows = vec![SheetRow {
+                line,
+                ..SheetRow::default()
+            }];
+            return Sheet {
+                title,
+                rows,
+                ..Sheet::default()
+            };
         }
         let foot = match self.shown {
             Shown::Tools => FOOT_OF_TOOL,
@@ -335,7 +383,11 @@ impl Page for Tools {
             right: self.right(scene),
             heads: vec![table.heads(Some((sort.column, sort.order)), scene.theme)],
             rows: self.rows(scene, &table),
-            foot: if foot > 0 { self.foot(scene, foot) } else { Vec::new() },
+            foot: if foot > 0 {
+                self.foot(scene, foot)
+            } else {
+                Vec::new()
+            },
         }
     }
 
@@ -350,7 +402,9 @@ impl Page for Tools {
         }
         match action {
             Action::Expand if is_summary => {
-                let Some(name) = self.names.chosen().cloned() else { return Answer::Done };
+                let Some(name) = self.names.chosen().cloned() else {
+                    return Answer::Done;
+                };
                 self.show(scene, Shown::Calls(Some(name)));
             }
             Action::LevelUp if self.shown == Shown::Calls(None) => {
@@ -390,7 +444,10 @@ impl Page for Tools {
                 let exact = keys.iter().position(|key| *key == focus);
                 // The nearest one before it; rows in another order have none.
                 let near = || {
-                    self.is_in_order().then(|| keys.partition_point(|key| rank(key) <= own).saturating_sub(1))
+                    self.is_in_order().then(|| {
+                        keys.partition_point(|key| rank(key) <= own)
+                            .saturating_sub(1)
+                    })
                 };
                 if let Some(number) = exact.or_else(near) {
                     self.calls.choose(number);
@@ -408,9 +465,18 @@ impl Page for Tools {
 
     fn forget(&mut self) {
         // A tool of one session may not be there in another.
-        let shown = if self.shown == Shown::Tools { Shown::Tools } else { Shown::Calls(None) };
+        let shown = if self.shown == Shown::Tools {
+            Shown::Tools
+        } else {
+            Shown::Calls(None)
+        };
         let (by_call, by_tool) = (self.by_call, self.by_tool);
-        *self = Self { shown, by_call, by_tool, ..Self::default() };
+        *self = Self {
+            shown,
+            by_call,
+            by_tool,
+            ..Self::default()
+        };
     }
 
     fn ends_with_session(&self) -> bool {
@@ -418,7 +484,11 @@ impl Page for Tools {
     }
 
     fn hints(&self) -> &'static [Hint] {
-        if matches!(self.shown, Shown::Tools) { SUMMARY_HINTS } else { HINTS }
+        if matches!(self.shown, Shown::Tools) {
+            SUMMARY_HINTS
+        } else {
+            HINTS
+        }
     }
 
     fn target(&self, _: &PageScene<'_>) -> Option<Focus> {

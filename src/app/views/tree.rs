@@ -60,7 +60,8 @@ impl Tree {
         self.generation = Some(generation);
         self.facts.clear();
         self.nodes = Nodes::of(scene.transcript, &scene.indexes.calls);
-        self.rows.set(self.nodes.in_sight(&self.folded), scene.follows);
+        self.rows
+            .set(self.nodes.in_sight(&self.folded), scene.follows);
     }
 
     fn fold(&mut self, node: &Node, is_folded: bool) {
@@ -80,7 +81,10 @@ impl Tree {
             if self.choose_node(&node) {
                 return;
             }
-            let above = self.nodes.twig(&node).and_then(|twig| self.nodes.above(twig));
+            let above = self
+                .nodes
+                .twig(&node)
+                .and_then(|twig| self.nodes.above(twig));
             chosen = above.map(|twig| twig.node.clone());
         }
     }
@@ -99,12 +103,20 @@ impl Tree {
 
     /// The depth below which all is folded.
     fn depth(&self) -> usize {
-        let folded = self.folded.iter().filter_map(|node| self.nodes.twig(node)).map(|twig| twig.depth);
+        let folded = self
+            .folded
+            .iter()
+            .filter_map(|node| self.nodes.twig(node))
+            .map(|twig| twig.depth);
         folded.min().unwrap_or_else(|| self.deepest() + 1)
     }
 
     fn deepest(&self) -> usize {
-        self.nodes.holding().map(|twig| twig.depth).max().unwrap_or(0)
+        self.nodes
+            .holding()
+            .map(|twig| twig.depth)
+            .max()
+            .unwrap_or(0)
     }
 
     /// How much lies in a node; of a turn with its sub-agents, of all others without.
@@ -120,8 +132,18 @@ impl Tree {
     /// What lies in a node and in all that hangs on it.
     fn whole(&mut self, scene: &PageScene<'_>, node: &Node) -> Whole {
         let own = self.facts(scene, node);
-        let below: Vec<Node> = self.nodes.below(node).iter().map(|twig| twig.node.clone()).collect();
-        let mut whole = Whole { branches: 0, sessions: 0, agents: 0, facts: own };
+        let below: Vec<Node> = self
+            .nodes
+            .below(node)
+            .iter()
+            .map(|twig| twig.node.clone())
+            .collect();
+        let mut whole = Whole {
+            branches: 0,
+            sessions: 0,
+            agents: 0,
+            facts: own,
+        };
         for node in below {
             match &node {
                 Node::Branch(number) => {
@@ -142,13 +164,21 @@ impl Tree {
     }
 
     fn foot(&mut self, scene: &PageScene<'_>) -> Vec<Line<'static>> {
-        let Some(node) = self.rows.chosen().cloned() else { return Vec::new() };
+        let Some(node) = self.rows.chosen().cloned() else {
+            return Vec::new();
+        };
         match &node {
             Node::Branch(number) => {
                 let drawn = scene.transcript.branches_changed();
-                let known = self.sides.take().filter(|(of, at, _)| (*of, *at) == (*number, drawn));
-                let sides = known.or_else(|| Some((*number, drawn, Sides::of(scene.transcript, *number)?)));
-                let lines = sides.as_ref().map(|(_, _, sides)| foot::of_branch(scene, *number, sides));
+                let known = self
+                    .sides
+                    .take()
+                    .filter(|(of, at, _)| (*of, *at) == (*number, drawn));
+                let sides =
+                    known.or_else(|| Some((*number, drawn, Sides::of(scene.transcript, *number)?)));
+                let lines = sides
+                    .as_ref()
+                    .map(|(_, _, sides)| foot::of_branch(scene, *number, sides));
                 self.sides = sides;
                 lines.unwrap_or_default()
             }
@@ -167,7 +197,12 @@ impl Tree {
     fn title(&self, scene: &PageScene<'_>) -> Vec<Span<'static>> {
         let theme = scene.theme;
         let transcript = scene.transcript;
-        let left = transcript.branches().list.iter().filter(|branch| !branch.is_active).count();
+        let left = transcript
+            .branches()
+            .list
+            .iter()
+            .filter(|branch| !branch.is_active)
+            .count();
         let branches = match left {
             0 => "no branch was left".to_owned(),
             1 => "1 branch left".to_owned(),
@@ -176,7 +211,9 @@ impl Tree {
         let below = self.nodes.below(&Node::Active).iter();
         let (sessions, agents): (Vec<&Twig>, Vec<&Twig>) = below
             .filter(|twig| matches!(twig.node, Node::Lane(_) | Node::Call(_)))
-            .partition(|twig| matches!(&twig.node, Node::Lane(name) if is_session(transcript, name)));
+            .partition(
+                |twig| matches!(&twig.node, Node::Lane(name) if is_session(transcript, name)),
+            );
         let agents = match agents.len() {
             0 => "no sub-agents".to_owned(),
             n => count(n as u64, "sub-agent"),
@@ -200,17 +237,27 @@ fn is_session(transcript: &Transcript, name: &Name) -> bool {
 fn facts_of(scene: &PageScene<'_>, node: &Node) -> PathFacts {
     let (transcript, account) = (scene.transcript, &scene.indexes.account);
     let abandoned = &transcript.branches().abandoned;
-    let of =
-        |ids: &mut dyn Iterator<Item = &EntryId>| PathFacts::of(ids.filter_map(|id| transcript.get(*id)));
+    let of = |ids: &mut dyn Iterator<Item = &EntryId>| {
+        PathFacts::of(ids.filter_map(|id| transcript.get(*id)))
+    };
     // What somebody said and got without the branches that were left; of several sessions each has its own.
     let active = |lane: Option<&Name>| {
         let is_of = |id: EntryId| transcript.main_lane_of(id) == lane;
         let mut facts = account.path(lane);
         let kept = |turn: &&Turn| is_of(turn.prompt) && !abandoned.contains(&turn.prompt);
         facts.turns = transcript.turns().iter().filter(kept).count();
-        let left = transcript.branches().list.iter().filter(|branch| !branch.is_active);
-        let left = left.flat_map(|branch| &branch.entries).filter(|id| abandoned.contains(id));
-        facts.leave(&PathFacts { turns: 0, ..of(&mut left.filter(|id| is_of(**id))) });
+        let left = transcript
+            .branches()
+            .list
+            .iter()
+            .filter(|branch| !branch.is_active);
+        let left = left
+            .flat_map(|branch| &branch.entries)
+            .filter(|id| abandoned.contains(id));
+        facts.leave(&PathFacts {
+            turns: 0,
+            ..of(&mut left.filter(|id| is_of(**id)))
+        });
         facts
     };
     match node {
@@ -218,19 +265,31 @@ fn facts_of(scene: &PageScene<'_>, node: &Node) -> PathFacts {
         Node::Lane(name) if is_session(transcript, name) => active(Some(name)),
         Node::Lane(name) => account.path(Some(name)),
         Node::Branch(number) => {
-            let Some(branch) = rows::branch_of(scene, *number) else { return PathFacts::default() };
-            of(&mut branch.entries.iter().filter(|id| branch.is_active || abandoned.contains(id)))
+            let Some(branch) = rows::branch_of(scene, *number) else {
+                return PathFacts::default();
+            };
+            of(&mut branch
+                .entries
+                .iter()
+                .filter(|id| branch.is_active || abandoned.contains(id)))
         }
         Node::Turn(prompt) => {
-            let Some(turn) = account.turn_of(transcript, *prompt) else { return PathFacts::default() };
+            let Some(turn) = account.turn_of(transcript, *prompt) else {
+                return PathFacts::default();
+            };
             let places = transcript.places_of_turn(turn);
             let entries = if transcript.is_joined() {
                 let ids = places.filter_map(|place| transcript.order().get(place));
-                ids.filter(|id| account.turn_of(transcript, **id) == Some(turn)).count()
+                ids.filter(|id| account.turn_of(transcript, **id) == Some(turn))
+                    .count()
             } else {
                 places.len()
             };
-            PathFacts { entries, turns: 1, work: account.turn(transcript, turn) }
+            PathFacts {
+                entries,
+                turns: 1,
+                work: account.turn(transcript, turn),
+            }
         }
         Node::Call(_) | Node::Work(_) => PathFacts::default(),
     }
@@ -240,15 +299,29 @@ fn facts_of(scene: &PageScene<'_>, node: &Node) -> PathFacts {
 fn start(transcript: &Transcript, node: &Node) -> Option<Focus> {
     match node {
         Node::Active => {
-            let first = || transcript.order().first().map(|entry| Focus { entry: *entry, block: 0 });
+            let first = || {
+                transcript.order().first().map(|entry| Focus {
+                    entry: *entry,
+                    block: 0,
+                })
+            };
             start_of_turn(transcript, 0).or_else(first)
         }
-        Node::Turn(prompt) => {
-            start_of_turn(transcript, transcript.turns().iter().position(|turn| turn.prompt == *prompt)?)
-        }
+        Node::Turn(prompt) => start_of_turn(
+            transcript,
+            transcript
+                .turns()
+                .iter()
+                .position(|turn| turn.prompt == *prompt)?,
+        ),
         Node::Branch(number) => {
             let branch = transcript.branches().list.get(number.checked_sub(1)?)?;
-            let first = || Some(Focus { entry: *branch.entries.first()?, block: 0 });
+            let first = || {
+                Some(Focus {
+                    entry: *branch.entries.first()?,
+                    block: 0,
+                })
+            };
             head_of(transcript, *number).or_else(first)
         }
         Node::Lane(name) => start_of_lane(transcript, transcript.lane(name)?),
@@ -258,7 +331,10 @@ fn start(transcript: &Transcript, node: &Node) -> Option<Focus> {
 
 impl Page for Tree {
     fn needs(&self) -> Needs {
-        Needs { calls: true, ..Needs::default() }
+        Needs {
+            calls: true,
+            ..Needs::default()
+        }
     }
 
     fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet {
@@ -266,15 +342,24 @@ impl Page for Tree {
         let (height, foot) = scene.divide(1, foot::LINES);
         self.rows.fit(height);
         let table = Table::fit(rows::columns_of(scene), scene.columns());
-        let shown: Vec<(usize, Node, bool)> =
-            self.rows.window().map(|(number, node, is_chosen)| (number, node.clone(), is_chosen)).collect();
+        let shown: Vec<(usize, Node, bool)> = self
+            .rows
+            .window()
+            .map(|(number, node, is_chosen)| (number, node.clone(), is_chosen))
+            .collect();
         let mut out = Vec::new();
         for (number, node, is_chosen) in shown {
             let facts = self.facts(scene, &node);
-            let Some(twig) = self.nodes.twig(&node) else { continue };
+            let Some(twig) = self.nodes.twig(&node) else {
+                continue;
+            };
             let front = rows::front(&self.nodes, twig, self.folded.contains(&node), scene.theme);
             let line = rows::line(scene, &table, (&front, &node), &facts, is_chosen);
-            out.push(SheetRow { line, is_chosen, number });
+            out.push(SheetRow {
+                line,
+                is_chosen,
+                number,
+            });
         }
         let is_behind = scene.indexes.is_behind();
         if out.len() == 1
@@ -285,15 +370,29 @@ impl Page for Tree {
         {
             let words = "The session went one way: it left no branch, and started no sub-agent.";
             let line = Line::styled(words, scene.theme.dim);
-            out.extend([SheetRow::default(), SheetRow { line, ..SheetRow::default() }]);
+            out.extend([
+                SheetRow::default(),
+                SheetRow {
+                    line,
+                    ..SheetRow::default()
+                },
+            ]);
         }
-        let right = if is_behind { vec![Span::styled("adding up", scene.theme.warn)] } else { Vec::new() };
+        let right = if is_behind {
+            vec![Span::styled("adding up", scene.theme.warn)]
+        } else {
+            Vec::new()
+        };
         Sheet {
             title: self.title(scene),
             right,
             heads: vec![table.heads(None, scene.theme)],
             rows: out,
-            foot: if foot > 0 { self.foot(scene) } else { Vec::new() },
+            foot: if foot > 0 {
+                self.foot(scene)
+            } else {
+                Vec::new()
+            },
         }
     }
 
@@ -301,14 +400,19 @@ impl Page for Tree {
         if self.rows.act(action, times) {
             return Answer::Done;
         }
-        let Some(node) = self.rows.chosen().cloned() else { return Answer::Pass };
+        let Some(node) = self.rows.chosen().cloned() else {
+            return Answer::Pass;
+        };
         let is_folded = self.folded.contains(&node);
         let holds = self.nodes.has_below(&node);
         match action {
             Action::Expand if is_folded && holds => self.fold(&node, false),
             Action::Collapse if holds && !is_folded => self.fold(&node, true),
             Action::Collapse => {
-                let above = self.nodes.twig(&node).and_then(|twig| self.nodes.above(twig));
+                let above = self
+                    .nodes
+                    .twig(&node)
+                    .and_then(|twig| self.nodes.above(twig));
                 let Some(above) = above.map(|twig| twig.node.clone()) else {
                     return Answer::Say("nothing holds this".to_owned());
                 };
@@ -337,10 +441,14 @@ impl Page for Tree {
     fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
         let called = PlacedCall::at(scene, focus).and_then(|placed| {
             let lane = scene.transcript.lane_of_call(&placed.call.key);
-            lane.map_or(Some(Node::Call(focus)), |lane| Some(Node::Lane(lane.name.clone())))
+            lane.map_or(Some(Node::Call(focus)), |lane| {
+                Some(Node::Lane(lane.name.clone()))
+            })
         });
         let is_here = |node: &Node| self.nodes.twig(node).is_some();
-        let called = called.filter(is_here).or_else(|| Some(Node::Work(focus)).filter(is_here));
+        let called = called
+            .filter(is_here)
+            .or_else(|| Some(Node::Work(focus)).filter(is_here));
         let mut node = Some(called.unwrap_or_else(|| holder(scene.transcript, focus.entry)));
         while let Some(at) = node {
             if self.choose_node(&at) {

@@ -44,7 +44,12 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
         Action::Unfold | Action::Expand => {
             // Who comes back finds it again.
             wall.move_by(0);
-            return Some(wall.chosen().map(|row| Effect::Open(row.place.clone())).into_iter().collect());
+            return Some(
+                wall.chosen()
+                    .map(|row| Effect::Open(row.place.clone()))
+                    .into_iter()
+                    .collect(),
+            );
         }
         Action::Shift(way) => {
             wall.sort = way.beside(&Sort::ALL, wall.sort);
@@ -58,26 +63,48 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
         Action::LevelDown => group(wall, Way::Previous),
         Action::Panes(Change::Inspector) => toggle_preview(wall, screen),
         Action::Filter => {
-            let typed = wall.filter.as_ref().map(|filter| filter.typed.clone()).unwrap_or_default();
-            app.mode = Mode::OnWall { line: WallLine::Filter, input: Input::new(typed) };
+            let typed = wall
+                .filter
+                .as_ref()
+                .map(|filter| filter.typed.clone())
+                .unwrap_or_default();
+            app.mode = Mode::OnWall {
+                line: WallLine::Filter,
+                input: Input::new(typed),
+            };
         }
         Action::Quick(Quick::Errors) => wall.set_filter("err", screen),
         Action::Quick(Quick::Clear) => wall.set_filter("", screen),
         Action::ToggleWrap => {
-            let typed = wall.wishes.iter().map(ToString::to_string).next_back().unwrap_or_default();
-            app.mode = Mode::OnWall { line: WallLine::Watch, input: Input::new(typed) };
+            let typed = wall
+                .wishes
+                .iter()
+                .map(ToString::to_string)
+                .next_back()
+                .unwrap_or_default();
+            app.mode = Mode::OnWall {
+                line: WallLine::Watch,
+                input: Input::new(typed),
+            };
         }
         Action::Copy(What::Path) => return Some(copy(wall, Place::address)),
         Action::Copy(What::Id) => {
             let id = wall.chosen().and_then(|row| row.head.id.clone());
-            return Some(id.map(|id| Effect::Copy(id.to_string())).into_iter().collect());
+            return Some(
+                id.map(|id| Effect::Copy(id.to_string()))
+                    .into_iter()
+                    .collect(),
+            );
         }
         Action::Cancel if wall.filter.is_some() => wall.set_filter("", screen),
         Action::Cancel | Action::Quit | Action::Wall => return Some(leave(app)),
         // F4 is the money of what is shown.
         Action::View(View::Money) => return Some(ledger::actions::open(app)),
         Action::Palette => {
-            app.mode = Mode::OnWall { line: WallLine::Command, input: Input::default() };
+            app.mode = Mode::OnWall {
+                line: WallLine::Command,
+                input: Input::default(),
+            };
         }
         // These are the viewer's, wherever it is.
         Action::Sessions
@@ -125,7 +152,10 @@ fn to_next_need(wall: &mut Wall, screen: &mut Screen, way: Way) {
 }
 
 fn copy(wall: &Wall, what: impl Fn(&Place) -> String) -> Vec<Effect> {
-    wall.chosen().map(|row| Effect::Copy(what(&row.place))).into_iter().collect()
+    wall.chosen()
+        .map(|row| Effect::Copy(what(&row.place)))
+        .into_iter()
+        .collect()
 }
 
 /// Back to the session behind; without one the program ends.
@@ -135,7 +165,11 @@ fn leave(app: &mut App) -> Vec<Effect> {
     }
     app.mode = Mode::Normal;
     // What is watched for goes on being watched for.
-    if app.wall.wishes.is_empty() { vec![Effect::LeaveAll] } else { Vec::new() }
+    if app.wall.wishes.is_empty() {
+        vec![Effect::LeaveAll]
+    } else {
+        Vec::new()
+    }
 }
 
 /// A typed line is finished.
@@ -164,7 +198,13 @@ pub(crate) fn accept(app: &mut App, line: WallLine, typed: &str) -> Vec<Effect> 
     }
     app.mode = Mode::Wall;
     if line == WallLine::Watch {
-        vec![Effect::WatchAll(app.wall.wishes.iter().map(|wish| wish.expr.clone()).collect())]
+        vec![Effect::WatchAll(
+            app.wall
+                .wishes
+                .iter()
+                .map(|wish| wish.expr.clone())
+                .collect(),
+        )]
     } else {
         Vec::new()
     }
@@ -183,14 +223,19 @@ pub(crate) fn command(app: &mut App, typed: &str) -> Finished {
     app.mode = Mode::Wall;
     if let Some((line, rest)) = line {
         // What is wrong goes on being typed, where it is red.
-        app.mode = Mode::OnWall { line, input: Input::new(rest.trim().to_owned()) };
+        app.mode = Mode::OnWall {
+            line,
+            input: Input::new(rest.trim().to_owned()),
+        };
         return Finished::Effects(accept(app, line, rest.trim()));
     }
     match typed.parse() {
         Ok(command @ (Command::Act(_) | Command::Set(_) | Command::Help(_))) => {
             return Finished::Command(command);
         }
-        Ok(_) => app.reader.screen.say(format!("{name} is of one session; enter opens the chosen one")),
+        Ok(_) => app.reader.screen.say(format!(
+            "{name} is of one session; enter opens the chosen one"
+        )),
         Err(_) if typed.is_empty() => {}
         Err(why) => app.reader.screen.say(why),
     }
@@ -204,7 +249,9 @@ pub(crate) fn take(app: &mut App, news: News) -> Vec<Effect> {
         return Vec::new();
     };
     let Rang { row, alarm, words } = *rang;
-    let Some(wish) = app.wall.wishes.get(alarm).cloned() else { return Vec::new() };
+    let Some(wish) = app.wall.wishes.get(alarm).cloned() else {
+        return Vec::new();
+    };
     let address = row.place.address();
     // The session that is being read rings by itself.
     let is_read = app.reader.session.file.address.as_ref() == Some(&address);
@@ -226,7 +273,11 @@ pub(crate) fn take(app: &mut App, news: News) -> Vec<Effect> {
 impl Wall {
     /// Shows those that fit; nothing shows all.
     pub(crate) fn try_filter(&mut self, typed: &str) -> Result<(), Mistake> {
-        self.filter = if typed.is_empty() { None } else { Some(Filter::of(typed)?) };
+        self.filter = if typed.is_empty() {
+            None
+        } else {
+            Some(Filter::of(typed)?)
+        };
         self.doubt();
         Ok(())
     }

@@ -46,14 +46,29 @@ pub fn divide(wall: &Wall, screen: &Screen) -> Division {
     let (columns, lines) = screen.size;
     let (header, status, heads) = (lines >= 3, lines >= 2, lines >= HEADED);
     let hints = screen.shows_hints && lines >= HINTED;
-    let taken = [header, status, heads, hints].into_iter().map(u16::from).sum();
+    let taken = [header, status, heads, hints]
+        .into_iter()
+        .map(u16::from)
+        .sum();
     let rest = lines.saturating_sub(taken);
     let (lines, columns, pane) = match (wall.hides_preview, columns >= WIDE, lines >= TALL) {
-        (false, true, _) => (rest, columns - columns * 3 / 10, Pane::Beside(columns * 3 / 10)),
+        (false, true, _) => (
+            rest,
+            columns - columns * 3 / 10,
+            Pane::Beside(columns * 3 / 10),
+        ),
         (false, false, true) => (rest - rest * 2 / 5, columns, Pane::Below(rest * 2 / 5)),
         (true, _, _) | (false, false, false) => (rest, columns, Pane::Hidden),
     };
-    Division { header, heads, lines, columns, pane, status, hints }
+    Division {
+        header,
+        heads,
+        lines,
+        columns,
+        pane,
+        status,
+        hints,
+    }
 }
 
 /// Shows or hides the preview.

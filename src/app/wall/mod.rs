@@ -111,7 +111,14 @@ pub enum Group {
 
 impl Sort {
     /// All of them, in their order.
-    pub const ALL: [Self; 6] = [Self::Need, Self::Newest, Self::Cost, Self::Hour, Self::Context, Self::Title];
+    pub const ALL: [Self; 6] = [
+        Self::Need,
+        Self::Newest,
+        Self::Cost,
+        Self::Hour,
+        Self::Context,
+        Self::Title,
+    ];
 
     /// In a word or two.
     pub fn word(self) -> &'static str {
@@ -149,7 +156,10 @@ impl Group {
     fn key(self, row: &SessionRow) -> String {
         match self {
             Self::None => String::new(),
-            Self::Project => row.folder().map(Text::as_str).map_or_else(|| row.project(), str::to_owned),
+            Self::Project => row
+                .folder()
+                .map(Text::as_str)
+                .map_or_else(|| row.project(), str::to_owned),
             Self::Agent => row.agent(),
         }
     }
@@ -157,11 +167,22 @@ impl Group {
 
 impl Wall {
     /// The lines in sight; of a session its row, and whether it is the chosen one.
-    pub fn in_sight(&self, lines: usize) -> impl Iterator<Item = (&Line, Option<&SessionRow>, bool)> {
-        self.lines.iter().skip(self.top).take(lines).map(|line| match line {
-            Line::Head { .. } => (line, None, false),
-            Line::Row(place) => (line, self.rows.get(place), Some(place) == self.chosen.as_ref()),
-        })
+    pub fn in_sight(
+        &self,
+        lines: usize,
+    ) -> impl Iterator<Item = (&Line, Option<&SessionRow>, bool)> {
+        self.lines
+            .iter()
+            .skip(self.top)
+            .take(lines)
+            .map(|line| match line {
+                Line::Head { .. } => (line, None, false),
+                Line::Row(place) => (
+                    line,
+                    self.rows.get(place),
+                    Some(place) == self.chosen.as_ref(),
+                ),
+            })
     }
 
     /// The session that is chosen.
@@ -182,9 +203,19 @@ impl Wall {
 
     /// Why something cannot be looked at or read that has no row.
     pub fn unread(&self) -> Option<String> {
-        let without_row = self.unreadable.iter().filter(|found| !self.rows.contains_key(&found.place()));
+        let without_row = self
+            .unreadable
+            .iter()
+            .filter(|found| !self.rows.contains_key(&found.place()));
         let unreadable = without_row.map(|found| Text::clean(&found.unread_line()));
-        phrases::unread(&self.refused.iter().cloned().chain(unreadable).collect::<Vec<_>>())
+        phrases::unread(
+            &self
+                .refused
+                .iter()
+                .cloned()
+                .chain(unreadable)
+                .collect::<Vec<_>>(),
+        )
     }
 
     /// Whether what is shown changes with every second.
@@ -227,14 +258,22 @@ impl Wall {
         if !std::mem::take(&mut self.is_stale) && !is_timed {
             return;
         }
-        let fits = |row: &&SessionRow| self.filter.as_ref().is_none_or(|filter| filter.fits(row, now));
+        let fits = |row: &&SessionRow| {
+            self.filter
+                .as_ref()
+                .is_none_or(|filter| filter.fits(row, now))
+        };
         let mut groups: BTreeMap<String, Vec<&SessionRow>> = BTreeMap::new();
         for row in self.rows.values().filter(fits) {
             groups.entry(self.group.key(row)).or_default().push(row);
         }
         let sort = |a: &&SessionRow, b: &&SessionRow| {
             let order = self.sort.order(a, b);
-            if self.is_reversed { order.reverse() } else { order }
+            if self.is_reversed {
+                order.reverse()
+            } else {
+                order
+            }
         };
         let mut groups: Vec<(String, Vec<&SessionRow>)> = groups.into_iter().collect();
         for (_, rows) in &mut groups {
@@ -270,7 +309,9 @@ impl Wall {
 
     fn chosen_line(&self) -> Option<usize> {
         let chosen = self.chosen.as_ref()?;
-        self.lines.iter().position(|line| matches!(line, Line::Row(place) if place == chosen))
+        self.lines
+            .iter()
+            .position(|line| matches!(line, Line::Row(place) if place == chosen))
     }
 
     /// Chooses the session at a line, or the next one below it, or above.
@@ -281,17 +322,26 @@ impl Wall {
         };
         let line = line.min(self.lines.len().saturating_sub(1));
         let (above, below) = self.lines.split_at(line);
-        self.chosen = below.iter().find_map(place).or_else(|| above.iter().rev().find_map(place));
+        self.chosen = below
+            .iter()
+            .find_map(place)
+            .or_else(|| above.iter().rev().find_map(place));
         self.at = self.chosen_line().unwrap_or(0);
     }
 
     /// Goes so many sessions on, or back.
     pub(crate) fn move_by(&mut self, by: isize) {
         self.has_moved = true;
-        let rows: Vec<usize> =
-            (0..self.lines.len()).filter(|at| matches!(self.lines.get(*at), Some(Line::Row(_)))).collect();
-        let here = self.chosen_line().and_then(|line| rows.iter().position(|at| *at == line)).unwrap_or(0);
-        let there = here.saturating_add_signed(by).min(rows.len().saturating_sub(1));
+        let rows: Vec<usize> = (0..self.lines.len())
+            .filter(|at| matches!(self.lines.get(*at), Some(Line::Row(_))))
+            .collect();
+        let here = self
+            .chosen_line()
+            .and_then(|line| rows.iter().position(|at| *at == line))
+            .unwrap_or(0);
+        let there = here
+            .saturating_add_signed(by)
+            .min(rows.len().saturating_sub(1));
         if let Some(line) = rows.get(there).copied() {
             self.choose(line);
         }
@@ -301,16 +351,25 @@ impl Wall {
     pub(crate) fn scroll(&mut self, lines: usize) {
         let at = self.chosen_line().unwrap_or(0);
         self.at = at;
-        let is_below_head =
-            at.checked_sub(1).is_some_and(|above| matches!(self.lines.get(above), Some(Line::Head { .. })));
+        let is_below_head = at
+            .checked_sub(1)
+            .is_some_and(|above| matches!(self.lines.get(above), Some(Line::Head { .. })));
         let highest = if is_below_head { at - 1 } else { at };
         let lowest = at.saturating_sub(lines.saturating_sub(1)).min(highest);
-        self.top = self.top.clamp(lowest, highest).min(self.lines.len().saturating_sub(lines));
+        self.top = self
+            .top
+            .clamp(lowest, highest)
+            .min(self.lines.len().saturating_sub(lines));
     }
 }
 
 fn head(name: String, rows: &[&SessionRow]) -> Line {
     let cost = SessionRow::sum(rows.iter().copied());
     let needing = rows.iter().filter(|row| row.need.is_for_somebody()).count();
-    Line::Head { name, count: rows.len(), needing, cost }
+    Line::Head {
+        name,
+        count: rows.len(),
+        needing,
+        cost,
+    }
 }

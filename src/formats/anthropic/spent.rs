@@ -31,22 +31,36 @@ pub(crate) fn spent(json: &Json<'_>, model: Option<&Name>, out: &mut Batch) -> O
     let mut own = usage(json, out)?;
     // Who counts credits writes 0 for tokens: how many there were nobody knows.
     if json.has("credits") && counts(&own) == [0; 4] {
-        own = Usage { terms: own.terms, ..Usage::default() };
+        own = Usage {
+            terms: own.terms,
+            ..Usage::default()
+        };
     }
     let steps: Vec<(&str, Usage, Option<Name>)> = json
         .get("iterations")
         .items()
         .iter()
         .filter_map(|step| {
-            let usage = Usage { terms: own.terms.clone(), ..usage(step, out)? };
-            Some((step.get("type").filled().unwrap_or("message"), usage, step.get("model").text()))
+            let usage = Usage {
+                terms: own.terms.clone(),
+                ..usage(step, out)?
+            };
+            Some((
+                step.get("type").filled().unwrap_or("message"),
+                usage,
+                step.get("model").text(),
+            ))
         })
         .collect();
     let adds_up = |is_counted: &fn(&str) -> bool| {
-        let sum = steps.iter().filter(|(kind, ..)| is_counted(kind)).fold([0; 4], |sum, (_, step, _)| {
-            let mut terms = counts(step).into_iter();
-            sum.map(|sum: u64| sum.saturating_add(terms.next().unwrap_or(0)))
-        });
+        let sum =
+            steps
+                .iter()
+                .filter(|(kind, ..)| is_counted(kind))
+                .fold([0; 4], |sum, (_, step, _)| {
+                    let mut terms = counts(step).into_iter();
+                    sum.map(|sum: u64| sum.saturating_add(terms.next().unwrap_or(0)))
+                });
         sum == counts(&own)
     };
     let [usual, ..] = COUNTED;
@@ -57,8 +71,19 @@ pub(crate) fn spent(json: &Json<'_>, model: Option<&Name>, out: &mut Batch) -> O
     for (kind, step, its) in steps {
         let is_counted = is_counted(kind);
         if is_counted && its.as_ref().is_none_or(|its| Some(its) == model) {
-            let Usage { input, cache_read, cache_write, output, .. } = step;
-            last = Some(Box::new(Step { input, cache_read, cache_write, output }));
+            let Usage {
+                input,
+                cache_read,
+                cache_write,
+                output,
+                ..
+            } = step;
+            last = Some(Box::new(Step {
+                input,
+                cache_read,
+                cache_write,
+                output,
+            }));
             prompts += 1;
             continue;
         }
@@ -74,7 +99,13 @@ pub(crate) fn spent(json: &Json<'_>, model: Option<&Name>, out: &mut Batch) -> O
 }
 
 fn counts(usage: &Usage) -> [u64; 4] {
-    [usage.input, usage.output, usage.cache_read, usage.cache_write].map(|count| count.unwrap_or(0))
+    [
+        usage.input,
+        usage.output,
+        usage.cache_read,
+        usage.cache_write,
+    ]
+    .map(|count| count.unwrap_or(0))
 }
 
 /// Takes a part of what an answer took away from it: another model did that.
@@ -115,12 +146,18 @@ const TERMS: [(&str, &[&str]); 3] = [
 
 /// What stands for a value that was taken out names nothing.
 fn is_word(value: &str) -> bool {
-    value.len() <= 40 && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    value.len() <= 40
+        && value
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
 fn terms(json: &Json<'_>) -> Vec<Name> {
     let own = |(member, usual): &(&str, &[&str])| {
-        let value = json.get(member).filled().filter(|value| is_word(value) && !usual.contains(value))?;
+        let value = json
+            .get(member)
+            .filled()
+            .filter(|value| is_word(value) && !usual.contains(value))?;
         Some(Text::clean(&value.to_ascii_lowercase()))
     };
     let mut terms: Vec<Name> = TERMS.iter().filter_map(own).collect();
@@ -142,11 +179,19 @@ const ROUNDING: f64 = 1e-9;
 
 impl ModelTotals {
     /// `lacks_cost` if the agent had no price for one of the models.
-    pub(crate) fn read(models: &Json<'_>, total: &Json<'_>, lacks_cost: bool, out: &mut Batch) -> Self {
+    pub(crate) fn read(
+        models: &Json<'_>,
+        total: &Json<'_>,
+        lacks_cost: bool,
+        out: &mut Batch,
+    ) -> Self {
         let total = total.number().filter(|usd| *usd > 0.0);
         let cost_of = |spent: &Json<'_>| spent.get("costUSD").number().filter(|usd| *usd >= 0.0);
         // Where nothing has a cost, 0 stands for what is not known.
-        let is_priced = models.members().iter().any(|(_, spent)| cost_of(spent) > Some(0.0));
+        let is_priced = models
+            .members()
+            .iter()
+            .any(|(_, spent)| cost_of(spent) > Some(0.0));
         let mut by_model: Vec<(Name, Usage)> = Vec::new();
         for (name, spent) in models.members() {
             let mut usage = Usage {
@@ -166,13 +211,20 @@ impl ModelTotals {
             let name = name.split('[').next().unwrap_or_default();
             by_model.push((Text::clean(name), usage));
         }
-        Self { models: by_model, total }
+        Self {
+            models: by_model,
+            total,
+        }
     }
 
     /// What is left of the cost of all of it without those of the models; nothing if these are all of it.
     pub(crate) fn rest(&self) -> Option<f64> {
         let total = self.total?;
-        let costs: Vec<f64> = self.models.iter().filter_map(|(_, usage)| usage.cost).collect();
+        let costs: Vec<f64> = self
+            .models
+            .iter()
+            .filter_map(|(_, usage)| usage.cost)
+            .collect();
         let rest = total - costs.iter().sum::<f64>();
         (costs.is_empty() || rest.abs() > ROUNDING).then_some(rest)
     }
@@ -200,7 +252,11 @@ mod tests {
             let (input, output) = counts(usage);
             (input, output, model.as_ref().unwrap().to_string())
         });
-        (counts(&made.own), others.collect(), made.own.last.map(|last| last.prompt()))
+        (
+            counts(&made.own),
+            others.collect(),
+            made.own.last.map(|last| last.prompt()),
+        )
     }
 
     fn step(kind: &str, input: u64, output: u64, model: &str) -> String {
@@ -210,9 +266,17 @@ mod tests {
     #[test]
     fn what_the_whole_does_not_count_are_other_requests() {
         let message = step("message", 10, 1, "");
-        assert_eq!(of(&message, (10, 1)), ((10, 1), vec![], None), "it repeats the whole");
+        assert_eq!(
+            of(&message, (10, 1)),
+            ((10, 1), vec![], None),
+            "it repeats the whole"
+        );
         let another = step("unheard_of", 10, 1, "");
-        assert_eq!(of(&another, (10, 1)), ((10, 1), vec![], None), "whatever it is called");
+        assert_eq!(
+            of(&another, (10, 1)),
+            ((10, 1), vec![], None),
+            "whatever it is called"
+        );
         let nothing = [message.clone(), step("compaction", 0, 0, "")].join(",");
         assert_eq!(of(&nothing, (10, 1)), ((10, 1), vec![], None), "no request");
         let advised = [
@@ -221,37 +285,68 @@ mod tests {
             step("message", 20, 2, r#","model":null"#),
         ];
         let wise = (100, 5, "wise".to_owned());
-        assert_eq!(of(&advised.join(","), (30, 3)), ((30, 3), vec![wise.clone()], Some(20)));
+        assert_eq!(
+            of(&advised.join(","), (30, 3)),
+            ((30, 3), vec![wise.clone()], Some(20))
+        );
         let all_in_one = of(&advised.join(","), (130, 8));
-        assert_eq!(all_in_one, ((30, 3), vec![wise], Some(20)), "the whole counts it, too");
-        let compacted = [message.clone(), step("compaction", 90, 9, ""), step("unheard_of", 1, 1, "")];
+        assert_eq!(
+            all_in_one,
+            ((30, 3), vec![wise], Some(20)),
+            "the whole counts it, too"
+        );
+        let compacted = [
+            message.clone(),
+            step("compaction", 90, 9, ""),
+            step("unheard_of", 1, 1, ""),
+        ];
         let others = vec![(90, 9, "own".to_owned()), (1, 1, "own".to_owned())];
         assert_eq!(of(&compacted.join(","), (10, 1)), ((10, 1), others, None));
     }
 
     #[test]
     fn a_model_that_stepped_in_is_paid_at_its_price() {
-        let steps = [step("message", 10, 1, ""), step("fallback_message", 20, 2, r#","model":"other""#)];
+        let steps = [
+            step("message", 10, 1, ""),
+            step("fallback_message", 20, 2, r#","model":"other""#),
+        ];
         let other = vec![(20, 2, "other".to_owned())];
         for whole in [(10, 1), (30, 3)] {
-            assert_eq!(of(&steps.join(","), whole), ((10, 1), other.clone(), None), "{whole:?}");
+            assert_eq!(
+                of(&steps.join(","), whole),
+                ((10, 1), other.clone(), None),
+                "{whole:?}"
+            );
         }
     }
 
     #[test]
     fn terms_are_what_is_not_usual() {
         for (members, terms) in [
-            (r#""speed":"standard","service_tier":"standard","inference_geo":"not_available""#, vec![]),
-            (r#""speed":null,"service_tier":null,"inference_geo":"""#, vec![]),
+            (
+                r#""speed":"standard","service_tier":"standard","inference_geo":"not_available""#,
+                vec![],
+            ),
+            (
+                r#""speed":null,"service_tier":null,"inference_geo":"""#,
+                vec![],
+            ),
             (
                 r#""speed":"fast","service_tier":"priority","inference_geo":"us""#,
                 vec!["fast", "priority", "us"],
             ),
-            (r#""service_tier":"batch","speed":"[REDACTED]""#, vec!["batch"]),
+            (
+                r#""service_tier":"batch","speed":"[REDACTED]""#,
+                vec!["batch"],
+            ),
         ] {
             let json = format!("{{{members}}}");
             let made = spent(&parse(&json).unwrap(), None, &mut Batch::default()).unwrap();
-            assert_eq!(made.own.terms, terms.into_iter().map(Text::from).collect::<Vec<_>>(), "{members}");
+            assert_eq!(
+                made.own.terms,
+                terms.into_iter().map(Text::from).collect::<Vec<_>>(),
+                "{members}"
+            );
         }
     }
 
@@ -260,22 +355,48 @@ mod tests {
         let totals = |models: &str, total: f64, lacks_cost: bool| {
             let json = format!(r#"{{"models":{{{models}}},"total":{total}}}"#);
             let json = parse(&json).unwrap();
-            ModelTotals::read(json.get("models"), json.get("total"), lacks_cost, &mut Batch::default())
+            ModelTotals::read(
+                json.get("models"),
+                json.get("total"),
+                lacks_cost,
+                &mut Batch::default(),
+            )
         };
-        let costs =
-            |totals: &ModelTotals| totals.models.iter().map(|(_, usage)| usage.cost).collect::<Vec<_>>();
+        let costs = |totals: &ModelTotals| {
+            totals
+                .models
+                .iter()
+                .map(|(_, usage)| usage.cost)
+                .collect::<Vec<_>>()
+        };
         let both = r#""a":{"inputTokens":1,"costUSD":0.1},"b":{"inputTokens":1,"costUSD":0.2}"#;
         let all = totals(both, 0.3, false);
-        assert_eq!((costs(&all), all.rest()), (vec![Some(0.1), Some(0.2)], None));
+        assert_eq!(
+            (costs(&all), all.rest()),
+            (vec![Some(0.1), Some(0.2)], None)
+        );
         assert!((totals(both, 0.5, false).rest().unwrap() - 0.2).abs() < 1e-9);
         let unknown = r#""a":{"inputTokens":1,"costUSD":0},"b":{"inputTokens":1}"#;
         assert_eq!(
-            (costs(&totals(unknown, 0.5, false)), totals(unknown, 0.5, false).rest()),
+            (
+                costs(&totals(unknown, 0.5, false)),
+                totals(unknown, 0.5, false).rest()
+            ),
             (vec![None, None], Some(0.5))
         );
-        let half =
-            totals(r#""a":{"inputTokens":1,"costUSD":0},"b":{"inputTokens":1,"costUSD":0.2}"#, 0.2, true);
-        let lacks: Vec<bool> = half.models.iter().map(|(_, usage)| usage.lacks_cost).collect();
-        assert_eq!((costs(&half), lacks), (vec![Some(0.0), Some(0.2)], vec![true, false]));
+        let half = totals(
+            r#""a":{"inputTokens":1,"costUSD":0},"b":{"inputTokens":1,"costUSD":0.2}"#,
+            0.2,
+            true,
+        );
+        let lacks: Vec<bool> = half
+            .models
+            .iter()
+            .map(|(_, usage)| usage.lacks_cost)
+            .collect();
+        assert_eq!(
+            (costs(&half), lacks),
+            (vec![Some(0.0), Some(0.2)], vec![true, false])
+        );
     }
 }

@@ -27,7 +27,9 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
     let request = Request::of(&entry, &others);
     let fate = add_part(entry, session, out);
     out.edits.extend(others);
-    session.bill.spend(request, (is_beside, fate == Fate::Shown), out);
+    session
+        .bill
+        .spend(request, (is_beside, fate == Fate::Shown), out);
     fate
 }
 
@@ -71,13 +73,18 @@ fn say_error(line: &Line<'_>, blocks: &mut Vec<Block>) {
     let texts = texts.filter_map(|block| block.str().or_else(|| block.get("text").str()));
     let words = Text::clean(&texts.collect::<Vec<_>>().join("\n"));
     blocks.retain(|block| !matches!(block.kind, BlockKind::Text(_)));
-    blocks.insert(0, Batch::block(line.piece(), BlockKind::Break(Break::Error(words))));
+    blocks.insert(
+        0,
+        Batch::block(line.piece(), BlockKind::Break(Break::Error(words))),
+    );
 }
 
 /// Takes back what went out of requests that were made for an answer: it is to stand behind that.
 pub(crate) fn take_usages(from: usize, out: &mut Batch) -> Vec<Edit> {
     let made = out.edits.split_off(from.min(out.edits.len()));
-    let (usages, others) = made.into_iter().partition(|edit| matches!(edit, Edit::Usage { .. }));
+    let (usages, others) = made
+        .into_iter()
+        .partition(|edit| matches!(edit, Edit::Usage { .. }));
     out.edits.extend::<Vec<Edit>>(others);
     usages
 }
@@ -102,7 +109,10 @@ pub(crate) fn copy(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> F
     if line.kind() == "assistant" && model.as_deref() != Some(SYNTHETIC) {
         let of = line.answer();
         if let Some(usage) = usage(line, &of, model.as_ref(), out) {
-            out.push(Edit::Complete { of, usage: Box::new(usage) });
+            out.push(Edit::Complete {
+                of,
+                usage: Box::new(usage),
+            });
         }
     }
     add_unknown(line, session, out)
@@ -124,10 +134,21 @@ fn add_unknown(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate 
     let mut entry = line.entry(line.sub_key("unknown"), Role::Harness, out);
     entry.parent = None;
     entry.marks.copy = true;
-    for (place, block) in line.json.at(&["message", "content"]).blocks().iter().enumerate() {
-        let site = Site { record: &line.id, place, at: line.at };
+    for (place, block) in line
+        .json
+        .at(&["message", "content"])
+        .blocks()
+        .iter()
+        .enumerate()
+    {
+        let site = Site {
+            record: &line.id,
+            place,
+            at: line.at,
+        };
         if new.contains(&place) {
-            if let Content::Part(kind @ BlockKind::Aside(..)) = anthropic::content(block, site, out) {
+            if let Content::Part(kind @ BlockKind::Aside(..)) = anthropic::content(block, site, out)
+            {
                 entry.blocks.push(Batch::block(line.piece(), kind));
             }
         } else if let Some(reader) = &mut reader {
@@ -146,24 +167,44 @@ fn add_unknown(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate 
 
 fn blocks(line: &Line<'_>, answer: &Key, session: &mut Session, out: &mut Batch) -> Vec<Block> {
     let mut blocks = Vec::new();
-    for (place, block) in line.json.at(&["message", "content"]).blocks().iter().enumerate() {
-        let site = Site { record: &line.id, place, at: line.at };
+    for (place, block) in line
+        .json
+        .at(&["message", "content"])
+        .blocks()
+        .iter()
+        .enumerate()
+    {
+        let site = Site {
+            record: &line.id,
+            place,
+            at: line.at,
+        };
         match anthropic::content(block, site, out) {
             Content::Part(kind) => {
                 if let BlockKind::Call(call) = &kind {
                     session.calls.begin(line.lane.as_ref(), answer, &call.key);
                     session.lanes.called(&call.key, line.lane.as_ref(), out);
                     if call.kind == ToolKind::Delegate {
-                        session.lanes.label_call(call.key.clone(), call.headline.clone());
-                        session.chains.delegate(block.at(&["input", "prompt"]).str_or_empty(), &call.key);
-                        session.forks.call(block, line, &call.key, &mut session.lanes, out);
+                        session
+                            .lanes
+                            .label_call(call.key.clone(), call.headline.clone());
+                        session
+                            .chains
+                            .delegate(block.at(&["input", "prompt"]).str_or_empty(), &call.key);
+                        session
+                            .forks
+                            .call(block, line, &call.key, &mut session.lanes, out);
                     }
                 }
                 blocks.push(Batch::block(line.piece(), kind));
             }
             Content::Result(call, result) => {
                 session.calls.end(line.lane.as_ref(), &call);
-                out.push(Edit::Result { call, result, lane: line.lane.clone() });
+                out.push(Edit::Result {
+                    call,
+                    result,
+                    lane: line.lane.clone(),
+                });
             }
             Content::Blank => {}
         }
@@ -177,11 +218,20 @@ fn usage(line: &Line<'_>, answer: &Key, model: Option<&Name>, out: &mut Batch) -
     let made = spent::spent(line.json.at(&["message", "usage"]), model, out)?;
     for (number, (usage, model)) in made.others.into_iter().enumerate() {
         let of = Text::clean(&format!("{answer}:iteration {number}"));
-        out.push(Edit::Usage { of, usage: Box::new(usage), model });
+        out.push(Edit::Usage {
+            of,
+            usage: Box::new(usage),
+            model,
+        });
     }
     let usage = made.own;
     let cost = line.json.get("costUSD").number().filter(|usd| *usd > 0.0);
     let message = line.json.get("message");
-    let is_partial = cost.is_none() && message.has("stop_reason") && message.get("stop_reason").is_null();
-    Some(Usage { is_partial, cost, ..usage })
+    let is_partial =
+        cost.is_none() && message.has("stop_reason") && message.get("stop_reason").is_null();
+    Some(Usage {
+        is_partial,
+        cost,
+        ..usage
+    })
 }

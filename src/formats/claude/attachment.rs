@@ -17,8 +17,12 @@ use crate::model::tally::unknown::Judged;
 use crate::model::text::{Name, Text};
 
 /// Lists of what the model may use, written at each start.
-const LISTINGS: [&str; 4] =
-    ["deferred_tools_delta", "agent_listing_delta", "skill_listing", "mcp_instructions_delta"];
+const LISTINGS: [&str; 4] = [
+    "deferred_tools_delta",
+    "agent_listing_delta",
+    "skill_listing",
+    "mcp_instructions_delta",
+];
 
 /// Types that a reader should see: a hook stood in the way.
 const LOUD: [&str; 4] = [
@@ -35,8 +39,10 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
     let from = out.edits.len();
     let fate = show(line, (kind, attachment), session, out);
     let rendered = ["rendered", "renderedInHumanTurn"];
-    let is_sent =
-        LISTINGS.contains(&kind) || rendered.iter().any(|name| !line.json.get(name).items().is_empty());
+    let is_sent = LISTINGS.contains(&kind)
+        || rendered
+            .iter()
+            .any(|name| !line.json.get(name).items().is_empty());
     // Bookkeeping for a reader, but the model was sent it; and what it says.
     for edit in out.edits.iter_mut().skip(from) {
         if let Edit::Entry(entry) = edit
@@ -44,7 +50,10 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
             && entry.marks.quiet
         {
             let is_text = |block: &Block| matches!(block.kind, BlockKind::Aside(Judged::Text, _));
-            let sent = entry.blocks.iter_mut().filter(|block| is_sent || is_text(block));
+            let sent = entry
+                .blocks
+                .iter_mut()
+                .filter(|block| is_sent || is_text(block));
             sent.for_each(|block| block.sent = Sent::Whole);
         }
     }
@@ -65,7 +74,9 @@ fn show(
         "prompt_snapshot" => {
             return request::snapshot(line, attachment, &mut session.requests.snapshots, out);
         }
-        "deferred_tools_record" => return request::further_tools(line, attachment.get("entries"), out),
+        "deferred_tools_record" => {
+            return request::further_tools(line, attachment.get("entries"), out);
+        }
         _ => {}
     }
     // What a hook put out for the model is in its content; all else is between the hook and the program.
@@ -80,7 +91,10 @@ fn show(
     }
     let title = title(kind, attachment);
     let body = out.output(&complaint(attachment));
-    entry.blocks.push(Batch::block(line.piece(), BlockKind::Raw(Raw { title, body })));
+    entry.blocks.push(Batch::block(
+        line.piece(),
+        BlockKind::Raw(Raw { title, body }),
+    ));
     out.entry(entry);
     Fate::Shown
 }
@@ -91,18 +105,31 @@ fn mailbox(line: &Line<'_>, messages: &[Json<'_>], out: &mut Batch) -> Fate {
     for (number, message) in messages.iter().enumerate() {
         let text = message.get("text").str_or_empty().trim();
         let from = message.get("from").filled();
-        let key = if number == 0 { line.id.clone() } else { line.sub_key(&number.to_string()) };
+        let key = if number == 0 {
+            line.id.clone()
+        } else {
+            line.sub_key(&number.to_string())
+        };
         let mut entry = line.entry(key, Role::Harness, out);
         let kind = if text.starts_with('{') {
             entry.marks.quiet = true;
             entry.marks.trace = true;
             let title = Text::clean(&format!("teammate message {}", from.unwrap_or_default()));
-            BlockKind::Raw(Raw { title, body: out.output(text) })
+            BlockKind::Raw(Raw {
+                title,
+                body: out.output(text),
+            })
         } else {
-            entry.from = Some(Box::new(Sender { kind: SenderKind::Peer, name: from.map(Name::clean) }));
+            entry.from = Some(Box::new(Sender {
+                kind: SenderKind::Peer,
+                name: from.map(Name::clean),
+            }));
             BlockKind::Text(out.prose(text))
         };
-        entry.blocks.push(Block { sent: Sent::Whole, ..Batch::block(line.piece(), kind) });
+        entry.blocks.push(Block {
+            sent: Sent::Whole,
+            ..Batch::block(line.piece(), kind)
+        });
         out.entry(entry);
     }
     Fate::Shown
@@ -112,7 +139,10 @@ fn title(kind: &str, attachment: &Json<'_>) -> Text {
     let names = ["hookName", "displayPath", "filename", "filePath", "path"];
     let about = names.iter().find_map(|name| attachment.get(name).filled());
     let kind = kind.replace('_', " ");
-    Text::stub(&about.map_or_else(|| kind.clone(), |about| format!("{kind}: {about}")), 120)
+    Text::stub(
+        &about.map_or_else(|| kind.clone(), |about| format!("{kind}: {about}")),
+        120,
+    )
 }
 
 /// Why a hook stood in the way.
@@ -125,7 +155,15 @@ fn complaint(attachment: &Json<'_>) -> String {
         attachment.get("stdout"),
         attachment.get("command"),
     ];
-    let texts =
-        |said: &&Json<'_>| said.blocks().iter().filter_map(Json::filled).collect::<Vec<_>>().join("\n");
-    said.iter().map(texts).find(|text| !text.is_empty()).unwrap_or_default()
+    let texts = |said: &&Json<'_>| {
+        said.blocks()
+            .iter()
+            .filter_map(Json::filled)
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    said.iter()
+        .map(texts)
+        .find(|text| !text.is_empty())
+        .unwrap_or_default()
 }

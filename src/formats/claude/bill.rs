@@ -45,19 +45,32 @@ pub(crate) struct Request {
 impl Request {
     /// What a part of an answer says that it took; what went out with it are requests that were made for it.
     pub(crate) fn of(entry: &Entry, made: &[Edit]) -> Self {
-        let own = entry.usage.as_deref().map(|usage| (entry.key.clone(), usage.clone(), entry.model.clone()));
+        let own = entry
+            .usage
+            .as_deref()
+            .map(|usage| (entry.key.clone(), usage.clone(), entry.model.clone()));
         let others = made.iter().filter_map(|edit| match edit {
-            Edit::Usage { of, usage, model } => Some((of.clone(), (**usage).clone(), model.clone())),
+            Edit::Usage { of, usage, model } => {
+                Some((of.clone(), (**usage).clone(), model.clone()))
+            }
             _ => None,
         });
-        Self { at: entry.at, spent: own.into_iter().chain(others).collect() }
+        Self {
+            at: entry.at,
+            spent: own.into_iter().chain(others).collect(),
+        }
     }
 }
 
 impl Bill {
     /// A request, in a file beside the session or in its own. What an answer cost that began before a
     /// `cost-state` is in that.
-    pub(crate) fn spend(&mut self, request: Request, (is_beside, is_new): (bool, bool), out: &mut Batch) {
+    pub(crate) fn spend(
+        &mut self,
+        request: Request,
+        (is_beside, is_new): (bool, bool),
+        out: &mut Batch,
+    ) {
         if request.spent.is_empty() {
             return;
         }
@@ -72,7 +85,11 @@ impl Bill {
         }
         self.last = request.spent.first().map(|(of, ..)| of.clone());
         let is_open = self.models.is_some()
-            && (is_new || request.spent.iter().any(|(of, ..)| self.open.contains_key(of)));
+            && (is_new
+                || request
+                    .spent
+                    .iter()
+                    .any(|(of, ..)| self.open.contains_key(of)));
         self.newest = self.newest.max(request.at);
         if self.models.is_none() {
             self.beside.retain(|beside| beside.at > self.newest);
@@ -96,31 +113,73 @@ impl Bill {
     pub(crate) fn record(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
         let json = line.json;
         let lacks_cost = json.get("hasUnknownModelCost").is_true();
-        let totals = ModelTotals::read(json.get("modelUsage"), json.get("totalCostUSD"), lacks_cost, out);
+        let totals = ModelTotals::read(
+            json.get("modelUsage"),
+            json.get("totalCostUSD"),
+            lacks_cost,
+            out,
+        );
         let lacks_cost = lacks_cost && !totals.models.iter().any(|(_, usage)| usage.lacks_cost);
         let rest = totals.rest();
         if let Some(after) = self.last.clone() {
-            let rest = rest.map(|cost| (Name::default(), Usage { cost: Some(cost), ..Usage::default() }));
+            let rest = rest.map(|cost| {
+                (
+                    Name::default(),
+                    Usage {
+                        cost: Some(cost),
+                        ..Usage::default()
+                    },
+                )
+            });
             let sums = totals.models.iter().cloned().chain(rest).collect();
             out.meta(MetaEdit::SumSoFar { after, sums });
         }
         let names = totals.models.iter().map(|(name, _)| name.clone()).collect();
         for gone in self.models.replace(names).unwrap_or_default() {
             if !totals.models.iter().any(|(name, _)| *name == gone) {
-                put(&of_model(&gone), Usage { scope: Scope::Total, ..Usage::default() }, None, out);
+                put(
+                    &of_model(&gone),
+                    Usage {
+                        scope: Scope::Total,
+                        ..Usage::default()
+                    },
+                    None,
+                    out,
+                );
             }
         }
         for (name, usage) in totals.models {
-            put(&of_model(&name), Usage { scope: Scope::Total, ..usage }, Some(name), out);
+            put(
+                &of_model(&name),
+                Usage {
+                    scope: Scope::Total,
+                    ..usage
+                },
+                Some(name),
+                out,
+            );
         }
         put(
             "cost-state",
-            Usage { scope: Scope::Fallback, cost: rest, lacks_cost, ..Usage::default() },
+            Usage {
+                scope: Scope::Fallback,
+                cost: rest,
+                lacks_cost,
+                ..Usage::default()
+            },
             None,
             out,
         );
         for (of, _) in self.open.drain() {
-            put(&open(&of), Usage { scope: Scope::Open, ..Usage::default() }, None, out);
+            put(
+                &open(&of),
+                Usage {
+                    scope: Scope::Open,
+                    ..Usage::default()
+                },
+                None,
+                out,
+            );
         }
         self.resumed = None;
         let newest = self.newest;
@@ -130,18 +189,31 @@ impl Bill {
 
     /// Whether a sub-agent made a request when the session had gone on behind the last `cost-state`.
     fn is_later(&self, request: &Request) -> bool {
-        self.resumed.is_some_and(|resumed| request.at >= Some(resumed))
+        self.resumed
+            .is_some_and(|resumed| request.at >= Some(resumed))
     }
 
     /// Of several records of one request the greatest output counts.
     fn open(&mut self, request: &Request, out: &mut Batch) {
         let rank = |usage: &Usage| (usage.output, !usage.is_partial);
         for (of, usage, model) in &request.spent {
-            if self.open.get(of).is_some_and(|known| rank(known) >= rank(usage)) {
+            if self
+                .open
+                .get(of)
+                .is_some_and(|known| rank(known) >= rank(usage))
+            {
                 continue;
             }
             self.open.insert(of.clone(), usage.clone());
-            put(&open(of), Usage { scope: Scope::Open, ..usage.clone() }, model.clone(), out);
+            put(
+                &open(of),
+                Usage {
+                    scope: Scope::Open,
+                    ..usage.clone()
+                },
+                model.clone(),
+                out,
+            );
         }
     }
 }
@@ -155,5 +227,9 @@ fn open(of: &Key) -> String {
 }
 
 fn put(of: &str, usage: Usage, model: Option<Name>, out: &mut Batch) {
-    out.push(Edit::Usage { of: Text::clean(of), usage: Box::new(usage), model });
+    out.push(Edit::Usage {
+        of: Text::clean(of),
+        usage: Box::new(usage),
+        model,
+    });
 }

@@ -34,7 +34,10 @@ struct Caller {
 impl Calls {
     /// The model asks for a tool in an answer. If another lane did so in the same one, that was a copy.
     pub(crate) fn begin(&mut self, lane: Option<&Name>, answer: &Key, call: &Key) {
-        let caller = Caller { lane: number(lane), answer: number(Some(answer)) };
+        let caller = Caller {
+            lane: number(lane),
+            answer: number(Some(answer)),
+        };
         match self.known.get(call).copied() {
             Some(first) if first.lane == caller.lane => return,
             Some(first) if first.answer != caller.answer => {
@@ -49,7 +52,10 @@ impl Calls {
                 self.known.insert(call, caller);
             }
         }
-        self.open.entry(lane.cloned()).or_default().push(call.clone());
+        self.open
+            .entry(lane.cloned())
+            .or_default()
+            .push(call.clone());
     }
 
     /// An answer is of another lane than this one, which said it first: its calls were copies.
@@ -77,8 +83,14 @@ impl Calls {
     /// Whether a call is in another lane than this one.
     pub(crate) fn is_beside(&self, lane: &Name, call: &Key) -> bool {
         let lane = number(Some(lane));
-        let is_other = || self.others.iter().any(|(other, key)| *other != lane && key == call);
-        self.known.get(call).is_some_and(|first| first.lane != lane || is_other())
+        let is_other = || {
+            self.others
+                .iter()
+                .any(|(other, key)| *other != lane && key == call)
+        };
+        self.known
+            .get(call)
+            .is_some_and(|first| first.lane != lane || is_other())
     }
 
     /// A call has its result.
@@ -96,7 +108,10 @@ impl Calls {
     /// What a lane waits for will not come.
     pub(crate) fn lose(&mut self, lane: Option<&Name>, out: &mut Batch) {
         for call in self.open.remove(&lane.cloned()).unwrap_or_default() {
-            out.push(Edit::State { call, state: ToolState::Lost });
+            out.push(Edit::State {
+                call,
+                state: ToolState::Lost,
+            });
         }
     }
 
@@ -108,12 +123,17 @@ impl Calls {
     /// A call was given up, if it is in the session.
     pub(crate) fn give_up(&self, call: &str, out: &mut Batch) {
         if self.knows(call) {
-            out.push(Edit::State { call: Text::clean(call), state: ToolState::Lost });
+            out.push(Edit::State {
+                call: Text::clean(call),
+                state: ToolState::Lost,
+            });
         }
     }
 }
 
 /// Stands for a lane or an answer; 0 for the main lane.
 fn number(name: Option<&Text>) -> u32 {
-    name.map_or(0, |name| u32::try_from(Piece::of(name).0 >> 32).unwrap_or_default())
+    name.map_or(0, |name| {
+        u32::try_from(Piece::of(name).0 >> 32).unwrap_or_default()
+    })
 }

@@ -27,7 +27,10 @@ impl Chains {
     /// A call asks a sub-agent for something.
     pub(crate) fn delegate(&mut self, prompt: &str, call: &Key) {
         if !prompt.trim().is_empty() {
-            self.prompts.entry(Piece::of(prompt.trim())).or_default().push_back(call.clone());
+            self.prompts
+                .entry(Piece::of(prompt.trim()))
+                .or_default()
+                .push_back(call.clone());
         }
     }
 
@@ -35,7 +38,10 @@ impl Chains {
     /// is no link of a chain begins none.
     pub(crate) fn lane_of(&mut self, line: &Line<'_>) -> Option<Name> {
         let lane = if let Some(parent) = &line.parent {
-            self.of_line.get(parent).cloned().unwrap_or_else(|| Text::clean(SIDECHAIN))
+            self.of_line
+                .get(parent)
+                .cloned()
+                .unwrap_or_else(|| Text::clean(SIDECHAIN))
         } else if line.has_uuid {
             let id: String = line.id.chars().take(ID_CHARS).collect();
             Text::clean(&format!("{SIDECHAIN}-{id}"))

@@ -22,13 +22,22 @@ impl Command {
     /// The command of an entry that is about to be emitted.
     pub(crate) fn of(entry: &Entry) -> Self {
         let key = entry.key.clone();
-        Self { last: key.clone(), key, lane: entry.lane.clone(), role: entry.role, marks: entry.marks }
+        Self {
+            last: key.clone(),
+            key,
+            lane: entry.lane.clone(),
+            role: entry.role,
+            marks: entry.marks,
+        }
     }
 
     /// A line that is no message may stand between a command and its output: an attachment, or what nobody knows.
     pub(crate) fn pass(&mut self, line: &Line<'_>) {
         let is_message = matches!(line.kind(), "user" | "assistant");
-        if line.has_uuid && !is_message && self.lane == line.lane && line.parent.as_ref() == Some(&self.last)
+        if line.has_uuid
+            && !is_message
+            && self.lane == line.lane
+            && line.parent.as_ref() == Some(&self.last)
         {
             self.last = line.id.clone();
         }
@@ -43,9 +52,15 @@ pub(crate) fn add_output(
     out: &mut Batch,
 ) -> Result<Fate, Vec<Block>> {
     let follows = |command: &Command| {
-        command.lane == line.lane && line.parent.as_ref().is_none_or(|parent| *parent == command.last)
+        command.lane == line.lane
+            && line
+                .parent
+                .as_ref()
+                .is_none_or(|parent| *parent == command.last)
     };
-    let Some(command) = command.filter(follows) else { return Err(blocks) };
+    let Some(command) = command.filter(follows) else {
+        return Err(blocks);
+    };
     let mut entry = line.entry(command.key, command.role, out);
     entry.parent = None;
     entry.marks = command.marks;

@@ -21,40 +21,88 @@ pub(crate) struct Hooks {
 }
 
 /// A progress line: a command was started. The same command of the same event is shown once.
-pub(crate) fn started(line: &Line<'_>, data: &Json<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fate {
-    let command = ["command", "promptText", "statusMessage"].iter().find_map(|name| data.get(name).filled());
+pub(crate) fn started(
+    line: &Line<'_>,
+    data: &Json<'_>,
+    hooks: &mut Hooks,
+    out: &mut Batch,
+) -> Fate {
+    let command = ["command", "promptText", "statusMessage"]
+        .iter()
+        .find_map(|name| data.get(name).filled());
     let name = data.get("hookName").str_or_empty();
     let piece = Piece::of(&format!("{name} {}", command.unwrap_or_default()));
-    let raw = Raw { title: title(name, None), body: out.output(command.unwrap_or_default()) };
-    emit(line, line.json.get("toolUseID").str_or_empty(), piece, (raw, Stop::Unrecorded), hooks, out)
+    let raw = Raw {
+        title: title(name, None),
+        body: out.output(command.unwrap_or_default()),
+    };
+    emit(
+        line,
+        line.json.get("toolUseID").str_or_empty(),
+        piece,
+        (raw, Stop::Unrecorded),
+        hooks,
+        out,
+    )
 }
 
 /// An attachment: a hook ended well, with what it put out.
-pub(crate) fn ended(line: &Line<'_>, attachment: &Json<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fate {
-    let texts = ["content", "stdout", "stderr"].map(|name| attachment.get(name).str_or_empty().trim());
+pub(crate) fn ended(
+    line: &Line<'_>,
+    attachment: &Json<'_>,
+    hooks: &mut Hooks,
+    out: &mut Batch,
+) -> Fate {
+    let texts =
+        ["content", "stdout", "stderr"].map(|name| attachment.get(name).str_or_empty().trim());
     let texts: Vec<&str> = texts.into_iter().filter(|text| !text.is_empty()).collect();
     let text = match texts.as_slice() {
         [] => attachment.get("command").str_or_empty().to_owned(),
         texts => texts.join("\n"),
     };
     let name = attachment.get("hookName").str_or_empty();
-    let raw = Raw { title: title(name, attachment.get("durationMs").count()), body: out.output(&text) };
-    emit(line, attachment.get("toolUseID").str_or_empty(), line.piece(), (raw, Stop::Unrecorded), hooks, out)
+    let raw = Raw {
+        title: title(name, attachment.get("durationMs").count()),
+        body: out.output(&text),
+    };
+    emit(
+        line,
+        attachment.get("toolUseID").str_or_empty(),
+        line.piece(),
+        (raw, Stop::Unrecorded),
+        hooks,
+        out,
+    )
 }
 
 /// A summary of the hooks that ran at the end of a turn, with nothing to complain about: the turn is over.
 pub(crate) fn summary(line: &Line<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fate {
     let ran = line.json.get("hookInfos").items();
     let command = |hook: &Json<'_>| hook.get("command").str_or_empty().to_owned();
-    let took = ran.iter().filter_map(|hook| hook.get("durationMs").count()).reduce(u64::saturating_add);
+    let took = ran
+        .iter()
+        .filter_map(|hook| hook.get("durationMs").count())
+        .reduce(u64::saturating_add);
     let body = out.output(&ran.iter().map(command).collect::<Vec<_>>().join("\n"));
-    let raw = Raw { title: title("Stop", took), body };
-    emit(line, line.json.get("toolUseID").str_or_empty(), line.piece(), (raw, Stop::Done), hooks, out)
+    let raw = Raw {
+        title: title("Stop", took),
+        body,
+    };
+    emit(
+        line,
+        line.json.get("toolUseID").str_or_empty(),
+        line.piece(),
+        (raw, Stop::Done),
+        hooks,
+        out,
+    )
 }
 
 /// `hook Stop, 3.3 s`
 fn title(name: &str, took: Option<u64>) -> Text {
-    let took = took.map(|ms| format!(", {}", seconds(ms))).unwrap_or_default();
+    let took = took
+        .map(|ms| format!(", {}", seconds(ms)))
+        .unwrap_or_default();
     Text::clean(format!("hook {name}{took}").trim_end())
 }
 

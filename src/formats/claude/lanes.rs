@@ -105,7 +105,10 @@ struct Starter {
 impl Lane {
     /// The call that started it: a small file may name one that nobody made.
     fn call(&self) -> Option<&Key> {
-        self.calls.iter().max_by_key(|starter| (starter.is_there, starter.trust)).map(|starter| &starter.call)
+        self.calls
+            .iter()
+            .max_by_key(|starter| (starter.is_there, starter.trust))
+            .map(|starter| &starter.call)
     }
 }
 
@@ -118,7 +121,13 @@ impl Lanes {
 
     /// The lane that stands for this one: all files of a member of a team are one lane.
     pub(crate) fn resolve(&mut self, name: Name) -> Name {
-        let Some(mate) = self.types.get(&name).and_then(|name| self.mates.get_mut(name)) else { return name };
+        let Some(mate) = self
+            .types
+            .get(&name)
+            .and_then(|name| self.mates.get_mut(name))
+        else {
+            return name;
+        };
         if self.known.get(&name).is_some_and(|lane| lane.has_entries) {
             return name;
         }
@@ -131,11 +140,19 @@ impl Lanes {
             return;
         }
         let (mate, call) = (Text::clean(mate), call.clone());
-        let mut known: Vec<Name> =
-            self.types.iter().filter(|(_, own)| **own == mate).map(|(name, _)| name.clone()).collect();
+        let mut known: Vec<Name> = self
+            .types
+            .iter()
+            .filter(|(_, own)| **own == mate)
+            .map(|(name, _)| name.clone())
+            .collect();
         known.sort();
         let has_entries = |name: &Name| self.known.get(name).is_some_and(|lane| lane.has_entries);
-        let lane = known.iter().find(|name| has_entries(name)).or(known.first()).cloned();
+        let lane = known
+            .iter()
+            .find(|name| has_entries(name))
+            .or(known.first())
+            .cloned();
         if let Some(lane) = &lane {
             self.link(lane, &call, Trust::Result, out);
         }
@@ -146,7 +163,9 @@ impl Lanes {
     pub(crate) fn call_mate(&mut self, name: &str, kind: Text, out: &mut Batch) {
         let name = Text::clean(name);
         self.types.insert(name.clone(), kind.clone());
-        let Some(mate) = self.mates.get_mut(&kind) else { return };
+        let Some(mate) = self.mates.get_mut(&kind) else {
+            return;
+        };
         if mate.lane.get_or_insert_with(|| name.clone()) == &name {
             let call = mate.call.clone();
             self.link(&name, &call, Trust::Result, out);
@@ -176,14 +195,20 @@ impl Lanes {
         let (name, call) = (Text::clean(name), Text::clean(call));
         let label = self.labels.get(&call).cloned();
         // Of two that are trusted alike the first one counts.
-        let is_new =
-            self.known.get(&name).is_none_or(|lane| lane.calls.iter().all(|known| known.trust != trust));
+        let is_new = self
+            .known
+            .get(&name)
+            .is_none_or(|lane| lane.calls.iter().all(|known| known.trust != trust));
         if is_new {
             self.unsettled.push((name.clone(), call.clone()));
         }
         self.change(&name, out, |lane| {
             if is_new {
-                lane.calls.push(Starter { call, trust, is_there: false });
+                lane.calls.push(Starter {
+                    call,
+                    trust,
+                    is_there: false,
+                });
             }
             lane.label = lane.label.take().or(label.map(|label| (0, label)));
         });
@@ -228,9 +253,12 @@ impl Lanes {
         if self.awaited.is_empty() {
             return;
         }
-        let Some(waiting) = self.awaited.get_mut(call) else { return };
-        let (own, found): (Vec<Name>, Vec<Name>) =
-            std::mem::take(waiting).into_iter().partition(|name| Some(name) == by);
+        let Some(waiting) = self.awaited.get_mut(call) else {
+            return;
+        };
+        let (own, found): (Vec<Name>, Vec<Name>) = std::mem::take(waiting)
+            .into_iter()
+            .partition(|name| Some(name) == by);
         *waiting = own;
         for name in found {
             self.find(&name, call, out);
@@ -239,7 +267,10 @@ impl Lanes {
 
     fn find(&mut self, name: &Name, call: &Key, out: &mut Batch) {
         self.change(name, out, |lane| {
-            let named = lane.calls.iter_mut().filter(|starter| starter.call == *call);
+            let named = lane
+                .calls
+                .iter_mut()
+                .filter(|starter| starter.call == *call);
             named.for_each(|starter| starter.is_there = true);
         });
     }
@@ -257,7 +288,11 @@ impl Lanes {
     /// Which of two lanes comes first if both say the same: the lesser one.
     pub(crate) fn rank(&self, name: &Name) -> Rank {
         let lane = self.known.get(name);
-        (is_helper(name), lane.is_some_and(|lane| lane.is_fork), lane.map_or(0, |lane| lane.depth))
+        (
+            is_helper(name),
+            lane.is_some_and(|lane| lane.is_fork),
+            lane.map_or(0, |lane| lane.depth),
+        )
     }
 
     /// What a sub-agent is called.
@@ -294,10 +329,10 @@ impl Lanes {
     }
 
     fn change(&mut self, name: &Name, out: &mut Batch, change: impl FnOnce(&mut Lane)) {
-        let lane = self
-            .known
-            .entry(name.clone())
-            .or_insert_with(|| Lane { label: helper(name).map(|label| (0, label)), ..Lane::default() });
+        let lane = self.known.entry(name.clone()).or_insert_with(|| Lane {
+            label: helper(name).map(|label| (0, label)),
+            ..Lane::default()
+        });
         let label = |lane: &Lane| lane.label.as_ref().map(|(_, label)| label.clone());
         let facts = |lane: &Lane| (lane.has_entries, label(lane), lane.call().cloned());
         let before = facts(lane);
@@ -307,14 +342,25 @@ impl Lanes {
             out.meta(MetaEdit::Helper(name.clone()));
         }
         if now.0 && now != before && (now.1.is_some() || now.2.is_some()) {
-            out.meta(MetaEdit::Lane { name: name.clone(), label: now.1, call: now.2 });
+            out.meta(MetaEdit::Lane {
+                name: name.clone(),
+                label: now.1,
+                call: now.2,
+            });
         }
     }
 }
 
 /// What a helper is for; its name says it.
 fn helper(name: &str) -> Option<Text> {
-    let (word, _) = name.strip_prefix('a').filter(|_| is_helper(name))?.split_once('-')?;
-    let word = if word == "compact" { "compaction" } else { word };
+    let (word, _) = name
+        .strip_prefix('a')
+        .filter(|_| is_helper(name))?
+        .split_once('-')?;
+    let word = if word == "compact" {
+        "compaction"
+    } else {
+        word
+    };
     Some(Text::clean(&word.replace('_', " ")))
 }

@@ -38,7 +38,9 @@ impl<'a> Line<'a> {
         let uuid = json.get("uuid").str().filter(|id| identifies(id));
         // A compaction begins a new chain, but says what it goes on from.
         let parents = [json.get("parentUuid"), json.get("logicalParentUuid")];
-        let parent = parents.iter().find_map(|parent| parent.str().filter(|id| identifies(id)));
+        let parent = parents
+            .iter()
+            .find_map(|parent| parent.str().filter(|id| identifies(id)));
         Self {
             json,
             input,
@@ -57,7 +59,11 @@ impl<'a> Line<'a> {
 
     /// The answer that it is a part of: lines of one answer share the id of its message.
     pub(crate) fn answer(&self) -> Key {
-        let message = self.json.at(&["message", "id"]).str().filter(|id| identifies(id));
+        let message = self
+            .json
+            .at(&["message", "id"])
+            .str()
+            .filter(|id| identifies(id));
         message.map_or_else(|| self.id.clone(), Text::clean)
     }
 
@@ -96,8 +102,9 @@ pub(crate) fn lane_of(input: Input<'_>) -> Option<Name> {
         | Place::File(_)
         | Place::Text(_)
         | Place::Passage
-        | Place::Row(_) => {
-            json.get("isSidechain").is_true().then(|| agent.unwrap_or_else(|| Text::clean(SIDECHAIN)))
-        }
+        | Place::Row(_) => json
+            .get("isSidechain")
+            .is_true()
+            .then(|| agent.unwrap_or_else(|| Text::clean(SIDECHAIN))),
     }
 }

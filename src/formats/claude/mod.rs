@@ -57,11 +57,20 @@ impl Format for Claude {
     }
 
     fn entangled(&self) -> Option<&'static [&'static str]> {
-        Some(&["queue-operation", "queued_command", "tool-results", "\"progress\"", "\"isCompactSummary\""])
+        Some(&[
+            "queue-operation",
+            "queued_command",
+            "tool-results",
+            "\"progress\"",
+            "\"isCompactSummary\"",
+        ])
     }
 
     fn counting(&self, place: Place<'_>) -> Option<Counting> {
-        Some(counting::of_claude(matches!(place, Place::CompanionLine(_))))
+        Some(counting::of_claude(matches!(
+            place,
+            Place::CompanionLine(_)
+        )))
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
@@ -108,9 +117,14 @@ impl Format for Claude {
 
     /// Before there were folders, the files of sub-agents lay beside those of their sessions.
     fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
-        let is_id = wanted.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+        let is_id = wanted
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
         let folder = path.parent().filter(|_| is_id);
-        folder.map(|folder| Pattern(folder.join(format!("agent-{wanted}.jsonl")))).into_iter().collect()
+        folder
+            .map(|folder| Pattern(folder.join(format!("agent-{wanted}.jsonl"))))
+            .into_iter()
+            .collect()
     }
 
     fn resumes(&self, path: &Path) -> &'static [Resume] {
@@ -124,7 +138,10 @@ impl Format for Claude {
     }
 
     fn beside(&self, path: &Path) -> Beside {
-        Beside { processes: places::processes(path), ..Beside::default() }
+        Beside {
+            processes: places::processes(path),
+            ..Beside::default()
+        }
     }
 
     fn process(&self, file: &Json<'_>) -> Option<Process> {
@@ -136,8 +153,18 @@ impl Format for Claude {
 /// (code.claude.com/docs/en/cli-reference). `--resume-session-at`, which leaves out what came later, works in print mode
 /// only.
 pub(crate) const RESUMES: &[Resume] = &[
-    Resume { does: "continue", before: &["claude", "--resume"], after: &[], back: BACK },
-    Resume { does: "fork", before: &["claude", "--resume"], after: &["--fork-session"], back: BACK },
+    Resume {
+        does: "continue",
+        before: &["claude", "--resume"],
+        after: &[],
+        back: BACK,
+    },
+    Resume {
+        does: "fork",
+        before: &["claude", "--resume"],
+        after: &["--fork-session"],
+        back: BACK,
+    },
 ];
 const BACK: &str = "in Claude Code, esc esc (/rewind) goes back to an earlier prompt";
 
@@ -187,7 +214,10 @@ impl Decoder for ClaudeDecoder {
         }
         if let Some(words) = self.session.leaves(&line) {
             let mut entry = line.entry(line.sub_key("session"), Role::Harness, out);
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Resumed(words))));
+            entry.blocks.push(Batch::block(
+                Piece(0),
+                BlockKind::Break(Break::Resumed(words)),
+            ));
             out.entry(entry);
         }
         if line.lane.is_none() {
@@ -200,8 +230,13 @@ impl Decoder for ClaudeDecoder {
             {
                 self.session.lanes.run_has(run, lane, out);
             }
-            self.session.lanes.replace_copy(&progress::copy_key(&line.id), out);
-            if let Some(call) = has_no_name.then(|| self.session.chains.caller(&line)).flatten() {
+            self.session
+                .lanes
+                .replace_copy(&progress::copy_key(&line.id), out);
+            if let Some(call) = has_no_name
+                .then(|| self.session.chains.caller(&line))
+                .flatten()
+            {
                 self.session.lanes.link(lane, &call, Trust::Progress, out);
             }
         }
@@ -232,7 +267,10 @@ impl Decoder for ClaudeDecoder {
 impl ClaudeDecoder {
     /// Of Claude Code, or of an agent that writes as it does.
     fn of(format: &'static str) -> Self {
-        Self { format, session: Session::default() }
+        Self {
+            format,
+            session: Session::default(),
+        }
     }
 
     /// A record of a file beside the session that is no transcript.
@@ -245,7 +283,10 @@ impl ClaudeDecoder {
             Place::CompanionLine(path) if workflow::is_journal(path) => {
                 workflow::journal(path, input, &mut self.session, out)
             }
-            Place::Text(path) => self.session.stored.arrive(path, input.json.str_or_empty(), out),
+            Place::Text(path) => self
+                .session
+                .stored
+                .arrive(path, input.json.str_or_empty(), out),
             _ => return None,
         })
     }
@@ -268,7 +309,11 @@ impl ClaudeDecoder {
             kind => notes::decode(line, &mut self.session, out).unwrap_or_else(|| {
                 let entry = line.entry(line.id.clone(), Role::Harness, out);
                 // What is no link of the chain is the program's own state.
-                let show = if line.has_uuid { unknown::record } else { unknown::apart };
+                let show = if line.has_uuid {
+                    unknown::record
+                } else {
+                    unknown::apart
+                };
                 show(Kind("type", kind), line.json, entry, out)
             }),
         }
@@ -276,8 +321,10 @@ impl ClaudeDecoder {
 
     /// `agent-<id>.meta.json` says which call started the sub-agent.
     fn describe_agent(&mut self, path: &Path, input: Input<'_>, out: &mut Batch) -> Fate {
-        let stem =
-            path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".meta.json"));
+        let stem = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .and_then(|name| name.strip_suffix(".meta.json"));
         let Some(agent) = stem.map(|stem| stem.strip_prefix("agent-").unwrap_or(stem)) else {
             let entry = out.new_entry(out.origin_key(), Role::Harness, None);
             return unknown::apart(Kind("file", ""), input.json, entry, out);
@@ -296,7 +343,9 @@ impl ClaudeDecoder {
             self.session.lanes.call_mate(agent, kind, out);
         }
         let names = [("description", 2), ("name", 2), ("agentType", 1)];
-        let label = names.iter().find_map(|(name, rank)| Some((*rank, json.get(name).text()?)));
+        let label = names
+            .iter()
+            .find_map(|(name, rank)| Some((*rank, json.get(name).text()?)));
         if let Some((rank, label)) = label {
             self.session.lanes.name(&name, rank, label, out);
         }
@@ -315,7 +364,13 @@ fn link(line: &Line<'_>, from: usize, out: &mut Batch) {
     if made.contains(&&line.id) {
         return;
     }
-    let answer = made.first().filter(|_| line.kind() == "assistant").map(|key| (*key).clone());
+    let answer = made
+        .first()
+        .filter(|_| line.kind() == "assistant")
+        .map(|key| (*key).clone());
     let parent = answer.or_else(|| line.parent.clone());
-    out.push(Edit::Link { key: line.id.clone(), parent });
+    out.push(Edit::Link {
+        key: line.id.clone(),
+        parent,
+    });
 }

@@ -29,15 +29,37 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
             Fate::Merged
         }
         "pr-link" => once(line, "pull request", &["prUrl"], session, out),
-        "frame-link" => once(line, "artifact", &["title", "frameUrl", "path"], session, out),
+        "frame-link" => once(
+            line,
+            "artifact",
+            &["title", "frameUrl", "path"],
+            session,
+            out,
+        ),
         "continued-in" => continued(line, session, out),
-        "ended-by-model" => {
-            show_break(line, Break::Ended(Text::clean("the model ended the conversation")), false, out)
-        }
+        "ended-by-model" => show_break(
+            line,
+            Break::Ended(Text::clean("the model ended the conversation")),
+            false,
+            out,
+        ),
         "teleported-from" => {
-            let names = ["remoteSessionId", "sourceSessionId", "teleportedFrom", "from"];
-            let source = names.iter().find_map(|name| json.get(name).filled()).unwrap_or("another machine");
-            show_break(line, Break::Resumed(Text::clean(&format!("teleported from {source}"))), false, out)
+            let names = [
+                "remoteSessionId",
+                "sourceSessionId",
+                "teleportedFrom",
+                "from",
+            ];
+            let source = names
+                .iter()
+                .find_map(|name| json.get(name).filled())
+                .unwrap_or("another machine");
+            show_break(
+                line,
+                Break::Resumed(Text::clean(&format!("teleported from {source}"))),
+                false,
+                out,
+            )
         }
         "queue-operation" => queue::decode(line, &mut session.queue, &mut session.lanes, out),
         "file-history-snapshot" => snapshot(line, session, out),
@@ -52,9 +74,15 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
 /// The conversation goes on in another session. What is said here after that takes it back.
 fn continued(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let names = ["continuedInSessionId", "continuedIn", "targetSessionId"];
-    let id = names.iter().find_map(|name| line.json.get(name).text()).unwrap_or_default();
+    let id = names
+        .iter()
+        .find_map(|name| line.json.get(name).text())
+        .unwrap_or_default();
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
-    entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(Break::Continued(id))));
+    entry.blocks.push(Batch::block(
+        line.piece(),
+        BlockKind::Break(Break::Continued(id)),
+    ));
     session.continued = Some(Box::new(entry.clone()));
     out.entry(entry);
     Fate::Shown
@@ -62,7 +90,9 @@ fn continued(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
 
 /// The conversation goes on here, whatever was said of another session.
 pub(crate) fn go_on_here(session: &mut Session, out: &mut Batch) {
-    let Some(mut entry) = session.continued.take() else { return };
+    let Some(mut entry) = session.continued.take() else {
+        return;
+    };
     for block in &mut entry.blocks {
         if let BlockKind::Break(line) = &block.kind {
             let words = Text::clean(&format!("{}, and went on here", line.words()));
@@ -76,12 +106,20 @@ pub(crate) fn go_on_here(session: &mut Session, out: &mut Batch) {
 /// A session may begin in a worktree, or go there: it is of the project whose copy that is. One that has left it says so
 /// with nothing.
 fn moved(worktree: &Json<'_>, out: &mut Batch) -> Fate {
-    let folder = |names: &[&str]| names.iter().find_map(|name| worktree.get(name).filled()).map(Text::clean);
+    let folder = |names: &[&str]| {
+        names
+            .iter()
+            .find_map(|name| worktree.get(name).filled())
+            .map(Text::clean)
+    };
     let from = folder(&["preEnterOriginalCwd", "originalCwd"]);
     if let Some((from, to)) = from.zip(folder(&["worktreePath"])) {
         out.meta(MetaEdit::Moved { from, to });
     }
-    for (name, member) in [("worktree", "worktreePath"), ("worktree branch", "worktreeBranch")] {
+    for (name, member) in [
+        ("worktree", "worktreePath"),
+        ("worktree branch", "worktreeBranch"),
+    ] {
         let value = Text::clean(worktree.get(member).str_or_empty());
         out.meta(MetaEdit::Fact { name, value });
     }
@@ -89,7 +127,10 @@ fn moved(worktree: &Json<'_>, out: &mut Batch) -> Fate {
 }
 
 fn title(rank: u8, title: &Json<'_>, out: &mut Batch) -> Fate {
-    out.meta(MetaEdit::Title { rank, title: Text::clean(title.str_or_empty()) });
+    out.meta(MetaEdit::Title {
+        rank,
+        title: Text::clean(title.str_or_empty()),
+    });
     Fate::Merged
 }
 
@@ -105,8 +146,8 @@ fn agent(name: &Json<'_>, out: &mut Batch) -> Fate {
 fn summary(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let json = line.json;
     let summary = json.get("summary").filled().map(str::to_owned);
-    let text =
-        summary.unwrap_or_else(|| anthropic::output_text(json.at(&["message", "content"])).into_owned());
+    let text = summary
+        .unwrap_or_else(|| anthropic::output_text(json.at(&["message", "content"])).into_owned());
     let leaf = json.get("leafUuid").str_or_empty();
     session.emit_summary(leaf, Text::stub(&text, 200), out);
     if !session.is_new_setting(&Text::clean(&format!("summary {leaf}: {text}"))) {
@@ -116,15 +157,26 @@ fn summary(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
 }
 
 /// What the session made shows once: the lines are written again with every resume, so that their places say nothing.
-fn once(line: &Line<'_>, what: &str, members: &[&str], session: &mut Session, out: &mut Batch) -> Fate {
-    let value = members.iter().find_map(|member| line.json.get(member).filled());
+fn once(
+    line: &Line<'_>,
+    what: &str,
+    members: &[&str],
+    session: &mut Session,
+    out: &mut Batch,
+) -> Fate {
+    let value = members
+        .iter()
+        .find_map(|member| line.json.get(member).filled());
     let words = Text::stub(&format!("{what}: {}", value.unwrap_or_default()), 200);
     if !session.is_new_setting(&words) {
         return Fate::Merged;
     }
     let mut entry = line.entry(words.clone(), Role::Harness, out);
     entry.marks.quiet = true;
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Setting(words))));
+    entry.blocks.push(Batch::block(
+        Piece(0),
+        BlockKind::Break(Break::Setting(words)),
+    ));
     out.entry(entry);
     Fate::Shown
 }
@@ -132,8 +184,14 @@ fn once(line: &Line<'_>, what: &str, members: &[&str], session: &mut Session, ou
 /// Copies of files from before a prompt. Later lines write the same snapshot again, with more files.
 fn snapshot(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let snapshot = line.json.get("snapshot");
-    let of = snapshot.get("messageId").filled().or_else(|| line.json.get("messageId").filled());
-    let key = of.map_or_else(|| line.id.clone(), |of| Text::clean(&format!("snapshot:{of}")));
+    let of = snapshot
+        .get("messageId")
+        .filled()
+        .or_else(|| line.json.get("messageId").filled());
+    let key = of.map_or_else(
+        || line.id.clone(),
+        |of| Text::clean(&format!("snapshot:{of}")),
+    );
     let is_first = session.is_new_setting(&key);
     let files = snapshot.get("trackedFileBackups").members();
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_ref()).collect();
@@ -141,9 +199,14 @@ fn snapshot(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     entry.at = entry.at.or_else(|| snapshot.get("timestamp").moment());
     entry.marks.quiet = true;
     entry.marks.trace = true;
-    let title = Text::clean(&format!("snapshot of {} for undo", count(names.len() as u64, "file")));
+    let title = Text::clean(&format!(
+        "snapshot of {} for undo",
+        count(names.len() as u64, "file")
+    ));
     let body = out.output(&names.join("\n"));
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
+    entry
+        .blocks
+        .push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
     out.entry(entry);
     if is_first { Fate::Shown } else { Fate::Merged }
 }

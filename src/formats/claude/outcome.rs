@@ -18,8 +18,13 @@ const INTERRUPTED: &str = "[Request interrupted by user";
 pub(crate) fn enrich(result: &mut ToolResult, text: &str, details: &Json<'_>, out: &mut Batch) {
     if let Some(begin) = stored::preview(text) {
         // Early versions keep more of the output beside the text than in it.
-        let sample = begin.split_once("Preview").map_or(begin, |(_, sample)| sample);
-        let output = details.get("stdout").str().filter(|output| output.len() > sample.len());
+        let sample = begin
+            .split_once("Preview")
+            .map_or(begin, |(_, sample)| sample);
+        let output = details
+            .get("stdout")
+            .str()
+            .filter(|output| output.len() > sample.len());
         result.body = out.output(output.unwrap_or(begin));
     }
     let patch = details.get("structuredPatch").items();
@@ -28,14 +33,21 @@ pub(crate) fn enrich(result: &mut ToolResult, text: &str, details: &Json<'_>, ou
     }
     result.duration_ms = duration(details);
     if result.verdict == Verdict::Done {
-        result.work = background::begun(text, details).map(|id| Box::new(head::work(out.format, id)));
-        if let Some(work) = result.work.as_mut().filter(|_| background::is_monitor(details)) {
+        result.work =
+            background::begun(text, details).map(|id| Box::new(head::work(out.format, id)));
+        if let Some(work) = result
+            .work
+            .as_mut()
+            .filter(|_| background::is_monitor(details))
+        {
             // What it sees is told, but not always that its time is over.
             work.ends = Ends::Unrecorded;
         }
     }
     let is_failed = result.verdict == Verdict::Failed;
-    if details.get("interrupted").is_true() || (is_failed && text.trim_start().starts_with(INTERRUPTED)) {
+    if details.get("interrupted").is_true()
+        || (is_failed && text.trim_start().starts_with(INTERRUPTED))
+    {
         result.verdict = Verdict::Stopped;
     }
     let mut facts: Vec<String> = facts(result.verdict, text, details);
@@ -72,7 +84,10 @@ pub(crate) fn deny(result: &mut ToolResult, kind: &str) {
 }
 
 fn duration(details: &Json<'_>) -> Option<u64> {
-    let ms = details.get("durationMs").count().or_else(|| details.get("totalDurationMs").count());
+    let ms = details
+        .get("durationMs")
+        .count()
+        .or_else(|| details.get("totalDurationMs").count());
     ms.or_else(|| {
         let seconds = details.get("durationSeconds").number()?;
         Json::Number(seconds * 1000.0).count()
@@ -87,7 +102,11 @@ fn facts(verdict: Verdict, text: &str, details: &Json<'_>) -> Vec<String> {
     if verdict == Verdict::Stopped && !details.get("interrupted").is_true() {
         facts.push("interrupted".to_owned());
     }
-    facts.extend(exit_code(text).filter(|_| verdict == Verdict::Failed).map(|code| format!("exit {code}")));
+    facts.extend(
+        exit_code(text)
+            .filter(|_| verdict == Verdict::Failed)
+            .map(|code| format!("exit {code}")),
+    );
     facts.extend(command_facts(details));
     facts.extend(file_facts(details));
     facts.extend(search_facts(details));
@@ -99,8 +118,14 @@ fn facts(verdict: Verdict, text: &str, details: &Json<'_>) -> Vec<String> {
 
 /// The code in `Exit code 101`, with which the text of a failed command begins.
 fn exit_code(text: &str) -> Option<i64> {
-    let rest = text.trim_start().trim_start_matches("Error: ").strip_prefix("Exit code ")?;
-    rest.split(|c: char| !c.is_ascii_digit() && c != '-').next()?.parse().ok()
+    let rest = text
+        .trim_start()
+        .trim_start_matches("Error: ")
+        .strip_prefix("Exit code ")?;
+    rest.split(|c: char| !c.is_ascii_digit() && c != '-')
+        .next()?
+        .parse()
+        .ok()
 }
 
 fn command_facts(details: &Json<'_>) -> Vec<String> {
@@ -138,7 +163,10 @@ fn file_facts(details: &Json<'_>) -> Vec<String> {
     match (shown, total) {
         (Some(shown), Some(total)) if total > shown => {
             let end = start.map(|start| (start, start.saturating_add(shown).saturating_sub(1)));
-            let lines = end.map_or_else(|| shown.to_string(), |(start, end)| format!("{start}–{end}"));
+            let lines = end.map_or_else(
+                || shown.to_string(),
+                |(start, end)| format!("{start}–{end}"),
+            );
             facts.push(format!("{lines} of {total} lines"));
         }
         (Some(shown), _) => facts.push(count(shown, "line")),
@@ -149,11 +177,19 @@ fn file_facts(details: &Json<'_>) -> Vec<String> {
     }
     let hunks = details.get("structuredPatch").items();
     if !hunks.is_empty() {
-        let lines = || hunks.iter().flat_map(|hunk| hunk.get("lines").items()).filter_map(Json::str);
+        let lines = || {
+            hunks
+                .iter()
+                .flat_map(|hunk| hunk.get("lines").items())
+                .filter_map(Json::str)
+        };
         let with = |sign: char| lines().filter(|line| line.starts_with(sign)).count();
         facts.push(format!("+{} −{}", with('+'), with('-')));
     } else if details.get("type").str() == Some("create") {
-        let lines = details.get("content").str().map_or(0, |content| content.lines().count());
+        let lines = details
+            .get("content")
+            .str()
+            .map_or(0, |content| content.lines().count());
         facts.push(count(lines as u64, "line"));
     }
     facts
@@ -162,7 +198,11 @@ fn file_facts(details: &Json<'_>) -> Vec<String> {
 fn search_facts(details: &Json<'_>) -> Vec<String> {
     let mut facts = Vec::new();
     let files = details.get("numFiles").count();
-    match (details.get("numMatches").count(), details.get("numLines").count(), files) {
+    match (
+        details.get("numMatches").count(),
+        details.get("numLines").count(),
+        files,
+    ) {
         (Some(hits), _, _) => facts.push(count(hits, "hit")),
         (None, Some(lines), _) => facts.push(count(lines, "line")),
         (None, None, Some(files)) => facts.push(count(files, "file")),
@@ -172,10 +212,18 @@ fn search_facts(details: &Json<'_>) -> Vec<String> {
         facts.push("cut".to_owned());
     }
     if let Some(code) = details.get("code").count() {
-        facts.push(format!("{code} {}", details.get("codeText").str_or_empty()).trim_end().to_owned());
+        facts.push(
+            format!("{code} {}", details.get("codeText").str_or_empty())
+                .trim_end()
+                .to_owned(),
+        );
     }
-    let pages =
-        details.get("results").items().iter().map(|found| found.get("content").items().len()).sum::<usize>();
+    let pages = details
+        .get("results")
+        .items()
+        .iter()
+        .map(|found| found.get("content").items().len())
+        .sum::<usize>();
     if details.has("query") && pages > 0 {
         facts.push(count(pages as u64, "page"));
     }
@@ -185,12 +233,25 @@ fn search_facts(details: &Json<'_>) -> Vec<String> {
 fn agent_facts(details: &Json<'_>) -> Vec<String> {
     let mut facts = Vec::new();
     if (details.has("agentId") || details.has("taskId"))
-        && let Some(status) = details.get("status").filled().filter(|status| *status != "completed")
+        && let Some(status) = details
+            .get("status")
+            .filled()
+            .filter(|status| *status != "completed")
     {
         facts.push(status.replace('_', " "));
     }
-    facts.extend(details.get("totalToolUseCount").count().map(|calls| count(calls, "call")));
-    facts.extend(details.get("totalTokens").count().map(|tokens| format!("{tokens} tokens")));
+    facts.extend(
+        details
+            .get("totalToolUseCount")
+            .count()
+            .map(|calls| count(calls, "call")),
+    );
+    facts.extend(
+        details
+            .get("totalTokens")
+            .count()
+            .map(|tokens| format!("{tokens} tokens")),
+    );
     facts
 }
 
@@ -198,11 +259,19 @@ fn task_facts(details: &Json<'_>) -> Vec<String> {
     let mut facts = Vec::new();
     let todos = details.get("newTodos").items();
     if !todos.is_empty() {
-        let done = todos.iter().filter(|todo| todo.get("status").str() == Some("completed")).count();
+        let done = todos
+            .iter()
+            .filter(|todo| todo.get("status").str() == Some("completed"))
+            .count();
         facts.push(format!("{done}/{} done", todos.len()));
     }
     facts.extend(details.get("humanSchedule").filled().map(str::to_owned));
-    facts.extend(details.get("retrieval_status").filled().map(|status| status.replace('_', " ")));
+    facts.extend(
+        details
+            .get("retrieval_status")
+            .filled()
+            .map(|status| status.replace('_', " ")),
+    );
     let answers = details.get("answers").members().len();
     facts.extend((answers > 0).then(|| count(answers as u64, "answer")));
     facts
@@ -212,13 +281,19 @@ fn task_facts(details: &Json<'_>) -> Vec<String> {
 fn git_facts(done: &Json<'_>) -> Vec<String> {
     let fact = |path: &[&str], word: &str| {
         let value = done.at(path);
-        let value = value.filled().map(str::to_owned).or_else(|| Some(value.count()?.to_string()));
+        let value = value
+            .filled()
+            .map(str::to_owned)
+            .or_else(|| Some(value.count()?.to_string()));
         value.map(|value| format!("{word} {value}"))
     };
     let facts = [
         fact(&["commit", "sha"], "commit"),
         fact(&["push", "branch"], "pushed"),
-        fact(&["branch", "ref"], done.at(&["branch", "action"]).filled().unwrap_or("branch")),
+        fact(
+            &["branch", "ref"],
+            done.at(&["branch", "action"]).filled().unwrap_or("branch"),
+        ),
         fact(&["pr", "number"], "pull request"),
     ];
     facts.into_iter().flatten().collect()
@@ -256,33 +331,70 @@ mod tests {
 
     #[test]
     fn facts_fit_the_tool() {
-        assert_eq!(facts_of(r#"{"stdout":"a\nb\n","stderr":"","interrupted":false}"#), "2 lines");
-        assert_eq!(facts_of(r#"{"type":"text","file":{"numLines":61,"totalLines":400}}"#), "61 of 400 lines");
+        assert_eq!(
+            facts_of(r#"{"stdout":"a\nb\n","stderr":"","interrupted":false}"#),
+            "2 lines"
+        );
+        assert_eq!(
+            facts_of(r#"{"type":"text","file":{"numLines":61,"totalLines":400}}"#),
+            "61 of 400 lines"
+        );
         assert_eq!(
             facts_of(r#"{"filenames":["a"],"numFiles":1,"durationMs":3,"truncated":true}"#),
             "1 file · cut"
         );
-        assert_eq!(facts_of(r#"{"mode":"content","numFiles":0,"filenames":[],"numLines":12}"#), "12 lines");
-        assert_eq!(facts_of(r#"{"code":200,"codeText":"OK","bytes":10}"#), "200 OK");
         assert_eq!(
-            facts_of(r#"{"status":"completed","agentId":"a1","totalTokens":900,"totalToolUseCount":3}"#),
+            facts_of(r#"{"mode":"content","numFiles":0,"filenames":[],"numLines":12}"#),
+            "12 lines"
+        );
+        assert_eq!(
+            facts_of(r#"{"code":200,"codeText":"OK","bytes":10}"#),
+            "200 OK"
+        );
+        assert_eq!(
+            facts_of(
+                r#"{"status":"completed","agentId":"a1","totalTokens":900,"totalToolUseCount":3}"#
+            ),
             "3 calls · 900 tokens"
         );
         let git = r#"{"stdout":"a","gitOperation":{"commit":{"sha":"c0ffee1"},"push":{"branch":"main"},"pr":{"number":7}}}"#;
-        assert_eq!(facts_of(git), "commit c0ffee1 · pushed main · pull request 7");
-        assert_eq!(facts_of(r#"{"status":"async_launched","taskId":"w1","runId":"wf_1"}"#), "async launched");
-        assert_eq!(facts_of(r#"{"newTodos":[{"status":"completed"},{"status":"pending"}]}"#), "1/2 done");
+        assert_eq!(
+            facts_of(git),
+            "commit c0ffee1 · pushed main · pull request 7"
+        );
+        assert_eq!(
+            facts_of(r#"{"status":"async_launched","taskId":"w1","runId":"wf_1"}"#),
+            "async launched"
+        );
+        assert_eq!(
+            facts_of(r#"{"newTodos":[{"status":"completed"},{"status":"pending"}]}"#),
+            "1/2 done"
+        );
         assert_eq!(facts_of("\"Error: x\""), "");
-        let failed = facts(Verdict::Failed, "Exit code 101\nboom", &parse("null").unwrap());
+        let failed = facts(
+            Verdict::Failed,
+            "Exit code 101\nboom",
+            &parse("null").unwrap(),
+        );
         assert_eq!(failed, ["exit 101"]);
         let text = "[Request interrupted by user for tool use]";
-        assert_eq!(facts(Verdict::Stopped, text, &parse("null").unwrap()), ["interrupted"]);
-        assert_eq!(facts_of(r#"{"type":"pdf","file":{"base64":"QUJD","originalSize":720}}"#), "720 B");
+        assert_eq!(
+            facts(Verdict::Stopped, text, &parse("null").unwrap()),
+            ["interrupted"]
+        );
+        assert_eq!(
+            facts_of(r#"{"type":"pdf","file":{"base64":"QUJD","originalSize":720}}"#),
+            "720 B"
+        );
     }
 
     #[test]
     fn patches_are_unified_diffs() {
-        let hunks = r#"[{"oldStart":3,"oldLines":2,"newStart":3,"newLines":2,"lines":[" a","-b","+c"]}]"#;
-        assert_eq!(unified(parse(hunks).unwrap().items()), "@@ -3,2 +3,2 @@\n a\n-b\n+c\n");
+        let hunks =
+            r#"[{"oldStart":3,"oldLines":2,"newStart":3,"newLines":2,"lines":[" a","-b","+c"]}]"#;
+        assert_eq!(
+            unified(parse(hunks).unwrap().items()),
+            "@@ -3,2 +3,2 @@\n a\n-b\n+c\n"
+        );
     }
 }

@@ -11,14 +11,17 @@ use crate::model::meta::{RunStatus, Running};
 pub fn named(path: &Path) -> Option<Named<'_>> {
     let is_sub_agent =
         file_name(path).starts_with("agent-") || path.iter().any(|folder| folder == "subagents");
-    let is_copy = path.file_name().is_some_and(|name| name == "parent-transcript.jsonl");
+    let is_copy = path
+        .file_name()
+        .is_some_and(|name| name == "parent-transcript.jsonl");
     Named::stem(path).filter(|_| !is_sub_agent && !is_copy)
 }
 
 /// The session that a sub-agent's file lies beneath.
 pub(crate) fn owner(path: &Path) -> Option<PathBuf> {
-    let folder =
-        path.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "subagents"))?;
+    let folder = path
+        .ancestors()
+        .find(|folder| folder.file_name().is_some_and(|name| name == "subagents"))?;
     let mut session = folder.parent()?.as_os_str().to_owned();
     session.push(".jsonl");
     Some(session.into())
@@ -27,22 +30,31 @@ pub(crate) fn owner(path: &Path) -> Option<PathBuf> {
 /// The session with this id that a sub-agent's file lies beside, as up to 2.0.
 pub(crate) fn owner_of_id(path: &Path, id: &str) -> Option<PathBuf> {
     let is_old = file_name(path).starts_with("agent-") && owner(path).is_none();
-    is_old.then(|| path.with_file_name(format!("{id}.jsonl"))).filter(|owner| owner.parent() == path.parent())
+    is_old
+        .then(|| path.with_file_name(format!("{id}.jsonl")))
+        .filter(|owner| owner.parent() == path.parent())
 }
 
 /// The folder of all projects, if the session lies where Claude Code puts it.
 pub(crate) fn home(path: &Path) -> PathBuf {
     let project = path.parent().unwrap_or(path);
-    let projects =
-        project.parent().filter(|folder| folder.file_name().is_some_and(|name| name == "projects"));
+    let projects = project
+        .parent()
+        .filter(|folder| folder.file_name().is_some_and(|name| name == "projects"));
     projects.unwrap_or(project).to_owned()
 }
 
 /// The folder with a file for each process that runs (since 2.1.139): it lies beside that of the projects, wherever that
 /// was moved.
 pub(crate) fn processes(path: &Path) -> Option<PathBuf> {
-    let projects = path.parent()?.parent().filter(|folder| folder.ends_with("projects"));
-    named(path).and(projects)?.parent().map(|home| home.join("sessions"))
+    let projects = path
+        .parent()?
+        .parent()
+        .filter(|folder| folder.ends_with("projects"));
+    named(path)
+        .and(projects)?
+        .parent()
+        .map(|home| home.join("sessions"))
 }
 
 /// What the file of a process says. Programs that embed the agent write no status; files of an older kind
@@ -77,16 +89,28 @@ mod tests {
     #[test]
     fn processes_are_listed_beside_the_projects() {
         let of = |path: &str| processes(Path::new(path));
-        assert_eq!(of("/moved/projects/-work/5d0c.jsonl"), Some("/moved/sessions".into()));
-        assert_eq!(of("/moved/projects/-work/5d0c/subagents/agent-1.jsonl"), None);
+        assert_eq!(
+            of("/moved/projects/-work/5d0c.jsonl"),
+            Some("/moved/sessions".into())
+        );
+        assert_eq!(
+            of("/moved/projects/-work/5d0c/subagents/agent-1.jsonl"),
+            None
+        );
         assert_eq!(of("/copies/5d0c.jsonl"), None);
     }
 
     #[test]
     fn sub_agents_lie_beneath_their_session() {
         let session = |path: &str| owner(Path::new(path));
-        assert_eq!(session("/p/-w/5d0c.1/subagents/agent-1.jsonl"), Some("/p/-w/5d0c.1.jsonl".into()));
-        assert_eq!(session("/p/-w/5d0c/subagents/workflows/w/x.jsonl"), Some("/p/-w/5d0c.jsonl".into()));
+        assert_eq!(
+            session("/p/-w/5d0c.1/subagents/agent-1.jsonl"),
+            Some("/p/-w/5d0c.1.jsonl".into())
+        );
+        assert_eq!(
+            session("/p/-w/5d0c/subagents/workflows/w/x.jsonl"),
+            Some("/p/-w/5d0c.jsonl".into())
+        );
         assert_eq!(session("/p/-w/5d0c.jsonl"), None);
     }
 

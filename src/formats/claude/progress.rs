@@ -31,15 +31,38 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
         }
         "hook_progress" => hooks::started(line, data, &mut session.hooks, out),
         "mcp_progress" => {
-            let message = data.get("progressMessage").filled().unwrap_or(text("status"));
-            live(line, &format!("{} {message}", text("serverName")), session, out)
+            let message = data
+                .get("progressMessage")
+                .filled()
+                .unwrap_or(text("status"));
+            live(
+                line,
+                &format!("{} {message}", text("serverName")),
+                session,
+                out,
+            )
         }
-        "query_update" => live(line, &format!("searching for {}", text("query")), session, out),
+        "query_update" => live(
+            line,
+            &format!("searching for {}", text("query")),
+            session,
+            out,
+        ),
         "search_results_received" => {
             let results = count(data.get("resultCount").count().unwrap_or(0), "result");
-            live(line, &format!("{results} for {}", text("query")), session, out)
+            live(
+                line,
+                &format!("{results} for {}", text("query")),
+                session,
+                out,
+            )
         }
-        "waiting_for_task" => live(line, &format!("waiting for {}", text("taskDescription")), session, out),
+        "waiting_for_task" => live(
+            line,
+            &format!("waiting for {}", text("taskDescription")),
+            session,
+            out,
+        ),
         "agent_progress" => copy(line, data, session, out),
         other => {
             let entry = line.entry(line.id.clone(), Role::Harness, out);
@@ -54,15 +77,25 @@ fn live(line: &Line<'_>, output: &str, session: &mut Session, out: &mut Batch) -
     let call = line.json.get("parentToolUseID").str_or_empty();
     let body = out.output(output.trim());
     if identifies(call) && session.calls.knows(call) {
-        let state = if body.bytes == 0 { ToolState::Running } else { ToolState::Streaming(Box::new(body)) };
-        out.push(Edit::State { call: Text::clean(call), state });
+        let state = if body.bytes == 0 {
+            ToolState::Running
+        } else {
+            ToolState::Streaming(Box::new(body))
+        };
+        out.push(Edit::State {
+            call: Text::clean(call),
+            state,
+        });
         return Fate::Merged;
     }
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
     entry.marks.quiet = true;
     entry.marks.trace = true;
     let title = Text::clean("progress of a call");
-    entry.blocks.push(Batch::block(line.piece(), BlockKind::Raw(Raw { title, body })));
+    entry.blocks.push(Batch::block(
+        line.piece(),
+        BlockKind::Raw(Raw { title, body }),
+    ));
     out.entry(entry);
     Fate::Shown
 }
@@ -77,7 +110,12 @@ pub(crate) fn copy_key(message: &str) -> Key {
 fn copy(line: &Line<'_>, data: &Json<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let inner = data.get("message");
     let agent = data.get("agentId").str_or_empty();
-    session.lanes.link(agent, line.json.get("parentToolUseID").str_or_empty(), Trust::Progress, out);
+    session.lanes.link(
+        agent,
+        line.json.get("parentToolUseID").str_or_empty(),
+        Trust::Progress,
+        out,
+    );
     let id = inner.get("uuid").str().filter(|id| identifies(id));
     let Some(id) = id.filter(|_| identifies(agent)) else {
         let text = anthropic::output_text(inner.at(&["message", "content"]));
@@ -107,16 +145,35 @@ fn copy(line: &Line<'_>, data: &Json<'_>, session: &mut Session, out: &mut Batch
 fn plain(block: &Json<'_>, line: &Line<'_>, out: &mut Batch) -> BlockKind {
     let kind = block_type(block);
     let (title, text) = match kind {
-        "text" => ("message", Cow::Borrowed(block.str().unwrap_or_else(|| block.get("text").str_or_empty()))),
-        "thinking" => ("thinking", Cow::Borrowed(block.get("thinking").str_or_empty())),
-        _ if kind.ends_with("tool_result") => ("result", anthropic::output_text(block.get("content"))),
+        "text" => (
+            "message",
+            Cow::Borrowed(
+                block
+                    .str()
+                    .unwrap_or_else(|| block.get("text").str_or_empty()),
+            ),
+        ),
+        "thinking" => (
+            "thinking",
+            Cow::Borrowed(block.get("thinking").str_or_empty()),
+        ),
+        _ if kind.ends_with("tool_result") => {
+            ("result", anthropic::output_text(block.get("content")))
+        }
         _ if kind.ends_with("tool_use") => {
             let call = anthropic::call(block, None, out);
             let title = Text::stub(&format!("{}: {}", call.name, call.headline), 120);
-            return BlockKind::Raw(Raw { title, body: call.input });
+            return BlockKind::Raw(Raw {
+                title,
+                body: call.input,
+            });
         }
         _ => {
-            let site = Site { record: &line.id, place: 0, at: line.at };
+            let site = Site {
+                record: &line.id,
+                place: 0,
+                at: line.at,
+            };
             return match anthropic::content(block, site, out) {
                 Content::Part(kind @ (BlockKind::Raw(_) | BlockKind::Aside(..))) => kind,
                 _ => anthropic::raw(&Json::Null, kind, out),
@@ -124,5 +181,8 @@ fn plain(block: &Json<'_>, line: &Line<'_>, out: &mut Batch) -> BlockKind {
         }
     };
     let body = out.output(&text);
-    BlockKind::Raw(Raw { title: Text::clean(title), body })
+    BlockKind::Raw(Raw {
+        title: Text::clean(title),
+        body,
+    })
 }

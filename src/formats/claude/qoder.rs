@@ -20,16 +20,29 @@ impl Format for Qoder {
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         let has_head = probe.lines.iter().any(is_head);
-        let has_credits = || probe.lines.iter().any(|line| line.at(&["message", "usage"]).has("credits"));
+        let has_credits = || {
+            probe
+                .lines
+                .iter()
+                .any(|line| line.at(&["message", "usage"]).has("credits"))
+        };
         if !(has_head || has_credits() || lies_with_it(probe.path)) {
             return Verdict::no("neither credits nor a configuration of Qoder");
         }
         let verdict = sniff::sniff(probe);
         if has_head && verdict.confidence < Confidence::Certain {
-            return Verdict::yes(Confidence::Certain, Shape::Lines, "a configuration of Qoder");
+            return Verdict::yes(
+                Confidence::Certain,
+                Shape::Lines,
+                "a configuration of Qoder",
+            );
         }
         let reason = format!("{}, with credits or in Qoder's folder", verdict.reason);
-        if verdict.confidence >= Confidence::Likely { Verdict { reason, ..verdict } } else { verdict }
+        if verdict.confidence >= Confidence::Likely {
+            Verdict { reason, ..verdict }
+        } else {
+            verdict
+        }
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
@@ -69,11 +82,20 @@ impl Format for Qoder {
     }
 
     fn resumes(&self, path: &Path) -> &'static [Resume] {
-        if self.named(path).is_some() { RESUMES } else { &[] }
+        if self.named(path).is_some() {
+            RESUMES
+        } else {
+            &[]
+        }
     }
 }
 
-const RESUMES: &[Resume] = &[Resume { does: "continue", before: &["qodercli", "-r"], after: &[], back: "" }];
+const RESUMES: &[Resume] = &[Resume {
+    does: "continue",
+    before: &["qodercli", "-r"],
+    after: &[],
+    back: "",
+}];
 
 /// The first line of a session.
 fn is_head(line: &Json<'_>) -> bool {
@@ -81,5 +103,6 @@ fn is_head(line: &Json<'_>) -> bool {
 }
 
 fn lies_with_it(path: &Path) -> bool {
-    path.iter().any(|folder| folder == ".qoder" || folder == ".qoderwork")
+    path.iter()
+        .any(|folder| folder == ".qoder" || folder == ".qoderwork")
 }

@@ -65,9 +65,16 @@ impl Queue {
     }
 
     fn add(&mut self, waiting: Waiting, id: Option<Key>, is_said: bool) {
-        self.by_words.entry(waiting.words).or_default().push_back(self.count);
+        self.by_words
+            .entry(waiting.words)
+            .or_default()
+            .push_back(self.count);
         self.by_id.extend(id.map(|id| (id, waiting.words)));
-        let of_kind = if is_said { &mut self.said } else { &mut self.notices };
+        let of_kind = if is_said {
+            &mut self.said
+        } else {
+            &mut self.notices
+        };
         of_kind.insert(self.count, waiting);
         self.count += 1;
     }
@@ -90,7 +97,11 @@ impl Queue {
     /// line that names nothing it is known that notices of the program stay longer than what its user said.
     fn take(&mut self, line: &Line<'_>) -> Option<(Waiting, bool)> {
         let content = line.json.get("content");
-        let named = || self.by_id.get(line.json.get("commandUuid").str_or_empty()).copied();
+        let named = || {
+            self.by_id
+                .get(line.json.get("commandUuid").str_or_empty())
+                .copied()
+        };
         let words = content.filled().map(|_| words_of(content)).or_else(named);
         let is_gone = |gone: &Piece| words.is_none_or(|words| words == *gone);
         if let Some(gone) = self.unannounced.iter().position(is_gone) {
@@ -101,18 +112,30 @@ impl Queue {
             return Some(taken);
         }
         let said = self.said.pop_first().map(|(_, waiting)| (waiting, true));
-        said.or_else(|| self.notices.pop_first().map(|(_, waiting)| (waiting, false)))
+        said.or_else(|| {
+            self.notices
+                .pop_first()
+                .map(|(_, waiting)| (waiting, false))
+        })
     }
 
     fn take_all(&mut self) -> Vec<Waiting> {
         self.by_words.clear();
-        let (said, notices) = (std::mem::take(&mut self.said), std::mem::take(&mut self.notices));
+        let (said, notices) = (
+            std::mem::take(&mut self.said),
+            std::mem::take(&mut self.notices),
+        );
         said.into_values().chain(notices.into_values()).collect()
     }
 }
 
 /// A line about the queue.
-pub(crate) fn decode(line: &Line<'_>, queue: &mut Queue, lanes: &mut Lanes, out: &mut Batch) -> Fate {
+pub(crate) fn decode(
+    line: &Line<'_>,
+    queue: &mut Queue,
+    lanes: &mut Lanes,
+    out: &mut Batch,
+) -> Fate {
     let operation = line.json.get("operation").str_or_empty();
     let content = line.json.get("content").str_or_empty();
     if operation == "enqueue" {
@@ -135,7 +158,11 @@ pub(crate) fn decode(line: &Line<'_>, queue: &mut Queue, lanes: &mut Lanes, out:
                     given = Some(one.body);
                 }
             }
-            if operation == "dequeue" { "taken from the queue" } else { "gone from the queue" }
+            if operation == "dequeue" {
+                "taken from the queue"
+            } else {
+                "gone from the queue"
+            }
         }
         "popAll" => {
             for one in queue.take_all() {
@@ -153,42 +180,78 @@ pub(crate) fn decode(line: &Line<'_>, queue: &mut Queue, lanes: &mut Lanes, out:
         let words = Break::Setting(Text::clean(format!("{what} {content}").trim()));
         (trace(line, line.id.clone(), out), BlockKind::Break(words))
     };
-    let entry = Entry { blocks: vec![Batch::block(line.piece(), kind)], ..entry };
+    let entry = Entry {
+        blocks: vec![Batch::block(line.piece(), kind)],
+        ..entry
+    };
     out.entry(entry);
     Fate::Shown
 }
 
-fn enqueue(line: &Line<'_>, content: &str, queue: &mut Queue, lanes: &mut Lanes, out: &mut Batch) -> Fate {
-    if let (Some(task), Some(call)) = (element(content, "task-id"), element(content, "tool-use-id")) {
+fn enqueue(
+    line: &Line<'_>,
+    content: &str,
+    queue: &mut Queue,
+    lanes: &mut Lanes,
+    out: &mut Batch,
+) -> Fate {
+    if let (Some(task), Some(call)) = (element(content, "task-id"), element(content, "tool-use-id"))
+    {
         lanes.link(task, call, Trust::Progress, out);
     }
     for (about, end) in background::notices(content) {
         let record = (line.id.clone(), line.at);
-        background::emit((about, Some(end)), record, Carrier::Queue, line.lane.as_ref(), out);
+        background::emit(
+            (about, Some(end)),
+            record,
+            Carrier::Queue,
+            line.lane.as_ref(),
+            out,
+        );
     }
     let words = words_of(line.json.get("content"));
     let voice = voice_of(content);
     let is_said = !content.trim().is_empty()
-        && matches!(voice, Voice::Own { .. } | Voice::Typed(_) | Voice::Relayed { from: None, .. });
+        && matches!(
+            voice,
+            Voice::Own { .. } | Voice::Typed(_) | Voice::Relayed { from: None, .. }
+        );
     let body = match voice {
         _ if is_said => out.prose(content.trim()),
         Voice::Program(note) => out.output(&note.text),
         _ => out.output(content.trim()),
     };
     let id = line.json.get("commandUuid").text();
-    queue.add(Waiting { key: line.id.clone(), words, body: body.clone() }, id, is_said);
+    queue.add(
+        Waiting {
+            key: line.id.clone(),
+            words,
+            body: body.clone(),
+        },
+        id,
+        is_said,
+    );
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
     entry.marks.quiet = true;
-    let raw = Raw { title: Text::clean("queued"), body };
-    entry.blocks.push(Batch::block(line.piece(), BlockKind::Raw(raw)));
+    let raw = Raw {
+        title: Text::clean("queued"),
+        body,
+    };
+    entry
+        .blocks
+        .push(Batch::block(line.piece(), BlockKind::Raw(raw)));
     out.entry(entry);
     Fate::Shown
 }
 
 /// What distinguishes the words of one prompt from those of another.
 pub(super) fn words_of(prompt: &Json<'_>) -> Piece {
-    let text =
-        |block: &Json<'_>| block.str().or_else(|| block.get("text").str()).map(|text| Piece::of(text.trim()));
+    let text = |block: &Json<'_>| {
+        block
+            .str()
+            .or_else(|| block.get("text").str())
+            .map(|text| Piece::of(text.trim()))
+    };
     prompt.blocks().iter().find_map(text).unwrap_or_default()
 }
 

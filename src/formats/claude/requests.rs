@@ -59,11 +59,17 @@ pub(crate) fn failed(
         open.remove(&line.lane);
     }
     let is_first = !open.contains_key(&line.lane);
-    let key = open.entry(line.lane.clone()).or_insert_with(|| line.id.clone()).clone();
+    let key = open
+        .entry(line.lane.clone())
+        .or_insert_with(|| line.id.clone())
+        .clone();
     let mut entry = line.entry(key, Role::Harness, out);
     entry.marks.quiet = attempt.is_some_and(|(attempt, most)| attempt < most);
     entry.marks.retried = attempt.is_some();
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(words))));
+    entry.blocks.push(Batch::block(
+        Piece(0),
+        BlockKind::Break(Break::Error(words)),
+    ));
     out.entry(entry);
     if is_first { Fate::Shown } else { Fate::Merged }
 }

@@ -39,9 +39,18 @@ const FACTS: [Fact; 8] = [
     ("cwd", MetaEdit::Cwd),
     ("version", MetaEdit::Version),
     ("claude_code_version", MetaEdit::Version),
-    ("gitBranch", |value| MetaEdit::Fact { name: "git branch", value }),
-    ("permissionMode", |value| MetaEdit::Fact { name: "permission mode", value }),
-    ("prUrl", |value| MetaEdit::Fact { name: "pull request", value }),
+    ("gitBranch", |value| MetaEdit::Fact {
+        name: "git branch",
+        value,
+    }),
+    ("permissionMode", |value| MetaEdit::Fact {
+        name: "permission mode",
+        value,
+    }),
+    ("prUrl", |value| MetaEdit::Fact {
+        name: "pull request",
+        value,
+    }),
 ];
 
 type Fact = (&'static str, fn(Text) -> MetaEdit);
@@ -125,7 +134,11 @@ impl Session {
 
     /// The first chain line decides whose file it is: a sub-agent's own file is read as a session.
     pub(crate) fn settle_home(&mut self, line: &Line<'_>) {
-        let agent = line.json.get("agentId").text().filter(|_| line.json.get("isSidechain").is_true());
+        let agent = line
+            .json
+            .get("agentId")
+            .text()
+            .filter(|_| line.json.get("isSidechain").is_true());
         self.lanes.settle_home(agent.as_ref());
         self.home = agent.map_or(Home::Session, Home::SubAgent);
     }
@@ -133,7 +146,9 @@ impl Session {
     /// Notes a line. Resumed sessions and compactions write lines again, other lanes copy them. A line with a known id
     /// but another content takes the place of the first.
     pub(crate) fn note(&mut self, line: &Line<'_>, out: &mut Batch) -> Standing {
-        let stretch = self.owners.stretch(line.lane.as_ref(), out.origin().file, is_beside(line));
+        let stretch = self
+            .owners
+            .stretch(line.lane.as_ref(), out.origin().file, is_beside(line));
         let lanes = &self.lanes;
         let rank = |lane: &Name| lanes.rank(lane);
         if line.has_uuid {
@@ -144,13 +159,21 @@ impl Session {
             for name in ["message", "attachment"] {
                 line.json.get(name).print(&mut content);
             }
-            let mark = Mark { content: half(content.finish()), stretch };
+            let mark = Mark {
+                content: half(content.finish()),
+                stretch,
+            };
             let known = self.seen.insert(&line.id, mark);
             match known.map(|known| (known, self.owners.standing(line, known.stretch, rank))) {
                 None => {}
-                Some((known, Standing::Known)) if known.content == mark.content => return Standing::Known,
+                Some((known, Standing::Known)) if known.content == mark.content => {
+                    return Standing::Known;
+                }
                 Some((_, Standing::Known)) => {
-                    out.notice(Severity::Note, "uuid of an earlier line with another content");
+                    out.notice(
+                        Severity::Note,
+                        "uuid of an earlier line with another content",
+                    );
                 }
                 Some((known, Standing::Copy)) => {
                     self.seen.insert(&line.id, known);
@@ -179,7 +202,12 @@ impl Session {
 
     /// The places of those blocks of a message that are of rarer kinds and that no line said of it before.
     pub(crate) fn new_blocks(&mut self, line: &Line<'_>) -> Vec<usize> {
-        let blocks = line.json.at(&["message", "content"]).blocks().iter().enumerate();
+        let blocks = line
+            .json
+            .at(&["message", "content"])
+            .blocks()
+            .iter()
+            .enumerate();
         let rare = blocks.filter(|(_, block)| {
             let kind = block_type(block);
             !matches!(kind, "text" | "thinking" | "image")
@@ -194,7 +222,8 @@ impl Session {
         let is_new = |(_, block): &(usize, &Json<'_>)| {
             let mut print = contents.build_hasher();
             block.print(&mut print);
-            seen.insert(&format!("{answer} {}", print.finish()), Mark::default()).is_none()
+            seen.insert(&format!("{answer} {}", print.finish()), Mark::default())
+                .is_none()
         };
         rare.filter(is_new).map(|(place, _)| place).collect()
     }
@@ -202,7 +231,10 @@ impl Session {
     /// All that the file of a line said before it is a copy.
     pub(crate) fn end_copy(&mut self, line: &Line<'_>, out: &mut Batch) {
         if line.lane.is_none() && self.home().is_some() {
-            out.push(Edit::Copied { lane: None, before: out.origin() });
+            out.push(Edit::Copied {
+                lane: None,
+                before: out.origin(),
+            });
             self.forks.pass_history(out);
         }
         self.owners.end_copy(line, out);
@@ -220,7 +252,9 @@ impl Session {
 
     /// The entry of the compaction that a summary belongs to.
     pub(crate) fn take_boundary(&mut self, line: &Line<'_>) -> Option<Key> {
-        self.boundary.take_if(|(lane, _)| *lane == line.lane).map(|(_, key)| key)
+        self.boundary
+            .take_if(|(lane, _)| *lane == line.lane)
+            .map(|(_, key)| key)
     }
 
     /// Notes an answer of the model: `false` if an earlier line of its lane began it.
@@ -247,7 +281,10 @@ impl Session {
             return self.is_new_setting(&words).then_some(words);
         }
         let [before, ..] = &self.facts;
-        let id = json.get("sessionId").filled().filter(|id| identifies(id) && id != before)?;
+        let id = json
+            .get("sessionId")
+            .filled()
+            .filter(|id| identifies(id) && id != before)?;
         if before.is_empty() {
             return None;
         }
@@ -271,7 +308,10 @@ impl Session {
     pub(crate) fn emit_prompt(&mut self, words: &str, out: &mut Batch) {
         if !self.has_prompt {
             self.has_prompt = true;
-            out.meta(MetaEdit::Title { rank: 0, title: Text::stub(words, TITLE_CHARS) });
+            out.meta(MetaEdit::Title {
+                rank: 0,
+                title: Text::stub(words, TITLE_CHARS),
+            });
         }
     }
 

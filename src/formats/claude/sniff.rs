@@ -33,7 +33,11 @@ pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
     }
     if probe.lines.is_empty() {
         let more = Verdict::yes(Confidence::NeedMore, Shape::Lines, "no line yet");
-        return if probe.is_whole { more } else { Verdict::no("no JSON line") };
+        return if probe.is_whole {
+            more
+        } else {
+            Verdict::no("no JSON line")
+        };
     }
     if probe.lines.iter().any(is_qwen) {
         return Verdict::no("messages have parts, as Qwen Code writes them");
@@ -49,7 +53,11 @@ pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
         );
     }
     if probe.lines.iter().any(is_note) {
-        return Verdict::yes(Confidence::Likely, Shape::Lines, "only lines beside the messages so far");
+        return Verdict::yes(
+            Confidence::Likely,
+            Shape::Lines,
+            "only lines beside the messages so far",
+        );
     }
     Verdict::no("no line with parentUuid or isSidechain")
 }
@@ -65,12 +73,15 @@ fn is_iflow(line: &Json<'_>) -> bool {
 }
 
 fn is_chain_line(line: &Json<'_>) -> bool {
-    CHAIN.contains(&line.get("type").str_or_empty()) && (line.has("parentUuid") || line.has("isSidechain"))
+    CHAIN.contains(&line.get("type").str_or_empty())
+        && (line.has("parentUuid") || line.has("isSidechain"))
 }
 
 fn is_note(line: &Json<'_>) -> bool {
     NOTES.contains(&line.get("type").str_or_empty())
-        && ["sessionId", "leafUuid", "messageId"].iter().any(|member| line.has(member))
+        && ["sessionId", "leafUuid", "messageId"]
+            .iter()
+            .any(|member| line.has(member))
         || line.get("type").str() == Some("attachment")
             && line.get("attachment").get("type").filled().is_some()
 }

@@ -47,7 +47,16 @@ impl Stored {
             out.push(Edit::Retire(key(file)));
         }
         let (call, result, lane) = (call.clone(), result.clone(), lane.cloned());
-        self.named.insert(file.to_owned(), Named { call, result, lane, at: out.origin(), is_missed: false });
+        self.named.insert(
+            file.to_owned(),
+            Named {
+                call,
+                result,
+                lane,
+                at: out.origin(),
+                is_missed: false,
+            },
+        );
     }
 
     /// A stored output was read.
@@ -61,13 +70,19 @@ impl Stored {
             complete(&mut named.result, body);
             let result = Box::new(named.result.clone());
             named.result.body.release();
-            out.push(Edit::Result { call: named.call.clone(), result, lane: named.lane.clone() });
+            out.push(Edit::Result {
+                call: named.call.clone(),
+                result,
+                lane: named.lane.clone(),
+            });
             return Fate::Merged;
         }
         let mut entry = out.new_entry(key(&file), Role::Harness, None);
         entry.marks.quiet = true;
         let title = Text::clean(&format!("stored output {file}"));
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
         out.entry(entry);
         Fate::Shown
     }
@@ -80,7 +95,9 @@ impl Stored {
         for (file, named) in missed {
             named.is_missed = true;
             out.begin_record(named.at);
-            let what = format!("the whole output was stored in {file}, which is gone; its beginning is here");
+            let what = format!(
+                "the whole output was stored in {file}, which is gone; its beginning is here"
+            );
             out.notice(Severity::Note, &what);
         }
     }
@@ -88,7 +105,10 @@ impl Stored {
 
 /// Gives a result the whole of its output, and counts its lines anew.
 fn complete(result: &mut ToolResult, body: Body) {
-    let others = result.facts.split(" · ").filter(|fact| !fact.is_empty() && !fact.ends_with(" lines"));
+    let others = result
+        .facts
+        .split(" · ")
+        .filter(|fact| !fact.is_empty() && !fact.ends_with(" lines"));
     let mut facts: Vec<String> = others.map(str::to_owned).collect();
     facts.push(count(u64::from(body.lines), "line"));
     result.facts = Text::clean(&facts.join(" · "));
@@ -109,7 +129,12 @@ pub(crate) fn named_in(text: &str, details: &Json<'_>) -> Option<String> {
 pub fn preview(text: &str) -> Option<&str> {
     const TAG: &str = "<persisted-output>";
     let inner = text.trim_start().strip_prefix(TAG)?;
-    Some(inner.split_once("</persisted-output>").map_or(inner, |(inner, _)| inner).trim())
+    Some(
+        inner
+            .split_once("</persisted-output>")
+            .map_or(inner, |(inner, _)| inner)
+            .trim(),
+    )
 }
 
 /// Paths of any system: the agent may have run on another one.
@@ -130,11 +155,18 @@ mod tests {
     fn the_file_is_named_by_the_text_or_beside_it() {
         let text = "<persisted-output>\nOutput too large (35.1KB). Full output saved to: C:\\p\\b1.txt\n\n\
                     Preview (first 2KB):\na\n</persisted-output>";
-        assert_eq!(named_in(text, &parse("null").unwrap()).as_deref(), Some("b1.txt"));
+        assert_eq!(
+            named_in(text, &parse("null").unwrap()).as_deref(),
+            Some("b1.txt")
+        );
         let details =
-            parse(r#"{"stdout":"a","persistedOutputPath":"/home/me/s/tool-results/b2.txt"}"#).unwrap();
+            parse(r#"{"stdout":"a","persistedOutputPath":"/home/me/s/tool-results/b2.txt"}"#)
+                .unwrap();
         assert_eq!(named_in("a", &details).as_deref(), Some("b2.txt"));
-        assert_eq!(named_in("it was saved to: a.txt", &parse("{}").unwrap()), None);
+        assert_eq!(
+            named_in("it was saved to: a.txt", &parse("{}").unwrap()),
+            None
+        );
         assert!(preview(text).unwrap().ends_with("(first 2KB):\na"));
     }
 }

@@ -26,11 +26,17 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
             preserve(line, json.get("compactMetadata"), out);
             show_break(line, compaction(json.get("compactMetadata")), false, out)
         }
-        "microcompact_boundary" => {
-            show_break(line, partial_compaction(json.get("microcompactMetadata")), false, out)
-        }
+        "microcompact_boundary" => show_break(
+            line,
+            partial_compaction(json.get("microcompactMetadata")),
+            false,
+            out,
+        ),
         "api_error" => {
-            let attempt = json.get("retryAttempt").int().zip(json.get("maxRetries").int());
+            let attempt = json
+                .get("retryAttempt")
+                .int()
+                .zip(json.get("maxRetries").int());
             requests::failed(line, attempt, api_error(json), &mut session.requests, out)
         }
         "turn_duration" => match json.get("durationMs").count() {
@@ -58,14 +64,24 @@ fn preserve(line: &Line<'_>, metadata: &Json<'_>, out: &mut Batch) {
     let listed = metadata.at(&["preservedMessages", "uuids"]).items().first();
     let first = listed.unwrap_or_else(|| metadata.at(&["preservedSegment", "headUuid"]));
     if let Some(first) = first.text().filter(|_| line.lane.is_none()) {
-        out.meta(MetaEdit::Kept { compaction: line.id.clone(), first });
+        out.meta(MetaEdit::Kept {
+            compaction: line.id.clone(),
+            first,
+        });
     }
 }
 
 /// The provider had refused to go on, and the program took back what it had answered so far.
 fn retract(line: &Line<'_>, session: &Session, out: &mut Batch) {
-    let lines = line.json.get("retractedMessageUuids").items().iter().filter_map(Json::str);
-    let mut answers: Vec<&Key> = lines.filter_map(|line| session.requests.answer_of(line)).collect();
+    let lines = line
+        .json
+        .get("retractedMessageUuids")
+        .items()
+        .iter()
+        .filter_map(Json::str);
+    let mut answers: Vec<&Key> = lines
+        .filter_map(|line| session.requests.answer_of(line))
+        .collect();
     answers.dedup();
     for answer in answers {
         let mut entry = line.entry(answer.clone(), Role::Assistant, out);
@@ -84,7 +100,9 @@ pub(crate) fn compaction(metadata: &Json<'_>) -> Break {
         after: count(["postTokens", "post_tokens"]),
         trigger: metadata.get("trigger").text().unwrap_or_default(),
         partial: false,
-        took: ["durationMs", "duration_ms"].iter().find_map(|name| metadata.get(name).count()),
+        took: ["durationMs", "duration_ms"]
+            .iter()
+            .find_map(|name| metadata.get(name).count()),
     }
 }
 
@@ -93,7 +111,9 @@ fn partial_compaction(metadata: &Json<'_>) -> Break {
     let saved = metadata.get("tokensSaved").count();
     Break::Compaction {
         before,
-        after: before.zip(saved).map(|(before, saved)| before.saturating_sub(saved)),
+        after: before
+            .zip(saved)
+            .map(|(before, saved)| before.saturating_sub(saved)),
         trigger: metadata.get("trigger").text().unwrap_or_default(),
         partial: true,
         took: None,
@@ -102,11 +122,17 @@ fn partial_compaction(metadata: &Json<'_>) -> Break {
 
 fn api_error(json: &Json<'_>) -> Text {
     let error = json.get("error");
-    let kinds = [error.at(&["error", "error", "type"]), error.at(&["cause", "code"]), error.get("message")];
+    let kinds = [
+        error.at(&["error", "error", "type"]),
+        error.at(&["cause", "code"]),
+        error.get("message"),
+    ];
     retry(
         error.get("status").int(),
         kinds.iter().find_map(|kind| kind.filled()),
-        json.get("retryAttempt").int().zip(json.get("maxRetries").int()),
+        json.get("retryAttempt")
+            .int()
+            .zip(json.get("maxRetries").int()),
         json.get("retryInMs").count(),
     )
 }
@@ -136,14 +162,24 @@ pub(crate) fn retry(
 
 fn stop_hooks(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let json = line.json;
-    let errors: Vec<&str> = json.get("hookErrors").items().iter().filter_map(Json::filled).collect();
+    let errors: Vec<&str> = json
+        .get("hookErrors")
+        .items()
+        .iter()
+        .filter_map(Json::filled)
+        .collect();
     if !errors.is_empty() {
         let text = format!("stop hook: {}", errors.join("\n"));
         return show_break(line, Break::Error(Text::clean(&text)), false, out);
     }
     if json.get("preventedContinuation").is_true() {
         let reason = json.get("stopReason").str_or_empty();
-        return setting(line, &format!("a stop hook ended the turn: {reason}"), false, out);
+        return setting(
+            line,
+            &format!("a stop hook ended the turn: {reason}"),
+            false,
+            out,
+        );
     }
     hooks::summary(line, &mut session.hooks, out)
 }
@@ -153,14 +189,20 @@ fn stop_hooks(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
 fn local_command(line: &Line<'_>, content: &str, session: &mut Session, out: &mut Batch) -> Fate {
     let run = line.json.get("commandRun");
     let command = run.get("command").filled().map(|name| {
-        let words = format!("/{} {}", name.trim_start_matches('/'), run.get("args").str_or_empty());
+        let words = format!(
+            "/{} {}",
+            name.trim_start_matches('/'),
+            run.get("args").str_or_empty()
+        );
         BlockKind::Break(Break::Setting(Text::clean(words.trim_end())))
     });
     let (title, text) = match voice_of(content) {
         Voice::Typed(command) => {
             let mut entry = line.entry(line.id.clone(), Role::Harness, out);
             let words = Break::Setting(Text::clean(&command));
-            entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(words)));
+            entry
+                .blocks
+                .push(Batch::block(line.piece(), BlockKind::Break(words)));
             session.command = Some(Command::of(&entry));
             out.entry(entry);
             return Fate::Shown;
@@ -175,13 +217,18 @@ fn local_command(line: &Line<'_>, content: &str, session: &mut Session, out: &mu
         }
     };
     let output = (!text.is_empty()).then(|| {
-        let raw = Raw { title: Text::clean(title), body: out.output(&text) };
+        let raw = Raw {
+            title: Text::clean(title),
+            body: out.output(&text),
+        };
         Batch::block(line.piece(), BlockKind::Raw(raw))
     });
     let output = output.into_iter().collect();
     command::add_output(line, output, session.command.take(), out).unwrap_or_else(|output| {
         let mut entry = line.entry(line.id.clone(), Role::Harness, out);
-        entry.blocks.extend(command.map(|command| Batch::block(line.piece(), command)));
+        entry
+            .blocks
+            .extend(command.map(|command| Batch::block(line.piece(), command)));
         entry.blocks.extend(output);
         out.entry(entry);
         Fate::Shown
@@ -191,8 +238,12 @@ fn local_command(line: &Line<'_>, content: &str, session: &mut Session, out: &mu
 /// A system prompt in a message of its own.
 fn prompt(line: &Line<'_>, out: &mut Batch) -> Fate {
     let mut entry = line.entry(line.id.clone(), Role::System, out);
-    let body = out.prose(&anthropic::output_text(line.json.at(&["message", "content"])));
-    entry.blocks.push(Batch::block(line.piece(), BlockKind::Text(body)));
+    let body = out.prose(&anthropic::output_text(
+        line.json.at(&["message", "content"]),
+    ));
+    entry
+        .blocks
+        .push(Batch::block(line.piece(), BlockKind::Text(body)));
     out.entry(entry);
     Fate::Shown
 }
@@ -201,7 +252,9 @@ fn prompt(line: &Line<'_>, out: &mut Batch) -> Fate {
 pub(crate) fn show_break(line: &Line<'_>, what: Break, is_quiet: bool, out: &mut Batch) -> Fate {
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
     entry.marks.quiet = is_quiet;
-    entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(what)));
+    entry
+        .blocks
+        .push(Batch::block(line.piece(), BlockKind::Break(what)));
     out.entry(entry);
     Fate::Shown
 }
@@ -220,21 +273,34 @@ fn note(line: &Line<'_>, what: Break, out: &mut Batch) -> Fate {
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
     entry.marks.quiet = true;
     entry.marks.trace = true;
-    entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(what)));
+    entry
+        .blocks
+        .push(Batch::block(line.piece(), BlockKind::Break(what)));
     out.entry(entry);
     Fate::Shown
 }
 
 /// Shows a text of the program under a title.
-pub(crate) fn show_text(line: &Line<'_>, title: &str, text: &str, is_quiet: bool, out: &mut Batch) -> Fate {
+pub(crate) fn show_text(
+    line: &Line<'_>,
+    title: &str,
+    text: &str,
+    is_quiet: bool,
+    out: &mut Batch,
+) -> Fate {
     if text.trim().is_empty() {
         return bookkeeping(line, &format!("{title}: empty"), out);
     }
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
     entry.marks.quiet = is_quiet;
     let body = out.output(text.trim());
-    let raw = Raw { title: Text::clean(title), body };
-    entry.blocks.push(Batch::block(line.piece(), BlockKind::Raw(raw)));
+    let raw = Raw {
+        title: Text::clean(title),
+        body,
+    };
+    entry
+        .blocks
+        .push(Batch::block(line.piece(), BlockKind::Raw(raw)));
     out.entry(entry);
     Fate::Shown
 }

@@ -25,7 +25,8 @@ const AGENT_META: &str = include_str!(
     "../../../tests/fixtures/claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01/subagents/agent-c4d5e6f.meta.json"
 );
 const BUSY: &str = include_str!("../../../tests/fixtures/claude-code/busy.jsonl");
-const STORED: &str = include_str!("../../../tests/fixtures/claude-code/busy/tool-results/btest01.txt");
+const STORED: &str =
+    include_str!("../../../tests/fixtures/claude-code/busy/tool-results/btest01.txt");
 const EARLY: &str = include_str!("../../../tests/fixtures/claude-code/early.jsonl");
 
 /// Feeds the lines of one file.
@@ -34,8 +35,21 @@ fn feed_file(decoder: &mut dyn Decoder, text: &str, file: u32, place: Place<'_>,
     for (number, line) in text.split('\n').enumerate() {
         let line_number = u32::try_from(number).unwrap() + 1;
         let len = u32::try_from(line.len()).unwrap();
-        let origin = Origin { file: FileId(file), at, len, line: line_number };
-        feed(decoder, Record { origin, bytes: line.as_bytes() }, place, out);
+        let origin = Origin {
+            file: FileId(file),
+            at,
+            len,
+            line: line_number,
+        };
+        feed(
+            decoder,
+            Record {
+                origin,
+                bytes: line.as_bytes(),
+            },
+            place,
+            out,
+        );
         at += u64::from(len) + 1;
     }
 }
@@ -65,12 +79,21 @@ fn with_agent() -> Transcript {
     let place = folder.join("agent-c4d5e6f.meta.json");
     feed_file(&mut *decoder, AGENT_META, 1, Place::File(&place), &mut out);
     let place = folder.join("agent-c4d5e6f.jsonl");
-    feed_file(&mut *decoder, AGENT, 2, Place::CompanionLine(&place), &mut out);
+    feed_file(
+        &mut *decoder,
+        AGENT,
+        2,
+        Place::CompanionLine(&place),
+        &mut out,
+    );
     transcript_of(out)
 }
 
 fn of_role(transcript: &Transcript, role: Role) -> Vec<&Entry> {
-    transcript.entries().filter(|entry| entry.role == role).collect()
+    transcript
+        .entries()
+        .filter(|entry| entry.role == role)
+        .collect()
 }
 
 fn lines_of<'a>(records: impl Iterator<Item = &'a Value>) -> String {
@@ -80,12 +103,22 @@ fn lines_of<'a>(records: impl Iterator<Item = &'a Value>) -> String {
 #[test]
 fn lines_of_one_answer_are_one_entry_with_its_last_usage() {
     let transcript = read(SESSION);
-    let first = transcript.get(transcript.find("msg_01AAAAfix").unwrap()).unwrap();
-    assert_eq!(first.blocks.len(), 4, "thinking, text, two calls; the blank line is none");
+    let first = transcript
+        .get(transcript.find("msg_01AAAAfix").unwrap())
+        .unwrap();
+    assert_eq!(
+        first.blocks.len(),
+        4,
+        "thinking, text, two calls; the blank line is none"
+    );
     assert_eq!(first.usage.as_ref().unwrap().output, Some(212));
     assert_eq!(first.usage.as_ref().unwrap().cache_write_1h, Some(400));
     assert_eq!(of_role(&transcript, Role::Assistant).len(), 8);
-    assert_eq!(transcript.totals().sum().requests, 7, "an error of the program is no request");
+    assert_eq!(
+        transcript.totals().sum().requests,
+        7,
+        "an error of the program is no request"
+    );
 }
 
 #[test]
@@ -96,11 +129,16 @@ fn results_find_their_calls_and_bring_facts() {
         .flat_map(Entry::calls)
         .map(|call| {
             let facts = call.state.result().map(|result| result.facts.to_string());
-            (call.name.to_string(), format!("{}: {}", call.state.word(), facts.unwrap_or_default()))
+            (
+                call.name.to_string(),
+                format!("{}: {}", call.state.word(), facts.unwrap_or_default()),
+            )
         })
         .collect();
-    let states: Vec<(&str, &str)> =
-        states.iter().map(|(name, state)| (name.as_str(), state.as_str())).collect();
+    let states: Vec<(&str, &str)> = states
+        .iter()
+        .map(|(name, state)| (name.as_str(), state.as_str()))
+        .collect();
     let expected = [
         ("Grep", "done: 2 lines"),
         ("Read", "done: 4 of 31 lines"),
@@ -156,7 +194,10 @@ fn two_prompts_with_one_parent_are_a_rewind() {
 fn a_summary_belongs_to_its_compaction() {
     let transcript = read(SESSION);
     let mut compactions = transcript.entries().filter(|entry| {
-        matches!(&entry.blocks.first().unwrap().kind, BlockKind::Break(Break::Compaction { .. }))
+        matches!(
+            &entry.blocks.first().unwrap().kind,
+            BlockKind::Break(Break::Compaction { .. })
+        )
     });
     let compaction = compactions.next().unwrap();
     assert!(matches!(&compaction.blocks[1].kind, BlockKind::Text(_)));
@@ -166,7 +207,9 @@ fn a_summary_belongs_to_its_compaction() {
 #[test]
 fn a_sub_agents_file_is_a_lane_of_its_call() {
     let transcript = with_agent();
-    let [lane] = transcript.lanes() else { panic!("one lane") };
+    let [lane] = transcript.lanes() else {
+        panic!("one lane")
+    };
     assert_eq!(lane.label.as_str(), "Find other unit mix-ups");
     assert_eq!(lane.call.as_deref(), Some("toolu_01Task"));
     assert_eq!(lane.entries.len(), 3);
@@ -183,9 +226,18 @@ fn a_sub_agents_own_file_reads_as_a_session() {
 #[test]
 fn copies_in_progress_lines_stay_until_the_message_comes() {
     let transcript = read(EARLY);
-    let copies = |transcript: &Transcript| transcript.entries().filter(|entry| entry.marks.copy).count();
+    let copies = |transcript: &Transcript| {
+        transcript
+            .entries()
+            .filter(|entry| entry.marks.copy)
+            .count()
+    };
     assert_eq!(copies(&transcript), 3);
-    assert_eq!(of_role(&transcript, Role::Assistant).len(), 3, "a copy is no answer");
+    assert_eq!(
+        of_role(&transcript, Role::Assistant).len(),
+        3,
+        "a copy is no answer"
+    );
 
     let mut decoder = Claude.decoder();
     let mut out = Batch::default();
@@ -193,24 +245,34 @@ fn copies_in_progress_lines_stay_until_the_message_comes() {
     let own = "{\"type\":\"user\",\"isSidechain\":true,\"agentId\":\"0a1b2c3\",\
                \"uuid\":\"dddd0000-1111-4222-8333-444455556666\",\
                \"message\":{\"role\":\"user\",\"content\":\"Read each card.\"}}";
-    feed_file(&mut *decoder, own, 1, Place::CompanionLine(Path::new("agent-0a1b2c3.jsonl")), &mut out);
+    feed_file(
+        &mut *decoder,
+        own,
+        1,
+        Place::CompanionLine(Path::new("agent-0a1b2c3.jsonl")),
+        &mut out,
+    );
     assert_eq!(copies(&transcript_of(out)), 2);
 }
 
 #[test]
 fn summaries_of_other_sessions_are_no_title() {
     let transcript = read(EARLY);
-    assert_eq!(transcript.meta().title().unwrap().as_str(), "Rhubarb, once more");
-    assert_eq!(read(SESSION).meta().title().unwrap().as_str(), "Fix unit mix-up in the forecast");
+    assert_eq!(
+        transcript.meta().title().unwrap().as_str(),
+        "Rhubarb, once more"
+    );
+    assert_eq!(
+        read(SESSION).meta().title().unwrap().as_str(),
+        "Fix unit mix-up in the forecast"
+    );
 }
 
 #[test]
 fn a_session_is_called_as_its_user_says_whatever_is_written_again() {
-    let record =
-        |kind: &str, member: &str, value: &str| json!({"type": kind, "sessionId": "s", member: value});
+    let record = |kind: &str, member: &str, value: &str| json!({"type": kind, "sessionId": "s", member: value});
     let titled = |records: &[Value]| {
-        let prompt =
-            json!({"type": "user", "uuid": "u", "message": {"role": "user", "content": "Find the leak"}});
+        let prompt = json!({"type": "user", "uuid": "u", "message": {"role": "user", "content": "Find the leak"}});
         let lines = lines_of([&prompt].into_iter().chain(records));
         read(&lines).meta().title().unwrap().to_string()
     };
@@ -224,12 +286,13 @@ fn a_session_is_called_as_its_user_says_whatever_is_written_again() {
 
 #[test]
 fn who_left_a_worktree_is_in_none() {
-    let state =
-        |session: Value| json!({"type": "worktree-state", "sessionId": "s", "worktreeSession": session});
-    let entered =
-        state(json!({"originalCwd": "/w/mill", "worktreePath": "/w/trees/wheel", "worktreeBranch": "wheel"}));
+    let state = |session: Value| json!({"type": "worktree-state", "sessionId": "s", "worktreeSession": session});
+    let entered = state(
+        json!({"originalCwd": "/w/mill", "worktreePath": "/w/trees/wheel", "worktreeBranch": "wheel"}),
+    );
     let facts = |records: &[Value]| {
-        let prompt = json!({"type": "user", "uuid": "u", "message": {"role": "user", "content": "Go"}});
+        let prompt =
+            json!({"type": "user", "uuid": "u", "message": {"role": "user", "content": "Go"}});
         let lines = lines_of([&prompt].into_iter().chain(records));
         let facts = read(&lines).meta().facts.clone();
         ["worktree", "worktree branch"].map(|name| facts.get(name).map(ToString::to_string))
@@ -241,15 +304,24 @@ fn who_left_a_worktree_is_in_none() {
 
 #[test]
 fn records_of_a_workflow_in_a_session_are_no_unknown_kinds() {
-    let of_journal =
-        |kind: &str| json!({"type": kind, "sessionId": "s", "key": "k", "agentId": "a", "result": "r"});
+    let of_journal = |kind: &str| json!({"type": kind, "sessionId": "s", "key": "k", "agentId": "a", "result": "r"});
     let prompt = json!({"type": "user", "uuid": "u", "message": {"role": "user", "content": "Go"}});
     let mailbox = json!({"type": "attachment", "uuid": "m", "attachment": {"type": "teammate_mailbox", "messages": []}});
     let records = ["launched", "started", "result", "failed"].map(of_journal);
     let lines = lines_of([&prompt, &mailbox].into_iter().chain(&records));
     let transcript = read(&lines);
-    assert!(transcript.tally().unknown.is_empty(), "{:?}", transcript.tally().unknown);
-    assert_eq!(transcript.entries().filter(|entry| !entry.marks.trace).count(), 1);
+    assert!(
+        transcript.tally().unknown.is_empty(),
+        "{:?}",
+        transcript.tally().unknown
+    );
+    assert_eq!(
+        transcript
+            .entries()
+            .filter(|entry| !entry.marks.trace)
+            .count(),
+        1
+    );
 }
 
 #[test]
@@ -266,14 +338,25 @@ fn a_line_with_the_id_of_another_and_other_words_is_no_copy_of_it() {
             r#"{{"type":"user","uuid":"u1","parentUuid":null,"isSidechain":false,"sessionId":"s","message":{{"role":"user","content":"{words}"}}}}"#
         )
     };
-    let batch = batch_of(&format!("{}\n{}\n{}\n", line("yes"), line("yes"), line("not")));
+    let batch = batch_of(&format!(
+        "{}\n{}\n{}\n",
+        line("yes"),
+        line("yes"),
+        line("not")
+    ));
     assert_eq!(batch.notices.len(), 1, "{:?}", batch.notices);
-    assert_eq!(batch.notices.first().map(|notice| notice.origin.line), Some(3));
+    assert_eq!(
+        batch.notices.first().map(|notice| notice.origin.line),
+        Some(3)
+    );
     let transcript = transcript_of(batch);
-    let said = transcript.entries().flat_map(|entry| &entry.blocks).find_map(|block| match &block.kind {
-        BlockKind::Text(body) => Some(body.stub.to_string()),
-        _ => None,
-    });
+    let said = transcript
+        .entries()
+        .flat_map(|entry| &entry.blocks)
+        .find_map(|block| match &block.kind {
+            BlockKind::Text(body) => Some(body.stub.to_string()),
+            _ => None,
+        });
     assert_eq!(said.as_deref(), Some("not"));
 }
 
@@ -283,7 +366,10 @@ fn a_repeated_line_is_merged() {
     let (once, twice) = (read(SESSION), read(&resumed));
     assert_eq!(once.totals(), twice.totals());
     assert_eq!(once.turns().len(), twice.turns().len());
-    assert_eq!(of_role(&once, Role::Assistant).len(), of_role(&twice, Role::Assistant).len());
+    assert_eq!(
+        of_role(&once, Role::Assistant).len(),
+        of_role(&twice, Role::Assistant).len()
+    );
 }
 
 #[test]
@@ -295,29 +381,59 @@ fn an_answer_is_complete_with_its_last_line() {
              \"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}}}"
         )
     };
-    let lines = [line("u1", 2, "a"), line("u2", 42, "a"), line("u3", 50, "b"), line("u1", 55, "a")];
+    let lines = [
+        line("u1", 2, "a"),
+        line("u2", 42, "a"),
+        line("u3", 50, "b"),
+        line("u1", 55, "a"),
+    ];
     let transcript = read(&lines.join("\n"));
-    let times = |entry: &Entry| [entry.at, entry.ended, entry.end()].map(|at| at.map(|at| at.0 / 1_000 % 60));
+    let times = |entry: &Entry| {
+        [entry.at, entry.ended, entry.end()].map(|at| at.map(|at| at.0 / 1_000 % 60))
+    };
     let found: Vec<_> = transcript.entries().map(times).collect();
-    assert_eq!(found, [[Some(2), Some(42), Some(42)], [Some(50), None, Some(50)]]);
+    assert_eq!(
+        found,
+        [[Some(2), Some(42), Some(42)], [Some(50), None, Some(50)]]
+    );
 }
 
 /// The states of the calls, by the ends of their ids.
 fn states(transcript: &Transcript) -> Vec<(String, &'static str)> {
     let calls = transcript.entries().flat_map(Entry::calls);
-    calls.map(|call| (call.key.replace("toolu_b", ""), call.state.word())).collect()
+    calls
+        .map(|call| (call.key.replace("toolu_b", ""), call.state.word()))
+        .collect()
 }
 
 fn result_of<'t>(transcript: &'t Transcript, call: &str) -> &'t ToolResult {
     let mut calls = transcript.entries().flat_map(Entry::calls);
-    calls.find(|other| other.key.as_str() == call).unwrap().state.result().unwrap()
+    calls
+        .find(|other| other.key.as_str() == call)
+        .unwrap()
+        .state
+        .result()
+        .unwrap()
 }
 
 fn feed_stored(decoder: &mut dyn Decoder, out: &mut Batch) {
     let path = Path::new("busy/tool-results/btest01.txt");
     let len = u32::try_from(STORED.len()).unwrap();
-    let origin = Origin { file: FileId(3), at: 0, len, line: 3 };
-    feed(decoder, Record { origin, bytes: STORED.as_bytes() }, Place::Text(path), out);
+    let origin = Origin {
+        file: FileId(3),
+        at: 0,
+        len,
+        line: 3,
+    };
+    feed(
+        decoder,
+        Record {
+            origin,
+            bytes: STORED.as_bytes(),
+        },
+        Place::Text(path),
+        out,
+    );
 }
 
 #[test]
@@ -325,12 +441,23 @@ fn nothing_is_passed_and_bookkeeping_needs_no_row() {
     let transcript = read(BUSY);
     assert_eq!(transcript.tally().passed, 0);
     assert!(transcript.tally().unknown.is_empty());
-    let traces: Vec<&Entry> = transcript.entries().filter(|entry| entry.marks.trace).collect();
+    let traces: Vec<&Entry> = transcript
+        .entries()
+        .filter(|entry| entry.marks.trace)
+        .collect();
     assert!(traces.iter().all(|entry| entry.role == Role::Harness));
     let keys: Vec<&str> = traces.iter().map(|entry| entry.key.as_str()).collect();
-    let hooks: Vec<&&str> = keys.iter().filter(|key| key.starts_with("hook:toolu_bTest")).collect();
+    let hooks: Vec<&&str> = keys
+        .iter()
+        .filter(|key| key.starts_with("hook:toolu_bTest"))
+        .collect();
     assert_eq!(hooks.len(), 1, "the hooks of one call are one entry");
-    assert_eq!(keys.iter().filter(|key| key.starts_with("snapshot:")).count(), 1);
+    assert_eq!(
+        keys.iter()
+            .filter(|key| key.starts_with("snapshot:"))
+            .count(),
+        1
+    );
 }
 
 #[test]
@@ -342,20 +469,36 @@ fn a_running_call_shows_its_newest_output_until_the_result_comes() {
     };
     let live = |transcript: &Transcript| {
         let calls = transcript.entries().flat_map(Entry::calls);
-        calls.filter_map(|call| call.state.live()?.text().map(ToString::to_string)).collect::<Vec<_>>()
+        calls
+            .filter_map(|call| call.state.live()?.text().map(ToString::to_string))
+            .collect::<Vec<_>>()
     };
-    assert_eq!(live(&cut("tide 2 ok\\n\",\"elapsed")), ["tide 1 ok\ntide 2 ok"]);
-    assert_eq!(live(&read(BUSY)), ["storing tide 1\nstoring tide 2"], "no result came for the last one");
+    assert_eq!(
+        live(&cut("tide 2 ok\\n\",\"elapsed")),
+        ["tide 1 ok\ntide 2 ok"]
+    );
+    assert_eq!(
+        live(&read(BUSY)),
+        ["storing tide 1\nstoring tide 2"],
+        "no result came for the last one"
+    );
 }
 
 #[test]
 fn an_interruption_says_that_no_result_will_come() {
     let transcript = read(BUSY);
     let states = states(&transcript);
-    let lost: Vec<&str> = states.iter().filter(|(_, s)| *s == "lost").map(|(key, _)| key.as_str()).collect();
+    let lost: Vec<&str> = states
+        .iter()
+        .filter(|(_, s)| *s == "lost")
+        .map(|(key, _)| key.as_str())
+        .collect();
     assert_eq!(lost, ["Slow"]);
-    let open: Vec<&str> =
-        states.iter().filter(|(_, s)| *s == "pending").map(|(key, _)| key.as_str()).collect();
+    let open: Vec<&str> = states
+        .iter()
+        .filter(|(_, s)| *s == "pending")
+        .map(|(key, _)| key.as_str())
+        .collect();
     assert_eq!(open, ["Plan", "End"]);
 }
 
@@ -378,10 +521,17 @@ fn a_stored_output_opens_in_its_result_whichever_comes_first() {
         assert_eq!((body.lines, body.from.file), (40, FileId(3)));
         assert_eq!(transcript.tally().records(), records, "a text is no record");
         assert!(transcript.find("stored:btest01.txt").is_none());
-        let gone = transcript.notices().iter().filter(|notice| notice.what.contains("bgone01.txt")).count();
+        let gone = transcript
+            .notices()
+            .iter()
+            .filter(|notice| notice.what.contains("bgone01.txt"))
+            .count();
         assert_eq!(gone, 1);
         let kept = &result_of(&transcript, "toolu_bLong").body;
-        assert!(kept.text_or_stub().contains("chart 6"), "the longer copy of the beginning is kept");
+        assert!(
+            kept.text_or_stub().contains("chart 6"),
+            "the longer copy of the beginning is kept"
+        );
     }
 }
 
@@ -390,7 +540,9 @@ fn a_stored_output_decoded_alone_gives_its_text() {
     let mut out = Batch::default();
     feed_stored(&mut *Claude.decoder(), &mut out);
     let transcript = transcript_of(out);
-    let BlockKind::Raw(raw) = &transcript.entries().next().unwrap().blocks[0].kind else { panic!("raw") };
+    let BlockKind::Raw(raw) = &transcript.entries().next().unwrap().blocks[0].kind else {
+        panic!("raw")
+    };
     assert_eq!(raw.body.text().unwrap().as_str(), STORED);
 }
 
@@ -405,7 +557,10 @@ fn retries_of_one_request_are_one_entry() {
             _ => None,
         })
         .collect();
-    assert_eq!(errors, ["API error 529 overloaded error, retry 3 of 10 in 1.5 s"]);
+    assert_eq!(
+        errors,
+        ["API error 529 overloaded error, retry 3 of 10 in 1.5 s"]
+    );
 }
 
 #[test]
@@ -415,8 +570,12 @@ fn what_an_error_holds_besides_its_words_stands_below_them() {
         {"type":"next-year","content":[{"type":"tool_use","id":"t1","name":"Zap","input":{}}]},
         {"type":"text","text":"Try again"}]}}"#;
     let transcript = read(&line.replace('\n', ""));
-    let [entry] = transcript.entries().collect::<Vec<_>>()[..] else { panic!("one entry") };
-    let [error, other] = &entry.blocks[..] else { panic!("{:?}", entry.blocks) };
+    let [entry] = transcript.entries().collect::<Vec<_>>()[..] else {
+        panic!("one entry")
+    };
+    let [error, other] = &entry.blocks[..] else {
+        panic!("{:?}", entry.blocks)
+    };
     assert!(
         matches!(&error.kind, BlockKind::Break(Break::Error(words)) if words.as_str() == "API Error\nTry again")
     );
@@ -427,24 +586,37 @@ fn what_an_error_holds_besides_its_words_stands_below_them() {
 #[test]
 fn what_hangs_between_a_command_and_its_output_does_not_part_them() {
     let line = |uuid: &str, parent: &str, rest: &str| {
-        format!(r#"{{"uuid":"{uuid}","parentUuid":"{parent}","sessionId":"s","isSidechain":false,{rest}}}"#)
+        format!(
+            r#"{{"uuid":"{uuid}","parentUuid":"{parent}","sessionId":"s","isSidechain":false,{rest}}}"#
+        )
     };
-    let command = |text: &str| format!(r#""type":"system","subtype":"local_command","content":"{text}""#);
+    let command =
+        |text: &str| format!(r#""type":"system","subtype":"local_command","content":"{text}""#);
     let lines = [
         line("c1", "", &command("<command-name>/model</command-name>")),
         line("n1", "c1", r#""type":"next-year","text":"new""#),
         line("n2", "n1", r#""type":"system","subtype":"next-year""#),
-        line("c2", "n2", &command("<local-command-stdout>Kept</local-command-stdout>")),
+        line(
+            "c2",
+            "n2",
+            &command("<local-command-stdout>Kept</local-command-stdout>"),
+        ),
     ];
     let transcript = read(&lines.join("\n"));
-    let blocks: Vec<usize> = transcript.entries().map(|entry| entry.blocks.len()).collect();
+    let blocks: Vec<usize> = transcript
+        .entries()
+        .map(|entry| entry.blocks.len())
+        .collect();
     assert_eq!(blocks, [2, 1, 1], "the output stands with its command");
 }
 
 #[test]
 fn a_command_and_its_output_are_one_entry_and_no_title() {
     let transcript = read(BUSY);
-    assert_eq!(transcript.meta().title().unwrap().as_str(), "Run the tide tests and store the table.");
+    assert_eq!(
+        transcript.meta().title().unwrap().as_str(),
+        "Run the tide tests and store the table."
+    );
     let model = transcript.entries().find(|entry| {
         matches!(&entry.blocks[0].kind, BlockKind::Break(Break::Setting(words)) if words.as_str() == "/model")
     });
@@ -467,8 +639,10 @@ fn a_queued_prompt_waits_until_it_is_taken() {
 fn parallel_results_are_no_branch_and_another_session_id_is_shown() {
     let transcript = read(BUSY);
     assert!(transcript.branches().roots.is_empty());
-    let resumed =
-        transcript.entries().flat_map(|entry| &entry.blocks).filter_map(|block| match &block.kind {
+    let resumed = transcript
+        .entries()
+        .flat_map(|entry| &entry.blocks)
+        .filter_map(|block| match &block.kind {
             BlockKind::Break(Break::Resumed(words)) => Some(words.as_str()),
             _ => None,
         });
@@ -484,11 +658,19 @@ fn parallel_results_are_no_branch_and_another_session_id_is_shown() {
 #[test]
 fn a_sub_agent_beside_its_session_is_asked_for() {
     let out = batch_of(BUSY);
-    let wanted: Vec<&str> = out.wanted.iter().map(crate::model::text::Text::as_str).collect();
+    let wanted: Vec<&str> = out
+        .wanted
+        .iter()
+        .map(crate::model::text::Text::as_str)
+        .collect();
     assert_eq!(wanted, ["77e1f02"]);
     let files = Claude.follow_up(Path::new("project/busy.jsonl"), "77e1f02");
     assert_eq!(files[0].0, Path::new("project/agent-77e1f02.jsonl"));
-    assert!(Claude.follow_up(Path::new("project/busy.jsonl"), "../x").is_empty());
+    assert!(
+        Claude
+            .follow_up(Path::new("project/busy.jsonl"), "../x")
+            .is_empty()
+    );
 }
 
 #[test]
@@ -508,7 +690,10 @@ fn redacted_ids_identify_nothing() {
 }
 
 fn confidence(text: &str) -> Confidence {
-    let lines: Vec<Json<'_>> = text.lines().filter_map(|line| json::parse(line).ok()).collect();
+    let lines: Vec<Json<'_>> = text
+        .lines()
+        .filter_map(|line| json::parse(line).ok())
+        .collect();
     let probe = Probe {
         path: Path::new("-"),
         children: &[],
@@ -526,11 +711,18 @@ fn content_decides() {
     assert_eq!(confidence(SESSION), Confidence::Certain);
     assert_eq!(confidence(AGENT), Confidence::Certain);
     assert_eq!(confidence(EARLY), Confidence::Certain);
-    assert_eq!(confidence("{\"type\":\"summary\",\"summary\":\"x\",\"leafUuid\":\"y\"}"), Confidence::Likely);
+    assert_eq!(
+        confidence("{\"type\":\"summary\",\"summary\":\"x\",\"leafUuid\":\"y\"}"),
+        Confidence::Likely
+    );
     assert_eq!(confidence(""), Confidence::NeedMore);
-    let qwen = "{\"type\":\"user\",\"parentUuid\":null,\"message\":{\"role\":\"user\",\"parts\":[]}}";
+    let qwen =
+        "{\"type\":\"user\",\"parentUuid\":null,\"message\":{\"role\":\"user\",\"parts\":[]}}";
     assert_eq!(confidence(qwen), Confidence::No);
-    assert_eq!(confidence("{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}"), Confidence::No);
+    assert_eq!(
+        confidence("{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}"),
+        Confidence::No
+    );
 }
 
 #[test]

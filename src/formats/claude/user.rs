@@ -84,9 +84,21 @@ impl<'a> MessageReader<'a> {
     }
 
     fn new(content: &Json<'_>, author: Author<'a>, details: &'a Json<'a>) -> Self {
-        let has_one_result = content.blocks().iter().filter(|block| is_result(block)).count() == 1;
+        let has_one_result = content
+            .blocks()
+            .iter()
+            .filter(|block| is_result(block))
+            .count()
+            == 1;
         let details = if has_one_result { details } else { &Json::Null };
-        Self { author, details, heard: InputEvent { is_quiet: true, ..InputEvent::default() } }
+        Self {
+            author,
+            details,
+            heard: InputEvent {
+                is_quiet: true,
+                ..InputEvent::default()
+            },
+        }
     }
 
     /// Reads all blocks.
@@ -104,7 +116,11 @@ impl<'a> MessageReader<'a> {
 
     /// Reads the next block.
     pub(crate) fn read(&mut self, block: &Json<'_>, site: Site<'_>, out: &mut Batch) {
-        let Self { author, details, heard } = self;
+        let Self {
+            author,
+            details,
+            heard,
+        } = self;
         let text = block.str().or_else(|| block.get("text").str());
         if let Some(text) = text.filter(|_| block_type(block) == "text") {
             if *author != Author::Human {
@@ -125,7 +141,13 @@ impl<'a> MessageReader<'a> {
                 let file = stored::named_in(&text, details);
                 let goes_on = details.get("detachedToolCall").is_true();
                 let polled = background::polled(&text, details);
-                heard.results.push(Returned { call, result: *result, file, goes_on, polled });
+                heard.results.push(Returned {
+                    call,
+                    result: *result,
+                    file,
+                    goes_on,
+                    polled,
+                });
             }
             Content::Blank => {}
         }
@@ -133,12 +155,18 @@ impl<'a> MessageReader<'a> {
 }
 
 fn is_meta(json: &Json<'_>) -> bool {
-    ["isMeta", "isSynthetic", "isVisibleInTranscriptOnly"].iter().any(|mark| json.get(mark).is_true())
+    ["isMeta", "isSynthetic", "isVisibleInTranscriptOnly"]
+        .iter()
+        .any(|mark| json.get(mark).is_true())
 }
 
 /// The structured copy of a result, in the spelling of disk and stream.
 fn details_of<'a>(json: &'a Json<'a>) -> &'a Json<'a> {
-    if json.has("toolUseResult") { json.get("toolUseResult") } else { json.get("tool_use_result") }
+    if json.has("toolUseResult") {
+        json.get("toolUseResult")
+    } else {
+        json.get("tool_use_result")
+    }
 }
 
 fn is_result(block: &Json<'_>) -> bool {
@@ -171,17 +199,28 @@ fn hear_text(text: &str, author: &Author<'_>, heard: &mut InputEvent, out: &mut 
                 hear_note(&aside, heard, out);
             }
         }
-        Voice::Relayed { from, words, advice } => {
+        Voice::Relayed {
+            from,
+            words,
+            advice,
+        } => {
             if let Some(from) = from {
                 say(from, &words, heard, out);
             } else {
-                heard.words.get_or_insert_with(|| words.clone().into_owned());
+                heard
+                    .words
+                    .get_or_insert_with(|| words.clone().into_owned());
                 heard.own.push(BlockKind::Text(out.prose(&words)));
             }
             advise(advice, heard, out);
         }
         Voice::Typed(command) if *author == Author::Program => {
-            let note = Note { title: "command", text: command.into(), facts: String::new(), quiet: true };
+            let note = Note {
+                title: "command",
+                text: command.into(),
+                facts: String::new(),
+                quiet: true,
+            };
             hear_note(&note, heard, out);
         }
         Voice::Typed(command) => {
@@ -195,14 +234,22 @@ fn hear_text(text: &str, author: &Author<'_>, heard: &mut InputEvent, out: &mut 
         Voice::Interrupted(how) => {
             heard.is_quiet = false;
             heard.is_interrupted = true;
-            heard.program.push(BlockKind::Break(Break::Interrupted(Text::clean(how))));
+            heard
+                .program
+                .push(BlockKind::Break(Break::Interrupted(Text::clean(how))));
         }
         Voice::Program(note) => hear_note(&note, heard, out),
     }
 }
 
 /// What somebody wrote who is no human: `body` is the exact text, `text` what the model saw of it.
-fn hear_other(sender: &Sender, body: Option<&str>, text: &str, heard: &mut InputEvent, out: &mut Batch) {
+fn hear_other(
+    sender: &Sender,
+    body: Option<&str>,
+    text: &str,
+    heard: &mut InputEvent,
+    out: &mut Batch,
+) {
     let (words, advice) = match voice_of(text) {
         Voice::Program(note) => {
             hear_note(&note, heard, out);
@@ -221,7 +268,10 @@ fn hear_other(sender: &Sender, body: Option<&str>, text: &str, heard: &mut Input
 fn advise(advice: Option<Note<'_>>, heard: &mut InputEvent, out: &mut Batch) {
     if let Some(Note { title, text, .. }) = advice {
         let body = out.output(&text);
-        heard.advice.push(BlockKind::Raw(Raw { title: Text::clean(title), body }));
+        heard.advice.push(BlockKind::Raw(Raw {
+            title: Text::clean(title),
+            body,
+        }));
     }
 }
 
@@ -244,9 +294,15 @@ fn hear_note(note: &Note<'_>, heard: &mut InputEvent, out: &mut Batch) {
         heard.from.get_or_insert(Sender::of(SenderKind::Task));
     }
     let body = out.output(&note.text);
-    heard.program.push(BlockKind::Raw(Raw { title: Text::clean(note.title), body }));
+    heard.program.push(BlockKind::Raw(Raw {
+        title: Text::clean(note.title),
+        body,
+    }));
     if !note.facts.is_empty() {
-        let raw = Raw { title: Text::from("for the program"), body: out.output(&note.facts) };
+        let raw = Raw {
+            title: Text::from("for the program"),
+            body: out.output(&note.facts),
+        };
         heard.program.push(BlockKind::Aside(Judged::Trace, raw));
     }
 }
@@ -262,29 +318,50 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
         return show_raw(line.input, "user", out);
     }
     let details = details_of(json);
-    let site = Site { record: &line.id, place: 0, at: line.at };
+    let site = Site {
+        record: &line.id,
+        place: 0,
+        at: line.at,
+    };
     let mut heard = MessageReader::of(line).all(content, site, out);
     let is_fork = fork::begins(line);
     // What a file repeats of the calls of another lane is answered there.
     heard.results.retain(|returned| {
-        let is_copy = is_beside(line) && session.calls.is_of_others(line.lane.as_ref(), &returned.call);
+        let is_copy = is_beside(line)
+            && session
+                .calls
+                .is_of_others(line.lane.as_ref(), &returned.call);
         !is_fork && !is_copy
     });
-    let is_nothing_else = heard.own.is_empty() && heard.program.is_empty() && heard.results.is_empty();
+    let is_nothing_else =
+        heard.own.is_empty() && heard.program.is_empty() && heard.results.is_empty();
     if is_nothing_else && has_result(content) {
         return Fate::Merged;
     }
     deny(&mut heard.results, json.get("toolDenialKind"));
     if let [returned] = heard.results.as_slice() {
-        session.lanes.link(details.get("agentId").str_or_empty(), &returned.call, Trust::Result, out);
-        session.lanes.run_began(details.get("runId").str_or_empty(), &returned.call, out);
+        session.lanes.link(
+            details.get("agentId").str_or_empty(),
+            &returned.call,
+            Trust::Result,
+            out,
+        );
+        session
+            .lanes
+            .run_began(details.get("runId").str_or_empty(), &returned.call, out);
         if details.get("status").str() == Some("teammate_spawned") {
-            session.lanes.spawn(details.get("name").str_or_empty(), &returned.call, out);
+            session
+                .lanes
+                .spawn(details.get("name").str_or_empty(), &returned.call, out);
         }
     }
     if !heard.own.is_empty() {
         // What was handed on within a turn is recorded here, and not by the queue alone.
-        if let Some(words) = heard.words.as_deref().filter(|_| is_meta(json) && line.lane.is_none()) {
+        if let Some(words) = heard
+            .words
+            .as_deref()
+            .filter(|_| is_meta(json) && line.lane.is_none())
+        {
             session.queue.attach(line, Piece::of(words.trim()), out);
         } else {
             session.queue.begin_turn();
@@ -297,7 +374,9 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
 /// Takes over what a record says of why its calls did not run to their end.
 fn deny(results: &mut [Returned], kind: &Json<'_>) {
     let is_one = results.len() == 1;
-    let denied = results.iter_mut().filter(|one| is_one || one.result.verdict != Verdict::Done);
+    let denied = results
+        .iter_mut()
+        .filter(|one| is_one || one.result.verdict != Verdict::Done);
     for returned in denied {
         outcome::deny(&mut returned.result, kind.str_or_empty());
     }
@@ -308,11 +387,23 @@ fn has_result(content: &Json<'_>) -> bool {
 }
 
 /// A prompt that was typed while the agent was busy, or a notification that was put in its queue.
-pub(crate) fn queued(line: &Line<'_>, attachment: &Json<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+pub(crate) fn queued(
+    line: &Line<'_>,
+    attachment: &Json<'_>,
+    session: &mut Session,
+    out: &mut Batch,
+) -> Fate {
     let is_notice = attachment.get("commandMode").str() == Some("task-notification");
-    let is_meta = is_notice || [line.json, attachment].iter().any(|json| json.get("isMeta").is_true());
+    let is_meta = is_notice
+        || [line.json, attachment]
+            .iter()
+            .any(|json| json.get("isMeta").is_true());
     let author = author_of(&Json::Null, attachment.get("origin"), is_meta, true);
-    let site = Site { record: &line.id, place: 0, at: line.at };
+    let site = Site {
+        record: &line.id,
+        place: 0,
+        at: line.at,
+    };
     let prompt = attachment.get("prompt");
     let heard = MessageReader::new(prompt, author, &Json::Null).all(prompt, site, out);
     session.queue.attach(line, words_of(prompt), out);
@@ -323,7 +414,10 @@ pub(crate) fn queued(line: &Line<'_>, attachment: &Json<'_>, session: &mut Sessi
 fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut Batch) -> Fate {
     // Sub-agents sign with their ids.
     if let Some(from) = &mut heard.from
-        && let Some(label) = from.name.as_ref().and_then(|name| session.lanes.label(name))
+        && let Some(label) = from
+            .name
+            .as_ref()
+            .and_then(|name| session.lanes.label(name))
     {
         from.name = Some(label.clone());
     }
@@ -335,7 +429,13 @@ fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut
     }
     for (about, end) in std::mem::take(&mut heard.updates) {
         let record = (line.id.clone(), line.at);
-        background::emit((about, Some(end)), record, Carrier::Notice, line.lane.as_ref(), out);
+        background::emit(
+            (about, Some(end)),
+            record,
+            Carrier::Notice,
+            line.lane.as_ref(),
+            out,
+        );
     }
     let has_notes = !heard.program.is_empty();
     let has_results = !heard.results.is_empty();
@@ -366,7 +466,11 @@ fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut
         }
     }
     if has_notes {
-        let key = if is_said { line.sub_key("notes") } else { line.id.clone() };
+        let key = if is_said {
+            line.sub_key("notes")
+        } else {
+            line.id.clone()
+        };
         let mut entry = line.entry(key, Role::Harness, out);
         entry.marks.quiet = heard.is_quiet;
         entry.from = heard.from.filter(|_| !is_said).map(Box::new);
@@ -377,7 +481,10 @@ fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut
         let mut entry = line.entry(line.sub_key("advice"), Role::Harness, out);
         (entry.marks.quiet, entry.marks.trace) = (true, true);
         entry.blocks = blocks(line, heard.advice);
-        entry.blocks.iter_mut().for_each(|block| block.sent = Sent::Whole);
+        entry
+            .blocks
+            .iter_mut()
+            .for_each(|block| block.sent = Sent::Whole);
         out.entry(entry);
     }
     match (is_said || has_notes, has_results) {
@@ -389,39 +496,69 @@ fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut
 
 /// Gives a call its result, or what it has put out so far.
 fn end_call(line: &Line<'_>, returned: Returned, session: &mut Session, out: &mut Batch) {
-    let Returned { call, mut result, file, goes_on, polled } = returned;
+    let Returned {
+        call,
+        mut result,
+        file,
+        goes_on,
+        polled,
+    } = returned;
     if let Some((about, end, carrier)) = polled {
         let record = (line.id.clone(), line.at);
         background::emit((about, end), record, carrier, line.lane.as_ref(), out);
     }
     if goes_on {
-        out.push(Edit::State { call, state: ToolState::Streaming(Box::new(result.body)) });
+        out.push(Edit::State {
+            call,
+            state: ToolState::Streaming(Box::new(result.body)),
+        });
         return;
     }
     if let Some(file) = file {
-        session.stored.name(&call, &mut result, line.lane.as_ref(), &file, out);
+        session
+            .stored
+            .name(&call, &mut result, line.lane.as_ref(), &file, out);
     }
     session.calls.end(line.lane.as_ref(), &call);
-    out.push(Edit::Result { call, result: Box::new(result), lane: line.lane.clone() });
+    out.push(Edit::Result {
+        call,
+        result: Box::new(result),
+        lane: line.lane.clone(),
+    });
 }
 
 fn blocks(line: &Line<'_>, kinds: Vec<BlockKind>) -> Vec<Block> {
-    kinds.into_iter().map(|kind| Batch::block(line.piece(), kind)).collect()
+    kinds
+        .into_iter()
+        .map(|kind| Batch::block(line.piece(), kind))
+        .collect()
 }
 
 /// The summary after a compaction joins the boundary before it. Old versions write no boundary: there
 /// the summary is the only trace of the compaction.
 fn summary(line: &Line<'_>, content: &Json<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let boundary = session.take_boundary(line);
-    let fate = if boundary.is_some() { Fate::Merged } else { Fate::Shown };
+    let fate = if boundary.is_some() {
+        Fate::Merged
+    } else {
+        Fate::Shown
+    };
     let is_alone = boundary.is_none();
-    let mut entry = line.entry(boundary.unwrap_or_else(|| line.id.clone()), Role::Harness, out);
+    let mut entry = line.entry(
+        boundary.unwrap_or_else(|| line.id.clone()),
+        Role::Harness,
+        out,
+    );
     if is_alone {
         let compaction = Break::compaction("");
-        entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(compaction)));
+        entry
+            .blocks
+            .push(Batch::block(line.piece(), BlockKind::Break(compaction)));
     }
     let body = out.prose(&anthropic::output_text(content));
-    entry.blocks.push(Batch::block(line.piece(), BlockKind::Text(body)));
+    entry
+        .blocks
+        .push(Batch::block(line.piece(), BlockKind::Text(body)));
     out.entry(entry);
     fate
 }

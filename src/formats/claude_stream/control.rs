@@ -51,24 +51,35 @@ impl Requests {
     /// The tool did not fail, it was not run: says so of the results among these edits.
     pub(crate) fn refuse(&mut self, edits: &mut [Edit]) {
         for edit in edits {
-            let Edit::Result { call, result, lane } = edit else { continue };
+            let Edit::Result { call, result, lane } = edit else {
+                continue;
+            };
             if self.denied.remove(call) {
                 refuse(result);
             } else if result.verdict == Verdict::Failed && result.body.bytes <= DENIAL {
-                self.failed.insert(call.clone(), ((**result).clone(), lane.clone()));
+                self.failed
+                    .insert(call.clone(), ((**result).clone(), lane.clone()));
             }
         }
     }
 
     /// A run ends, and these calls of it were not allowed: says so of their results. Gives those that have none.
-    pub(crate) fn deny<'a>(&mut self, calls: impl Iterator<Item = &'a str>, out: &mut Batch) -> Vec<&'a str> {
+    pub(crate) fn deny<'a>(
+        &mut self,
+        calls: impl Iterator<Item = &'a str>,
+        out: &mut Batch,
+    ) -> Vec<&'a str> {
         let mut failed = std::mem::take(&mut self.failed);
         let mut open = Vec::new();
         for call in calls {
             match failed.remove(&Text::clean(call)) {
                 Some((mut result, lane)) => {
                     refuse(&mut result);
-                    out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane });
+                    out.push(Edit::Result {
+                        call: Text::clean(call),
+                        result: Box::new(result),
+                        lane,
+                    });
                 }
                 None => open.push(call),
             }
@@ -101,43 +112,78 @@ pub(crate) fn decode(line: &Line<'_>, requests: &mut Requests, out: &mut Batch) 
         }
         "rate_limit_event" => rate_limit(line, json.get("rate_limit_info"), out),
         "tool_progress" => progress(line, out),
-        "conversation_reset" => {
-            show_break(line, Break::Resumed(Text::clean("conversation reset")), false, out)
-        }
+        "conversation_reset" => show_break(
+            line,
+            Break::Resumed(Text::clean("conversation reset")),
+            false,
+            out,
+        ),
         _ => return None,
     };
     Some(fate)
 }
 
 fn nested<'j, 'a>(json: &'j Json<'a>, name: &str) -> &'j Json<'a> {
-    if json.get(name).is_object() { json.get(name) } else { json }
+    if json.get(name).is_object() {
+        json.get(name)
+    } else {
+        json
+    }
 }
 
 fn request(line: &Line<'_>, request: &Json<'_>, requests: &mut Requests, out: &mut Batch) -> Fate {
     let text = |member: &str| request.get(member).str_or_empty();
     match text("subtype") {
         "can_use_tool" => {
-            let input = if request.has("input") { request.get("input") } else { request.get("tool_input") };
+            let input = if request.has("input") {
+                request.get("input")
+            } else {
+                request.get("tool_input")
+            };
             let tool = text("tool_name");
             let headline = tools::headline(tools::kind_of_call(tool, input), input);
             let about = format!("{tool}: {headline}");
             let waiting = Text::clean(&format!("permission for {about}"));
             let mut entry = line.entry(line.sub_key("question"), Role::Harness, out);
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Waiting(waiting))));
-            let is_shown = matches!(input.members(), [(_, only)] if only.str() == Some(headline.as_str()));
+            entry.blocks.push(Batch::block(
+                Piece(0),
+                BlockKind::Break(Break::Waiting(waiting)),
+            ));
+            let is_shown =
+                matches!(input.members(), [(_, only)] if only.str() == Some(headline.as_str()));
             if !is_shown && !input.is_null() {
                 let body = out.tree(&headline, input.weight(), || input.to_tree());
-                let raw = Raw { title: Text::clean("input"), body };
+                let raw = Raw {
+                    title: Text::clean("input"),
+                    body,
+                };
                 entry.blocks.push(Batch::block(INPUT, BlockKind::Raw(raw)));
             }
             let call = request.get("tool_use_id").text();
-            requests.ask(line.json.get("request_id"), Asked { entry: entry.key.clone(), about, call });
+            requests.ask(
+                line.json.get("request_id"),
+                Asked {
+                    entry: entry.key.clone(),
+                    about,
+                    call,
+                },
+            );
             out.entry(entry);
             Fate::Shown
         }
         "interrupt" => show_break(line, Break::Interrupted(Text::default()), false, out),
-        "set_model" => show_break(line, Break::ModelChange(Text::clean(text("model"))), false, out),
-        "set_permission_mode" => setting(line, &format!("permission mode: {}", text("mode")), false, out),
+        "set_model" => show_break(
+            line,
+            Break::ModelChange(Text::clean(text("model"))),
+            false,
+            out,
+        ),
+        "set_permission_mode" => setting(
+            line,
+            &format!("permission mode: {}", text("mode")),
+            false,
+            out,
+        ),
         subtype => {
             let entry = line.entry(line.id.clone(), Role::Harness, out);
             unknown::record(Kind("request.subtype", subtype), line.json, entry, out)
@@ -145,19 +191,37 @@ fn request(line: &Line<'_>, request: &Json<'_>, requests: &mut Requests, out: &m
     }
 }
 
-fn response(line: &Line<'_>, response: &Json<'_>, requests: &mut Requests, out: &mut Batch) -> Fate {
+fn response(
+    line: &Line<'_>,
+    response: &Json<'_>,
+    requests: &mut Requests,
+    out: &mut Batch,
+) -> Fate {
     let inner = nested(response, "response");
-    let id =
-        if response.has("request_id") { response.get("request_id") } else { line.json.get("request_id") };
+    let id = if response.has("request_id") {
+        response.get("request_id")
+    } else {
+        line.json.get("request_id")
+    };
     let asked = requests.take(id);
     if response.get("subtype").str() == Some("error") {
-        let error = Text::clean(&format!("control request: {}", response.get("error").str_or_empty()));
+        let error = Text::clean(&format!(
+            "control request: {}",
+            response.get("error").str_or_empty()
+        ));
         return show_break(line, Break::Error(error), false, out);
     }
-    let is_denied = inner.get("behavior").str() == Some("deny") || *inner.get("allowed") == Json::Bool(false);
+    let is_denied =
+        inner.get("behavior").str() == Some("deny") || *inner.get("allowed") == Json::Bool(false);
     if is_denied {
-        requests.denied.extend(asked.as_ref().and_then(|asked| asked.call.clone()));
-        let reason = inner.get("message").filled().or_else(|| inner.get("reason").filled()).unwrap_or("");
+        requests
+            .denied
+            .extend(asked.as_ref().and_then(|asked| asked.call.clone()));
+        let reason = inner
+            .get("message")
+            .filled()
+            .or_else(|| inner.get("reason").filled())
+            .unwrap_or("");
         return answer(line, asked, ("permission denied", reason), false, out);
     }
     if inner.get("behavior").str() == Some("allow") || inner.get("allowed").is_true() {
@@ -174,14 +238,21 @@ fn answer(
     is_quiet: bool,
     out: &mut Batch,
 ) -> Fate {
-    let about = asked.as_ref().map(|asked| format!(" for {}", asked.about)).unwrap_or_default();
+    let about = asked
+        .as_ref()
+        .map(|asked| format!(" for {}", asked.about))
+        .unwrap_or_default();
     let colon = if why.is_empty() { "" } else { ": " };
     let words = format!("{what}{about}{colon}{why}");
-    let Some(asked) = asked else { return setting(line, &words, is_quiet, out) };
+    let Some(asked) = asked else {
+        return setting(line, &words, is_quiet, out);
+    };
     let mut entry = line.entry(asked.entry, Role::Harness, out);
     entry.marks.quiet = is_quiet;
     let words = Break::Setting(Text::clean(&words));
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(words)));
+    entry
+        .blocks
+        .push(Batch::block(Piece(0), BlockKind::Break(words)));
     out.entry(entry);
     Fate::Merged
 }
@@ -189,8 +260,15 @@ fn answer(
 fn rate_limit(line: &Line<'_>, limit: &Json<'_>, out: &mut Batch) -> Fate {
     let status = limit.get("status").str_or_empty();
     let kind = limit.get("rateLimitType").str_or_empty().replace('_', " ");
-    let until = limit.get("resetsAt").moment().map(|at| format!(", resets {}", at.to_rfc3339()));
-    let text = format!("rate limit {}: {kind}{}", status.replace('_', " "), until.unwrap_or_default());
+    let until = limit
+        .get("resetsAt")
+        .moment()
+        .map(|at| format!(", resets {}", at.to_rfc3339()));
+    let text = format!(
+        "rate limit {}: {kind}{}",
+        status.replace('_', " "),
+        until.unwrap_or_default()
+    );
     match status {
         "rejected" => show_break(line, Break::Error(Text::clean(&text)), false, out),
         "allowed" => setting(line, &text, true, out),
@@ -204,7 +282,10 @@ fn progress(line: &Line<'_>, out: &mut Batch) -> Fate {
     if !identifies(call) {
         return bookkeeping(line, "progress of a tool", out);
     }
-    out.push(Edit::State { call: Text::clean(call), state: ToolState::Running });
+    out.push(Edit::State {
+        call: Text::clean(call),
+        state: ToolState::Running,
+    });
     Fate::Merged
 }
 

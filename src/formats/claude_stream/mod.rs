@@ -109,7 +109,8 @@ impl ClaudeStreamDecoder {
             "user" => {
                 let from = out.edits.len();
                 let fate = user::decode(line, &mut self.session, out);
-                self.requests.refuse(out.edits.get_mut(from..).unwrap_or_default());
+                self.requests
+                    .refuse(out.edits.get_mut(from..).unwrap_or_default());
                 fate
             }
             "system" if json.get("subtype").str() == Some("init") => self.run.begin(line, out),
@@ -133,10 +134,15 @@ impl ClaudeStreamDecoder {
                 self.run.end(line, out)
             }
             "stream_event" => {
-                let kind = json.at(&["event", "type"]).str().or_else(|| json.get("event_type").str());
+                let kind = json
+                    .at(&["event", "type"])
+                    .str()
+                    .or_else(|| json.get("event_type").str());
                 self.event(line, kind.unwrap_or(""), out)
             }
-            "" if sniff::is_bare_event(json) => self.event(line, json.get("event_type").str_or_empty(), out),
+            "" if sniff::is_bare_event(json) => {
+                self.event(line, json.get("event_type").str_or_empty(), out)
+            }
             kind => control::decode(line, &mut self.requests, out).unwrap_or_else(|| {
                 let entry = line.entry(line.id.clone(), Role::Harness, out);
                 unknown::record(Kind("type", kind), json, entry, out)
@@ -148,8 +154,13 @@ impl ClaudeStreamDecoder {
         let from = out.edits.len();
         let mut entry = assistant::read(line, &mut self.session, out);
         let others = assistant::take_usages(from, out);
-        let has_id = line.json.at(&["message", "id"]).str().is_some_and(identifies);
-        self.partials.complete(line.lane.as_ref(), has_id, &mut entry);
+        let has_id = line
+            .json
+            .at(&["message", "id"])
+            .str()
+            .is_some_and(identifies);
+        self.partials
+            .complete(line.lane.as_ref(), has_id, &mut entry);
         self.run.hear(&entry, out);
         let fate = assistant::add_part(entry, &mut self.session, out);
         out.edits.extend(others);
@@ -158,14 +169,20 @@ impl ClaudeStreamDecoder {
 
     fn event(&mut self, line: &Line<'_>, kind: &str, out: &mut Batch) -> Fate {
         let json = line.json;
-        let event = if json.has("event") { json.get("event") } else { json.get("data") };
+        let event = if json.has("event") {
+            json.get("event")
+        } else {
+            json.get("data")
+        };
         if let Some((of, usage)) = self.partials.spent(line.lane.as_ref(), kind, event, out) {
             self.run.spend(of, usage, out);
         }
-        self.partials.take(line.lane.as_ref(), kind, event, out).unwrap_or_else(|| {
-            let entry = line.entry(line.id.clone(), Role::Harness, out);
-            unknown::record(Kind("stream_event.type", kind), json, entry, out)
-        })
+        self.partials
+            .take(line.lane.as_ref(), kind, event, out)
+            .unwrap_or_else(|| {
+                let entry = line.entry(line.id.clone(), Role::Harness, out);
+                unknown::record(Kind("stream_event.type", kind), json, entry, out)
+            })
     }
 }
 
@@ -173,7 +190,10 @@ impl ClaudeStreamDecoder {
 fn envelope<'a>(input: Input<'a>, out: &Batch) -> Line<'a> {
     let json = input.json;
     let uuid = json.get("uuid").str().filter(|id| identifies(id));
-    let caller = json.get("parent_tool_use_id").str().filter(|id| identifies(id));
+    let caller = json
+        .get("parent_tool_use_id")
+        .str()
+        .filter(|id| identifies(id));
     Line {
         json,
         input,

@@ -60,11 +60,21 @@ impl Partials {
             "message_start" => {
                 self.close(lane, out);
                 let message = event.get("message");
-                let id = message.get("id").str().or_else(|| event.get("message_id").str());
-                let key = id.filter(|id| identifies(id)).map_or_else(|| out.origin_key(), Text::clean);
+                let id = message
+                    .get("id")
+                    .str()
+                    .or_else(|| event.get("message_id").str());
+                let key = id
+                    .filter(|id| identifies(id))
+                    .map_or_else(|| out.origin_key(), Text::clean);
                 let usage = spent::usage(message.get("usage"), out).unwrap_or_default();
                 let model = message.get("model").text();
-                let partial = Partial { key, model, usage, ..Partial::default() };
+                let partial = Partial {
+                    key,
+                    model,
+                    usage,
+                    ..Partial::default()
+                };
                 self.open.insert(lane.cloned(), partial);
                 Some(Fate::Merged)
             }
@@ -102,20 +112,31 @@ impl Partials {
         out: &mut Batch,
     ) -> Option<(Key, Usage)> {
         let recorded = event.get("usage");
-        let partial = self.open.get(&lane.cloned()).filter(|_| kind == "message_delta")?;
+        let partial = self
+            .open
+            .get(&lane.cloned())
+            .filter(|_| kind == "message_delta")?;
         let usage = later(spent::usage(recorded, out)?, partial.usage.clone());
         let usage = Box::new(usage);
-        out.push(Edit::Usage { of: partial.key.clone(), usage: usage.clone(), model: partial.model.clone() });
+        out.push(Edit::Usage {
+            of: partial.key.clone(),
+            usage: usage.clone(),
+            model: partial.model.clone(),
+        });
         Some((partial.key.clone(), *usage))
     }
 
     fn grow(&mut self, lane: Option<&Name>, event: &Json<'_>, kind: Kind, text: &str, out: &Batch) {
         let index = event.get("index").count().unwrap_or(0);
-        let partial = self
-            .open
-            .entry(lane.cloned())
-            .or_insert_with(|| Partial { key: out.origin_key(), ..Partial::default() });
-        let live = partial.blocks.entry(index).or_insert(Live { kind, text: String::new(), is_full: false });
+        let partial = self.open.entry(lane.cloned()).or_insert_with(|| Partial {
+            key: out.origin_key(),
+            ..Partial::default()
+        });
+        let live = partial.blocks.entry(index).or_insert(Live {
+            kind,
+            text: String::new(),
+            is_full: false,
+        });
         if !live.is_full {
             live.text.push_str(text);
             partial.is_changed |= !text.is_empty();
@@ -124,7 +145,9 @@ impl Partials {
 
     /// Gives a full line the key and pieces of the partial answer that it completes.
     pub(crate) fn complete(&mut self, lane: Option<&Name>, has_id: bool, entry: &mut Entry) {
-        let Some(partial) = self.open.get_mut(&lane.cloned()) else { return };
+        let Some(partial) = self.open.get_mut(&lane.cloned()) else {
+            return;
+        };
         if has_id && partial.key != entry.key {
             return;
         }
@@ -146,7 +169,9 @@ impl Partials {
 
     /// The answer of a lane will not go on: what is there of it stays.
     pub(crate) fn close(&mut self, lane: Option<&Name>, out: &mut Batch) {
-        let Some(partial) = self.open.remove(&lane.cloned()) else { return };
+        let Some(partial) = self.open.remove(&lane.cloned()) else {
+            return;
+        };
         if partial.blocks.values().any(Live::is_waiting) {
             out.entry(partial.entry(lane, false, out));
         }
@@ -163,8 +188,8 @@ impl Partials {
     /// Emits what grew since the last reading.
     pub(crate) fn emit(&mut self, out: &mut Batch) {
         for (lane, partial) in &mut self.open {
-            let is_due =
-                std::mem::take(&mut partial.is_changed) && partial.blocks.values().any(Live::is_waiting);
+            let is_due = std::mem::take(&mut partial.is_changed)
+                && partial.blocks.values().any(Live::is_waiting);
             if is_due {
                 partial.is_emitted = true;
                 out.entry(partial.entry(lane.as_ref(), true, out));
@@ -179,11 +204,18 @@ impl Partial {
     fn waiting_for(&mut self, full: &BlockKind) -> Option<(u64, &mut Live)> {
         let fitting = |live: &Live| !live.is_full && fits(&live.kind, full);
         let is_like = |live: &Live| match full {
-            BlockKind::Text(body) | BlockKind::Thinking(body) => live.is_waiting() != body.stub.is_blank(),
+            BlockKind::Text(body) | BlockKind::Thinking(body) => {
+                live.is_waiting() != body.stub.is_blank()
+            }
             _ => true,
         };
-        let found = self.blocks.iter().find(|(_, live)| fitting(live) && is_like(live));
-        let index = *found.or_else(|| self.blocks.iter().find(|(_, live)| fitting(live)))?.0;
+        let found = self
+            .blocks
+            .iter()
+            .find(|(_, live)| fitting(live) && is_like(live));
+        let index = *found
+            .or_else(|| self.blocks.iter().find(|(_, live)| fitting(live)))?
+            .0;
         Some((index, self.blocks.get_mut(&index)?))
     }
 
@@ -198,7 +230,10 @@ impl Partial {
                 Kind::Text => BlockKind::Text(body),
                 Kind::Thinking => BlockKind::Thinking(body),
                 // A call is one only when its input is complete.
-                Kind::Call(name) => BlockKind::Raw(Raw { title: Text::stub(name, 80), body }),
+                Kind::Call(name) => BlockKind::Raw(Raw {
+                    title: Text::stub(name, 80),
+                    body,
+                }),
             };
             entry.blocks.push(Batch::block(Piece(*index), kind));
         }
@@ -261,6 +296,17 @@ fn delta<'j>(event: &'j Json<'_>) -> (Kind, &'j str) {
     if let Some(json) = delta.get("partial_json").str() {
         return (Kind::Call(String::new()), json);
     }
-    let kind = if delta.get("type").str() == Some("signature_delta") { Kind::Thinking } else { Kind::Text };
-    (kind, delta.get("text").str().or_else(|| event.get("text").str()).unwrap_or(""))
+    let kind = if delta.get("type").str() == Some("signature_delta") {
+        Kind::Thinking
+    } else {
+        Kind::Text
+    };
+    (
+        kind,
+        delta
+            .get("text")
+            .str()
+            .or_else(|| event.get("text").str())
+            .unwrap_or(""),
+    )
 }

@@ -41,24 +41,37 @@ impl Run {
         out.meta(MetaEdit::Live(Some(true)));
         let mut facts = vec!["session begins".to_owned()];
         facts.extend(json.get("model").filled().map(str::to_owned));
-        facts.extend(json.get("permissionMode").filled().map(|mode| format!("permissions {mode}")));
+        facts.extend(
+            json.get("permissionMode")
+                .filled()
+                .map(|mode| format!("permissions {mode}")),
+        );
         for (member, what) in [("tools", "tool"), ("mcp_servers", "MCP server")] {
             let n = json.get(member).items().len();
             facts.extend((n > 0).then(|| count(n as u64, what)));
         }
-        facts.extend(json.get("claude_code_version").filled().map(|version| format!("version {version}")));
+        facts.extend(
+            json.get("claude_code_version")
+                .filled()
+                .map(|version| format!("version {version}")),
+        );
         setting(line, &facts.join(" · "), true, out)
     }
 
     /// The model said something.
     pub(crate) fn hear(&mut self, entry: &Entry, out: &mut Batch) {
         if let Some(usage) = entry.usage.as_deref() {
-            self.sums.spend(entry.key.clone(), usage.clone(), entry.model.clone(), out);
+            self.sums
+                .spend(entry.key.clone(), usage.clone(), entry.model.clone(), out);
         }
-        let words = entry.blocks.iter().rev().find_map(|block| match &block.kind {
-            BlockKind::Text(body) => Some((body.stub.clone(), body.bytes)),
-            _ => None,
-        });
+        let words = entry
+            .blocks
+            .iter()
+            .rev()
+            .find_map(|block| match &block.kind {
+                BlockKind::Text(body) => Some((body.stub.clone(), body.bytes)),
+                _ => None,
+            });
         if entry.lane.is_none() {
             self.last_error = entry.blocks.last().and_then(|block| match &block.kind {
                 BlockKind::Break(Break::Error(words)) => Some(words.clone()),
@@ -83,19 +96,39 @@ impl Run {
         let block = |what: Break| Batch::block(line.piece(), BlockKind::Break(what));
         let mut entry = line.entry(line.id.clone(), Role::Harness, out);
         if json.get("subtype").str() == Some("input_required") {
-            entry.blocks.push(block(Break::Waiting(Text::clean("input is required"))));
+            entry
+                .blocks
+                .push(block(Break::Waiting(Text::clean("input is required"))));
             out.entry(entry);
             return Fate::Shown;
         }
         out.meta(MetaEdit::Live(Some(false)));
-        let is_repeated =
-            self.last_error.take().is_some_and(|error| json.get("result").text() == Some(error));
-        entry.blocks.extend(error_of(json).filter(|_| !is_repeated).map(|error| block(Break::Error(error))));
-        entry.blocks.push(block(Break::Ended(Text::clean(&facts(json).join(" · ")))));
-        entry.blocks.extend(json.get("duration_ms").count().map(|ms| block(Break::Took(ms))));
+        let is_repeated = self
+            .last_error
+            .take()
+            .is_some_and(|error| json.get("result").text() == Some(error));
+        entry.blocks.extend(
+            error_of(json)
+                .filter(|_| !is_repeated)
+                .map(|error| block(Break::Error(error))),
+        );
+        entry
+            .blocks
+            .push(block(Break::Ended(Text::clean(&facts(json).join(" · ")))));
+        entry.blocks.extend(
+            json.get("duration_ms")
+                .count()
+                .map(|ms| block(Break::Took(ms))),
+        );
         let denials = json.get("permission_denials").items().iter();
-        entry.blocks.extend(denials.take(DENIALS).map(|denial| block(Break::Setting(denied(denial)))));
-        entry.blocks.extend(difference.map(|words| block(Break::Setting(words))));
+        entry.blocks.extend(
+            denials
+                .take(DENIALS)
+                .map(|denial| block(Break::Setting(denied(denial)))),
+        );
+        entry
+            .blocks
+            .extend(difference.map(|words| block(Break::Setting(words))));
         if !json.get("structured_output").is_null() {
             let block = anthropic::raw(json.get("structured_output"), "structured output", out);
             entry.blocks.push(Batch::block(line.piece(), block));
@@ -107,14 +140,21 @@ impl Run {
 
     /// The result repeats the last words of the model, unless there are none in the stream.
     fn emit_answer(&mut self, line: &Line<'_>, out: &mut Batch) {
-        let Some(answer) = line.json.get("result").filled().filter(|_| error_of(line.json).is_none()) else {
+        let Some(answer) = line
+            .json
+            .get("result")
+            .filled()
+            .filter(|_| error_of(line.json).is_none())
+        else {
             return;
         };
         let body = out.prose(answer);
         let mut entry = line.entry(line.sub_key("answer"), Role::Harness, out);
         let is_copy = self.last_words.take() == Some((body.stub.clone(), body.bytes));
         if !is_copy {
-            entry.blocks.push(Batch::block(line.piece(), BlockKind::Text(body)));
+            entry
+                .blocks
+                .push(Batch::block(line.piece(), BlockKind::Text(body)));
             out.entry(entry);
         }
     }
@@ -126,12 +166,35 @@ fn error_of(json: &Json<'_>) -> Option<Text> {
     if !subtype.starts_with("error") && !json.get("is_error").is_true() {
         return None;
     }
-    let mut words = vec![subtype.trim_start_matches("error").trim_matches('_').replace('_', " ")];
+    let mut words = vec![
+        subtype
+            .trim_start_matches("error")
+            .trim_matches('_')
+            .replace('_', " "),
+    ];
     words.extend(json.get("error").filled().map(str::to_owned));
-    words.extend(json.get("error_code").filled().map(|code| format!("({code})")));
-    words.extend(json.get("exit_code").int().map(|code| format!("exit {code}")));
-    words.extend(json.get("api_error_status").int().map(|status| format!("status {status}")));
-    words.extend(json.get("errors").items().iter().filter_map(Json::filled).map(str::to_owned));
+    words.extend(
+        json.get("error_code")
+            .filled()
+            .map(|code| format!("({code})")),
+    );
+    words.extend(
+        json.get("exit_code")
+            .int()
+            .map(|code| format!("exit {code}")),
+    );
+    words.extend(
+        json.get("api_error_status")
+            .int()
+            .map(|status| format!("status {status}")),
+    );
+    words.extend(
+        json.get("errors")
+            .items()
+            .iter()
+            .filter_map(Json::filled)
+            .map(str::to_owned),
+    );
     words.extend(json.get("result").filled().map(str::to_owned));
     words.retain(|word| !word.is_empty() && word != "success");
     Some(Text::clean(&words.join(" ")))
@@ -139,14 +202,28 @@ fn error_of(json: &Json<'_>) -> Option<Text> {
 
 fn facts(json: &Json<'_>) -> Vec<String> {
     let subtype = json.get("subtype").filled().unwrap_or("success");
-    let mut facts =
-        vec![if error_of(json).is_some() { "failed".to_owned() } else { subtype.replace('_', " ") }];
-    facts.extend(json.get("num_turns").count().map(|turns| count(turns, "turn")));
-    facts.extend(json.get("total_cost_usd").number().map(|usd| format!("${usd:.4}")));
+    let mut facts = vec![if error_of(json).is_some() {
+        "failed".to_owned()
+    } else {
+        subtype.replace('_', " ")
+    }];
+    facts.extend(
+        json.get("num_turns")
+            .count()
+            .map(|turns| count(turns, "turn")),
+    );
+    facts.extend(
+        json.get("total_cost_usd")
+            .number()
+            .map(|usd| format!("${usd:.4}")),
+    );
     let denials = json.get("permission_denials").items().len();
     facts.extend((denials > 0).then(|| format!("{} not allowed", count(denials as u64, "call"))));
     facts.extend(
-        json.get("terminal_reason").filled().filter(|reason| *reason != "completed").map(str::to_owned),
+        json.get("terminal_reason")
+            .filled()
+            .filter(|reason| *reason != "completed")
+            .map(str::to_owned),
     );
     facts
 }
@@ -165,7 +242,11 @@ fn emit_usage(line: &Line<'_>, count: &Count, model: Option<&Name>, out: &mut Ba
     let of = |what: &str| Text::clean(&format!("{}:usage{what}", count.key));
     for (name, usage) in &count.totals.models {
         let (of, usage) = (of(&format!(":{name}")), Box::new(usage.clone()));
-        out.push(Edit::Usage { of, usage, model: Some(name.clone()) });
+        out.push(Edit::Usage {
+            of,
+            usage,
+            model: Some(name.clone()),
+        });
         let window = line.json.at(&["modelUsage", name, "contextWindow"]).count();
         if let Some(window) = window.filter(|tokens| *tokens > 0)
             && model.is_none_or(|model| model == name)
@@ -174,8 +255,21 @@ fn emit_usage(line: &Line<'_>, count: &Count, model: Option<&Name>, out: &mut Ba
         }
     }
     let usage = spent::usage(line.json.get("usage"), out).unwrap_or_default();
-    let usage = Usage { scope: Scope::Fallback, cost: count.totals.rest(), ..usage };
-    if usage != (Usage { scope: Scope::Fallback, ..Usage::default() }) {
-        out.push(Edit::Usage { of: of(""), usage: Box::new(usage), model: model.cloned() });
+    let usage = Usage {
+        scope: Scope::Fallback,
+        cost: count.totals.rest(),
+        ..usage
+    };
+    if usage
+        != (Usage {
+            scope: Scope::Fallback,
+            ..Usage::default()
+        })
+    {
+        out.push(Edit::Usage {
+            of: of(""),
+            usage: Box::new(usage),
+            model: model.cloned(),
+        });
     }
 }

@@ -26,28 +26,45 @@ const TYPES: [&str; 16] = [
 
 /// Decides by the first messages.
 pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
-    let (messages, shape) =
-        if probe.is_document { (probe.elements, Shape::Document) } else { (probe.lines, Shape::Lines) };
+    let (messages, shape) = if probe.is_document {
+        (probe.elements, Shape::Document)
+    } else {
+        (probe.lines, Shape::Lines)
+    };
     if probe.is_document && probe.header.is_some_and(Json::is_object) {
         return Verdict::no("the file is one JSON object");
     }
     if messages.is_empty() {
         let more = Verdict::yes(Confidence::NeedMore, shape, "no message yet");
-        return if probe.is_whole && !probe.is_document { more } else { Verdict::no("no message") };
+        return if probe.is_whole && !probe.is_document {
+            more
+        } else {
+            Verdict::no("no message")
+        };
     }
     if let Some(reason) = messages.iter().find_map(foreign) {
         return Verdict::no(reason);
     }
     if messages.iter().any(is_init) {
-        return Verdict::yes(Confidence::Certain, shape, "a system message of subtype init");
+        return Verdict::yes(
+            Confidence::Certain,
+            shape,
+            "a system message of subtype init",
+        );
     }
     let known = messages.iter().filter(|message| is_known(message)).count();
-    let has_session = messages.iter().any(|message| is_known(message) && message.has("session_id"));
+    let has_session = messages
+        .iter()
+        .any(|message| is_known(message) && message.has("session_id"));
     if has_session && known * 2 > messages.len() {
         return Verdict::yes(Confidence::Certain, shape, "messages with session_id");
     }
     if nearly_all(messages, is_known) && messages.iter().any(has_shape) {
-        return Verdict::yes(Confidence::Likely, shape, "all messages have types of the stream");
+        return Verdict::yes(
+            Confidence::Likely,
+            shape,
+            "all messages have types of the stream",
+        );
     }
     Verdict::no("no message with session_id, and types that the stream does not have")
 }

@@ -4,14 +4,21 @@ use super::tasks::{self, Tasks};
 use crate::formats::claude::line::Line;
 use crate::formats::claude::requests;
 use crate::formats::claude::session::Session;
-use crate::formats::claude::system::{bookkeeping, compaction, retry, setting, show_break, show_text};
+use crate::formats::claude::system::{
+    bookkeeping, compaction, retry, setting, show_break, show_text,
+};
 use crate::formats::unknown::{self, Kind};
 use crate::model::edit::Batch;
 use crate::model::entry::Role;
 use crate::model::tally::Fate;
 
 /// A system message.
-pub(crate) fn decode(line: &Line<'_>, session: &mut Session, tasks: &mut Tasks, out: &mut Batch) -> Fate {
+pub(crate) fn decode(
+    line: &Line<'_>,
+    session: &mut Session,
+    tasks: &mut Tasks,
+    out: &mut Batch,
+) -> Fate {
     let json = line.json;
     let text = |member: &str| json.get(member).str_or_empty();
     match text("subtype") {
@@ -23,7 +30,12 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, tasks: &mut Tasks, 
         "api_retry" => {
             let attempt = json.get("attempt").int().zip(json.get("max_retries").int());
             let wait = json.get("retry_delay_ms").count();
-            let error = retry(json.get("error_status").int(), json.get("error").filled(), attempt, wait);
+            let error = retry(
+                json.get("error_status").int(),
+                json.get("error").filled(),
+                attempt,
+                wait,
+            );
             requests::failed(line, attempt, error, &mut session.requests, out)
         }
         "task_started" | "task_progress" | "task_notification" | "task_updated" => {
@@ -39,7 +51,11 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, tasks: &mut Tasks, 
         },
         "permission_denied" => setting(
             line,
-            &format!("permission denied: {} {}", text("tool_name"), text("message")),
+            &format!(
+                "permission denied: {} {}",
+                text("tool_name"),
+                text("message")
+            ),
             false,
             out,
         ),

@@ -28,23 +28,57 @@ pub(crate) struct Tasks {
 pub(crate) fn task(line: &Line<'_>, tasks: &mut Tasks, lanes: &mut Lanes, out: &mut Batch) -> Fate {
     let json = line.json;
     let patch = json.get("patch");
-    let text = |member: &str| json.get(member).filled().or_else(|| patch.get(member).filled());
+    let text = |member: &str| {
+        json.get(member)
+            .filled()
+            .or_else(|| patch.get(member).filled())
+    };
     let key = key("task", json.get("task_id"), line);
     let is_first = tasks.begun.insert(key.clone());
-    let step = json.get("subtype").str_or_empty().trim_start_matches("task_");
+    let step = json
+        .get("subtype")
+        .str_or_empty()
+        .trim_start_matches("task_");
     let call = json.get("tool_use_id").str_or_empty();
     if step == "started" && identifies(call) && json.get("task_type").str() != Some("local_bash") {
         let label = Text::stub(text("description").unwrap_or_default(), LABEL_CHARS);
         lanes.name(&Text::clean(call), 2, label, out);
     }
     let state = text("status").unwrap_or(step).replace('_', " ");
-    let members = ["summary", "description", "last_tool_name", "error", "reason", "output_file", "prompt"];
-    let mut words: Vec<String> = members.iter().filter_map(|name| text(name)).map(str::to_owned).collect();
-    words.extend(json.at(&["usage", "tool_uses"]).count().map(|calls| count(calls, "call")));
-    words.extend(json.at(&["usage", "total_tokens"]).count().map(|n| format!("{n} tokens")));
+    let members = [
+        "summary",
+        "description",
+        "last_tool_name",
+        "error",
+        "reason",
+        "output_file",
+        "prompt",
+    ];
+    let mut words: Vec<String> = members
+        .iter()
+        .filter_map(|name| text(name))
+        .map(str::to_owned)
+        .collect();
+    words.extend(
+        json.at(&["usage", "tool_uses"])
+            .count()
+            .map(|calls| count(calls, "call")),
+    );
+    words.extend(
+        json.at(&["usage", "total_tokens"])
+            .count()
+            .map(|n| format!("{n} tokens")),
+    );
     let is_bad = matches!(state.as_str(), "failed" | "killed" | "stopped");
-    let marks = Marks { quiet: !is_bad, trace: !is_bad, ..Marks::default() };
-    let raw = Raw { title: Text::clean(&format!("task {state}")), body: out.output(&words.join(" · ")) };
+    let marks = Marks {
+        quiet: !is_bad,
+        trace: !is_bad,
+        ..Marks::default()
+    };
+    let raw = Raw {
+        title: Text::clean(&format!("task {state}")),
+        body: out.output(&words.join(" · ")),
+    };
     let piece = Piece(u64::from(step != "started"));
     emit(line, key, marks, piece, BlockKind::Raw(raw), out);
     if is_first { Fate::Shown } else { Fate::Merged }
@@ -56,13 +90,19 @@ pub(crate) fn hook(line: &Line<'_>, tasks: &mut Tasks, out: &mut Batch) -> Fate 
     let key = key("hook", json.get("hook_id"), line);
     let is_first = tasks.begun.insert(key.clone());
     let name = json.get("hook_name").str_or_empty();
-    let parts = [json.get("stdout").str_or_empty(), json.get("stderr").str_or_empty()].map(str::trim);
+    let parts = [
+        json.get("stdout").str_or_empty(),
+        json.get("stderr").str_or_empty(),
+    ]
+    .map(str::trim);
     let mut text = parts.join("\n").trim().to_owned();
     if text.is_empty() {
         json.get("output").str_or_empty().clone_into(&mut text);
     }
     let code = json.get("exit_code").int().filter(|code| *code != 0);
-    let exit = code.map(|code| format!(", exit {code}")).unwrap_or_default();
+    let exit = code
+        .map(|code| format!(", exit {code}"))
+        .unwrap_or_default();
     let title = Text::clean(&format!("hook {name}{exit}"));
     let block = if text.trim().is_empty() {
         BlockKind::Break(Break::Setting(title))
@@ -71,14 +111,21 @@ pub(crate) fn hook(line: &Line<'_>, tasks: &mut Tasks, out: &mut Batch) -> Fate 
         BlockKind::Raw(Raw { title, body })
     };
     // What a hook put out may be a context for the model, so that it keeps a row; a mere run does not.
-    let marks = Marks { quiet: code.is_none(), trace: code.is_none() && text.is_empty(), ..Marks::default() };
+    let marks = Marks {
+        quiet: code.is_none(),
+        trace: code.is_none() && text.is_empty(),
+        ..Marks::default()
+    };
     emit(line, key, marks, Piece(0), block, out);
     if is_first { Fate::Shown } else { Fate::Merged }
 }
 
 fn key(kind: &str, id: &Json<'_>, line: &Line<'_>) -> Key {
     let id = id.str().filter(|id| identifies(id));
-    id.map_or_else(|| line.id.clone(), |id| Text::clean(&format!("{kind}:{id}")))
+    id.map_or_else(
+        || line.id.clone(),
+        |id| Text::clean(&format!("{kind}:{id}")),
+    )
 }
 
 fn emit(line: &Line<'_>, key: Key, marks: Marks, piece: Piece, block: BlockKind, out: &mut Batch) {

@@ -19,8 +19,21 @@ fn reading(decoder: &mut dyn Decoder, first: usize, lines: &[&str], place: Place
     for (number, line) in lines.iter().enumerate() {
         let number = u32::try_from(first + number).unwrap();
         let len = u32::try_from(line.len()).unwrap();
-        let origin = Origin { file: FileId(0), at: u64::from(number) * 10_000, len, line: number + 1 };
-        feed(decoder, Record { origin, bytes: line.as_bytes() }, place, &mut out);
+        let origin = Origin {
+            file: FileId(0),
+            at: u64::from(number) * 10_000,
+            len,
+            line: number + 1,
+        };
+        feed(
+            decoder,
+            Record {
+                origin,
+                bytes: line.as_bytes(),
+            },
+            place,
+            &mut out,
+        );
     }
     decoder.finish(&mut out);
     out
@@ -37,7 +50,12 @@ fn transcript_of(batches: impl IntoIterator<Item = Batch>) -> Transcript {
 
 fn read(text: &str) -> Transcript {
     let lines: Vec<&str> = text.lines().collect();
-    transcript_of([reading(&mut *ClaudeStream.decoder(), 0, &lines, Place::Line)])
+    transcript_of([reading(
+        &mut *ClaudeStream.decoder(),
+        0,
+        &lines,
+        Place::Line,
+    )])
 }
 
 fn entry<'t>(transcript: &'t Transcript, key: &str) -> &'t Entry {
@@ -45,7 +63,13 @@ fn entry<'t>(transcript: &'t Transcript, key: &str) -> &'t Entry {
 }
 
 fn timeless(transcript: &Transcript) -> Vec<Entry> {
-    transcript.entries().map(|entry| Entry { revision: 0, ..entry.clone() }).collect()
+    transcript
+        .entries()
+        .map(|entry| Entry {
+            revision: 0,
+            ..entry.clone()
+        })
+        .collect()
 }
 
 #[test]
@@ -59,12 +83,22 @@ fn partial_messages_grow_until_their_full_lines_come() {
     transcript.apply(reading(&mut *decoder, 0, &lines[..half], Place::Line));
     let open = entry(&transcript, "msg_0sAAAA");
     assert!(open.marks.open);
-    let BlockKind::Thinking(body) = &open.blocks[0].kind else { panic!("thinking first") };
-    assert_eq!(body.text().unwrap().as_str(), "Count the lines of the list.");
+    let BlockKind::Thinking(body) = &open.blocks[0].kind else {
+        panic!("thinking first")
+    };
+    assert_eq!(
+        body.text().unwrap().as_str(),
+        "Count the lines of the list."
+    );
     let id = transcript.find("msg_0sAAAA");
 
     let call = upto("stations.csv\\\"}");
-    transcript.apply(reading(&mut *decoder, half, &lines[half..call], Place::Line));
+    transcript.apply(reading(
+        &mut *decoder,
+        half,
+        &lines[half..call],
+        Place::Line,
+    ));
     let open = entry(&transcript, "msg_0sAAAA");
     assert_eq!(open.blocks.len(), 2);
     assert!(open.marks.open && matches!(&open.blocks[1].kind, BlockKind::Raw(_)));
@@ -72,7 +106,10 @@ fn partial_messages_grow_until_their_full_lines_come() {
     transcript.apply(reading(&mut *decoder, call, &lines[call..], Place::Line));
     let full = entry(&transcript, "msg_0sAAAA");
     assert_eq!(transcript.find("msg_0sAAAA"), id);
-    assert_eq!((full.blocks.len(), full.calls().count(), full.marks.open), (2, 1, false));
+    assert_eq!(
+        (full.blocks.len(), full.calls().count(), full.marks.open),
+        (2, 1, false)
+    );
 }
 
 #[test]
@@ -92,7 +129,11 @@ fn any_portions_make_the_same_transcript() {
 #[test]
 fn a_killed_run_keeps_what_was_said() {
     let lines: Vec<&str> = RUN.lines().collect();
-    let end = lines.iter().position(|line| line.contains("lines of the list.")).unwrap() + 1;
+    let end = lines
+        .iter()
+        .position(|line| line.contains("lines of the list."))
+        .unwrap()
+        + 1;
     let transcript = read(&lines[..end].join("\n"));
     assert!(entry(&transcript, "msg_0sAAAA").marks.open);
     assert_eq!(transcript.meta().live, Some(true));
@@ -102,8 +143,14 @@ fn a_killed_run_keeps_what_was_said() {
 fn a_run_knows_best_what_it_spent() {
     let transcript = read(RUN);
     let sum = transcript.totals().sum();
-    assert_eq!((sum.input.known(), sum.output.known()), (Some(18), Some(170)));
-    assert_eq!((sum.cache_read.known(), sum.cache_write.known()), (Some(4020), Some(210)));
+    assert_eq!(
+        (sum.input.known(), sum.output.known()),
+        (Some(18), Some(170))
+    );
+    assert_eq!(
+        (sum.cache_read.known(), sum.cache_write.known()),
+        (Some(4020), Some(210))
+    );
     assert_eq!(sum.requests, 5);
     assert!((transcript.totals().run_cost().unwrap() - 0.031_915).abs() < 1e-9);
     assert_eq!(transcript.meta().window, Some(200_000));
@@ -117,17 +164,28 @@ fn without_requests_the_result_gives_the_usage() {
                 \"usage\":{\"input_tokens\":45,\"output_tokens\":28}}";
     let transcript = read(text);
     let sum = transcript.totals().sum();
-    assert_eq!((sum.input.known(), sum.cache_read.known(), sum.requests), (Some(45), None, 0));
+    assert_eq!(
+        (sum.input.known(), sum.cache_read.known(), sum.requests),
+        (Some(45), None, 0)
+    );
     assert_eq!(transcript.totals().run_cost(), None);
     let answer = transcript.entries().last().unwrap();
-    assert!(!answer.marks.copy, "a result that says something else is shown");
+    assert!(
+        !answer.marks.copy,
+        "a result that says something else is shown"
+    );
 }
 
 #[test]
 fn a_sub_agent_is_a_lane_of_its_call() {
     let transcript = read(RUN);
-    let [lane] = transcript.lanes() else { panic!("one lane") };
-    assert_eq!((lane.name.as_str(), lane.label.as_str()), ("toolu_0sTask", "Find doubles"));
+    let [lane] = transcript.lanes() else {
+        panic!("one lane")
+    };
+    assert_eq!(
+        (lane.name.as_str(), lane.label.as_str()),
+        ("toolu_0sTask", "Find doubles")
+    );
     assert_eq!(lane.call.as_deref(), Some("toolu_0sTask"));
     assert_eq!((lane.entries.len(), transcript.turns().len()), (3, 1));
 }
@@ -135,14 +193,22 @@ fn a_sub_agent_is_a_lane_of_its_call() {
 #[test]
 fn messages_without_ids_and_flat_control_messages_are_read() {
     let transcript = read(BARE);
-    let calls: Vec<&str> =
-        transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect();
+    let calls: Vec<&str> = transcript
+        .entries()
+        .flat_map(Entry::calls)
+        .map(|call| call.state.word())
+        .collect();
     assert_eq!(calls, ["failed"]);
-    let breaks = transcript.entries().flat_map(|entry| &entry.blocks).filter_map(|block| match &block.kind {
-        BlockKind::Break(what) => Some(what),
-        _ => None,
-    });
-    let waiting = breaks.filter(|what| matches!(what, Break::Waiting(_))).count();
+    let breaks = transcript
+        .entries()
+        .flat_map(|entry| &entry.blocks)
+        .filter_map(|block| match &block.kind {
+            BlockKind::Break(what) => Some(what),
+            _ => None,
+        });
+    let waiting = breaks
+        .filter(|what| matches!(what, Break::Waiting(_)))
+        .count();
     assert_eq!(waiting, 1, "one was answered");
     assert!(transcript.tally().unknown.is_empty());
 }
@@ -152,8 +218,18 @@ fn an_array_reads_as_the_lines_do() {
     let document = json::parse(ARRAY).unwrap();
     let lines: Vec<String> = document.items().iter().map(Json::to_source).collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    let as_elements = transcript_of([reading(&mut *ClaudeStream.decoder(), 0, &lines, Place::Element)]);
-    let as_lines = transcript_of([reading(&mut *ClaudeStream.decoder(), 0, &lines, Place::Line)]);
+    let as_elements = transcript_of([reading(
+        &mut *ClaudeStream.decoder(),
+        0,
+        &lines,
+        Place::Element,
+    )]);
+    let as_lines = transcript_of([reading(
+        &mut *ClaudeStream.decoder(),
+        0,
+        &lines,
+        Place::Line,
+    )]);
     assert_eq!(timeless(&as_elements), timeless(&as_lines));
     assert_eq!(as_elements.totals().run_cost(), Some(0.0021));
 }
@@ -172,7 +248,10 @@ fn a_process_that_serves_several_turns_is_counted_once() {
     let transcript = read(TURNS);
     let sum = transcript.totals().sum();
     // Both turns of the first process, and the second process.
-    assert_eq!((sum.input.known(), sum.output.known()), (Some(24 + 9), Some(70 + 20)));
+    assert_eq!(
+        (sum.input.known(), sum.output.known()),
+        (Some(24 + 9), Some(70 + 20))
+    );
     assert!((transcript.totals().run_cost().unwrap() - 0.038).abs() < 1e-9);
 }
 
@@ -182,31 +261,48 @@ fn what_a_run_without_an_end_spends_comes_on_top_of_those_that_ended() {
     let ended = read(TURNS);
     let transcript = read(&format!("{}\n{open}\n{open}", TURNS.trim_end()));
     let (before, now) = (ended.totals().sum(), transcript.totals().sum());
-    assert_eq!((now.input.total - before.input.total, now.output.total - before.output.total), (1000, 50));
+    assert_eq!(
+        (
+            now.input.total - before.input.total,
+            now.output.total - before.output.total
+        ),
+        (1000, 50)
+    );
     assert_eq!(transcript.totals().run_cost(), ended.totals().run_cost());
     assert!(ended.totals().is_covered() && !transcript.totals().is_covered());
     // With its result it is a run like the others.
     let result = r#"{"type":"result","subtype":"success","total_cost_usd":0.25,"modelUsage":{"claude-sonnet-4-5":{"inputTokens":1000,"outputTokens":60}}}"#;
     let transcript = read(&format!("{}\n{open}\n{result}", TURNS.trim_end()));
-    assert_eq!(transcript.totals().sum().output.total - before.output.total, 60);
+    assert_eq!(
+        transcript.totals().sum().output.total - before.output.total,
+        60
+    );
     assert!(transcript.totals().is_covered());
 }
 
 #[test]
 fn a_run_that_counts_more_than_its_messages_says_so() {
     let transcript = read(TURNS);
-    let notices: Vec<&str> =
-        settings(&transcript).into_iter().filter(|words| words.contains("add up")).collect();
-    assert_eq!(notices, ["the run counts 924 in, 40 out; its messages add up to 924 in, 8 out"]);
+    let notices: Vec<&str> = settings(&transcript)
+        .into_iter()
+        .filter(|words| words.contains("add up"))
+        .collect();
+    assert_eq!(
+        notices,
+        ["the run counts 924 in, 40 out; its messages add up to 924 in, 8 out"]
+    );
 }
 
 #[test]
 fn the_last_answer_is_shown_once() {
     let transcript = read(TURNS);
-    let texts = transcript.entries().flat_map(|entry| &entry.blocks).filter_map(|block| match &block.kind {
-        BlockKind::Text(body) => Some(body.stub.as_str()),
-        _ => None,
-    });
+    let texts = transcript
+        .entries()
+        .flat_map(|entry| &entry.blocks)
+        .filter_map(|block| match &block.kind {
+            BlockKind::Text(body) => Some(body.stub.as_str()),
+            _ => None,
+        });
     let texts: Vec<&str> = texts.collect();
     let count = |begin: &str| texts.iter().filter(|text| text.starts_with(begin)).count();
     assert_eq!((count("At **nine**"), count("I may not")), (1, 1));
@@ -217,15 +313,33 @@ fn steps_of_a_task_and_a_question_with_its_answer_are_one_entry_each() {
     let transcript = read(TURNS);
     let settings = settings(&transcript);
     let task = entry(&transcript, "task:t7");
-    let [BlockKind::Raw(begun), BlockKind::Raw(ended)] = [&task.blocks[0].kind, &task.blocks[1].kind] else {
+    let [BlockKind::Raw(begun), BlockKind::Raw(ended)] =
+        [&task.blocks[0].kind, &task.blocks[1].kind]
+    else {
         panic!("two steps are kept")
     };
     assert_eq!(begun.body.stub.as_str(), "Watch the gauge");
-    assert_eq!((ended.title.as_str(), ended.body.stub.as_str()), ("task failed", "no gauge"));
-    assert!(settings.contains(&"permission denied for Bash: make tide > out: not now"), "{settings:?}");
-    assert!(settings.contains(&"not allowed: Bash make tide > out"), "{settings:?}");
-    let lost = transcript.entries().flat_map(Entry::calls).filter(|call| call.state.word() == "lost").count();
-    assert_eq!(lost, 0, "a run that ended well gave nothing up: a call without a result has lost it");
+    assert_eq!(
+        (ended.title.as_str(), ended.body.stub.as_str()),
+        ("task failed", "no gauge")
+    );
+    assert!(
+        settings.contains(&"permission denied for Bash: make tide > out: not now"),
+        "{settings:?}"
+    );
+    assert!(
+        settings.contains(&"not allowed: Bash make tide > out"),
+        "{settings:?}"
+    );
+    let lost = transcript
+        .entries()
+        .flat_map(Entry::calls)
+        .filter(|call| call.state.word() == "lost")
+        .count();
+    assert_eq!(
+        lost, 0,
+        "a run that ended well gave nothing up: a call without a result has lost it"
+    );
     assert_eq!(transcript.tally().passed, 0);
 }
 
@@ -242,17 +356,34 @@ fn a_failure_that_the_end_of_the_run_calls_a_denial_is_one() {
         )
     };
     let end = r#"{"type":"result","subtype":"success","is_error":false,"num_turns":1,"session_id":"s","permission_denials":[{"tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"x > y"}}]}"#;
-    let lines = [call("t1"), failed("t1"), call("t2"), failed("t2"), end.to_owned()];
+    let lines = [
+        call("t1"),
+        failed("t1"),
+        call("t2"),
+        failed("t2"),
+        end.to_owned(),
+    ];
     let transcript = read(&lines.join("\n"));
     let calls: Vec<_> = transcript.entries().flat_map(Entry::calls).collect();
     let words: Vec<&str> = calls.iter().map(|call| call.state.word()).collect();
     assert_eq!(words, ["refused", "failed"], "only what is named");
-    assert_eq!(calls[0].state.result().map(|result| result.body.stub.as_str()), Some("no"));
+    assert_eq!(
+        calls[0]
+            .state
+            .result()
+            .map(|result| result.body.stub.as_str()),
+        Some("no")
+    );
 }
 
 fn confidence(text: &str) -> Confidence {
-    let document = json::parse(text).ok().filter(|value| !value.items().is_empty());
-    let lines: Vec<Json<'_>> = text.lines().filter_map(|line| json::parse(line).ok()).collect();
+    let document = json::parse(text)
+        .ok()
+        .filter(|value| !value.items().is_empty());
+    let lines: Vec<Json<'_>> = text
+        .lines()
+        .filter_map(|line| json::parse(line).ok())
+        .collect();
     let probe = Probe {
         path: Path::new("-"),
         children: &[],
@@ -272,9 +403,16 @@ fn content_decides() {
     }
     let line = BARE.lines().nth(4).unwrap();
     assert_eq!(confidence(line), Confidence::Likely);
-    let thinking = "{\"type\":\"thinking\",\"subtype\":\"delta\",\"text\":\"\",\"session_id\":\"s\"}";
-    assert_eq!(confidence(&format!("{}\n{thinking}", RUN.lines().nth(2).unwrap())), Confidence::No);
-    assert_eq!(confidence("{\"type\":\"message\",\"role\":\"user\",\"session_id\":\"s\"}"), Confidence::No);
+    let thinking =
+        "{\"type\":\"thinking\",\"subtype\":\"delta\",\"text\":\"\",\"session_id\":\"s\"}";
+    assert_eq!(
+        confidence(&format!("{}\n{thinking}", RUN.lines().nth(2).unwrap())),
+        Confidence::No
+    );
+    assert_eq!(
+        confidence("{\"type\":\"message\",\"role\":\"user\",\"session_id\":\"s\"}"),
+        Confidence::No
+    );
     let chain = "{\"type\":\"user\",\"parentUuid\":null,\"message\":{\"content\":\"hi\"}}";
     assert_eq!(confidence(chain), Confidence::No);
 }
@@ -289,7 +427,13 @@ fn a_denied_call_did_not_fail() {
     ];
     let state = |lines: &[&str]| {
         let transcript = read(&lines.join("\n"));
-        transcript.entries().flat_map(Entry::calls).next().unwrap().state.word()
+        transcript
+            .entries()
+            .flat_map(Entry::calls)
+            .next()
+            .unwrap()
+            .state
+            .word()
     };
     assert_eq!(state(&lines), "refused");
     let allowed = lines[2].replace("deny", "allow");
@@ -303,9 +447,17 @@ fn an_error_that_the_result_repeats_is_one_error() {
     let errors = |text: &str| {
         let transcript = read(text);
         let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
-        blocks.filter(|block| matches!(block.kind, BlockKind::Break(Break::Error(_)))).count()
+        blocks
+            .filter(|block| matches!(block.kind, BlockKind::Break(Break::Error(_))))
+            .count()
     };
     assert_eq!(errors(&format!("{said}\n{result}")), 1);
     assert_eq!(errors(result), 1, "nothing else tells it");
-    assert_eq!(errors(&format!("{said}\n{}", result.replace("500 internal", "529 busy"))), 2);
+    assert_eq!(
+        errors(&format!(
+            "{said}\n{}",
+            result.replace("500 internal", "529 busy")
+        )),
+        2
+    );
 }

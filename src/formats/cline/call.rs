@@ -29,14 +29,22 @@ pub(super) struct Asked<'a> {
 /// A call as blocks. What a tool only says to the user is prose before the call.
 pub(super) fn blocks(asked: Asked<'_>, out: &mut Batch) -> Vec<BlockKind> {
     let parsed = asked.input.str().and_then(|text| json::parse(text).ok());
-    let input = parsed.as_ref().filter(|value| value.is_object()).unwrap_or(asked.input);
+    let input = parsed
+        .as_ref()
+        .filter(|value| value.is_object())
+        .unwrap_or(asked.input);
     let mut shown = Vec::new();
     let said = spoken(asked.name).filter(|field| input.get(field).filled().is_some());
     if let Some(field) = said {
-        shown.push(BlockKind::Text(out.prose(input.get(field).str_or_empty().trim())));
+        shown.push(BlockKind::Text(
+            out.prose(input.get(field).str_or_empty().trim()),
+        ));
     }
     let kind = kind_of(asked.name, input);
-    let arguments = input.get("arguments").str().and_then(|text| json::parse(text).ok());
+    let arguments = input
+        .get("arguments")
+        .str()
+        .and_then(|text| json::parse(text).ok());
     let input = shaped(kind, input, arguments.filter(Json::is_object), said);
     let headline = headline(kind, asked.name, &input);
     let mut body = out.tree(&headline, input.weight(), || input.to_tree());
@@ -79,17 +87,35 @@ pub(super) fn kind_of(name: &str, input: &Json<'_>) -> ToolKind {
 
 /// Server and tool of a call that goes to a server.
 fn server_tool<'j>(input: &'j Json<'_>) -> (&'j str, &'j str) {
-    let field =
-        |name: &str, other: &str| input.get(name).filled().or(input.get(other).filled()).unwrap_or("");
-    (field("server_name", "serverName"), field("tool_name", "toolName"))
+    let field = |name: &str, other: &str| {
+        input
+            .get(name)
+            .filled()
+            .or(input.get(other).filled())
+            .unwrap_or("")
+    };
+    (
+        field("server_name", "serverName"),
+        field("tool_name", "toolName"),
+    )
 }
 
 fn headline(kind: ToolKind, name: &str, input: &Json<'_>) -> Text {
     if name == "use_mcp_tool" {
         let (server, tool) = server_tool(input);
         let arguments = input.get("arguments");
-        let asked = tools::headline(kind, if arguments.is_object() { arguments } else { &Json::Null });
-        return Text::stub(format!("{server}.{tool} {}", asked.as_str()).trim_end(), 200);
+        let asked = tools::headline(
+            kind,
+            if arguments.is_object() {
+                arguments
+            } else {
+                &Json::Null
+            },
+        );
+        return Text::stub(
+            format!("{server}.{tool} {}", asked.as_str()).trim_end(),
+            200,
+        );
     }
     if spoken(name).is_some() {
         return Text::stub(input.get("command").str_or_empty(), 200);
@@ -106,7 +132,9 @@ fn shaped<'a>(
     arguments: Option<Json<'a>>,
     said: Option<&str>,
 ) -> Cow<'a, Json<'a>> {
-    let Json::Object(members) = input else { return Cow::Borrowed(input) };
+    let Json::Object(members) = input else {
+        return Cow::Borrowed(input);
+    };
     let mut is_same = true;
     let mut shaped = Vec::with_capacity(members.len());
     for (name, value) in members {
@@ -127,14 +155,21 @@ fn shaped<'a>(
         is_same &= other.is_none();
         shaped.push(other.unwrap_or_else(|| (name.clone(), value.clone())));
     }
-    if is_same { Cow::Borrowed(input) } else { Cow::Owned(Json::Object(shaped)) }
+    if is_same {
+        Cow::Borrowed(input)
+    } else {
+        Cow::Owned(Json::Object(shaped))
+    }
 }
 
 /// Markdown boxes as a list of tasks: `- [x] done`, `[-] doing`, `[ ] open`.
 pub(super) fn checklist(text: &str) -> Option<Json<'static>> {
     let mut tasks = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        let line = line.trim_start().trim_start_matches(['-', '*']).trim_start();
+        let line = line
+            .trim_start()
+            .trim_start_matches(['-', '*'])
+            .trim_start();
         let (mark, content) = line.strip_prefix('[')?.split_once(']')?;
         let status = match mark {
             "x" | "X" => "completed",
@@ -181,9 +216,17 @@ mod tests {
 
     fn asked(name: &str, input: &str) -> (usize, ToolKind, String) {
         let input = parse(input).unwrap();
-        let asked = Asked { key: Text::default(), name, input: &input, state: ToolState::Pending, at: None };
+        let asked = Asked {
+            key: Text::default(),
+            name,
+            input: &input,
+            state: ToolState::Pending,
+            at: None,
+        };
         let shown = blocks(asked, &mut Batch::default());
-        let Some(BlockKind::Call(call)) = shown.last() else { panic!() };
+        let Some(BlockKind::Call(call)) = shown.last() else {
+            panic!()
+        };
         (shown.len(), call.kind, call.headline.to_string())
     }
 
@@ -197,7 +240,13 @@ mod tests {
                 ToolKind::Read,
                 "files.read_file a",
             ),
-            ("update_todo_list", r#"{"todos":"[x] oil\n[-] turn\n[ ] rest"}"#, 1, ToolKind::Plan, "1/3 turn"),
+            (
+                "update_todo_list",
+                r#"{"todos":"[x] oil\n[-] turn\n[ ] rest"}"#,
+                1,
+                ToolKind::Plan,
+                "1/3 turn",
+            ),
             (
                 "attempt_completion",
                 r#"{"result":"It turns.","command":"make run"}"#,
@@ -212,9 +261,19 @@ mod tests {
                 ToolKind::Edit,
                 "a",
             ),
-            ("team_run_task", r#"{"agentId":"scout","task":"count"}"#, 1, ToolKind::Delegate, "scout: count"),
+            (
+                "team_run_task",
+                r#"{"agentId":"scout","task":"count"}"#,
+                1,
+                ToolKind::Delegate,
+                "scout: count",
+            ),
         ] {
-            assert_eq!(asked(name, input), (blocks, kind, headline.to_owned()), "{name}");
+            assert_eq!(
+                asked(name, input),
+                (blocks, kind, headline.to_owned()),
+                "{name}"
+            );
         }
     }
 
@@ -226,7 +285,11 @@ mod tests {
 
     #[test]
     fn line_numbers_are_no_lines_of_a_change() {
-        let diff = "<<<<<<< SEARCH\n:start_line:1\n-------\n-------\nx\n=======\ny\n>>>>>>> REPLACE";
-        assert_eq!(without_line_numbers(diff), "<<<<<<< SEARCH\n-------\nx\n=======\ny\n>>>>>>> REPLACE");
+        let diff =
+            "<<<<<<< SEARCH\n:start_line:1\n-------\n-------\nx\n=======\ny\n>>>>>>> REPLACE";
+        assert_eq!(
+            without_line_numbers(diff),
+            "<<<<<<< SEARCH\n-------\nx\n=======\ny\n>>>>>>> REPLACE"
+        );
     }
 }

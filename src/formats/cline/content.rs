@@ -42,7 +42,14 @@ pub(super) struct Content {
 impl Content {
     /// Adds what further blocks came to.
     pub(super) fn add(&mut self, other: Self) {
-        let Self { kinds, notices, results, is_own, first_words, mode } = other;
+        let Self {
+            kinds,
+            notices,
+            results,
+            is_own,
+            first_words,
+            mode,
+        } = other;
         self.kinds.extend(kinds);
         self.notices.extend(notices);
         self.results.extend(results);
@@ -82,7 +89,10 @@ pub(super) fn any_block(
     content: &mut Content,
     out: &mut Batch,
 ) {
-    let kind = block.get("type").str().unwrap_or(if block.str().is_some() { "text" } else { "" });
+    let kind = block
+        .get("type")
+        .str()
+        .unwrap_or(if block.str().is_some() { "text" } else { "" });
     let shown = match kind {
         "text" => {
             let text = block.str().or(block.get("text").str()).unwrap_or("");
@@ -91,7 +101,9 @@ pub(super) fn any_block(
         "tool_result" => {
             let key = Text::clean(&format!("{}:{index}", frame.key));
             let call = Text::clean(block.get("tool_use_id").str_or_empty());
-            content.results.push((call, result::decode(block, key, frame.at, out)));
+            content
+                .results
+                .push((call, result::decode(block, key, frame.at, out)));
             return;
         }
         "thinking" | "reasoning" => vec![BlockKind::Thinking(out.prose(thought(block)))],
@@ -114,7 +126,9 @@ pub(super) fn any_block(
         }
         other => {
             // What is not understood is nobody's prompt.
-            content.kinds.push(unknown::block(Kind("content.type", other), block, out));
+            content
+                .kinds
+                .push(unknown::block(Kind("content.type", other), block, out));
             return;
         }
     };
@@ -124,8 +138,17 @@ pub(super) fn any_block(
 
 /// Some providers give a summary in place of the thought.
 fn thought<'j>(block: &'j Json<'_>) -> &'j str {
-    let summary = block.get("summary").items().iter().find_map(|part| part.get("text").filled());
-    block.get("thinking").filled().or(block.get("text").filled()).or(summary).unwrap_or("")
+    let summary = block
+        .get("summary")
+        .items()
+        .iter()
+        .find_map(|part| part.get("text").filled());
+    block
+        .get("thinking")
+        .filled()
+        .or(block.get("text").filled())
+        .or(summary)
+        .unwrap_or("")
 }
 
 /// What a model generated lies in a member of its own.
@@ -144,7 +167,10 @@ fn text_block(text: &str, frame: &Frame<'_>, content: &mut Content, out: &mut Ba
         return;
     }
     let (mode, text) = input_tag(text).map_or((None, text), |(mode, text)| (Some(mode), text));
-    content.mode = content.mode.take().or(mode.filter(|mode| !mode.is_empty()).map(Text::clean));
+    content.mode = content
+        .mode
+        .take()
+        .or(mode.filter(|mode| !mode.is_empty()).map(Text::clean));
     own_text(text, content, out);
 }
 
@@ -160,22 +186,36 @@ pub(super) fn own_text(text: &str, content: &mut Content, out: &mut Batch) {
 /// What Cline put into a message, by how it begins.
 pub(super) fn notice(text: &str) -> Option<&'static str> {
     let text = text.trim_start();
-    NOTICES.iter().find(|(mark, _)| text.starts_with(mark)).map(|(_, title)| *title)
+    NOTICES
+        .iter()
+        .find(|(mark, _)| text.starts_with(mark))
+        .map(|(_, title)| *title)
 }
 
 /// The core wraps what the user typed in `<user_input mode="act">`.
 fn input_tag(text: &str) -> Option<(&str, &str)> {
     let (tag, rest) = text.trim().strip_prefix("<user_input")?.split_once('>')?;
-    let mode = tag.split_once("mode=\"").and_then(|(_, rest)| rest.split_once('"'));
-    Some((mode.map_or("", |(mode, _)| mode), rest.strip_suffix("</user_input>")?))
+    let mode = tag
+        .split_once("mode=\"")
+        .and_then(|(_, rest)| rest.split_once('"'));
+    Some((
+        mode.map_or("", |(mode, _)| mode),
+        rest.strip_suffix("</user_input>")?,
+    ))
 }
 
 /// The line that stands for a compaction.
 pub(super) fn compaction(metadata: &Json<'_>) -> Break {
     let reason = metadata.get("reason").str_or_empty().replace('_', " ");
-    let removed = metadata.get("messagesRemoved").count().map(|n| format!("{n} messages removed"));
-    let facts: Vec<String> =
-        Some(reason).filter(|reason| !reason.is_empty()).into_iter().chain(removed).collect();
+    let removed = metadata
+        .get("messagesRemoved")
+        .count()
+        .map(|n| format!("{n} messages removed"));
+    let facts: Vec<String> = Some(reason)
+        .filter(|reason| !reason.is_empty())
+        .into_iter()
+        .chain(removed)
+        .collect();
     Break::Compaction {
         before: metadata
             .get("tokensBefore")
@@ -190,11 +230,17 @@ pub(super) fn compaction(metadata: &Json<'_>) -> Break {
 
 /// A block that shows text under a title.
 pub(super) fn raw(title: &str, text: &str, out: &mut Batch) -> BlockKind {
-    BlockKind::Raw(Raw { title: Text::clean(title), body: out.prose(text) })
+    BlockKind::Raw(Raw {
+        title: Text::clean(title),
+        body: out.prose(text),
+    })
 }
 
 /// A block that shows a value for which there is no better form.
 pub(super) fn raw_tree(title: &str, json: &Json<'_>, out: &mut Batch) -> BlockKind {
     let body = out.tree(&Text::default(), json.weight(), || json.to_tree());
-    BlockKind::Raw(Raw { title: Text::clean(title), body })
+    BlockKind::Raw(Raw {
+        title: Text::clean(title),
+        body,
+    })
 }

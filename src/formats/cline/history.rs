@@ -42,7 +42,10 @@ impl Open {
     fn of(calls: impl Iterator<Item = (Text, Key)>) -> Self {
         let mut open = Self::default();
         for (number, (tool, call)) in calls.enumerate() {
-            open.by_tool.entry(tool.clone()).or_default().push_back(number);
+            open.by_tool
+                .entry(tool.clone())
+                .or_default()
+                .push_back(number);
             open.by_id.entry(call.clone()).or_default().push(number);
             open.calls.insert(number, (tool, call));
         }
@@ -70,7 +73,12 @@ impl Open {
 /// Whether a message has texts as Cline and its kin wrap them.
 pub(super) fn has_marks(message: &Json<'_>) -> bool {
     message.get("content").blocks().iter().any(|block| {
-        let text = block.get("text").str().or(block.str()).unwrap_or("").trim_start();
+        let text = block
+            .get("text")
+            .str()
+            .or(block.str())
+            .unwrap_or("")
+            .trim_start();
         text.starts_with("<environment_details>")
             || text.starts_with("<task>")
             || result_title(text).is_some()
@@ -84,7 +92,10 @@ pub(super) fn result_title(text: &str) -> Option<(&str, &str)> {
         None => text.strip_prefix('[')?.split_once("] Result:")?,
     };
     let name = tool_of(title);
-    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let is_name = !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     is_name.then_some((title, rest))
 }
 
@@ -94,14 +105,22 @@ fn tool_of(title: &str) -> &str {
 
 impl TextResults {
     /// Reads an answer of the model. The calls in it are the ones that results are expected for.
-    pub(super) fn answer(&mut self, json: &Json<'_>, frame: &Frame<'_>, out: &mut Batch) -> Content {
+    pub(super) fn answer(
+        &mut self,
+        json: &Json<'_>,
+        frame: &Frame<'_>,
+        out: &mut Batch,
+    ) -> Content {
         if !self.has_blocks {
             self.give_up(out);
         }
         let mut content = Content::default();
         let mut calls = 0;
         for (index, block) in json.get("content").blocks().iter().enumerate() {
-            match block.str().or(block.get("text").str().filter(|_| block.get("type").str() == Some("text")))
+            match block.str().or(block
+                .get("text")
+                .str()
+                .filter(|_| block.get("type").str() == Some("text")))
             {
                 Some(text) => text_with_calls(text, frame, &mut calls, &mut content, out),
                 None => any_block(block, index, frame, &mut content, out),
@@ -116,7 +135,12 @@ impl TextResults {
     }
 
     /// Reads a message to the model: results, what the user said, what was added.
-    pub(super) fn prompt(&mut self, json: &Json<'_>, frame: &Frame<'_>, out: &mut Batch) -> Content {
+    pub(super) fn prompt(
+        &mut self,
+        json: &Json<'_>,
+        frame: &Frame<'_>,
+        out: &mut Batch,
+    ) -> Content {
         let mut content = Content::default();
         let mut open: Option<(&str, String)> = None;
         let mut is_resumed = false;
@@ -150,7 +174,16 @@ impl TextResults {
             } else {
                 self.result(open.take(), frame, &mut content, out);
                 if said.is_none() {
-                    any_block(block, index, &Frame { is_injected: true, ..*frame }, &mut content, out);
+                    any_block(
+                        block,
+                        index,
+                        &Frame {
+                            is_injected: true,
+                            ..*frame
+                        },
+                        &mut content,
+                        out,
+                    );
                 }
             }
             if let Some(said) = said {
@@ -167,7 +200,12 @@ impl TextResults {
     /// Nothing will answer the calls that are open.
     fn give_up(&mut self, out: &mut Batch) {
         let calls = std::mem::take(&mut self.open).calls.into_values();
-        calls.for_each(|(_, call)| out.push(Edit::State { call, state: ToolState::Lost }));
+        calls.for_each(|(_, call)| {
+            out.push(Edit::State {
+                call,
+                state: ToolState::Lost,
+            });
+        });
     }
 
     fn result(
@@ -190,14 +228,26 @@ impl TextResults {
     }
 }
 
-fn text_with_calls(text: &str, frame: &Frame<'_>, calls: &mut usize, content: &mut Content, out: &mut Batch) {
+fn text_with_calls(
+    text: &str,
+    frame: &Frame<'_>,
+    calls: &mut usize,
+    content: &mut Content,
+    out: &mut Batch,
+) {
     for part in xml::parts(text) {
         match part {
             Segment::Prose(text) => own_text(text, content, out),
             Segment::Call(name, input) => {
                 let key = textual_key(frame.key, *calls);
                 *calls += 1;
-                let asked = Asked { key, name, input: &input, state: ToolState::Pending, at: frame.at };
+                let asked = Asked {
+                    key,
+                    name,
+                    input: &input,
+                    state: ToolState::Pending,
+                    at: frame.at,
+                };
                 content.kinds.extend(call::blocks(asked, out));
             }
         }
@@ -208,7 +258,11 @@ fn text_with_calls(text: &str, frame: &Frame<'_>, calls: &mut usize, content: &m
 fn said(text: &str) -> Option<&str> {
     SAID.iter().find_map(|tag| {
         let (_, rest) = text.split_once(&format!("<{tag}>"))?;
-        Some(rest.split_once(&format!("</{tag}>")).map_or(rest, |(inner, _)| inner).trim())
+        Some(
+            rest.split_once(&format!("</{tag}>"))
+                .map_or(rest, |(inner, _)| inner)
+                .trim(),
+        )
     })
 }
 
@@ -218,12 +272,29 @@ mod tests {
 
     #[test]
     fn calls_are_taken_by_id_by_tool_and_in_order() {
-        let calls = [("read", "a"), ("run", "b"), ("read", "c"), ("run", "d"), ("run", "b"), ("ask", "e")];
-        let mut open = Open::of(calls.into_iter().map(|(tool, call)| (tool.into(), call.into())));
+        let calls = [
+            ("read", "a"),
+            ("run", "b"),
+            ("read", "c"),
+            ("run", "d"),
+            ("run", "b"),
+            ("ask", "e"),
+        ];
+        let mut open = Open::of(
+            calls
+                .into_iter()
+                .map(|(tool, call)| (tool.into(), call.into())),
+        );
         open.answer("b");
         open.answer("x");
         let mut next = |tool| open.next(tool).map(|call| call.to_string());
-        let taken = [next("run"), next("read"), next("run"), next("read"), next("read")];
+        let taken = [
+            next("run"),
+            next("read"),
+            next("run"),
+            next("read"),
+            next("read"),
+        ];
         let expected = [Some("d"), Some("a"), Some("c"), Some("e"), None];
         assert_eq!(taken, expected.map(|call| call.map(str::to_owned)));
     }

@@ -61,14 +61,22 @@ enum Evidence {
 impl Lanes {
     /// Begins a file beside the opened one. `header` is what surrounds its messages.
     pub(super) fn begin(&mut self, file: FileId, path: &Path, header: &Json<'_>) -> Name {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or("");
         let stem = name.strip_suffix(".messages.json").unwrap_or(name);
         let origin = header.get("origin");
         // Earlier versions write the lead's id into all files of a session.
-        let id = origin.get("sessionId").filled().or(header.get("sessionId").filled());
+        let id = origin
+            .get("sessionId")
+            .filled()
+            .or(header.get("sessionId").filled());
         let session = id.filter(|id| id.contains("__")).unwrap_or(stem);
-        let agent =
-            origin.get("subagent").filled().unwrap_or_else(|| stem.split("__").next().unwrap_or(stem));
+        let agent = origin
+            .get("subagent")
+            .filled()
+            .unwrap_or_else(|| stem.split("__").next().unwrap_or(stem));
         let part = header.get("agent").filled().unwrap_or("agent");
         let lane = Text::clean(stem);
         let child = Child {
@@ -104,8 +112,10 @@ impl Lanes {
     /// A call that may start an agent.
     pub(super) fn call(&mut self, block: &Json<'_>, lane: Option<&Name>, at: Option<Timestamp>) {
         let (name, input) = (block.get("name").str_or_empty(), block.get("input"));
-        let is_spawn = matches!(name, "spawn_agent" | "team_spawn_teammate" | "team_run_task")
-            || name.starts_with("agent_")
+        let is_spawn = matches!(
+            name,
+            "spawn_agent" | "team_spawn_teammate" | "team_run_task"
+        ) || name.starts_with("agent_")
             || name.starts_with("subagent_");
         let call = Text::clean(block.get("id").str_or_empty());
         if !is_spawn || call.is_empty() || self.spawns.iter().any(|spawn| spawn.call == call) {
@@ -125,7 +135,10 @@ impl Lanes {
 
     /// The result of such a call may name its agent.
     pub(super) fn result(&mut self, call: &Key, block: &Json<'_>) {
-        let Some(spawn) = self.spawns.iter_mut().find(|spawn| spawn.call == *call && spawn.agent.is_none())
+        let Some(spawn) = self
+            .spawns
+            .iter_mut()
+            .find(|spawn| spawn.call == *call && spawn.agent.is_none())
         else {
             return;
         };
@@ -138,9 +151,10 @@ impl Lanes {
     /// What a message says of the sessions that its calls started.
     pub(super) fn links(&mut self, message: &Json<'_>) {
         for link in message.get("childSessions").items() {
-            if let (Some(session), Some(call)) =
-                (link.get("sessionId").filled(), link.get("toolCallId").filled())
-            {
+            if let (Some(session), Some(call)) = (
+                link.get("sessionId").filled(),
+                link.get("toolCallId").filled(),
+            ) {
                 self.recorded.insert(session.to_owned(), Text::clean(call));
             }
         }
@@ -152,19 +166,31 @@ impl Lanes {
             let named = (label.clone(), call.clone());
             if self.emitted.get(&lane) != Some(&named) {
                 self.emitted.insert(lane.clone(), named);
-                out.meta(MetaEdit::Lane { name: lane, label: Some(label), call });
+                out.meta(MetaEdit::Lane {
+                    name: lane,
+                    label: Some(label),
+                    call,
+                });
             }
         }
     }
 
     /// All lanes with their calls; the surest evidence is used up first.
     fn tied(&self) -> Vec<(Name, Text, Option<Key>)> {
-        let mut children: Vec<&Child> =
-            self.order.iter().filter_map(|file| self.children.get(file)).collect();
+        let mut children: Vec<&Child> = self
+            .order
+            .iter()
+            .filter_map(|file| self.children.get(file))
+            .collect();
         children.sort_by_key(|child| child.at);
         let mut used: HashSet<&Key> = HashSet::new();
         let mut ties: Vec<Option<(&Key, Evidence)>> = vec![None; children.len()];
-        for evidence in [Evidence::Recorded, Evidence::Agent, Evidence::Task, Evidence::Time] {
+        for evidence in [
+            Evidence::Recorded,
+            Evidence::Agent,
+            Evidence::Task,
+            Evidence::Time,
+        ] {
             for (child, tie) in children.iter().zip(&mut ties) {
                 if tie.is_none()
                     && let Some(call) = self.call_of(child, evidence, &used)
@@ -176,25 +202,46 @@ impl Lanes {
         }
         let named = |(child, tie): (&&Child, Option<(&Key, Evidence)>)| {
             let is_guess = matches!(tie, Some((_, Evidence::Time)));
-            let label =
-                if is_guess { format!("{} (call by time)", child.label) } else { child.label.clone() };
-            (child.lane.clone(), Text::clean(&label), tie.map(|(call, _)| call.clone()))
+            let label = if is_guess {
+                format!("{} (call by time)", child.label)
+            } else {
+                child.label.clone()
+            };
+            (
+                child.lane.clone(),
+                Text::clean(&label),
+                tie.map(|(call, _)| call.clone()),
+            )
         };
         children.iter().zip(ties).map(named).collect()
     }
 
-    fn call_of<'s>(&'s self, child: &Child, evidence: Evidence, used: &HashSet<&Key>) -> Option<&'s Key> {
+    fn call_of<'s>(
+        &'s self,
+        child: &Child,
+        evidence: Evidence,
+        used: &HashSet<&Key>,
+    ) -> Option<&'s Key> {
         if evidence == Evidence::Recorded {
             // Earlier files do not write their own id whole; it ends in the name of the file.
             let own = format!("__{}", child.lane.as_str());
-            let fits = |(session, _): &(&String, &Key)| **session == child.session || session.ends_with(&own);
+            let fits = |(session, _): &(&String, &Key)| {
+                **session == child.session || session.ends_with(&own)
+            };
             return self.recorded.iter().find(fits).map(|(_, call)| call);
         }
-        let parent = self.children.values().find(|other| Some(&other.session) == child.parent.as_ref());
+        let parent = self
+            .children
+            .values()
+            .find(|other| Some(&other.session) == child.parent.as_ref());
         let parent = parent.map(|parent| &parent.lane);
         let free = || {
-            let is_free = |spawn: &&Spawn| !used.contains(&spawn.call) && spawn.lane.as_ref() == parent;
-            self.spawns.iter().filter(is_free).filter(|spawn| spawn.lane.as_ref() != Some(&child.lane))
+            let is_free =
+                |spawn: &&Spawn| !used.contains(&spawn.call) && spawn.lane.as_ref() == parent;
+            self.spawns
+                .iter()
+                .filter(is_free)
+                .filter(|spawn| spawn.lane.as_ref() != Some(&child.lane))
         };
         let found = match evidence {
             Evidence::Recorded => None,
@@ -203,12 +250,23 @@ impl Lanes {
                 own.clone().find(|spawn| spawn.runs).or_else(|| own.next())
             }
             Evidence::Task => free().find(|spawn| {
-                let task = spawn.task.as_ref().filter(|task| task.len() >= DISTINCT_TASK);
-                task.is_some_and(|task| child.task.as_ref().is_some_and(|words| words.contains(task)))
+                let task = spawn
+                    .task
+                    .as_ref()
+                    .filter(|task| task.len() >= DISTINCT_TASK);
+                task.is_some_and(|task| {
+                    child
+                        .task
+                        .as_ref()
+                        .is_some_and(|words| words.contains(task))
+                })
             }),
             // A call that names its agent or its task has had its chance.
             Evidence::Time => free().find(|spawn| {
-                let says = spawn.task.as_ref().is_some_and(|task| task.len() >= DISTINCT_TASK);
+                let says = spawn
+                    .task
+                    .as_ref()
+                    .is_some_and(|task| task.len() >= DISTINCT_TASK);
                 !says && spawn.agent.is_none() && spawn.at.is_some() && spawn.at <= child.at
             }),
         };

@@ -31,16 +31,18 @@ impl Bill {
 
     /// Says so if the manifest of a session that has ended records another sum.
     pub(super) fn check(&mut self, out: &mut Batch) {
-        let Some((recorded, origin)) =
-            self.recorded.filter(|(recorded, _)| (recorded - self.summed).abs() > SAME)
+        let Some((recorded, origin)) = self
+            .recorded
+            .filter(|(recorded, _)| (recorded - self.summed).abs() > SAME)
         else {
             return;
         };
         if !std::mem::replace(&mut self.is_checked, true) {
             out.begin_record(origin);
             let sum = self.summed;
-            let what =
-                format!("the manifest tells a cost of ${recorded:.6}, the messages sum up to ${sum:.6}");
+            let what = format!(
+                "the manifest tells a cost of ${recorded:.6}, the messages sum up to ${sum:.6}"
+            );
             out.notice(Severity::Note, &what);
         }
     }
@@ -48,8 +50,12 @@ impl Bill {
 
 /// Whether an object is the manifest of a session.
 pub(super) fn is_manifest(json: &Json<'_>) -> bool {
-    let names_messages = json.get("messages_path").str_or_empty().ends_with(".messages.json");
-    json.has("session_id") && (names_messages || (json.has("started_at") && json.has("enable_tools")))
+    let names_messages = json
+        .get("messages_path")
+        .str_or_empty()
+        .ends_with(".messages.json");
+    json.has("session_id")
+        && (names_messages || (json.has("started_at") && json.has("enable_tools")))
 }
 
 /// Emits what a manifest says of its session, and shows it.
@@ -65,21 +71,36 @@ pub(super) fn emit(json: &Json<'_>, bill: &mut Bill, out: &mut Batch) {
     };
     let edits = [
         json.get("session_id").text().map(MetaEdit::Id),
-        metadata.get("title").text().map(|title| MetaEdit::Title { rank: 2, title }),
+        metadata
+            .get("title")
+            .text()
+            .map(|title| MetaEdit::Title { rank: 2, title }),
         json.get("cwd").text().map(MetaEdit::Cwd),
         Some(MetaEdit::Live(live)),
     ];
     edits.into_iter().flatten().for_each(|edit| out.meta(edit));
-    let cost = metadata.get("totalCost").number().filter(|usd| *usd > 0.0 && has_ended);
+    let cost = metadata
+        .get("totalCost")
+        .number()
+        .filter(|usd| *usd > 0.0 && has_ended);
     bill.recorded = cost.map(|usd| (usd, out.origin()));
-    let mut entry =
-        out.new_entry(Text::clean(&format!("manifest:{}", out.origin().file.0)), Role::Harness, None);
+    let mut entry = out.new_entry(
+        Text::clean(&format!("manifest:{}", out.origin().file.0)),
+        Role::Harness,
+        None,
+    );
     entry.marks.quiet = true;
     let title = Text::clean(&format!("session {}", facts(json).join(", ")));
     let body = out.tree(&Text::default(), json.weight(), || json.to_tree());
-    entry.blocks.push(Batch::block(Piece::default(), BlockKind::Raw(Raw { title, body })));
+    entry.blocks.push(Batch::block(
+        Piece::default(),
+        BlockKind::Raw(Raw { title, body }),
+    ));
     let end = match status {
-        "failed" => Some(Break::Error(Text::clean(&format!("the session failed{}", cause(json))))),
+        "failed" => Some(Break::Error(Text::clean(&format!(
+            "the session failed{}",
+            cause(json)
+        )))),
         "cancelled" => Some(Break::Interrupted(Text::clean("the session was cancelled"))),
         _ => None,
     };
@@ -87,7 +108,9 @@ pub(super) fn emit(json: &Json<'_>, bill: &mut Bill, out: &mut Batch) {
     if let Some(end) = end {
         let key = Text::clean(&format!("manifest:{}:end", out.origin().file.0));
         let mut entry = out.new_entry(key, Role::Harness, json.get("ended_at").moment());
-        entry.blocks.push(Batch::block(Piece::default(), BlockKind::Break(end)));
+        entry
+            .blocks
+            .push(Batch::block(Piece::default(), BlockKind::Break(end)));
         out.entry(entry);
     }
 }
@@ -95,12 +118,19 @@ pub(super) fn emit(json: &Json<'_>, bill: &mut Bill, out: &mut Batch) {
 /// The file of the session's messages by its name.
 pub(super) fn messages_file<'j>(json: &'j Json<'_>) -> Option<&'j str> {
     let path = json.get("messages_path").filled()?;
-    path.rsplit(['/', '\\']).next().filter(|name| name.ends_with(".messages.json"))
+    path.rsplit(['/', '\\'])
+        .next()
+        .filter(|name| name.ends_with(".messages.json"))
 }
 
 fn facts(json: &Json<'_>) -> Vec<String> {
     let metadata = json.get("metadata");
-    let mut facts = vec![json.get("status").filled().unwrap_or("of unknown state").to_owned()];
+    let mut facts = vec![
+        json.get("status")
+            .filled()
+            .unwrap_or("of unknown state")
+            .to_owned(),
+    ];
     if let Some(code) = json.get("exit_code").int() {
         facts.push(format!("exit {code}"));
     }
@@ -113,7 +143,11 @@ fn facts(json: &Json<'_>) -> Vec<String> {
     // A fork goes on writing the path of the session that it came from.
     let id = json.get("session_id").str_or_empty();
     let paths = [json.get("messages_path"), metadata.get("messagesPath")];
-    if let Some(other) = paths.iter().filter_map(|path| path.filled()).find(|path| !path.contains(id)) {
+    if let Some(other) = paths
+        .iter()
+        .filter_map(|path| path.filled())
+        .find(|path| !path.contains(id))
+    {
         facts.push(format!("names the messages of another session, {other}"));
     }
     facts
@@ -121,7 +155,16 @@ fn facts(json: &Json<'_>) -> Vec<String> {
 
 /// Why a session failed, as far as it is recorded.
 fn cause(json: &Json<'_>) -> String {
-    let marker = json.at(&["metadata", "terminal_marker"]).filled().map(|marker| marker.replace('_', " "));
-    let code = json.get("exit_code").int().map(|code| format!("exit {code}"));
-    marker.or(code).map(|cause| format!(": {cause}")).unwrap_or_default()
+    let marker = json
+        .at(&["metadata", "terminal_marker"])
+        .filled()
+        .map(|marker| marker.replace('_', " "));
+    let code = json
+        .get("exit_code")
+        .int()
+        .map(|code| format!("exit {code}"));
+    marker
+        .or(code)
+        .map(|cause| format!(": {cause}"))
+        .unwrap_or_default()
 }

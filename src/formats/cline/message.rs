@@ -110,9 +110,16 @@ impl Messages {
         let mark = mark_of(json, kind).or_else(|| self.mode_line(&content, lane.as_ref()));
         content.kinds.splice(0..0, mark.map(BlockKind::Break));
         let metrics = json.get("metrics");
-        let usage = if frame.is_user { None } else { metrics::usage(metrics, out) };
+        let usage = if frame.is_user {
+            None
+        } else {
+            metrics::usage(metrics, out)
+        };
         let model = json.get("modelInfo");
-        let model = model.get("id").text().or_else(|| model.get("modelId").text());
+        let model = model
+            .get("id")
+            .text()
+            .or_else(|| model.get("modelId").text());
         self.note(json, &frame, &content, lane.as_ref(), out);
         let waits = is_legacy && lane.is_none();
         if lane.is_none() {
@@ -127,16 +134,36 @@ impl Messages {
             });
         }
         let usage = usage.filter(|_| !waits);
-        Ok(emit(json, &frame, Answer { model, usage }, content, lane, out))
+        Ok(emit(
+            json,
+            &frame,
+            Answer { model, usage },
+            content,
+            lane,
+            out,
+        ))
     }
 
     /// A message of somebody of whom nothing is known. The panel counts it like all others.
-    fn unknown(&mut self, role: &str, json: &Json<'_>, of: (Key, Option<Name>), out: &mut Batch) -> Fate {
+    fn unknown(
+        &mut self,
+        role: &str,
+        json: &Json<'_>,
+        of: (Key, Option<Name>),
+        out: &mut Batch,
+    ) -> Fate {
         let (key, lane) = of;
         let at = json.get("ts").moment();
         if lane.is_none() {
             let (key, is_answer, is_billed) = (key.clone(), false, true);
-            self.history.push(KnownMessage { key, is_answer, at, usage: None, model: None, is_billed });
+            self.history.push(KnownMessage {
+                key,
+                is_answer,
+                at,
+                usage: None,
+                model: None,
+                is_billed,
+            });
         }
         let mut entry = out.new_entry(key, Role::Harness, at);
         entry.lane = lane;
@@ -152,7 +179,10 @@ impl Messages {
         file: FileId,
     ) -> Result<Key, Copied> {
         let Some(id) = json.get("id").str().filter(|id| identifies(id)) else {
-            return Ok(Text::clean(&format!("#{index}@{}", lane.map_or("", |lane| lane.as_str()))));
+            return Ok(Text::clean(&format!(
+                "#{index}@{}",
+                lane.map_or("", |lane| lane.as_str())
+            )));
         };
         let key = Text::clean(id);
         let mark = (json.get("content").weight(), json.get("ts").int());
@@ -164,7 +194,10 @@ impl Messages {
             return Err(Copied);
         }
         // Only by chance of the same name.
-        Ok(Text::clean(&format!("{}:{id}", lane.map_or("", |lane| lane.as_str()))))
+        Ok(Text::clean(&format!(
+            "{}:{id}",
+            lane.map_or("", |lane| lane.as_str())
+        )))
     }
 
     /// Says when the user goes over to another mode.
@@ -186,18 +219,26 @@ impl Messages {
     ) {
         let file = out.origin().file;
         if let Some(words) = content.first_words.as_ref().filter(|_| frame.is_user) {
-            let mut texts = json.get("content").blocks().iter().filter(|block| block_type(block) == "text");
+            let mut texts = json
+                .get("content")
+                .blocks()
+                .iter()
+                .filter(|block| block_type(block) == "text");
             let first = texts.find_map(|block| block.str().or(block.get("text").filled()));
             self.lanes.first_prompt(file, first.unwrap_or(""), frame.at);
             if lane.is_none() && !std::mem::replace(&mut self.has_prompt, true) {
-                out.meta(MetaEdit::Title { rank: 0, title: words.clone() });
+                out.meta(MetaEdit::Title {
+                    rank: 0,
+                    title: words.clone(),
+                });
             }
         }
         for block in json.get("content").blocks() {
             match block.get("type").str() {
                 Some("tool_use") => self.lanes.call(block, lane, frame.at),
                 Some("tool_result") => {
-                    self.lanes.result(&Text::clean(block.get("tool_use_id").str_or_empty()), block);
+                    self.lanes
+                        .result(&Text::clean(block.get("tool_use_id").str_or_empty()), block);
                 }
                 _ => {}
             }
@@ -211,7 +252,11 @@ impl Messages {
             message.is_billed = true;
             if let Some(usage) = message.usage.clone() {
                 let (of, model) = (message.key.clone(), message.model.clone());
-                out.push(Edit::Usage { of, usage: Box::new(usage), model });
+                out.push(Edit::Usage {
+                    of,
+                    usage: Box::new(usage),
+                    model,
+                });
             }
         }
     }
@@ -226,8 +271,18 @@ fn mark_of(json: &Json<'_>, kind: &str) -> Option<Break> {
         return Some(Break::Setting(Text::clean("summary of what came before")));
     }
     let is_notice = matches!(kind, "recovery_notice" | "stop_notice");
-    let reason = || json.at(&["metadata", "reason"]).str_or_empty().replace('_', " ");
-    is_notice.then(|| Break::Error(Text::clean(&format!("{} {}", kind.replace('_', " "), reason()))))
+    let reason = || {
+        json.at(&["metadata", "reason"])
+            .str_or_empty()
+            .replace('_', " ")
+    };
+    is_notice.then(|| {
+        Break::Error(Text::clean(&format!(
+            "{} {}",
+            kind.replace('_', " "),
+            reason()
+        )))
+    })
 }
 
 /// Tools that ran at the model's provider are recorded beside the message.
@@ -247,7 +302,11 @@ fn model_tools(activities: &Json<'_>, frame: &Frame<'_>, out: &mut Batch) -> Vec
         if let Some(BlockKind::Call(call)) = blocks.last_mut()
             && (activity.has("output") || failed)
         {
-            let verdict = if failed { Verdict::Failed } else { Verdict::Done };
+            let verdict = if failed {
+                Verdict::Failed
+            } else {
+                Verdict::Done
+            };
             let text = result::text(activity.get("output"));
             let key = Text::clean(&format!("{key}:output"));
             call.state = ended(result::plain(key, verdict, out.output(&text), None));
@@ -287,8 +346,11 @@ fn emit(
     if shows {
         let mut entry = out.new_entry(frame.key.clone(), role, frame.at);
         entry.lane.clone_from(&lane);
-        entry.marks.prompt =
-            role == Role::User && content.kinds.iter().any(|kind| !matches!(kind, BlockKind::Aside(..)));
+        entry.marks.prompt = role == Role::User
+            && content
+                .kinds
+                .iter()
+                .any(|kind| !matches!(kind, BlockKind::Aside(..)));
         if role == Role::Assistant {
             entry.model = answer.model;
             entry.usage = answer.usage.map(Box::new);
@@ -301,7 +363,11 @@ fn emit(
         out.entry(entry);
     }
     if has_notices {
-        let key = if shows { Text::clean(&format!("{}:notices", frame.key)) } else { frame.key.clone() };
+        let key = if shows {
+            Text::clean(&format!("{}:notices", frame.key))
+        } else {
+            frame.key.clone()
+        };
         let mut entry = out.new_entry(key, Role::Harness, frame.at);
         entry.lane.clone_from(&lane);
         entry.marks.quiet = true;
@@ -310,7 +376,11 @@ fn emit(
     }
     let has_results = !content.results.is_empty();
     for (call, result) in content.results {
-        out.push(Edit::Result { call, result: Box::new(result), lane: lane.clone() });
+        out.push(Edit::Result {
+            call,
+            result: Box::new(result),
+            lane: lane.clone(),
+        });
     }
     match (shows || has_notices, has_results) {
         (true, _) => Fate::Shown,

@@ -25,16 +25,26 @@ pub(super) fn usage(metrics: &Json<'_>, out: &mut Batch) -> Option<Usage> {
     }
     let cache_read = count(metrics, "cacheReadTokens", out);
     let cache_write = count(metrics, "cacheWriteTokens", out);
-    let cached = cache_read.unwrap_or(0).saturating_add(cache_write.unwrap_or(0));
+    let cached = cache_read
+        .unwrap_or(0)
+        .saturating_add(cache_write.unwrap_or(0));
     let input = count(metrics, "inputTokens", out).map(|total| {
         total.checked_sub(cached).unwrap_or_else(|| {
-            let what = format!("{total} input tokens hold {cached} of the cache: the rest is taken as 0");
+            let what =
+                format!("{total} input tokens hold {cached} of the cache: the rest is taken as 0");
             out.notice(Severity::Warning, &what);
             0
         })
     });
     let output = count(metrics, "outputTokens", out);
-    Some(Usage { input, output, cache_read, cache_write, cost, ..Usage::default() })
+    Some(Usage {
+        input,
+        output,
+        cache_read,
+        cache_write,
+        cost,
+        ..Usage::default()
+    })
 }
 
 /// The usage of a request as the extension's panel records it, in a JSON text.
@@ -48,8 +58,9 @@ pub(super) fn of_request(request: &Json<'_>, scope: Scope, out: &mut Batch) -> O
         cost: cost(request),
         ..Usage::default()
     };
-    let is_recorded =
-        request.has("tokensIn") || request.has("tokensOut") || usage.cost.is_some_and(|usd| usd > 0.0);
+    let is_recorded = request.has("tokensIn")
+        || request.has("tokensOut")
+        || usage.cost.is_some_and(|usd| usd > 0.0);
     is_recorded.then_some(usage)
 }
 
@@ -83,7 +94,10 @@ mod tests {
         let (usage, notices) = read_metrics(
             r#"{"inputTokens":100,"outputTokens":7,"cacheReadTokens":60,"cacheWriteTokens":30,"cost":0.5}"#,
         );
-        assert_eq!((usage.input, usage.cache_read, usage.cache_write), (Some(10), Some(60), Some(30)));
+        assert_eq!(
+            (usage.input, usage.cache_read, usage.cache_write),
+            (Some(10), Some(60), Some(30))
+        );
         assert_eq!((usage.cost, notices), (Some(0.5), 0));
     }
 
@@ -91,13 +105,17 @@ mod tests {
     fn what_cannot_be_is_0_and_noted() {
         let (usage, notices) =
             read_metrics(r#"{"inputTokens":50,"outputTokens":-7,"cacheReadTokens":60,"cost":0}"#);
-        assert_eq!((usage.input, usage.output, usage.cost, notices), (Some(0), Some(0), Some(0.0), 2));
+        assert_eq!(
+            (usage.input, usage.output, usage.cost, notices),
+            (Some(0), Some(0), Some(0.0), 2)
+        );
     }
 
     #[test]
     fn a_sum_of_cache_tokens_is_not_split() {
-        let metrics =
-            |cached: u32| format!(r#"{{"tokens":{{"prompt":9,"completion":2,"cached":{cached}}},"cost":0}}"#);
+        let metrics = |cached: u32| {
+            format!(r#"{{"tokens":{{"prompt":9,"completion":2,"cached":{cached}}},"cost":0}}"#)
+        };
         assert_eq!(read_metrics(&metrics(5)).0.cache_read, None);
         assert_eq!(read_metrics(&metrics(0)).0.cache_read, Some(0));
     }

@@ -32,7 +32,12 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 
 /// Cline's command line finds a session by its id (`cline --help`).
-const RESUMES: &[Resume] = &[Resume { does: "continue", before: &["cline", "--id"], after: &[], back: "" }];
+const RESUMES: &[Resume] = &[Resume {
+    does: "continue",
+    before: &["cline", "--id"],
+    after: &[],
+    back: "",
+}];
 
 /// The format.
 pub(crate) struct Cline;
@@ -62,8 +67,14 @@ impl Format for Cline {
 
     fn resumes(&self, path: &Path) -> &'static [Resume] {
         // Tasks of the editor extension are opened in the editor only.
-        let is_session = path.to_str().is_some_and(|path| path.ends_with(".messages.json"));
-        if is_session && places::named(path).is_some() { RESUMES } else { &[] }
+        let is_session = path
+            .to_str()
+            .is_some_and(|path| path.ends_with(".messages.json"));
+        if is_session && places::named(path).is_some() {
+            RESUMES
+        } else {
+            &[]
+        }
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
@@ -82,15 +93,24 @@ const TASK: &str = "history_item.json";
 /// sidecar and the files of its agents; to a task's API history what the panel showed, and to both what is kept of the task.
 fn companions(path: &Path) -> Vec<Pattern> {
     let beside = |name: &str| Pattern(path.with_file_name(name));
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or("");
     match name {
         "api_conversation_history.json" => return vec![beside("ui_messages.json"), beside(TASK)],
         "ui_messages.json" => return vec![beside(TASK)],
         _ => {}
     }
-    let Some(session) = name.strip_suffix(".messages.json") else { return Vec::new() };
+    let Some(session) = name.strip_suffix(".messages.json") else {
+        return Vec::new();
+    };
     let mut patterns = vec![beside(&format!("{session}.json"))];
-    if path.parent().and_then(Path::file_name).is_some_and(|folder| folder == session) {
+    if path
+        .parent()
+        .and_then(Path::file_name)
+        .is_some_and(|folder| folder == session)
+    {
         patterns.push(beside(&format!("{session}.compaction.json")));
         patterns.push(beside("*.messages.json"));
     }
@@ -132,17 +152,25 @@ impl Decoder for ClineDecoder {
             }
             Place::Header if manifest::is_manifest(json) => {
                 manifest::emit(json, &mut self.messages.bill, out);
-                out.wanted.extend(manifest::messages_file(json).map(Text::clean));
+                out.wanted
+                    .extend(manifest::messages_file(json).map(Text::clean));
                 Fate::Shown
             }
             Place::Header if json.items().is_empty() && !json.is_object() => {
                 Fate::Passed("the brackets of an array")
             }
             _ if panel::is_message(json) => self.panel.decode(json, out),
-            _ if json.get("role").filled().is_some() => self.message(json, out).unwrap_or(Fate::Merged),
+            _ if json.get("role").filled().is_some() => {
+                self.message(json, out).unwrap_or(Fate::Merged)
+            }
             _ => {
                 let entry = out.new_entry(out.origin_key(), Role::Harness, None);
-                unknown::record(Kind("type", json.get("type").str_or_empty()), json, entry, out)
+                unknown::record(
+                    Kind("type", json.get("type").str_or_empty()),
+                    json,
+                    entry,
+                    out,
+                )
             }
         }
     }
@@ -157,11 +185,16 @@ impl Decoder for ClineDecoder {
 impl ClineDecoder {
     /// What the opened file says of its session.
     fn opened(json: &Json<'_>, out: &mut Batch) {
-        let id = json.get("sessionId").text().or_else(|| json.get("conversation_id").text());
+        let id = json
+            .get("sessionId")
+            .text()
+            .or_else(|| json.get("conversation_id").text());
         let edits = [
             id.map(MetaEdit::Id),
             json.get("agent").text().map(MetaEdit::Agent),
-            json.at(&["origin", "version"]).text().map(MetaEdit::Version),
+            json.at(&["origin", "version"])
+                .text()
+                .map(MetaEdit::Version),
         ];
         edits.into_iter().flatten().for_each(|edit| out.meta(edit));
     }
@@ -175,7 +208,9 @@ impl ClineDecoder {
         }
         let mut shown = Vec::new();
         if let Some(count) = json.get("source_message_count").count() {
-            let what = format!("a shortened copy for the model, made from {count} messages of the session");
+            let what = format!(
+                "a shortened copy for the model, made from {count} messages of the session"
+            );
             shown.push(BlockKind::Break(Break::Setting(Text::clean(&what))));
         }
         if let Some(prompt) = json.get("system_prompt").filled() {
@@ -184,10 +219,17 @@ impl ClineDecoder {
         if shown.is_empty() {
             return Fate::Merged;
         }
-        let mut entry = out.new_entry(Text::clean(&format!("system:{}", file.0)), Role::System, None);
+        let mut entry = out.new_entry(
+            Text::clean(&format!("system:{}", file.0)),
+            Role::System,
+            None,
+        );
         entry.lane = self.messages.lanes.of(file);
         entry.marks.quiet = true;
-        entry.blocks = shown.into_iter().map(|kind| Batch::block(Piece::default(), kind)).collect();
+        entry.blocks = shown
+            .into_iter()
+            .map(|kind| Batch::block(Piece::default(), kind))
+            .collect();
         out.entry(entry);
         Fate::Shown
     }
@@ -211,12 +253,17 @@ impl ClineDecoder {
             copied += usize::from(self.message(message, out).is_none());
         }
         if copied > 0 {
-            let mut entry = out.new_entry(Text::clean(&format!("copied:{}", file.0)), Role::Harness, None);
+            let mut entry = out.new_entry(
+                Text::clean(&format!("copied:{}", file.0)),
+                Role::Harness,
+                None,
+            );
             entry.lane = self.messages.lanes.of(file);
             let what = format!("holds {copied} messages of the session that it was forked from");
-            entry
-                .blocks
-                .push(Batch::block(Piece::default(), BlockKind::Break(Break::Resumed(Text::clean(&what)))));
+            entry.blocks.push(Batch::block(
+                Piece::default(),
+                BlockKind::Break(Break::Resumed(Text::clean(&what))),
+            ));
             out.entry(entry);
         }
         Fate::Shown
@@ -231,11 +278,18 @@ impl ClineDecoder {
 /// The model's shortened context beside the complete messages: no message of it counts.
 fn sidecar(json: &Json<'_>, out: &mut Batch) -> Fate {
     let file: FileId = out.origin().file;
-    let mut entry = out.new_entry(Text::clean(&format!("sidecar:{}", file.0)), Role::Harness, None);
+    let mut entry = out.new_entry(
+        Text::clean(&format!("sidecar:{}", file.0)),
+        Role::Harness,
+        None,
+    );
     entry.marks.quiet = true;
     let count = json.get("source_message_count").count().unwrap_or(0);
     let title = format!("compaction sidecar: the context that {count} messages were shortened to");
-    entry.blocks.push(Batch::block(Piece::default(), content::raw_tree(&title, json, out)));
+    entry.blocks.push(Batch::block(
+        Piece::default(),
+        content::raw_tree(&title, json, out),
+    ));
     out.entry(entry);
     Fate::Shown
 }

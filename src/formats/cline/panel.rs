@@ -60,7 +60,10 @@ pub(super) fn is_message(json: &Json<'_>) -> bool {
 
 /// What kind of message it is.
 pub(super) fn kind_of<'j>(json: &'j Json<'_>) -> &'j str {
-    json.get("say").filled().or(json.get("ask").filled()).unwrap_or("")
+    json.get("say")
+        .filled()
+        .or(json.get("ask").filled())
+        .unwrap_or("")
 }
 
 impl Panel {
@@ -70,7 +73,13 @@ impl Panel {
         let text = json.get("text").str_or_empty();
         let payload = json::read(text).unwrap_or(Json::Null);
         let (key, is_known) = self.key(json, kind);
-        let said = Said { kind, text, payload: &payload, json, key: &key };
+        let said = Said {
+            kind,
+            text,
+            payload: &payload,
+            json,
+            key: &key,
+        };
         if let Some(fate) = self.goes_on(&said, out) {
             self.answered(out);
             return fate;
@@ -80,15 +89,25 @@ impl Panel {
         if !is_unknown {
             self.answered(out);
             if let Some(call) = self.partial.take().filter(|_| !is_known) {
-                out.push(Edit::State { call, state: ToolState::Lost });
+                out.push(Edit::State {
+                    call,
+                    state: ToolState::Lost,
+                });
             }
         }
         let is_task = !self.has_task && matches!(kind, "text" | "task");
         self.has_task |= !is_unknown;
         if is_task {
-            out.meta(MetaEdit::Title { rank: 0, title: Text::stub(text, 120) });
+            out.meta(MetaEdit::Title {
+                rank: 0,
+                title: Text::stub(text, 120),
+            });
         }
-        let role = if is_task { Role::User } else { block::role_of(kind) };
+        let role = if is_task {
+            Role::User
+        } else {
+            block::role_of(kind)
+        };
         let mut entry = out.new_entry(key.clone(), role, json.get("ts").moment());
         entry.marks.prompt = role == Role::User;
         entry.marks.quiet = block::is_quiet(kind);
@@ -96,23 +115,40 @@ impl Panel {
         entry.marks.open = json.get("partial").is_true() && role == Role::Assistant;
         entry.model = json.at(&["modelInfo", "modelId"]).text();
         let condensing = json.get("contextCondense");
-        let usage = request::usage(kind, &payload, out).or_else(|| request::of_condensing(condensing));
+        let usage =
+            request::usage(kind, &payload, out).or_else(|| request::of_condensing(condensing));
         entry.usage = usage.map(Box::new);
-        let mut shown = self.compaction(json).into_iter().map(BlockKind::Break).collect::<Vec<_>>();
+        let mut shown = self
+            .compaction(json)
+            .into_iter()
+            .map(BlockKind::Break)
+            .collect::<Vec<_>>();
         shown.extend(blocks);
         if kind == "api_req_started" {
-            shown.extend(self.results(request::results(payload.get("request").str_or_empty()), &entry, out));
+            shown.extend(self.results(
+                request::results(payload.get("request").str_or_empty()),
+                &entry,
+                out,
+            ));
         }
         shown.extend(attachments(json, out));
         let piece = Piece::default();
-        entry.blocks = shown.into_iter().map(|kind| Batch::block(piece, kind)).collect();
+        entry.blocks = shown
+            .into_iter()
+            .map(|kind| Batch::block(piece, kind))
+            .collect();
         entry.mark_by_asides();
         // What runs without being asked for is said.
         let asks = json.get("type").str() == Some("ask") && !entry.marks.open;
-        let about = entry.calls().find(|call| asks && call.state.is_open()).map(|call| call.headline.clone());
+        let about = entry
+            .calls()
+            .find(|call| asks && call.state.is_open())
+            .map(|call| call.headline.clone());
         if let Some(about) = about {
             let what = Break::Waiting(Text::clean(&format!("permission: {about}")));
-            entry.blocks.push(Batch::block(PERMISSION, BlockKind::Break(what)));
+            entry
+                .blocks
+                .push(Batch::block(PERMISSION, BlockKind::Break(what)));
             self.asking = Some(key);
         }
         if kind == "task_progress" {
@@ -126,7 +162,10 @@ impl Panel {
     /// Whatever follows a question that is known: it was answered.
     fn answered(&mut self, out: &mut Batch) {
         if let Some(of) = self.asking.take() {
-            out.push(Edit::RetirePiece { of, piece: PERMISSION });
+            out.push(Edit::RetirePiece {
+                of,
+                piece: PERMISSION,
+            });
         }
     }
 
@@ -137,12 +176,25 @@ impl Panel {
         let (times, is_partial) = self.seen.entry(name.clone()).or_default();
         let is_known = std::mem::replace(is_partial, json.get("partial").is_true());
         *times += u32::from(!is_known);
-        (Text::clean(&if *times == 1 { name } else { format!("{name}#{times}") }), is_known)
+        (
+            Text::clean(&if *times == 1 {
+                name
+            } else {
+                format!("{name}#{times}")
+            }),
+            is_known,
+        )
     }
 
     /// Messages that go on with an earlier one: what became of them, if they do.
     fn goes_on(&mut self, said: &Said<'_>, out: &mut Batch) -> Option<Fate> {
-        let Said { kind, text, payload, json, key } = *said;
+        let Said {
+            kind,
+            text,
+            payload,
+            json,
+            key,
+        } = *said;
         let is_blank = text.trim().is_empty();
         match kind {
             "completion_result" if is_blank => {
@@ -154,7 +206,10 @@ impl Panel {
             "command_output" if is_blank && json.get("ask").str().is_some() => {
                 let (call, has_output) = self.running.as_ref()?;
                 if !has_output {
-                    out.push(Edit::State { call: call.clone(), state: ToolState::Running });
+                    out.push(Edit::State {
+                        call: call.clone(),
+                        state: ToolState::Running,
+                    });
                 }
             }
             "command_output" | "mcp_server_response" | "browser_action_result" => {
@@ -177,7 +232,11 @@ impl Panel {
                 let request = self.request.as_ref()?;
                 let usage = metrics::of_request(payload, Scope::Request, out)?;
                 let (of, model) = (request.key.clone(), request.model.clone());
-                out.push(Edit::Usage { of, usage: Box::new(usage), model });
+                out.push(Edit::Usage {
+                    of,
+                    usage: Box::new(usage),
+                    model,
+                });
             }
             "checkpoint_created" | "checkpoint_saved" => {
                 let request = self.request.as_ref()?;
@@ -198,7 +257,10 @@ impl Panel {
         let (body, images) = block::output(said, out);
         if std::mem::replace(has_output, true) {
             let mut entry = out.new_entry(call.clone(), Role::Assistant, None);
-            let shown = BlockKind::Raw(Raw { title: Text::clean("further output"), body });
+            let shown = BlockKind::Raw(Raw {
+                title: Text::clean("further output"),
+                body,
+            });
             entry.blocks.push(Batch::block(Piece::of(said.key), shown));
             out.entry(entry);
             return Some(Fate::Merged);
@@ -210,16 +272,27 @@ impl Panel {
         for (open, has_result) in &mut self.open {
             *has_result |= *open == call;
         }
-        out.push(Edit::Result { call, result: Box::new(result), lane: None });
+        out.push(Edit::Result {
+            call,
+            result: Box::new(result),
+            lane: None,
+        });
         Some(Fate::Merged)
     }
 
     /// Gives the results in a request to the tools that ran before it, in order. Of those that nothing
     /// waits for, the request says.
-    fn results(&mut self, results: Vec<(&str, String)>, request: &Entry, out: &mut Batch) -> Vec<BlockKind> {
+    fn results(
+        &mut self,
+        results: Vec<(&str, String)>,
+        request: &Entry,
+        out: &mut Batch,
+    ) -> Vec<BlockKind> {
         let mut open = std::mem::take(&mut self.open);
         // By their order alone results are told apart only if there is one for each call.
-        if results.iter().any(|(title, _)| request::is_unnamed(title)) && results.len() != open.len() {
+        if results.iter().any(|(title, _)| request::is_unnamed(title))
+            && results.len() != open.len()
+        {
             open.clear();
         }
         let mut open = open.into_iter();
@@ -237,7 +310,11 @@ impl Panel {
                 verdict => verdict,
             };
             let result = result::plain(key, verdict, body, request.at);
-            out.push(Edit::Result { call, result: Box::new(result), lane: None });
+            out.push(Edit::Result {
+                call,
+                result: Box::new(result),
+                lane: None,
+            });
         }
         rest
     }
@@ -245,7 +322,9 @@ impl Panel {
     /// The extension leaves a range of messages out of its requests when the context is full.
     fn compaction(&mut self, json: &Json<'_>) -> Option<Break> {
         let range = json.get("conversationHistoryDeletedRange");
-        let [from, to] = range.items() else { return None };
+        let [from, to] = range.items() else {
+            return None;
+        };
         let words = format!("messages {} to {} left out", from.count()?, to.count()?);
         let is_news = self.deleted.as_ref() != Some(&words);
         let compaction = Break::compaction(&words);
@@ -260,9 +339,15 @@ impl Panel {
             _ => None,
         });
         // Later parts are added to the entry as it is, without emitting its blocks and usage again.
-        let head = || Entry { blocks: Vec::new(), usage: None, ..entry.clone() };
+        let head = || Entry {
+            blocks: Vec::new(),
+            usage: None,
+            ..entry.clone()
+        };
         match kind {
-            "api_req_started" => (self.request, self.failure, self.running) = (Some(head()), None, None),
+            "api_req_started" => {
+                (self.request, self.failure, self.running) = (Some(head()), None, None);
+            }
             "completion_result" => self.completion = Some(head()),
             "error_retry" | "api_req_failed" => {
                 let line = entry.blocks.iter().find_map(|block| match &block.kind {
@@ -277,7 +362,10 @@ impl Panel {
         if entry.marks.open {
             self.partial = Some(call);
         } else {
-            if matches!(kind, "command" | "use_mcp_server" | "browser_action" | "browser_action_launch") {
+            if matches!(
+                kind,
+                "command" | "use_mcp_server" | "browser_action" | "browser_action_launch"
+            ) {
                 self.running = Some((call.clone(), false));
             }
             self.open.push((call, false));
@@ -298,8 +386,9 @@ fn add_piece(entry: &Entry, piece: Piece, shown: BlockKind, out: &mut Batch) {
 
 fn attachments(json: &Json<'_>, out: &mut Batch) -> Vec<BlockKind> {
     let images = json.get("images").items().iter().filter_map(Json::str);
-    let mut shown: Vec<BlockKind> =
-        images.map(|data| BlockKind::Image(inline::image(data, Text::default(), true, out))).collect();
+    let mut shown: Vec<BlockKind> = images
+        .map(|data| BlockKind::Image(inline::image(data, Text::default(), true, out)))
+        .collect();
     let files = json.get("files").items().iter().filter_map(Json::str);
     shown.extend(files.map(|file| raw(&format!("file {file}"), "", out)));
     shown

@@ -16,21 +16,30 @@ pub fn named(path: &Path) -> Option<Named<'_>> {
     if let Some(id) = name.strip_suffix(".messages.json") {
         return Some(Named::id(id)).filter(|_| id == folder || !is_session_id(folder));
     }
-    let is_manifest = name.strip_suffix(".json").is_some_and(|id| id == folder || is_session_id(id));
+    let is_manifest = name
+        .strip_suffix(".json")
+        .is_some_and(|id| id == folder || is_session_id(id));
     Named::stem(path).filter(|_| !is_manifest && !name.ends_with(".compaction.json"))
 }
 
 /// Ids are milliseconds, an underscore and a few letters.
 fn is_session_id(word: &str) -> bool {
-    word.split_once('_').is_some_and(|(ms, _)| ms.len() > 10 && ms.bytes().all(|byte| byte.is_ascii_digit()))
+    word.split_once('_')
+        .is_some_and(|(ms, _)| ms.len() > 10 && ms.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The manifest of a session; the screen's messages of a task, which know more than its history.
 pub(crate) fn beside(path: &Path) -> Beside {
     let name = file_name(path);
-    let manifest = name.strip_suffix(".messages.json").map(|id| path.with_file_name(format!("{id}.json")));
+    let manifest = name
+        .strip_suffix(".messages.json")
+        .map(|id| path.with_file_name(format!("{id}.json")));
     let instead = (name == HISTORY).then(|| path.with_file_name(SCREEN));
-    Beside { manifest, instead, ..Beside::default() }
+    Beside {
+        manifest,
+        instead,
+        ..Beside::default()
+    }
 }
 
 #[cfg(test)]
@@ -46,8 +55,14 @@ mod tests {
         assert_eq!(id(lead), Some("1784094124598_rruoq"));
         assert_eq!(id("/s/1784094124598_rruoq/scout.messages.json"), None);
         assert_eq!(id("/s/1784094124598_rruoq/1784094124598_rruoq.json"), None);
-        assert_eq!(id("/s/1784094124598_rruoq/1784094124598_rruoq.compaction.json"), None);
+        assert_eq!(
+            id("/s/1784094124598_rruoq/1784094124598_rruoq.compaction.json"),
+            None
+        );
         assert_eq!(id("/elsewhere/copy.messages.json"), Some("copy"));
-        assert_eq!(id("/tasks/1740000000000/ui_messages.json"), Some("1740000000000"));
+        assert_eq!(
+            id("/tasks/1740000000000/ui_messages.json"),
+            Some("1740000000000")
+        );
     }
 }

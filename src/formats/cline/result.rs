@@ -14,14 +14,24 @@ use crate::model::tool::{ToolResult, Verdict};
 const BEGIN: usize = 200;
 
 /// Decodes a `tool_result` block. `key` names the result.
-pub(super) fn decode(block: &Json<'_>, key: Key, at: Option<Timestamp>, out: &mut Batch) -> ToolResult {
+pub(super) fn decode(
+    block: &Json<'_>,
+    key: Key,
+    at: Option<Timestamp>,
+    out: &mut Batch,
+) -> ToolResult {
     let content = block.get("content");
-    let parsed = content.str().filter(|text| text.trim_start().starts_with(['{', '[']));
+    let parsed = content
+        .str()
+        .filter(|text| text.trim_start().starts_with(['{', '[']));
     let parsed = parsed.and_then(|text| json::parse(text).ok());
     let is_known = |value: &&Json<'_>| is_answers(value) || value.has("finishReason");
     let content = parsed.as_ref().filter(is_known).unwrap_or(content);
     let failed = block.get("is_error").is_true() || content.blocks().iter().any(is_failure);
-    let images = content.items().iter().filter(|item| item.get("type").str() == Some("image"));
+    let images = content
+        .items()
+        .iter()
+        .filter(|item| item.get("type").str() == Some("image"));
     let text = text(content);
     let verdict = match verdict(prefix(text.trim_start(), BEGIN)) {
         Verdict::Done if failed => Verdict::Failed,
@@ -33,11 +43,20 @@ pub(super) fn decode(block: &Json<'_>, key: Key, at: Option<Timestamp>, out: &mu
     let is_judged = block.has("is_error") || is_answers(content);
     let mut result = plain(key, verdict, body, at);
     result.body.flags.unjudged = !is_judged;
-    ToolResult { images, facts: facts(content), ..result }
+    ToolResult {
+        images,
+        facts: facts(content),
+        ..result
+    }
 }
 
 /// A result that is nothing but a text: it has no exit code.
-pub(super) fn plain(key: Key, verdict: Verdict, mut body: Body, at: Option<Timestamp>) -> ToolResult {
+pub(super) fn plain(
+    key: Key,
+    verdict: Verdict,
+    mut body: Body,
+    at: Option<Timestamp>,
+) -> ToolResult {
     body.flags.unjudged = true;
     let (images, facts) = (Vec::new(), Text::default());
     ToolResult {
@@ -56,8 +75,15 @@ pub(super) fn plain(key: Key, verdict: Verdict, mut body: Body, at: Option<Times
 
 /// Describes an image block; its data is not kept.
 pub(super) fn image(block: &Json<'_>, out: &Batch) -> Image {
-    let source = if block.get("source").is_object() { block.get("source") } else { block };
-    let mime = source.get("mediaType").filled().or(source.get("media_type").filled());
+    let source = if block.get("source").is_object() {
+        block.get("source")
+    } else {
+        block
+    };
+    let mime = source
+        .get("mediaType")
+        .filled()
+        .or(source.get("media_type").filled());
     Image {
         mime: Text::clean(mime.unwrap_or("")),
         bytes: source.get("data").str().map(decoded_size),
@@ -84,12 +110,20 @@ pub(super) fn text(content: &Json<'_>) -> String {
         Json::Null => String::new(),
         value if is_answers(value) => {
             let answers = value.blocks();
-            answers.iter().map(|answer| answer_text(answer, answers.len() > 1)).collect::<Vec<_>>().join("\n")
+            answers
+                .iter()
+                .map(|answer| answer_text(answer, answers.len() > 1))
+                .collect::<Vec<_>>()
+                .join("\n")
         }
         Json::Array(items) => {
-            let parts = items.iter().filter(|item| item.get("type").str() != Some("image"));
+            let parts = items
+                .iter()
+                .filter(|item| item.get("type").str() != Some("image"));
             let text = |item: &Json<'_>| {
-                item.str().or(item.get("text").str()).map_or_else(|| item.to_source(), str::to_owned)
+                item.str()
+                    .or(item.get("text").str())
+                    .map_or_else(|| item.to_source(), str::to_owned)
             };
             parts.map(text).collect::<Vec<_>>().join("\n")
         }
@@ -117,8 +151,15 @@ fn answer_text(answer: &Json<'_>, with_query: bool) -> String {
 }
 
 fn facts(content: &Json<'_>) -> Text {
-    if let Some(iterations) = content.get("iterations").count().filter(|_| content.has("finishReason")) {
-        let end = content.get("finishReason").filled().filter(|end| *end != "completed");
+    if let Some(iterations) = content
+        .get("iterations")
+        .count()
+        .filter(|_| content.has("finishReason"))
+    {
+        let end = content
+            .get("finishReason")
+            .filled()
+            .filter(|end| *end != "completed");
         let steps = count(iterations, "step");
         return Text::clean(&end.map_or(steps.clone(), |end| format!("{end}, {steps}")));
     }
@@ -155,9 +196,17 @@ pub(super) fn verdict(text: &str) -> Verdict {
 /// The call that a text is the only answer to: a message may use one tool, and after one that the user
 /// refused no other is run.
 pub(super) fn not_run(text: &str) -> Option<&str> {
-    const REASONS: [&str; 3] =
-        ["] was not executed because", "] was interrupted and not executed", "] due to user rejecting"];
-    let rest = text.strip_prefix("Tool [").or_else(|| text.strip_prefix("Skipping tool ["))?;
+    const REASONS: [&str; 3] = [
+        "] was not executed because",
+        "] was interrupted and not executed",
+        "] due to user rejecting",
+    ];
+    let rest = text
+        .strip_prefix("Tool [")
+        .or_else(|| text.strip_prefix("Skipping tool ["))?;
     let line = rest.lines().next()?;
-    REASONS.iter().find_map(|reason| line.split_once(reason)).map(|(title, _)| title)
+    REASONS
+        .iter()
+        .find_map(|reason| line.split_once(reason))
+        .map(|(title, _)| title)
 }

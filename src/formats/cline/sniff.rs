@@ -9,7 +9,11 @@ use crate::model::record::Shape;
 
 /// Whether the probed file is Cline's, and why.
 pub(super) fn sniff(probe: &Probe<'_>) -> Verdict {
-    if let Some(verdict) = probe.header.filter(|header| header.is_object()).and_then(of_object) {
+    if let Some(verdict) = probe
+        .header
+        .filter(|header| header.is_object())
+        .and_then(of_object)
+    {
         return verdict;
     }
     if probe.lines.iter().any(is_hook) && !probe.is_document {
@@ -25,46 +29,69 @@ fn yes(confidence: Confidence, reason: &str) -> Verdict {
 }
 
 fn of_object(header: &Json<'_>) -> Option<Verdict> {
-    let is_ours = matches!(header.get("agent").str(), Some("lead" | "subagent" | "teammate"));
+    let is_ours = matches!(
+        header.get("agent").str(),
+        Some("lead" | "subagent" | "teammate")
+    );
     let has_version = header.get("version").number().is_some();
     let has_messages = header.has("messages");
     if has_messages && has_version && is_ours {
         let reason = "version, messages and the agent's part (lead, subagent, teammate)";
         return Some(match unknown_version(header) {
             None => yes(Confidence::Certain, reason),
-            Some(version) => {
-                yes(Confidence::Likely, &format!("{reason}, but version {version}; only version 1 is known"))
-            }
+            Some(version) => yes(
+                Confidence::Likely,
+                &format!("{reason}, but version {version}; only version 1 is known"),
+            ),
         });
     }
     if has_messages && header.has("source_message_count") {
-        return Some(yes(Confidence::Certain, "a compaction sidecar (source_message_count)"));
+        return Some(yes(
+            Confidence::Certain,
+            "a compaction sidecar (source_message_count)",
+        ));
     }
     if has_messages && has_version && header.has("sessionId") && !header.has("projectHash") {
         return Some(yes(Confidence::Likely, "version, sessionId and messages"));
     }
-    is_manifest(header).then(|| yes(Confidence::Certain, "the manifest of a session (messages_path)"))
+    is_manifest(header).then(|| {
+        yes(
+            Confidence::Certain,
+            "the manifest of a session (messages_path)",
+        )
+    })
 }
 
 /// The version that a messages file names, unless it is the known one.
 pub(super) fn unknown_version(header: &Json<'_>) -> Option<String> {
     let version = header.get("version");
     let is_known = version.int() == Some(1) || !header.has("messages");
-    version.number().filter(|_| !is_known).map(|_| version.to_source())
+    version
+        .number()
+        .filter(|_| !is_known)
+        .map(|_| version.to_source())
 }
 
 /// Hooks log their events beside the session.
 fn is_hook(line: &Json<'_>) -> bool {
-    line.has("hookName") && (line.has("taskId") || line.has("sessionContext") || line.has("agent_id"))
+    line.has("hookName")
+        && (line.has("taskId") || line.has("sessionContext") || line.has("agent_id"))
 }
 
 fn of_array(probe: &Probe<'_>) -> Verdict {
-    let mut elements = probe.elements.iter().filter(|element| element.is_object()).peekable();
+    let mut elements = probe
+        .elements
+        .iter()
+        .filter(|element| element.is_object())
+        .peekable();
     if elements.peek().is_none() {
         return Verdict::no("neither version, messages and agent, nor an array of messages");
     }
     if nearly_all(elements.clone(), panel::is_message) {
-        return yes(Confidence::Certain, "an array of ask and say messages (ui_messages.json)");
+        return yes(
+            Confidence::Certain,
+            "an array of ask and say messages (ui_messages.json)",
+        );
     }
     let is_history = |element: &Json<'_>| {
         element.has("role") && element.has("content") && !element.has("type") && !element.has("id")
@@ -73,7 +100,11 @@ fn of_array(probe: &Probe<'_>) -> Verdict {
     if !is_array || !nearly_all(elements.clone(), is_history) {
         return Verdict::no("messages without Cline's marks");
     }
-    let name = probe.path.file_name().and_then(|name| name.to_str()).unwrap_or("");
+    let name = probe
+        .path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or("");
     if name.ends_with("api_conversation_history.json") {
         let reason = "an array of role and content, named api_conversation_history.json";
         return yes(Confidence::Certain, reason);

@@ -30,7 +30,9 @@ pub(super) fn emit(messages: &[Json<'_>], history: &mut [KnownMessage], out: &mu
     let mut number = 0;
     for message in messages {
         let kind = panel::kind_of(message);
-        let (count, is_unread) = kinds.entry(kind).or_insert_with(|| (0, block::is_unread(kind, message)));
+        let (count, is_unread) = kinds
+            .entry(kind)
+            .or_insert_with(|| (0, block::is_unread(kind, message)));
         *count += 1;
         if *is_unread && block::is_apart(kind, message, out) {
             let key = Text::clean(&format!("panel:{}:{kind}:{count}", out.origin().file.0));
@@ -41,14 +43,23 @@ pub(super) fn emit(messages: &[Json<'_>], history: &mut [KnownMessage], out: &mu
         let is_request = kind == "api_req_started";
         number += usize::from(is_request);
         let payload = json::read(message.get("text").str_or_empty()).unwrap_or(Json::Null);
-        let Some(usage) = request::usage(kind, &payload, out).filter(|usage| !usage.is_zero()) else {
+        let Some(usage) = request::usage(kind, &payload, out).filter(|usage| !usage.is_zero())
+        else {
             continue;
         };
         let next = requests.get(number).copied().flatten();
-        let place = answer(message, next, history).filter(|place| is_request && taken.insert(*place));
+        let place =
+            answer(message, next, history).filter(|place| is_request && taken.insert(*place));
         let answer = place.and_then(|place| history.get_mut(place));
-        let own = || Text::clean(&format!("panel:{}:{kind}", message.get("ts").int().unwrap_or(0)));
-        let of = answer.as_ref().map_or_else(own, |answer| answer.key.clone());
+        let own = || {
+            Text::clean(&format!(
+                "panel:{}:{kind}",
+                message.get("ts").int().unwrap_or(0)
+            ))
+        };
+        let of = answer
+            .as_ref()
+            .map_or_else(own, |answer| answer.key.clone());
         let model = message.at(&["modelInfo", "modelId"]).text();
         let usage = match answer {
             Some(answer) => {
@@ -57,13 +68,24 @@ pub(super) fn emit(messages: &[Json<'_>], history: &mut [KnownMessage], out: &mu
             }
             None => usage,
         };
-        out.push(Edit::Usage { of, usage: Box::new(usage), model });
+        out.push(Edit::Usage {
+            of,
+            usage: Box::new(usage),
+            model,
+        });
     }
     let key = Text::clean(&format!("panel:{}", out.origin().file.0));
     let mut entry = out.new_entry(key, Role::Harness, None);
     entry.marks.quiet = true;
-    let counts: Vec<String> = kinds.iter().map(|(kind, (count, _))| format!("{count} {kind}")).collect();
-    let shown = raw("what the panel showed, with the usage of the requests", &counts.join(", "), out);
+    let counts: Vec<String> = kinds
+        .iter()
+        .map(|(kind, (count, _))| format!("{count} {kind}"))
+        .collect();
+    let shown = raw(
+        "what the panel showed, with the usage of the requests",
+        &counts.join(", "),
+        out,
+    );
     entry.blocks.push(Batch::block(Piece::default(), shown));
     out.entry(entry);
     Fate::Shown
@@ -87,11 +109,16 @@ fn completed(panel: Usage, answer: Option<&Usage>) -> Usage {
 fn answer(request: &Json<'_>, next: Option<Timestamp>, history: &[KnownMessage]) -> Option<usize> {
     if let Some(index) = request.get("conversationHistoryIndex").int() {
         let place = usize::try_from(index.saturating_add(2)).ok()?;
-        return history.get(place).filter(|message| message.is_answer).map(|_| place);
+        return history
+            .get(place)
+            .filter(|message| message.is_answer)
+            .map(|_| place);
     }
     let asked = request.get("ts").moment()?;
     history.iter().position(|message| {
         let is_after = message.at.is_some_and(|at| at >= asked);
-        is_after && message.is_answer && next.is_none_or(|next| message.at.is_some_and(|at| at < next))
+        is_after
+            && message.is_answer
+            && next.is_none_or(|next| message.at.is_some_and(|at| at < next))
     })
 }

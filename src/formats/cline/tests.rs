@@ -12,10 +12,12 @@ use crate::model::text::Text;
 use crate::model::tool::ToolState;
 use crate::model::transcript::Transcript;
 
-static LEAD: &str =
-    include_str!("../../../tests/fixtures/cline/1790000000000_abcde/1790000000000_abcde.messages.json");
-static TEAM: &str =
-    include_str!("../../../tests/fixtures/cline/1790000100000_teams/1790000100000_teams.messages.json");
+static LEAD: &str = include_str!(
+    "../../../tests/fixtures/cline/1790000000000_abcde/1790000000000_abcde.messages.json"
+);
+static TEAM: &str = include_str!(
+    "../../../tests/fixtures/cline/1790000100000_teams/1790000100000_teams.messages.json"
+);
 static SURVEYOR: &str = include_str!(
     "../../../tests/fixtures/cline/1790000100000_teams/agent_1790000105000_k3j2h1.messages.json"
 );
@@ -26,23 +28,29 @@ static TESTER: &str =
     include_str!("../../../tests/fixtures/cline/1790000100000_teams/tester__Ab3dEf.messages.json");
 static TEAM_MANIFEST: &str =
     include_str!("../../../tests/fixtures/cline/1790000100000_teams/1790000100000_teams.json");
-static SIDECAR: &str =
-    include_str!("../../../tests/fixtures/cline/1790000100000_teams/1790000100000_teams.compaction.json");
-static FORK: &str =
-    include_str!("../../../tests/fixtures/cline/1790000200000_forkd/1790000200000_forkd.messages.json");
+static SIDECAR: &str = include_str!(
+    "../../../tests/fixtures/cline/1790000100000_teams/1790000100000_teams.compaction.json"
+);
+static FORK: &str = include_str!(
+    "../../../tests/fixtures/cline/1790000200000_forkd/1790000200000_forkd.messages.json"
+);
 static FORK_SINGER: &str =
     include_str!("../../../tests/fixtures/cline/1790000200000_forkd/singer__Zz9yXw.messages.json");
 static FORK_MANIFEST: &str =
     include_str!("../../../tests/fixtures/cline/1790000200000_forkd/1790000200000_forkd.json");
-static TASK: &str = include_str!("../../../tests/fixtures/cline/task/api_conversation_history.json");
+static TASK: &str =
+    include_str!("../../../tests/fixtures/cline/task/api_conversation_history.json");
 static TASK_PANEL: &str = include_str!("../../../tests/fixtures/cline/task/ui_messages.json");
-static SCOUT: &str = include_str!("../../../tests/fixtures/cline/1790000000000_abcde/scout.messages.json");
+static SCOUT: &str =
+    include_str!("../../../tests/fixtures/cline/1790000000000_abcde/scout.messages.json");
 static MANIFEST: &str =
     include_str!("../../../tests/fixtures/cline/1790000000000_abcde/1790000000000_abcde.json");
 static COMPACTED: &str = include_str!("../../../tests/fixtures/cline/compacted.messages.json");
-static RESUMED: &str = include_str!("../../../tests/fixtures/cline/resumed/api_conversation_history.json");
+static RESUMED: &str =
+    include_str!("../../../tests/fixtures/cline/resumed/api_conversation_history.json");
 static RESUMED_PANEL: &str = include_str!("../../../tests/fixtures/cline/resumed/ui_messages.json");
-static HISTORY: &str = include_str!("../../../tests/fixtures/cline/legacy/api_conversation_history.json");
+static HISTORY: &str =
+    include_str!("../../../tests/fixtures/cline/legacy/api_conversation_history.json");
 static PANEL: &str = include_str!("../../../tests/fixtures/cline/legacy/ui_messages.json");
 
 fn read(document: &str, companions: &[(&str, &str)]) -> Transcript {
@@ -51,22 +59,54 @@ fn read(document: &str, companions: &[(&str, &str)]) -> Transcript {
     let json = parse(document).unwrap();
     let mut records = Vec::new();
     let elements = if let Json::Object(members) = &json {
-        let header = members.iter().filter(|(name, _)| name != "messages").cloned();
+        let header = members
+            .iter()
+            .filter(|(name, _)| name != "messages")
+            .cloned();
         let empty = ("messages".into(), Json::Array(Vec::new()));
-        records.push((Json::Object(header.chain([empty]).collect()).to_source(), Place::Header));
+        records.push((
+            Json::Object(header.chain([empty]).collect()).to_source(),
+            Place::Header,
+        ));
         json.get("messages").items()
     } else {
         json.items()
     };
-    records.extend(elements.iter().map(|element| (element.to_source(), Place::Element)));
+    records.extend(
+        elements
+            .iter()
+            .map(|element| (element.to_source(), Place::Element)),
+    );
     for (at, (record, place)) in (0..).zip(&records) {
-        let origin = Origin { at, ..Origin::default() };
-        feed(&mut *decoder, Record { origin, bytes: record.as_bytes() }, *place, &mut out);
+        let origin = Origin {
+            at,
+            ..Origin::default()
+        };
+        feed(
+            &mut *decoder,
+            Record {
+                origin,
+                bytes: record.as_bytes(),
+            },
+            *place,
+            &mut out,
+        );
     }
     for (file, (name, companion)) in (1..).zip(companions) {
-        let origin = Origin { file: FileId(file), ..Origin::default() };
+        let origin = Origin {
+            file: FileId(file),
+            ..Origin::default()
+        };
         let place = Place::File(Path::new(name));
-        feed(&mut *decoder, Record { origin, bytes: companion.as_bytes() }, place, &mut out);
+        feed(
+            &mut *decoder,
+            Record {
+                origin,
+                bytes: companion.as_bytes(),
+            },
+            place,
+            &mut out,
+        );
     }
     decoder.finish(&mut out);
     let mut transcript = Transcript::new();
@@ -88,8 +128,13 @@ fn first_text(entry: &Entry) -> Option<String> {
 
 fn states(transcript: &Transcript) -> Vec<&'static str> {
     let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
-    let word =
-        |kind: &BlockKind| if let BlockKind::Call(call) = kind { Some(call.state.word()) } else { None };
+    let word = |kind: &BlockKind| {
+        if let BlockKind::Call(call) = kind {
+            Some(call.state.word())
+        } else {
+            None
+        }
+    };
     blocks.filter_map(|block| word(&block.kind)).collect()
 }
 
@@ -97,7 +142,10 @@ fn states(transcript: &Transcript) -> Vec<&'static str> {
 fn messages_keep_what_was_said_apart_from_what_was_added() {
     let transcript = read(LEAD, &[]);
     let first = entry(&transcript, "msg_a1");
-    assert_eq!(first_text(first).as_deref(), Some("why does the third gear squeak?"));
+    assert_eq!(
+        first_text(first).as_deref(),
+        Some("why does the third gear squeak?")
+    );
     assert!(first.role == Role::User && first.marks.prompt && first.blocks.len() == 2);
     let added = entry(&transcript, "msg_a1:notices");
     assert!(added.role == Role::Harness && added.marks.quiet);
@@ -109,7 +157,9 @@ fn messages_keep_what_was_said_apart_from_what_was_added() {
     assert_eq!(transcript.find("msg_a3"), None, "results are no entries");
     let summary = entry(&transcript, "msg_a8");
     assert_eq!(summary.role, Role::Harness);
-    let BlockKind::Break(Break::Compaction { before, .. }) = summary.blocks[0].kind else { panic!() };
+    let BlockKind::Break(Break::Compaction { before, .. }) = summary.blocks[0].kind else {
+        panic!()
+    };
     assert_eq!(before, Some(2630));
     assert_eq!(transcript.turns().len(), 2);
     let system = transcript.entries().next().unwrap();
@@ -121,20 +171,41 @@ fn results_find_their_calls_and_their_failures() {
     let transcript = read(LEAD, &[]);
     assert_eq!(states(&transcript), ["failed", "done", "done"]);
     let answer = entry(&transcript, "msg_a4");
-    let BlockKind::Call(call) = &answer.blocks[0].kind else { panic!() };
+    let BlockKind::Call(call) = &answer.blocks[0].kind else {
+        panic!()
+    };
     let output = call.state.result().unwrap().body.text().unwrap();
-    assert!(output.starts_with("Edited /home/ada/gears/third.txt\n"), "{output}");
+    assert!(
+        output.starts_with("Edited /home/ada/gears/third.txt\n"),
+        "{output}"
+    );
     let usage = answer.usage.as_ref().unwrap();
-    assert_eq!((usage.input, usage.cache_read, usage.cache_write), (Some(400), Some(1500), Some(400)));
+    assert_eq!(
+        (usage.input, usage.cache_read, usage.cache_write),
+        (Some(400), Some(1500), Some(400))
+    );
 }
 
 #[test]
 fn sub_agents_are_lanes_and_the_manifest_describes_the_session() {
-    let transcript = read(LEAD, &[("scout.messages.json", SCOUT), ("1790000000000_abcde.json", MANIFEST)]);
+    let transcript = read(
+        LEAD,
+        &[
+            ("scout.messages.json", SCOUT),
+            ("1790000000000_abcde.json", MANIFEST),
+        ],
+    );
     let lane = &transcript.lanes()[0];
-    assert_eq!((lane.name.as_str(), lane.label.as_str()), ("scout", "subagent scout"));
+    assert_eq!(
+        (lane.name.as_str(), lane.label.as_str()),
+        ("scout", "subagent scout")
+    );
     assert_eq!(lane.entries.len(), 3);
-    assert_eq!(transcript.turns().len(), 2, "prompts of a sub-agent open no turn");
+    assert_eq!(
+        transcript.turns().len(),
+        2,
+        "prompts of a sub-agent open no turn"
+    );
     let meta = transcript.meta();
     assert_eq!(meta.title().unwrap().as_str(), "Oil the third gear");
     assert_eq!(meta.live, Some(false));
@@ -149,54 +220,130 @@ fn agents_are_tied_to_their_calls_and_a_guess_says_so() {
     for order in [[surveyor, singer, tester], [tester, singer, surveyor]] {
         let transcript = read(TEAM, &order);
         let tie = |lane: &str| {
-            let lane = transcript.lanes().iter().find(|known| known.name.starts_with(lane)).unwrap();
-            (lane.call.as_deref().unwrap_or_default().to_owned(), lane.label.contains("by time"))
+            let lane = transcript
+                .lanes()
+                .iter()
+                .find(|known| known.name.starts_with(lane))
+                .unwrap();
+            (
+                lane.call.as_deref().unwrap_or_default().to_owned(),
+                lane.label.contains("by time"),
+            )
         };
-        assert_eq!(tie("agent_1790000105000"), ("toolu_t1".to_owned(), false), "by its task");
-        assert_eq!(tie("agent_1790000106000"), ("toolu_t2".to_owned(), true), "by time");
-        assert_eq!(tie("tester"), ("toolu_t4".to_owned(), false), "by the agent's name");
+        assert_eq!(
+            tie("agent_1790000105000"),
+            ("toolu_t1".to_owned(), false),
+            "by its task"
+        );
+        assert_eq!(
+            tie("agent_1790000106000"),
+            ("toolu_t2".to_owned(), true),
+            "by time"
+        );
+        assert_eq!(
+            tie("tester"),
+            ("toolu_t4".to_owned(), false),
+            "by the agent's name"
+        );
     }
 }
 
 #[test]
 fn what_the_lead_and_its_agents_spent_is_summed_once() {
-    let transcript = read(TEAM, &[("agent_a.messages.json", SURVEYOR), ("m.json", TEAM_MANIFEST)]);
-    assert_eq!(transcript.totals().sum().recorded_nanos, 53_000_000, "aggregates are not added");
-    assert_eq!(transcript.notices().len(), 0, "the manifest records the same cost of the lead");
+    let transcript = read(
+        TEAM,
+        &[
+            ("agent_a.messages.json", SURVEYOR),
+            ("m.json", TEAM_MANIFEST),
+        ],
+    );
+    assert_eq!(
+        transcript.totals().sum().recorded_nanos,
+        53_000_000,
+        "aggregates are not added"
+    );
+    assert_eq!(
+        transcript.notices().len(),
+        0,
+        "the manifest records the same cost of the lead"
+    );
     assert_eq!(transcript.meta().live, Some(false));
     let end = transcript.entries().last().unwrap();
-    assert!(matches!(&end.blocks[0].kind, BlockKind::Break(Break::Error(_))), "the session failed");
+    assert!(
+        matches!(&end.blocks[0].kind, BlockKind::Break(Break::Error(_))),
+        "the session failed"
+    );
     let manifest = TEAM_MANIFEST.replace("\"totalCost\": 0.05", "\"totalCost\": 0.07");
     let transcript = read(TEAM, &[("m.json", manifest.as_str())]);
-    assert!(transcript.notices()[0].what.contains("$0.070000"), "{:?}", transcript.notices());
+    assert!(
+        transcript.notices()[0].what.contains("$0.070000"),
+        "{:?}",
+        transcript.notices()
+    );
 }
 
 #[test]
 fn a_sidecar_adds_no_messages() {
-    let [alone, beside] = [read(TEAM, &[]), read(TEAM, &[("x.compaction.json", SIDECAR)])];
+    let [alone, beside] = [
+        read(TEAM, &[]),
+        read(TEAM, &[("x.compaction.json", SIDECAR)]),
+    ];
     assert_eq!(beside.entries().count(), alone.entries().count() + 1);
     assert_eq!(beside.totals(), alone.totals());
     let opened = read(SIDECAR, &[]);
     let first = opened.entries().next().unwrap();
-    let BlockKind::Break(Break::Setting(what)) = &first.blocks[0].kind else { panic!() };
+    let BlockKind::Break(Break::Setting(what)) = &first.blocks[0].kind else {
+        panic!()
+    };
     assert!(what.contains("shortened copy"));
 }
 
 #[test]
 fn copied_history_counts_once_and_a_mere_namesake_stays() {
-    let companions = [("singer__Zz9yXw.messages.json", FORK_SINGER), ("m.json", FORK_MANIFEST)];
+    let companions = [
+        ("singer__Zz9yXw.messages.json", FORK_SINGER),
+        ("m.json", FORK_MANIFEST),
+    ];
     let transcript = read(FORK, &companions);
-    assert_eq!(transcript.entries().filter(|entry| &*entry.key == "msg_t1").count(), 1);
-    assert!(entry(&transcript, "msg_t1").lane.is_none(), "the lead wrote it first");
+    assert_eq!(
+        transcript
+            .entries()
+            .filter(|entry| &*entry.key == "msg_t1")
+            .count(),
+        1
+    );
+    assert!(
+        entry(&transcript, "msg_t1").lane.is_none(),
+        "the lead wrote it first"
+    );
     let namesake = entry(&transcript, "singer__Zz9yXw:msg_f1");
-    assert_eq!(first_text(namesake).as_deref(), Some("a message of the same name"));
-    assert_eq!(transcript.lanes()[0].call.as_deref(), Some("toolu_t2"), "childSessions names the call");
+    assert_eq!(
+        first_text(namesake).as_deref(),
+        Some("a message of the same name")
+    );
+    assert_eq!(
+        transcript.lanes()[0].call.as_deref(),
+        Some("toolu_t2"),
+        "childSessions names the call"
+    );
     assert_eq!(transcript.lanes()[0].entries.len(), 3);
-    let notices: Vec<_> = transcript.notices().iter().map(|notice| notice.what.to_string()).collect();
-    assert_eq!(notices, ["100 input tokens hold 200 of the cache: the rest is taken as 0"]);
+    let notices: Vec<_> = transcript
+        .notices()
+        .iter()
+        .map(|notice| notice.what.to_string())
+        .collect();
+    assert_eq!(
+        notices,
+        ["100 input tokens hold 200 of the cache: the rest is taken as 0"]
+    );
     let manifest = transcript.entries().last().unwrap();
-    let BlockKind::Raw(raw) = &manifest.blocks[0].kind else { panic!() };
-    assert!(raw.title.contains("forked from 1790000100000_teams") && raw.title.contains("another session"));
+    let BlockKind::Raw(raw) = &manifest.blocks[0].kind else {
+        panic!()
+    };
+    assert!(
+        raw.title.contains("forked from 1790000100000_teams")
+            && raw.title.contains("another session")
+    );
 }
 
 #[test]
@@ -210,16 +357,25 @@ fn calls_in_text_find_the_results_under_their_titles() {
 
 #[test]
 fn the_panel_beside_a_history_only_adds_what_was_spent() {
-    let [history, panel, both] =
-        [read(TASK, &[]), read(TASK_PANEL, &[]), read(TASK, &[("ui_messages.json", TASK_PANEL)])];
+    let [history, panel, both] = [
+        read(TASK, &[]),
+        read(TASK_PANEL, &[]),
+        read(TASK, &[("ui_messages.json", TASK_PANEL)]),
+    ];
     assert_eq!(history.totals().sum().priced, 0);
     let spent = |transcript: &Transcript| transcript.totals().sum().recorded_nanos;
     assert_eq!((spent(&both), spent(&panel)), (10_500_000, 10_500_000));
     assert_eq!(both.entries().count(), history.entries().count() + 1);
     let priced = both.entries().filter(|entry| entry.usage.is_some());
-    assert_eq!(priced.count(), 3, "each answer has the usage of its request");
+    assert_eq!(
+        priced.count(),
+        3,
+        "each answer has the usage of its request"
+    );
     // What only has words is a row in both; nobody knows the other one.
-    let words = |say: &str| format!(r#",{{"ts":1769064454999,"type":"say","say":"{say}","text":"Words."}}]"#);
+    let words = |say: &str| {
+        format!(r#",{{"ts":1769064454999,"type":"say","say":"{say}","text":"Words."}}]"#)
+    };
     for say in ["info", "kind_of_next_week"] {
         let panel = TASK_PANEL.trim_end().trim_end_matches(']').to_owned() + &words(say);
         let more = read(TASK, &[("ui_messages.json", &panel)]);
@@ -237,25 +393,56 @@ fn messages_of_the_panel_go_on_with_earlier_ones() {
     let tally = transcript.tally();
     assert_eq!((tally.records(), tally.passed, tally.merged), (28, 0, 9));
     assert!(tally.unknown.is_empty());
-    assert_eq!(states(&transcript), ["done", "done", "failed", "done", "lost", "done", "failed"]);
+    assert_eq!(
+        states(&transcript),
+        ["done", "done", "failed", "done", "lost", "done", "failed"]
+    );
     let failures: Vec<_> = transcript
         .entries()
         .filter(|entry| entry.key.ends_with("error_retry"))
         .flat_map(|entry| &entry.blocks)
-        .map(|block| if let BlockKind::Break(line) = &block.kind { line.words() } else { panic!() })
+        .map(|block| {
+            if let BlockKind::Break(line) = &block.kind {
+                line.words()
+            } else {
+                panic!()
+            }
+        })
         .collect();
     assert_eq!(
         failures.iter().map(Text::as_str).collect::<Vec<_>>(),
-        ["request failed, try 1 of 3, tried again", "request gave up, try 3 of 3"]
+        [
+            "request failed, try 1 of 3, tried again",
+            "request gave up, try 3 of 3"
+        ]
     );
     let times = |key: &str| {
         let shown = entry(&transcript, &format!("17900003{key}"));
-        (shown.at.map(|at| at.0 % 100_000), shown.ended.map(|ended| ended.0 % 100_000))
+        (
+            shown.at.map(|at| at.0 % 100_000),
+            shown.ended.map(|ended| ended.0 % 100_000),
+        )
     };
-    assert_eq!(times("03200:error_retry"), (Some(3200), Some(3300)), "it waited before it tried again");
-    assert_eq!(times("03400:error_retry"), (Some(3400), None), "each failure has its own time");
-    assert_eq!(times("03500:api_req_failed"), (Some(3500), None), "somebody made it try again");
-    assert_eq!(times("12000:completion_result"), (Some(12_000), Some(12_100)), "an answer ends the task");
+    assert_eq!(
+        times("03200:error_retry"),
+        (Some(3200), Some(3300)),
+        "it waited before it tried again"
+    );
+    assert_eq!(
+        times("03400:error_retry"),
+        (Some(3400), None),
+        "each failure has its own time"
+    );
+    assert_eq!(
+        times("03500:api_req_failed"),
+        (Some(3500), None),
+        "somebody made it try again"
+    );
+    assert_eq!(
+        times("12000:completion_result"),
+        (Some(12_000), Some(12_100)),
+        "an answer ends the task"
+    );
     let compactions = transcript
         .entries()
         .flat_map(|entry| &entry.blocks)
@@ -277,7 +464,10 @@ fn only_the_lead_of_a_session_has_sub_agents_beside_it() {
 fn results_in_plain_text_go_to_the_calls_in_order() {
     let transcript = read(HISTORY, &[]);
     assert_eq!(states(&transcript), ["done", "done"]);
-    let users: Vec<&Entry> = transcript.entries().filter(|entry| entry.role == Role::User).collect();
+    let users: Vec<&Entry> = transcript
+        .entries()
+        .filter(|entry| entry.role == Role::User)
+        .collect();
     let said: Vec<_> = users.iter().filter_map(|entry| first_text(entry)).collect();
     assert_eq!(said, ["list the gears", "and the second?"]);
 }
@@ -285,23 +475,52 @@ fn results_in_plain_text_go_to_the_calls_in_order() {
 #[test]
 fn the_panel_shows_requests_tools_and_commands() {
     let transcript = read(PANEL, &[]);
-    assert_eq!(states(&transcript), ["pending", "done", "done"], "no request brought the first result");
-    let usage: Vec<_> = transcript.entries().filter_map(|entry| entry.usage.as_deref()).collect();
-    assert_eq!(usage.iter().filter_map(|usage| usage.input).sum::<u64>(), 910);
-    let users = transcript.entries().filter(|entry| entry.role == Role::User).count();
+    assert_eq!(
+        states(&transcript),
+        ["pending", "done", "done"],
+        "no request brought the first result"
+    );
+    let usage: Vec<_> = transcript
+        .entries()
+        .filter_map(|entry| entry.usage.as_deref())
+        .collect();
+    assert_eq!(
+        usage.iter().filter_map(|usage| usage.input).sum::<u64>(),
+        910
+    );
+    let users = transcript
+        .entries()
+        .filter(|entry| entry.role == Role::User)
+        .count();
     assert_eq!((users, transcript.turns().len()), (2, 2));
     let tally = transcript.tally();
-    assert_eq!((tally.records(), tally.passed, tally.merged, tally.faulty), (17, 0, 4, 0));
+    assert_eq!(
+        (tally.records(), tally.passed, tally.merged, tally.faulty),
+        (17, 0, 4, 0)
+    );
 }
 
 #[test]
 fn the_panel_says_what_an_answer_cost_and_how_its_cache_was_used() {
-    let [alone, both] =
-        [read(RESUMED, &[]), read(RESUMED, &[("ui_messages.json", RESUMED_PANEL)])].map(|transcript| {
-            let sum = transcript.totals().sum();
-            (sum.requests, sum.input.total, sum.cache_read.known(), sum.cache_write.known(), sum.priced)
-        });
-    assert_eq!(alone, (4, 942, Some(0), Some(0), 0), "a sum of cached tokens is not split");
+    let [alone, both] = [
+        read(RESUMED, &[]),
+        read(RESUMED, &[("ui_messages.json", RESUMED_PANEL)]),
+    ]
+    .map(|transcript| {
+        let sum = transcript.totals().sum();
+        (
+            sum.requests,
+            sum.input.total,
+            sum.cache_read.known(),
+            sum.cache_write.known(),
+            sum.priced,
+        )
+    });
+    assert_eq!(
+        alone,
+        (4, 942, Some(0), Some(0), 0),
+        "a sum of cached tokens is not split"
+    );
     assert_eq!(both, (4, 942, Some(10_200), Some(5_300), 4));
 }
 
@@ -312,26 +531,46 @@ fn a_cost_of_0_counts_beside_other_costs_only() {
         let usage = entry(transcript, key).usage.as_deref().unwrap();
         usage.cost
     };
-    assert_eq!(cost(&both, "#1@"), Some(0.0), "the first cost after it says that it was free");
+    assert_eq!(
+        cost(&both, "#1@"),
+        Some(0.0),
+        "the first cost after it says that it was free"
+    );
     let panel = read(RESUMED_PANEL, &[]);
     assert_eq!(panel.totals().sum().priced, 4);
     let request = "1790000500100:api_req_started";
     assert_eq!(cost(&panel, request), Some(0.0));
     let prices = ["0.0195", "0.0031", "0.0025"];
-    let unknown = prices.iter().fold(RESUMED_PANEL.to_owned(), |panel, price| panel.replace(price, "0"));
-    assert_eq!(cost(&read(&unknown, &[]), request), None, "nobody knows a price");
+    let unknown = prices
+        .iter()
+        .fold(RESUMED_PANEL.to_owned(), |panel, price| {
+            panel.replace(price, "0")
+        });
+    assert_eq!(
+        cost(&read(&unknown, &[]), request),
+        None,
+        "nobody knows a price"
+    );
 }
 
 #[test]
 fn what_was_not_run_is_refused_and_what_a_resumption_follows_is_lost() {
     let transcript = read(RESUMED, &[]);
-    assert_eq!(states(&transcript), ["done", "refused", "lost", "refused", "refused"]);
+    assert_eq!(
+        states(&transcript),
+        ["done", "refused", "lost", "refused", "refused"]
+    );
     // With results that name their calls the provider misses one: only the agent's word makes it lost.
     let named = r#"{"type":"tool_result","tool_use_id":"toolu_r1","content":"half way down"}"#;
     let text = r#"{"type":"text","text":"[read_file for 'left.txt'] Result:\nhalf way down"}"#;
     let skipped = "Tool [read_file] was not executed because a tool has";
-    let history = RESUMED.replace(text, named).replace(skipped, "Somebody else has");
-    assert_eq!(states(&read(&history, &[])), ["done", "pending", "lost", "refused", "refused"]);
+    let history = RESUMED
+        .replace(text, named)
+        .replace(skipped, "Somebody else has");
+    assert_eq!(
+        states(&read(&history, &[])),
+        ["done", "pending", "lost", "refused", "refused"]
+    );
 }
 
 #[test]
@@ -339,7 +578,10 @@ fn the_summary_of_a_compaction_is_no_prompt() {
     let transcript = read(COMPACTED, &[]);
     let summary = entry(&transcript, "msg_k3");
     assert!(summary.role == Role::Harness && !summary.marks.prompt);
-    let BlockKind::Break(Break::Compaction { before, partial, .. }) = summary.blocks[0].kind else {
+    let BlockKind::Break(Break::Compaction {
+        before, partial, ..
+    }) = summary.blocks[0].kind
+    else {
         panic!()
     };
     assert_eq!((before, partial), (Some(150_000), false));
@@ -364,7 +606,10 @@ fn another_version_of_the_file_is_noted() {
         };
         Cline.sniff(&probe).confidence
     };
-    assert_eq!((confidence(COMPACTED), confidence(&newer)), (Confidence::Certain, Confidence::Likely));
+    assert_eq!(
+        (confidence(COMPACTED), confidence(&newer)),
+        (Confidence::Certain, Confidence::Likely)
+    );
 }
 
 #[test]
@@ -373,12 +618,25 @@ fn a_task_of_roo_code_has_thoughts_refusals_and_a_folder() {
         {"role":"assistant","content":[{"type":"reasoning","text":"hm","summary":[]},
             {"type":"tool_use","id":"t","name":"execute_command","input":{"command":"false"}}],"ts":2},
         {"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"The user denied this operation."}],"ts":3}]"#;
-    let transcript =
-        read(history, &[("/t/history_item.json", r#"{"id":"x","task":"fix","workspace":"/w/p"}"#)]);
+    let transcript = read(
+        history,
+        &[(
+            "/t/history_item.json",
+            r#"{"id":"x","task":"fix","workspace":"/w/p"}"#,
+        )],
+    );
     let calls: Vec<_> = transcript.entries().flat_map(Entry::calls).collect();
-    assert!(matches!(calls[..], [call] if matches!(call.state, ToolState::Refused(_))), "{calls:?}");
+    assert!(
+        matches!(calls[..], [call] if matches!(call.state, ToolState::Refused(_))),
+        "{calls:?}"
+    );
     let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
-    assert_eq!(blocks.filter(|block| matches!(block.kind, BlockKind::Thinking(_))).count(), 1);
+    assert_eq!(
+        blocks
+            .filter(|block| matches!(block.kind, BlockKind::Thinking(_)))
+            .count(),
+        1
+    );
     assert_eq!(transcript.meta().cwd.as_deref(), Some("/w/p"));
 }
 
@@ -396,16 +654,26 @@ fn a_panel_alone_tells_what_was_denied() {
             request(text),
         ]);
         let transcript = read(&messages.to_string(), &[]);
-        transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect::<Vec<_>>()
+        transcript
+            .entries()
+            .flat_map(Entry::calls)
+            .map(|call| call.state.word())
+            .collect::<Vec<_>>()
     };
     let denied = r#"{"status":"denied","message":"The user denied this operation."}"#;
-    assert_eq!(states(&format!("[Tool]\n{denied}\n\n[Tool (Error)]\nno such file")), ["refused", "failed"]);
+    assert_eq!(
+        states(&format!("[Tool]\n{denied}\n\n[Tool (Error)]\nno such file")),
+        ["refused", "failed"]
+    );
     let named = format!(
         "[execute_command for 'rm a'] Result:\n\n{denied}\n\n[execute_command for 'rm b'] Result:\n\nok"
     );
     assert_eq!(states(&named), ["refused", "done"]);
     let pending = states(&format!("[Tool]\n{denied}"));
-    assert!(!pending.contains(&"refused"), "one result of two: {pending:?}");
+    assert!(
+        !pending.contains(&"refused"),
+        "one result of two: {pending:?}"
+    );
 }
 
 #[test]
@@ -418,7 +686,10 @@ fn a_message_that_was_still_being_written_is_not_shown_twice() {
     let task = r#"{"ts":1,"type":"say","say":"text","text":"fix"}"#;
     let transcript = read(&format!("[{task},{},{}]", tool(true), tool(false)), &[]);
     let calls: Vec<_> = transcript.entries().flat_map(Entry::calls).collect();
-    assert!(matches!(calls[..], [call] if call.state != ToolState::Lost), "{calls:?}");
+    assert!(
+        matches!(calls[..], [call] if call.state != ToolState::Lost),
+        "{calls:?}"
+    );
 }
 
 #[test]
@@ -427,7 +698,10 @@ fn what_condensing_cost_counts() {
         {"ts":2,"type":"say","say":"api_req_started","text":"{\"tokensIn\":100,\"tokensOut\":20,\"cost\":0.01}"},
         {"ts":3,"type":"say","say":"condense_context","contextCondense":{"cost":0.005,"prevContextTokens":1000,"newContextTokens":100,"summary":"S"}}]"#;
     let transcript = read(panel, &[]);
-    let costs: Vec<f64> = transcript.entries().filter_map(|entry| entry.usage.as_ref()?.cost).collect();
+    let costs: Vec<f64> = transcript
+        .entries()
+        .filter_map(|entry| entry.usage.as_ref()?.cost)
+        .collect();
     assert_eq!(costs, [0.01, 0.005]);
     assert_eq!(transcript.totals().sum().requests, 1);
 }
@@ -441,17 +715,37 @@ fn what_nobody_knows_answers_no_question_and_asks_for_nothing() {
         );
         let transcript = read(&panel, &[]);
         let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
-        let waiting =
-            blocks.filter(|block| matches!(block.kind, BlockKind::Break(Break::Waiting(_)))).count();
-        (transcript.entries().filter(|entry| entry.marks.prompt).count(), waiting)
+        let waiting = blocks
+            .filter(|block| matches!(block.kind, BlockKind::Break(Break::Waiting(_))))
+            .count();
+        (
+            transcript
+                .entries()
+                .filter(|entry| entry.marks.prompt)
+                .count(),
+            waiting,
+        )
     };
     assert_eq!(waits(""), (1, 1));
-    assert_eq!(waits(r#",{"ts":3,"type":"say","say":"hologram","text":"hm"}"#), (1, 1));
-    assert_eq!(waits(r#",{"ts":3,"type":"say","say":"command_output","text":"gone"}"#), (1, 0));
-    let role = r#"[{"role":"user","content":"<task>\nfix\n</task>"},{"role":"umpire","content":"out"}]"#;
+    assert_eq!(
+        waits(r#",{"ts":3,"type":"say","say":"hologram","text":"hm"}"#),
+        (1, 1)
+    );
+    assert_eq!(
+        waits(r#",{"ts":3,"type":"say","say":"command_output","text":"gone"}"#),
+        (1, 0)
+    );
+    let role =
+        r#"[{"role":"user","content":"<task>\nfix\n</task>"},{"role":"umpire","content":"out"}]"#;
     let transcript = read(role, &[]);
     assert_eq!(transcript.turns().len(), 1);
-    assert!(transcript.tally().unknown.keys().any(|kind| kind.as_str() == "role/umpire"));
+    assert!(
+        transcript
+            .tally()
+            .unknown
+            .keys()
+            .any(|kind| kind.as_str() == "role/umpire")
+    );
 }
 
 #[test]
@@ -462,7 +756,10 @@ fn kinds_of_the_panel_that_nobody_knows_are_told_beside_a_history() {
     let panel = TASK_PANEL.replacen('[', &format!("[{sung}{sung}"), 1);
     let transcript = read(TASK, &[("ui_messages.json", &panel)]);
     let unknown = &transcript.tally().unknown;
-    let counts: Vec<_> = unknown.iter().map(|(kind, unknown)| (kind.as_str(), unknown.count())).collect();
+    let counts: Vec<_> = unknown
+        .iter()
+        .map(|(kind, unknown)| (kind.as_str(), unknown.count()))
+        .collect();
     assert_eq!(counts, [("say/sang_along", 2), ("say/sang_along_again", 2)]);
     assert!(before.tally().unknown.is_empty());
     assert_eq!(transcript.order().len(), before.order().len() + 4);

@@ -40,7 +40,11 @@ pub(super) fn parts(text: &str) -> Vec<Segment<'_>> {
     while let Some((start, name)) = opening(rest, at) {
         let inner = start + name.len() + 2;
         let tail = rest.get(inner..).unwrap_or("");
-        let closed = if unclosed.contains(&name) { None } else { tail.split_once(&format!("</{name}>")) };
+        let closed = if unclosed.contains(&name) {
+            None
+        } else {
+            tail.split_once(&format!("</{name}>"))
+        };
         let Some((content, after)) = closed else {
             unclosed.push(name);
             at = inner;
@@ -80,7 +84,10 @@ fn opening(text: &str, from: usize) -> Option<(usize, &str)> {
 /// The name of the tag that a text begins with.
 fn tag(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('<')?;
-    let end = inner.bytes().take(LONGEST + 1).position(|byte| byte == b'>')?;
+    let end = inner
+        .bytes()
+        .take(LONGEST + 1)
+        .position(|byte| byte == b'>')?;
     let name = inner.get(..end)?;
     let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     (!name.is_empty() && name.bytes().all(is_name)).then_some(name)
@@ -94,18 +101,28 @@ fn parameters(text: &str, depth: usize) -> Json<'_> {
         let tail = rest.get(name.len() + 2..).unwrap_or("");
         // A file's content may hold its own closing tag.
         let close = format!("</{name}>");
-        let end = if name == "content" { tail.rfind(&close) } else { tail.find(&close) };
+        let end = if name == "content" {
+            tail.rfind(&close)
+        } else {
+            tail.find(&close)
+        };
         let Some((content, after)) =
             end.and_then(|end| Some((tail.get(..end)?, tail.get(end + close.len()..)?)))
         else {
             break;
         };
-        let is_nested = NESTED.contains(&name) && depth < DEEPEST && tag(content.trim_start()).is_some();
-        let value =
-            if is_nested { parameters(content, depth + 1) } else { Json::Str(unframed(content).into()) };
+        let is_nested =
+            NESTED.contains(&name) && depth < DEEPEST && tag(content.trim_start()).is_some();
+        let value = if is_nested {
+            parameters(content, depth + 1)
+        } else {
+            Json::Str(unframed(content).into())
+        };
         match members.iter_mut().find(|(known, _)| known == name) {
             Some((_, Json::Array(items))) => items.push(value),
-            Some((_, known)) => *known = Json::Array(vec![std::mem::replace(known, Json::Null), value]),
+            Some((_, known)) => {
+                *known = Json::Array(vec![std::mem::replace(known, Json::Null), value]);
+            }
             None => members.push((name.into(), value)),
         }
         rest = after.trim_start();
@@ -118,7 +135,9 @@ fn parameters(text: &str, depth: usize) -> Json<'_> {
 
 /// Roo Code wraps all parameters in `<args>`, the files of a call in `<file>`.
 fn lifted(input: Json<'_>) -> Json<'_> {
-    let Json::Object(members) = &input else { return input };
+    let Json::Object(members) = &input else {
+        return input;
+    };
     match members.as_slice() {
         [(name, inner)] if name == "args" && inner.is_object() => inner.clone(),
         [(name, Json::Array(files))] if name == "file" => {
@@ -150,30 +169,45 @@ mod tests {
     #[test]
     fn calls_stand_between_prose() {
         let text = "I look.\n\n<read_file>\n<path>a.rs</path>\n</read_file>\nThen <b>more</b>.";
-        assert_eq!(segments(text), ["I look.", r#"read_file {"path":"a.rs"}"#, "Then <b>more</b>."]);
+        assert_eq!(
+            segments(text),
+            [
+                "I look.",
+                r#"read_file {"path":"a.rs"}"#,
+                "Then <b>more</b>."
+            ]
+        );
     }
 
     #[test]
     fn contents_may_hold_tags() {
         let text = "<write_to_file>\n<path>a.xml</path>\n<content>\n<content>1</content>\n</content>\n\
                     </write_to_file>";
-        assert_eq!(segments(text), [r#"write_to_file {"path":"a.xml","content":"<content>1</content>"}"#]);
+        assert_eq!(
+            segments(text),
+            [r#"write_to_file {"path":"a.xml","content":"<content>1</content>"}"#]
+        );
     }
 
     #[test]
     fn arguments_may_be_wrapped() {
         let one = "<read_file>\n<args>\n<file>\n<path>a</path>\n</file>\n</args>\n</read_file>";
         assert_eq!(segments(one), [r#"read_file {"path":"a"}"#]);
-        let two =
-            "<read_file><args><file><path>a</path></file><file><path>b</path></file></args></read_file>";
-        assert_eq!(segments(two), [r#"read_file {"files":[{"path":"a"},{"path":"b"}]}"#]);
+        let two = "<read_file><args><file><path>a</path></file><file><path>b</path></file></args></read_file>";
+        assert_eq!(
+            segments(two),
+            [r#"read_file {"files":[{"path":"a"},{"path":"b"}]}"#]
+        );
     }
 
     #[test]
     fn what_is_no_call_stays_prose() {
-        for text in
-            ["<read_file><path>a", "say `<read_file>` to read", "<unknown_tool></unknown_tool>", "a < b"]
-        {
+        for text in [
+            "<read_file><path>a",
+            "say `<read_file>` to read",
+            "<unknown_tool></unknown_tool>",
+            "a < b",
+        ] {
             assert_eq!(segments(text), [text]);
         }
         let deep = "<read_file><file>".to_owned() + &"<file>".repeat(5000) + "</file></read_file>";

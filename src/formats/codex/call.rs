@@ -29,8 +29,10 @@ const OWN: &str = "functions";
 /// `function_call`, `custom_tool_call` and their kin.
 pub(crate) fn call(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
-    let written =
-        ["arguments", "input", "action"].iter().map(|name| payload.get(name)).find(|json| !json.is_null());
+    let written = ["arguments", "input", "action"]
+        .iter()
+        .map(|name| payload.get(name))
+        .find(|json| !json.is_null());
     let written = written.unwrap_or(&Json::Null);
     // Arguments are a text of JSON, the input of a custom tool is a text of its own kind.
     let parsed = written.str().and_then(json::read).filter(Json::is_object);
@@ -40,8 +42,11 @@ pub(crate) fn call(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fat
     let is_plain = out.is_counted && name != CODE;
     let code = input.str().filter(|_| name == CODE);
     let inner = code.map(code_mode::calls).unwrap_or_default();
-    let (kind, headline) =
-        if is_plain { (tools::kind_of(&name), Text::default()) } else { asked(&name, input, &inner) };
+    let (kind, headline) = if is_plain {
+        (tools::kind_of(&name), Text::default())
+    } else {
+        asked(&name, input, &inner)
+    };
     let mut body = out.tree(&headline, input.weight(), || input.to_tree());
     body.flags.broken_off = !out.is_counted && tools::breaks_off(input);
     let key = call_key(payload, out);
@@ -65,18 +70,27 @@ pub(crate) fn call(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fat
         started: line.at,
         lane: None,
     };
-    entry.blocks.push(Batch::block(piece(out), BlockKind::Call(Box::new(call))));
+    entry
+        .blocks
+        .push(Batch::block(piece(out), BlockKind::Call(Box::new(call))));
     thread.emit(entry, out)
 }
 
 /// The name of a tool, with its server's.
 fn name(payload: &Json<'_>) -> String {
-    let name = payload.get("name").filled().unwrap_or(match payload.get("type").str_or_empty() {
-        "local_shell_call" => "local_shell",
-        "tool_search_call" => "tool_search",
-        _ => "",
-    });
-    match payload.get("namespace").filled().filter(|space| *space != OWN) {
+    let name = payload
+        .get("name")
+        .filled()
+        .unwrap_or(match payload.get("type").str_or_empty() {
+            "local_shell_call" => "local_shell",
+            "tool_search_call" => "tool_search",
+            _ => "",
+        });
+    match payload
+        .get("namespace")
+        .filled()
+        .filter(|space| *space != OWN)
+    {
         Some(space) => format!("{}__{name}", space.trim_end_matches("__")),
         None => name.to_owned(),
     }
@@ -86,7 +100,10 @@ fn name(payload: &Json<'_>) -> String {
 fn polled(name: &str, input: &Json<'_>) -> Option<String> {
     let number = |field: &str| {
         let value = input.get(field);
-        value.count().map(|number| number.to_string()).or_else(|| value.filled().map(str::to_owned))
+        value
+            .count()
+            .map(|number| number.to_string())
+            .or_else(|| value.filled().map(str::to_owned))
     };
     match name {
         POLL => number("session_id"),
@@ -97,7 +114,10 @@ fn polled(name: &str, input: &Json<'_>) -> Option<String> {
 
 /// Takes note of the commands that code runs: records of their ends do not name the call.
 fn note_script(call: &Key, inner: &[Inner], code: &str, thread: &mut Thread) {
-    let commands = inner.iter().filter(|one| one.kind == ToolKind::Run).map(|one| one.headline.clone());
+    let commands = inner
+        .iter()
+        .filter(|one| one.kind == ToolKind::Run)
+        .map(|one| one.headline.clone());
     let is_one = inner.len() == 1 && code.matches("tools.").count() == 1;
     thread.deeds.note_script(call, commands.collect(), is_one);
 }
@@ -107,16 +127,33 @@ fn asked(name: &str, input: &Json<'_>, inner: &[Inner]) -> (ToolKind, Text) {
     let kind = tools::kind_of_call(name, input);
     if let Some(process) = polled(name, input) {
         let typed = input.get("chars").str_or_empty().trim_end_matches('\n');
-        let words = if typed.is_empty() { format!("poll {process}") } else { format!("{process} < {typed}") };
+        let words = if typed.is_empty() {
+            format!("poll {process}")
+        } else {
+            format!("{process} < {typed}")
+        };
         return (kind, Text::stub(&words, HEADLINE));
     }
     let patched = || patched(input).filter(|_| kind == ToolKind::Run);
-    let usual =
-        || patched().map_or_else(|| (kind, tools::headline(kind, input)), |paths| (ToolKind::Edit, paths));
-    let Some(first) = inner.first() else { return usual() };
+    let usual = || {
+        patched().map_or_else(
+            || (kind, tools::headline(kind, input)),
+            |paths| (ToolKind::Edit, paths),
+        )
+    };
+    let Some(first) = inner.first() else {
+        return usual();
+    };
     let is_one_kind = inner.iter().all(|one| one.kind == first.kind);
     let words: Vec<String> = inner.iter().map(|one| words(one, is_one_kind)).collect();
-    (if is_one_kind { first.kind } else { ToolKind::Run }, Text::clean(&words.join(BETWEEN)))
+    (
+        if is_one_kind {
+            first.kind
+        } else {
+            ToolKind::Run
+        },
+        Text::clean(&words.join(BETWEEN)),
+    )
 }
 
 /// The files of a patch that a shell is told to apply: models did so before there was a tool for it.
@@ -126,22 +163,41 @@ fn patched(input: &Json<'_>) -> Option<Text> {
     let paths = tools::headline(ToolKind::Edit, &Json::Str(patch.into()));
     let folders = [input.get("workdir").filled(), folder];
     let below = |folder: &str, path: String| {
-        if path.starts_with('/') { path } else { format!("{}/{path}", folder.trim_end_matches('/')) }
+        if path.starts_with('/') {
+            path
+        } else {
+            format!("{}/{path}", folder.trim_end_matches('/'))
+        }
     };
-    let whole =
-        |path: &str| folders.iter().flatten().rfold(path.to_owned(), |path, folder| below(folder, path));
-    Some(Text::clean(&paths.split(BETWEEN).map(whole).collect::<Vec<_>>().join(BETWEEN)))
+    let whole = |path: &str| {
+        folders
+            .iter()
+            .flatten()
+            .rfold(path.to_owned(), |path, folder| below(folder, path))
+    };
+    Some(Text::clean(
+        &paths
+            .split(BETWEEN)
+            .map(whole)
+            .collect::<Vec<_>>()
+            .join(BETWEEN),
+    ))
 }
 
 fn words(inner: &Inner, is_one_kind: bool) -> String {
     if is_one_kind && inner.kind != ToolKind::Other || inner.kind == ToolKind::Run {
         return inner.headline.clone();
     }
-    format!("{} {}", inner.name, inner.headline).trim_end().to_owned()
+    format!("{} {}", inner.name, inner.headline)
+        .trim_end()
+        .to_owned()
 }
 
 fn call_key(payload: &Json<'_>, out: &Batch) -> Key {
-    let id = payload.get("call_id").filled().or_else(|| payload.get("id").filled());
+    let id = payload
+        .get("call_id")
+        .filled()
+        .or_else(|| payload.get("id").filled());
     id.map_or_else(|| out.origin_key(), Text::clean)
 }
 
@@ -159,7 +215,10 @@ pub(crate) fn output(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> F
     }
     let outcome = if payload.has("tools") {
         let text = found_tools(payload.get("tools"));
-        Outcome { is_output: true, ..Outcome::text(out.output(&text), line.at) }
+        Outcome {
+            is_output: true,
+            ..Outcome::text(out.output(&text), line.at)
+        }
     } else {
         output::read(payload.get("output"), line.at, out)
     };
@@ -172,7 +231,12 @@ pub(crate) fn output(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> F
 }
 
 /// What a tool gave that the program used by itself: no call of the model names it.
-pub(crate) fn alone(line: &Line<'_>, json: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+pub(crate) fn alone(
+    line: &Line<'_>,
+    json: &Json<'_>,
+    thread: &mut Thread,
+    out: &mut Batch,
+) -> Fate {
     let name = name(json);
     let outcome = output::read(json.get("output"), line.at, out);
     let key = json.get("id").text().unwrap_or_else(|| out.origin_key());
@@ -191,7 +255,9 @@ pub(crate) fn alone(line: &Line<'_>, json: &Json<'_>, thread: &mut Thread, out: 
         started: None,
         lane: None,
     };
-    entry.blocks.push(Batch::block(piece(out), BlockKind::Call(Box::new(call))));
+    entry
+        .blocks
+        .push(Batch::block(piece(out), BlockKind::Call(Box::new(call))));
     thread.emit(entry, out)
 }
 
@@ -200,14 +266,22 @@ fn found_tools(tools: &Json<'_>) -> String {
     let name = |tool: &Json<'_>| tool.get("name").str_or_empty().to_owned();
     let line = |group: &Json<'_>| {
         let inner: Vec<String> = group.get("tools").items().iter().map(name).collect();
-        format!("{}  {}\n{}\n", name(group), inner.join(" "), group.get("description").str_or_empty())
+        format!(
+            "{}  {}\n{}\n",
+            name(group),
+            inner.join(" "),
+            group.get("description").str_or_empty()
+        )
     };
     tools.items().iter().map(line).collect()
 }
 
 /// The thread of a sub-agent that an output names: `{"agent_id": …, "nickname": …}`.
 pub(crate) fn spawned(payload: &Json<'_>) -> Option<(Text, Option<Text>)> {
-    let output = payload.get("output").str().filter(|text| text.trim_start().starts_with("{\"agent_id\""))?;
+    let output = payload
+        .get("output")
+        .str()
+        .filter(|text| text.trim_start().starts_with("{\"agent_id\""))?;
     let value = json::parse(output).ok()?;
     Some((value.get("agent_id").text()?, value.get("nickname").text()))
 }

@@ -32,8 +32,13 @@ pub(crate) fn calls(code: &str) -> Vec<Inner> {
         && let Some((_, after)) = rest.split_once("tools.")
     {
         rest = after;
-        let name: String = after.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
-        let Some(arguments) = after.get(name.len()..).and_then(|after| after.trim_start().strip_prefix('('))
+        let name: String = after
+            .chars()
+            .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+            .collect();
+        let Some(arguments) = after
+            .get(name.len()..)
+            .and_then(|after| after.trim_start().strip_prefix('('))
         else {
             continue;
         };
@@ -42,27 +47,38 @@ pub(crate) fn calls(code: &str) -> Vec<Inner> {
         }
         let text = argument(arguments);
         let source = relaxed(text);
-        let value = source.as_deref().and_then(|source| json::parse(source).ok());
+        let value = source
+            .as_deref()
+            .and_then(|source| json::parse(source).ok());
         let kind = tools::kind_of_call(&name, value.as_ref().unwrap_or(&Json::Null));
         let command = || command_in(text, code).filter(|_| kind == ToolKind::Run);
         let headline = match &value {
             Some(value) => tools::headline(kind, value),
             None if command().is_some() => {
                 let command = command().unwrap_or_default().into();
-                tools::headline(kind, &Json::Object(vec![("cmd".into(), Json::Str(command))]))
+                tools::headline(
+                    kind,
+                    &Json::Object(vec![("cmd".into(), Json::Str(command))]),
+                )
             }
             // A patch is mostly put together before it is applied.
             None if kind == ToolKind::Edit => tools::headline(kind, &Json::Str(code.into())),
             None => tools::headline(kind, &Json::Str(text.trim().into())),
         };
-        found.push(Inner { name, kind, headline: headline.as_str().to_owned() });
+        found.push(Inner {
+            name,
+            kind,
+            headline: headline.as_str().to_owned(),
+        });
     }
     found
 }
 
 /// The command in arguments that are no literal as a whole: a literal itself, or the name of one in the code.
 fn command_in(arguments: &str, code: &str) -> Option<String> {
-    let value = ["cmd", "command"].iter().find_map(|name| member(arguments, name))?;
+    let value = ["cmd", "command"]
+        .iter()
+        .find_map(|name| member(arguments, name))?;
     literal(value).or_else(|| {
         let name: String = value.chars().take_while(|c| is_of_name(*c)).collect();
         declared(code, &name)
@@ -80,7 +96,9 @@ fn member<'t>(arguments: &'t str, name: &str) -> Option<&'t str> {
         let behind = behind.trim_start_matches(['"', '\'']).trim_start();
         match behind.strip_prefix(':') {
             Some(value) => Some(value.trim_start()),
-            None => arguments.get(at..).filter(|_| behind.starts_with([',', '}'])),
+            None => arguments
+                .get(at..)
+                .filter(|_| behind.starts_with([',', '}'])),
         }
     })
 }
@@ -91,13 +109,19 @@ fn declared(code: &str, name: &str) -> Option<String> {
         let (_, behind) = code.split_once(&format!("{keyword} {name}"))?;
         literal(behind.trim_start().strip_prefix('=')?.trim_start())
     };
-    ["const", "let", "var"].iter().filter(|_| !name.is_empty()).find_map(value)
+    ["const", "let", "var"]
+        .iter()
+        .filter(|_| !name.is_empty())
+        .find_map(value)
 }
 
 /// A string at the beginning of a text.
 fn literal(text: &str) -> Option<String> {
     let text = text.strip_prefix("String.raw").unwrap_or(text);
-    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'))?;
+    let quote = text
+        .chars()
+        .next()
+        .filter(|c| matches!(c, '"' | '\'' | '`'))?;
     let mut source = String::new();
     string(&mut text.get(1..)?.chars().peekable(), quote, &mut source)?;
     json::parse(&source).ok()?.str().map(str::to_owned)
@@ -190,7 +214,10 @@ mod tests {
     use super::calls;
 
     fn named(code: &str) -> Vec<String> {
-        calls(code).into_iter().map(|inner| format!("{}: {}", inner.name, inner.headline)).collect()
+        calls(code)
+            .into_iter()
+            .map(|inner| format!("{}: {}", inner.name, inner.headline))
+            .collect()
     }
 
     #[test]
@@ -204,7 +231,10 @@ mod tests {
                 "await tools.shell_command({ command: 'ls -l', workdir: \"/x\", });",
                 vec!["shell_command: ls -l"],
             ),
-            ("tools.exec_command({cmd: `echo ${x} \"(\"`})", vec!["exec_command: echo ${x} \"(\""]),
+            (
+                "tools.exec_command({cmd: `echo ${x} \"(\"`})",
+                vec!["exec_command: echo ${x} \"(\""],
+            ),
             (
                 "await Promise.all([tools.exec_command({cmd:\"a\"}), tools.exec_command({cmd:\"b\"})])",
                 vec!["exec_command: a", "exec_command: b"],
@@ -221,10 +251,19 @@ mod tests {
                 "const cmd = \"just test\";\nawait tools.exec_command({cmd, workdir})",
                 vec!["exec_command: just test"],
             ),
-            ("let line = `a\nb`; tools.exec_command({ \"cmd\": line, ms: f(1) })", vec!["exec_command: a…"]),
-            ("tools.exec_command({cmd: made(1)})", vec!["exec_command: {cmd: made(1)}"]),
+            (
+                "let line = `a\nb`; tools.exec_command({ \"cmd\": line, ms: f(1) })",
+                vec!["exec_command: a…"],
+            ),
+            (
+                "tools.exec_command({cmd: made(1)})",
+                vec!["exec_command: {cmd: made(1)}"],
+            ),
             ("await tools.wait(cell)", vec!["wait: cell"]),
-            ("await tools.web__run({search_query: [{q: 'mill stones'}]})", vec!["web__run: mill stones"]),
+            (
+                "await tools.web__run({search_query: [{q: 'mill stones'}]})",
+                vec!["web__run: mill stones"],
+            ),
             ("text(`no tools. here`)", vec![]),
             ("tools.", vec![]),
         ] {

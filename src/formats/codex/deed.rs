@@ -57,16 +57,24 @@ fn subject(kind: &str) -> Option<&'static str> {
 }
 
 /// Any deed, as an event tells of it or the item in it. Nothing if it is about something else.
-pub(crate) fn other(line: &Line<'_>, json: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Option<Fate> {
+pub(crate) fn other(
+    line: &Line<'_>,
+    json: &Json<'_>,
+    thread: &mut Thread,
+    out: &mut Batch,
+) -> Option<Fate> {
     let is_deed = || subject(json.get("type").str_or_empty()).is_some();
-    if out.is_counted && is_deed() && key_of(json).is_some_and(|key| thread.deeds.passes_over(key)) {
+    if out.is_counted && is_deed() && key_of(json).is_some_and(|key| thread.deeds.passes_over(key))
+    {
         return Some(Fate::Merged);
     }
     Deed::read(line, json, out).map(|deed| deed.emit(line, thread, out))
 }
 
 fn key_of<'j>(json: &'j Json<'_>) -> Option<&'j str> {
-    ["call_id", "callId", "id"].iter().find_map(|name| json.get(name).filled())
+    ["call_id", "callId", "id"]
+        .iter()
+        .find_map(|name| json.get(name).filled())
 }
 
 impl Deed {
@@ -83,22 +91,35 @@ impl Deed {
         let exit = json.get("exit_code").int();
         let images = match subject {
             "picture" => {
-                vec![inline::image(json.get("result").str_or_empty(), "image/png".into(), true, out)]
+                vec![inline::image(
+                    json.get("result").str_or_empty(),
+                    "image/png".into(),
+                    true,
+                    out,
+                )]
             }
             _ => Vec::new(),
         };
         let key = key_of(json);
-        let word = json.get("status").filled().filter(|status| matches!(*status, "declined" | "in_progress"));
+        let word = json
+            .get("status")
+            .filled()
+            .filter(|status| matches!(*status, "declined" | "in_progress"));
         let started = line.payload.get("started_at_ms").moment();
         // When it began is not told: that it ended just now says nothing of how long it took.
-        let at = line.at.filter(|_| started.is_some() || json.has("duration"));
+        let at = line
+            .at
+            .filter(|_| started.is_some() || json.has("duration"));
         let outcome = Outcome {
             patch: patch.filter(|patch| patch.bytes > 0),
             images,
             verdict: verdict(json, exit),
             exit,
             duration_ms: duration(json.get("duration")),
-            words: word.map(|word| word.replace('_', " ")).into_iter().collect(),
+            words: word
+                .map(|word| word.replace('_', " "))
+                .into_iter()
+                .collect(),
             is_end: exit.is_some(),
             ..Outcome::text(body, at)
         };
@@ -106,19 +127,40 @@ impl Deed {
         let process = json.get("process_id").text().filter(|_| exit.is_some());
         let command = (subject == "command").then(|| headline.as_str().to_owned());
         let name = Text::clean(&name);
-        Some(Self { key, name, kind, headline, input: tree, started, outcome, process, command })
+        Some(Self {
+            key,
+            name,
+            kind,
+            headline,
+            input: tree,
+            started,
+            outcome,
+            process,
+            command,
+        })
     }
 
     /// Tells it to the call, or shows it as a call of its own below the one that it was done in.
     pub(crate) fn emit(self, line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
         let is_lost = self.outcome.exit == Some(LOST);
-        self.process.iter().filter(|_| !is_lost).for_each(|process| thread.deeds.end_process(process));
+        self.process
+            .iter()
+            .filter(|_| !is_lost)
+            .for_each(|process| thread.deeds.end_process(process));
         if thread.deeds.knows(&self.key) {
-            let outcome = if is_lost { self.outcome.unknown() } else { self.outcome };
+            let outcome = if is_lost {
+                self.outcome.unknown()
+            } else {
+                self.outcome
+            };
             thread.result(self.key, outcome, out);
             return Fate::Merged;
         }
-        match self.command.as_deref().and_then(|command| thread.deeds.within(command)) {
+        match self
+            .command
+            .as_deref()
+            .and_then(|command| thread.deeds.within(command))
+        {
             Some(Within::Same(call)) => {
                 thread.result(call, self.outcome, out);
                 return Fate::Merged;
@@ -132,7 +174,9 @@ impl Deed {
         }
         thread.deeds.begin(&self.key, self.kind);
         let mut entry = thread.deed(line, out);
-        let result = thread.deeds.join(&self.key, self.outcome, thread.lane.as_ref());
+        let result = thread
+            .deeds
+            .join(&self.key, self.outcome, thread.lane.as_ref());
         let call = ToolCall {
             key: self.key,
             name: self.name,
@@ -143,7 +187,9 @@ impl Deed {
             started: self.started,
             lane: None,
         };
-        entry.blocks.push(Batch::block(piece(out), BlockKind::Call(Box::new(call))));
+        entry
+            .blocks
+            .push(Batch::block(piece(out), BlockKind::Call(Box::new(call))));
         thread.emit(entry, out)
     }
 }
@@ -159,17 +205,25 @@ pub(crate) fn search(
     let (_, input) = asked("search", json);
     let print = twins::print(Voice::Search, &tools::headline(ToolKind::Fetch, &input));
     let deed = Deed::read(line, json, out);
-    let key = ["call_id", "id"].iter().find_map(|name| json.get(name).filled());
+    let key = ["call_id", "id"]
+        .iter()
+        .find_map(|name| json.get(name).filled());
     if key.is_some_and(|key| thread.deeds.knows(key)) {
         return deed.map_or(Fate::Merged, |deed| deed.emit(line, thread, out));
     }
     if let Some(twin) = thread.twins.take(Voice::Search, side, print) {
-        let Some(mut deed) = deed else { return Fate::Merged };
+        let Some(mut deed) = deed else {
+            return Fate::Merged;
+        };
         deed.key = twin.key;
         return deed.emit(line, thread, out);
     }
-    let Some(deed) = deed else { return Fate::Merged };
-    thread.twins.wait(Voice::Search, side, print, (deed.key.clone(), piece(out)));
+    let Some(deed) = deed else {
+        return Fate::Merged;
+    };
+    thread
+        .twins
+        .wait(Voice::Search, side, print, (deed.key.clone(), piece(out)));
     deed.emit(line, thread, out)
 }
 
@@ -183,37 +237,69 @@ pub(crate) fn picture(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> 
 fn asked<'j>(subject: &str, json: &'j Json<'j>) -> (String, Json<'j>) {
     let object = |names: &[&'static str]| {
         let members = names.iter().filter(|name| !json.get(name).is_null());
-        Json::Object(members.map(|name| ((*name).into(), json.get(name).clone())).collect())
+        Json::Object(
+            members
+                .map(|name| ((*name).into(), json.get(name).clone()))
+                .collect(),
+        )
     };
     match subject {
         "command" => ("exec_command".to_owned(), object(&["command", "cwd"])),
         "files" => {
-            let paths = json.get("changes").members().iter().map(|(path, _)| Json::Str(path.as_ref().into()));
+            let paths = json
+                .get("changes")
+                .members()
+                .iter()
+                .map(|(path, _)| Json::Str(path.as_ref().into()));
             let input = Json::Object(vec![("paths".into(), Json::Array(paths.collect()))]);
             ("apply_patch".to_owned(), input)
         }
         "server" => {
-            let invocation = if json.has("invocation") { json.get("invocation") } else { json };
+            let invocation = if json.has("invocation") {
+                json.get("invocation")
+            } else {
+                json
+            };
             let name = |field: &str| invocation.get(field).str_or_empty();
             let arguments = invocation.get("arguments").clone();
-            (format!("mcp__{}__{}", name("server"), name("tool")), arguments)
+            (
+                format!("mcp__{}__{}", name("server"), name("tool")),
+                arguments,
+            )
         }
-        "tool" => (json.get("tool").str_or_empty().to_owned(), json.get("arguments").clone()),
-        "company" => {
-            (json.get("tool").str_or_empty().to_owned(), object(&["prompt", "model", "receiver_thread_ids"]))
-        }
+        "tool" => (
+            json.get("tool").str_or_empty().to_owned(),
+            json.get("arguments").clone(),
+        ),
+        "company" => (
+            json.get("tool").str_or_empty().to_owned(),
+            object(&["prompt", "model", "receiver_thread_ids"]),
+        ),
         "search" | "extension" if json.has("action") || json.has("query") => {
             let action = json.get("action");
-            let input = if action.is_object() { action.clone() } else { object(&["query"]) };
+            let input = if action.is_object() {
+                action.clone()
+            } else {
+                object(&["query"])
+            };
             // The action of a search is named as its tool is.
-            let members = input.members().iter().filter(|(name, value)| name != "type" && !value.is_null());
-            ("web_search".to_owned(), Json::Object(members.cloned().collect()))
+            let members = input
+                .members()
+                .iter()
+                .filter(|(name, value)| name != "type" && !value.is_null());
+            (
+                "web_search".to_owned(),
+                Json::Object(members.cloned().collect()),
+            )
         }
         "extension" => (
             json.get("kind").filled().unwrap_or("extension").to_owned(),
             object(&["query", "arguments", "prompt"]),
         ),
-        "picture" => ("image_generation".to_owned(), object(&["revised_prompt", "saved_path"])),
+        "picture" => (
+            "image_generation".to_owned(),
+            object(&["revised_prompt", "saved_path"]),
+        ),
         "view" => ("view_image".to_owned(), object(&["path"])),
         _ => ("web_search".to_owned(), Json::Null),
     }
@@ -224,26 +310,49 @@ fn output(subject: &str, json: &Json<'_>) -> String {
     match subject {
         "command" => {
             let texts = ["aggregated_output", "formatted_output", "stdout"];
-            let output = texts.iter().find_map(|name| json.get(name).filled()).unwrap_or_default();
-            let errors =
-                json.get("stderr").filled().filter(|text| !output.contains(*text)).unwrap_or_default();
+            let output = texts
+                .iter()
+                .find_map(|name| json.get(name).filled())
+                .unwrap_or_default();
+            let errors = json
+                .get("stderr")
+                .filled()
+                .filter(|text| !output.contains(*text))
+                .unwrap_or_default();
             format!("{output}{errors}")
         }
         "files" => {
-            let said = ["stdout", "stderr"].iter().filter_map(|name| json.get(name).filled());
+            let said = ["stdout", "stderr"]
+                .iter()
+                .filter_map(|name| json.get(name).filled());
             said.collect::<Vec<_>>().join("\n")
         }
         "server" | "tool" => {
             let result = json.get("result");
-            let content = [result.at(&["Ok", "content"]), result.get("content"), json.get("content_items")];
+            let content = [
+                result.at(&["Ok", "content"]),
+                result.get("content"),
+                json.get("content_items"),
+            ];
             let texts = content
                 .iter()
                 .flat_map(|content| content.items())
                 .filter_map(|part| part.get("text").filled());
             let text = texts.collect::<Vec<_>>().join("\n");
-            let errors = [result.get("Err"), json.at(&["error", "message"]), json.get("error")];
-            let error = errors.iter().find_map(|error| error.filled()).unwrap_or_default();
-            if text.is_empty() { error.to_owned() } else { text }
+            let errors = [
+                result.get("Err"),
+                json.at(&["error", "message"]),
+                json.get("error"),
+            ];
+            let error = errors
+                .iter()
+                .find_map(|error| error.filled())
+                .unwrap_or_default();
+            if text.is_empty() {
+                error.to_owned()
+            } else {
+                text
+            }
         }
         "company" => {
             let states = json.get("agents_states").members();
@@ -262,7 +371,11 @@ fn output(subject: &str, json: &Json<'_>) -> String {
         }
         _ => {
             let text = text_of(json.get("content"));
-            if text.trim().is_empty() { String::new() } else { text.into_owned() }
+            if text.trim().is_empty() {
+                String::new()
+            } else {
+                text.into_owned()
+            }
         }
     }
 }
@@ -285,7 +398,11 @@ fn verdict(json: &Json<'_>, exit: Option<i64>) -> Verdict {
 /// Seconds and nanoseconds.
 fn duration(json: &Json<'_>) -> Option<u64> {
     let seconds = json.get("secs").count()?;
-    Some(seconds.saturating_mul(1000).saturating_add(json.get("nanos").count().unwrap_or(0) / 1_000_000))
+    Some(
+        seconds
+            .saturating_mul(1000)
+            .saturating_add(json.get("nanos").count().unwrap_or(0) / 1_000_000),
+    )
 }
 
 /// The changes of files as one unified diff.
@@ -303,8 +420,14 @@ fn patch(changes: &Json<'_>) -> String {
             }
         };
         match change.get("type").str_or_empty() {
-            "add" => whole('+', format!("--- /dev/null\n+++ {path}\n@@ -0,0 +1,{count} @@\n")),
-            "delete" => whole('-', format!("--- {path}\n+++ /dev/null\n@@ -1,{count} +0,0 @@\n")),
+            "add" => whole(
+                '+',
+                format!("--- /dev/null\n+++ {path}\n@@ -0,0 +1,{count} @@\n"),
+            ),
+            "delete" => whole(
+                '-',
+                format!("--- {path}\n+++ /dev/null\n@@ -1,{count} +0,0 @@\n"),
+            ),
             _ => {
                 let moved = change.get("move_path").filled().unwrap_or(path);
                 diff.push_str(&format!("--- {path}\n+++ {moved}\n"));

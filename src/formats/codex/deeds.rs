@@ -110,7 +110,8 @@ impl Deeds {
     pub(crate) fn begin(&mut self, call: &Key, kind: ToolKind) -> bool {
         let known = self.known.get(call).copied();
         let is_new = known.is_none();
-        self.known.insert(call, kind == ToolKind::Delegate || known == Some(true));
+        self.known
+            .insert(call, kind == ToolKind::Delegate || known == Some(true));
         if is_new {
             self.open.push(call.clone());
         }
@@ -144,8 +145,16 @@ impl Deeds {
 
     /// How a process or a script ended belongs to the call that began it: who looked after it did well. Gives that call
     /// with what came of it, unless that was told before.
-    pub(crate) fn polled(&mut self, call: &Key, mut outcome: Outcome) -> (Outcome, Option<(Key, Outcome)>) {
-        let goes_on = outcome.words.iter().find_map(|word| word.strip_prefix(RUNNING)).map(str::to_owned);
+    pub(crate) fn polled(
+        &mut self,
+        call: &Key,
+        mut outcome: Outcome,
+    ) -> (Outcome, Option<(Key, Outcome)>) {
+        let goes_on = outcome
+            .words
+            .iter()
+            .find_map(|word| word.strip_prefix(RUNNING))
+            .map(str::to_owned);
         let Some(process) = self.polls.remove(call) else {
             // Numbers are used again: the last call that was told one is meant.
             if let Some(process) = goes_on {
@@ -156,12 +165,32 @@ impl Deeds {
         };
         let is_script = process.starts_with(CELL);
         let has_ended = outcome.exit.is_some() || is_script && goes_on.is_none();
-        let end = has_ended.then_some(End { verdict: outcome.verdict, exit: outcome.exit, at: None });
-        let update = Update { by: call.clone(), at: outcome.at, carrier: Carrier::Poll, end };
-        let work = Work { updates: vec![update], ..Work::begun(Text::clean(&process), Ends::default()) };
+        let end = has_ended.then_some(End {
+            verdict: outcome.verdict,
+            exit: outcome.exit,
+            at: None,
+        });
+        let update = Update {
+            by: call.clone(),
+            at: outcome.at,
+            carrier: Carrier::Poll,
+            end,
+        };
+        let work = Work {
+            updates: vec![update],
+            ..Work::begun(Text::clean(&process), Ends::default())
+        };
         // What says nothing of the call but that the model asked.
-        let asked =
-            Outcome { work: Some(work), ..Outcome::text(Body { bytes: 0, ..outcome.body.clone() }, None) };
+        let asked = Outcome {
+            work: Some(work),
+            ..Outcome::text(
+                Body {
+                    bytes: 0,
+                    ..outcome.body.clone()
+                },
+                None,
+            )
+        };
         if !has_ended {
             let starter = self.running.get(&process).cloned();
             return (outcome, starter.map(|starter| (starter, asked)));
@@ -176,9 +205,20 @@ impl Deeds {
         let end = if is_known {
             asked
         } else {
-            Outcome { verdict, exit, body, at: outcome.at, is_end: true, ..asked }
+            Outcome {
+                verdict,
+                exit,
+                body,
+                at: outcome.at,
+                is_end: true,
+                ..asked
+            }
         };
-        let own = Outcome { exit: None, verdict: Verdict::Done, ..outcome };
+        let own = Outcome {
+            exit: None,
+            verdict: Verdict::Done,
+            ..outcome
+        };
         (own, starter.map(|starter| (starter, end)))
     }
 
@@ -188,7 +228,11 @@ impl Deeds {
             return;
         }
         self.scripts.truncate(KEPT - 1);
-        self.scripts.push_front(Script { call: call.clone(), commands, is_one });
+        self.scripts.push_front(Script {
+            call: call.clone(),
+            commands,
+            is_one,
+        });
     }
 
     /// Which call of code ran a command of which a record tells.
@@ -198,22 +242,38 @@ impl Deeds {
         let at = script.commands.iter().position(|known| known == command)?;
         script.commands.remove(at);
         let call = script.call.clone();
-        Some(if script.is_one { Within::Same(call) } else { Within::Part(call) })
+        Some(if script.is_one {
+            Within::Same(call)
+        } else {
+            Within::Part(call)
+        })
     }
 
     /// A command in the code of a call failed. Gives what that makes of the call, if it has its output.
-    pub(crate) fn fail_part(&mut self, call: &Key, exit: Option<i64>, out: &mut Batch) -> Option<Outcome> {
+    pub(crate) fn fail_part(
+        &mut self,
+        call: &Key,
+        exit: Option<i64>,
+        out: &mut Batch,
+    ) -> Option<Outcome> {
         if !self.outcome.contains_key(call) {
             self.failed_parts.entry(call.clone()).or_insert(exit);
             return None;
         }
-        Some(Outcome { verdict: Verdict::Failed, exit, ..Outcome::text(out.output(""), None) })
+        Some(Outcome {
+            verdict: Verdict::Failed,
+            exit,
+            ..Outcome::text(out.output(""), None)
+        })
     }
 
     /// Nobody waits for results any more.
     pub(crate) fn lose(&mut self, out: &mut Batch) {
         for call in std::mem::take(&mut self.open) {
-            out.push(Edit::State { call, state: ToolState::Lost });
+            out.push(Edit::State {
+                call,
+                state: ToolState::Lost,
+            });
         }
     }
 
@@ -229,8 +289,16 @@ impl Deeds {
             let work = joined_work(call, known.work.take(), &mut new);
             let acknowledged = known.at;
             let outcome = joined(known, new);
-            let at = if work.is_some() { acknowledged.or(outcome.at) } else { outcome.at };
-            Outcome { at, work, ..outcome }
+            let at = if work.is_some() {
+                acknowledged.or(outcome.at)
+            } else {
+                outcome.at
+            };
+            Outcome {
+                at,
+                work,
+                ..outcome
+            }
         } else {
             if self.order.len() >= KEPT {
                 self.forget_oldest();
@@ -261,7 +329,12 @@ fn is_running(word: &str) -> bool {
 impl Outcome {
     /// The same without how it ended.
     pub(crate) fn unknown(self) -> Self {
-        Self { exit: None, verdict: Verdict::Done, is_end: false, ..self }
+        Self {
+            exit: None,
+            verdict: Verdict::Done,
+            is_end: false,
+            ..self
+        }
     }
 
     fn has_ended(&self) -> bool {
@@ -271,13 +344,27 @@ impl Outcome {
 
 /// What is known of the work that a call began: polls tell of it, or an event that nobody asked for.
 fn joined_work(call: &Key, known: Option<Work>, new: &mut Outcome) -> Option<Work> {
-    let (Some(mut work), of_poll) = (known, new.work.take()) else { return None };
+    let (Some(mut work), of_poll) = (known, new.work.take()) else {
+        return None;
+    };
     match of_poll {
-        Some(poll) => poll.updates.into_iter().for_each(|update| _ = work.take_in(update)),
+        Some(poll) => poll
+            .updates
+            .into_iter()
+            .for_each(|update| _ = work.take_in(update)),
         None if new.has_ended() => {
-            let end = End { verdict: new.verdict, exit: new.exit, at: None };
+            let end = End {
+                verdict: new.verdict,
+                exit: new.exit,
+                at: None,
+            };
             let by = Text::clean(&format!("end of {call}"));
-            work.take_in(Update { by, at: new.at, carrier: Carrier::Record, end: Some(end) });
+            work.take_in(Update {
+                by,
+                at: new.at,
+                carrier: Carrier::Record,
+                end: Some(end),
+            });
         }
         None => {}
     }
@@ -286,9 +373,14 @@ fn joined_work(call: &Key, known: Option<Work>, new: &mut Outcome) -> Option<Wor
 
 fn joined(known: Outcome, new: Outcome) -> Outcome {
     let is_better = new.is_output || !known.is_output && new.body.bytes > 0;
-    let (mut first, mut second) = if is_better { (new, known) } else { (known, new) };
+    let (mut first, mut second) = if is_better {
+        (new, known)
+    } else {
+        (known, new)
+    };
     // What ended later than its turn has no time here.
-    let went_on = first.words.iter().any(|word| is_running(word)) || second.is_end && second.at.is_none();
+    let went_on =
+        first.words.iter().any(|word| is_running(word)) || second.is_end && second.at.is_none();
     if went_on && second.has_ended() {
         // The model was given what came out until then, and how long that took: what came last says how it ended.
         first.words.retain(|word| !is_running(word));
@@ -297,9 +389,19 @@ fn joined(known: Outcome, new: Outcome) -> Outcome {
             std::mem::swap(&mut first.body, &mut second.body);
         }
     }
-    let verdict = if first.verdict == Verdict::Done { second.verdict } else { first.verdict };
+    let verdict = if first.verdict == Verdict::Done {
+        second.verdict
+    } else {
+        first.verdict
+    };
     let mut words = first.words;
-    words.extend(second.words.into_iter().filter(|word| !words.contains(word)).collect::<Vec<_>>());
+    words.extend(
+        second
+            .words
+            .into_iter()
+            .filter(|word| !words.contains(word))
+            .collect::<Vec<_>>(),
+    );
     // The program measures what the output of a command rounds.
     let durations = if first.is_output {
         (second.duration_ms, first.duration_ms)
@@ -310,7 +412,11 @@ fn joined(known: Outcome, new: Outcome) -> Outcome {
         body: first.body,
         is_output: first.is_output,
         patch: first.patch.or(second.patch),
-        images: if first.images.is_empty() { second.images } else { first.images },
+        images: if first.images.is_empty() {
+            second.images
+        } else {
+            first.images
+        },
         verdict,
         exit: first.exit.or(second.exit),
         duration_ms: durations.0.or(durations.1),
@@ -322,8 +428,14 @@ fn joined(known: Outcome, new: Outcome) -> Outcome {
 }
 
 fn result(call: &Key, outcome: &Outcome, lane: Option<&Name>) -> ToolResult {
-    let exit = outcome.exit.filter(|code| *code != 0).map(|code| format!("exit {code}"));
-    let facts: Vec<String> = exit.into_iter().chain(outcome.words.iter().cloned()).collect();
+    let exit = outcome
+        .exit
+        .filter(|code| *code != 0)
+        .map(|code| format!("exit {code}"));
+    let facts: Vec<String> = exit
+        .into_iter()
+        .chain(outcome.words.iter().cloned())
+        .collect();
     let key = match lane {
         Some(lane) => format!("result of {call} in {lane}"),
         None => format!("result of {call}"),
@@ -365,7 +477,11 @@ mod tests {
     fn output_and_event_are_one_result_in_any_order() {
         let mut out = Batch::default();
         let mut outcome = |text: &str| Outcome::text(out.output(text), None);
-        let output = Outcome { is_output: true, duration_ms: Some(2000), ..outcome("cut") };
+        let output = Outcome {
+            is_output: true,
+            duration_ms: Some(2000),
+            ..outcome("cut")
+        };
         let event = Outcome {
             verdict: Verdict::Failed,
             exit: Some(101),
@@ -379,7 +495,10 @@ mod tests {
             assert!(deeds.begin(&call, ToolKind::Run) && !deeds.begin(&call, ToolKind::Run));
             let [_, result] = order.map(|outcome| deeds.join(&call, outcome, None));
             assert_eq!(result.body.stub.as_str(), "cut", "what the model was given");
-            assert_eq!((result.facts.as_str(), result.verdict), ("exit 101", Verdict::Failed));
+            assert_eq!(
+                (result.facts.as_str(), result.verdict),
+                ("exit 101", Verdict::Failed)
+            );
             assert_eq!(result.duration_ms, Some(1987), "measured");
             assert!(result.patch.is_some());
         }

@@ -19,7 +19,12 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 
 /// An event.
-pub(crate) fn event(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch) -> Fate {
+pub(crate) fn event(
+    line: &Line<'_>,
+    thread: &mut Thread,
+    lanes: &mut Lanes,
+    out: &mut Batch,
+) -> Fate {
     let payload = line.payload;
     match line.kind() {
         "token_count" => tokens(line, thread, out),
@@ -48,7 +53,9 @@ pub(crate) fn event(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out
         "guardian_assessment" => guardian(line, thread, out),
         "thread_name_updated" => title(line, thread, out),
         "thread_goal_updated" => goal(line, thread, out),
-        "collab_agent_spawn_end" | "sub_agent_activity" => sub_agent(line, payload, thread, lanes, out),
+        "collab_agent_spawn_end" | "sub_agent_activity" => {
+            sub_agent(line, payload, thread, lanes, out)
+        }
         "entered_review_mode" | "exited_review_mode" => review(line, payload, thread, out),
         "error" | "stream_error" => {
             let words = Text::clean(payload.get("message").str_or_empty());
@@ -70,15 +77,29 @@ pub(crate) fn event(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out
 }
 
 /// What is told of an item that is done.
-fn item(line: &Line<'_>, item: &Json<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch) -> Fate {
+fn item(
+    line: &Line<'_>,
+    item: &Json<'_>,
+    thread: &mut Thread,
+    lanes: &mut Lanes,
+    out: &mut Batch,
+) -> Fate {
     match item.get("type").str_or_empty() {
         "UserMessage" => message::user(line, Side::Event, item.get("content"), thread, out),
         "AgentMessage" => message::answer(line, Side::Event, thread, out),
         "Reasoning" => {
-            let texts = ["summary_text", "raw_content"].iter().flat_map(|name| item.get(name).items());
-            let fates = texts.filter_map(Json::str).map(|text| message::thought(text, line, thread, out));
+            let texts = ["summary_text", "raw_content"]
+                .iter()
+                .flat_map(|name| item.get(name).items());
+            let fates = texts
+                .filter_map(Json::str)
+                .map(|text| message::thought(text, line, thread, out));
             let fates: Vec<Fate> = fates.collect();
-            if fates.contains(&Fate::Shown) { Fate::Shown } else { Fate::Merged }
+            if fates.contains(&Fate::Shown) {
+                Fate::Shown
+            } else {
+                Fate::Merged
+            }
         }
         "ContextCompaction" => compacted(line, thread, out),
         "WebSearch" => deed::search(line, Side::Event, item, thread, out),
@@ -125,14 +146,20 @@ fn end_of_turn(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
         return thread.line(line, Break::Error(Text::clean(error)), out);
     }
     if !payload.get("error").is_null() {
-        return thread.line(line, Break::Error(Text::clean(&payload.get("error").to_source())), out);
+        return thread.line(
+            line,
+            Break::Error(Text::clean(&payload.get("error").to_source())),
+            out,
+        );
     }
     match payload.get("duration_ms").count() {
         Some(ms) => {
             let mut entry = thread.entry(line, out.origin_key(), Role::Harness, out);
             entry.key = Text::clean(&format!("{}:took", entry.key));
             (entry.marks.quiet, entry.marks.trace) = (true, true);
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Took(ms))));
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Break(Break::Took(ms))));
             thread.emit(entry, out)
         }
         None => said,
@@ -144,10 +171,19 @@ fn aborted(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     thread.close_request();
     thread.stop_turn();
     let reason = line.payload.get("reason").str_or_empty().replace('_', " ");
-    let words = if reason == "interrupted" { String::new() } else { reason };
-    let error = [line.payload.at(&["error", "message"]), line.payload.get("error")];
+    let words = if reason == "interrupted" {
+        String::new()
+    } else {
+        reason
+    };
+    let error = [
+        line.payload.at(&["error", "message"]),
+        line.payload.get("error"),
+    ];
     let error = error.iter().find_map(|error| error.filled());
-    let words = error.map_or(words.clone(), |error| format!("{words}  {error}").trim_start().to_owned());
+    let words = error.map_or(words.clone(), |error| {
+        format!("{words}  {error}").trim_start().to_owned()
+    });
     thread.line(line, Break::Interrupted(Text::clean(&words)), out)
 }
 
@@ -163,10 +199,14 @@ pub(crate) fn compacted(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -
     }
     let mut entry = thread.entry(line, key, Role::Harness, out);
     let what = Break::compaction("");
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(what)));
+    entry
+        .blocks
+        .push(Batch::block(Piece(0), BlockKind::Break(what)));
     if let Some(summary) = summary {
         let body = out.prose(summary);
-        entry.blocks.push(Batch::block(Piece(1), BlockKind::Text(body)));
+        entry
+            .blocks
+            .push(Batch::block(Piece(1), BlockKind::Text(body)));
     }
     thread.emit(entry, out)
 }
@@ -182,8 +222,11 @@ fn title(line: &Line<'_>, thread: &Thread, out: &mut Batch) -> Fate {
 
 fn goal(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let goal = line.payload.get("goal");
-    let words =
-        format!("goal {}: {}", goal.get("status").str_or_empty(), goal.get("objective").str_or_empty());
+    let words = format!(
+        "goal {}: {}",
+        goal.get("status").str_or_empty(),
+        goal.get("objective").str_or_empty()
+    );
     thread.line(line, Break::Setting(Text::clean(&words)), out)
 }
 
@@ -191,32 +234,72 @@ fn goal(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
 fn guardian(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
     let status = payload.get("status").str_or_empty();
-    let asked =
-        ["command", "tool", "target", "path"].iter().find_map(|name| payload.at(&["action", name]).filled());
-    let risk = payload.get("risk_level").filled().map(|risk| format!(", risk {risk}")).unwrap_or_default();
-    let why = payload.get("rationale").filled().map(|why| format!(": {why}")).unwrap_or_default();
-    let words = format!("guardian {}{risk}{why}  {}", status.replace('_', " "), asked.unwrap_or_default());
-    let key = payload.get("id").filled().map(|id| Text::clean(&format!("guardian:{id}")));
-    let mut entry = thread.entry(line, key.unwrap_or_else(|| out.origin_key()), Role::Harness, out);
+    let asked = ["command", "tool", "target", "path"]
+        .iter()
+        .find_map(|name| payload.at(&["action", name]).filled());
+    let risk = payload
+        .get("risk_level")
+        .filled()
+        .map(|risk| format!(", risk {risk}"))
+        .unwrap_or_default();
+    let why = payload
+        .get("rationale")
+        .filled()
+        .map(|why| format!(": {why}"))
+        .unwrap_or_default();
+    let words = format!(
+        "guardian {}{risk}{why}  {}",
+        status.replace('_', " "),
+        asked.unwrap_or_default()
+    );
+    let key = payload
+        .get("id")
+        .filled()
+        .map(|id| Text::clean(&format!("guardian:{id}")));
+    let mut entry = thread.entry(
+        line,
+        key.unwrap_or_else(|| out.origin_key()),
+        Role::Harness,
+        out,
+    );
     entry.marks.quiet |= matches!(status, "approved" | "in_progress");
     entry.marks.trace |= status == "approved";
     let what = Break::Setting(Text::clean(words.trim_end()));
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(what)));
+    entry
+        .blocks
+        .push(Batch::block(Piece(0), BlockKind::Break(what)));
     thread.emit(entry, out)
 }
 
 fn review(line: &Line<'_>, json: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let output = json.get("review_output");
-    let hints = [json.get("user_facing_hint"), json.get("review"), json.get("prompt")];
-    let hint = hints.iter().find_map(|hint| hint.filled()).unwrap_or_default();
+    let hints = [
+        json.get("user_facing_hint"),
+        json.get("review"),
+        json.get("prompt"),
+    ];
+    let hint = hints
+        .iter()
+        .find_map(|hint| hint.filled())
+        .unwrap_or_default();
     if !output.is_object() {
-        let is_begin = json.get("type").str_or_empty().to_lowercase().starts_with("enter");
-        let words = format!("review {}  {hint}", if is_begin { "begins" } else { "ended" });
+        let is_begin = json
+            .get("type")
+            .str_or_empty()
+            .to_lowercase()
+            .starts_with("enter");
+        let words = format!(
+            "review {}  {hint}",
+            if is_begin { "begins" } else { "ended" }
+        );
         return thread.line(line, Break::Setting(Text::clean(words.trim_end())), out);
     }
     let said = |json: &Json<'_>, name: &str| json.get(name).str_or_empty().to_owned();
-    let mut text =
-        format!("{}\n{}\n", said(output, "overall_correctness"), said(output, "overall_explanation"));
+    let mut text = format!(
+        "{}\n{}\n",
+        said(output, "overall_correctness"),
+        said(output, "overall_explanation")
+    );
     for finding in output.get("findings").items() {
         let place = finding.get("code_location");
         let lines = place.get("line_range");
@@ -240,8 +323,12 @@ fn sub_agent(
     lanes: &mut Lanes,
     out: &mut Batch,
 ) -> Fate {
-    let child = ["new_thread_id", "agent_thread_id"].iter().find_map(|name| json.get(name).text());
-    let call = ["call_id", "event_id", "id"].iter().find_map(|name| json.get(name).text());
+    let child = ["new_thread_id", "agent_thread_id"]
+        .iter()
+        .find_map(|name| json.get(name).text());
+    let call = ["call_id", "event_id", "id"]
+        .iter()
+        .find_map(|name| json.get(name).text());
     let names = ["new_agent_nickname", "agent_path", "new_agent_role"];
     let label = names.iter().find_map(|name| json.get(name).text());
     let is_start = json.get("kind").str().is_none_or(|kind| kind == "started");
@@ -263,12 +350,25 @@ fn company(
 ) -> Fate {
     let call = item.get("id").text();
     let is_known = call.as_ref().is_none_or(|call| thread.deeds.knows(call));
-    let deed = if is_known { None } else { deed::other(line, item, thread, out) };
+    let deed = if is_known {
+        None
+    } else {
+        deed::other(line, item, thread, out)
+    };
     let fate = deed.unwrap_or_else(|| thread.tree(line, "CollabAgentToolCall", out));
     if item.get("tool").str_or_empty().starts_with("spawn") && !thread.replay.is_on() {
-        let ids = item.get("receiver_thread_ids").items().iter().map(|id| (id.text(), None));
+        let ids = item
+            .get("receiver_thread_ids")
+            .items()
+            .iter()
+            .map(|id| (id.text(), None));
         let agents = item.get("receiver_agents").items().iter();
-        let agents = agents.map(|agent| (agent.get("thread_id").text(), agent.get("agent_nickname").text()));
+        let agents = agents.map(|agent| {
+            (
+                agent.get("thread_id").text(),
+                agent.get("agent_nickname").text(),
+            )
+        });
         for (child, label) in ids.chain(agents) {
             if let Some(child) = child {
                 lanes.link(&child, call.clone(), label, out);

@@ -12,7 +12,13 @@ use crate::formats::json::{self, Json};
 /// How the program itself says how a command ended, on a line of its own.
 const ENDED: &str = "Process exited with code ";
 /// What stands before a code at the end of a line that a script wrote of a command.
-const WORDS: [&str; 5] = ["exited with code", "exit code", "exit_code", "exit status", "exitcode"];
+const WORDS: [&str; 5] = [
+    "exited with code",
+    "exit code",
+    "exit_code",
+    "exit status",
+    "exitcode",
+];
 /// What an object has beside a code if it is what came of a command.
 const BESIDE: [&str; 8] = [
     "output",
@@ -44,7 +50,10 @@ pub(super) struct Head {
 pub(super) fn head_of(text: &str) -> Option<(Head, &str)> {
     let mut head = Head::default();
     let mut rest = text;
-    while let Some((line, after)) = rest.split_once('\n').or(Some((rest, "")).filter(|_| !rest.is_empty())) {
+    while let Some((line, after)) = rest
+        .split_once('\n')
+        .or(Some((rest, "")).filter(|_| !rest.is_empty()))
+    {
         if text.len() - rest.len() > HEAD {
             return None;
         }
@@ -62,11 +71,15 @@ impl Head {
     fn take(&mut self, line: &str) -> Option<()> {
         let line = line.trim();
         let number = |text: &str| text.split_whitespace().next()?.parse::<f64>().ok();
-        if let Some(code) =
-            line.strip_prefix("Exit code: ").or(line.strip_prefix("Process exited with code "))
+        if let Some(code) = line
+            .strip_prefix("Exit code: ")
+            .or(line.strip_prefix("Process exited with code "))
         {
             self.exit = code.trim().parse().ok();
-        } else if let Some(time) = line.strip_prefix("Wall time: ").or(line.strip_prefix("Wall time ")) {
+        } else if let Some(time) = line
+            .strip_prefix("Wall time: ")
+            .or(line.strip_prefix("Wall time "))
+        {
             self.seconds = number(time);
         } else if let Some(session) = line.strip_prefix("Process running with session ID ") {
             self.words.push(format!("{RUNNING}{session}"));
@@ -92,7 +105,11 @@ impl Head {
 /// The code of the first command that failed, else of the last one, in the texts that a script printed.
 pub(super) fn exit_of(printed: &[&str]) -> Option<i64> {
     let codes: Vec<i64> = printed.iter().flat_map(|text| codes(text.trim())).collect();
-    codes.iter().find(|code| **code != 0).or(codes.last()).copied()
+    codes
+        .iter()
+        .find(|code| **code != 0)
+        .or(codes.last())
+        .copied()
 }
 
 /// The texts that a script printed as one reads them: outputs without the heads above them, and without the objects around
@@ -100,7 +117,13 @@ pub(super) fn exit_of(printed: &[&str]) -> Option<i64> {
 pub(super) fn outputs(printed: &[&str]) -> Option<String> {
     let texts: Vec<Cow<'_, str>> = printed.iter().map(|text| output(text)).collect();
     let is_new = texts.iter().any(|text| matches!(text, Cow::Owned(_)));
-    is_new.then(|| texts.iter().map(|text| text.trim_end_matches('\n')).collect::<Vec<_>>().join("\n"))
+    is_new.then(|| {
+        texts
+            .iter()
+            .map(|text| text.trim_end_matches('\n'))
+            .collect::<Vec<_>>()
+            .join("\n")
+    })
 }
 
 fn output(text: &str) -> Cow<'_, str> {
@@ -112,18 +135,28 @@ fn output(text: &str) -> Cow<'_, str> {
             value => output_of(value).map(|output| vec![output]),
         };
         return all.map_or(Cow::Borrowed(text), |all| {
-            Cow::Owned(all.iter().map(|text| text.trim_end_matches('\n')).collect::<Vec<_>>().join("\n"))
+            Cow::Owned(
+                all.iter()
+                    .map(|text| text.trim_end_matches('\n'))
+                    .collect::<Vec<_>>()
+                    .join("\n"),
+            )
         });
     }
     match head_of(trimmed) {
-        Some((head, rest)) if head.exit.is_some() && !rest.is_empty() => Cow::Owned(rest.to_owned()),
+        Some((head, rest)) if head.exit.is_some() && !rest.is_empty() => {
+            Cow::Owned(rest.to_owned())
+        }
         _ => Cow::Borrowed(text),
     }
 }
 
 /// The output in an object that says what came of a command.
 fn output_of<'j>(value: &'j Json<'_>) -> Option<&'j str> {
-    value.get("exit_code").int().and_then(|_| value.get("output").str())
+    value
+        .get("exit_code")
+        .int()
+        .and_then(|_| value.get("output").str())
 }
 
 fn codes(text: &str) -> Vec<i64> {
@@ -137,15 +170,29 @@ fn codes(text: &str) -> Vec<i64> {
     let of_head = || head_of(text).and_then(|(head, _)| head.exit);
     let ends = [lines().next(), lines().rfind(|line| !line.is_empty())];
     let of_ends = || ends.into_iter().flatten().filter_map(of_line);
-    let codes: Vec<i64> = lines().filter_map(|line| line.strip_prefix(ENDED)?.parse().ok()).collect();
-    if codes.is_empty() { of_head().into_iter().chain(of_ends()).collect() } else { codes }
+    let codes: Vec<i64> = lines()
+        .filter_map(|line| line.strip_prefix(ENDED)?.parse().ok())
+        .collect();
+    if codes.is_empty() {
+        of_head().into_iter().chain(of_ends()).collect()
+    } else {
+        codes
+    }
 }
 
 /// The codes of objects that say what came of commands.
 fn of_objects(value: &Json<'_>, deep: usize) -> Vec<i64> {
-    let inner = value.items().iter().chain(value.members().iter().map(|(_, value)| value));
-    let own = value.get("exit_code").int().filter(|_| is_of_command(value));
-    let inner = inner.filter(|_| deep > 0).flat_map(|value| of_objects(value, deep - 1));
+    let inner = value
+        .items()
+        .iter()
+        .chain(value.members().iter().map(|(_, value)| value));
+    let own = value
+        .get("exit_code")
+        .int()
+        .filter(|_| is_of_command(value));
+    let inner = inner
+        .filter(|_| deep > 0)
+        .flat_map(|value| of_objects(value, deep - 1));
     own.into_iter().chain(inner).collect()
 }
 
@@ -155,8 +202,14 @@ fn is_of_command(value: &Json<'_>) -> bool {
 
 /// The code of an object of which the middle was left out.
 fn of_cut_object(text: &str) -> Option<i64> {
-    let is_of_command = || BESIDE.iter().any(|name| text.contains(&format!("\"{name}\"")));
-    let (_, behind) = text.split_once("\"exit_code\"").filter(|_| is_of_command())?;
+    let is_of_command = || {
+        BESIDE
+            .iter()
+            .any(|name| text.contains(&format!("\"{name}\"")))
+    };
+    let (_, behind) = text
+        .split_once("\"exit_code\"")
+        .filter(|_| is_of_command())?;
     let code = behind.trim_start().strip_prefix(':')?.trim_start();
     number(code.split([',', '}']).next()?)
 }
@@ -166,8 +219,14 @@ fn of_line(line: &str) -> Option<i64> {
     let line: Cow<'_, str> = line.trim_end_matches(['.', ')', ']', '*', '`']).into();
     let words = line.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
     let code = line.strip_prefix(words)?;
-    let words = words.trim_end_matches([' ', ':', '=', '(', '`', '*']).to_ascii_lowercase();
-    WORDS.iter().any(|word| words.ends_with(word)).then(|| number(code)).flatten()
+    let words = words
+        .trim_end_matches([' ', ':', '=', '(', '`', '*'])
+        .to_ascii_lowercase();
+    WORDS
+        .iter()
+        .any(|word| words.ends_with(word))
+        .then(|| number(code))
+        .flatten()
 }
 
 fn number(text: &str) -> Option<i64> {
@@ -181,9 +240,18 @@ mod tests {
     #[test]
     fn outputs_are_read_without_what_stands_around_them() {
         for (printed, expected) in [
-            (vec!["Exit code: 2\nWall time: 1 seconds\nOutput:\nno"], Some("no")),
-            (vec![r#"{"exit_code":0,"output":"a\nb\n"}"#, "done"], Some("a\nb\ndone")),
-            (vec![r#"[{"exit_code":0,"output":"a\n"},{"exit_code":1,"output":"b"}]"#], Some("a\nb")),
+            (
+                vec!["Exit code: 2\nWall time: 1 seconds\nOutput:\nno"],
+                Some("no"),
+            ),
+            (
+                vec![r#"{"exit_code":0,"output":"a\nb\n"}"#, "done"],
+                Some("a\nb\ndone"),
+            ),
+            (
+                vec![r#"[{"exit_code":0,"output":"a\n"},{"exit_code":1,"output":"b"}]"#],
+                Some("a\nb"),
+            ),
             (vec![r#"{"exit_code":0}"#], None),
             (vec!["[1, 2]"], None),
             (vec!["plain", "text"], None),
@@ -195,22 +263,48 @@ mod tests {
     #[test]
     fn codes_are_told_from_what_was_printed() {
         for (printed, expected) in [
-            (vec!["test result: FAILED\nProcess exited with code 101"], Some(101)),
+            (
+                vec!["test result: FAILED\nProcess exited with code 101"],
+                Some(101),
+            ),
             (vec!["Process exited with code 0\nok"], Some(0)),
-            (vec!["Exit code: 2\nWall time: 1 seconds\nOutput:\nno"], Some(2)),
-            (vec!["Chunk ID: a\nWall time: 0.1 seconds\nProcess exited with code 4\nOutput:\nno"], Some(4)),
-            (vec![r#"{"chunk_id":"a","exit_code":5,"output":"no"}"#], Some(5)),
-            (vec![r#"[{"exit_code":0,"output":"a"},{"exit_code":6,"output":"b"}]"#], Some(6)),
+            (
+                vec!["Exit code: 2\nWall time: 1 seconds\nOutput:\nno"],
+                Some(2),
+            ),
+            (
+                vec![
+                    "Chunk ID: a\nWall time: 0.1 seconds\nProcess exited with code 4\nOutput:\nno",
+                ],
+                Some(4),
+            ),
+            (
+                vec![r#"{"chunk_id":"a","exit_code":5,"output":"no"}"#],
+                Some(5),
+            ),
+            (
+                vec![r#"[{"exit_code":0,"output":"a"},{"exit_code":6,"output":"b"}]"#],
+                Some(6),
+            ),
             (vec![r#"{"tests":{"exit_code":7,"stderr":""}}"#], Some(7)),
-            (vec![r#"{"exit_code": 8, "output":"a… 90 tokens truncated …z"#], Some(8)),
+            (
+                vec![r#"{"exit_code": 8, "output":"a… 90 tokens truncated …z"#],
+                Some(8),
+            ),
             (vec![r#"{"exit_code":9}"#], Some(9)),
             (vec!["exit code: 10\nno such file"], Some(10)),
             (vec!["cargo: exited with code 11."], Some(11)),
             (vec!["fine", "exit_code=12"], Some(12)),
-            (vec!["the log: it exited with code 2\nfine\nProcess exited with code 0"], Some(0)),
+            (
+                vec!["the log: it exited with code 2\nfine\nProcess exited with code 0"],
+                Some(0),
+            ),
             (vec!["exit 0 of it", "all good"], None),
             // What a command printed of others.
-            (vec!["log:\nit exited with code 3 yesterday\nnow it runs"], None),
+            (
+                vec!["log:\nit exited with code 3 yesterday\nnow it runs"],
+                None,
+            ),
             (vec![r#"{"exit_code":3,"name":"a job in a file"}"#], None),
             (vec!["4711"], None),
             (vec!["exited with code\u{84} 3"], None),

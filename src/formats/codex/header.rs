@@ -21,7 +21,9 @@ pub(crate) fn session(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> 
     let payload = line.payload;
     let id = payload.get("id").text().filter(|id| identifies(id));
     match (&thread.id, &id) {
-        (Some(_), _) if payload.get("history_base").is_object() => return went_on(line, id, thread, out),
+        (Some(_), _) if payload.get("history_base").is_object() => {
+            return went_on(line, id, thread, out);
+        }
         (Some(own), Some(other)) if own != other && places::is_thread(other) => {
             let began = places::time_of(own);
             thread.replay.until_own_turn(began, Some(other.clone()));
@@ -40,11 +42,19 @@ pub(crate) fn session(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> 
     facts(payload, thread, out);
     let parent = parent(payload);
     if let Some(parent) = &parent {
-        thread.meta(MetaEdit::Fact { name: "started by", value: parent.clone() }, out);
+        thread.meta(
+            MetaEdit::Fact {
+                name: "started by",
+                value: parent.clone(),
+            },
+            out,
+        );
     }
     let said = begins(payload, parent, thread, out);
     let instructions = payload.at(&["base_instructions", "text"]);
-    let instructions = instructions.filled().or_else(|| payload.get("instructions").filled());
+    let instructions = instructions
+        .filled()
+        .or_else(|| payload.get("instructions").filled());
     let Some(instructions) = instructions else {
         // In the first generation no other line says when.
         return if line.input.json.has("payload") {
@@ -53,17 +63,25 @@ pub(crate) fn session(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> 
             thread.trace(line, "the session begins", out)
         };
     };
-    let mut entry =
-        thread.entry(line, Text::clean(&format!("{}:instructions", out.origin_key())), Role::System, out);
+    let mut entry = thread.entry(
+        line,
+        Text::clean(&format!("{}:instructions", out.origin_key())),
+        Role::System,
+        out,
+    );
     entry.marks.quiet = true;
     let body = out.prose(instructions);
-    entry.blocks.push(Batch::block(piece(out), BlockKind::Text(body)));
+    entry
+        .blocks
+        .push(Batch::block(piece(out), BlockKind::Text(body)));
     thread.emit(entry, out)
 }
 
 fn facts(payload: &Json<'_>, thread: &mut Thread, out: &mut Batch) {
-    let is_name =
-        |name: &&str| name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
+    let is_name = |name: &&str| {
+        name.bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
+    };
     if let Some(provider) = payload.get("model_provider").filled().filter(is_name) {
         thread.provider = (provider != "openai").then(|| Text::clean(provider));
     }
@@ -88,11 +106,18 @@ fn parent(payload: &Json<'_>) -> Option<Text> {
     let spawned = payload.at(&["source", "subagent", "thread_spawn", "parent_thread_id"]);
     let kind = payload.at(&["source", "subagent"]);
     let is_review = || payload.get("thread_source").str() == Some("guardian_review");
-    let other = kind.get("other").filled().or(kind.filled()).or_else(|| is_review().then_some(GUARDIAN));
-    spawned.text().or_else(|| payload.get("parent_thread_id").text()).or_else(|| {
-        // Reviewers and guardians do not say whose.
-        other.map(|other| Text::clean(&format!("{NAMELESS}{other}")))
-    })
+    let other = kind
+        .get("other")
+        .filled()
+        .or(kind.filled())
+        .or_else(|| is_review().then_some(GUARDIAN));
+    spawned
+        .text()
+        .or_else(|| payload.get("parent_thread_id").text())
+        .or_else(|| {
+            // Reviewers and guardians do not say whose.
+            other.map(|other| Text::clean(&format!("{NAMELESS}{other}")))
+        })
 }
 
 /// What stands in place of the thread that started one which does not say.
@@ -126,13 +151,19 @@ fn went_on(line: &Line<'_>, id: Option<Text>, thread: &mut Thread, out: &mut Bat
         thread.meta(MetaEdit::Id(id), out);
     }
     facts(line.payload, thread, out);
-    let of = line.payload.at(&["history_base", "thread_id"]).str_or_empty();
+    let of = line
+        .payload
+        .at(&["history_base", "thread_id"])
+        .str_or_empty();
     let words = format!("goes on from rollout-…-{of}.jsonl; what followed there was taken back");
     thread.line(line, Break::Resumed(Text::clean(&words)), out)
 }
 
 /// Members of a header that say from which record on a thread is its own.
-const FIRSTS: [&str; 2] = ["subagent_history_start_ordinal", "forked_from_ordinal_exclusive"];
+const FIRSTS: [&str; 2] = [
+    "subagent_history_start_ordinal",
+    "forked_from_ordinal_exclusive",
+];
 
 /// The number of a record, which some builds write as a text.
 fn ordinal(json: &Json<'_>) -> Option<u64> {
@@ -158,19 +189,34 @@ fn begins(payload: &Json<'_>, parent: Option<Text>, thread: &mut Thread, out: &m
     let end = base.get("end_ordinal_exclusive").count().unwrap_or(0);
     let words = format!("goes on from record {end} of rollout-…-{of}.jsonl, which is not here");
     out.notice(Severity::Note, &words);
-    let mut entry = out.new_entry(Text::clean(&format!("{}:base", out.origin_key())), Role::Harness, None);
+    let mut entry = out.new_entry(
+        Text::clean(&format!("{}:base", out.origin_key())),
+        Role::Harness,
+        None,
+    );
     entry.lane.clone_from(&thread.lane);
     let what = Break::Resumed(Text::clean(&words));
-    entry.blocks.push(Batch::block(piece(out), BlockKind::Break(what)));
+    entry
+        .blocks
+        .push(Batch::block(piece(out), BlockKind::Break(what)));
     thread.emit(entry, out)
 }
 
 /// The thread of which one that begins so has copies: its header says so, or the header of that thread follows it.
 pub(crate) fn copied_from<'j>(first: &'j [Json<'_>]) -> Option<&'j str> {
-    let [header, rest @ ..] = first else { return None };
+    let [header, rest @ ..] = first else {
+        return None;
+    };
     let header = header.get("payload");
-    let next = rest.iter().find(|next| next.get("type").str() == Some("session_meta"));
-    let other = || next?.at(&["payload", "id"]).filled().filter(|id| header.get("id").str() != Some(id));
+    let next = rest
+        .iter()
+        .find(|next| next.get("type").str() == Some("session_meta"));
+    let other = || {
+        next?
+            .at(&["payload", "id"])
+            .filled()
+            .filter(|id| header.get("id").str() != Some(id))
+    };
     header.get("forked_from_id").filled().or_else(other)
 }
 
@@ -192,14 +238,29 @@ pub(crate) fn turn(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fat
         .or_else(|| payload.at(&["sandbox_policy", "mode"]).filled());
     let approval = payload.get("approval_policy").filled();
     if let Some(approval) = approval {
-        thread.meta(MetaEdit::Fact { name: "approval", value: Text::clean(approval) }, out);
+        thread.meta(
+            MetaEdit::Fact {
+                name: "approval",
+                value: Text::clean(approval),
+            },
+            out,
+        );
     }
     if let Some(sandbox) = sandbox {
-        thread.meta(MetaEdit::Fact { name: "sandbox", value: Text::clean(sandbox) }, out);
+        thread.meta(
+            MetaEdit::Fact {
+                name: "sandbox",
+                value: Text::clean(sandbox),
+            },
+            out,
+        );
     }
     let parts = [
         thread.model.as_deref().map(str::to_owned),
-        payload.get("effort").filled().map(|effort| format!("effort {effort}")),
+        payload
+            .get("effort")
+            .filled()
+            .map(|effort| format!("effort {effort}")),
         approval.map(|approval| format!("approval {approval}")),
         sandbox.map(|sandbox| format!("sandbox {sandbox}")),
     ];

@@ -31,7 +31,13 @@ struct Lane {
 
 impl Lanes {
     /// The call started the thread.
-    pub(crate) fn link(&mut self, thread: &Text, call: Option<Key>, label: Option<Text>, out: &mut Batch) {
+    pub(crate) fn link(
+        &mut self,
+        thread: &Text,
+        call: Option<Key>,
+        label: Option<Text>,
+        out: &mut Batch,
+    ) {
         if !identifies(thread) {
             return;
         }
@@ -56,9 +62,16 @@ impl Lanes {
 
     /// The lane of a file. Nothing if another file has it: for a while a rollout and its compressed form both exist.
     pub(crate) fn of_file(&mut self, path: &Path) -> Option<Name> {
-        let stem = || path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let stem = || {
+            path.file_stem()
+                .and_then(|stem| stem.to_str())
+                .unwrap_or_default()
+        };
         let name = Text::clean(places::thread_of(path).unwrap_or_else(stem));
-        let holder = self.files.entry(name.clone()).or_insert_with(|| path.to_owned());
+        let holder = self
+            .files
+            .entry(name.clone())
+            .or_insert_with(|| path.to_owned());
         (holder == path).then_some(name)
     }
 
@@ -68,7 +81,11 @@ impl Lanes {
         change(lane);
         if (lane.has_entries || lane.call.is_some()) && *lane != before {
             let Lane { label, call, .. } = lane.clone();
-            out.meta(MetaEdit::Lane { name: name.clone(), label, call });
+            out.meta(MetaEdit::Lane {
+                name: name.clone(),
+                label,
+                call,
+            });
         }
     }
 }

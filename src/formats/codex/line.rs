@@ -28,7 +28,11 @@ pub(crate) enum Class {
 }
 
 /// Types of what the program notes beside the conversation.
-const NOTES: [&str; 3] = ["inter_agent_communication", "retained_context", "realtime_item"];
+const NOTES: [&str; 3] = [
+    "inter_agent_communication",
+    "retained_context",
+    "realtime_item",
+];
 
 /// Types of bare items in the first generation.
 const BARE: [&str; 8] = [
@@ -92,7 +96,9 @@ pub(crate) fn class_of(json: &Json<'_>) -> Class {
         return match kind {
             _ if BARE.contains(&kind) => Class::Item,
             "" if json.get("record_type").str() == Some("state") => Class::State,
-            "" if json.has("id") && json.has("timestamp") && json.has("instructions") => Class::Meta,
+            "" if json.has("id") && json.has("timestamp") && json.has("instructions") => {
+                Class::Meta
+            }
             _ => Class::Unknown,
         };
     }

@@ -40,13 +40,25 @@ const INJECTED: [(&str, &str); 26] = [
     ("<image_resize_notice>", "image resized"),
     ("<external_", "context"),
     ("Warning: apply_patch was requested via ", "warning"),
-    ("Warning: The maximum number of unified exec processes ", "warning"),
+    (
+        "Warning: The maximum number of unified exec processes ",
+        "warning",
+    ),
     ("Warning: Your account was flagged for ", "warning"),
     // What a reviewer of an action is given to judge, and what it is given of the same session later.
-    ("The following is the Codex agent history whose request action you are assessing", REVIEW),
-    ("The following is the Codex agent history added since your last approval", REVIEW),
+    (
+        "The following is the Codex agent history whose request action you are assessing",
+        REVIEW,
+    ),
+    (
+        "The following is the Codex agent history added since your last approval",
+        REVIEW,
+    ),
     // What is left of a conversation after a compaction.
-    ("Another language model started to solve this problem and produced a summary", "summary"),
+    (
+        "Another language model started to solve this problem and produced a summary",
+        "summary",
+    ),
 ];
 /// What a guardian is asked.
 const REVIEW: &str = "review of an action";
@@ -54,7 +66,10 @@ const REVIEW: &str = "review of an action";
 const PREFACES: [&str; 2] = ["# ", "<in-app-browser-context"];
 const REQUESTS: [&str; 2] = ["## My request for Codex:", "## My request:"];
 /// Headings that such a text has also where nothing is asked below it.
-const ATTACHED: [&str; 2] = ["# Context from my IDE setup:", "# Files mentioned by the user:"];
+const ATTACHED: [&str; 2] = [
+    "# Context from my IDE setup:",
+    "# Files mentioned by the user:",
+];
 /// What stands in place of an answer that was delivered to the user by the program.
 const DELIVERED: &str = "The content of a confirmed assistant message is unavailable";
 
@@ -85,12 +100,19 @@ pub(crate) fn between_agents(line: &Line<'_>, thread: &mut Thread, out: &mut Bat
     let title = format!("message {} → {}", name("author"), name("recipient"));
     let content = payload.get("content");
     let text = text_of(content);
-    let text = if text.trim().is_empty() { "(encrypted)" } else { &*text };
+    let text = if text.trim().is_empty() {
+        "(encrypted)"
+    } else {
+        &*text
+    };
     let mut entry = thread.noted(line, (&title, text), out);
     entry.blocks.extend(unknown_parts(content, Piece(0), out));
     // What comes behind the end of a turn without beginning another one is not answered.
     let is_answered = !thread.is_over() || payload.get("trigger_turn").is_true();
-    let from = Sender { kind: SenderKind::Peer, name: payload.get("author").text() };
+    let from = Sender {
+        kind: SenderKind::Peer,
+        name: payload.get("author").text(),
+    };
     entry.from = is_answered.then(|| Box::new(from));
     thread.emit(entry, out)
 }
@@ -102,10 +124,17 @@ fn delivered(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let is_unavailable = |part: &Json<'_>| {
         text_in(part).is_some_and(|text| text.starts_with(DELIVERED) || text.trim().is_empty())
     };
-    if spoken(content).filter(|part| !is_unknown(part)).all(is_unavailable) {
+    if spoken(content)
+        .filter(|part| !is_unknown(part))
+        .all(is_unavailable)
+    {
         let unknown = unknown_parts(content, piece(out), out);
         beside(line, unknown, Fate::Merged, thread, out);
-        return thread.aside(line, ("a delivered message is written again", &text_of(content)), out);
+        return thread.aside(
+            line,
+            ("a delivered message is written again", &text_of(content)),
+            out,
+        );
     }
     let mut entry = thread.entry(line, out.origin_key(), Role::Assistant, out);
     (entry.marks.copy, entry.marks.quiet) = (true, true);
@@ -122,7 +151,12 @@ pub(crate) fn answer(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut
 
 fn spoke(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut Batch) -> Fate {
     if side == Side::Item
-        && line.input.json.at(&["metadata", "delivered_assistant_message"]).filled().is_some()
+        && line
+            .input
+            .json
+            .at(&["metadata", "delivered_assistant_message"])
+            .filled()
+            .is_some()
     {
         return delivered(line, thread, out);
     }
@@ -136,21 +170,32 @@ fn spoke(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut Batch) -> F
     let mut entry = begun(line, twin.as_ref(), thread, out);
     let piece = twin.as_ref().map_or_else(|| piece(out), |twin| twin.piece);
     thread.said = Some(print);
-    entry.blocks = of_side(content, side).flat_map(|part| answered(part, piece, out)).collect();
-    entry.blocks.extend(questions(content_holder(line, side), piece, out));
+    entry.blocks = of_side(content, side)
+        .flat_map(|part| answered(part, piece, out))
+        .collect();
+    entry
+        .blocks
+        .extend(questions(content_holder(line, side), piece, out));
     entry.stop = match content_holder(line, side).get("phase").str_or_empty() {
         "final_answer" => Stop::Done,
         "commentary" => Stop::Calls,
         _ => Stop::Unrecorded,
     };
     if twin.is_none() {
-        thread.twins.wait(Voice::Answer, side, print, (entry.key.clone(), piece));
+        thread
+            .twins
+            .wait(Voice::Answer, side, print, (entry.key.clone(), piece));
     }
     if let Some(plan) = twins::plan(&text) {
         let print = twins::print(Voice::Plan, plan);
         match thread.twins.take(Voice::Plan, Side::Item, print) {
-            Some(twin) => out.push(Edit::RetirePiece { of: twin.key, piece: twin.piece }),
-            None => thread.twins.wait(Voice::Plan, Side::Item, print, (entry.key.clone(), piece)),
+            Some(twin) => out.push(Edit::RetirePiece {
+                of: twin.key,
+                piece: twin.piece,
+            }),
+            None => thread
+                .twins
+                .wait(Voice::Plan, Side::Item, print, (entry.key.clone(), piece)),
         }
     }
     thread.emit(entry, out)
@@ -160,13 +205,34 @@ fn spoke(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut Batch) -> F
 fn questions(holder: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> {
     let question = |question: &Json<'_>| {
         let words = |option: &Json<'_>| {
-            option.filled().or_else(|| option.get("label").filled()).map(|words| format!("- {words}\n"))
+            option
+                .filled()
+                .or_else(|| option.get("label").filled())
+                .map(|words| format!("- {words}\n"))
         };
-        let options: String = question.get("options").items().iter().filter_map(words).collect();
-        question.get("title").filled().map(|title| format!("{title}\n{options}"))
+        let options: String = question
+            .get("options")
+            .items()
+            .iter()
+            .filter_map(words)
+            .collect();
+        question
+            .get("title")
+            .filled()
+            .map(|title| format!("{title}\n{options}"))
     };
-    let asked: Vec<String> = holder.get("questions").items().iter().filter_map(question).collect();
-    (!asked.is_empty()).then(|| Batch::block(piece, BlockKind::Text(out.prose(asked.join("\n").trim_end()))))
+    let asked: Vec<String> = holder
+        .get("questions")
+        .items()
+        .iter()
+        .filter_map(question)
+        .collect();
+    (!asked.is_empty()).then(|| {
+        Batch::block(
+            piece,
+            BlockKind::Text(out.prose(asked.join("\n").trim_end())),
+        )
+    })
 }
 
 /// What the user answered to questions of a tool, as the program keeps it.
@@ -177,16 +243,24 @@ pub(crate) fn verified_answer(line: &Line<'_>, thread: &mut Thread, out: &mut Ba
         let title = format!("answer to: {}", answered.get("question").str_or_empty());
         entry.blocks.push(context_block(piece, &title, "", out));
         let answer = answered.get("answer");
-        let words = answer.filled().map_or_else(|| answer.to_source(), str::to_owned);
+        let words = answer
+            .filled()
+            .map_or_else(|| answer.to_source(), str::to_owned);
         let body = out.prose(&words);
-        entry.blocks.push(Batch::block(piece, BlockKind::Text(body)));
+        entry
+            .blocks
+            .push(Batch::block(piece, BlockKind::Text(body)));
     }
     thread.emit(entry, out)
 }
 
 /// What a hook told the model.
 pub(crate) fn hook(line: &Line<'_>, item: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
-    let fragments = item.get("fragments").items().iter().filter_map(|fragment| fragment.get("text").filled());
+    let fragments = item
+        .get("fragments")
+        .items()
+        .iter()
+        .filter_map(|fragment| fragment.get("text").filled());
     let text = fragments.collect::<Vec<_>>().join("\n");
     thread.text(line, ("hook", &text), true, out)
 }
@@ -196,7 +270,10 @@ pub(crate) fn reasoning(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -
     let payload = line.payload;
     let parts = ["summary", "content"].map(|name| payload.get(name));
     let parts_of = || parts.iter().flat_map(|content| content.items());
-    let thoughts: Vec<&str> = parts_of().filter_map(text_in).filter(|text| !text.trim().is_empty()).collect();
+    let thoughts: Vec<&str> = parts_of()
+        .filter_map(text_in)
+        .filter(|text| !text.trim().is_empty())
+        .collect();
     let mut twins = Vec::new();
     let mut alone = Vec::new();
     for thought in &thoughts {
@@ -211,22 +288,38 @@ pub(crate) fn reasoning(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -
     let mut entry = begun(line, first.as_ref(), thread, out);
     let piece = first.as_ref().map_or_else(|| piece(out), |twin| twin.piece);
     for twin in twins {
-        out.push(Edit::RetirePiece { of: twin.key, piece: twin.piece });
+        out.push(Edit::RetirePiece {
+            of: twin.key,
+            piece: twin.piece,
+        });
     }
     let body = out.prose(&thoughts.join("\n\n"));
-    entry.blocks.push(Batch::block(piece, BlockKind::Thinking(body)));
+    entry
+        .blocks
+        .push(Batch::block(piece, BlockKind::Thinking(body)));
     for content in parts {
         entry.blocks.extend(unknown_parts(content, piece, out));
     }
     for print in alone {
-        thread.twins.wait(Voice::Thought, Side::Item, print, (entry.key.clone(), piece));
+        thread.twins.wait(
+            Voice::Thought,
+            Side::Item,
+            print,
+            (entry.key.clone(), piece),
+        );
     }
     thread.emit(entry, out)
 }
 
 /// A thought, as the event about it.
 pub(crate) fn thought(text: &str, line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
-    event((Voice::Thought, BlockKind::Thinking), text, line, thread, out)
+    event(
+        (Voice::Thought, BlockKind::Thinking),
+        text,
+        line,
+        thread,
+        out,
+    )
 }
 
 /// A plan, as the event about it: the answer that holds it may come before or behind.
@@ -248,8 +341,12 @@ fn event(
     }
     let mut entry = thread.answer(line, out);
     let piece = piece(out);
-    entry.blocks.push(Batch::block(piece, kind(out.prose(text))));
-    thread.twins.wait(voice, Side::Event, print, (entry.key.clone(), piece));
+    entry
+        .blocks
+        .push(Batch::block(piece, kind(out.prose(text))));
+    thread
+        .twins
+        .wait(voice, Side::Event, print, (entry.key.clone(), piece));
     thread.emit(entry, out)
 }
 
@@ -305,8 +402,13 @@ fn spoken_message(
     thread: &mut Thread,
     out: &mut Batch,
 ) -> Fate {
-    let kinds =
-        line.payload.at(&["internal_chat_message_metadata_passthrough", "content_item_kinds"]).items();
+    let kinds = line
+        .payload
+        .at(&[
+            "internal_chat_message_metadata_passthrough",
+            "content_item_kinds",
+        ])
+        .items();
     let speaker = speaker(content, kinds);
     if speaker == Speaker::User {
         return prompt(line, side, content, thread, out);
@@ -318,12 +420,18 @@ fn spoken_message(
     }
     let piece = piece(out);
     let mut entry = thread.entry(line, out.origin_key(), Role::Harness, out);
-    thread.twins.wait(Voice::User, side, print, (entry.key.clone(), piece));
+    thread
+        .twins
+        .wait(Voice::User, side, print, (entry.key.clone(), piece));
     let title = if let Speaker::Program(title) = speaker {
         // A review has nothing else that it is about.
         entry.marks.quiet = title != REVIEW;
-        entry.from = (title == REVIEW)
-            .then(|| Box::new(Sender { kind: SenderKind::Runtime, name: Some("review".into()) }));
+        entry.from = (title == REVIEW).then(|| {
+            Box::new(Sender {
+                kind: SenderKind::Runtime,
+                name: Some("review".into()),
+            })
+        });
         // In the first generation nothing else tells the folder.
         if title == "environment"
             && !line.input.json.has("payload")
@@ -338,19 +446,42 @@ fn spoken_message(
     };
     entry.blocks.push(context_block(piece, title, &text, out));
     let others = of_side(content, side).filter(|part| text_in(part).is_none());
-    entry.blocks.extend(others.filter_map(|part| block(part, piece, out)));
+    entry
+        .blocks
+        .extend(others.filter_map(|part| block(part, piece, out)));
     thread.emit(entry, out)
 }
 
 /// The folder of the session, as the program tells it to the model.
 fn folder(environment: &str) -> Option<&str> {
-    let tagged = || environment.split_once("<cwd>")?.1.split_once("</cwd>").map(|(folder, _)| folder);
-    let written = || environment.split_once("Current working directory:")?.1.lines().next();
-    tagged().or_else(written).map(str::trim).filter(|folder| !folder.is_empty())
+    let tagged = || {
+        environment
+            .split_once("<cwd>")?
+            .1
+            .split_once("</cwd>")
+            .map(|(folder, _)| folder)
+    };
+    let written = || {
+        environment
+            .split_once("Current working directory:")?
+            .1
+            .lines()
+            .next()
+    };
+    tagged()
+        .or_else(written)
+        .map(str::trim)
+        .filter(|folder| !folder.is_empty())
 }
 
 /// A prompt, as a response item or as the event about it.
-fn prompt(line: &Line<'_>, side: Side, content: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+fn prompt(
+    line: &Line<'_>,
+    side: Side,
+    content: &Json<'_>,
+    thread: &mut Thread,
+    out: &mut Batch,
+) -> Fate {
     let text = text_of(content);
     let print = twins::print(Voice::User, &text);
     let twin = thread.twins.take(Voice::User, side, print);
@@ -361,27 +492,41 @@ fn prompt(line: &Line<'_>, side: Side, content: &Json<'_>, thread: &mut Thread, 
     if twin.is_none() {
         thread.begin_turn(asked, out);
     }
-    let key = twin.as_ref().map_or_else(|| key_of("prompt", out), |twin| twin.key.clone());
+    let key = twin
+        .as_ref()
+        .map_or_else(|| key_of("prompt", out), |twin| twin.key.clone());
     let piece = twin.as_ref().map_or_else(|| piece(out), |twin| twin.piece);
     let mut entry = thread.entry(line, key, Role::User, out);
     entry.marks.prompt = !entry.marks.copy;
     entry.blocks = prompt_blocks(of_side(content, side), piece, out);
     if side == Side::Event {
-        let images = ["images", "local_images"].iter().flat_map(|name| line.payload.get(name).items());
+        let images = ["images", "local_images"]
+            .iter()
+            .flat_map(|name| line.payload.get(name).items());
         let images: Vec<Image> = images
             .filter_map(Json::filled)
             .map(|at| inline::image(at, Text::default(), false, out))
             .collect();
-        entry.blocks.extend(images.into_iter().map(|image| Batch::block(piece, BlockKind::Image(image))));
+        entry.blocks.extend(
+            images
+                .into_iter()
+                .map(|image| Batch::block(piece, BlockKind::Image(image))),
+        );
     }
     if twin.is_none() {
-        thread.twins.wait(Voice::User, side, print, (entry.key.clone(), piece));
+        thread
+            .twins
+            .wait(Voice::User, side, print, (entry.key.clone(), piece));
     }
     thread.emit(entry, out)
 }
 
 /// The prompt, with what an editor wrote around it apart.
-fn prompt_blocks<'j>(parts: impl Iterator<Item = &'j Json<'j>>, piece: Piece, out: &mut Batch) -> Vec<Block> {
+fn prompt_blocks<'j>(
+    parts: impl Iterator<Item = &'j Json<'j>>,
+    piece: Piece,
+    out: &mut Batch,
+) -> Vec<Block> {
     let mut blocks = Vec::new();
     for part in parts {
         match text_in(part) {
@@ -410,7 +555,10 @@ fn asked(text: &str) -> (&str, &str) {
 /// What stands above the first heading of a request, and what stands below it.
 fn request(text: &str) -> Option<(&str, &str)> {
     let is_heading = |(context, _): &(&str, &str)| context.ends_with('\n');
-    let splits = REQUESTS.iter().filter_map(|heading| text.split_once(heading)).filter(is_heading);
+    let splits = REQUESTS
+        .iter()
+        .filter_map(|heading| text.split_once(heading))
+        .filter(is_heading);
     splits.min_by_key(|(context, _)| context.len())
 }
 
@@ -423,22 +571,35 @@ fn has_preface(text: &str) -> bool {
 
 /// Whose a message is: its parts are labelled in late versions; else by how it begins.
 fn speaker(content: &Json<'_>, kinds: &[Json<'_>]) -> Speaker {
-    let text = content.blocks().iter().find_map(text_in).unwrap_or_default();
+    let text = content
+        .blocks()
+        .iter()
+        .find_map(text_in)
+        .unwrap_or_default();
     let begin = text.trim_start();
     // The app writes what it shows above what the user asks for.
     let has_request = || request(text).is_some_and(|(_, asked)| !asked.trim().is_empty());
     if begin.starts_with(PREFACES[1]) && has_request() {
         return Speaker::User;
     }
-    let injected = INJECTED.iter().find(|(mark, _)| begin.starts_with(mark)).map(|(_, title)| *title);
+    let injected = INJECTED
+        .iter()
+        .find(|(mark, _)| begin.starts_with(mark))
+        .map(|(_, title)| *title);
     if begin.starts_with("<user_shell_command>") {
         return Speaker::Shell;
     }
     if kinds.is_empty() {
         return injected.map_or(Speaker::User, Speaker::Program);
     }
-    let is_typed = kinds.iter().any(|kind| kind.str().is_some_and(|kind| kind.starts_with("user.")));
-    if is_typed { Speaker::User } else { Speaker::Program(injected.unwrap_or("context")) }
+    let is_typed = kinds
+        .iter()
+        .any(|kind| kind.str().is_some_and(|kind| kind.starts_with("user.")));
+    if is_typed {
+        Speaker::User
+    } else {
+        Speaker::Program(injected.unwrap_or("context"))
+    }
 }
 
 // === contents ===
@@ -446,13 +607,21 @@ fn speaker(content: &Json<'_>, kinds: &[Json<'_>]) -> Speaker {
 /// What an event or an item says.
 fn content<'j>(line: &Line<'j>, side: Side) -> &'j Json<'j> {
     let holder = content_holder(line, side);
-    if holder.has("message") { holder.get("message") } else { holder.get("content") }
+    if holder.has("message") {
+        holder.get("message")
+    } else {
+        holder.get("content")
+    }
 }
 
 /// The object that holds the content: the payload, or the item in it.
 fn content_holder<'j>(line: &Line<'j>, side: Side) -> &'j Json<'j> {
     let is_in_item = side == Side::Event && line.payload.has("item");
-    if is_in_item { line.payload.get("item") } else { line.payload }
+    if is_in_item {
+        line.payload.get("item")
+    } else {
+        line.payload
+    }
 }
 
 /// The text of a part, whichever casing its type has.
@@ -460,17 +629,32 @@ fn text_in<'j>(part: &'j Json<'_>) -> Option<&'j str> {
     let kind = part.get("type").str_or_empty();
     let is_text = matches!(
         kind,
-        "input_text" | "output_text" | "text" | "Text" | "refusal" | "summary_text" | "reasoning_text"
+        "input_text"
+            | "output_text"
+            | "text"
+            | "Text"
+            | "refusal"
+            | "summary_text"
+            | "reasoning_text"
     );
-    part.str().or_else(|| part.get("text").str().filter(|_| is_text || kind.is_empty()))
+    part.str().or_else(|| {
+        part.get("text")
+            .str()
+            .filter(|_| is_text || kind.is_empty())
+    })
 }
 
 /// The parts of a content without the tags that the program writes before and behind an image.
 fn spoken<'j, 'a>(content: &'j Json<'a>) -> impl Iterator<Item = &'j Json<'a>> {
     let parts = content.blocks();
-    let has_image = parts.iter().any(|part| part.get("type").str() == Some("input_image"));
-    let is_tag = |text: &str| text == "</image>" || text.starts_with("<image") && text.ends_with('>');
-    parts.iter().filter(move |part| !has_image || !text_in(part).is_some_and(|text| is_tag(text.trim())))
+    let has_image = parts
+        .iter()
+        .any(|part| part.get("type").str() == Some("input_image"));
+    let is_tag =
+        |text: &str| text == "</image>" || text.starts_with("<image") && text.ends_with('>');
+    parts
+        .iter()
+        .filter(move |part| !has_image || !text_in(part).is_some_and(|text| is_tag(text.trim())))
 }
 
 /// The texts of a content, a part each.
@@ -501,7 +685,9 @@ pub(crate) fn text_of<'j>(content: &'j Json<'_>) -> Cow<'j, str> {
 
 /// The parts of a content as blocks.
 fn parts(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block> {
-    spoken(content).filter_map(|part| block(part, piece, out)).collect()
+    spoken(content)
+        .filter_map(|part| block(part, piece, out))
+        .collect()
 }
 
 /// A part of an answer as blocks.
@@ -516,9 +702,15 @@ fn answered(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block> {
 fn words(text: &str, piece: Piece, out: &mut Batch) -> Vec<Block> {
     let (words, cited) = twins::read(text);
     let body = (!words.trim().is_empty()).then(|| out.prose(&words));
-    let mut blocks: Vec<Block> =
-        body.into_iter().map(|body| Batch::block(piece, BlockKind::Text(body))).collect();
-    blocks.extend(cited.into_iter().map(|citation| context_block(piece, "cited from memory", citation, out)));
+    let mut blocks: Vec<Block> = body
+        .into_iter()
+        .map(|body| Batch::block(piece, BlockKind::Text(body)))
+        .collect();
+    blocks.extend(
+        cited
+            .into_iter()
+            .map(|citation| context_block(piece, "cited from memory", citation, out)),
+    );
     blocks
 }
 
@@ -537,12 +729,18 @@ fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> {
     if let Some(title) = attached(kind, part) {
         return Some(context_block(piece, &title, "", out));
     }
-    Some(Batch::block(piece, unknown::block(Kind("content.type", kind), part, out)))
+    Some(Batch::block(
+        piece,
+        unknown::block(Kind("content.type", kind), part, out),
+    ))
 }
 
 /// The parts of a content of which nothing but the kind is known.
 fn unknown_parts(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block> {
-    spoken(content).filter(|part| is_unknown(part)).filter_map(|part| block(part, piece, out)).collect()
+    spoken(content)
+        .filter(|part| is_unknown(part))
+        .filter_map(|part| block(part, piece, out))
+        .collect()
 }
 
 fn is_unknown(part: &Json<'_>) -> bool {
@@ -560,11 +758,21 @@ fn of_side<'j, 'a>(content: &'j Json<'a>, side: Side) -> impl Iterator<Item = &'
 /// What an event tells of a message that nobody knows. It is read before the message, which an event tells only where no
 /// item did: so its bodies are found again when the record is read alone.
 fn unknown_of(side: Side, content: &Json<'_>, out: &mut Batch) -> Vec<Block> {
-    if side == Side::Event { unknown_parts(content, piece(out), out) } else { Vec::new() }
+    if side == Side::Event {
+        unknown_parts(content, piece(out), out)
+    } else {
+        Vec::new()
+    }
 }
 
 /// Shows what nobody knows of a message behind it.
-fn beside(line: &Line<'_>, unknown: Vec<Block>, fate: Fate, thread: &mut Thread, out: &mut Batch) -> Fate {
+fn beside(
+    line: &Line<'_>,
+    unknown: Vec<Block>,
+    fate: Fate,
+    thread: &mut Thread,
+    out: &mut Batch,
+) -> Fate {
     if unknown.is_empty() {
         return fate;
     }
@@ -582,14 +790,19 @@ fn attached(kind: &str, part: &Json<'_>) -> Option<String> {
         "audio" | "local_audio" | "input_audio" | "localAudio" => "audio",
         _ => return None,
     };
-    let names = ["name", "path", "audio_url", "url"].iter().filter_map(|name| part.get(name).filled());
+    let names = ["name", "path", "audio_url", "url"]
+        .iter()
+        .filter_map(|name| part.get(name).filled());
     let is_inline = |name: &&str| name.starts_with("data:");
     let names: Vec<&str> = names.filter(|name| !is_inline(name)).collect();
     Some(format!("{what} {}", names.join("  ")).trim_end().to_owned())
 }
 
 fn is_image(kind: &str) -> bool {
-    matches!(kind, "input_image" | "image" | "localImage" | "local_image" | "Image")
+    matches!(
+        kind,
+        "input_image" | "image" | "localImage" | "local_image" | "Image"
+    )
 }
 
 /// An image, inline as a data URL or elsewhere.
@@ -597,10 +810,17 @@ pub(crate) fn image(part: &Json<'_>, out: &Batch) -> Option<Image> {
     if !is_image(part.get("type").str_or_empty()) {
         return None;
     }
-    let address = ["image_url", "data", "path", "url"].iter().find_map(|name| part.get(name).filled());
+    let address = ["image_url", "data", "path", "url"]
+        .iter()
+        .find_map(|name| part.get(name).filled());
     let mime = part.get("mimeType").text();
     let is_data = mime.is_some();
-    Some(inline::image(address.unwrap_or_default(), mime.unwrap_or_default(), is_data, out))
+    Some(inline::image(
+        address.unwrap_or_default(),
+        mime.unwrap_or_default(),
+        is_data,
+        out,
+    ))
 }
 
 #[cfg(test)]
@@ -611,45 +831,78 @@ mod tests {
     #[test]
     fn the_program_speaks_under_the_users_name() {
         let who = |text: &str, kinds: &str| {
-            let content = format!(r#"[{{"type":"input_text","text":{}}}]"#, serde_json::json!(text));
+            let content = format!(
+                r#"[{{"type":"input_text","text":{}}}]"#,
+                serde_json::json!(text)
+            );
             speaker(&parse(&content).unwrap(), parse(kinds).unwrap().items())
         };
         assert_eq!(who("fix it", "[]"), Speaker::User);
-        assert_eq!(who("<environment_context>\n  <cwd>/x</cwd>", "[]"), Speaker::Program("environment"));
-        assert_eq!(who("<hook_prompt hook_run_id=\"a\">test</hook_prompt>", "[]"), Speaker::Program("hook"));
-        assert_eq!(who("<div> is broken", "[]"), Speaker::User);
-        assert_eq!(who("<user_shell_command>\n<command>ls</command>", "[]"), Speaker::Shell);
-        assert_eq!(who("be brief", r#"["agents.instructions"]"#), Speaker::Program("context"));
-        assert_eq!(who("<skill> is what I typed", r#"["user.text"]"#), Speaker::User);
         assert_eq!(
-            who("Warning: apply_patch was requested via shell. Use it.", "[]"),
+            who("<environment_context>\n  <cwd>/x</cwd>", "[]"),
+            Speaker::Program("environment")
+        );
+        assert_eq!(
+            who("<hook_prompt hook_run_id=\"a\">test</hook_prompt>", "[]"),
+            Speaker::Program("hook")
+        );
+        assert_eq!(who("<div> is broken", "[]"), Speaker::User);
+        assert_eq!(
+            who("<user_shell_command>\n<command>ls</command>", "[]"),
+            Speaker::Shell
+        );
+        assert_eq!(
+            who("be brief", r#"["agents.instructions"]"#),
+            Speaker::Program("context")
+        );
+        assert_eq!(
+            who("<skill> is what I typed", r#"["user.text"]"#),
+            Speaker::User
+        );
+        assert_eq!(
+            who(
+                "Warning: apply_patch was requested via shell. Use it.",
+                "[]"
+            ),
             Speaker::Program("warning")
         );
-        assert_eq!(who("Warning: the tests are slow, mend them", "[]"), Speaker::User);
-        let review = "The following is the Codex agent history added since your last approval assessment.";
+        assert_eq!(
+            who("Warning: the tests are slow, mend them", "[]"),
+            Speaker::User
+        );
+        let review =
+            "The following is the Codex agent history added since your last approval assessment.";
         assert_eq!(who(review, "[]"), Speaker::Program("review of an action"));
-        let browser =
-            "<in-app-browser-context source=\"ambient-ui-state\">\none tab\n</in-app-browser-context>\n";
+        let browser = "<in-app-browser-context source=\"ambient-ui-state\">\none tab\n</in-app-browser-context>\n";
         assert_eq!(who(browser, "[]"), Speaker::Program("browser"));
-        assert_eq!(who(&format!("{browser}\n## My request:\nfix it"), "[]"), Speaker::User);
+        assert_eq!(
+            who(&format!("{browser}\n## My request:\nfix it"), "[]"),
+            Speaker::User
+        );
     }
 
     #[test]
     fn a_prompt_from_an_editor_stands_behind_its_second_heading() {
-        let text =
-            "# Context from my IDE setup:\n\n## Open tabs:\n- a.rs\n\n## My request for Codex:\nfix it\n";
+        let text = "# Context from my IDE setup:\n\n## Open tabs:\n- a.rs\n\n## My request for Codex:\nfix it\n";
         assert_eq!(asked(text).1, "fix it");
         assert!(asked(text).0.contains("a.rs"));
         assert_eq!(asked("what does ## My request for Codex: mean?").0, "");
-        let files = "\n# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n\n## My request:\nfix it\n";
+        let files =
+            "\n# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n\n## My request:\nfix it\n";
         assert_eq!(asked(files).1, "fix it");
-        assert_eq!(asked("# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n").1, "");
+        assert_eq!(
+            asked("# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n").1,
+            ""
+        );
         for preface in [
             "# Response annotations:\nEach item",
             "# Selected text:\n\n## Selection 1\nx",
             "<in-app-browser-context>\nx",
         ] {
-            assert_eq!(asked(&format!("{preface}\n\n## My request for Codex:\nfix it\n")).1, "fix it");
+            assert_eq!(
+                asked(&format!("{preface}\n\n## My request for Codex:\nfix it\n")).1,
+                "fix it"
+            );
         }
         let own = "# Plan\n1. do it\n";
         assert_eq!(asked(own), ("", own), "a heading of the user's own");

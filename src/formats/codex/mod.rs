@@ -33,7 +33,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::counting::{self, Counting};
-use super::decoder::{BESIDE, Decoder, Earlier, Format, Input, Pattern, Place, Probe, TitleMark, Verdict};
+use super::decoder::{
+    BESIDE, Decoder, Earlier, Format, Input, Pattern, Place, Probe, TitleMark, Verdict,
+};
 use super::fields::{self, Fields};
 use super::json::{self, Json};
 use super::roots::{Beside, Listing, Named, file_name};
@@ -52,8 +54,18 @@ pub(crate) struct Codex;
 
 /// Codex finds a thread by its id, wherever it is started (developers.openai.com/codex/cli/reference).
 const RESUMES: &[Resume] = &[
-    Resume { does: "continue", before: &["codex", "resume"], after: &[], back: BACK },
-    Resume { does: "fork", before: &["codex", "fork"], after: &[], back: BACK },
+    Resume {
+        does: "continue",
+        before: &["codex", "resume"],
+        after: &[],
+        back: BACK,
+    },
+    Resume {
+        does: "fork",
+        before: &["codex", "fork"],
+        after: &[],
+        back: BACK,
+    },
 ];
 const BACK: &str = "in Codex, esc esc goes back to an earlier prompt";
 
@@ -119,7 +131,8 @@ impl Format for Codex {
     fn copied_from(&self, path: &Path, head: &str) -> Vec<Pattern> {
         let records: Vec<_> = head.lines().take(2).filter_map(json::read).collect();
         let of = header::copied_from(&records).filter(|_| !replay::tells_times(head, &records));
-        of.map(|thread| places::of_thread(path, thread)).unwrap_or_default()
+        of.map(|thread| places::of_thread(path, thread))
+            .unwrap_or_default()
     }
 
     fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
@@ -137,7 +150,11 @@ impl Format for Codex {
     fn listings(&self, index: &Json<'_>) -> Vec<Listing> {
         let listing = |line: &Json<'_>| {
             let id = line.get("id").filled()?.to_owned();
-            Some(Listing { id, title: line.get("thread_name").text(), ..Listing::default() })
+            Some(Listing {
+                id,
+                title: line.get("thread_name").text(),
+                ..Listing::default()
+            })
         };
         // The last line of a thread counts.
         index.blocks().iter().rev().filter_map(listing).collect()
@@ -218,7 +235,12 @@ fn decode(line: Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batc
     }
     let from = out.edits.len();
     let fate = dispatch(&line, thread, lanes, out);
-    let has_entry = || out.edits.iter().skip(from).any(|edit| matches!(edit, Edit::Entry(_)));
+    let has_entry = || {
+        out.edits
+            .iter()
+            .skip(from)
+            .any(|edit| matches!(edit, Edit::Entry(_)))
+    };
     if let Some(lane) = thread.lane.clone().filter(|_| has_entry()) {
         lanes.enter(&lane, out);
     }
@@ -263,7 +285,9 @@ fn item(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch
             call::call(line, thread, out)
         }
         "function_call_output" | "custom_tool_call_output" | "tool_search_output" => {
-            if let Some((child, label)) = call::spawned(line.payload).filter(|_| !thread.replay.is_on()) {
+            if let Some((child, label)) =
+                call::spawned(line.payload).filter(|_| !thread.replay.is_on())
+            {
                 let call = line.payload.get("call_id").text();
                 lanes.link(&child, call, label, out);
             }

@@ -16,8 +16,16 @@ pub(crate) fn note(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fat
         ("inter_agent_communication", _) => message::between_agents(line, thread, out),
         ("retained_context", "verified_answer") => message::verified_answer(line, thread, out),
         ("realtime_item", _) if payload.get("text").filled().is_some() => {
-            let title = format!("speech of {}", payload.get("role").filled().unwrap_or("somebody"));
-            thread.text(line, (&title, payload.get("text").str_or_empty()), false, out)
+            let title = format!(
+                "speech of {}",
+                payload.get("role").filled().unwrap_or("somebody")
+            );
+            thread.text(
+                line,
+                (&title, payload.get("text").str_or_empty()),
+                false,
+                out,
+            )
         }
         _ => thread.unknown(line, ("type", kind), out),
     }
@@ -26,7 +34,11 @@ pub(crate) fn note(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fat
 /// How hard the model thinks from here on.
 pub(crate) fn configuration(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     match line.payload.at(&["reasoning", "effort"]).filled() {
-        Some(effort) => thread.line(line, Break::Setting(Text::clean(&format!("effort {effort}"))), out),
+        Some(effort) => thread.line(
+            line,
+            Break::Setting(Text::clean(&format!("effort {effort}"))),
+            out,
+        ),
         None => thread.tree(line, line.kind(), out),
     }
 }

@@ -52,10 +52,21 @@ const COMMAND: &str = "Command: ";
 
 /// Reads the `output` of a call.
 pub(crate) fn read(output: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Outcome {
-    let images = output.blocks().iter().filter_map(|part| image(part, out)).collect();
+    let images = output
+        .blocks()
+        .iter()
+        .filter_map(|part| image(part, out))
+        .collect();
     let whole = whole(output);
-    let packed = if whole.trim_start().starts_with("{\"output\"") { json::parse(&whole).ok() } else { None };
-    let outcome = match packed.as_ref().and_then(|packed| Some((packed, packed.get("output").str()?))) {
+    let packed = if whole.trim_start().starts_with("{\"output\"") {
+        json::parse(&whole).ok()
+    } else {
+        None
+    };
+    let outcome = match packed
+        .as_ref()
+        .and_then(|packed| Some((packed, packed.get("output").str()?)))
+    {
         Some((packed, text)) => {
             let metadata = packed.get("metadata");
             let head = Head {
@@ -68,33 +79,60 @@ pub(crate) fn read(output: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) ->
         None => match headed(&whole) {
             Some((head, text)) if head.is_script && head.exit.is_none() => {
                 let printed = printed(output, text);
-                let head = Head { exit: exits::exit_of(&printed), ..head };
+                let head = Head {
+                    exit: exits::exit_of(&printed),
+                    ..head
+                };
                 match exits::outputs(&printed) {
                     Some(outputs) => outcome(head, &outputs, at, out),
                     None => outcome(head, text, at, out),
                 }
             }
             Some((head, text)) => outcome(head, text, at, out),
-            None => outcome(Head { exit: exit_in_sandbox(&whole), ..Head::default() }, &whole, at, out),
+            None => outcome(
+                Head {
+                    exit: exit_in_sandbox(&whole),
+                    ..Head::default()
+                },
+                &whole,
+                at,
+                out,
+            ),
         },
     };
     let has_failed = output.get("success") == &Json::Bool(false);
-    let verdict = if has_failed { Verdict::Failed } else { outcome.verdict };
-    Outcome { images, verdict, is_output: true, ..outcome }
+    let verdict = if has_failed {
+        Verdict::Failed
+    } else {
+        outcome.verdict
+    };
+    Outcome {
+        images,
+        verdict,
+        is_output: true,
+        ..outcome
+    }
 }
 
 /// All text of an output: a string, parts, or an object with its content.
 fn whole<'j>(output: &'j Json<'_>) -> Cow<'j, str> {
     let text = text_of(output);
     let is_named = text.is_empty() && output.has("content");
-    if is_named { text_of(output.get("content")) } else { text }
+    if is_named {
+        text_of(output.get("content"))
+    } else {
+        text
+    }
 }
 
 /// What a script printed, a text for each time that it did: parts of their own below the head. In one text it is not
 /// known where each began.
 fn printed<'t>(output: &'t Json<'_>, below: &'t str) -> Vec<&'t str> {
     let mut parts = spoken_texts(output);
-    let in_first = parts.next().and_then(|first| head_of(first)).map(|(_, rest)| rest);
+    let in_first = parts
+        .next()
+        .and_then(|first| head_of(first))
+        .map(|(_, rest)| rest);
     let mut all: Vec<&str> = in_first.into_iter().chain(parts).collect();
     if all.len() < 2 {
         all = vec![below];
@@ -115,7 +153,8 @@ fn outcome(head: Head, text: &str, at: Option<Timestamp>, out: &mut Batch) -> Ou
     let begins = |marks: &[&str]| marks.iter().any(|mark| begin.starts_with(mark));
     let has_head = head.exit.is_some() || head.seconds.is_some();
     let is_stopped = !has_head && begin.starts_with(STOPPED);
-    let is_rejected = || begin.starts_with("exec_command failed") && text.contains("message: \"Rejected(");
+    let is_rejected =
+        || begin.starts_with("exec_command failed") && text.contains("message: \"Rejected(");
     let verdict = if head.exit.is_some_and(|code| code != 0) || head.has_failed || is_stopped {
         Verdict::Failed
     } else if !has_head && (begins(&REFUSALS) || is_rejected()) {
@@ -135,14 +174,21 @@ fn outcome(head: Head, text: &str, at: Option<Timestamp>, out: &mut Batch) -> Ou
             .seconds
             .filter(|seconds| *seconds > 0.0)
             .and_then(|seconds| Json::Number(seconds * 1000.0).count()),
-        words: head.words.into_iter().chain(is_stopped.then(|| "interrupted".to_owned())).collect(),
+        words: head
+            .words
+            .into_iter()
+            .chain(is_stopped.then(|| "interrupted".to_owned()))
+            .collect(),
         ..Outcome::text(out.output(text), at)
     }
 }
 
 /// What an output says that is one line of the program itself.
 fn said_in_a_line(begin: &str, text: &str) -> Verdict {
-    let found = LINES.iter().find(|(mark, _)| begin.starts_with(mark)).map(|(_, verdict)| *verdict);
+    let found = LINES
+        .iter()
+        .find(|(mark, _)| begin.starts_with(mark))
+        .map(|(_, verdict)| *verdict);
     let is_agent = begin.starts_with("agent with id ");
     if found.is_none() && !is_agent {
         return Verdict::Done;
@@ -160,16 +206,28 @@ fn headed(whole: &str) -> Option<(Head, &str)> {
     if whole.trim_start().starts_with(COMMAND) {
         return below_command(whole);
     }
-    let has_head = MARKS.iter().any(|mark| whole.trim_start().starts_with(mark));
+    let has_head = MARKS
+        .iter()
+        .any(|mark| whole.trim_start().starts_with(mark));
     if has_head { head_of(whole) } else { None }
 }
 
 /// Versions 0.115 to 0.119 repeat the command above the head. It may have several lines, and none of it was put out.
 fn below_command(text: &str) -> Option<(Head, &str)> {
-    let begins = |mark: &&str| text.find(&format!("\n{mark}")).and_then(|at| head_of(text.get(at + 1..)?));
-    ["Chunk ID: ", "Exit code: ", "Wall time", "Process ", "Original token count: ", "Output:"]
-        .iter()
-        .find_map(begins)
+    let begins = |mark: &&str| {
+        text.find(&format!("\n{mark}"))
+            .and_then(|at| head_of(text.get(at + 1..)?))
+    };
+    [
+        "Chunk ID: ",
+        "Exit code: ",
+        "Wall time",
+        "Process ",
+        "Original token count: ",
+        "Output:",
+    ]
+    .iter()
+    .find_map(begins)
 }
 
 #[cfg(test)]
@@ -185,8 +243,16 @@ mod tests {
     fn check(shapes: Vec<Shape>) {
         for (output, text, exit, ms, verdict) in shapes {
             let outcome = read(&parse(&output).unwrap(), None, &mut Batch::default());
-            assert!(outcome.body.stub.trim().starts_with(text), "{output}: {}", outcome.body.stub);
-            assert_eq!((outcome.exit, outcome.duration_ms, outcome.verdict), (exit, ms, verdict), "{output}");
+            assert!(
+                outcome.body.stub.trim().starts_with(text),
+                "{output}: {}",
+                outcome.body.stub
+            );
+            assert_eq!(
+                (outcome.exit, outcome.duration_ms, outcome.verdict),
+                (exit, ms, verdict),
+                "{output}"
+            );
         }
     }
 
@@ -255,7 +321,13 @@ mod tests {
     fn what_has_no_head_is_judged_by_its_words() {
         let quoted = |text: &str| serde_json::json!(text).to_string();
         check(vec![
-            (quoted("Plan updated"), "Plan updated", None, None, Verdict::Done),
+            (
+                quoted("Plan updated"),
+                "Plan updated",
+                None,
+                None,
+                Verdict::Done,
+            ),
             (
                 quoted("apply_patch verification failed: x"),
                 "apply_patch verification failed: x",
@@ -263,11 +335,41 @@ mod tests {
                 None,
                 Verdict::Failed,
             ),
-            (quoted("aborted by user after 3.1s"), "aborted by user after 3.1s", None, None, Verdict::Failed),
-            (quoted("err: \"tool call error: no\""), "err: ", None, None, Verdict::Failed),
-            (quoted("agent with id x not found"), "agent with", None, None, Verdict::Failed),
-            (quoted("agent with id x is found"), "agent with", None, None, Verdict::Done),
-            (quoted("user rejected MCP tool call"), "user rejected", None, None, Verdict::Refused),
+            (
+                quoted("aborted by user after 3.1s"),
+                "aborted by user after 3.1s",
+                None,
+                None,
+                Verdict::Failed,
+            ),
+            (
+                quoted("err: \"tool call error: no\""),
+                "err: ",
+                None,
+                None,
+                Verdict::Failed,
+            ),
+            (
+                quoted("agent with id x not found"),
+                "agent with",
+                None,
+                None,
+                Verdict::Failed,
+            ),
+            (
+                quoted("agent with id x is found"),
+                "agent with",
+                None,
+                None,
+                Verdict::Done,
+            ),
+            (
+                quoted("user rejected MCP tool call"),
+                "user rejected",
+                None,
+                None,
+                Verdict::Refused,
+            ),
             (
                 quoted("command timed out after 9 ms\nsaid the log"),
                 "command timed",
@@ -291,7 +393,13 @@ mod tests {
                 None,
                 Verdict::Done,
             ),
-            (r#"{"content":"denied","success":false}"#.to_owned(), "denied", None, None, Verdict::Failed),
+            (
+                r#"{"content":"denied","success":false}"#.to_owned(),
+                "denied",
+                None,
+                None,
+                Verdict::Failed,
+            ),
         ]);
     }
 

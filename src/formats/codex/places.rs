@@ -33,20 +33,28 @@ pub(crate) fn thread_of(path: &Path) -> Option<&str> {
 }
 
 fn at_end(stem: &str) -> Option<&str> {
-    stem.get(stem.len().checked_sub(ID)?..).filter(|word| is_thread(word))
+    stem.get(stem.len().checked_sub(ID)?..)
+        .filter(|word| is_thread(word))
 }
 
 /// Whether a word may be the id of a thread, and no pattern of file names.
 pub(crate) fn is_thread(word: &str) -> bool {
     let is_digit = |(at, byte): (usize, u8)| {
-        if matches!(at, 8 | 13 | 18 | 23) { byte == b'-' } else { byte.is_ascii_hexdigit() }
+        if matches!(at, 8 | 13 | 18 | 23) {
+            byte == b'-'
+        } else {
+            byte.is_ascii_hexdigit()
+        }
     };
     word.len() == ID && word.bytes().enumerate().all(is_digit)
 }
 
 /// The titles.
 pub(crate) fn beside(path: &Path) -> Beside {
-    Beside { index: codex_home(path).map(|home| home.join(INDEX)), ..Beside::default() }
+    Beside {
+        index: codex_home(path).map(|home| home.join(INDEX)),
+        ..Beside::default()
+    }
 }
 
 /// Folders between Codex's own and that of a day: `sessions/YYYY/MM/DD`.
@@ -55,15 +63,23 @@ const DATED: usize = 4;
 /// Codex's own folder, if the rollout lies where Codex puts it. A path may begin anywhere on the way to it: what lies above
 /// its beginning has no name in it.
 fn codex_home(path: &Path) -> Option<PathBuf> {
-    let named = path.ancestors().skip(1).find(|folder| ["sessions", ARCHIVE].contains(&file_name(folder)));
+    let named = path
+        .ancestors()
+        .skip(1)
+        .find(|folder| ["sessions", ARCHIVE].contains(&file_name(folder)));
     if let Some(sessions) = named {
         return Some(above(sessions, 1));
     }
     let day = path.parent()?;
-    let is_number =
-        |folder: &OsStr| folder.to_str().is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
-    let is_dated =
-        day.is_relative() && day.iter().all(|folder| folder == "." || folder == ".." || is_number(folder));
+    let is_number = |folder: &OsStr| {
+        folder
+            .to_str()
+            .is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let is_dated = day.is_relative()
+        && day
+            .iter()
+            .all(|folder| folder == "." || folder == ".." || is_number(folder));
     is_dated.then(|| above(day, DATED))
 }
 
@@ -91,7 +107,10 @@ pub(crate) fn archives(path: &Path) -> Vec<Pattern> {
 
 /// Files that belong to each rollout.
 pub(crate) fn companions(path: &Path) -> Vec<Pattern> {
-    codex_home(path).map(|home| Pattern(home.join(INDEX))).into_iter().collect()
+    codex_home(path)
+        .map(|home| Pattern(home.join(INDEX)))
+        .into_iter()
+        .collect()
 }
 
 /// Where the rollout of a sub-agent may lie: beside its parent's, in the folder of the day that its id tells, or put
@@ -103,15 +122,29 @@ pub(crate) fn of_thread(path: &Path, thread: &str) -> Vec<Pattern> {
     let mut folders: Vec<PathBuf> = path.parent().map(Path::to_owned).into_iter().collect();
     if let Some(home) = codex_home(path) {
         let began = time_of(thread).map(|at| at.0);
-        let days = began.into_iter().flat_map(|at| [at - DAY_MS, at, at + DAY_MS]);
+        let days = began
+            .into_iter()
+            .flat_map(|at| [at - DAY_MS, at, at + DAY_MS]);
         let day = |at| {
-            home.join("sessions").join(Timestamp(at).to_rfc3339().get(..10).unwrap_or("").replace('-', "/"))
+            home.join("sessions").join(
+                Timestamp(at)
+                    .to_rfc3339()
+                    .get(..10)
+                    .unwrap_or("")
+                    .replace('-', "/"),
+            )
         };
-        folders.extend(days.map(day).filter(|folder| Some(folder.as_path()) != path.parent()));
+        folders.extend(
+            days.map(day)
+                .filter(|folder| Some(folder.as_path()) != path.parent()),
+        );
         folders.push(home.join(ARCHIVE));
     }
     let names = [format!("*{thread}.jsonl"), format!("*{thread}.jsonl.zst")];
-    folders.iter().flat_map(|folder| names.iter().map(|name| Pattern(folder.join(name)))).collect()
+    folders
+        .iter()
+        .flat_map(|folder| names.iter().map(|name| Pattern(folder.join(name))))
+        .collect()
 }
 
 /// All files of a thread: the first one, and those in which it went on, each in the folder of its own day.
@@ -124,7 +157,10 @@ pub(crate) fn files_of_thread(path: &Path, thread: &str) -> Vec<Pattern> {
         Some(home) => vec![home.join("sessions/*/*/*"), home.join(ARCHIVE).join("**")],
         None => path.parent().map(Path::to_owned).into_iter().collect(),
     };
-    folders.iter().map(|folder| Pattern(folder.join(&name))).collect()
+    folders
+        .iter()
+        .map(|folder| Pattern(folder.join(&name)))
+        .collect()
 }
 
 /// When an id was made: those of version 7 begin with milliseconds.
@@ -163,7 +199,10 @@ mod tests {
     fn the_folder_is_found_however_the_path_is_written() {
         for (path, expected) in [
             ("/h/.codex/sessions/2026/07/28/rollout-x.jsonl", "/h/.codex"),
-            ("/backup/codex/archived_sessions/rollout-x.jsonl", "/backup/codex"),
+            (
+                "/backup/codex/archived_sessions/rollout-x.jsonl",
+                "/backup/codex",
+            ),
             ("sessions/2026/07/28/rollout-x.jsonl", ""),
             ("2026/07/28/rollout-x.jsonl", ".."),
             ("28/rollout-x.jsonl", "../../.."),
@@ -180,14 +219,30 @@ mod tests {
     #[test]
     fn an_id_tells_the_day_of_its_folder() {
         let child = "019fa8f6-0000-7000-8000-00000000000c";
-        assert!(time_of(child).unwrap().to_rfc3339().starts_with("2026-07-28"));
+        assert!(
+            time_of(child)
+                .unwrap()
+                .to_rfc3339()
+                .starts_with("2026-07-28")
+        );
         assert_eq!(time_of("38b123ff-933b-4dfe-bd12-d42671fcb25f"), None);
         let parent = Path::new("/h/.codex/sessions/2026/07/28/rollout-x.jsonl");
-        let all: Vec<String> =
-            of_thread(parent, child).iter().map(|pattern| pattern.0.display().to_string()).collect();
-        assert!(all.contains(&format!("/h/.codex/sessions/2026/07/28/*{child}.jsonl")), "{all:?}");
-        assert!(all.contains(&format!("/h/.codex/sessions/2026/07/29/*{child}.jsonl")), "{all:?}");
-        assert!(all.contains(&format!("/h/.codex/archived_sessions/*{child}.jsonl.zst")), "{all:?}");
+        let all: Vec<String> = of_thread(parent, child)
+            .iter()
+            .map(|pattern| pattern.0.display().to_string())
+            .collect();
+        assert!(
+            all.contains(&format!("/h/.codex/sessions/2026/07/28/*{child}.jsonl")),
+            "{all:?}"
+        );
+        assert!(
+            all.contains(&format!("/h/.codex/sessions/2026/07/29/*{child}.jsonl")),
+            "{all:?}"
+        );
+        assert!(
+            all.contains(&format!("/h/.codex/archived_sessions/*{child}.jsonl.zst")),
+            "{all:?}"
+        );
         assert!(of_thread(parent, "../../etc/passwd").is_empty());
     }
 }

@@ -30,28 +30,41 @@ impl Turns {
     pub(crate) fn note(&mut self, thread: Option<&Text>, line: &Line<'_>) {
         let names_turn = matches!(line.class, Class::Turn | Class::Event);
         if let (true, Some(thread), Some(turn)) = (names_turn, thread, line.turn()) {
-            self.of_threads.entry(thread.clone()).or_default().insert(print_of(turn.as_bytes()));
+            self.of_threads
+                .entry(thread.clone())
+                .or_default()
+                .insert(print_of(turn.as_bytes()));
         }
     }
 
     /// Takes note of the turns that a record names of the thread that the session has copies of.
     pub(crate) fn learn(&mut self, record: &[u8]) {
         for at in find_iter(record, TURN.as_bytes()) {
-            let id = record.get(at + TURN.len()..).and_then(|rest| rest.split(|byte| *byte == b'"').next());
+            let id = record
+                .get(at + TURN.len()..)
+                .and_then(|rest| rest.split(|byte| *byte == b'"').next());
             self.of_original.extend(id.map(print_of));
         }
     }
 
     fn of(&self, thread: &Text, is_session: bool) -> Option<&HashSet<u64>> {
-        let turns = if is_session { Some(&self.of_original) } else { self.of_threads.get(thread) };
+        let turns = if is_session {
+            Some(&self.of_original)
+        } else {
+            self.of_threads.get(thread)
+        };
         turns.filter(|turns| !turns.is_empty())
     }
 }
 
 /// Whether ids tell which turns are older than the thread, so that nobody needs to know the other one.
 pub(crate) fn tells_times(head: &str, first: &[Json<'_>]) -> bool {
-    let own = first.first().and_then(|header| header.at(&["payload", "id"]).str());
-    let turn = head.split_once(TURN).and_then(|(_, rest)| rest.split('"').next());
+    let own = first
+        .first()
+        .and_then(|header| header.at(&["payload", "id"]).str());
+    let turn = head
+        .split_once(TURN)
+        .and_then(|(_, rest)| rest.split('"').next());
     own.and_then(time_of).and(turn.and_then(time_of)).is_some()
 }
 
@@ -93,7 +106,12 @@ pub(crate) struct Replay {
 
 impl Replay {
     /// The header says from which record on the thread is its own.
-    pub(crate) fn until_ordinal(&mut self, ordinal: u64, began: Option<Timestamp>, of: Option<Text>) {
+    pub(crate) fn until_ordinal(
+        &mut self,
+        ordinal: u64,
+        began: Option<Timestamp>,
+        of: Option<Text>,
+    ) {
         (self.until, self.began, self.of) = (Until::Ordinal(ordinal), began, of);
     }
 
@@ -125,7 +143,11 @@ impl Replay {
             return None;
         }
         self.until = Until::Nothing;
-        let of = self.of.take().map(|of| format!(" from session {of}")).unwrap_or_default();
+        let of = self
+            .of
+            .take()
+            .map(|of| format!(" from session {of}"))
+            .unwrap_or_default();
         let records = count(self.records, "record");
         (self.records > 0).then(|| Text::clean(&format!("{records} inherited{of}")))
     }
@@ -148,9 +170,13 @@ impl Replay {
             return false;
         }
         if let Some(known) = known {
-            return line.turn().is_some_and(|turn| !known.contains(&print_of(turn.as_bytes())));
+            return line
+                .turn()
+                .is_some_and(|turn| !known.contains(&print_of(turn.as_bytes())));
         }
         let before = std::mem::replace(&mut self.last, line.at);
-        before.zip(line.at).is_some_and(|(before, at)| at.0 - before.0 >= PAUSE_MS)
+        before
+            .zip(line.at)
+            .is_some_and(|(before, at)| at.0 - before.0 >= PAUSE_MS)
     }
 }

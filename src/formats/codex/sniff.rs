@@ -9,11 +9,19 @@ use crate::model::record::Shape;
 
 /// Decides by the first lines. A bare message alone may be anybody's; the name of the file breaks the tie.
 pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
-    let lines = if probe.lines.is_empty() { probe.elements } else { probe.lines };
+    let lines = if probe.lines.is_empty() {
+        probe.elements
+    } else {
+        probe.lines
+    };
     let yes = |confidence, reason: &str| Verdict::yes(confidence, Shape::Lines, reason);
     if lines.iter().any(is_enveloped) {
         let is_paginated = lines.iter().any(|line| line.has("ordinal"));
-        let reason = if is_paginated { "lines of a rollout with ordinals" } else { "lines of a rollout" };
+        let reason = if is_paginated {
+            "lines of a rollout with ordinals"
+        } else {
+            "lines of a rollout"
+        };
         return yes(Confidence::Certain, reason);
     }
     let is_header = |line: &Json<'_>| class_of(line) == Class::Meta;
@@ -23,7 +31,10 @@ pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
     }
     let is_item = |line: &Json<'_>| class_of(line) == Class::Item;
     if file_name(probe.path).contains("rollout-") && lines.iter().any(is_item) {
-        return yes(Confidence::Likely, "items of a model's answers, in a file that is named as a rollout");
+        return yes(
+            Confidence::Likely,
+            "items of a model's answers, in a file that is named as a rollout",
+        );
     }
     Verdict::no("no line of a rollout")
 }

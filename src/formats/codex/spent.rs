@@ -12,7 +12,11 @@ use crate::model::usage::{Scope, Usage};
 /// A record of one response, on a line of its own or within that of a compaction.
 pub(crate) fn record(record: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let usage = record.get("usage");
-    let Some(id) = record.get("response_id").text().filter(|_| usage.is_object()) else {
+    let Some(id) = record
+        .get("response_id")
+        .text()
+        .filter(|_| usage.is_object())
+    else {
         return Fate::Passed("tokens of no response");
     };
     let of = record.get("thread_id").text();
@@ -44,16 +48,34 @@ pub(crate) fn compaction(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) 
     if is_recorded || is_counted || thread.replay.is_on() {
         return;
     }
-    let usage = Usage { scope: Scope::Extra, is_partial: true, lacks_cost: true, ..Usage::default() };
+    let usage = Usage {
+        scope: Scope::Extra,
+        is_partial: true,
+        lacks_cost: true,
+        ..Usage::default()
+    };
     let of = Text::clean(&format!("{}:unrecorded", out.origin_key()));
-    out.push(Edit::Usage { of, usage: Box::new(usage), model: thread.model.clone() });
+    out.push(Edit::Usage {
+        of,
+        usage: Box::new(usage),
+        model: thread.model.clone(),
+    });
 }
 
 /// Settings of a thread, which hold until the next ones: on which terms it is served. The program calls the tier that
 /// the provider calls `priority` fast.
 pub(crate) fn settings(settings: &Json<'_>, thread: &mut Thread) {
     const USUAL: [&str; 3] = ["default", "auto", "standard"];
-    let tier = settings.get("service_tier").filled().filter(|tier| !USUAL.contains(tier));
-    let named = |tier: &str| if tier == "fast" { Name::from("priority") } else { Text::stub(tier, 40) };
+    let tier = settings
+        .get("service_tier")
+        .filled()
+        .filter(|tier| !USUAL.contains(tier));
+    let named = |tier: &str| {
+        if tier == "fast" {
+            Name::from("priority")
+        } else {
+            Text::stub(tier, 40)
+        }
+    };
     thread.terms = tier.map(named).into_iter().collect();
 }

@@ -47,7 +47,9 @@ fn tokens(input: u64, output: u64) -> String {
 fn texts(transcript: &Transcript) -> Vec<String> {
     let text = |entry: &Entry| -> Vec<String> {
         let blocks = entry.blocks.iter().filter_map(|block| match &block.kind {
-            BlockKind::Text(body) | BlockKind::Thinking(body) => Some(body.stub.as_str().to_owned()),
+            BlockKind::Text(body) | BlockKind::Thinking(body) => {
+                Some(body.stub.as_str().to_owned())
+            }
             BlockKind::Call(call) => Some(format!("{}: {}", call.name, call.headline)),
             _ => None,
         });
@@ -72,11 +74,21 @@ fn a_text_and_its_event_are_one_block_in_any_order() {
         agent.clone(),
         said("assistant", "Done."),
     ];
-    let second = [said("user", "Go"), user, reasoning, thought, said("assistant", "Done."), agent];
+    let second = [
+        said("user", "Go"),
+        user,
+        reasoning,
+        thought,
+        said("assistant", "Done."),
+        agent,
+    ];
     for lines in [first, second] {
         let transcript = alone(&lines);
         assert_eq!(texts(&transcript), ["Go", "hm", "Done."]);
-        assert_eq!((transcript.tally().shown, transcript.tally().merged), (2, 4));
+        assert_eq!(
+            (transcript.tally().shown, transcript.tally().merged),
+            (2, 4)
+        );
         assert_eq!(transcript.turns().len(), 1);
     }
     let twice = alone(&[said("assistant", "Again."), said("assistant", "Again.")]);
@@ -85,17 +97,22 @@ fn a_text_and_its_event_are_one_block_in_any_order() {
 
 #[test]
 fn tags_around_an_image_are_not_said() {
-    let parts =
-        ["look\\n", "<image>", "</image>"].map(|text| format!(r#"{{"type":"input_text","text":"{text}"}}"#));
+    let parts = ["look\\n", "<image>", "</image>"]
+        .map(|text| format!(r#"{{"type":"input_text","text":"{text}"}}"#));
     let image = r#"{"type":"input_image","image_url":"data:image/png;base64,aGk="}"#;
     let [words, open, close] = parts;
-    let message =
-        item(&format!(r#"{{"type":"message","role":"user","content":[{words},{open},{image},{close}]}}"#));
-    let outcome =
-        event(r#"{"type":"user_message","message":"look\n","images":["data:image/png;base64,aGk="]}"#);
+    let message = item(&format!(
+        r#"{{"type":"message","role":"user","content":[{words},{open},{image},{close}]}}"#
+    ));
+    let outcome = event(
+        r#"{"type":"user_message","message":"look\n","images":["data:image/png;base64,aGk="]}"#,
+    );
     for lines in [[message.clone(), outcome.clone()], [outcome, message]] {
         let transcript = alone(&lines);
-        let blocks: Vec<usize> = transcript.entries().map(|entry| entry.blocks.len()).collect();
+        let blocks: Vec<usize> = transcript
+            .entries()
+            .map(|entry| entry.blocks.len())
+            .collect();
         assert_eq!(blocks, [2], "a text and an image");
     }
 }
@@ -103,7 +120,8 @@ fn tags_around_an_image_are_not_said() {
 #[test]
 fn what_the_program_takes_out_of_an_answer_makes_no_second_one() {
     let agent = event(r#"{"type":"agent_message","message":"So:\nIt is."}"#);
-    let plan = event(r##"{"type":"item_completed","item":{"type":"Plan","text":"# Do\n1. it\n"}}"##);
+    let plan =
+        event(r##"{"type":"item_completed","item":{"type":"Plan","text":"# Do\n1. it\n"}}"##);
     let answer = said(
         "assistant",
         r"So:\n<proposed_plan>\n# Do\n1. it\n</proposed_plan>\nIt is.<oai-mem-citation>\nM.md:1\n</oai-mem-citation>",
@@ -129,14 +147,21 @@ fn what_the_program_takes_out_of_an_answer_makes_no_second_one() {
 #[test]
 fn tokens_go_to_the_request_that_spent_them() {
     let call = |id: &str| {
-        item(&format!(r#"{{"type":"function_call","name":"shell","arguments":"{{}}","call_id":"{id}"}}"#))
+        item(&format!(
+            r#"{{"type":"function_call","name":"shell","arguments":"{{}}","call_id":"{id}"}}"#
+        ))
     };
-    let output =
-        |id: &str| item(&format!(r#"{{"type":"function_call_output","call_id":"{id}","output":"ok"}}"#));
+    let output = |id: &str| {
+        item(&format!(
+            r#"{{"type":"function_call_output","call_id":"{id}","output":"ok"}}"#
+        ))
+    };
     let spent = |lines: &[String]| -> Vec<Option<u64>> {
         let transcript = alone(lines);
         let answers = transcript.entries().filter(|entry| !entry.marks.prompt);
-        answers.map(|entry| entry.usage.as_ref().map(|usage| usage.total())).collect()
+        answers
+            .map(|entry| entry.usage.as_ref().map(|usage| usage.total()))
+            .collect()
     };
     let late = [
         said("user", "Go"),
@@ -169,13 +194,20 @@ fn tokens_go_to_the_request_that_spent_them() {
 #[test]
 fn a_model_is_named_with_who_runs_it() {
     let named = |provider: &str| {
-        let meta = line("session_meta", &format!(r#"{{"id":"x","model_provider":"{provider}"}}"#));
+        let meta = line(
+            "session_meta",
+            &format!(r#"{{"id":"x","model_provider":"{provider}"}}"#),
+        );
         let turn = line("turn_context", r#"{"model":"gpt-5"}"#);
         let transcript = alone(&[meta, turn, said("assistant", "ok")]);
         transcript.meta().model.as_ref().map(ToString::to_string)
     };
     assert_eq!(named("openai").as_deref(), Some("gpt-5"));
-    assert_eq!(named("ollama").as_deref(), Some("ollama/gpt-5"), "it costs nothing there");
+    assert_eq!(
+        named("ollama").as_deref(),
+        Some("ollama/gpt-5"),
+        "it costs nothing there"
+    );
     assert_eq!(named("[removed]").as_deref(), Some("gpt-5"));
 }
 
@@ -190,7 +222,10 @@ fn turns_that_were_taken_back_are_undone() {
         back,
         said("user", "three"),
     ];
-    let undone: Vec<bool> = alone(&lines).entries().map(|entry| entry.marks.undone).collect();
+    let undone: Vec<bool> = alone(&lines)
+        .entries()
+        .map(|entry| entry.marks.undone)
+        .collect();
     assert_eq!(undone, [false, false, true, true, false, false]);
 }
 
@@ -212,16 +247,28 @@ fn code_that_runs(commands: &[(&str, i64)], printed: &str) -> [Vec<String>; 3] {
     let output = item(&format!(
         r#"{{"type":"custom_tool_call_output","call_id":"c1","output":"Script completed\nWall time 1.5 seconds\nOutput:\n{printed}"}}"#
     ));
-    [vec![code], commands.iter().map(deed).collect(), vec![output]]
+    [
+        vec![code],
+        commands.iter().map(deed).collect(),
+        vec![output],
+    ]
 }
 
 /// State, facts and output of all calls.
 fn outcomes(transcript: &Transcript) -> Vec<(&'static str, String, String)> {
     let words = |call: &ToolCall| {
         let result = call.state.result().unwrap();
-        (call.state.word(), result.facts.to_string(), result.body.stub.to_string())
+        (
+            call.state.word(),
+            result.facts.to_string(),
+            result.body.stub.to_string(),
+        )
     };
-    transcript.entries().flat_map(Entry::calls).map(words).collect()
+    transcript
+        .entries()
+        .flat_map(Entry::calls)
+        .map(words)
+        .collect()
 }
 
 fn told(word: &'static str, facts: &str, body: &str) -> (&'static str, String, String) {
@@ -231,31 +278,57 @@ fn told(word: &'static str, facts: &str, body: &str) -> (&'static str, String, S
 #[test]
 fn the_only_command_in_code_is_what_the_code_did() {
     let [code, deeds, output] = code_that_runs(&[("ls", 2)], "no");
-    let orders = [[code.clone(), deeds.clone(), output.clone()], [code, output, deeds]];
+    let orders = [
+        [code.clone(), deeds.clone(), output.clone()],
+        [code, output, deeds],
+    ];
     for order in orders {
         let transcript = alone(&order.concat());
         assert_eq!(texts(&transcript), ["exec: ls"]);
         assert_eq!(outcomes(&transcript), [told("failed", "exit 2", "no")]);
         let call = transcript.entries().flat_map(Entry::calls).next().unwrap();
-        assert_eq!(call.state.result().unwrap().duration_ms, Some(1000), "measured");
+        assert_eq!(
+            call.state.result().unwrap().duration_ms,
+            Some(1000),
+            "measured"
+        );
     }
 }
 
 #[test]
 fn several_commands_in_code_are_calls_below_it_and_one_that_failed_is_no_success() {
     let [code, deeds, output] = code_that_runs(&[("ls", 0), ("make", 2)], "no");
-    let orders = [[code.clone(), deeds.clone(), output.clone()], [code, output, deeds]];
+    let orders = [
+        [code.clone(), deeds.clone(), output.clone()],
+        [code, output, deeds],
+    ];
     for order in orders {
         let transcript = alone(&order.concat());
-        assert_eq!(texts(&transcript), ["exec: ls ; make", "exec_command: ls", "exec_command: make"]);
-        let states: Vec<_> =
-            outcomes(&transcript).into_iter().map(|(state, facts, _)| (state, facts)).collect();
+        assert_eq!(
+            texts(&transcript),
+            ["exec: ls ; make", "exec_command: ls", "exec_command: make"]
+        );
+        let states: Vec<_> = outcomes(&transcript)
+            .into_iter()
+            .map(|(state, facts, _)| (state, facts))
+            .collect();
         let told = |word, facts: &str| (word, facts.to_owned());
-        assert_eq!(states, [told("failed", "exit 2"), told("done", ""), told("failed", "exit 2")]);
+        assert_eq!(
+            states,
+            [
+                told("failed", "exit 2"),
+                told("done", ""),
+                told("failed", "exit 2")
+            ]
+        );
     }
     let [code, deeds, output] = code_that_runs(&[("ls", 0), ("make", 0)], "yes");
     let transcript = alone(&[code, deeds, output].concat());
-    assert!(outcomes(&transcript).iter().all(|(state, ..)| *state == "done"));
+    assert!(
+        outcomes(&transcript)
+            .iter()
+            .all(|(state, ..)| *state == "done")
+    );
 }
 
 #[test]
@@ -266,16 +339,33 @@ fn what_ends_behind_its_turn_belongs_to_the_call_that_began_it_and_not_to_the_ti
     );
     let end = event(r#"{"type":"task_complete"}"#);
     let late = |lines: &[String]| -> Vec<String> {
-        lines.iter().map(|line| line.replace("09:00:00.000Z", "09:05:00.000Z")).collect()
+        lines
+            .iter()
+            .map(|line| line.replace("09:00:00.000Z", "09:05:00.000Z"))
+            .collect()
     };
     let of = |commands: &[(&str, i64)]| {
         let [code, deeds, output] = code_that_runs(commands, "4711");
-        let turn = vec![prompt.clone(), code[0].clone(), output[0].clone(), answer.clone(), end.clone()];
+        let turn = vec![
+            prompt.clone(),
+            code[0].clone(),
+            output[0].clone(),
+            answer.clone(),
+            end.clone(),
+        ];
         alone(&[turn, late(&deeds)].concat())
     };
     let transcript = of(&[("serve", 1)]);
-    assert_eq!(outcomes(&transcript), [told("failed", "exit 1", "no such file")], "all that came out");
-    let times = transcript.entries().filter_map(Entry::last_time).max().unwrap();
+    assert_eq!(
+        outcomes(&transcript),
+        [told("failed", "exit 1", "no such file")],
+        "all that came out"
+    );
+    let times = transcript
+        .entries()
+        .filter_map(Entry::last_time)
+        .max()
+        .unwrap();
     assert!(times.to_rfc3339().starts_with("2026-03-02T09:00:00"));
     // Of several it is a call of its own, and still nobody waits for an answer.
     let transcript = of(&[("serve", 1), ("watch", 1)]);
@@ -289,7 +379,9 @@ fn whoever_looks_after_a_script_tells_how_it_ended() {
         r#"{"type":"custom_tool_call","name":"exec","input":"await tools.exec_command({cmd:\"make\"})","call_id":"c1"}"#,
     );
     let output = |call: &str, text: &str| {
-        item(&format!(r#"{{"type":"function_call_output","call_id":"{call}","output":"{text}"}}"#))
+        item(&format!(
+            r#"{{"type":"function_call_output","call_id":"{call}","output":"{text}"}}"#
+        ))
     };
     let wait = |call: &str| {
         item(&format!(
@@ -307,8 +399,11 @@ fn whoever_looks_after_a_script_tells_how_it_ended() {
             wait("c3"),
             output("c3", &end),
         ]);
-        let expected =
-            [told(state, "", "all"), told("done", "still running as cell 7", "."), told("done", "", "all")];
+        let expected = [
+            told(state, "", "all"),
+            told("done", "still running as cell 7", "."),
+            told("done", "", "all"),
+        ];
         assert_eq!(outcomes(&transcript), expected);
     }
 }
@@ -343,7 +438,11 @@ fn what_was_delivered_is_not_said_again_and_an_answer_of_the_user_is() {
             _ => None,
         })
         .collect();
-    let expected = [(Role::User, "Ask me"), (Role::Assistant, "Which?"), (Role::User, "Left")];
+    let expected = [
+        (Role::User, "Ask me"),
+        (Role::Assistant, "Which?"),
+        (Role::User, "Left"),
+    ];
     assert_eq!(said, expected.map(|(role, text)| (role, text.to_owned())));
     assert_eq!(transcript.turns().len(), 1);
 }
@@ -353,7 +452,8 @@ fn siblings_that_a_copy_tells_of_are_no_lanes_of_it() {
     let own = "019cadc6-9a80-7000-8000-0000000000b1";
     let sibling = r#"{"type":"item_completed","turn_id":"old","item":{"type":"SubAgentActivity","id":"c0","kind":"started","agent_thread_id":"019cadc6-9a80-7000-8000-0000000000b0","agent_path":"/team/other"}}"#;
     let spawn = r#"{"type":"function_call","name":"spawn_agent","arguments":"{}","call_id":"c0"}"#;
-    let numbered = |ordinal: u32, line: String| line.replacen('{', &format!(r#"{{"ordinal":{ordinal},"#), 1);
+    let numbered =
+        |ordinal: u32, line: String| line.replacen('{', &format!(r#"{{"ordinal":{ordinal},"#), 1);
     for (first, is_lane) in [
         (r#""subagent_history_start_ordinal":3"#, false),
         (r#""subagent_history_start_ordinal":"3""#, false),
@@ -361,7 +461,10 @@ fn siblings_that_a_copy_tells_of_are_no_lanes_of_it() {
         (r#""cwd":"/x""#, true),
     ] {
         let transcript = alone(&[
-            numbered(0, line("session_meta", &format!(r#"{{"id":"{own}",{first}}}"#))),
+            numbered(
+                0,
+                line("session_meta", &format!(r#"{{"id":"{own}",{first}}}"#)),
+            ),
             numbered(1, said("user", "inherited")),
             numbered(2, item(spawn)),
             numbered(2, event(sibling)),
@@ -370,7 +473,12 @@ fn siblings_that_a_copy_tells_of_are_no_lanes_of_it() {
         assert_eq!(transcript.lanes().len(), usize::from(is_lane), "{first}");
         let copies: Vec<_> = transcript
             .entries()
-            .filter(|entry| entry.blocks.iter().any(|block| matches!(block.kind, BlockKind::Text(_))))
+            .filter(|entry| {
+                entry
+                    .blocks
+                    .iter()
+                    .any(|block| matches!(block.kind, BlockKind::Text(_)))
+            })
             .map(|entry| entry.marks.copy)
             .collect();
         assert_eq!(copies, [!is_lane, false], "{first}");
@@ -380,7 +488,12 @@ fn siblings_that_a_copy_tells_of_are_no_lanes_of_it() {
 #[test]
 fn a_sub_agent_is_a_lane_of_its_parent() {
     let child = "01a0fbd7-d0a0-7000-8000-0000000000a2";
-    let meta = |id: &str, more: &str| line("session_meta", &format!(r#"{{"id":"{id}","cwd":"/x"{more}}}"#));
+    let meta = |id: &str, more: &str| {
+        line(
+            "session_meta",
+            &format!(r#"{{"id":"{id}","cwd":"/x"{more}}}"#),
+        )
+    };
     let spawn = item(
         r#"{"type":"function_call","name":"spawn_agent","arguments":"{\"message\":\"look\"}","call_id":"c1"}"#,
     );
@@ -390,20 +503,39 @@ fn a_sub_agent_is_a_lane_of_its_parent() {
     let path = format!("/s/rollout-x-{child}.jsonl");
     let packed = format!("/s/rollout-x-{child}.jsonl.zst");
     let own = [
-        meta(child, r#","source":{"subagent":{"thread_spawn":{"parent_thread_id":"p"}}}"#),
+        meta(
+            child,
+            r#","source":{"subagent":{"thread_spawn":{"parent_thread_id":"p"}}}"#,
+        ),
         said("assistant", "seen"),
     ];
-    let parent = [meta("01a0fbd7-8280-7000-8000-0000000000a1", ""), spawn, output];
+    let parent = [
+        meta("01a0fbd7-8280-7000-8000-0000000000a1", ""),
+        spawn,
+        output,
+    ];
     let transcript = transcript(&[
         (Place::Line, &parent),
         (Place::CompanionLine(Path::new(&path)), &own),
         (Place::CompanionLine(Path::new(&packed)), &own),
     ]);
-    let lanes: Vec<_> =
-        transcript.lanes().iter().map(|lane| (lane.label.clone(), lane.call.clone())).collect();
+    let lanes: Vec<_> = transcript
+        .lanes()
+        .iter()
+        .map(|lane| (lane.label.clone(), lane.call.clone()))
+        .collect();
     assert_eq!(lanes, [("Ada".into(), Some("c1".into()))]);
-    assert_eq!(texts(&transcript).iter().filter(|text| *text == "seen").count(), 1);
-    assert_eq!(transcript.meta().id.as_deref(), Some("01a0fbd7-8280-7000-8000-0000000000a1"));
+    assert_eq!(
+        texts(&transcript)
+            .iter()
+            .filter(|text| *text == "seen")
+            .count(),
+        1
+    );
+    assert_eq!(
+        transcript.meta().id.as_deref(),
+        Some("01a0fbd7-8280-7000-8000-0000000000a1")
+    );
 }
 
 #[test]
@@ -415,8 +547,11 @@ fn a_sub_agent_without_its_rollout_is_a_lane_with_its_name() {
         r#"{"type":"collab_agent_spawn_end","call_id":"c1","new_thread_id":"01a0fbd7-d0a0-7000-8000-0000000000a2","new_agent_nickname":"Gibbs","status":"pending_init"}"#,
     );
     let transcript = alone(&[spawn, begun]);
-    let lanes: Vec<_> =
-        transcript.lanes().iter().map(|lane| (lane.label.as_str(), lane.call.clone())).collect();
+    let lanes: Vec<_> = transcript
+        .lanes()
+        .iter()
+        .map(|lane| (lane.label.as_str(), lane.call.clone()))
+        .collect();
     assert_eq!(lanes, [("Gibbs", Some("c1".into()))]);
 }
 
@@ -437,20 +572,41 @@ fn a_command_that_went_on_ends_with_its_own_call_and_not_with_those_that_looked_
     let polled = item(
         r#"{"type":"function_call_output","call_id":"c2","output":"Chunk ID: b\nWall time: 0.0 seconds\nProcess exited with code 2\nOutput:\n: no rule"}"#,
     );
-    let all = [begin.clone(), running.clone(), end, poll.clone(), polled.clone()];
-    let expected = [told("failed", "exit 2", "make: no rule"), told("done", "", ": no rule")];
+    let all = [
+        begin.clone(),
+        running.clone(),
+        end,
+        poll.clone(),
+        polled.clone(),
+    ];
+    let expected = [
+        told("failed", "exit 2", "make: no rule"),
+        told("done", "", ": no rule"),
+    ];
     assert_eq!(outcomes(&alone(&all)), expected);
     // Where nothing else tells how it ended, who looked after it does.
-    let expected = [told("failed", "exit 2", ": no rule"), told("done", "", ": no rule")];
-    assert_eq!(outcomes(&alone(&[begin, running, poll.clone(), polled.clone()])), expected);
+    let expected = [
+        told("failed", "exit 2", ": no rule"),
+        told("done", "", ": no rule"),
+    ];
+    assert_eq!(
+        outcomes(&alone(&[begin, running, poll.clone(), polled.clone()])),
+        expected
+    );
     // Of a process that nobody here began the end belongs to who looked after it.
-    assert_eq!(outcomes(&alone(&[poll, polled])), [told("failed", "exit 2", ": no rule")]);
+    assert_eq!(
+        outcomes(&alone(&[poll, polled])),
+        [told("failed", "exit 2", ": no rule")]
+    );
 }
 
 #[test]
 fn titles_come_from_the_list_of_threads() {
     let id = "01a0fbd7-8280-7000-8000-0000000000a1";
-    let meta = [line("session_meta", &format!(r#"{{"id":"{id}"}}"#)), said("user", "the first prompt")];
+    let meta = [
+        line("session_meta", &format!(r#"{{"id":"{id}"}}"#)),
+        said("user", "the first prompt"),
+    ];
     let index = [
         format!(r#"{{"id":"{id}","thread_name":"old","updated_at":"2026-06-11T02:44:29Z"}}"#),
         format!(r#"{{"id":"{id}","thread_name":"new","updated_at":"2026-06-12T02:44:29Z"}}"#),
@@ -459,7 +615,11 @@ fn titles_come_from_the_list_of_threads() {
     let place = Place::CompanionLine(Path::new("/h/.codex/session_index.jsonl"));
     let transcript = transcript(&[(Place::Line, &meta), (place, &index)]);
     assert_eq!(transcript.meta().title().map(Text::as_str), Some("new"));
-    assert_eq!(transcript.tally().records(), 2, "it is no part of the session");
+    assert_eq!(
+        transcript.tally().records(),
+        2,
+        "it is no part of the session"
+    );
 }
 
 #[test]
@@ -467,20 +627,27 @@ fn an_interruption_loses_what_is_open() {
     let call = item(r#"{"type":"function_call","name":"shell","arguments":"{}","call_id":"a"}"#);
     let aborted = event(r#"{"type":"turn_aborted","reason":"interrupted"}"#);
     let transcript = alone(&[call, aborted]);
-    let states: Vec<_> = transcript.entries().flat_map(Entry::calls).map(|call| call.state.clone()).collect();
+    let states: Vec<_> = transcript
+        .entries()
+        .flat_map(Entry::calls)
+        .map(|call| call.state.clone())
+        .collect();
     assert_eq!(states, [ToolState::Lost]);
 }
 
 #[test]
 fn a_refusal_is_no_failure_and_a_compaction_is_one_line() {
     let call = item(r#"{"type":"function_call","name":"shell","arguments":"{}","call_id":"a"}"#);
-    let output =
-        item(r#"{"type":"function_call_output","call_id":"a","output":"exec command rejected by user"}"#);
+    let output = item(
+        r#"{"type":"function_call_output","call_id":"a","output":"exec command rejected by user"}"#,
+    );
     let compacted = line("compacted", r#"{"message":"","replacement_history":[]}"#);
     let event = event(r#"{"type":"context_compacted"}"#);
     let transcript = alone(&[call, output, compacted, event]);
     let calls: Vec<_> = transcript.entries().flat_map(Entry::calls).collect();
-    assert!(matches!(&calls[0].state, ToolState::Refused(result) if result.verdict == Verdict::Refused));
+    assert!(
+        matches!(&calls[0].state, ToolState::Refused(result) if result.verdict == Verdict::Refused)
+    );
     let is_compaction = |entry: &&Entry| {
         matches!(
             entry.blocks.first().map(|block| &block.kind),
@@ -494,18 +661,31 @@ fn a_refusal_is_no_failure_and_a_compaction_is_one_line() {
 #[test]
 fn a_copy_whose_turns_tell_no_time_ends_where_somebody_paused() {
     let at = |second: u32, kind: &str, payload: &str| {
-        format!(r#"{{"timestamp":"2026-03-02T09:00:{second:02}.000Z","type":"{kind}","payload":{payload}}}"#)
+        format!(
+            r#"{{"timestamp":"2026-03-02T09:00:{second:02}.000Z","type":"{kind}","payload":{payload}}}"#
+        )
     };
     let meta = |id: &str, more: &str| {
-        at(1, "session_meta", &format!(r#"{{"id":"019cadc6-9a80-7000-8000-0000000000{id}"{more}}}"#))
+        at(
+            1,
+            "session_meta",
+            &format!(r#"{{"id":"019cadc6-9a80-7000-8000-0000000000{id}"{more}}}"#),
+        )
     };
     let said = |second, role: &str, text: &str| {
         let content = format!(r#"[{{"type":"output_text","text":"{text}"}}]"#);
-        at(second, "response_item", &format!(r#"{{"type":"message","role":"{role}","content":{content}}}"#))
+        at(
+            second,
+            "response_item",
+            &format!(r#"{{"type":"message","role":"{role}","content":{content}}}"#),
+        )
     };
     for (copied, own) in [(r#"{"turn_id":"u1"}"#, r#"{"turn_id":"v1"}"#), ("{}", "{}")] {
         let transcript = alone(&[
-            meta("b1", r#","forked_from_id":"019cadc6-9a80-7000-8000-0000000000a1""#),
+            meta(
+                "b1",
+                r#","forked_from_id":"019cadc6-9a80-7000-8000-0000000000a1""#,
+            ),
             meta("a1", ""),
             at(1, "turn_context", copied),
             said(1, "user", "before"),
@@ -514,9 +694,12 @@ fn a_copy_whose_turns_tell_no_time_ends_where_somebody_paused() {
             said(3, "user", "mine"),
             said(6, "assistant", "yours"),
         ]);
-        let is_copy = transcript
-            .entries()
-            .filter(|entry| entry.blocks.iter().any(|block| matches!(block.kind, BlockKind::Text(_))));
+        let is_copy = transcript.entries().filter(|entry| {
+            entry
+                .blocks
+                .iter()
+                .any(|block| matches!(block.kind, BlockKind::Text(_)))
+        });
         let marks: Vec<_> = is_copy.map(|entry| entry.marks.copy).collect();
         assert_eq!(marks, [true, true, false, false], "{copied}");
     }
@@ -526,21 +709,33 @@ fn a_copy_whose_turns_tell_no_time_ends_where_somebody_paused() {
 fn a_sub_agent_that_code_started_is_a_lane_of_a_call_of_its_own() {
     let child = "01a0fbd7-d0a0-7000-8000-0000000000a2";
     let path = format!("/s/rollout-x-{child}.jsonl");
-    let exec =
-        item(r#"{"type":"custom_tool_call","call_id":"c2","name":"exec","input":"tools.spawn_agent({})"}"#);
+    let exec = item(
+        r#"{"type":"custom_tool_call","call_id":"c2","name":"exec","input":"tools.spawn_agent({})"}"#,
+    );
     let done = |tool: &str| {
         event(&format!(
             r#"{{"type":"item_completed","item":{{"type":"CollabAgentToolCall","id":"exec-{tool}","tool":"{tool}","status":"completed","receiver_thread_ids":["{child}"],"prompt":"check two","agents_states":{{"{child}":{{"status":"completed","message":"two fine"}}}}}}}}"#
         ))
     };
-    let own = [line("session_meta", &format!(r#"{{"id":"{child}"}}"#)), said("assistant", "seen")];
+    let own = [
+        line("session_meta", &format!(r#"{{"id":"{child}"}}"#)),
+        said("assistant", "seen"),
+    ];
     let transcript = transcript(&[
         (Place::Line, &[exec, done("spawn_agent"), done("wait")]),
         (Place::CompanionLine(Path::new(&path)), &own),
     ]);
-    let calls: Vec<_> = transcript.lanes().iter().map(|lane| lane.call.clone()).collect();
+    let calls: Vec<_> = transcript
+        .lanes()
+        .iter()
+        .map(|lane| lane.call.clone())
+        .collect();
     assert_eq!(calls, [Some("exec-spawn_agent".into())]);
-    assert!(texts(&transcript).contains(&"spawn_agent: check two".to_owned()), "{:?}", texts(&transcript));
+    assert!(
+        texts(&transcript).contains(&"spawn_agent: check two".to_owned()),
+        "{:?}",
+        texts(&transcript)
+    );
 }
 
 #[test]
@@ -554,7 +749,10 @@ fn the_first_generation_tells_when_and_where_it_began() {
             r#"{{"type":"message","role":"user","content":[{{"type":"input_text","text":"{environment}"}}]}}"#
         ),
     ]);
-    let began = transcript.entries().find_map(|entry| entry.at).map(Timestamp::to_rfc3339);
+    let began = transcript
+        .entries()
+        .find_map(|entry| entry.at)
+        .map(Timestamp::to_rfc3339);
     assert!(began.is_some_and(|at| at.starts_with("2025-08-20T12:00:00")));
     assert_eq!(transcript.meta().cwd.as_deref(), Some("/home/ada/mill"));
 }
@@ -576,6 +774,9 @@ fn of_a_process_that_was_lost_nobody_knows_how_it_ended() {
         let result = calls[0].state.result().unwrap();
         (result.verdict, result.facts.to_string())
     };
-    assert_eq!(end(-1, "failed"), (Verdict::Done, "still running as 7".into()));
+    assert_eq!(
+        end(-1, "failed"),
+        (Verdict::Done, "still running as 7".into())
+    );
     assert_eq!(end(3, "failed"), (Verdict::Failed, "exit 3".into()));
 }

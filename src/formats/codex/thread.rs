@@ -69,7 +69,10 @@ struct Request {
 impl Thread {
     /// The thread of a sub-agent.
     pub(crate) fn of_lane(lane: Name) -> Self {
-        Self { lane: Some(lane), ..Self::default() }
+        Self {
+            lane: Some(lane),
+            ..Self::default()
+        }
     }
 
     /// A fact about the session: a sub-agent's are not the session's.
@@ -100,7 +103,11 @@ impl Thread {
     pub(crate) fn result(&mut self, call: Key, mut outcome: Outcome, out: &mut Batch) {
         outcome.at = outcome.at.filter(|_| !self.is_over);
         let result = Box::new(self.deeds.join(&call, outcome, self.lane.as_ref()));
-        out.push(Edit::Result { call, result, lane: self.lane.clone() });
+        out.push(Edit::Result {
+            call,
+            result,
+            lane: self.lane.clone(),
+        });
     }
 
     /// The entry of something that the program did: a part of the answer that goes on; behind the end of a turn nobody
@@ -172,7 +179,13 @@ impl Thread {
         self.turns.begin();
         if !self.has_prompt && !self.replay.is_on() {
             self.has_prompt = true;
-            self.meta(MetaEdit::Title { rank: 0, title: Text::stub(words, TITLE_CHARS) }, out);
+            self.meta(
+                MetaEdit::Title {
+                    rank: 0,
+                    title: Text::stub(words, TITLE_CHARS),
+                },
+                out,
+            );
         }
     }
 
@@ -190,8 +203,16 @@ impl Thread {
         self.is_over = false;
         let open = self.request.take().filter(|request| request.is_open);
         let request = open.unwrap_or_else(|| match self.next_key.take() {
-            Some(key) => Request { key, is_open: true, is_counted: true },
-            None => Request { key: self.answer_key(line, out), is_open: true, is_counted: false },
+            Some(key) => Request {
+                key,
+                is_open: true,
+                is_counted: true,
+            },
+            None => Request {
+                key: self.answer_key(line, out),
+                is_open: true,
+                is_counted: false,
+            },
         });
         let entry = self.part_of(line, request.key.clone(), out);
         self.request = Some(request);
@@ -217,7 +238,9 @@ impl Thread {
     /// of theirs are known to be one; numbers were given twice by mistake, so its place counts as well.
     fn answer_key(&self, line: &Line<'_>, out: &Batch) -> Key {
         match (line.ordinal, &self.id) {
-            (Some(ordinal), Some(id)) => Text::clean(&format!("{id}/{ordinal}@{}:answer", out.origin().at)),
+            (Some(ordinal), Some(id)) => {
+                Text::clean(&format!("{id}/{ordinal}@{}:answer", out.origin().at))
+            }
             _ => key_of("answer", out),
         }
     }
@@ -255,7 +278,8 @@ impl Thread {
         if self.responses.is_recorded(counts) {
             return;
         }
-        let of = if let Some(request) = self.request.as_mut().filter(|request| !request.is_counted) {
+        let of = if let Some(request) = self.request.as_mut().filter(|request| !request.is_counted)
+        {
             request.is_counted = true;
             request.key.clone()
         } else {
@@ -271,7 +295,8 @@ impl Thread {
     /// Tokens that a record tells of a response, and no count so far: those of the request that goes on, or of one that
     /// nothing else tells of.
     pub(crate) fn spend_response(&mut self, id: &Text, counts: Counts, out: &mut Batch) {
-        let of = if let Some(request) = self.request.as_mut().filter(|request| !request.is_counted) {
+        let of = if let Some(request) = self.request.as_mut().filter(|request| !request.is_counted)
+        {
             request.is_counted = true;
             request.key.clone()
         } else {
@@ -283,8 +308,15 @@ impl Thread {
 
     /// What carries this took so much.
     pub(crate) fn push_usage(&self, of: Key, counts: Counts, out: &mut Batch) {
-        let usage = Usage { terms: self.terms.clone(), ..counts.usage() };
-        out.push(Edit::Usage { of, usage: Box::new(usage), model: self.model.clone() });
+        let usage = Usage {
+            terms: self.terms.clone(),
+            ..counts.usage()
+        };
+        out.push(Edit::Usage {
+            of,
+            usage: Box::new(usage),
+            model: self.model.clone(),
+        });
     }
 
     // === what the program says ===
@@ -296,14 +328,29 @@ impl Thread {
 
     /// A small fact that leaves no row below level 4.
     pub(crate) fn trace(&mut self, line: &Line<'_>, what: &str, out: &mut Batch) -> Fate {
-        self.block(line, BlockKind::Break(Break::Setting(Text::clean(what))), true, out)
+        self.block(
+            line,
+            BlockKind::Break(Break::Setting(Text::clean(what))),
+            true,
+            out,
+        )
     }
 
     /// A record that says nothing new: one row at level 4 with its text.
-    pub(crate) fn aside(&mut self, line: &Line<'_>, (title, text): (&str, &str), out: &mut Batch) -> Fate {
+    pub(crate) fn aside(
+        &mut self,
+        line: &Line<'_>,
+        (title, text): (&str, &str),
+        out: &mut Batch,
+    ) -> Fate {
         let title = Text::clean(title);
         let body = out.output(text.trim());
-        self.block(line, BlockKind::Aside(Judged::Trace, Raw { title, body }), true, out)
+        self.block(
+            line,
+            BlockKind::Aside(Judged::Trace, Raw { title, body }),
+            true,
+            out,
+        )
     }
 
     /// A value of the program that leaves no row below level 4.
@@ -328,11 +375,21 @@ impl Thread {
     }
 
     /// An entry that holds a text of the program under a title.
-    pub(crate) fn noted(&self, line: &Line<'_>, (title, text): (&str, &str), out: &mut Batch) -> Entry {
+    pub(crate) fn noted(
+        &self,
+        line: &Line<'_>,
+        (title, text): (&str, &str),
+        out: &mut Batch,
+    ) -> Entry {
         let body = out.output(text.trim());
-        let raw = Raw { title: Text::clean(title), body };
+        let raw = Raw {
+            title: Text::clean(title),
+            body,
+        };
         let mut entry = self.entry(line, out.origin_key(), Role::Harness, out);
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(raw)));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Raw(raw)));
         entry
     }
 
@@ -358,6 +415,12 @@ pub(crate) fn piece(out: &Batch) -> Piece {
 /// A text that the program put before the model.
 pub(crate) fn context_block(piece: Piece, title: &str, text: &str, out: &mut Batch) -> Block {
     let body = out.output(text);
-    let raw = Raw { title: Text::clean(title), body };
-    Block { sent: Sent::Whole, ..Batch::block(piece, BlockKind::Raw(raw)) }
+    let raw = Raw {
+        title: Text::clean(title),
+        body,
+    };
+    Block {
+        sent: Sent::Whole,
+        ..Batch::block(piece, BlockKind::Raw(raw))
+    }
 }

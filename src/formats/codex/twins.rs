@@ -68,7 +68,10 @@ struct Tags {
 
 impl Tags {
     const fn new(open: fn() -> Finder<'static>, close: &'static str) -> Self {
-        Self { open: LazyLock::new(open), close }
+        Self {
+            open: LazyLock::new(open),
+            close,
+        }
     }
 
     /// What stands before the first part, and what behind its opening tag.
@@ -84,11 +87,23 @@ pub(crate) struct Twins(VecDeque<Twin>);
 
 impl Twins {
     /// Keeps a text until its twin comes.
-    pub(crate) fn wait(&mut self, voice: Voice, side: Side, print: Print, (key, piece): (Key, Piece)) {
+    pub(crate) fn wait(
+        &mut self,
+        voice: Voice,
+        side: Side,
+        print: Print,
+        (key, piece): (Key, Piece),
+    ) {
         if self.0.len() == NEAR {
             self.0.pop_front();
         }
-        self.0.push_back(Twin { key, piece, voice, side, print });
+        self.0.push_back(Twin {
+            key,
+            piece,
+            voice,
+            side,
+            print,
+        });
     }
 
     /// The text that the other side wrote, if it did; it waits no longer.
@@ -140,10 +155,18 @@ pub(crate) fn read(text: &str) -> (Cow<'_, str>, Vec<&str>) {
 
 /// A text without what stands between two tags; a plan has lines of its own.
 fn without<'t>(text: &'t str, tags: &Tags) -> Cow<'t, str> {
-    let Some((before, inside)) = tags.split(text) else { return Cow::Borrowed(text) };
-    let behind = inside.split_once(tags.close).map_or("", |(_, behind)| behind);
+    let Some((before, inside)) = tags.split(text) else {
+        return Cow::Borrowed(text);
+    };
+    let behind = inside
+        .split_once(tags.close)
+        .map_or("", |(_, behind)| behind);
     let is_line = before.is_empty() || before.ends_with('\n');
-    let behind = if is_line { behind.strip_prefix('\n').unwrap_or(behind) } else { behind };
+    let behind = if is_line {
+        behind.strip_prefix('\n').unwrap_or(behind)
+    } else {
+        behind
+    };
     Cow::Owned(format!("{before}{}", without(behind, tags)))
 }
 
@@ -164,11 +187,30 @@ mod tests {
     fn each_text_has_one_twin() {
         let mut twins = Twins::default();
         let done = print(Voice::Answer, "Done.");
-        let waiting = print(Voice::Answer, "Done.<oai-mem-citation>a</oai-mem-citation>\n");
+        let waiting = print(
+            Voice::Answer,
+            "Done.<oai-mem-citation>a</oai-mem-citation>\n",
+        );
         twins.wait(Voice::Answer, Side::Event, waiting, ("a".into(), Piece(1)));
-        assert!(twins.take(Voice::Answer, Side::Event, done).is_none(), "not of its own side");
-        assert!(twins.take(Voice::Thought, Side::Item, done).is_none(), "not another voice");
-        assert_eq!(twins.take(Voice::Answer, Side::Item, done).unwrap().key.as_str(), "a");
-        assert!(twins.take(Voice::Answer, Side::Item, done).is_none(), "said again");
+        assert!(
+            twins.take(Voice::Answer, Side::Event, done).is_none(),
+            "not of its own side"
+        );
+        assert!(
+            twins.take(Voice::Thought, Side::Item, done).is_none(),
+            "not another voice"
+        );
+        assert_eq!(
+            twins
+                .take(Voice::Answer, Side::Item, done)
+                .unwrap()
+                .key
+                .as_str(),
+            "a"
+        );
+        assert!(
+            twins.take(Voice::Answer, Side::Item, done).is_none(),
+            "said again"
+        );
     }
 }

@@ -34,7 +34,10 @@ impl Counts {
             written: count("cache_write_input_tokens"),
             output,
             reasoning: count("reasoning_output_tokens"),
-            total: json.get("total_tokens").count().unwrap_or_else(|| input.saturating_add(output)),
+            total: json
+                .get("total_tokens")
+                .count()
+                .unwrap_or_else(|| input.saturating_add(output)),
         }
     }
 
@@ -67,7 +70,11 @@ impl Counts {
 
     pub(crate) fn usage(self) -> Usage {
         Usage {
-            input: Some(self.input.saturating_sub(self.cached).saturating_sub(self.written)),
+            input: Some(
+                self.input
+                    .saturating_sub(self.cached)
+                    .saturating_sub(self.written),
+            ),
             output: Some(self.output),
             cache_read: Some(self.cached),
             cache_write: (self.written > 0).then_some(self.written),
@@ -85,13 +92,20 @@ pub(crate) fn limits(recorded: &Json<'_>, at: Option<Timestamp>) -> impl Iterato
         let own = recorded.get(name);
         let flat = |field: &str| recorded.get(&format!("{name}_{field}"));
         let later = own.get("resets_in_seconds").int();
-        let later =
-            later.zip(at).map(|(seconds, at)| Timestamp(at.0.saturating_add(seconds.saturating_mul(1_000))));
-        let minutes = own.get("window_minutes").count().or_else(|| flat("window_minutes").count());
+        let later = later
+            .zip(at)
+            .map(|(seconds, at)| Timestamp(at.0.saturating_add(seconds.saturating_mul(1_000))));
+        let minutes = own
+            .get("window_minutes")
+            .count()
+            .or_else(|| flat("window_minutes").count());
         Some(Limit {
             // The first versions wrote 0 for a window that they were not told.
             minutes: minutes.filter(|minutes| *minutes > 0)?,
-            used: own.get("used_percent").number().or_else(|| flat("used_percent").number())?,
+            used: own
+                .get("used_percent")
+                .number()
+                .or_else(|| flat("used_percent").number())?,
             resets: own.get("resets_at").moment().or(later),
             recorded: at,
         })
@@ -108,7 +122,9 @@ pub(crate) struct Counter {
 
 impl Default for Counter {
     fn default() -> Self {
-        Self { before: Some(Counts::default()) }
+        Self {
+            before: Some(Counts::default()),
+        }
     }
 }
 
@@ -126,12 +142,18 @@ impl Counter {
             return None;
         }
         let now = Counts::read(total);
-        let before = self.before.unwrap_or_else(|| now.beyond(Counts { total: 0, ..Counts::read(last) }));
+        let before = self.before.unwrap_or_else(|| {
+            now.beyond(Counts {
+                total: 0,
+                ..Counts::read(last)
+            })
+        });
         let is_known = self.before.replace(now).is_some();
         if is_inherited {
             return None;
         }
-        let spent = if now.input.saturating_add(now.output) < before.input.saturating_add(before.output)
+        let spent = if now.input.saturating_add(now.output)
+            < before.input.saturating_add(before.output)
             && is_known
         {
             // Another process began to count anew.
@@ -171,12 +193,18 @@ const NEWEST: usize = 8;
 impl Responses {
     /// Whether what was counted now is what records told before: one of them, or all since the last count.
     pub(crate) fn is_recorded(&mut self, counts: Counts) -> bool {
-        let place = self.uncounted.iter().position(|(_, recorded)| recorded.is_same(counts));
+        let place = self
+            .uncounted
+            .iter()
+            .position(|(_, recorded)| recorded.is_same(counts));
         if let Some(place) = place {
             self.uncounted.remove(place);
             return true;
         }
-        let sum = self.uncounted.iter().fold(Counts::default(), |sum, (_, one)| sum.plus(*one));
+        let sum = self
+            .uncounted
+            .iter()
+            .fold(Counts::default(), |sum, (_, one)| sum.plus(*one));
         let is_sum = self.uncounted.len() > 1 && sum.is_same(counts);
         if is_sum {
             self.uncounted.clear();
@@ -197,8 +225,15 @@ impl Responses {
         if !self.recorded.insert(id.clone()) {
             return Known::Recorded;
         }
-        if let Some(place) = self.counted.iter().position(|(counted, _)| counted.is_same(counts)) {
-            return self.counted.remove(place).map_or(Known::New, |(_, key)| Known::Counted(key));
+        if let Some(place) = self
+            .counted
+            .iter()
+            .position(|(counted, _)| counted.is_same(counts))
+        {
+            return self
+                .counted
+                .remove(place)
+                .map_or(Known::New, |(_, key)| Known::Counted(key));
         }
         self.uncounted.push_back((id.clone(), counts));
         if self.uncounted.len() > NEWEST {
@@ -233,41 +268,78 @@ mod tests {
                 input + output
             )
         };
-        format!(r#"{{"total_token_usage":{},"last_token_usage":{}}}"#, usage(total), usage(last))
+        format!(
+            r#"{{"total_token_usage":{},"last_token_usage":{}}}"#,
+            usage(total),
+            usage(last)
+        )
     }
 
-    fn spent(counter: &mut Counter, total: (u64, u64), last: (u64, u64), is_inherited: bool) -> Option<u64> {
+    fn spent(
+        counter: &mut Counter,
+        total: (u64, u64),
+        last: (u64, u64),
+        is_inherited: bool,
+    ) -> Option<u64> {
         let text = info(total, last);
-        counter.count(&parse(&text).unwrap(), is_inherited).map(|counts| counts.usage().total())
+        counter
+            .count(&parse(&text).unwrap(), is_inherited)
+            .map(|counts| counts.usage().total())
     }
 
     #[test]
     fn only_what_was_added_counts() {
         let mut counter = Counter::default();
         assert_eq!(spent(&mut counter, (100, 10), (100, 10), false), Some(110));
-        assert_eq!(spent(&mut counter, (100, 10), (100, 10), false), None, "repeated");
+        assert_eq!(
+            spent(&mut counter, (100, 10), (100, 10), false),
+            None,
+            "repeated"
+        );
         assert_eq!(spent(&mut counter, (300, 30), (200, 20), false), Some(220));
-        assert_eq!(spent(&mut counter, (50, 5), (50, 5), false), Some(55), "another process");
+        assert_eq!(
+            spent(&mut counter, (50, 5), (50, 5), false),
+            Some(55),
+            "another process"
+        );
         assert_eq!(counter.count(&parse("null").unwrap(), false), None);
     }
 
     #[test]
     fn a_response_counts_once_whoever_tells_it_first() {
-        let counts = |input| Counts { input, output: 1, ..Counts::default() };
+        let counts = |input| Counts {
+            input,
+            output: 1,
+            ..Counts::default()
+        };
         let [one, two, three] = ["r1", "r2", "r3"].map(Text::from);
         let mut responses = Responses::default();
         assert!(!responses.is_recorded(counts(10)));
         responses.note(counts(10), "a".into());
-        assert_eq!(responses.record(&one, counts(10)), Known::Counted("a".into()));
+        assert_eq!(
+            responses.record(&one, counts(10)),
+            Known::Counted("a".into())
+        );
         assert_eq!(responses.record(&one, counts(10)), Known::Recorded);
-        assert_eq!(responses.record(&two, counts(90)), Known::New, "a compaction");
+        assert_eq!(
+            responses.record(&two, counts(90)),
+            Known::New,
+            "a compaction"
+        );
         assert!(responses.compacted("r2") && !responses.compacted("r9"));
         assert!(!responses.is_recorded(counts(90)), "no count has it");
         assert_eq!(responses.record(&three, counts(20)), Known::New);
         assert!(responses.is_recorded(counts(20)));
         assert_eq!(responses.record(&"r4".into(), counts(7)), Known::New);
         assert_eq!(responses.record(&"r5".into(), counts(8)), Known::New);
-        assert!(responses.is_recorded(Counts { input: 15, output: 2, ..Counts::default() }), "both at once");
+        assert!(
+            responses.is_recorded(Counts {
+                input: 15,
+                output: 2,
+                ..Counts::default()
+            }),
+            "both at once"
+        );
         responses.pass("r6".into());
         assert_eq!(responses.record(&"r6".into(), counts(1)), Known::Recorded);
     }
@@ -276,10 +348,19 @@ mod tests {
     fn what_is_inherited_is_not_spent_again() {
         let mut counter = Counter::default();
         assert_eq!(spent(&mut counter, (1000, 100), (1000, 100), true), None);
-        assert_eq!(spent(&mut counter, (1200, 120), (200, 20), false), Some(220));
+        assert_eq!(
+            spent(&mut counter, (1200, 120), (200, 20), false),
+            Some(220)
+        );
         let mut segment = Counter::default();
         segment.forget();
-        assert_eq!(spent(&mut segment, (5000, 500), (300, 30), false), Some(330));
-        assert_eq!(spent(&mut segment, (5100, 510), (100, 10), false), Some(110));
+        assert_eq!(
+            spent(&mut segment, (5000, 500), (300, 30), false),
+            Some(330)
+        );
+        assert_eq!(
+            spent(&mut segment, (5100, 510), (100, 10), false),
+            Some(110)
+        );
     }
 }

@@ -58,13 +58,21 @@ impl TextPart<'_> {
         let text = self.text.get(range.clone()).unwrap_or_default();
         let part = unframed(ended(started(text)));
         let end = ended(text).len();
-        Self { at: self.at + range.start + end.saturating_sub(part.len()), text: part, ..self }
+        Self {
+            at: self.at + range.start + end.saturating_sub(part.len()),
+            text: part,
+            ..self
+        }
     }
 
     /// Its own place in the file.
     pub(crate) fn origin(self) -> Origin {
         let (start, end) = (self.byte(self.at), self.byte(self.at + self.text.len()));
-        Origin { at: self.record.at + start as u64, len: saturating_u32(end - start), ..self.record }
+        Origin {
+            at: self.record.at + start as u64,
+            len: saturating_u32(end - start),
+            ..self.record
+        }
     }
 
     /// Which byte of the record a place in the text is.

@@ -17,7 +17,9 @@ pub(crate) fn parts(text: &str, damage: &Damage) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     while parts.len() < MOST && !broken.unfinished {
         let Some(rest) = text.get(start..) else { break };
-        let Some(next) = begins_at(rest, broken.at).filter(|next| *next > 0) else { break };
+        let Some(next) = begins_at(rest, broken.at).filter(|next| *next > 0) else {
+            break;
+        };
         parts.push(start..start + next);
         start += next;
         match json::parse(text.get(start..).unwrap_or_default()) {
@@ -34,8 +36,7 @@ pub(crate) fn parts(text: &str, damage: &Damage) -> Vec<Range<usize>> {
 /// Where a record begins that the text breaks at.
 fn begins_at(text: &str, broken: usize) -> Option<usize> {
     let before = text.get(..broken)?;
-    let is_begin =
-        |at: &usize| matches!(text.get(at + 1..).map(str::trim_start), Some(rest) if rest.starts_with('"'));
+    let is_begin = |at: &usize| matches!(text.get(at + 1..).map(str::trim_start), Some(rest) if rest.starts_with('"'));
     let own = text.get(broken..)?.starts_with('{').then_some(broken);
     let close = || {
         let at = before.rfind('{')?;
@@ -52,16 +53,30 @@ mod tests {
 
     fn texts(text: &str) -> Vec<&str> {
         let damage = json::parse(text).map(|_| ()).unwrap_err();
-        parts(text, &damage).into_iter().map(|range| text.get(range).unwrap()).collect()
+        parts(text, &damage)
+            .into_iter()
+            .map(|range| text.get(range).unwrap())
+            .collect()
     }
 
     #[test]
     fn a_whole_record_behind_a_torn_one_is_found() {
         let whole = r#"{"a":"b","c":{"d":1}}"#;
-        for torn in [r#"{"a":"b{"#, r#"{"a":"b"#, r#"{"a":"b","#, r#"{"a":12"#, r#"{"a"#, r#"{"a":"\"#, "{"] {
+        for torn in [
+            r#"{"a":"b{"#,
+            r#"{"a":"b"#,
+            r#"{"a":"b","#,
+            r#"{"a":12"#,
+            r#"{"a"#,
+            r#"{"a":"\"#,
+            "{",
+        ] {
             assert_eq!(texts(&format!("{torn}{whole}")), [torn, whole], "{torn}");
         }
-        assert_eq!(texts(&format!(r#"{{"a":"x{{"a":"y{whole}"#)), [r#"{"a":"x"#, r#"{"a":"y"#, whole]);
+        assert_eq!(
+            texts(&format!(r#"{{"a":"x{{"a":"y{whole}"#)),
+            [r#"{"a":"x"#, r#"{"a":"y"#, whole]
+        );
     }
 
     #[test]

@@ -29,19 +29,33 @@ pub(super) struct Chat {
 enum Part<'t> {
     Text(Range<usize>),
     Thinking(Range<usize>),
-    Call { tool: &'t str, arguments: Vec<(&'t str, Range<usize>)>, output: Option<Range<usize>> },
-    Result { tool: &'t str, text: Range<usize> },
+    Call {
+        tool: &'t str,
+        arguments: Vec<(&'t str, Range<usize>)>,
+        output: Option<Range<usize>>,
+    },
+    Result {
+        tool: &'t str,
+        text: Range<usize>,
+    },
 }
 
 impl Chat {
     /// Whether a text begins as such a session does.
     pub(super) fn begins(&self, text: &str) -> bool {
-        let mut lines = text.lines().map(unmarked).filter(|line| !line.trim().is_empty());
-        let Some(first) = lines.next().and_then(|line| self.voice(line)) else { return false };
+        let mut lines = text
+            .lines()
+            .map(unmarked)
+            .filter(|line| !line.trim().is_empty());
+        let Some(first) = lines.next().and_then(|line| self.voice(line)) else {
+            return false;
+        };
         // Many a text begins with `user:`; what follows must be of the agent.
         lines.any(|line| {
             self.voice(line).is_some_and(|voice| voice != first)
-                || self.sign.is_some_and(|sign| line.trim_start().starts_with(sign))
+                || self
+                    .sign
+                    .is_some_and(|sign| line.trim_start().starts_with(sign))
         })
     }
 
@@ -78,7 +92,10 @@ impl Chat {
     /// Who speaks from this line on.
     fn voice(&self, line: &str) -> Option<&'static str> {
         let line = line.trim_end();
-        self.voices.iter().find(|(begins, _)| *begins == line).map(|(_, role)| *role)
+        self.voices
+            .iter()
+            .find(|(begins, _)| *begins == line)
+            .map(|(_, role)| *role)
     }
 
     /// A message as a record.
@@ -93,11 +110,20 @@ impl Chat {
             }
         }
         let Some(role) = role else {
-            return object([("type", Json::Str("text".into())), ("text", Json::Str(passage.trim().into()))]);
+            return object([
+                ("type", Json::Str("text".into())),
+                ("text", Json::Str(passage.trim().into())),
+            ]);
         };
-        let parts =
-            if role == "assistant" { self.parts(passage, at) } else { vec![Part::Text(at..passage.len())] };
-        let content = parts.into_iter().filter_map(|part| part.block(passage)).collect();
+        let parts = if role == "assistant" {
+            self.parts(passage, at)
+        } else {
+            vec![Part::Text(at..passage.len())]
+        };
+        let content = parts
+            .into_iter()
+            .filter_map(|part| part.block(passage))
+            .collect();
         let message = object([("content", Json::Array(content))]);
         object([("role", Json::Str(role.into())), ("message", message)])
     }
@@ -108,7 +134,8 @@ impl Chat {
         for line in text.get(from..).unwrap_or_default().split_inclusive('\n') {
             let (start, end) = (at, at + line.len());
             at = end;
-            let behind = |mark: Option<&str>| mark.and_then(|mark| line.strip_prefix(mark)).map(str::trim);
+            let behind =
+                |mark: Option<&str>| mark.and_then(|mark| line.strip_prefix(mark)).map(str::trim);
             if let Some(thought) = behind(self.thinking) {
                 if thought.is_empty() {
                     parts.push(Part::Thinking(end..end));
@@ -117,10 +144,20 @@ impl Chat {
                     parts.extend([Part::Thinking(begin..end), Part::Text(end..end)]);
                 }
             } else if let Some(tool) = behind(self.call) {
-                parts.push(Part::Call { tool, arguments: Vec::new(), output: None });
+                parts.push(Part::Call {
+                    tool,
+                    arguments: Vec::new(),
+                    output: None,
+                });
             } else if let Some(tool) = behind(self.result) {
-                parts.push(Part::Result { tool, text: end..end });
-            } else if !parts.last_mut().is_some_and(|part| part.takes(line, start..end)) {
+                parts.push(Part::Result {
+                    tool,
+                    text: end..end,
+                });
+            } else if !parts
+                .last_mut()
+                .is_some_and(|part| part.takes(line, start..end))
+            {
                 parts.push(Part::Text(start..end));
             }
         }
@@ -161,16 +198,27 @@ impl<'t> Part<'t> {
             }
             Self::Text(range) => object([kind("text"), ("text", words(range))]),
             Self::Thinking(range) => object([kind("thinking"), ("thinking", words(range))]),
-            Self::Call { tool, arguments, output } => {
+            Self::Call {
+                tool,
+                arguments,
+                output,
+            } => {
                 let value = |range| value(slice(range).trim_end());
-                let input = arguments.into_iter().map(|(name, range)| (Cow::Borrowed(name), value(range)));
+                let input = arguments
+                    .into_iter()
+                    .map(|(name, range)| (Cow::Borrowed(name), value(range)));
                 let input = Json::Object(input.collect());
                 let call = [kind("tool_use"), ("name", name(tool)), ("input", input)];
-                object(call.into_iter().chain(output.map(|range| ("output", words(range)))))
+                object(
+                    call.into_iter()
+                        .chain(output.map(|range| ("output", words(range)))),
+                )
             }
-            Self::Result { tool, text } => {
-                object([kind("tool_result"), ("name", name(tool)), ("content", words(text))])
-            }
+            Self::Result { tool, text } => object([
+                kind("tool_result"),
+                ("name", name(tool)),
+                ("content", words(text)),
+            ]),
         })
     }
 }
@@ -186,10 +234,13 @@ fn joined<'t>(parts: Vec<Part<'t>>, text: &str) -> Vec<Part<'t>> {
             continue;
         };
         let is_waiting = |(at, one): &(usize, &Part<'_>)| {
-            matches!(one, Part::Call { tool: called, .. } if called == tool) && !answered.contains(at)
+            matches!(one, Part::Call { tool: called, .. } if called == tool)
+                && !answered.contains(at)
         };
         let call = whole.iter().enumerate().find(is_waiting).map(|(at, _)| at);
-        let is_empty = text.get(said.clone()).is_none_or(|said| said.trim().is_empty());
+        let is_empty = text
+            .get(said.clone())
+            .is_none_or(|said| said.trim().is_empty());
         match call.map(|at| (at, whole.get_mut(at))) {
             Some((at, Some(Part::Call { output, .. }))) => {
                 answered.push(at);
@@ -216,7 +267,10 @@ fn value(text: &str) -> Json<'_> {
     let is_json = matches!(text, "true" | "false" | "null")
         || text.starts_with(['{', '[', '-'])
         || text.starts_with(|c: char| c.is_ascii_digit());
-    is_json.then(|| json::parse(text).ok()).flatten().unwrap_or_else(|| Json::Str(text.into()))
+    is_json
+        .then(|| json::parse(text).ok())
+        .flatten()
+        .unwrap_or_else(|| Json::Str(text.into()))
 }
 
 /// A line without what some editors put before a text.
@@ -225,7 +279,12 @@ fn unmarked(line: &str) -> &str {
 }
 
 fn object<'t>(members: impl IntoIterator<Item = (&'static str, Json<'t>)>) -> Json<'t> {
-    Json::Object(members.into_iter().map(|(name, value)| (Cow::Borrowed(name), value)).collect())
+    Json::Object(
+        members
+            .into_iter()
+            .map(|(name, value)| (Cow::Borrowed(name), value))
+            .collect(),
+    )
 }
 
 #[cfg(test)]
@@ -242,19 +301,41 @@ mod tests {
     };
 
     fn chat() -> Chat {
-        Chat { voices: vec![("user:", "user"), ("assistant:", "assistant"), ("A:", "assistant")], ..CHAT }
+        Chat {
+            voices: vec![
+                ("user:", "user"),
+                ("assistant:", "assistant"),
+                ("A:", "assistant"),
+            ],
+            ..CHAT
+        }
     }
 
     fn records(text: &str) -> Vec<(String, Vec<String>)> {
         let chat = chat();
         let passages = chat.passages(text);
-        assert_eq!(passages.iter().map(ExactSizeIterator::len).sum::<usize>(), text.len());
+        assert_eq!(
+            passages.iter().map(ExactSizeIterator::len).sum::<usize>(),
+            text.len()
+        );
         let read = passages.into_iter().map(|range| {
             let record = chat.record(text.get(range).unwrap());
-            let block =
-                |block: &Json<'_>| block.members().iter().map(|(_, value)| told(value)).collect::<Vec<_>>();
-            let blocks = record.at(&["message", "content"]).items().iter().map(|one| block(one).join(" "));
-            (record.get("role").str_or_empty().to_owned(), blocks.collect())
+            let block = |block: &Json<'_>| {
+                block
+                    .members()
+                    .iter()
+                    .map(|(_, value)| told(value))
+                    .collect::<Vec<_>>()
+            };
+            let blocks = record
+                .at(&["message", "content"])
+                .items()
+                .iter()
+                .map(|one| block(one).join(" "));
+            (
+                record.get("role").str_or_empty().to_owned(),
+                blocks.collect(),
+            )
         });
         read.collect()
     }
@@ -302,14 +383,19 @@ mod tests {
     #[test]
     fn only_a_text_with_two_voices_or_a_query_is_a_chat() {
         let chat = chat();
-        for text in
-            ["user:\n<user_query>\nGo\n", "\nuser:\nGo\n\nassistant:\nGone\n", "\u{feff}A:\nx\n\nuser:\ny\n"]
-        {
+        for text in [
+            "user:\n<user_query>\nGo\n",
+            "\nuser:\nGo\n\nassistant:\nGone\n",
+            "\u{feff}A:\nx\n\nuser:\ny\n",
+        ] {
             assert!(chat.begins(text), "{text}");
         }
-        for text in
-            ["user:\n  name: me\n", "Notes\n\nuser:\nGo\n\nassistant:\n", "user: Go\nassistant: Gone\n", ""]
-        {
+        for text in [
+            "user:\n  name: me\n",
+            "Notes\n\nuser:\nGo\n\nassistant:\n",
+            "user: Go\nassistant: Gone\n",
+            "",
+        ] {
             assert!(!chat.begins(text), "{text}");
         }
     }

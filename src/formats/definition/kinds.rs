@@ -87,7 +87,10 @@ impl Kinds {
 
     /// The class of which [`label`] says this.
     pub(crate) fn class_of(&self, label: &str) -> Option<&'static str> {
-        self.0.iter().map(|class| class.name).find(|class| self::label(class) == label)
+        self.0
+            .iter()
+            .map(|class| class.name)
+            .find(|class| self::label(class) == label)
     }
 
     /// These, and others that count before them.
@@ -107,7 +110,10 @@ impl Class {
     /// What becomes of a name: a whole one counts before a beginning, and the longest beginning before others.
     pub(crate) fn get(&self, name: &str) -> Option<&'static Known> {
         let begins = || {
-            let all = self.known.iter().filter_map(|(known, what)| Some((known.strip_suffix('*')?, *what)));
+            let all = self
+                .known
+                .iter()
+                .filter_map(|(known, what)| Some((known.strip_suffix('*')?, *what)));
             all.filter(|(beginning, _)| name.starts_with(beginning))
                 .max_by_key(|(beginning, _)| beginning.len())
         };
@@ -125,7 +131,10 @@ impl Class {
         let name = Json::Str(name.into()).to_source();
         match self.record {
             Some(record) => record.replace("\"?\"", &name),
-            None => self.name.rsplit('.').fold(name, |inner, member| format!("{{\"{member}\":{inner}}}")),
+            None => self
+                .name
+                .rsplit('.')
+                .fold(name, |inner, member| format!("{{\"{member}\":{inner}}}")),
         }
     }
 }
@@ -147,13 +156,21 @@ impl Known {
 
     /// The text of a note or a line, which the object that names the kind holds, or the record around it.
     pub(crate) fn text(&self, class: &str, record: &Json<'_>) -> Option<String> {
-        let (Self::Note(path) | Self::Setting(path)) = self else { return None };
+        let (Self::Note(path) | Self::Setting(path)) = self else {
+            return None;
+        };
         let of = |value: &Json<'_>| path.string(Scope::of(value), |text| text.trim().to_owned());
-        let text = named_by(class, record).and_then(of).filter(|text| !text.is_empty());
-        let text = text.or_else(|| of(record)).filter(|text| !text.is_empty())?;
+        let text = named_by(class, record)
+            .and_then(of)
+            .filter(|text| !text.is_empty());
+        let text = text
+            .or_else(|| of(record))
+            .filter(|text| !text.is_empty())?;
         // Of data only what it is of.
-        let mime =
-            text.strip_prefix("data:").and_then(|data| data.split([';', ',']).next()).map(str::to_owned);
+        let mime = text
+            .strip_prefix("data:")
+            .and_then(|data| data.split([';', ',']).next())
+            .map(str::to_owned);
         Some(mime.unwrap_or(text))
     }
 
@@ -162,7 +179,10 @@ impl Known {
         let Self::State(facts) = self else { return };
         for (fact, path) in facts {
             for value in named_by(class, record).into_iter().chain([record]) {
-                if let Some(edit) = path.first(Scope::of(value), |value| of_fact(*fact, value)).flatten() {
+                if let Some(edit) = path
+                    .first(Scope::of(value), |value| of_fact(*fact, value))
+                    .flatten()
+                {
                     out.meta(edit);
                     break;
                 }
@@ -182,7 +202,10 @@ pub(super) fn of_fact(fact: Fact, value: &Json<'_>) -> Option<MetaEdit> {
     let text = Text::clean(&word_of(value)?);
     Some(match fact {
         Fact::Id => MetaEdit::Id(text),
-        Fact::Title => MetaEdit::Title { rank: 2, title: text },
+        Fact::Title => MetaEdit::Title {
+            rank: 2,
+            title: text,
+        },
         Fact::Agent => MetaEdit::Agent(text),
         Fact::Cwd => MetaEdit::Cwd(text),
         Fact::Version => MetaEdit::Version(text),

@@ -21,7 +21,9 @@ pub(super) struct Lines<'t> {
 
 impl<'t> Lines<'t> {
     pub(super) fn of(text: &'t str) -> Self {
-        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        let starts = std::iter::once(0)
+            .chain(text.match_indices('\n').map(|(at, _)| at + 1))
+            .collect();
         Self { text, starts }
     }
 
@@ -33,9 +35,17 @@ impl<'t> Lines<'t> {
     /// A mistake at a byte.
     pub(super) fn mistake(&self, byte: usize, what: String) -> Mistake {
         let line = self.line(byte);
-        let start = self.starts.get(line.saturating_sub(1)).copied().unwrap_or(0);
+        let start = self
+            .starts
+            .get(line.saturating_sub(1))
+            .copied()
+            .unwrap_or(0);
         let before = self.text.get(start..byte).unwrap_or_default();
-        Mistake { line, column: before.chars().count() + 1, what }
+        Mistake {
+            line,
+            column: before.chars().count() + 1,
+            what,
+        }
     }
 }
 

@@ -29,37 +29,121 @@ use crate::model::record::Shape;
 /// its name, a row in the README and a section in the manual's page on formats.
 pub(crate) const BUILT_IN: &[(&str, &str)] = &[
     ("amp.toml", include_str!("../../../assets/formats/amp.toml")),
-    ("antigravity-cli.toml", include_str!("../../../assets/formats/antigravity-cli.toml")),
-    ("atif.toml", include_str!("../../../assets/formats/atif.toml")),
-    ("codex-exec-json.toml", include_str!("../../../assets/formats/codex-exec-json.toml")),
-    ("continue.toml", include_str!("../../../assets/formats/continue.toml")),
-    ("copilot-cli.toml", include_str!("../../../assets/formats/copilot-cli.toml")),
-    ("crush.toml", include_str!("../../../assets/formats/crush.toml")),
-    ("cursor.toml", include_str!("../../../assets/formats/cursor.toml")),
-    ("devin.toml", include_str!("../../../assets/formats/devin.toml")),
+    (
+        "antigravity-cli.toml",
+        include_str!("../../../assets/formats/antigravity-cli.toml"),
+    ),
+    (
+        "atif.toml",
+        include_str!("../../../assets/formats/atif.toml"),
+    ),
+    (
+        "codex-exec-json.toml",
+        include_str!("../../../assets/formats/codex-exec-json.toml"),
+    ),
+    (
+        "continue.toml",
+        include_str!("../../../assets/formats/continue.toml"),
+    ),
+    (
+        "copilot-cli.toml",
+        include_str!("../../../assets/formats/copilot-cli.toml"),
+    ),
+    (
+        "crush.toml",
+        include_str!("../../../assets/formats/crush.toml"),
+    ),
+    (
+        "cursor.toml",
+        include_str!("../../../assets/formats/cursor.toml"),
+    ),
+    (
+        "devin.toml",
+        include_str!("../../../assets/formats/devin.toml"),
+    ),
     ("dsh.toml", include_str!("../../../assets/formats/dsh.toml")),
-    ("factory-droid.toml", include_str!("../../../assets/formats/factory-droid.toml")),
-    ("gemini.toml", include_str!("../../../assets/formats/gemini.toml")),
-    ("goose.toml", include_str!("../../../assets/formats/goose.toml")),
-    ("gptme.toml", include_str!("../../../assets/formats/gptme.toml")),
-    ("grok-cli.toml", include_str!("../../../assets/formats/grok-cli.toml")),
-    ("hermes.toml", include_str!("../../../assets/formats/hermes.toml")),
-    ("iflow.toml", include_str!("../../../assets/formats/iflow.toml")),
-    ("kiro.toml", include_str!("../../../assets/formats/kiro.toml")),
-    ("kiro-cli.toml", include_str!("../../../assets/formats/kiro-cli.toml")),
-    ("mini-swe-agent.toml", include_str!("../../../assets/formats/mini-swe-agent.toml")),
-    ("mistral-vibe.toml", include_str!("../../../assets/formats/mistral-vibe.toml")),
-    ("openhands-events.toml", include_str!("../../../assets/formats/openhands-events.toml")),
-    ("otel-genai.toml", include_str!("../../../assets/formats/otel-genai.toml")),
-    ("posit-assistant.toml", include_str!("../../../assets/formats/posit-assistant.toml")),
-    ("qwen-code.toml", include_str!("../../../assets/formats/qwen-code.toml")),
-    ("sharegpt.toml", include_str!("../../../assets/formats/sharegpt.toml")),
-    ("swe-agent-traj.toml", include_str!("../../../assets/formats/swe-agent-traj.toml")),
-    ("trae-agent.toml", include_str!("../../../assets/formats/trae-agent.toml")),
-    ("vscode-copilot-chat.toml", include_str!("../../../assets/formats/vscode-copilot-chat.toml")),
+    (
+        "factory-droid.toml",
+        include_str!("../../../assets/formats/factory-droid.toml"),
+    ),
+    (
+        "gemini.toml",
+        include_str!("../../../assets/formats/gemini.toml"),
+    ),
+    (
+        "goose.toml",
+        include_str!("../../../assets/formats/goose.toml"),
+    ),
+    (
+        "gptme.toml",
+        include_str!("../../../assets/formats/gptme.toml"),
+    ),
+    (
+        "grok-cli.toml",
+        include_str!("../../../assets/formats/grok-cli.toml"),
+    ),
+    (
+        "hermes.toml",
+        include_str!("../../../assets/formats/hermes.toml"),
+    ),
+    (
+        "iflow.toml",
+        include_str!("../../../assets/formats/iflow.toml"),
+    ),
+    (
+        "kiro.toml",
+        include_str!("../../../assets/formats/kiro.toml"),
+    ),
+    (
+        "kiro-cli.toml",
+        include_str!("../../../assets/formats/kiro-cli.toml"),
+    ),
+    (
+        "mini-swe-agent.toml",
+        include_str!("../../../assets/formats/mini-swe-agent.toml"),
+    ),
+    (
+        "mistral-vibe.toml",
+        include_str!("../../../assets/formats/mistral-vibe.toml"),
+    ),
+    (
+        "openhands-events.toml",
+        include_str!("../../../assets/formats/openhands-events.toml"),
+    ),
+    (
+        "otel-genai.toml",
+        include_str!("../../../assets/formats/otel-genai.toml"),
+    ),
+    (
+        "posit-assistant.toml",
+        include_str!("../../../assets/formats/posit-assistant.toml"),
+    ),
+    (
+        "qwen-code.toml",
+        include_str!("../../../assets/formats/qwen-code.toml"),
+    ),
+    (
+        "sharegpt.toml",
+        include_str!("../../../assets/formats/sharegpt.toml"),
+    ),
+    (
+        "swe-agent-traj.toml",
+        include_str!("../../../assets/formats/swe-agent-traj.toml"),
+    ),
+    (
+        "trae-agent.toml",
+        include_str!("../../../assets/formats/trae-agent.toml"),
+    ),
+    (
+        "vscode-copilot-chat.toml",
+        include_str!("../../../assets/formats/vscode-copilot-chat.toml"),
+    ),
     ("zed.toml", include_str!("../../../assets/formats/zed.toml")),
     // Those of no agent come last.
-    ("messages.toml", include_str!("../../../assets/formats/messages.toml")),
+    (
+        "messages.toml",
+        include_str!("../../../assets/formats/messages.toml"),
+    ),
 ];
 
 impl Format for &'static Definition {
@@ -100,7 +184,10 @@ impl Format for &'static Definition {
     }
 
     fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
-        place_of(wanted).map(|place| Pattern(self.home(path).join(place))).into_iter().collect()
+        place_of(wanted)
+            .map(|place| Pattern(self.home(path).join(place)))
+            .into_iter()
+            .collect()
     }
 
     fn asks(&self) -> Option<&'static str> {
@@ -109,11 +196,19 @@ impl Format for &'static Definition {
 
     fn companions(&self, path: &Path) -> Vec<Pattern> {
         let beside = self.around.beside.iter().filter(|_| self.is_at_home(path));
-        self.around.companions.iter().chain(beside).map(|template| Pattern(filled(template, path))).collect()
+        self.around
+            .companions
+            .iter()
+            .chain(beside)
+            .map(|template| Pattern(filled(template, path)))
+            .collect()
     }
 
     fn rows_beside(&self, path: &Path) -> Option<PathBuf> {
-        self.around.rows_beside.as_ref().map(|rows| filled(&rows.database, path))
+        self.around
+            .rows_beside
+            .as_ref()
+            .map(|rows| filled(&rows.database, path))
     }
 
     fn query_beside(&self, path: &Path, tables: &Tables) -> Option<(String, String)> {
@@ -135,7 +230,9 @@ impl Format for &'static Definition {
     }
 
     fn has_index(&self) -> bool {
-        self.store.as_ref().is_some_and(|store| matches!(store, rule::Store::Rows(rows) if rows.index))
+        self.store
+            .as_ref()
+            .is_some_and(|store| matches!(store, rule::Store::Rows(rows) if rows.index))
     }
 
     fn roots(&self) -> &'static [Root] {
@@ -148,25 +245,37 @@ impl Format for &'static Definition {
         }
         // Of the files of a folder the first one is listed.
         let is_number = |c: char| c.is_ascii_digit();
-        let number = file_name(path).split(|c| !is_number(c)).find(|part| !part.is_empty());
+        let number = file_name(path)
+            .split(|c| !is_number(c))
+            .find(|part| !part.is_empty());
         if self.folders.records.is_some()
             && number.is_some_and(|number| !number.trim_start_matches('0').is_empty())
         {
             return None;
         }
-        path.ancestors().nth(self.folders.named).map(|folder| Named::id(file_name(folder)))
+        path.ancestors()
+            .nth(self.folders.named)
+            .map(|folder| Named::id(file_name(folder)))
     }
 
     fn files(&self, path: &Path, _session: &str) -> Vec<Pattern> {
         let folder = self.folders.records.as_ref().and_then(|_| path.parent());
-        folder.map(|folder| Pattern(folder.join("*.json"))).into_iter().collect()
+        folder
+            .map(|folder| Pattern(folder.join("*.json")))
+            .into_iter()
+            .collect()
     }
 
     fn beside(&self, path: &Path) -> Beside {
-        let place = |template: &Option<String>| template.as_ref().map(|template| filled(template, path));
+        let place =
+            |template: &Option<String>| template.as_ref().map(|template| filled(template, path));
         let instead = place(&self.around.instead).filter(|other| other != path);
         let manifest = place(&self.around.beside).filter(|_| self.is_at_home(path));
-        Beside { manifest, instead, ..Beside::default() }
+        Beside {
+            manifest,
+            instead,
+            ..Beside::default()
+        }
     }
 }
 

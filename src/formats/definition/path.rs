@@ -32,7 +32,11 @@ pub(super) struct Scope<'s> {
 impl<'s> Scope<'s> {
     /// At the record itself.
     pub(super) fn of(record: &'s Json<'s>) -> Self {
-        Self { record, here: record, name: "" }
+        Self {
+            record,
+            here: record,
+            name: "",
+        }
     }
 }
 
@@ -104,13 +108,23 @@ impl Path {
             return Err("a path is empty; `.` is the value itself, `=''` an empty text".to_owned());
         }
         if text.len() > LONGEST {
-            return Err(format!("a path of {} bytes; it has at most {LONGEST}", text.len()));
+            return Err(format!(
+                "a path of {} bytes; it has at most {LONGEST}",
+                text.len()
+            ));
         }
         let parts = parts(text);
         if parts.len() > STEPS {
-            return Err(format!("a path of {} alternatives; it has at most {STEPS}", parts.len()));
+            return Err(format!(
+                "a path of {} alternatives; it has at most {STEPS}",
+                parts.len()
+            ));
         }
-        parts.into_iter().map(choice).collect::<Result<_, _>>().map(Self)
+        parts
+            .into_iter()
+            .map(choice)
+            .collect::<Result<_, _>>()
+            .map(Self)
     }
 
     /// All of these, one after the other.
@@ -125,7 +139,11 @@ impl Path {
             choice.visit(scope, &mut |name, here| {
                 if !is_nothing(here) {
                     is_there = true;
-                    found(Scope { record: scope.record, here, name });
+                    found(Scope {
+                        record: scope.record,
+                        here,
+                        name,
+                    });
                 }
             });
             if is_there {
@@ -143,7 +161,11 @@ impl Path {
     }
 
     /// The first value.
-    pub(super) fn first<R>(&self, scope: Scope<'_>, take: impl FnOnce(&Json<'_>) -> R) -> Option<R> {
+    pub(super) fn first<R>(
+        &self,
+        scope: Scope<'_>,
+        take: impl FnOnce(&Json<'_>) -> R,
+    ) -> Option<R> {
         let (mut take, mut taken) = (Some(take), None);
         self.each(scope, &mut |found| {
             if let Some(take) = take.take() {
@@ -176,7 +198,9 @@ impl Path {
 
     /// The last name in its first alternative.
     pub(super) fn last_member(&self) -> Option<&str> {
-        let Some(Choice::Steps { steps, .. }) = self.0.first() else { return None };
+        let Some(Choice::Steps { steps, .. }) = self.0.first() else {
+            return None;
+        };
         steps.iter().rev().find_map(|step| match step {
             Step::Member(name) => Some(&**name),
             _ => None,
@@ -231,10 +255,12 @@ impl Path {
     pub(super) fn word(&self, scope: Scope<'_>) -> Option<Text> {
         if let [Choice::All(paths)] = self.0.as_slice() {
             let words: Option<Vec<Text>> = paths.iter().map(|path| path.word(scope)).collect();
-            return words
-                .map(|words| Text::clean(&words.iter().map(Text::as_str).collect::<Vec<_>>().join("/")));
+            return words.map(|words| {
+                Text::clean(&words.iter().map(Text::as_str).collect::<Vec<_>>().join("/"))
+            });
         }
-        self.first(scope, |value| word_of(value).map(|word| Text::clean(&word))).flatten()
+        self.first(scope, |value| word_of(value).map(|word| Text::clean(&word)))
+            .flatten()
     }
 
     /// The sum of all values that are numbers.
@@ -276,8 +302,12 @@ impl Path {
 
 /// A text, or the texts among parts.
 fn prose_of<'j>(value: &'j Json<'_>) -> Cow<'j, str> {
-    let Json::Array(items) = value else { return output_text(value) };
-    let texts = items.iter().filter_map(|item| item.str().or_else(|| item.get("text").str()));
+    let Json::Array(items) = value else {
+        return output_text(value);
+    };
+    let texts = items
+        .iter()
+        .filter_map(|item| item.str().or_else(|| item.get("text").str()));
     joined(texts.map(Cow::Borrowed))
 }
 
@@ -311,7 +341,11 @@ impl Choice {
                 }
             }
             Self::Steps { from_record, steps } => {
-                let start = if *from_record { scope.record } else { scope.here };
+                let start = if *from_record {
+                    scope.record
+                } else {
+                    scope.here
+                };
                 walk(steps, start, scope.name, found);
             }
         }
@@ -319,14 +353,18 @@ impl Choice {
 }
 
 fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str, &Json<'_>)) {
-    let Some((step, rest)) = steps.split_first() else { return found(name, value) };
+    let Some((step, rest)) = steps.split_first() else {
+        return found(name, value);
+    };
     let mut go_on = |value: &Json<'_>| walk(rest, value, name, &mut *found);
     match step {
         Step::Member(member) => go_on(value.get(member)),
         Step::Place(place) => {
             let items = value.items();
             let place = usize::try_from(*place).ok().or_else(|| {
-                items.len().checked_sub(usize::try_from(place.unsigned_abs()).unwrap_or(usize::MAX))
+                items
+                    .len()
+                    .checked_sub(usize::try_from(place.unsigned_abs()).unwrap_or(usize::MAX))
             });
             if let Some(item) = place.and_then(|place| items.get(place)) {
                 go_on(item);
@@ -348,7 +386,11 @@ fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str
             None => go_on(value),
         },
         Step::Not(text) => {
-            let is_number = || value.number().is_some_and(|number| text.parse() == Ok(number));
+            let is_number = || {
+                value
+                    .number()
+                    .is_some_and(|number| text.parse() == Ok(number))
+            };
             if value.str().is_none_or(|value| *value != **text) && !is_number() {
                 go_on(value);
             }
@@ -372,7 +414,9 @@ fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str
         }
         Step::Number => match value.str() {
             Some(text) => {
-                let end = text.find(|c: char| !(c.is_ascii_digit() || c == '-')).unwrap_or(text.len());
+                let end = text
+                    .find(|c: char| !(c.is_ascii_digit() || c == '-'))
+                    .unwrap_or(text.len());
                 if let Ok(number) = text.get(..end).unwrap_or_default().parse() {
                     go_on(&Json::Number(number));
                 }
@@ -427,13 +471,22 @@ fn walk_text(step: &Step, text: &str, go_on: &mut dyn FnMut(&Json<'_>)) {
         Step::Id => {
             let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '/' | ':');
             let begin = text.trim_start_matches([' ', '"', '\'', '`']);
-            plain(begin.split(|c| !is_part(c)).next().unwrap_or_default(), go_on);
+            plain(
+                begin.split(|c| !is_part(c)).next().unwrap_or_default(),
+                go_on,
+            );
         }
         Step::Inside(tag) => plain(inside(text, tag), go_on),
         Step::Outside(tag) => plain(&outside(text, tag), go_on),
-        Step::Tagged(tag) => tagged(text, tag).0.into_iter().for_each(|inner| plain(inner, go_on)),
+        Step::Tagged(tag) => tagged(text, tag)
+            .0
+            .into_iter()
+            .for_each(|inner| plain(inner, go_on)),
         Step::Without(tag) => plain(&tagged(text, tag).1, go_on),
-        Step::Utc => plain(&format!("{}Z", text.trim().trim_end_matches('Z').replace(' ', "T")), go_on),
+        Step::Utc => plain(
+            &format!("{}Z", text.trim().trim_end_matches('Z').replace(' ', "T")),
+            go_on,
+        ),
         Step::Local => match Timestamp::parse_local(text) {
             Some(at) => plain(&at.to_rfc3339(), go_on),
             None => plain(text, go_on),
@@ -462,7 +515,10 @@ pub(super) fn parts(text: &str) -> Vec<&str> {
 fn choice(text: &str) -> Result<Choice, String> {
     let text = text.trim();
     if let Some(constant) = text.strip_prefix('=') {
-        let bare = constant.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')).unwrap_or(constant);
+        let bare = constant
+            .strip_prefix('\'')
+            .and_then(|rest| rest.strip_suffix('\''))
+            .unwrap_or(constant);
         return Ok(Choice::Constant(Json::Str(bare.to_owned().into())));
     }
     if text == "@key" {
@@ -470,7 +526,12 @@ fn choice(text: &str) -> Result<Choice, String> {
     }
     let (from_record, mut rest) = match text.strip_prefix("$.") {
         Some(rest) => (true, rest),
-        None => (text == "$", text.strip_prefix('$').filter(|_| text == "$").unwrap_or(text)),
+        None => (
+            text == "$",
+            text.strip_prefix('$')
+                .filter(|_| text == "$")
+                .unwrap_or(text),
+        ),
     };
     let mut steps = Vec::new();
     if rest == "." || rest.starts_with(".:") || rest.starts_with(".[") {
@@ -483,7 +544,9 @@ fn choice(text: &str) -> Result<Choice, String> {
         }
     }
     if steps.iter().filter(|step| **step == Step::Source).count() > SOURCES {
-        return Err(format!("`:source` stands in a path at most {SOURCES} times"));
+        return Err(format!(
+            "`:source` stands in a path at most {SOURCES} times"
+        ));
     }
     Ok(Choice::Steps { from_record, steps })
 }
@@ -492,17 +555,22 @@ fn choice(text: &str) -> Result<Choice, String> {
 fn step<'t>(rest: &'t str, whole: &str, steps: &mut Vec<Step>) -> Result<&'t str, String> {
     let wrong = |why: &str| format!("in the path `{whole}`: {why}");
     if let Some(inner) = rest.strip_prefix('[') {
-        let (inner, after) = inner.split_once(']').ok_or_else(|| wrong("`[` without `]`"))?;
+        let (inner, after) = inner
+            .split_once(']')
+            .ok_or_else(|| wrong("`[` without `]`"))?;
         steps.push(match (inner, inner.split_once('=')) {
             ("", _) => Step::Each,
             (_, Some((name, value))) => {
                 let name = name.trim();
-                let (name, is_so) = name.strip_suffix('!').map_or((name, true), |name| (name, false));
+                let (name, is_so) = name
+                    .strip_suffix('!')
+                    .map_or((name, true), |name| (name, false));
                 let members = name.split('.').map(|member| member.trim().into()).collect();
                 Step::Where(members, value.trim().into(), is_so)
             }
             _ => {
-                let what = format!("`[{inner}]` is none of [], [0], [-1], [name=value], [name!=value]");
+                let what =
+                    format!("`[{inner}]` is none of [], [0], [-1], [name=value], [name!=value]");
                 Step::Place(inner.parse().map_err(|_error| wrong(&what))?)
             }
         });
@@ -515,19 +583,28 @@ fn step<'t>(rest: &'t str, whole: &str, steps: &mut Vec<Step>) -> Result<&'t str
         let end = brackets.map_or(Some(name), |rest| rest.find(')').map(|end| name + end + 1));
         let end = end.unwrap_or(suffix.len());
         let (name, after) = suffix.split_at(end);
-        steps.push(suffix_of(name).ok_or_else(|| wrong(&format!("`:{name}` is none of {SUFFIXES}")))?);
+        steps.push(
+            suffix_of(name).ok_or_else(|| wrong(&format!("`:{name}` is none of {SUFFIXES}")))?,
+        );
         return Ok(after);
     }
-    let rest = rest.strip_prefix('.').filter(|_| !steps.is_empty()).unwrap_or(rest);
+    let rest = rest
+        .strip_prefix('.')
+        .filter(|_| !steps.is_empty())
+        .unwrap_or(rest);
     let (name, after) = match rest.strip_prefix('\'') {
-        Some(quoted) => quoted.split_once('\'').ok_or_else(|| wrong("a quote is not closed"))?,
+        Some(quoted) => quoted
+            .split_once('\'')
+            .ok_or_else(|| wrong("a quote is not closed"))?,
         None => rest.split_at(rest.find(['.', '[', ':']).unwrap_or(rest.len())),
     };
     if name.is_empty() {
         return Err(wrong("a name is missing"));
     }
     if name.contains(char::is_whitespace) && !rest.starts_with('\'') {
-        return Err(wrong(&format!("a name with blanks stands in quotes: '{name}'")));
+        return Err(wrong(&format!(
+            "a name with blanks stands in quotes: '{name}'"
+        )));
     }
     steps.push(Step::Member(name.into()));
     Ok(after)
@@ -553,7 +630,12 @@ fn suffix_of(name: &str) -> Option<Step> {
             ("inside", tag) => Step::Inside(tag.into()),
             ("outside", tag) => Step::Outside(tag.into()),
             ("not", text) => Step::Not(text.into()),
-            ("times", factor) => Step::Scale(factor.parse().ok().filter(|factor: &f64| factor.is_finite())?),
+            ("times", factor) => Step::Scale(
+                factor
+                    .parse()
+                    .ok()
+                    .filter(|factor: &f64| factor.is_finite())?,
+            ),
             ("tagged", tag) => Step::Tagged(tag.into()),
             ("without", tag) => Step::Without(tag.into()),
             ("after", text) => Step::After(text.into()),
@@ -631,9 +713,14 @@ mod tests {
             let found = Path::parse(path).unwrap().string(scope, str::to_owned);
             assert_eq!(found.as_deref().unwrap_or("∅"), expected, "{path}");
         }
-        assert_eq!(Path::parse("us:us").unwrap().moment(scope).unwrap().0, 1_700_000_000_000);
+        assert_eq!(
+            Path::parse("us:us").unwrap().moment(scope).unwrap().0,
+            1_700_000_000_000
+        );
         let mut names = Vec::new();
-        Path::parse("by[]").unwrap().each(scope, &mut |found| names.push(found.name.to_owned()));
+        Path::parse("by[]")
+            .unwrap()
+            .each(scope, &mut |found| names.push(found.name.to_owned()));
         assert_eq!(names, ["m1", "m2"]);
     }
 
@@ -658,11 +745,18 @@ mod tests {
             prints.push(first("a:under(p)[0]:print"));
             assert_ne!(first("a:under(p)[0]:print"), first("a:under(p)[1]:print"));
         }
-        assert!(prints[0] == prints[1] && prints[0].as_ref().is_some_and(|print| print.len() == 18));
+        assert!(
+            prints[0] == prints[1] && prints[0].as_ref().is_some_and(|print| print.len() == 18)
+        );
         // However many dots there are.
         let deep = format!(r#"{{"a":{{"p.{}":1}}}}"#, "0.".repeat(100_000));
         let record = parse(&deep).unwrap();
-        assert!(Path::parse("a:under(p)").unwrap().first(Scope::of(&record), |_| ()).is_some());
+        assert!(
+            Path::parse("a:under(p)")
+                .unwrap()
+                .first(Scope::of(&record), |_| ())
+                .is_some()
+        );
     }
 
     #[test]

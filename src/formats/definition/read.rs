@@ -21,7 +21,8 @@ use super::chat::Chat;
 use super::kinds::{FACTS, Fact};
 use super::mistakes::{Lines, Mistake};
 use super::rule::{
-    Around, Definition, Detect, FactRule, Folders, Kind, Mark, MarkKind, Needs, Numbered, Recorded, Rule,
+    Around, Definition, Detect, FactRule, Folders, Kind, Mark, MarkKind, Needs, Numbered, Recorded,
+    Rule,
 };
 use crate::formats::fields;
 use crate::model::record::Shape;
@@ -55,11 +56,17 @@ fn no_toml(text: &str, error: &toml::de::Error) -> Mistake {
     Lines::of(text).mistake(at, format!("no TOML: {}", error.message()))
 }
 
-fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>) -> Option<Definition> {
+fn definition(
+    reader: &mut Reader<'_>,
+    root: &DeTable<'_>,
+    file: Option<PathBuf>,
+) -> Option<Definition> {
     let mut table = table::Fields::root(root);
     let name = name(reader, &mut table);
     let agent = table.string(reader, "agent").map(|(agent, _)| leak(agent));
-    let omits = table.string(reader, "omits").map_or("", |(omits, _)| leak(omits));
+    let omits = table
+        .string(reader, "omits")
+        .map_or("", |(omits, _)| leak(omits));
     let ends = places::ends(reader, &mut table).unwrap_or_default();
     let shapes = shapes(reader, &mut table);
     let store = database::store(reader, &mut table);
@@ -76,31 +83,49 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
         reader.mistake(0..0, what.to_owned());
     }
     let roots = places::roots(reader, &mut table, is_database);
-    let named = table.integer(reader, "named").and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+    let named = table
+        .integer(reader, "named")
+        .and_then(|n| usize::try_from(n).ok())
+        .unwrap_or(0);
     let mut template =
         |reader: &mut Reader<'_>, key| table.string(reader, key).map(|(text, _)| text.to_owned());
     let instead = template(reader, "instead");
     let beside = template(reader, "beside");
-    let folders = Folders { records: template(reader, "folder"), within: template(reader, "within"), named };
-    let companions =
-        table.strings(reader, "companions").into_iter().map(|(text, _)| text.to_owned()).collect();
+    let folders = Folders {
+        records: template(reader, "folder"),
+        within: template(reader, "within"),
+        named,
+    };
+    let companions = table
+        .strings(reader, "companions")
+        .into_iter()
+        .map(|(text, _)| text.to_owned())
+        .collect();
     let beside_rows = table.table(reader, "rows_beside");
     let rows_beside = beside_rows.and_then(|rows| database::rows_beside(reader, rows));
-    let repeats: Vec<&'static str> =
-        table.strings(reader, "repeats").into_iter().map(|(name, _)| leak(name)).collect();
+    let repeats: Vec<&'static str> = table
+        .strings(reader, "repeats")
+        .into_iter()
+        .map(|(name, _)| leak(name))
+        .collect();
     let detect = detect(reader, &mut table);
     let unique = table.path(reader, "unique");
     let facts = facts(reader, &mut table);
     let kinds = kinds::of_definition(reader, &mut table);
     let defaults = Defaults::read(reader, &mut table);
-    let numbered = table.table(reader, "runs").and_then(|runs| rules::numbered(reader, runs));
-    let journal = table.table(reader, "journal").and_then(|journal| journal::journal(reader, journal));
+    let numbered = table
+        .table(reader, "runs")
+        .and_then(|runs| rules::numbered(reader, runs));
+    let journal = table
+        .table(reader, "journal")
+        .and_then(|journal| journal::journal(reader, journal));
     let rules = all_rules(reader, &mut table, &defaults, journal.is_some());
     table.finish(reader);
-    let asks = rules.iter().any(|rule| rule.lane.as_ref().is_some_and(|lane| lane.file.is_some()));
+    let asks = rules
+        .iter()
+        .any(|rule| rule.lane.as_ref().is_some_and(|lane| lane.file.is_some()));
     if asks && (beside.is_some() || folders.records.is_some()) {
-        let what =
-            "a lane with `file` is for sessions with nothing else beside them: no `beside`, no `folder`";
+        let what = "a lane with `file` is for sessions with nothing else beside them: no `beside`, no `folder`";
         reader.mistake(0..0, what.to_owned());
     }
     let name = name?;
@@ -114,8 +139,16 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
         chat,
         folders,
         roots,
-        around: Around { instead, beside, companions, rows_beside },
-        repeats: fields::Fields { common: repeats.leak(), ..fields::NONE },
+        around: Around {
+            instead,
+            beside,
+            companions,
+            rows_beside,
+        },
+        repeats: fields::Fields {
+            common: repeats.leak(),
+            ..fields::NONE
+        },
         detect,
         facts,
         needs: needs(&rules, numbered),
@@ -136,29 +169,43 @@ fn needs(rules: &[Rule], numbered: Option<Numbered>) -> Needs {
         starter: rules.iter().find_map(starter),
         by_order: rules.iter().any(Rule::is_by_order),
         takes_back: rules.iter().any(takes_back),
-        sums: rules.iter().any(|rule| rule.usages.iter().any(|usage| usage.so_far)),
+        sums: rules
+            .iter()
+            .any(|rule| rule.usages.iter().any(|usage| usage.so_far)),
         numbered,
         unsaid: rules.iter().any(|rule| rule.unsaid.is_some()),
-        answers: rules
-            .iter()
-            .any(|rule| rule.mark.as_ref().is_some_and(|mark| mark.kind == MarkKind::Answered)),
+        answers: rules.iter().any(|rule| {
+            rule.mark
+                .as_ref()
+                .is_some_and(|mark| mark.kind == MarkKind::Answered)
+        }),
     }
 }
 
 fn name(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Option<&'static str> {
     let name = table.string(reader, "name");
     if let Some((name, span)) = &name
-        && (name.is_empty() || name.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c)))
+        && (name.is_empty()
+            || name.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c)))
     {
-        reader.mistake(span.clone(), "`name` is made of letters, digits, `-`, `_` and `.`".to_owned());
+        reader.mistake(
+            span.clone(),
+            "`name` is made of letters, digits, `-`, `_` and `.`".to_owned(),
+        );
     }
     if let Some((name, span)) = &name
         && name.len() > NAME
     {
-        reader.mistake(span.clone(), format!("`name` has at most {NAME} characters"));
+        reader.mistake(
+            span.clone(),
+            format!("`name` has at most {NAME} characters"),
+        );
     }
     if name.is_none() {
-        reader.mistake(0..0, "`name` is missing, such as name = \"my-agent\"".to_owned());
+        reader.mistake(
+            0..0,
+            "`name` is missing, such as name = \"my-agent\"".to_owned(),
+        );
     }
     name.map(|(name, _)| leak(name))
 }
@@ -170,9 +217,15 @@ fn all_rules(
     has_state: bool,
 ) -> Vec<Rule> {
     let records = table.tables(reader, "record");
-    let rules: Vec<Rule> = records.into_iter().map(|one| rules::rule(reader, one, defaults)).collect();
+    let rules: Vec<Rule> = records
+        .into_iter()
+        .map(|one| rules::rule(reader, one, defaults))
+        .collect();
     if rules.is_empty() {
-        reader.mistake(0..0, "there is no [[record]], so that nothing can be read".to_owned());
+        reader.mistake(
+            0..0,
+            "there is no [[record]], so that nothing can be read".to_owned(),
+        );
     }
     if !has_state && rules.iter().any(|rule| rule.part.is_some()) {
         let what = "rules with `part` read a state, so that [journal] says how records change it";
@@ -197,7 +250,11 @@ fn shapes(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Vec<Shape> 
             ),
         }
     }
-    if shapes.is_empty() { vec![Shape::Lines] } else { shapes }
+    if shapes.is_empty() {
+        vec![Shape::Lines]
+    } else {
+        shapes
+    }
 }
 
 /// Reads `[chat]`.
@@ -207,24 +264,46 @@ fn chat(reader: &mut Reader<'_>, mut table: table::Fields<'_>) -> Chat {
         let lines = table.strings(reader, role);
         voices.extend(lines.into_iter().map(|(line, _)| (leak(line), role)));
     }
-    let mut mark = |reader: &mut Reader<'_>, key| table.string(reader, key).map(|(mark, _)| leak(mark));
+    let mut mark =
+        |reader: &mut Reader<'_>, key| table.string(reader, key).map(|(mark, _)| leak(mark));
     let (sign, thinking) = (mark(reader, "sign"), mark(reader, "thinking"));
     let (call, result) = (mark(reader, "call"), mark(reader, "result"));
     table.finish(reader);
-    Chat { voices, sign, thinking, call, result }
+    Chat {
+        voices,
+        sign,
+        thinking,
+        call,
+        result,
+    }
 }
 
 fn detect(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Detect {
-    let Some(mut inner) = table.table(reader, "detect") else { return Detect::default() };
+    let Some(mut inner) = table.table(reader, "detect") else {
+        return Detect::default();
+    };
     let mut marks = |reader: &mut Reader<'_>, key| {
         let tables = inner.tables(reader, key);
-        tables.into_iter().map(|mark| self::mark(reader, mark)).collect::<Vec<_>>()
+        tables
+            .into_iter()
+            .map(|mark| self::mark(reader, mark))
+            .collect::<Vec<_>>()
     };
     let (certain, likely) = (marks(reader, "certain"), marks(reader, "likely"));
     let (maybe, never) = (marks(reader, "maybe"), marks(reader, "never"));
-    let aside = inner.tables(reader, "aside").into_iter().filter_map(|mark| aside(reader, mark)).collect();
+    let aside = inner
+        .tables(reader, "aside")
+        .into_iter()
+        .filter_map(|mark| aside(reader, mark))
+        .collect();
     inner.finish(reader);
-    Detect { certain, likely, maybe, never, aside }
+    Detect {
+        certain,
+        likely,
+        maybe,
+        never,
+        aside,
+    }
 }
 
 /// What no session is, and what to say of it.
@@ -242,22 +321,39 @@ fn mark(reader: &mut Reader<'_>, mut table: table::Fields<'_>) -> Mark {
     let is_header = rules::kind(reader, &mut table) == Kind::Header;
     let mut words = Vec::new();
     let when = when::tests(reader, table, &mut words);
-    Mark { is_header, when, words: words.join(", ") }
+    Mark {
+        is_header,
+        when,
+        words: words.join(", "),
+    }
 }
 
 fn facts(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Vec<FactRule> {
-    let Some(mut inner) = table.table(reader, "session") else { return Vec::new() };
-    let firsts: Vec<String> =
-        inner.strings(reader, "first").into_iter().map(|(name, _)| name.to_owned()).collect();
+    let Some(mut inner) = table.table(reader, "session") else {
+        return Vec::new();
+    };
+    let firsts: Vec<String> = inner
+        .strings(reader, "first")
+        .into_iter()
+        .map(|(name, _)| name.to_owned())
+        .collect();
     let is_first = |name: &str| firsts.iter().any(|first| first == name);
     let mut rules = Vec::new();
     for (name, fact) in FACTS {
         let path = inner.path(reader, name);
-        rules.extend(path.map(|path| FactRule { fact, path, first: is_first(name) }));
+        rules.extend(path.map(|path| FactRule {
+            fact,
+            path,
+            first: is_first(name),
+        }));
     }
     if let Some(others) = inner.table(reader, "facts") {
         for (name, path) in others.paths(reader) {
-            rules.push(FactRule { first: is_first(&name), fact: Fact::Other(leak(&name)), path });
+            rules.push(FactRule {
+                first: is_first(&name),
+                fact: Fact::Other(leak(&name)),
+                path,
+            });
         }
     }
     inner.finish(reader);

@@ -171,13 +171,17 @@ impl Definition {
     /// The folder that a session is about, of agents that keep sessions within it.
     pub(super) fn project<'p>(&self, path: &'p FilePath) -> Option<&'p FilePath> {
         let within = self.folders.within.as_deref()?;
-        let own = path.ancestors().find(|folder| file_name(folder) == within)?;
+        let own = path
+            .ancestors()
+            .find(|folder| file_name(folder) == within)?;
         own.parent().filter(|project| project.is_absolute())
     }
 
     /// The name of the member by which records name files of sub-agents, if they do.
     pub(super) fn asks(&self) -> Option<&str> {
-        self.rules.iter().find_map(|rule| rule.lane.as_ref()?.asks())
+        self.rules
+            .iter()
+            .find_map(|rule| rule.lane.as_ref()?.asks())
     }
 
     /// Whether a file lies where the agent puts it, with others around it.
@@ -275,9 +279,15 @@ impl ColumnTest {
             Some(column) => (true, column),
             None => (false, name),
         };
-        let (column, member) =
-            name.split_once(':').map_or((name, None), |(column, member)| (column, Some(member)));
-        Self { of_parent, column: leak(column), member: member.map(leak), wanted }
+        let (column, member) = name
+            .split_once(':')
+            .map_or((name, None), |(column, member)| (column, Some(member)));
+        Self {
+            of_parent,
+            column: leak(column),
+            member: member.map(leak),
+            wanted,
+        }
     }
 }
 
@@ -561,8 +571,15 @@ pub(super) struct UsageRule {
 }
 
 /// What a usage counts.
-pub(super) const COUNTS: [&str; 7] =
-    ["input", "output", "cache_read", "cache_write", "cache_write_1h", "reasoning", "searches"];
+pub(super) const COUNTS: [&str; 7] = [
+    "input",
+    "output",
+    "cache_read",
+    "cache_write",
+    "cache_write_1h",
+    "reasoning",
+    "searches",
+];
 
 /// A line across the transcript.
 #[derive(Debug)]
@@ -670,14 +687,18 @@ pub(super) struct FactRule {
 impl Rule {
     /// Whether one of its calls or results is joined by order.
     pub(super) fn is_by_order(&self) -> bool {
-        self.results.iter().any(ResultRule::is_by_order) || self.blocks.iter().any(BlockRule::is_by_order)
+        self.results.iter().any(ResultRule::is_by_order)
+            || self.blocks.iter().any(BlockRule::is_by_order)
     }
 }
 
 impl LaneRule {
     /// The name of the member by which records name files of sub-agents, if they do.
     pub(super) fn asks(&self) -> Option<&str> {
-        self.file.as_ref().and(self.of.as_ref().or(self.file.as_ref()))?.last_member()
+        self.file
+            .as_ref()
+            .and(self.of.as_ref().or(self.file.as_ref()))?
+            .last_member()
     }
 }
 

@@ -35,7 +35,8 @@ use self::work::{LOOK, RULE, Work};
 use super::kinds::{self, Class, Fact};
 use super::path::{Path, Scope, word_of};
 use super::rule::{
-    Again, Definition, EntryRule, FactRule, Flag, Kind, LaneRule, MarkKind, MarkRule, RoleRule, Rule, role_of,
+    Again, Definition, EntryRule, FactRule, Flag, Kind, LaneRule, MarkKind, MarkRule, RoleRule,
+    Rule, role_of,
 };
 use crate::formats::decoder::{BESIDE, Decoder, Input, Place, show_raw};
 use crate::formats::fields::Fields;
@@ -155,9 +156,17 @@ impl Run {
     }
 
     /// The same for a session in this folder, about that project.
-    pub(super) fn at(definition: &'static Definition, home: PathBuf, project: Option<&FilePath>) -> Self {
+    pub(super) fn at(
+        definition: &'static Definition,
+        home: PathBuf,
+        project: Option<&FilePath>,
+    ) -> Self {
         let project = project.map(|project| Text::clean(&project.to_string_lossy()));
-        Self { files: Asked::at(home), project, ..Self::new(definition) }
+        Self {
+            files: Asked::at(home),
+            project,
+            ..Self::new(definition)
+        }
     }
 
     fn kind_of(&self, site: Site<'_>) -> Kind {
@@ -177,8 +186,15 @@ impl Run {
     fn is_of_lane(&self, site: Site<'_>) -> bool {
         let kind = self.kind_of(site);
         let begins_lane = |rule: &Rule| rule.lane.is_some() && rule.records.is_some();
-        let begins_lane = |rule: &Rule| begins_lane(rule) && rule.is_for(kind) && rule.when.holds(site.scope);
-        let of_lane = || self.definition.unruled.lane.as_ref().and_then(|lane| lane.word(site.scope));
+        let begins_lane =
+            |rule: &Rule| begins_lane(rule) && rule.is_for(kind) && rule.when.holds(site.scope);
+        let of_lane = || {
+            self.definition
+                .unruled
+                .lane
+                .as_ref()
+                .and_then(|lane| lane.word(site.scope))
+        };
         kind == Kind::Companion
             || site.lane.is_some()
             || self.definition.rules.iter().any(begins_lane)
@@ -189,9 +205,13 @@ impl Run {
     fn facts_at(&mut self, site: Site<'_>, out: &mut Batch) {
         let kind = self.kind_of(site);
         let takes = |rule: &Rule| rule.is_for(kind) && rule.when.holds(site.scope);
-        let is_named =
-            || self.named(site.scope.record, out).iter().any(|(class, name)| class.get(name).is_some());
-        let is_known = kind != Kind::Record || self.definition.rules.iter().any(takes) || is_named();
+        let is_named = || {
+            self.named(site.scope.record, out)
+                .iter()
+                .any(|(class, name)| class.get(name).is_some())
+        };
+        let is_known =
+            kind != Kind::Record || self.definition.rules.iter().any(takes) || is_named();
         if is_known && !self.is_of_lane(site) {
             self.facts(site.scope, out);
         }
@@ -200,7 +220,9 @@ impl Run {
     fn facts(&mut self, scope: Scope<'_>, out: &mut Batch) {
         for (rule, last) in self.definition.facts.iter().zip(&mut self.facts) {
             if rule.fact == Fact::Id {
-                rule.path.word(scope).inspect(|id| self.counting.so_far.see_session(id));
+                rule.path
+                    .word(scope)
+                    .inspect(|id| self.counting.so_far.see_session(id));
             }
             if !(rule.first && last.is_some()) {
                 rule.path.first(scope, |value| note(rule, value, last, out));
@@ -211,7 +233,11 @@ impl Run {
             && let Some(model) = self.model()
         {
             for (of, usage) in std::mem::take(&mut self.unnamed) {
-                out.push(Edit::Usage { of, usage: Box::new(usage), model: Some(model.clone()) });
+                out.push(Edit::Usage {
+                    of,
+                    usage: Box::new(usage),
+                    model: Some(model.clone()),
+                });
             }
         }
     }
@@ -246,9 +272,13 @@ impl Run {
         if kind == Kind::Beside {
             return Fate::Passed("nothing in it to show");
         }
-        let input = Input { json: record, place: site.place };
+        let input = Input {
+            json: record,
+            place: site.place,
+        };
         if kind == Kind::Header {
-            let is_empty = |(_, value): &(_, Json<'_>)| value.is_null() || value.blocks().is_empty();
+            let is_empty =
+                |(_, value): &(_, Json<'_>)| value.is_null() || value.blocks().is_empty();
             if record.members().iter().all(is_empty) {
                 return Fate::Passed("frame of a document");
             }
@@ -258,7 +288,10 @@ impl Run {
             return show_raw(input, "text", out);
         }
         let named = self.named(record, out);
-        let known = named.iter().find(|(class, name)| class.get(name).is_some()).or(named.first());
+        let known = named
+            .iter()
+            .find(|(class, name)| class.get(name).is_some())
+            .or(named.first());
         let Head { key, at, lane, .. } = self.head(&self.definition.unruled, site, out);
         // What is unknown is no part of another entry, whatever key it has.
         let is_known = known.is_some_and(|(class, name)| class.get(name).is_some());
@@ -272,10 +305,15 @@ impl Run {
         // It is taken back with what stands around it, and others may name it as the place to go back to.
         let key = self.definition.unruled.key.as_ref();
         let id = key.and_then(|key| self.runs.id(key, site.scope));
-        let made = out.edits.get(from..).unwrap_or_default().iter().filter_map(|edit| match edit {
-            Edit::Entry(entry) => Some(entry),
-            _ => None,
-        });
+        let made = out
+            .edits
+            .get(from..)
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|edit| match edit {
+                Edit::Entry(entry) => Some(entry),
+                _ => None,
+            });
         for entry in made {
             self.keep(entry);
             if self.definition.needs.takes_back {
@@ -289,18 +327,33 @@ impl Run {
     fn named<'j>(&self, record: &'j Json<'_>, out: &Batch) -> Vec<(&'static Class, Cow<'j, str>)> {
         // A definition that nobody has installed is known to itself alone.
         let all = Some(unknown::kinds(out)).filter(|all| all.classes().next().is_some());
-        let named = all.unwrap_or(&self.definition.kinds).classes().filter_map(|class| {
-            let value = class.name.split('.').fold(record, |value, name| value.get(name));
-            Some((class, word_of(value)?))
-        });
+        let named = all
+            .unwrap_or(&self.definition.kinds)
+            .classes()
+            .filter_map(|class| {
+                let value = class
+                    .name
+                    .split('.')
+                    .fold(record, |value, name| value.get(name));
+                Some((class, word_of(value)?))
+            });
         named.collect()
     }
 
     fn rule(&mut self, rule: &Rule, site: Site<'_>, out: &mut Batch) -> Fate {
         let (edits, scope) = (out.edits.len(), site.scope);
         let lane = self.lane_of(rule, site, out);
-        let site = Site { lane: lane.as_ref().filter(|_| rule.records.is_some()).or(site.lane), ..site };
-        let mut is_shown = rule.records.as_ref().is_some_and(|records| self.within(rule, records, site, out));
+        let site = Site {
+            lane: lane
+                .as_ref()
+                .filter(|_| rule.records.is_some())
+                .or(site.lane),
+            ..site
+        };
+        let mut is_shown = rule
+            .records
+            .as_ref()
+            .is_some_and(|records| self.within(rule, records, site, out));
         self.begin_run(rule, scope);
         if let Some(rewind) = &rule.rewind {
             self.rewind(rewind, scope, out);
@@ -323,14 +376,20 @@ impl Run {
         self.ends(rule, &head, scope, out);
         let is_again = rule.again == Again::Replace;
         let (at, lane) = (head.at, head.lane.clone());
-        let mut piece = if is_again { Piece(0) } else { Piece::of(&own_key(site, out)) };
+        let mut piece = if is_again {
+            Piece(0)
+        } else {
+            Piece::of(&own_key(site, out))
+        };
         let mut blocks: Vec<BlockKind> = Vec::new();
         if let Some(mark) = &rule.mark {
             blocks.extend(line(mark, scope, out));
             if self.definition.needs.answers {
                 let call = mark.of.as_ref().and_then(|path| self.runs.id(path, scope));
                 let waiting = self.waiting.entry(head.lane.clone()).or_default();
-                waiting.questions.settle((mark.kind, call), &mut blocks, (&mut head, &mut piece));
+                waiting
+                    .questions
+                    .settle((mark.kind, call), &mut blocks, (&mut head, &mut piece));
             }
         }
         let mut results = Vec::new();
@@ -340,17 +399,24 @@ impl Run {
         for (number, result) in rule.results.iter().enumerate() {
             self.results(result, &head, (scope, number), &mut results, out);
         }
-        let of_session = self.model().filter(|_| self.kind_of(site) != Kind::Companion);
+        let of_session = self
+            .model()
+            .filter(|_| self.kind_of(site) != Kind::Companion);
         let of_entry = (&head.key, fields.role.is_some());
         let whose = (self.whose(site, &head), of_session.clone());
         let from = out.edits.len();
-        let usage = self.counting.usage(&rule.usages, (scope, &self.runs), of_entry, whose, out);
+        let usage = self
+            .counting
+            .usage(&rule.usages, (scope, &self.runs), of_entry, whose, out);
         // What was spent beside an entry was spent by whom that is of.
         let beside = out.edits.split_off(from);
         let is_entry = !blocks.is_empty() || usage.is_some();
         self.runs.is_used |= is_entry;
         if is_entry {
-            let blocks = blocks.into_iter().map(|kind| Batch::block(piece, kind)).collect();
+            let blocks = blocks
+                .into_iter()
+                .map(|kind| Batch::block(piece, kind))
+                .collect();
             let mut entry = self.entry(fields, head, blocks, site, out);
             entry.usage = usage.map(Box::new);
             self.add(entry, of_session, out);
@@ -387,7 +453,11 @@ impl Run {
     fn states(&self, rule: &Rule, scope: Scope<'_>, out: &mut Batch) {
         for state in &rule.states.of_calls {
             if let Some(call) = self.runs.id(&state.of, scope) {
-                let state = if state.is_lost { ToolState::Lost } else { ToolState::Running };
+                let state = if state.is_lost {
+                    ToolState::Lost
+                } else {
+                    ToolState::Running
+                };
                 out.push(Edit::State { call, state });
             }
         }
@@ -396,7 +466,12 @@ impl Run {
     /// What a record says of work that goes on after the result of its call: the model sees what is part of the
     /// conversation, and what a call of its own gave it.
     fn ends(&self, rule: &Rule, head: &Head, scope: Scope<'_>, out: &mut Batch) {
-        for end in rule.states.of_work.iter().filter(|end| end.when.holds(scope)) {
+        for end in rule
+            .states
+            .of_work
+            .iter()
+            .filter(|end| end.when.holds(scope))
+        {
             let id = |path: &Option<Path>| path.as_ref()?.word(scope).filter(|id| !id.is_blank());
             let about = About {
                 call: end.call.as_ref().and_then(|path| self.runs.id(path, scope)),
@@ -418,17 +493,31 @@ impl Run {
             };
             let at = end.at.as_ref().and_then(|path| path.moment(scope));
             let end = End::by_word(status.as_deref(), exit).map(|own| End { at, ..own });
-            let update = Update { by: head.key.clone(), at: head.at, carrier, end };
-            out.push(Edit::Update { about, update, lane: head.lane.clone() });
+            let update = Update {
+                by: head.key.clone(),
+                at: head.at,
+                carrier,
+                end,
+            };
+            out.push(Edit::Update {
+                about,
+                update,
+                lane: head.lane.clone(),
+            });
         }
     }
 
     /// A request: a sum before it does not have it, and a model that is named later is its.
     fn spend(&mut self, entry: &Entry, out: &mut Batch) {
-        let request = entry.usage.as_deref().filter(|usage| usage.scope == usage::Scope::Request);
+        let request = entry
+            .usage
+            .as_deref()
+            .filter(|usage| usage.scope == usage::Scope::Request);
         let Some(usage) = request else { return };
         if self.definition.needs.sums {
-            self.counting.so_far.spend(&entry.key, usage, entry.model.as_ref(), out);
+            self.counting
+                .so_far
+                .spend(&entry.key, usage, entry.model.as_ref(), out);
         }
         if entry.model.is_none() && entry.lane.is_none() {
             self.unnamed.push((entry.key.clone(), usage.clone()));
@@ -462,22 +551,45 @@ impl Run {
         let scope = site.scope;
         let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(scope));
         let flag = |flag: &Option<Flag>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
-        let is_later = fields.once && self.asked_first.as_ref().is_some_and(|first| *first != head.key);
+        let is_later = fields.once
+            && self
+                .asked_first
+                .as_ref()
+                .is_some_and(|first| *first != head.key);
         let role = fields.role.as_ref().filter(|_| !is_later);
         let role = role.map_or(Role::Harness, |role| role.of(scope));
         let mut entry = out.new_entry(head.key, role, head.at);
-        let parent = fields.parent.as_ref().and_then(|parent| self.runs.id(parent, scope));
+        let parent = fields
+            .parent
+            .as_ref()
+            .and_then(|parent| self.runs.id(parent, scope));
         entry.parent = parent.map(|parent| within_lane(site, parent));
         let of_session = || self.model().filter(|_| head.lane.is_none());
-        entry.model = word(&fields.model).or_else(of_session).filter(|_| role == Role::Assistant);
-        entry.ended = fields.ended.as_ref().and_then(|path| path.moment(scope)).or(head.answered);
+        entry.model = word(&fields.model)
+            .or_else(of_session)
+            .filter(|_| role == Role::Assistant);
+        entry.ended = fields
+            .ended
+            .as_ref()
+            .and_then(|path| path.moment(scope))
+            .or(head.answered);
         let from = fields.from.as_ref().filter(|_| role == Role::Harness);
-        entry.from = from.map(|from| Box::new(Sender { kind: from.kind, name: word(&from.name) }));
-        let otherwise = if flag(&fields.done) { Stop::Done } else { Stop::Unrecorded };
+        entry.from = from.map(|from| {
+            Box::new(Sender {
+                kind: from.kind,
+                name: word(&from.name),
+            })
+        });
+        let otherwise = if flag(&fields.done) {
+            Stop::Done
+        } else {
+            Stop::Unrecorded
+        };
         entry.stop = word(&fields.stop).map_or(otherwise, |word| Stop::of(&word));
         entry.lane = head.lane;
-        let has_text =
-            blocks.iter().any(|block| matches!(block.kind, BlockKind::Text(_) | BlockKind::Image(_)));
+        let has_text = blocks
+            .iter()
+            .any(|block| matches!(block.kind, BlockKind::Text(_) | BlockKind::Image(_)));
         let is_asked = || role == Role::User && has_text;
         entry.marks = Marks {
             quiet: flag(&fields.quiet),
@@ -504,7 +616,9 @@ impl Run {
                 BlockKind::Text(body) => Some(Text::stub(&body.stub, TITLE)),
                 _ => None,
             });
-            let text = word(&fields.title).map(|title| Text::stub(&title, TITLE)).or(text);
+            let text = word(&fields.title)
+                .map(|title| Text::stub(&title, TITLE))
+                .or(text);
             if let Some(title) = text {
                 self.has_title = true;
                 out.meta(MetaEdit::Title { rank: 0, title });
@@ -522,7 +636,9 @@ impl Run {
     fn head(&self, fields: &EntryRule, site: Site<'_>, out: &Batch) -> Head {
         let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(site.scope));
         let lane = self.lane_at(word(&fields.lane), site);
-        let key = self.key(fields, site.scope).map(|key| within_lane(site, key));
+        let key = self
+            .key(fields, site.scope)
+            .map(|key| within_lane(site, key));
         Head {
             key: key.unwrap_or_else(|| own_key(site, out)),
             at: fields.at.as_ref().and_then(|path| path.moment(site.scope)),
@@ -558,7 +674,10 @@ impl Run {
         let of_file = site.lane.filter(|_| begins_lane && site.depth == 0);
         let mut first = None;
         let mut note = |scope: Scope<'_>| {
-            let named = lane.call.as_ref().and_then(|call| self.runs.id(call, scope));
+            let named = lane
+                .call
+                .as_ref()
+                .and_then(|call| self.runs.id(call, scope));
             let call = named.or_else(|| self.starter(lane, scope));
             let mut one = |scope: Scope<'_>| {
                 for name in self.lanes(lane, (scope, of_file), call.as_ref(), out) {
@@ -574,7 +693,10 @@ impl Run {
             None => note(site.scope),
             Some(each) => each.elements(site.scope, &mut note),
         }
-        if let Some(lane) = first.as_ref().filter(|_| begins_lane && site.place == Place::Header) {
+        if let Some(lane) = first
+            .as_ref()
+            .filter(|_| begins_lane && site.place == Place::Header)
+        {
             self.files.lies_within(lane);
         }
         first
@@ -585,7 +707,8 @@ impl Run {
         let by = lane.by.as_ref()?;
         let name = lane.name.word(scope)?;
         let of = by.of.as_ref().and_then(|of| of.word(scope));
-        self.files.starter(name, by.before.moment(scope)?, of.as_ref())
+        self.files
+            .starter(name, by.before.moment(scope)?, of.as_ref())
     }
 
     /// The sub-agents that are named where one stands; those of the session's own file are told of.
@@ -621,7 +744,10 @@ impl Run {
 
     /// Whether a lane is no sub-agent, but the session itself.
     fn is_main(&self, lane: &Name) -> bool {
-        self.definition.main.iter().any(|main| lane.as_str() == *main)
+        self.definition
+            .main
+            .iter()
+            .any(|main| lane.as_str() == *main)
     }
 }
 
@@ -632,13 +758,22 @@ impl Decoder for Run {
 
     fn passages(&self, text: &str) -> Vec<Range<usize>> {
         let all = || std::iter::once(0..text.len()).collect();
-        self.definition.chat.as_ref().map_or_else(all, |chat| chat.passages(text))
+        self.definition
+            .chat
+            .as_ref()
+            .map_or_else(all, |chat| chat.passages(text))
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         if let (Place::Passage, Some(chat)) = (input.place, &self.definition.chat) {
             let record = chat.record(input.json.str_or_empty());
-            return self.decode(Input { json: &record, place: Place::Element }, out);
+            return self.decode(
+                Input {
+                    json: &record,
+                    place: Place::Element,
+                },
+                out,
+            );
         }
         self.work.begin();
         if let Some(project) = self.project.take() {
@@ -648,14 +783,24 @@ impl Decoder for Run {
             return fate;
         }
         let scope = Scope::of(input.json);
-        if let Some(id) = self.definition.unique.as_ref().and_then(|path| path.word(scope))
+        if let Some(id) = self
+            .definition
+            .unique
+            .as_ref()
+            .and_then(|path| path.word(scope))
             && !self.is_first(&id, out.origin_key())
         {
             return Fate::Passed("the same again");
         }
         self.see_item(scope);
         let lane = self.files.lane_of(input.place, out);
-        let site = Site { scope, place: input.place, number: None, lane: lane.as_ref(), depth: 0 };
+        let site = Site {
+            scope,
+            place: input.place,
+            number: None,
+            lane: lane.as_ref(),
+            depth: 0,
+        };
         self.facts_at(site, out);
         match (self.record(site, out), self.kind_of(site)) {
             (_, Kind::Beside) => BESIDE,
@@ -690,7 +835,10 @@ impl Flag {
     fn is_recorded(&self, scope: Scope<'_>) -> bool {
         match self {
             Self::Fixed(_) => true,
-            Self::If(tests) => tests.iter().flat_map(|test| &test.all).any(|test| test.path.is_there(scope)),
+            Self::If(tests) => tests
+                .iter()
+                .flat_map(|test| &test.all)
+                .any(|test| test.path.is_there(scope)),
         }
     }
 }
@@ -701,7 +849,9 @@ impl RoleRule {
             Self::Fixed(role) => return *role,
             Self::Named(path) => path,
         };
-        path.word(scope).and_then(|word| role_of(&word)).unwrap_or(Role::Harness)
+        path.word(scope)
+            .and_then(|word| role_of(&word))
+            .unwrap_or(Role::Harness)
     }
 }
 
@@ -711,7 +861,9 @@ fn show_trace(input: Input<'_>, out: &mut Batch) -> Fate {
     entry.marks.trace = true;
     let title = Text::from("document");
     let body = out.tree(&title, input.json.weight(), || input.json.to_tree());
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
+    entry
+        .blocks
+        .push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
     out.entry(entry);
     Fate::Shown
 }
@@ -766,7 +918,9 @@ fn note(rule: &FactRule, value: &Json<'_>, last: &mut Option<Text>, out: &mut Ba
 fn line(mark: &MarkRule, scope: Scope<'_>, out: &mut Batch) -> Vec<BlockKind> {
     let count = |path: &Option<Path>| path.as_ref().and_then(|path| path.count(scope));
     let text = |path: &Option<Path>| {
-        let text = path.as_ref().and_then(|path| path.string(scope, |text| Text::clean(text.trim())));
+        let text = path
+            .as_ref()
+            .and_then(|path| path.string(scope, |text| Text::clean(text.trim())));
         text.unwrap_or_default()
     };
     let said = || text(&mark.text);
@@ -780,9 +934,14 @@ fn line(mark: &MarkRule, scope: Scope<'_>, out: &mut Batch) -> Vec<BlockKind> {
                 partial: false,
                 took: None,
             };
-            let summary = mark.text.as_ref().and_then(|path| path.string(scope, |text| out.prose(text)));
+            let summary = mark
+                .text
+                .as_ref()
+                .and_then(|path| path.string(scope, |text| out.prose(text)));
             let summary = summary.filter(|body| body.bytes > 0).map(BlockKind::Text);
-            return std::iter::once(BlockKind::Break(line)).chain(summary).collect();
+            return std::iter::once(BlockKind::Break(line))
+                .chain(summary)
+                .collect();
         }
         MarkKind::Model if said().is_blank() => return Vec::new(),
         MarkKind::Model => Break::ModelChange(said()),

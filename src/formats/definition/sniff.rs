@@ -17,21 +17,46 @@ pub(super) fn sniff(definition: &Definition, probe: &Probe<'_>) -> Verdict {
         Shape::Rows | Shape::Text => None,
         _ => of(definition, shape, probe.lines, None),
     };
-    let found =
-        definition.shapes.iter().filter_map(|shape| read(*shape)).max_by_key(|found| found.confidence);
-    let Some(found) = found else { return Verdict::no("none of the marks of its definition") };
+    let found = definition
+        .shapes
+        .iter()
+        .filter_map(|shape| read(*shape))
+        .max_by_key(|found| found.confidence);
+    let Some(found) = found else {
+        return Verdict::no("none of the marks of its definition");
+    };
     // One record of several, each in a file.
-    if definition.is_record(probe.path) { Verdict { shape: Shape::Folder, ..found } } else { found }
+    if definition.is_record(probe.path) {
+        Verdict {
+            shape: Shape::Folder,
+            ..found
+        }
+    } else {
+        found
+    }
 }
 
 /// What a file of the agent is that is no session.
 pub(super) fn aside(definition: &Definition, probe: &Probe<'_>) -> Option<&'static str> {
-    let records = if probe.is_document { probe.elements } else { probe.lines };
+    let records = if probe.is_document {
+        probe.elements
+    } else {
+        probe.lines
+    };
     let is = |mark: &Mark| {
         let is_such = |record: &Json<'_>| mark.when.holds(Scope::of(record));
-        if mark.is_header { probe.header.is_some_and(is_such) } else { nearly_all(records, is_such) }
+        if mark.is_header {
+            probe.header.is_some_and(is_such)
+        } else {
+            nearly_all(records, is_such)
+        }
     };
-    definition.detect.aside.iter().find(|(mark, _)| is(mark)).map(|(_, what)| *what)
+    definition
+        .detect
+        .aside
+        .iter()
+        .find(|(mark, _)| is(mark))
+        .map(|(_, what)| *what)
 }
 
 fn of(
@@ -62,15 +87,23 @@ fn of(
     // Records of a file may look differently: it is enough that nearly all look in one of these ways.
     let nearly = |marks: &[Mark]| {
         let header = marks.iter().position(|mark| mark.is_header && any(&mark));
-        let looks = |record: &Json<'_>| marks.iter().any(|mark| !mark.is_header && is(mark, record));
+        let looks =
+            |record: &Json<'_>| marks.iter().any(|mark| !mark.is_header && is(mark, record));
         header.or_else(|| {
             let found = || marks.iter().position(|mark| !mark.is_header && any(&mark));
             nearly_all(records, looks).then(found)?
         })
     };
-    let (confidence, marks) = [(Confidence::Likely, &detect.likely), (Confidence::Maybe, &detect.maybe)]
-        .into_iter()
-        .find(|(_, marks)| nearly(marks).is_some())?;
+    let (confidence, marks) = [
+        (Confidence::Likely, &detect.likely),
+        (Confidence::Maybe, &detect.maybe),
+    ]
+    .into_iter()
+    .find(|(_, marks)| nearly(marks).is_some())?;
     let mark = marks.get(nearly(marks)?)?;
-    Some(Verdict::yes(confidence, shape, format!("{}: {}", definition.agent, mark.words)))
+    Some(Verdict::yes(
+        confidence,
+        shape,
+        format!("{}: {}", definition.agent, mark.words),
+    ))
 }

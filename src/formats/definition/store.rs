@@ -26,15 +26,25 @@ pub(super) fn queries(store: &Store, agent: &str, tables: &Tables) -> Option<Que
         Store::Rows(store) => of_rows(store, agent, tables),
         Store::Documents(store) => {
             let has = |(table, column): &(&str, &str)| tables.has_columns(table, &[column]);
-            store.has.iter().all(has).then(|| of_documents(store, agent))
+            store
+                .has
+                .iter()
+                .all(has)
+                .then(|| of_documents(store, agent))
         }
     }
 }
 
 /// Sessions that are one document each: there is one row, which is written anew.
 fn of_documents(store: &Documents, agent: &str) -> Queries {
-    let listed = format!("WITH listed (id, title, updated, parent) AS ({})", store.list);
-    let document = format!("document (own) AS ({})", store.read.replace(":session", "?1"));
+    let listed = format!(
+        "WITH listed (id, title, updated, parent) AS ({})",
+        store.list
+    );
+    let document = format!(
+        "document (own) AS ({})",
+        store.read.replace(":session", "?1")
+    );
     let read = format!("WITH {document}");
     let updated = moment("updated");
     let table = store.has.first().map_or("documents", |(table, _)| *table);
@@ -72,14 +82,22 @@ fn of_documents(store: &Documents, agent: &str) -> Queries {
 
 fn of_rows(store: &RowStore, agent: &str, tables: &Tables) -> Option<Queries> {
     let has = |(table, column): &(&str, &str)| tables.has_columns(table, &[column]);
-    let session: Vec<String> =
-        store.session.iter().filter(|column| has(&(store.rows, **column))).map(|name| quoted(name)).collect();
+    let session: Vec<String> = store
+        .session
+        .iter()
+        .filter(|column| has(&(store.rows, **column)))
+        .map(|name| quoted(name))
+        .collect();
     let is_ours = !session.is_empty() && store.sessions.is_none_or(|table| has(&(table, store.id)));
     if !is_ours || !store.has.iter().all(has) {
         return None;
     }
     let shape = Shape { store, tables };
-    let all = format!("FROM {} WHERE {} = ?1", quoted(store.rows), first_of(&session));
+    let all = format!(
+        "FROM {} WHERE {} = ?1",
+        quoted(store.rows),
+        first_of(&session)
+    );
     Some(match store.sessions {
         Some(sessions) => shape.of_two(sessions, agent, &all),
         None => shape.of_one(&first_of(&session), agent, &all),
@@ -93,7 +111,9 @@ pub(super) fn query_beside(rows: &RowsBeside, tables: &Tables) -> Option<String>
         let row = object(tables, rows.table, "");
         let all = format!("SELECT {row} AS own FROM {table} WHERE {session} = ?1 ORDER BY rowid");
         let name = rows.table.replace('\'', "''");
-        format!("SELECT json_object('{name}', json((SELECT json_group_array(json(own)) FROM ({all}))))")
+        format!(
+            "SELECT json_object('{name}', json((SELECT json_group_array(json(own)) FROM ({all}))))"
+        )
     })
 }
 
@@ -102,7 +122,10 @@ fn first_of(columns: &[String]) -> String {
     match columns {
         [one] => one.clone(),
         several => {
-            let filled: Vec<String> = several.iter().map(|column| format!("nullif({column}, '')")).collect();
+            let filled: Vec<String> = several
+                .iter()
+                .map(|column| format!("nullif({column}, '')"))
+                .collect();
             format!("CAST(coalesce({}) AS TEXT)", filled.join(", "))
         }
     }
@@ -139,7 +162,9 @@ impl Shape<'_> {
             named: format!("SELECT {id} {own}"),
             count: format!("SELECT count(*) {all}"),
             children: (parent != "NULL").then(|| {
-                format!("SELECT {id} FROM {table} WHERE {parent} = ?1 AND {id} <> ?1 ORDER BY rowid")
+                format!(
+                    "SELECT {id} FROM {table} WHERE {parent} = ?1 AND {id} <> ?1 ORDER BY rowid"
+                )
             }),
             facts: None,
             generation: self.undone(all),
@@ -153,7 +178,10 @@ impl Shape<'_> {
                 places: format!("{} UNION ALL {}", places(SESSION, &own), places(ROW, all)),
             },
             abandoned: None,
-            newest: format!("SELECT * FROM (SELECT {SESSION}, rowid {own}) UNION ALL {}", newest(ROW, all)),
+            newest: format!(
+                "SELECT * FROM (SELECT {SESSION}, rowid {own}) UNION ALL {}",
+                newest(ROW, all)
+            ),
             archive: None,
         }
     }
@@ -200,7 +228,11 @@ impl Shape<'_> {
     /// The first of some columns that is filled, of those that the table has.
     fn first_known(&self, table: &str, columns: &[&'static str]) -> String {
         let has = |column: &&&str| self.tables.has_columns(table, &[**column]);
-        let known: Vec<String> = columns.iter().filter(has).map(|column| quoted(column)).collect();
+        let known: Vec<String> = columns
+            .iter()
+            .filter(has)
+            .map(|column| quoted(column))
+            .collect();
         match known.as_slice() {
             [] => "NULL".to_owned(),
             [one] => one.clone(),
@@ -219,13 +251,22 @@ impl Shape<'_> {
 
     /// Whether a session continues another one: `None` if that is never so.
     fn continued(&self, sessions: &str) -> Option<String> {
-        let of = self.store.parent.filter(|column| self.tables.has_columns(sessions, &[column]))?;
-        let ways = self.store.continues.iter().filter_map(|tests| self.all_hold(tests, sessions, "parent"));
+        let of = self
+            .store
+            .parent
+            .filter(|column| self.tables.has_columns(sessions, &[column]))?;
+        let ways = self
+            .store
+            .continues
+            .iter()
+            .filter_map(|tests| self.all_hold(tests, sessions, "parent"));
         let ways: Vec<String> = ways.collect();
         let (table, id) = (quoted(sessions), quoted(self.store.id));
         let parent = format!("parent.{id} = {table}.{}", quoted(of));
         let ways = (!ways.is_empty()).then(|| ways.join(" OR "))?;
-        Some(format!("EXISTS (SELECT 1 FROM {table} AS parent WHERE {parent} AND ({ways}))"))
+        Some(format!(
+            "EXISTS (SELECT 1 FROM {table} AS parent WHERE {parent} AND ({ways}))"
+        ))
     }
 
     /// How many rows of a session the agent has taken back: if there are more, it is read anew.
@@ -243,7 +284,8 @@ impl Shape<'_> {
                 is_known.then(|| holds(test, &quoted(table), parent))
             })
             .collect();
-        hold.filter(|hold| !hold.is_empty()).map(|hold| format!("({})", hold.join(" AND ")))
+        hold.filter(|hold| !hold.is_empty())
+            .map(|hold| format!("({})", hold.join(" AND ")))
     }
 
     /// How a row is listed: its bytes are those of its lists, too.
@@ -259,11 +301,16 @@ impl Shape<'_> {
         });
         let (bytes, lists) = (sizes(self.tables, table), lists.collect::<String>());
         let id = self.known(table, Some("id"));
-        format!("SELECT {number}, rowid, {changed}, {bytes}{lists}, rowid, '', {id} {all} AND rowid > ?2")
+        format!(
+            "SELECT {number}, rowid, {changed}, {bytes}{lists}, rowid, '', {id} {all} AND rowid > ?2"
+        )
     }
 
     fn portion(&self, number: usize, all: &str) -> String {
-        format!("{} AND ?3 IS NOT NULL ORDER BY rowid LIMIT ?4", self.listed(number, all))
+        format!(
+            "{} AND ?3 IS NOT NULL ORDER BY rowid LIMIT ?4",
+            self.listed(number, all)
+        )
     }
 
     fn beyond(&self, number: usize, all: &str) -> String {
@@ -283,24 +330,42 @@ impl Shape<'_> {
         if let (Some(parent), Some(continued)) = (self.store.parent, self.continued(name))
             && self.store.sessions == Some(name)
         {
-            further.push_str(&format!(", '{CONTINUES}', CASE WHEN {continued} THEN {} END", quoted(parent)));
+            further.push_str(&format!(
+                ", '{CONTINUES}', CASE WHEN {continued} THEN {} END",
+                quoted(parent)
+            ));
         }
         let record = object(self.tables, name, &further);
-        TableRows { name, one: format!("SELECT {record} {from} AND rowid = ?2"), is_line: true }
+        TableRows {
+            name,
+            one: format!("SELECT {record} {from} AND rowid = ?2"),
+            is_line: true,
+        }
     }
 
     /// The tables whose rows are lists in the rows of this one.
     fn lists<'t>(&'t self, table: &'t str) -> impl Iterator<Item = &'t Joined> {
         let has = |table: &str, column: &str| self.tables.has_columns(table, &[column]);
-        let of_table = self.store.with.iter().filter(move |list| list.to.0 == table);
-        of_table.filter(move |list| has(list.table, list.on) && has(list.to.0, list.to.1)).take(LISTS)
+        let of_table = self
+            .store
+            .with
+            .iter()
+            .filter(move |list| list.to.0 == table);
+        of_table
+            .filter(move |list| has(list.table, list.on) && has(list.to.0, list.to.1))
+            .take(LISTS)
     }
 }
 
 /// The rows of a list.
 fn list_of(list: &Joined) -> String {
     let (table, (row, id)) = (quoted(list.table), list.to);
-    format!("FROM {table} WHERE {table}.{} = {}.{}", quoted(list.on), quoted(row), quoted(id))
+    format!(
+        "FROM {table} WHERE {table}.{} = {}.{}",
+        quoted(list.on),
+        quoted(row),
+        quoted(id)
+    )
 }
 
 fn places(number: usize, from: &str) -> String {
@@ -323,18 +388,30 @@ fn object(tables: &Tables, table: &str, lists: &str) -> String {
              iif(length({column}) <= {ID}, hex({column}), length({column}) || ' bytes') ELSE {column} END"
         )
     };
-    format!("json_object({}{lists})", columns(tables, table).map(field).collect::<Vec<_>>().join(", "))
+    format!(
+        "json_object({}{lists})",
+        columns(tables, table)
+            .map(field)
+            .collect::<Vec<_>>()
+            .join(", ")
+    )
 }
 
 /// The bytes of a row.
 fn sizes(tables: &Tables, table: &str) -> String {
     let size = |column: &String| format!("coalesce(octet_length({}), 0)", quoted(column));
-    columns(tables, table).map(size).collect::<Vec<_>>().join(" + ")
+    columns(tables, table)
+        .map(size)
+        .collect::<Vec<_>>()
+        .join(" + ")
 }
 
 fn columns<'t>(tables: &'t Tables, table: &str) -> impl Iterator<Item = &'t String> {
     let known = tables.0.iter().find(|known| known.name == table);
-    known.into_iter().flat_map(|known| &known.columns).take(COLUMNS)
+    known
+        .into_iter()
+        .flat_map(|known| &known.columns)
+        .take(COLUMNS)
 }
 
 /// A time in milliseconds: of a text in UTC, of seconds or of milliseconds.

@@ -50,16 +50,32 @@ skip = "a tick"
 "#;
 
 fn definition(text: &str) -> &'static Definition {
-    Box::leak(Box::new(read(text, None).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))))
+    Box::leak(Box::new(
+        read(text, None).unwrap_or_else(|mistakes| panic!("{mistakes:?}")),
+    ))
 }
 
 /// What a definition makes of these lines.
-pub(in crate::formats::definition) fn read_lines(text: &str, lines: &[&str]) -> (Transcript, Batch) {
+pub(in crate::formats::definition) fn read_lines(
+    text: &str,
+    lines: &[&str],
+) -> (Transcript, Batch) {
     let mut decoder = definition(text).decoder();
     let mut out = Batch::default();
     for (at, line) in (0..).zip(lines) {
-        let origin = Origin { at, ..Origin::default() };
-        feed(&mut *decoder, Record { origin, bytes: line.as_bytes() }, Place::Line, &mut out);
+        let origin = Origin {
+            at,
+            ..Origin::default()
+        };
+        feed(
+            &mut *decoder,
+            Record {
+                origin,
+                bytes: line.as_bytes(),
+            },
+            Place::Line,
+            &mut out,
+        );
     }
     let mut transcript = Transcript::new();
     transcript.apply(out.clone());
@@ -79,14 +95,23 @@ fn a_session_is_read_by_its_rules() {
             r#"{"who":"alien","x":1}"#,
         ],
     );
-    let words: Vec<&str> = transcript.entries().map(|entry| entry.role.word()).collect();
+    let words: Vec<&str> = transcript
+        .entries()
+        .map(|entry| entry.role.word())
+        .collect();
     assert_eq!(words, ["user", "assistant", "harness"]);
     let bot = transcript.entries().nth(1).unwrap();
     let call = bot.calls().next().unwrap();
-    assert_eq!((call.state.word(), call.headline.as_str()), ("failed", "ls"));
+    assert_eq!(
+        (call.state.word(), call.headline.as_str()),
+        ("failed", "ls")
+    );
     assert_eq!(call.state.result().unwrap().duration_ms, Some(1500));
     let usage = bot.usage.as_ref().unwrap();
-    assert_eq!((usage.input, usage.cache_read, usage.output), (Some(6), Some(4), Some(7)));
+    assert_eq!(
+        (usage.input, usage.cache_read, usage.output),
+        (Some(6), Some(4), Some(7))
+    );
     assert_eq!(transcript.meta().cwd.as_ref().unwrap().as_str(), "/w");
     assert_eq!(transcript.meta().title().unwrap().as_str(), "hello");
     let tally = &out.tally;
@@ -99,14 +124,27 @@ fn what_is_taken_back_stays_and_is_undone() {
     let say = |id: &str| format!(r#"{{"who":"bot","step":1,"id":"{id}","say":"{id}"}}"#);
     let (a, b, c) = (say("a"), say("b"), say("c"));
     let undone = |transcript: &Transcript| -> Vec<(String, bool)> {
-        transcript.entries().map(|entry| (entry.key.as_str().to_owned(), entry.marks.undone)).collect()
+        transcript
+            .entries()
+            .map(|entry| (entry.key.as_str().to_owned(), entry.marks.undone))
+            .collect()
     };
     let (transcript, _) = read_lines(HOME_MADE, &[&a, &b, &c, r#"{"back":"b"}"#]);
-    assert_eq!(undone(&transcript), [("a".into(), false), ("b".into(), true), ("c".into(), true)]);
+    assert_eq!(
+        undone(&transcript),
+        [("a".into(), false), ("b".into(), true), ("c".into(), true)]
+    );
     let all = format!(r#"{{"all":[{},{}]}}"#, say("a"), say("d"));
     let (transcript, _) = read_lines(HOME_MADE, &[&a, &b, &all]);
-    assert_eq!(undone(&transcript), [("a".into(), false), ("b".into(), true), ("d".into(), false)]);
-    assert!(transcript.entries().all(|entry| matches!(entry.blocks[0].kind, BlockKind::Text(_))));
+    assert_eq!(
+        undone(&transcript),
+        [("a".into(), false), ("b".into(), true), ("d".into(), false)]
+    );
+    assert!(
+        transcript
+            .entries()
+            .all(|entry| matches!(entry.blocks[0].kind, BlockKind::Text(_)))
+    );
 }
 
 #[test]
@@ -117,17 +155,37 @@ fn records_that_lie_too_deep_are_shown_and_told() {
     }
     let text = HOME_MADE.replace("replace = true", "");
     let (transcript, out) = read_lines(&text, &[&line]);
-    assert_eq!(transcript.entries().count(), 6, "four of the rules, two as they are");
-    assert!(out.notices.iter().any(|notice| notice.what.contains("what lies deeper")), "{:?}", out.notices);
+    assert_eq!(
+        transcript.entries().count(),
+        6,
+        "four of the rules, two as they are"
+    );
+    assert!(
+        out.notices
+            .iter()
+            .any(|notice| notice.what.contains("what lies deeper")),
+        "{:?}",
+        out.notices
+    );
 }
 
 #[test]
 fn a_constant_that_is_no_role_is_a_mistake() {
-    let wrong =
-        |role: &str| read(&HOME_MADE.replace("role = \"user\"", &format!("role = \"{role}\"")), None).err();
+    let wrong = |role: &str| {
+        read(
+            &HOME_MADE.replace("role = \"user\"", &format!("role = \"{role}\"")),
+            None,
+        )
+        .err()
+    };
     assert!(wrong("='Human'").is_none() && wrong("who|='harness'").is_none());
     let mistakes = wrong("who|='usr'").unwrap();
-    assert!(mistakes.iter().any(|mistake| mistake.what.contains("`usr` is no role")), "{mistakes:?}");
+    assert!(
+        mistakes
+            .iter()
+            .any(|mistake| mistake.what.contains("`usr` is no role")),
+        "{mistakes:?}"
+    );
 }
 
 /// What is followed comes in the order of its writing, what is read again lane by lane.
@@ -148,7 +206,13 @@ fn calls_without_ids_pair_within_their_lanes() {
             .entries()
             .flat_map(|entry| entry.calls().map(|call| (entry.key.to_string(), call)))
             .map(|(key, call)| {
-                (key, call.state.result().map_or("none", |result| result.body.stub.as_str()).to_owned())
+                (
+                    key,
+                    call.state
+                        .result()
+                        .map_or("none", |result| result.body.stub.as_str())
+                        .to_owned(),
+                )
             })
             .collect();
         outputs.sort();
@@ -156,7 +220,13 @@ fn calls_without_ids_pair_within_their_lanes() {
     };
     let reread = outputs([&ask[0], &answer[0], &ask[1], &answer[1]]);
     assert_eq!(outputs([&ask[0], &ask[1], &answer[0], &answer[1]]), reread);
-    assert_eq!(reread, [("a".to_owned(), "a".to_owned()), ("b".to_owned(), "b".to_owned())]);
+    assert_eq!(
+        reread,
+        [
+            ("a".to_owned(), "a".to_owned()),
+            ("b".to_owned(), "b".to_owned())
+        ]
+    );
 }
 
 #[test]
@@ -165,17 +235,26 @@ fn sessions_within_a_project_are_about_it() {
     let cwd = |path: &str, line: &str| {
         let mut decoder = definition.decoder_of(FilePath::new(path));
         let mut out = Batch::default();
-        let record = Record { origin: Origin::default(), bytes: line.as_bytes() };
+        let record = Record {
+            origin: Origin::default(),
+            bytes: line.as_bytes(),
+        };
         feed(&mut *decoder, record, Place::Line, &mut out);
         let mut transcript = Transcript::new();
         transcript.apply(out);
         transcript.meta().cwd.as_ref().map(ToString::to_string)
     };
     let said = r#"{"who":"me","step":1,"say":"hello"}"#;
-    assert_eq!(cwd("/home/mira/boats/.agent/db/s.jsonl", said).as_deref(), Some("/home/mira/boats"));
+    assert_eq!(
+        cwd("/home/mira/boats/.agent/db/s.jsonl", said).as_deref(),
+        Some("/home/mira/boats")
+    );
     assert_eq!(cwd("/home/mira/boats/s.jsonl", said), None);
     let own = r#"{"who":"me","step":1,"say":"hello","dir":"/tmp"}"#;
-    assert_eq!(cwd("/home/mira/boats/.agent/s.jsonl", own).as_deref(), Some("/tmp"));
+    assert_eq!(
+        cwd("/home/mira/boats/.agent/s.jsonl", own).as_deref(),
+        Some("/tmp")
+    );
 }
 
 #[test]
@@ -184,23 +263,43 @@ fn lists_within_strings_are_lists() {
     let line = r#"{"who":"bot","step":1,"do":[{"n":"c","tool":"t","with":{"a":"\"x\"","b":"[{\"c\":\"[1]\"}]","d":"7","e":"{cut"}}]}"#;
     let (transcript, _) = read_lines(&definition, &[line]);
     let call = transcript.entries().flat_map(Entry::calls).next().unwrap();
-    let expected = json::parse(r#"{"a":"x","b":[{"c":"[1]"}],"d":"7","e":"{cut"}"#).unwrap().to_tree();
+    let expected = json::parse(r#"{"a":"x","b":[{"c":"[1]"}],"d":"7","e":"{cut"}"#)
+        .unwrap()
+        .to_tree();
     assert_eq!(call.input.tree(), Some(&expected));
 }
 
 #[test]
 fn a_call_that_goes_on_has_no_result_yet() {
-    let definition = HOME_MADE.replace("failed = \"ok=false\"", "failed = \"ok=false\", running = \"now\"");
+    let definition = HOME_MADE.replace(
+        "failed = \"ok=false\"",
+        "failed = \"ok=false\", running = \"now\"",
+    );
     let call = r#"{"who":"bot","step":1,"do":[{"n":"c1","tool":"bash"}]}"#;
     let state = |lines: &[&str]| {
         let (transcript, _) = read_lines(&definition, &[&[call], lines].concat());
-        transcript.entries().flat_map(Entry::calls).next().unwrap().state.clone()
+        transcript
+            .entries()
+            .flat_map(Entry::calls)
+            .next()
+            .unwrap()
+            .state
+            .clone()
     };
-    assert_eq!(state(&[r#"{"step":2,"did":"c1","now":true}"#]), ToolState::Running);
+    assert_eq!(
+        state(&[r#"{"step":2,"did":"c1","now":true}"#]),
+        ToolState::Running
+    );
     let so_far = r#"{"step":2,"did":"c1","now":true,"got":"one"}"#;
-    assert_eq!(state(&[so_far]).live().map(|body| body.stub.as_str()), Some("one"));
+    assert_eq!(
+        state(&[so_far]).live().map(|body| body.stub.as_str()),
+        Some("one")
+    );
     let ended = state(&[so_far, r#"{"step":2,"did":"c1","got":"one two"}"#]);
-    assert_eq!(ended.result().map(|result| result.body.stub.as_str()), Some("one two"));
+    assert_eq!(
+        ended.result().map(|result| result.body.stub.as_str()),
+        Some("one two")
+    );
 }
 
 #[test]
@@ -208,7 +307,10 @@ fn a_session_may_have_one_prompt_only() {
     let definition = HOME_MADE.replace("role = \"user\"", "role = \"user\", once = true");
     let said = |say: &str| format!(r#"{{"who":"me","step":1,"say":"{say}"}}"#);
     let (transcript, _) = read_lines(&definition, &[&said("task"), &said("what was seen")]);
-    let roles: Vec<_> = transcript.entries().map(|entry| (entry.role, entry.marks.prompt)).collect();
+    let roles: Vec<_> = transcript
+        .entries()
+        .map(|entry| (entry.role, entry.marks.prompt))
+        .collect();
     assert_eq!(roles, [(Role::User, true), (Role::Harness, false)]);
 }
 
@@ -226,8 +328,10 @@ fn calls_without_ids_pair_in_order() {
         ],
     );
     let entry = transcript.entries().next().unwrap();
-    let outputs: Vec<&str> =
-        entry.calls().map(|call| call.state.result().unwrap().body.stub.as_str()).collect();
+    let outputs: Vec<&str> = entry
+        .calls()
+        .map(|call| call.state.result().unwrap().body.stub.as_str())
+        .collect();
     assert_eq!(outputs, ["one", "two"]);
 }
 
@@ -262,13 +366,21 @@ mark = { kind = "ended", text = "kind" }
             r#"{"kind":"stop","by":"boss","t":1700000000}"#,
         ],
     );
-    let lanes: Vec<Option<&str>> =
-        transcript.entries().map(|entry| entry.lane.as_ref().map(Text::as_str)).collect();
+    let lanes: Vec<Option<&str>> = transcript
+        .entries()
+        .map(|entry| entry.lane.as_ref().map(Text::as_str))
+        .collect();
     assert_eq!(lanes, [None, Some("scout"), None]);
-    let calls: Vec<&str> =
-        transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect();
+    let calls: Vec<&str> = transcript
+        .entries()
+        .flat_map(Entry::calls)
+        .map(|call| call.state.word())
+        .collect();
     assert_eq!(calls, ["failed", "failed"], "a code and a flag each say so");
-    assert!(read(&NAMED.replace("entry = { role = \"assistant\" }", ""), None).is_err(), "nobody speaks");
+    assert!(
+        read(&NAMED.replace("entry = { role = \"assistant\" }", ""), None).is_err(),
+        "nobody speaks"
+    );
 }
 
 #[test]
@@ -280,15 +392,18 @@ fn sums_that_grow_count_by_their_growth() {
     let lines = [say("a", 10), say("b", 10), say("c", 25), say("d", 5)];
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let (transcript, _) = read_lines(&text, &lines);
-    let inputs: Vec<Option<u64>> =
-        transcript.entries().map(|entry| entry.usage.as_ref().and_then(|usage| usage.input)).collect();
+    let inputs: Vec<Option<u64>> = transcript
+        .entries()
+        .map(|entry| entry.usage.as_ref().and_then(|usage| usage.input))
+        .collect();
     assert_eq!(inputs, [Some(10), None, Some(15), Some(5)]);
 }
 
 #[test]
 fn marks_identify_a_file() {
-    let lines: Vec<Json<'_>> =
-        [r#"{"a":1}"#, r#"{"who":"me","step":1}"#].map(|l| json::parse(l).unwrap()).into();
+    let lines: Vec<Json<'_>> = [r#"{"a":1}"#, r#"{"who":"me","step":1}"#]
+        .map(|l| json::parse(l).unwrap())
+        .into();
     let probe = Probe {
         path: std::path::Path::new("x.jsonl"),
         children: &[],
@@ -304,15 +419,29 @@ fn marks_identify_a_file() {
         (verdict.confidence, verdict.reason.as_str()),
         (Confidence::Certain, "home-made: has who, has step")
     );
-    assert_eq!(definition.sniff(&Probe { lines: &lines[..1], ..probe }).confidence, Confidence::No);
+    assert_eq!(
+        definition
+            .sniff(&Probe {
+                lines: &lines[..1],
+                ..probe
+            })
+            .confidence,
+        Confidence::No
+    );
 }
 
 #[test]
 fn a_rule_that_takes_nothing_sees_what_others_took() {
     let text = HOME_MADE.replace("[[record]]\nwhen = { who = \"clock\" }", "[[record]]\nalso = true\n\
         when = { has = \"sum\" }\nmark = { kind = \"compaction\", text = \"sum\" }\n[[record]]\nwhen = { who = \"clock\" }");
-    let (transcript, out) = read_lines(&text, &[r#"{"who":"me","step":1,"say":"hello","sum":"greeted"}"#]);
-    let words: Vec<&str> = transcript.entries().map(|entry| entry.role.word()).collect();
+    let (transcript, out) = read_lines(
+        &text,
+        &[r#"{"who":"me","step":1,"say":"hello","sum":"greeted"}"#],
+    );
+    let words: Vec<&str> = transcript
+        .entries()
+        .map(|entry| entry.role.word())
+        .collect();
     assert_eq!((words, out.tally.shown), (vec!["user", "harness"], 1));
 }
 
@@ -320,12 +449,18 @@ fn a_rule_that_takes_nothing_sees_what_others_took() {
 fn mistakes_have_their_place() {
     for (text, expected) in [
         ("name = ", "1:8: no TOML"),
-        ("agent = 'x'\n[[record]]\nskip = 'x'", "1:1: `name` is missing"),
+        (
+            "agent = 'x'\n[[record]]\nskip = 'x'",
+            "1:1: `name` is missing",
+        ),
         (
             "name = 'x'\nshap = 'lines'\n[[record]]\nskip = 'x'",
             "2:1: `shap` is not known here; known are name,",
         ),
-        ("name = 'x'\nshape = 'line'\n[[record]]\nskip = 'x'", "2:9: `line` is no shape; shapes are lines,"),
+        (
+            "name = 'x'\nshape = 'line'\n[[record]]\nskip = 'x'",
+            "2:9: `line` is no shape; shapes are lines,",
+        ),
         ("name = 'x'", "1:1: there is no [[record]]"),
         (
             "name = 'x'\n[[record]]\nentry = { rol = 'user' }\nblock = [{ text = 'a[' }]",
@@ -339,20 +474,38 @@ fn mistakes_have_their_place() {
             "name = 'x'\n[[record]]\nentry = { role = 'user' }\nblock = [{ txt = 'a' }]",
             "4:10: a block is one of",
         ),
-        ("name = 'x'\n[[record]]\nresult = { text = 'a' }", "3:10: a result names its call"),
-        ("name = 'x'\n[[record]]\nmark = { kind = 'odd' }", "3:17: `kind` of a mark is one of compaction,"),
-        ("name = 'x'\n[[record]]\nwhen = { a = 'b' }", "2:1: a rule does something"),
-        ("name = 'x'\nroots = ['/etc/*']\n[[record]]\nskip = 'x'", "2:10: `/etc/*` is no place"),
+        (
+            "name = 'x'\n[[record]]\nresult = { text = 'a' }",
+            "3:10: a result names its call",
+        ),
+        (
+            "name = 'x'\n[[record]]\nmark = { kind = 'odd' }",
+            "3:17: `kind` of a mark is one of compaction,",
+        ),
+        (
+            "name = 'x'\n[[record]]\nwhen = { a = 'b' }",
+            "2:1: a rule does something",
+        ),
+        (
+            "name = 'x'\nroots = ['/etc/*']\n[[record]]\nskip = 'x'",
+            "2:10: `/etc/*` is no place",
+        ),
     ] {
         let mistakes = read(text, None).unwrap_err();
         let all: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
-        assert!(all.iter().any(|one| one.starts_with(expected)), "{text}\n{all:#?}");
+        assert!(
+            all.iter().any(|one| one.starts_with(expected)),
+            "{text}\n{all:#?}"
+        );
     }
 }
 
 #[test]
 fn a_shell_of_gemini_fails_by_what_its_command_ended_with() {
-    let (_, gemini) = super::BUILT_IN.iter().find(|(file, _)| *file == "gemini.toml").unwrap();
+    let (_, gemini) = super::BUILT_IN
+        .iter()
+        .find(|(file, _)| *file == "gemini.toml")
+        .unwrap();
     let call = |id: &str, name: &str, code: &str| {
         format!(
             r#"{{"id":"{id}","name":"{name}","args":{{}},"status":"success","result":[{{"functionResponse":{{"response":{{"output":"Output: it\nExit Code: {code}\nProcess Group PGID: 7"}}}}}}]}}"#
@@ -363,11 +516,21 @@ fn a_shell_of_gemini_fails_by_what_its_command_ended_with() {
         call("b", "run_shell_command", "0"),
         call("c", "read_file", "1"),
     ];
-    let line = format!(r#"{{"id":"g","type":"gemini","content":"","toolCalls":[{}]}}"#, calls.join(","));
+    let line = format!(
+        r#"{{"id":"g","type":"gemini","content":"","toolCalls":[{}]}}"#,
+        calls.join(",")
+    );
     let (transcript, _) = read_lines(gemini, &[&line]);
-    let states: Vec<&str> =
-        transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect();
-    assert_eq!(states, ["failed", "done", "done"], "a file may hold the same words");
+    let states: Vec<&str> = transcript
+        .entries()
+        .flat_map(Entry::calls)
+        .map(|call| call.state.word())
+        .collect();
+    assert_eq!(
+        states,
+        ["failed", "done", "done"],
+        "a file may hold the same words"
+    );
 }
 
 #[test]
@@ -388,12 +551,22 @@ fn the_sample_of_the_manual_is_read_as_it_says() {
     };
     let lines: Vec<&str> = sample("json").trim().lines().collect();
     let (transcript, out) = read_lines(sample("toml"), &lines);
-    assert!(out.tally.unknown.is_empty() && out.tally.faulty == 0, "{:?}", out.tally.unknown);
-    let states: Vec<&str> =
-        transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect();
+    assert!(
+        out.tally.unknown.is_empty() && out.tally.faulty == 0,
+        "{:?}",
+        out.tally.unknown
+    );
+    let states: Vec<&str> = transcript
+        .entries()
+        .flat_map(Entry::calls)
+        .map(|call| call.state.word())
+        .collect();
     assert_eq!(states, ["done", "failed"]);
     assert_eq!(transcript.totals().sum().cache_read.known(), Some(820));
-    assert_eq!(transcript.meta().title().unwrap().as_str(), "How many orders came?");
+    assert_eq!(
+        transcript.meta().title().unwrap().as_str(),
+        "How many orders came?"
+    );
 }
 
 /// `cargo test --release --lib -- --ignored --nocapture a_definition_is_as_fast`
@@ -401,7 +574,9 @@ fn the_sample_of_the_manual_is_read_as_it_says() {
 #[ignore = "measures time"]
 fn a_definition_is_as_fast_as_a_decoder() {
     const ROUNDS: u64 = 400;
-    let lines: Vec<&str> = include_str!("../../../tests/fixtures/claude-code/busy.jsonl").lines().collect();
+    let lines: Vec<&str> = include_str!("../../../tests/fixtures/claude-code/busy.jsonl")
+        .lines()
+        .collect();
     let own = definition(include_str!("../../../tests/bench/claude-plain.toml"));
     let time = |format: &dyn Format| {
         let mut decoder = format.decoder();
@@ -409,14 +584,27 @@ fn a_definition_is_as_fast_as_a_decoder() {
         for round in 0..ROUNDS {
             let mut out = Batch::default();
             for (at, line) in (round * 1_000_000..).zip(&lines) {
-                let origin = Origin { at, ..Origin::default() };
-                feed(&mut *decoder, Record { origin, bytes: line.as_bytes() }, Place::Line, &mut out);
+                let origin = Origin {
+                    at,
+                    ..Origin::default()
+                };
+                feed(
+                    &mut *decoder,
+                    Record {
+                        origin,
+                        bytes: line.as_bytes(),
+                    },
+                    Place::Line,
+                    &mut out,
+                );
             }
         }
         begun.elapsed()
     };
     let both = || (time(&formats::claude::Claude), time(&own));
-    let ratio = (0..5).map(|_| both()).map(|(rust, data)| data.as_secs_f64() / rust.as_secs_f64());
+    let ratio = (0..5)
+        .map(|_| both())
+        .map(|(rust, data)| data.as_secs_f64() / rust.as_secs_f64());
     let best = ratio.fold(f64::INFINITY, f64::min);
     println!("a definition takes {best:.2} times as long as the decoder");
     assert!(best <= 1.5, "{best}");
@@ -424,7 +612,10 @@ fn a_definition_is_as_fast_as_a_decoder() {
 
 #[test]
 fn a_sum_that_is_not_told_is_not_begun_anew() {
-    let text = HOME_MADE.replace("input_includes_cache = true", "cumulative = true, cost = \"tok.cost\"");
+    let text = HOME_MADE.replace(
+        "input_includes_cache = true",
+        "cumulative = true, cost = \"tok.cost\"",
+    );
     let line = |tok: &str| format!(r#"{{"who":"bot","step":1,"say":"a","tok":{tok}}}"#);
     let sums = [
         r#"{"in":100,"out":10,"hit":5,"cost":0.25}"#,
@@ -470,25 +661,51 @@ when = { span = "history" }
 result = { each = "said[]", of = "id", text = "got", once = true }
 "#;
     let answer = r#"{"span":"answer","asks":[{"id":"a","tool":"ls"},{"id":"b","tool":"cat"}]}"#;
-    let tool = r#"{"span":"tool","id":"a","tool":"ls","got":"x","from":1790000000000,"to":1790000000250}"#;
+    let tool =
+        r#"{"span":"tool","id":"a","tool":"ls","got":"x","from":1790000000000,"to":1790000000250}"#;
     let history = r#"{"span":"history","said":[{"id":"a","got":"again"},{"id":"b","got":"y"}]}"#;
     let calls = |lines: &[&str]| -> Vec<(String, String, Option<u64>)> {
         let (transcript, _) = read_lines(TOLD, lines);
-        assert!(transcript.entries().all(|entry| entry.calls().next().is_some()), "no stray results");
-        let calls = transcript.entries().flat_map(|entry| entry.calls().collect::<Vec<_>>());
+        assert!(
+            transcript
+                .entries()
+                .all(|entry| entry.calls().next().is_some()),
+            "no stray results"
+        );
+        let calls = transcript
+            .entries()
+            .flat_map(|entry| entry.calls().collect::<Vec<_>>());
         let result = |call: &ToolCall| {
             let result = call.state.result();
-            let text = result.map_or("none", |result| result.body.stub.as_str()).to_owned();
-            (call.key.to_string(), text, result.and_then(|result| result.duration_ms))
+            let text = result
+                .map_or("none", |result| result.body.stub.as_str())
+                .to_owned();
+            (
+                call.key.to_string(),
+                text,
+                result.and_then(|result| result.duration_ms),
+            )
         };
         calls.map(result).collect()
     };
     let one = |id: &str, text: &str, took| (id.to_owned(), text.to_owned(), took);
     let all = [one("a", "x", Some(250)), one("b", "y", None)];
     assert_eq!(calls(&[answer, tool, history]), all);
-    assert_eq!(calls(&[answer, tool, tool, history, history]), all, "read again");
-    assert_eq!(calls(&[tool]), [one("a", "x", None)], "nobody told what the model asked for");
-    assert_eq!(calls(&[tool, answer]), [one("a", "x", None), one("b", "none", None)], "in the other order");
+    assert_eq!(
+        calls(&[answer, tool, tool, history, history]),
+        all,
+        "read again"
+    );
+    assert_eq!(
+        calls(&[tool]),
+        [one("a", "x", None)],
+        "nobody told what the model asked for"
+    );
+    assert_eq!(
+        calls(&[tool, answer]),
+        [one("a", "x", None), one("b", "none", None)],
+        "in the other order"
+    );
 }
 
 /// What a built-in format makes of lines.
@@ -497,7 +714,11 @@ fn built_in(name: &str, lines: &[&str]) -> Transcript {
 }
 
 fn states(transcript: &Transcript) -> Vec<&'static str> {
-    transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect()
+    transcript
+        .entries()
+        .flat_map(Entry::calls)
+        .map(|call| call.state.word())
+        .collect()
 }
 
 /// The tool ran well, and what it ran did not.
@@ -513,16 +734,22 @@ fn a_command_that_failed_is_a_failed_call() {
     assert_eq!(states(&qwen), ["failed"]);
     let parts = |parts: &str| serde_json::to_string(parts).unwrap();
     let asked = |id: &str| {
-        parts(&format!(r#"[{{"type":"tool_call","data":{{"id":"{id}","name":"bash","input":"{{}}"}}}}]"#))
+        parts(&format!(
+            r#"[{{"type":"tool_call","data":{{"id":"{id}","name":"bash","input":"{{}}"}}}}]"#
+        ))
     };
     let given = |id: &str, output: &str| {
-        let metadata = parts(&format!(r#"{{"start_time":1754567938785,"output":"{output}"}}"#));
+        let metadata = parts(&format!(
+            r#"{{"start_time":1754567938785,"output":"{output}"}}"#
+        ));
         parts(&format!(
             r#"[{{"type":"tool_result","data":{{"tool_call_id":"{id}","name":"","content":"{output}\n\n<cwd>/w</cwd>","metadata":{metadata},"is_error":false}}}}]"#
         ))
     };
     let row = |id: &str, role: &str, parts: &str| {
-        format!(r#"{{"id":"{id}","session_id":"s","role":"{role}","parts":{parts},"created_at":1754570654}}"#)
+        format!(
+            r#"{{"id":"{id}","session_id":"s","role":"{role}","parts":{parts},"created_at":1754570654}}"#
+        )
     };
     let rows = [
         row("1", "assistant", &asked("a")),
@@ -544,10 +771,16 @@ fn an_exit_code_stands_where_the_agent_writes_it() {
         ),
         (
             "qwen-code",
-            include_str!("../../../tests/fixtures/qwen-code/6a000000-0000-4000-8000-00000000000c.jsonl"),
+            include_str!(
+                "../../../tests/fixtures/qwen-code/6a000000-0000-4000-8000-00000000000c.jsonl"
+            ),
             ["failed", "done"],
         ),
-        ("copilot-cli", include_str!("../../../tests/fixtures/copilot-cli/exits.jsonl"), ["failed", "done"]),
+        (
+            "copilot-cli",
+            include_str!("../../../tests/fixtures/copilot-cli/exits.jsonl"),
+            ["failed", "done"],
+        ),
         (
             "antigravity-cli",
             include_str!("../../../tests/fixtures/antigravity-cli/exits.jsonl"),
@@ -568,9 +801,22 @@ fn an_exit_code_stands_where_the_agent_writes_it() {
         let lines: Vec<&str> = text.lines().collect();
         let transcript = built_in(name, &lines);
         assert_eq!(states(&transcript), expected, "{name}");
-        let facts = transcript.entries().flat_map(Entry::calls).filter_map(|call| call.state.result());
-        let exit = if name == "antigravity-cli" { "exit 1" } else { "exit 4" };
-        assert_eq!(facts.map(|result| result.facts.as_str()).collect::<Vec<_>>(), [exit, ""], "{name}");
+        let facts = transcript
+            .entries()
+            .flat_map(Entry::calls)
+            .filter_map(|call| call.state.result());
+        let exit = if name == "antigravity-cli" {
+            "exit 1"
+        } else {
+            "exit 4"
+        };
+        assert_eq!(
+            facts
+                .map(|result| result.facts.as_str())
+                .collect::<Vec<_>>(),
+            [exit, ""],
+            "{name}"
+        );
     }
 }
 
@@ -588,31 +834,65 @@ fn a_run_is_one_of_its_own_though_its_first_line_is_lost() {
     let said = |lines: &[String]| {
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let transcript = built_in("codex-exec-json", &lines);
-        let texts =
-            transcript.entries().flat_map(|entry| &entry.blocks).filter_map(|block| match &block.kind {
+        let texts = transcript
+            .entries()
+            .flat_map(|entry| &entry.blocks)
+            .filter_map(|block| match &block.kind {
                 BlockKind::Text(body) => Some(body.stub.to_string()),
                 _ => None,
             });
-        (texts.collect::<Vec<_>>().join(" "), transcript.totals().sum().input.total)
+        (
+            texts.collect::<Vec<_>>().join(" "),
+            transcript.totals().sum().input.total,
+        )
     };
-    let first =
-        [thread("a"), begun.clone(), item("completed", 0, "a0"), item("completed", 1, "a1"), over(100)];
+    let first = [
+        thread("a"),
+        begun.clone(),
+        item("completed", 0, "a0"),
+        item("completed", 1, "a1"),
+        over(100),
+    ];
     let after = |lines: &[String]| said(&[first.as_slice(), lines].concat());
     // It never comes.
-    let lost = [begun.clone(), item("completed", 0, "b0"), item("completed", 1, "b1"), over(150)];
+    let lost = [
+        begun.clone(),
+        item("completed", 0, "b0"),
+        item("completed", 1, "b1"),
+        over(150),
+    ];
     assert_eq!(after(&lost), ("a0 a1 b0 b1".to_owned(), 250));
     // It comes late, and names the run that has begun.
-    let late =
-        [begun.clone(), item("completed", 0, "b0"), thread("b"), item("completed", 1, "b1"), over(150)];
-    let next = [thread("b"), begun.clone(), item("completed", 0, "c0"), over(170)];
+    let late = [
+        begun.clone(),
+        item("completed", 0, "b0"),
+        thread("b"),
+        item("completed", 1, "b1"),
+        over(150),
+    ];
+    let next = [
+        thread("b"),
+        begun.clone(),
+        item("completed", 0, "c0"),
+        over(170),
+    ];
     assert_eq!(after(&late), ("a0 a1 b0 b1".to_owned(), 250));
-    assert_eq!(after(&[late.as_slice(), &next].concat()), ("a0 a1 b0 b1 c0".to_owned(), 270), "one thread");
+    assert_eq!(
+        after(&[late.as_slice(), &next].concat()),
+        ("a0 a1 b0 b1 c0".to_owned(), 270),
+        "one thread"
+    );
     // Not even the end of the run before is there.
     let cut = [first.get(..4).unwrap(), &lost].concat();
     assert_eq!(said(&cut), ("a0 a1 b0 b1".to_owned(), 150));
     // A turn of the same run goes on with its numbers; a line that stands there twice is one.
-    let more =
-        [begun, item("started", 2, ""), item("completed", 2, "a2"), item("completed", 2, "a2"), over(150)];
+    let more = [
+        begun,
+        item("started", 2, ""),
+        item("completed", 2, "a2"),
+        item("completed", 2, "a2"),
+        over(150),
+    ];
     assert_eq!(after(&more), ("a0 a1 a2".to_owned(), 150));
 }
 
@@ -630,19 +910,22 @@ fn calls_of_cursor_wait_for_nothing_and_that_is_said_once() {
         ],
     );
     assert_eq!(states(&transcript), ["unrecorded", "unrecorded"]);
-    let told =
-        r#"{"role":"user","message":{"content":[{"type":"tool_result","name":"Read","content":"a file"}]}}"#;
+    let told = r#"{"role":"user","message":{"content":[{"type":"tool_result","name":"Read","content":"a file"}]}}"#;
     let with_result = built_in("cursor", &[ask, told, ask]);
-    assert_eq!(states(&with_result), ["done", "unrecorded"], "some results are there");
-    assert!(
-        with_result
-            .entries()
-            .all(|entry| !entry.blocks.iter().any(|block| matches!(block.kind, BlockKind::Result(_))))
+    assert_eq!(
+        states(&with_result),
+        ["done", "unrecorded"],
+        "some results are there"
     );
+    assert!(with_result.entries().all(|entry| {
+        !entry
+            .blocks
+            .iter()
+            .any(|block| matches!(block.kind, BlockKind::Result(_)))
+    }));
     assert!(!transcript.has_ended());
     let says = |entry: &&Entry| {
-        let is_it =
-            |kind: &BlockKind| matches!(kind, BlockKind::Text(body) if body.stub.contains("does not record"));
+        let is_it = |kind: &BlockKind| matches!(kind, BlockKind::Text(body) if body.stub.contains("does not record"));
         entry.blocks.iter().any(|block| is_it(&block.kind))
     };
     assert_eq!(transcript.entries().filter(says).count(), 1);
@@ -660,14 +943,23 @@ fn tags_in_conversations_for_training_are_reasoning_calls_and_results() {
         BlockKind::Text(body) => body.stub.to_string(),
         BlockKind::Thinking(body) => format!("thought {}", body.stub),
         BlockKind::Call(call) => {
-            let result = call.state.result().map(|result| result.body.stub.to_string());
+            let result = call
+                .state
+                .result()
+                .map(|result| result.body.stub.to_string());
             format!("{} {}", call.name, result.unwrap_or_default())
         }
         other => format!("{other:?}"),
     };
-    let words: Vec<String> =
-        transcript.entries().flat_map(|entry| entry.blocks.iter().map(|block| word(&block.kind))).collect();
-    assert_eq!(words[..6], ["x", "thought hm", "Look.", "f r", "g s", "ok"], "{words:?}");
+    let words: Vec<String> = transcript
+        .entries()
+        .flat_map(|entry| entry.blocks.iter().map(|block| word(&block.kind)))
+        .collect();
+    assert_eq!(
+        words[..6],
+        ["x", "thought hm", "Look.", "f r", "g s", "ok"],
+        "{words:?}"
+    );
 }
 
 #[test]
@@ -675,9 +967,16 @@ fn a_fact_may_say_that_the_session_ended() {
     let swe = formats::named("swe-agent-traj").unwrap();
     let ended = |info: &str| {
         let head = format!(r#"{{"environment":"e","trajectory":[],"info":{info}}}"#);
-        let message = r#"{"role":"assistant","content":"go","agent":"main","message_type":"action"}"#;
-        fed::transcript(swe, &[(Place::Header, &[head.as_str()][..]), (Place::Element, &[message])])
-            .has_ended()
+        let message =
+            r#"{"role":"assistant","content":"go","agent":"main","message_type":"action"}"#;
+        fed::transcript(
+            swe,
+            &[
+                (Place::Header, &[head.as_str()][..]),
+                (Place::Element, &[message]),
+            ],
+        )
+        .has_ended()
     };
     assert!(ended(r#"{"exit_status":"exit_cost"}"#));
     assert!(!ended(r#"{"exit_status":null}"#));
@@ -697,11 +996,13 @@ fn a_session_of_droid_says_its_id() {
 
 #[test]
 fn a_title_may_stand_in_yaml_beside_the_session() {
-    let start =
-        r#"{"type":"session.start","data":{"sessionId":"cop-1","producer":"copilot-agent"},"id":"e1"}"#;
+    let start = r#"{"type":"session.start","data":{"sessionId":"cop-1","producer":"copilot-agent"},"id":"e1"}"#;
     let place = Place::File(FilePath::new("/s/cop-1/workspace.yaml"));
     let facts = "id: cop-1\ncwd: /w\nname: My named session\n";
     let copilot = formats::named("copilot-cli").unwrap();
     let transcript = fed::transcript(copilot, &[(Place::Line, &[start][..]), (place, &[facts])]);
-    assert_eq!(transcript.meta().title().map(Text::as_str), Some("My named session"));
+    assert_eq!(
+        transcript.meta().title().map(Text::as_str),
+        Some("My named session")
+    );
 }

@@ -66,7 +66,8 @@ impl Test {
     pub(super) fn holds(&self, scope: Scope<'_>) -> bool {
         let any = |is_such: &dyn Fn(&Json<'_>) -> bool| {
             let mut holds = false;
-            self.path.each(scope, &mut |found| holds |= is_such(found.here));
+            self.path
+                .each(scope, &mut |found| holds |= is_such(found.here));
             holds
         };
         let is_true = |value: &Json<'_>| *value != Json::Bool(false) && value.number() != Some(0.0);
@@ -76,7 +77,11 @@ impl Test {
             Want::OneOf(these) => any(&|value| these.iter().any(|one| one.is(value))),
             Want::Other(these) => any(&|value| !these.iter().any(|one| one.is(value))),
             Want::Starts(these) => any(&|value| {
-                value.str().is_some_and(|text| these.iter().any(|one| text.trim_start().starts_with(&**one)))
+                value.str().is_some_and(|text| {
+                    these
+                        .iter()
+                        .any(|one| text.trim_start().starts_with(&**one))
+                })
             }),
             Want::True => any(&is_true),
             Want::False => !any(&is_true),
@@ -87,7 +92,10 @@ impl Test {
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let literals = |text: &str| parts(text).into_iter().map(literal).collect();
         // A constant has its sign in front.
-        let split = text.get(1..).and_then(|rest| rest.find('=')).map(|at| text.split_at(at + 1));
+        let split = text
+            .get(1..)
+            .and_then(|rest| rest.find('='))
+            .map(|at| text.split_at(at + 1));
         let (path, want) = match split {
             Some((path, values)) => {
                 let values = values.trim_start_matches('=');
@@ -101,7 +109,10 @@ impl Test {
                 None => (text, Want::True),
             },
         };
-        Ok(Self { path: Path::parse(path)?, want })
+        Ok(Self {
+            path: Path::parse(path)?,
+            want,
+        })
     }
 }
 
@@ -132,7 +143,8 @@ impl When {
 
     /// Whether it holds.
     pub(super) fn holds(&self, scope: Scope<'_>) -> bool {
-        self.all.iter().all(|test| test.holds(scope)) && !self.none.iter().any(|test| test.holds(scope))
+        self.all.iter().all(|test| test.holds(scope))
+            && !self.none.iter().any(|test| test.holds(scope))
     }
 }
 
@@ -144,7 +156,8 @@ mod tests {
 
     #[test]
     fn tests_hold_or_not() {
-        let record = parse(r#"{"a":{"b":[{"type":"text"},{"type":"x"}]},"n":3,"ok":false}"#).unwrap();
+        let record =
+            parse(r#"{"a":{"b":[{"type":"text"},{"type":"x"}]},"n":3,"ok":false}"#).unwrap();
         let scope = Scope::of(&record);
         for (test, expected) in [
             ("ok", false),

@@ -21,7 +21,12 @@ pub(super) fn message(
     started: Option<Timestamp>,
     out: &mut Batch,
 ) {
-    let known = json.get("id").str().and_then(|id| sample.known.get(&(id, 0))).copied().unwrap_or_default();
+    let known = json
+        .get("id")
+        .str()
+        .and_then(|id| sample.known.get(&(id, 0)))
+        .copied()
+        .unwrap_or_default();
     let role = match json.get("role").str_or_empty() {
         "tool" => return result(json, sample, out),
         "user" => Role::User,
@@ -29,7 +34,12 @@ pub(super) fn message(
         "system" => Role::System,
         other => {
             let key = Text::clean(&format!("{}:{number}", sample.place));
-            unknown::record(Kind("role", other), json, out.new_entry(key, Role::Harness, None), out);
+            unknown::record(
+                Kind("role", other),
+                json,
+                out.new_entry(key, Role::Harness, None),
+                out,
+            );
             return;
         }
     };
@@ -41,10 +51,17 @@ pub(super) fn message(
     entry.marks.quiet = role == Role::System;
     entry.ended = known.ended;
     entry.model = json.get("model").text().filter(|_| role == Role::Assistant);
-    entry.blocks = json.get("content").blocks().iter().filter_map(|part| block(part, sample, out)).collect();
+    entry.blocks = json
+        .get("content")
+        .blocks()
+        .iter()
+        .filter_map(|part| block(part, sample, out))
+        .collect();
     for call in json.get("tool_calls").items() {
         let call = asked(call, sample, out);
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
     }
     for (piece, block) in (0..).zip(&mut entry.blocks) {
         block.piece = Piece(piece);
@@ -52,16 +69,26 @@ pub(super) fn message(
     let model = entry.model.clone();
     out.entry(entry);
     if let Some(usage) = known.usage {
-        out.push(Edit::Usage { of: key, usage: Box::new(usage_of(usage)), model });
+        out.push(Edit::Usage {
+            of: key,
+            usage: Box::new(usage_of(usage)),
+            model,
+        });
     }
 }
 
 /// What was asked, where no message says it.
 pub(super) fn asked_bare(words: &str, sample: &Sample<'_>, at: Option<Timestamp>, out: &mut Batch) {
-    let mut entry = out.new_entry(Text::clean(&format!("{}:input", sample.place)), Role::User, at);
+    let mut entry = out.new_entry(
+        Text::clean(&format!("{}:input", sample.place)),
+        Role::User,
+        at,
+    );
     entry.marks.prompt = true;
     let body = out.prose(&sample.attached.text(words));
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+    entry
+        .blocks
+        .push(Batch::block(Piece(0), BlockKind::Text(body)));
     out.entry(entry);
 }
 
@@ -78,7 +105,11 @@ fn block(part: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> Option<Block>
         }
         ("reasoning", _) => {
             let is_hidden = part.get("redacted").is_true();
-            let thought = if is_hidden { text("summary") } else { text("reasoning") };
+            let thought = if is_hidden {
+                text("summary")
+            } else {
+                text("reasoning")
+            };
             BlockKind::Thinking(out.prose(&thought))
         }
         ("image", _) => BlockKind::Image(image(&text("image"), Text::default(), false, out)),
@@ -90,7 +121,11 @@ fn block(part: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> Option<Block>
 /// Some models' ids are names of functions, and stand in a sample more than once.
 fn call_key(id: &str, nth: usize, sample: &Sample<'_>) -> Text {
     let name = &sample.name;
-    Text::clean(&if nth == 0 { format!("{name}/{id}") } else { format!("{name}/{id}#{}", nth + 1) })
+    Text::clean(&if nth == 0 {
+        format!("{name}/{id}")
+    } else {
+        format!("{name}/{id}#{}", nth + 1)
+    })
 }
 
 fn asked(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> ToolCall {
@@ -122,7 +157,9 @@ fn result(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
     let nth = sample.answered.next(id);
     let Known { began, ended, .. } = sample.known.get(&(id, nth)).copied().unwrap_or_default();
     let content = json.get("content").blocks();
-    let texts = content.iter().filter_map(|part| part.str().or_else(|| part.get("text").str()));
+    let texts = content
+        .iter()
+        .filter_map(|part| part.str().or_else(|| part.get("text").str()));
     let texts: Vec<Cow<'_, str>> = texts.map(|text| sample.attached.text(text)).collect();
     let error = json.get("error");
     let kind = error.get("type").str_or_empty();
@@ -133,7 +170,9 @@ fn result(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
         _ => said,
     };
     let call = call_key(id, nth, sample);
-    let images = content.iter().filter(|part| part.get("type").str() == Some("image"));
+    let images = content
+        .iter()
+        .filter(|part| part.get("type").str() == Some("image"));
     let result = ToolResult {
         key: Text::clean(&format!("result of {call}")),
         tool: None,
@@ -146,7 +185,12 @@ fn result(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
         patch: None,
         images: images
             .map(|part| {
-                image(&sample.attached.text(part.get("image").str_or_empty()), Text::default(), false, out)
+                image(
+                    &sample.attached.text(part.get("image").str_or_empty()),
+                    Text::default(),
+                    false,
+                    out,
+                )
             })
             .collect(),
         facts: Text::clean(kind),
@@ -154,5 +198,9 @@ fn result(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
         duration_ms: began.zip(ended).map(|(began, ended)| ended.since(began)),
         work: None,
     };
-    out.push(Edit::Result { call, result: Box::new(result), lane: None });
+    out.push(Edit::Result {
+        call,
+        result: Box::new(result),
+        lane: None,
+    });
 }

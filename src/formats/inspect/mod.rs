@@ -33,10 +33,22 @@ impl Format for Inspect {
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         if probe.is_document && probe.header.is_some_and(is_log) {
-            return Verdict::yes(Confidence::Certain, Shape::Document, "the log of an evaluation");
+            return Verdict::yes(
+                Confidence::Certain,
+                Shape::Document,
+                "the log of an evaluation",
+            );
         }
-        if probe.lines.iter().any(|line| is_log(line) || is_sample(line)) {
-            return Verdict::yes(Confidence::Certain, Shape::Lines, "the parts of the log of an evaluation");
+        if probe
+            .lines
+            .iter()
+            .any(|line| is_log(line) || is_sample(line))
+        {
+            return Verdict::yes(
+                Confidence::Certain,
+                Shape::Lines,
+                "the parts of the log of an evaluation",
+            );
         }
         Verdict::no("no evaluation with its samples")
     }
@@ -49,11 +61,17 @@ impl Format for Inspect {
 /// What is said of an evaluation: when it begins, and once more at its end.
 fn is_log(json: &Json<'_>) -> bool {
     let eval = json.get("eval");
-    json.has("version") && eval.get("task").filled().is_some() && eval.has("model") && json.has("plan")
+    json.has("version")
+        && eval.get("task").filled().is_some()
+        && eval.has("model")
+        && json.has("plan")
 }
 
 fn is_sample(json: &Json<'_>) -> bool {
-    json.has("epoch") && json.has("id") && json.has("input") && (json.has("messages") || json.has("target"))
+    json.has("epoch")
+        && json.has("id")
+        && json.has("input")
+        && (json.has("messages") || json.has("target"))
 }
 
 /// Decodes one log.
@@ -75,11 +93,16 @@ impl Decoder for InspectDecoder {
         if is_log(json) {
             let fate = self.header(json, input.place == Place::Header, out);
             // A log on one line has its samples within, and so has one whose longest list is another one.
-            let samples = json.get("samples").items().iter().filter(|sample| is_sample(sample));
+            let samples = json
+                .get("samples")
+                .items()
+                .iter()
+                .filter(|sample| is_sample(sample));
             return samples.fold(fate, |_, each| sample::sample(each, out));
         }
         // Summaries of samples, and scores that were put together over epochs.
-        let is_sum = |item: &Json<'_>| item.has("epoch") && item.has("target") || item.has("scorer");
+        let is_sum =
+            |item: &Json<'_>| item.has("epoch") && item.has("target") || item.has("scorer");
         if matches!(json, Json::Array(items) if items.iter().all(is_sum)) {
             return Fate::Merged;
         }
@@ -95,12 +118,17 @@ impl InspectDecoder {
         if std::mem::replace(&mut self.has_header, true) && !json.has("results") {
             return Fate::Merged;
         }
-        let fact = |name, value: &Json<'_>| value.text().map(|value| MetaEdit::Fact { name, value });
+        let fact =
+            |name, value: &Json<'_>| value.text().map(|value| MetaEdit::Fact { name, value });
         let facts = [
-            eval.get("task").text().map(|title| MetaEdit::Title { rank: 1, title }),
+            eval.get("task")
+                .text()
+                .map(|title| MetaEdit::Title { rank: 1, title }),
             eval.get("model").text().map(MetaEdit::Model),
             eval.get("eval_id").text().map(MetaEdit::Id),
-            eval.at(&["packages", "inspect_ai"]).text().map(MetaEdit::Version),
+            eval.at(&["packages", "inspect_ai"])
+                .text()
+                .map(MetaEdit::Version),
             fact("status", json.get("status")),
             fact("dataset", eval.at(&["dataset", "name"])),
             fact("solver", eval.get("solver")),
@@ -114,28 +142,54 @@ impl InspectDecoder {
         // What all samples took, for logs that have none of them, or where these do not say.
         for (model, counts) in json.at(&["stats", "model_usage"]).members() {
             let of = Text::clean(&format!("stats:{model}"));
-            let usage = Box::new(Usage { scope: Scope::Fallback, ..usage_of(counts) });
-            out.push(Edit::Usage { of, usage, model: Some(Text::clean(model)) });
+            let usage = Box::new(Usage {
+                scope: Scope::Fallback,
+                ..usage_of(counts)
+            });
+            out.push(Edit::Usage {
+                of,
+                usage,
+                model: Some(Text::clean(model)),
+            });
         }
         let at = eval.get("created").moment();
         let mut entry = out.new_entry(out.origin_key(), Role::Harness, at);
         let said = results(json);
-        let title = Text::clean(&format!("evaluation of {}", eval.get("task").str_or_empty()));
+        let title = Text::clean(&format!(
+            "evaluation of {}",
+            eval.get("task").str_or_empty()
+        ));
         let body = out.output(&said);
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
-        entry.blocks.extend(failure(json.get("error"), Piece(1), &Attached::of(&Json::Null), out));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
+        entry.blocks.extend(failure(
+            json.get("error"),
+            Piece(1),
+            &Attached::of(&Json::Null),
+            out,
+        ));
         out.entry(entry);
-        if is_document { Fate::Merged } else { Fate::Shown }
+        if is_document {
+            Fate::Merged
+        } else {
+            Fate::Shown
+        }
     }
 }
 
 /// Why something failed, and where in the program.
 fn failure(error: &Json<'_>, first: Piece, attached: &Attached<'_>, out: &mut Batch) -> Vec<Block> {
-    let Some(message) = error.get("message").filled() else { return Vec::new() };
+    let Some(message) = error.get("message").filled() else {
+        return Vec::new();
+    };
     let line = BlockKind::Break(Break::Error(Text::clean(&attached.text(message))));
     let traceback = error.get("traceback").filled().map(|traceback| {
         let body = out.output(&attached.text(traceback));
-        BlockKind::Raw(Raw { title: "traceback".into(), body })
+        BlockKind::Raw(Raw {
+            title: "traceback".into(),
+            body,
+        })
     });
     std::iter::once(line)
         .chain(traceback)
@@ -166,10 +220,15 @@ fn results(json: &Json<'_>) -> String {
         lines.extend(number.count().map(|number| format!("{name} {number}")));
     }
     for score in results.get("scores").items() {
-        let metric =
-            |(name, metric): &(Cow<'_, str>, Json<'_>)| format!("{name} {}", value_of(metric.get("value")));
+        let metric = |(name, metric): &(Cow<'_, str>, Json<'_>)| {
+            format!("{name} {}", value_of(metric.get("value")))
+        };
         let metrics: Vec<String> = score.get("metrics").members().iter().map(metric).collect();
-        lines.push(format!("{}: {}", score.get("name").str_or_empty(), metrics.join(", ")));
+        lines.push(format!(
+            "{}: {}",
+            score.get("name").str_or_empty(),
+            metrics.join(", ")
+        ));
     }
     lines.join("\n")
 }

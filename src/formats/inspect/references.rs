@@ -67,7 +67,9 @@ impl<'j> Attached<'j> {
     where
         'j: 't,
     {
-        let named = text.strip_prefix(ELSEWHERE).and_then(|name| self.0.get(name).str());
+        let named = text
+            .strip_prefix(ELSEWHERE)
+            .and_then(|name| self.0.get(name).str());
         Cow::Borrowed(named.unwrap_or(text))
     }
 }
@@ -76,16 +78,29 @@ impl<'j> Attached<'j> {
 /// program count cached tokens of some among the input: the sum tells which.
 pub(super) fn usage_of(json: &Json<'_>) -> Usage {
     let count = |name: &str| json.get(name).count();
-    let (input, output, thought) = (count("input_tokens"), count("output_tokens"), count("reasoning_tokens"));
-    let (read, written) = (count("input_tokens_cache_read"), count("input_tokens_cache_write"));
-    let sum =
-        |terms: &[Option<u64>]| terms.iter().flatten().fold(0_u64, |sum, term| sum.saturating_add(*term));
+    let (input, output, thought) = (
+        count("input_tokens"),
+        count("output_tokens"),
+        count("reasoning_tokens"),
+    );
+    let (read, written) = (
+        count("input_tokens_cache_read"),
+        count("input_tokens_cache_write"),
+    );
+    let sum = |terms: &[Option<u64>]| {
+        terms
+            .iter()
+            .flatten()
+            .fold(0_u64, |sum, term| sum.saturating_add(*term))
+    };
     let is_total = |terms: &[Option<u64>]| count("total_tokens") == Some(sum(terms));
     let is_usual = is_total(&[input, output, read, written]);
-    let has_cached = !is_usual && (is_total(&[input, output]) || is_total(&[input, output, thought]));
+    let has_cached =
+        !is_usual && (is_total(&[input, output]) || is_total(&[input, output, thought]));
     let is_beside = !is_usual
         && thought > Some(0)
-        && (is_total(&[input, output, thought, read, written]) || is_total(&[input, output, thought]));
+        && (is_total(&[input, output, thought, read, written])
+            || is_total(&[input, output, thought]));
     let more = thought.filter(|_| is_beside).unwrap_or(0);
     let cached = if has_cached { sum(&[read, written]) } else { 0 };
     let input = input.map(|input| input.saturating_sub(cached));
@@ -112,12 +127,28 @@ pub(super) fn known<'j>(events: &'j [Json<'j>]) -> HashMap<(&'j str, usize), Kno
                 let answers = output.get("choices").items().iter();
                 let usage = Some(output.get("usage")).filter(|usage| usage.is_object());
                 for id in answers.filter_map(|choice| choice.at(&["message", "id"]).filled()) {
-                    known.insert((id, 0), Known { began, ended, usage });
+                    known.insert(
+                        (id, 0),
+                        Known {
+                            began,
+                            ended,
+                            usage,
+                        },
+                    );
                 }
             }
             "tool" => {
                 let id = event.get("id").filled();
-                known.extend(id.map(|id| ((id, calls.next(id)), Known { began, ended, usage: None })));
+                known.extend(id.map(|id| {
+                    (
+                        (id, calls.next(id)),
+                        Known {
+                            began,
+                            ended,
+                            usage: None,
+                        },
+                    )
+                }));
             }
             _ => {}
         }

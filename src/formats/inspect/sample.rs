@@ -23,10 +23,12 @@ pub(super) fn sample(json: &Json<'_>, out: &mut Batch) -> Fate {
         asked: Uses::default(),
         answered: Uses::default(),
     };
-    let started = json
-        .get("started_at")
-        .moment()
-        .or_else(|| json.get("events").items().iter().find_map(|event| event.get("timestamp").moment()));
+    let started = json.get("started_at").moment().or_else(|| {
+        json.get("events")
+            .items()
+            .iter()
+            .find_map(|event| event.get("timestamp").moment())
+    });
     begin(json, &sample, (&id, epoch, started), out);
     // What was asked stands once more at the beginning of the messages, if there are any.
     let messages = Some(json.get("messages").items()).filter(|messages| !messages.is_empty());
@@ -50,12 +52,25 @@ fn begin(
 ) {
     let mut entry = out.new_entry(sample.place.clone(), Role::Harness, at);
     let words = format!("sample {id}, epoch {epoch}");
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Setting(Text::clean(&words)))));
-    let targets: Vec<&str> = json.get("target").blocks().iter().filter_map(Json::filled).collect();
+    entry.blocks.push(Batch::block(
+        Piece(0),
+        BlockKind::Break(Break::Setting(Text::clean(&words))),
+    ));
+    let targets: Vec<&str> = json
+        .get("target")
+        .blocks()
+        .iter()
+        .filter_map(Json::filled)
+        .collect();
     if !targets.is_empty() {
         let body = out.output(&sample.attached.text(&targets.join("\n")));
-        let raw = Raw { title: "target".into(), body };
-        entry.blocks.push(Batch::block(Piece(1), BlockKind::Raw(raw)));
+        let raw = Raw {
+            title: "target".into(),
+            body,
+        };
+        entry
+            .blocks
+            .push(Batch::block(Piece(1), BlockKind::Raw(raw)));
     }
     out.entry(entry);
 }
@@ -63,7 +78,12 @@ fn begin(
 /// How it ended: errors, scores, and how long it took.
 fn end(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
     let origin = &sample.place;
-    let last = json.get("events").items().iter().rev().find_map(|event| event.get("timestamp").moment());
+    let last = json
+        .get("events")
+        .items()
+        .iter()
+        .rev()
+        .find_map(|event| event.get("timestamp").moment());
     let why = failure(json.get("error"), Piece(0), &sample.attached, out);
     if !why.is_empty() {
         let mut entry = out.new_entry(Text::clean(&format!("{origin}:error")), Role::Harness, last);
@@ -75,30 +95,53 @@ fn end(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
         if value.blocks().is_empty() {
             continue;
         }
-        let mut entry = out.new_entry(Text::clean(&format!("{origin}:{name}")), Role::Harness, last);
+        let mut entry = out.new_entry(
+            Text::clean(&format!("{origin}:{name}")),
+            Role::Harness,
+            last,
+        );
         let title = Text::from(name);
         let body = out.tree(&title, value.weight(), || value.to_tree());
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
         out.entry(entry);
     }
     let scores = json.get("scores").members();
-    let took = json.get("total_time").number().filter(|seconds| *seconds >= 0.0);
+    let took = json
+        .get("total_time")
+        .number()
+        .filter(|seconds| *seconds >= 0.0);
     let took = took.and_then(|seconds| Json::Number(seconds * 1000.0).count());
     if scores.is_empty() && took.is_none() {
         return;
     }
-    let mut entry = out.new_entry(Text::clean(&format!("{origin}:scores")), Role::Harness, last);
+    let mut entry = out.new_entry(
+        Text::clean(&format!("{origin}:scores")),
+        Role::Harness,
+        last,
+    );
     for (number, (name, score)) in (0..).zip(scores) {
         let value = score.get("value");
         let value = value_of(value);
-        let said = ["answer", "explanation"].iter().filter_map(|part| score.get(part).filled());
-        let said: Vec<String> = said.map(|text| sample.attached.text(text).into_owned()).collect();
+        let said = ["answer", "explanation"]
+            .iter()
+            .filter_map(|part| score.get(part).filled());
+        let said: Vec<String> = said
+            .map(|text| sample.attached.text(text).into_owned())
+            .collect();
         let title = Text::clean(&format!("score {name}: {value}"));
         let body = out.output(&said.join("\n\n"));
-        entry.blocks.push(Batch::block(Piece(number), BlockKind::Raw(Raw { title, body })));
+        entry.blocks.push(Batch::block(
+            Piece(number),
+            BlockKind::Raw(Raw { title, body }),
+        ));
     }
     if let Some(ms) = took {
-        entry.blocks.push(Batch::block(Piece(u64::MAX), BlockKind::Break(Break::Took(ms))));
+        entry.blocks.push(Batch::block(
+            Piece(u64::MAX),
+            BlockKind::Break(Break::Took(ms)),
+        ));
     }
     out.entry(entry);
 }
@@ -108,16 +151,33 @@ fn end(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
 fn spend(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
     let place = &sample.place;
     let mut spent = |of: String, counts: &Json<'_>, model: Option<Text>| {
-        let usage = Box::new(Usage { scope: Scope::Run, ..usage_of(counts) });
-        out.push(Edit::Usage { of: Text::clean(&of), usage, model });
+        let usage = Box::new(Usage {
+            scope: Scope::Run,
+            ..usage_of(counts)
+        });
+        out.push(Edit::Usage {
+            of: Text::clean(&of),
+            usage,
+            model,
+        });
     };
     let sums = json.get("model_usage").members();
-    let answers =
-        || json.get("events").items().iter().filter(|event| event.get("event").str() == Some("model"));
+    let answers = || {
+        json.get("events")
+            .items()
+            .iter()
+            .filter(|event| event.get("event").str() == Some("model"))
+    };
     let own_name = |event: &Json<'_>| event.at(&["output", "model"]).text();
     for (model, counts) in sums {
-        let own = answers().filter(|event| event.get("model").str() == Some(model)).find_map(own_name);
-        spent(format!("{place}:run:{model}"), counts, own.or_else(|| Some(Text::clean(model))));
+        let own = answers()
+            .filter(|event| event.get("model").str() == Some(model))
+            .find_map(own_name);
+        spent(
+            format!("{place}:run:{model}"),
+            counts,
+            own.or_else(|| Some(Text::clean(model))),
+        );
     }
     if !sums.is_empty() {
         return;

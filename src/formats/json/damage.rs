@@ -29,12 +29,19 @@ pub(super) fn find(text: &str) -> Option<Damage> {
 }
 
 fn offset_of(text: &str, error: &serde_json::Error) -> usize {
-    let line_start: usize =
-        text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let line_start: usize = text
+        .split_inclusive('\n')
+        .take(error.line().saturating_sub(1))
+        .map(str::len)
+        .sum();
     line_start + error.column().saturating_sub(1)
 }
 
 fn describe(error: &serde_json::Error) -> String {
     let message = error.to_string();
-    message.split(" at line ").next().unwrap_or(&message).to_owned()
+    message
+        .split(" at line ")
+        .next()
+        .unwrap_or(&message)
+        .to_owned()
 }

@@ -14,13 +14,17 @@ use crate::model::text::{text_of, without_sgr};
 /// The record without secrets; nothing if it has none. `is_text`: it is no JSON, whatever it looks like.
 pub(crate) fn masked(bytes: &[u8], is_text: bool, mask: &mut Mask) -> Option<Vec<u8>> {
     if is_text || !matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'[' | b'"')) {
-        return mask.apply(&without_sgr(&text_of(bytes))).map(String::into_bytes);
+        return mask
+            .apply(&without_sgr(&text_of(bytes)))
+            .map(String::into_bytes);
     }
     let mut out = Vec::new();
     let mut taken = 0;
     let mut name: &[u8] = &[];
     let mut at = 0;
-    while let Some(start) = memchr(b'"', bytes.get(at..).unwrap_or_default()).map(|found| at + found + 1) {
+    while let Some(start) =
+        memchr(b'"', bytes.get(at..).unwrap_or_default()).map(|found| at + found + 1)
+    {
         let end = end_of_string(bytes, start);
         let content = bytes.get(start..end).unwrap_or_default();
         let is_named = bytes.get(at..start - 1).unwrap_or_default().trim_ascii() == b":";
@@ -62,7 +66,9 @@ fn end_of_string(bytes: &[u8], start: usize) -> usize {
 fn string(name: &[u8], content: &[u8], mask: &mut Mask) -> Option<String> {
     let name = text_of(name);
     if memchr(b'\\', content).is_none() {
-        return mask.apply_named(&name, &text_of(content)).map(|text| written(&text));
+        return mask
+            .apply_named(&name, &text_of(content))
+            .map(|text| written(&text));
     }
     let quoted = format!("\"{}\"", text_of(content));
     let Ok(Json::Str(read)) = parse(&quoted) else {
@@ -77,7 +83,10 @@ fn string(name: &[u8], content: &[u8], mask: &mut Mask) -> Option<String> {
 fn written(text: &str) -> String {
     let mut quoted = String::new();
     push_quoted(&mut quoted, text);
-    quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned()
+    quoted
+        .get(1..quoted.len().saturating_sub(1))
+        .unwrap_or_default()
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -89,23 +98,38 @@ mod tests {
     fn of(record: &str) -> (String, usize) {
         let mut mask = Mask::default();
         let new = masked(record.as_bytes(), false, &mut mask);
-        (new.map_or(record.to_owned(), |new| String::from_utf8(new).unwrap()), mask.count())
+        (
+            new.map_or(record.to_owned(), |new| String::from_utf8(new).unwrap()),
+            mask.count(),
+        )
     }
 
     #[test]
     fn strings_lose_their_secrets_and_all_else_stays_where_it_is() {
         let key = "ghp_0123456789abcdefghijABCDEFGHIJ";
         for (record, expected) in [
-            (format!(r#"{{"a":"x {key} y","b":[1,"{key}"]}}"#), vec!["x ghp_[masked] y", "ghp_[masked]"]),
-            (format!(r#"{{"a":"q\"\\ {key}\né","n":2}}"#), vec!["ghp_[masked]\\né"]),
+            (
+                format!(r#"{{"a":"x {key} y","b":[1,"{key}"]}}"#),
+                vec!["x ghp_[masked] y", "ghp_[masked]"],
+            ),
+            (
+                format!(r#"{{"a":"q\"\\ {key}\né","n":2}}"#),
+                vec!["ghp_[masked]\\né"],
+            ),
             (format!(r#"{{"{key}":1}}"#), vec!["ghp_[masked]"]),
             (
                 r#"{"password":"hunter2","max_tokens":4096,"p":"hunter2"}"#.to_owned(),
                 vec!["\"password\":\"[masked]\""],
             ),
-            (format!(r#"{{"arguments":"{{\"cmd\":\"echo \\n{key}\"}}"}}"#), vec!["ghp_[masked]"]),
             (
-                format!("{{\"a\":\"\\u001b[31mghp_\\u001b[0m{}\"}}", key.get(4..).unwrap()),
+                format!(r#"{{"arguments":"{{\"cmd\":\"echo \\n{key}\"}}"}}"#),
+                vec!["ghp_[masked]"],
+            ),
+            (
+                format!(
+                    "{{\"a\":\"\\u001b[31mghp_\\u001b[0m{}\"}}",
+                    key.get(4..).unwrap()
+                ),
                 vec!["ghp_[masked]"],
             ),
             (format!(r#"{{"a":"\ud800 {key}"}}"#), vec!["ghp_[masked]"]),
@@ -113,7 +137,10 @@ mod tests {
         ] {
             let (new, count) = of(&record);
             assert_eq!(count, 1, "{record} {new}");
-            assert!(expected.iter().all(|part| new.contains(part)), "{record} {new}");
+            assert!(
+                expected.iter().all(|part| new.contains(part)),
+                "{record} {new}"
+            );
             assert!(!new.contains("0123456789"), "{new}");
             assert_eq!(parse(&new).is_ok(), parse(&record).is_ok(), "{new}");
             if !record.contains("hunter2") {

@@ -19,7 +19,9 @@ pub(super) fn without_python(text: &str, instead: impl Fn(&str) -> String) -> Co
     let (mut in_string, mut is_escaped) = (false, false);
     let mut at = 0;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        let word = PYTHON.iter().find(|word| !in_string && rest.starts_with(**word));
+        let word = PYTHON
+            .iter()
+            .find(|word| !in_string && rest.starts_with(**word));
         if let Some(word) = word {
             out.push_str(&instead(word));
             at += word.len();

@@ -20,9 +20,11 @@ const MOST: usize = 1 << 20;
 /// The value that a text is; `None` if it is none. What is the value of a member of one of these names is not taken
 /// apart: it is a string, as it is written.
 pub(crate) fn read_without<'a>(text: &'a str, closed: &'static [&'static str]) -> Option<Json<'a>> {
-    read_strictly(text, closed).ok().or_else(|| match without_python(text, |word| format!("\"{word}\"")) {
-        Cow::Borrowed(_) => None,
-        Cow::Owned(mended) => read_strictly(&mended, closed).ok().map(Json::into_owned),
+    read_strictly(text, closed).ok().or_else(|| {
+        match without_python(text, |word| format!("\"{word}\"")) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(mended) => read_strictly(&mended, closed).ok().map(Json::into_owned),
+        }
     })
 }
 
@@ -33,7 +35,12 @@ pub(super) fn read_strictly<'a>(
 ) -> serde_json::Result<Json<'a>> {
     let values = Cell::new(0);
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = Seed { depth: 0, values: &values, closed }.deserialize(&mut deserializer);
+    let value = Seed {
+        depth: 0,
+        values: &values,
+        closed,
+    }
+    .deserialize(&mut deserializer);
     if values.get() > MOST {
         return serde_json::from_str(text).map(|raw: &RawValue| Json::Deep(raw.get().into()));
     }
@@ -51,7 +58,10 @@ struct Seed<'c> {
 
 impl Seed<'_> {
     fn inner(self) -> Self {
-        Self { depth: self.depth + 1, ..self }
+        Self {
+            depth: self.depth + 1,
+            ..self
+        }
     }
 }
 

@@ -55,5 +55,9 @@ fn mend_escape(text: &str) -> (String, usize) {
 
 fn hex(text: &str, at: usize) -> Option<u32> {
     let digits = text.get(at..at + 4)?;
-    digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok()).flatten()
+    digits
+        .bytes()
+        .all(|b| b.is_ascii_hexdigit())
+        .then(|| u32::from_str_radix(digits, 16).ok())
+        .flatten()
 }

@@ -24,9 +24,15 @@ fn what_has_millions_of_values_stays_text() {
 #[test]
 fn a_tree_of_many_short_values_is_their_source() {
     let numbers = format!("[0{}]", ",0".repeat(5_000));
-    let text = format!("{{\"words\":\"{}\",\"all\":{numbers}}}", "long ".repeat(20_000));
+    let text = format!(
+        "{{\"words\":\"{}\",\"all\":{numbers}}}",
+        "long ".repeat(20_000)
+    );
     let tree = parse(&text).unwrap().to_tree();
-    assert_eq!(tree.get("all"), Some(&Tree::Text(Text::from(numbers.as_str()))));
+    assert_eq!(
+        tree.get("all"),
+        Some(&Tree::Text(Text::from(numbers.as_str())))
+    );
 }
 
 #[test]
@@ -57,7 +63,10 @@ fn damage_is_where_the_lexer_stops_whatever_python_wrote_before() {
 
 #[test]
 fn the_last_of_repeated_keys_counts() {
-    assert_eq!(parse("{\"a\":1,\"a\":2}").unwrap().get("a"), &Json::Integer(2));
+    assert_eq!(
+        parse("{\"a\":1,\"a\":2}").unwrap().get("a"),
+        &Json::Integer(2)
+    );
 }
 
 /// Texts that are JSON, or nearly.
@@ -152,11 +161,15 @@ fn is_same(mine: &Json<'_>, theirs: &Value) -> bool {
         }
         (Json::Str(mine), Value::String(theirs)) => mine == theirs,
         (Json::Array(mine), Value::Array(theirs)) => {
-            mine.len() == theirs.len() && mine.iter().zip(theirs).all(|(mine, theirs)| is_same(mine, theirs))
+            mine.len() == theirs.len()
+                && mine
+                    .iter()
+                    .zip(theirs)
+                    .all(|(mine, theirs)| is_same(mine, theirs))
         }
-        (Json::Object(_), Value::Object(theirs)) => {
-            theirs.iter().all(|(key, theirs)| is_same(mine.get(key), theirs))
-        }
+        (Json::Object(_), Value::Object(theirs)) => theirs
+            .iter()
+            .all(|(key, theirs)| is_same(mine.get(key), theirs)),
         _ => false,
     }
 }
@@ -201,14 +214,37 @@ fn ascii(text: &str) -> String {
 
 #[test]
 fn a_member_that_stays_closed_is_as_it_is_written() {
-    let record = r#"{"message":{"content":[{"text":"a \"]\\"}, {"x":[1]}],"usage":{"content":"b\n"}}}"#;
+    let record =
+        r#"{"message":{"content":[{"text":"a \"]\\"}, {"x":[1]}],"usage":{"content":"b\n"}}}"#;
     let value = read_without(record, &["content"]).unwrap();
-    assert_eq!(value.at(&["message", "content"]).str(), Some(r#"[{"text":"a \"]\\"}, {"x":[1]}]"#));
-    assert_eq!(value.at(&["message", "usage", "content"]).str(), Some(r"b\n"));
-    for broken in
-        [r#"[{"text":"a}"#, "[1}", r#"[{"text":"a"]}"#, "[1,]", "[1 2]", r#""\x""#, r#"{"a" 1}"#, "[01]"]
-    {
-        assert!(read_without(&format!(r#"{{"content":{broken}}}"#), &["content"]).is_none(), "{broken}");
+    assert_eq!(
+        value.at(&["message", "content"]).str(),
+        Some(r#"[{"text":"a \"]\\"}, {"x":[1]}]"#)
+    );
+    assert_eq!(
+        value.at(&["message", "usage", "content"]).str(),
+        Some(r"b\n")
+    );
+    for broken in [
+        r#"[{"text":"a}"#,
+        "[1}",
+        r#"[{"text":"a"]}"#,
+        "[1,]",
+        "[1 2]",
+        r#""\x""#,
+        r#"{"a" 1}"#,
+        "[01]",
+    ] {
+        assert!(
+            read_without(&format!(r#"{{"content":{broken}}}"#), &["content"]).is_none(),
+            "{broken}"
+        );
     }
-    assert!(read(record).unwrap().at(&["message", "content"]).str().is_none());
+    assert!(
+        read(record)
+            .unwrap()
+            .at(&["message", "content"])
+            .str()
+            .is_none()
+    );
 }

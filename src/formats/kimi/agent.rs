@@ -40,14 +40,21 @@ impl Step {
     /// What is left of a broken record has the record's own name.
     fn new(out: &Batch) -> Self {
         let key = Text::clean(&format!("{}:step", out.origin_key()));
-        Self { key, is_new: true, is_counted: false }
+        Self {
+            key,
+            is_new: true,
+            is_counted: false,
+        }
     }
 }
 
 impl Agent {
     /// A sub-agent.
     pub(crate) fn of_lane(lane: Name) -> Self {
-        Self { lane: Some(lane), ..Self::default() }
+        Self {
+            lane: Some(lane),
+            ..Self::default()
+        }
     }
 
     /// A fact about the session: a sub-agent's are not the session's.
@@ -77,7 +84,13 @@ impl Agent {
         self.step = None;
         if !self.has_prompt {
             self.has_prompt = true;
-            self.meta(MetaEdit::Title { rank: 0, title: Text::stub(words, TITLE_CHARS) }, out);
+            self.meta(
+                MetaEdit::Title {
+                    rank: 0,
+                    title: Text::stub(words, TITLE_CHARS),
+                },
+                out,
+            );
         }
         let mut entry = self.entry(out.origin_key(), Role::User, at, out);
         entry.marks.prompt = true;
@@ -94,7 +107,11 @@ impl Agent {
     /// The entry of the step that goes on, and whether it is new.
     pub(crate) fn answer(&mut self, at: Option<Timestamp>, out: &Batch) -> (Entry, Fate) {
         let step = self.step.get_or_insert_with(|| Step::new(out));
-        let fate = if std::mem::take(&mut step.is_new) { Fate::Shown } else { Fate::Merged };
+        let fate = if std::mem::take(&mut step.is_new) {
+            Fate::Shown
+        } else {
+            Fate::Merged
+        };
         let key = step.key.clone();
         (self.part(key, at, out), fate)
     }
@@ -122,8 +139,17 @@ impl Agent {
     }
 
     /// What the step spent; what comes for a step that was counted is spent beside it.
-    pub(crate) fn spend(&mut self, usage: Usage, model: Option<Name>, is_of_step: bool, out: &mut Batch) {
-        let step = self.step.as_mut().filter(|step| is_of_step && !step.is_counted);
+    pub(crate) fn spend(
+        &mut self,
+        usage: Usage,
+        model: Option<Name>,
+        is_of_step: bool,
+        out: &mut Batch,
+    ) {
+        let step = self
+            .step
+            .as_mut()
+            .filter(|step| is_of_step && !step.is_counted);
         let of = step.map_or_else(
             || out.origin_key(),
             |step| {
@@ -132,7 +158,11 @@ impl Agent {
             },
         );
         let model = model.or_else(|| self.model.clone());
-        out.push(Edit::Usage { of, usage: Box::new(usage), model });
+        out.push(Edit::Usage {
+            of,
+            usage: Box::new(usage),
+            model,
+        });
     }
 
     // === calls ===
@@ -184,7 +214,10 @@ impl Agent {
     /// Nobody waits for results any more.
     pub(crate) fn lose(&mut self, out: &mut Batch) {
         for call in std::mem::take(&mut self.open) {
-            out.push(Edit::State { call, state: ToolState::Lost });
+            out.push(Edit::State {
+                call,
+                state: ToolState::Lost,
+            });
         }
     }
 
@@ -205,7 +238,9 @@ impl Agent {
     ) {
         let mut entry = self.entry(key, Role::Harness, at, out);
         entry.ended = ended;
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(what)));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Break(what)));
         out.entry(entry);
     }
 
@@ -215,10 +250,22 @@ impl Agent {
     }
 
     /// A value of the program that leaves no row below level 4.
-    pub(crate) fn tree(&self, title: &str, json: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
+    pub(crate) fn tree(
+        &self,
+        title: &str,
+        json: &Json<'_>,
+        at: Option<Timestamp>,
+        out: &mut Batch,
+    ) -> Fate {
         let title = Text::clean(title);
         let body = out.tree(&title, json.weight(), || json.to_tree());
-        self.block(out.origin_key(), BlockKind::Raw(Raw { title, body }), true, at, out)
+        self.block(
+            out.origin_key(),
+            BlockKind::Raw(Raw { title, body }),
+            true,
+            at,
+            out,
+        )
     }
 
     /// A text of the program under a title.
@@ -232,8 +279,13 @@ impl Agent {
         let body = out.output(text);
         let mut entry = self.entry(out.origin_key(), Role::Harness, at, out);
         entry.marks.quiet = is_quiet;
-        let raw = Raw { title: Text::clean(title), body };
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(raw)));
+        let raw = Raw {
+            title: Text::clean(title),
+            body,
+        };
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Raw(raw)));
         out.entry(entry);
         Fate::Shown
     }

@@ -56,7 +56,11 @@ impl Format for KimiCli {
 
     /// The state of the session, which has its title. What sub-agents wrote stands in the wire as well.
     fn companions(&self, path: &Path) -> Vec<Pattern> {
-        places::beside(path).manifest.map(Pattern).into_iter().collect()
+        places::beside(path)
+            .manifest
+            .map(Pattern)
+            .into_iter()
+            .collect()
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
@@ -110,7 +114,10 @@ fn put_together(name: &str, text: &str, from: Origin, out: &Batch) -> (ToolKind,
     let value = parsed.as_ref().unwrap_or(&bare);
     let kind = tools::kind_of_call(name, value);
     let headline = tools::headline(kind, value);
-    let flags = BodyFlags { broken_off: parsed.is_none(), ..BodyFlags::default() };
+    let flags = BodyFlags {
+        broken_off: parsed.is_none(),
+        ..BodyFlags::default()
+    };
     // It is told between the bodies of other records, whose places it must not shift.
     let input = match parsed.filter(Json::is_object) {
         Some(input) => Body {
@@ -120,7 +127,11 @@ fn put_together(name: &str, text: &str, from: Origin, out: &Batch) -> (ToolKind,
             from,
             slot: 0,
             flags,
-            held: if out.stubs_only { Held::Away } else { Held::Tree(Arc::new(input.to_tree())) },
+            held: if out.stubs_only {
+                Held::Away
+            } else {
+                Held::Tree(Arc::new(input.to_tree()))
+            },
         },
         None => Body {
             stub: Text::clean(text),
@@ -151,14 +162,20 @@ impl Decoder for KimiCliDecoder {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
         if matches!(input.place, Place::File(_)) {
-            if let Some(title) = ["custom_title", "title"].iter().find_map(|name| json.get(name).text()) {
+            if let Some(title) = ["custom_title", "title"]
+                .iter()
+                .find_map(|name| json.get(name).text())
+            {
                 out.meta(MetaEdit::Title { rank: 2, title });
             }
             return BESIDE;
         }
         if json.get("type").str() == Some("metadata") {
             if let Some(value) = json.get("protocol_version").text() {
-                out.meta(MetaEdit::Fact { name: "protocol", value });
+                out.meta(MetaEdit::Fact {
+                    name: "protocol",
+                    value,
+                });
             }
             return Fate::Merged;
         }
@@ -214,7 +231,8 @@ impl KimiCliDecoder {
             "StepInterrupted" => {
                 self.agent(lane).lose(out);
                 self.settle(|_| true, lane, out);
-                self.agent(lane).line(Break::Interrupted(Text::default()), at, out)
+                self.agent(lane)
+                    .line(Break::Interrupted(Text::default()), at, out)
             }
             "StepRetry" => self.retry(event, lane, out),
             "ContentPart" => {
@@ -248,18 +266,29 @@ impl KimiCliDecoder {
             "HookTriggered" | "HookResolved" => self.hook(event, lane, out),
             "Notification" => {
                 let title = payload.get("title").filled().unwrap_or("notification");
-                self.agent(lane).text((title, payload.get("body").str_or_empty()), false, at, out)
+                self.agent(lane)
+                    .text((title, payload.get("body").str_or_empty()), false, at, out)
             }
-            "PlanDisplay" => {
-                self.agent(lane).text(("plan", payload.get("content").str_or_empty()), false, at, out)
-            }
-            "BtwBegin" => {
-                self.agent(lane).text(("by the way", payload.get("question").str_or_empty()), false, at, out)
-            }
+            "PlanDisplay" => self.agent(lane).text(
+                ("plan", payload.get("content").str_or_empty()),
+                false,
+                at,
+                out,
+            ),
+            "BtwBegin" => self.agent(lane).text(
+                ("by the way", payload.get("question").str_or_empty()),
+                false,
+                at,
+                out,
+            ),
             "BtwEnd" => {
                 let answers = [payload.get("response"), payload.get("error")];
-                let answer = answers.iter().find_map(|answer| answer.filled()).unwrap_or_default();
-                self.agent(lane).text(("by the way, answered", answer), false, at, out)
+                let answer = answers
+                    .iter()
+                    .find_map(|answer| answer.filled())
+                    .unwrap_or_default();
+                self.agent(lane)
+                    .text(("by the way, answered", answer), false, at, out)
             }
             _ => return None,
         })
@@ -271,8 +300,14 @@ impl KimiCliDecoder {
         let Event { payload, at, .. } = event;
         let function = payload.get("function");
         let written = function.get("arguments");
-        let parsed = written.str().and_then(|text| json::parse(text).ok()).filter(Json::is_object);
-        let names = (payload.get("id").str_or_empty(), function.get("name").str_or_empty());
+        let parsed = written
+            .str()
+            .and_then(|text| json::parse(text).ok())
+            .filter(Json::is_object);
+        let names = (
+            payload.get("id").str_or_empty(),
+            function.get("name").str_or_empty(),
+        );
         let agent = self.agent(lane);
         let (mut entry, fate) = agent.answer(at, out);
         let piece = piece(out);
@@ -282,12 +317,21 @@ impl KimiCliDecoder {
             let (text, from) = (written.str_or_empty(), out.origin());
             let call = agent.call_with(names, put_together(names.1, text, from, out), at);
             let (entry, text) = (entry.key.clone(), text.to_owned());
-            let stream =
-                Stream { entry, piece, call: call.clone(), text, origin: from, from, is_changed: false };
+            let stream = Stream {
+                entry,
+                piece,
+                call: call.clone(),
+                text,
+                origin: from,
+                from,
+                is_changed: false,
+            };
             self.streams.insert(lane.cloned(), stream);
             call
         };
-        entry.blocks.push(Batch::block(piece, BlockKind::Call(Box::new(call))));
+        entry
+            .blocks
+            .push(Batch::block(piece, BlockKind::Call(Box::new(call))));
         out.entry(entry);
         fate
     }
@@ -299,7 +343,9 @@ impl KimiCliDecoder {
             if text.is_empty() {
                 return Fate::Merged;
             }
-            return self.agent(lane).text(("arguments of no call", text), false, event.at, out);
+            return self
+                .agent(lane)
+                .text(("arguments of no call", text), false, event.at, out);
         };
         stream.text.push_str(text);
         stream.is_changed = true;
@@ -317,17 +363,23 @@ impl KimiCliDecoder {
     /// What was added since it was told last, as if the line of the call told it: when it is told depends on how far the
     /// session was read.
     fn show_stream(&mut self, lane: Option<&Name>, out: &mut Batch) {
-        let Some(stream) = self.streams.get_mut(&lane.cloned()) else { return };
+        let Some(stream) = self.streams.get_mut(&lane.cloned()) else {
+            return;
+        };
         if !std::mem::take(&mut stream.is_changed) {
             return;
         }
-        let Stream { call, text, from, .. } = stream;
+        let Stream {
+            call, text, from, ..
+        } = stream;
         (call.kind, call.headline, call.input) = put_together(&call.name, text, *from, out);
         let (key, piece, call) = (stream.entry.clone(), stream.piece, stream.call.clone());
         let origin = stream.origin;
         let mut entry = self.agent(lane).part(key, None, out);
         entry.origin = origin;
-        entry.blocks.push(Batch::block(piece, BlockKind::Call(Box::new(call))));
+        entry
+            .blocks
+            .push(Batch::block(piece, BlockKind::Call(Box::new(call))));
         out.entry(entry);
     }
 
@@ -339,7 +391,11 @@ impl KimiCliDecoder {
         let place = lane.map(|lane| format!(" in {lane}")).unwrap_or_default();
         let key = Text::clean(&format!("result of {call}{place}"));
         let result = Box::new(result::read(key, payload.get("return_value"), at, out));
-        out.push(Edit::Result { call, result, lane: lane.cloned() });
+        out.push(Edit::Result {
+            call,
+            result,
+            lane: lane.cloned(),
+        });
         if is_known { Fate::Merged } else { Fate::Shown }
     }
 
@@ -349,15 +405,25 @@ impl KimiCliDecoder {
     fn sub_agent(&mut self, event: Event<'_>, out: &mut Batch) -> Option<Fate> {
         let payload = event.payload;
         let calls = ["parent_tool_call_id", "task_tool_call_id"];
-        let call = calls.iter().find_map(|name| payload.get(name).text()).filter(|call| identifies(call));
+        let call = calls
+            .iter()
+            .find_map(|name| payload.get(name).text())
+            .filter(|call| identifies(call));
         let name = payload.get("agent_id").text().or_else(|| call.clone())?;
         if self.lanes.insert(name.clone()) {
             let label = payload.get("subagent_type").text();
-            out.meta(MetaEdit::Lane { name: name.clone(), label, call });
+            out.meta(MetaEdit::Lane {
+                name: name.clone(),
+                label,
+                call,
+            });
         }
         let inner = payload.get("event");
-        let event =
-            Event { kind: inner.get("type").str_or_empty(), payload: inner.get("payload"), at: event.at };
+        let event = Event {
+            kind: inner.get("type").str_or_empty(),
+            payload: inner.get("payload"),
+            at: event.at,
+        };
         self.event(event, Some(&name), out)
     }
 
@@ -365,19 +431,41 @@ impl KimiCliDecoder {
 
     fn ask(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
         let payload = event.payload;
-        let questions =
-            payload.get("questions").items().iter().filter_map(|one| one.get("question").filled());
+        let questions = payload
+            .get("questions")
+            .items()
+            .iter()
+            .filter_map(|one| one.get("question").filled());
         let asked = payload.get("description").filled().map(str::to_owned);
         let asked = asked.unwrap_or_else(|| questions.collect::<Vec<_>>().join(" "));
-        let verb = if event.kind == "ApprovalRequest" { "permission: " } else { "" };
+        let verb = if event.kind == "ApprovalRequest" {
+            "permission: "
+        } else {
+            ""
+        };
         let words = Text::clean(&format!("{verb}{asked}"));
         let key = out.origin_key();
-        self.agent(lane).line_of(key.clone(), Break::Waiting(words.clone()), (event.at, None), out);
+        self.agent(lane).line_of(
+            key.clone(),
+            Break::Waiting(words.clone()),
+            (event.at, None),
+            out,
+        );
         // A permission has an id of its own; a question is answered by the result of the call that asks it.
-        let names =
-            if event.kind == "ApprovalRequest" { ["id", "tool_call_id"] } else { ["tool_call_id", "id"] };
+        let names = if event.kind == "ApprovalRequest" {
+            ["id", "tool_call_id"]
+        } else {
+            ["tool_call_id", "id"]
+        };
         if let Some(id) = names.iter().find_map(|name| payload.get(name).text()) {
-            self.asked.insert(id, Asked { lane: lane.cloned(), entry: key, words });
+            self.asked.insert(
+                id,
+                Asked {
+                    lane: lane.cloned(),
+                    entry: key,
+                    words,
+                },
+            );
         }
         Fate::Shown
     }
@@ -389,10 +477,13 @@ impl KimiCliDecoder {
         match self.asked.remove(id) {
             Some(Asked { entry, words, .. }) => {
                 let words = Text::clean(&format!("{words}  {response}"));
-                self.agent(lane).line_of(entry, Break::Setting(words), (None, event.at), out);
+                self.agent(lane)
+                    .line_of(entry, Break::Setting(words), (None, event.at), out);
                 Fate::Merged
             }
-            None => self.agent(lane).line(Break::Setting(Text::clean(&response)), event.at, out),
+            None => self
+                .agent(lane)
+                .line(Break::Setting(Text::clean(&response)), event.at, out),
         }
     }
 
@@ -404,7 +495,8 @@ impl KimiCliDecoder {
             .partition(|(id, asked)| asked.lane == lane && is_over(id));
         self.asked = rest;
         for Asked { entry, words, .. } in BTreeMap::into_values(over) {
-            self.agent(lane.as_ref()).line_of(entry, Break::Setting(words), (None, None), out);
+            self.agent(lane.as_ref())
+                .line_of(entry, Break::Setting(words), (None, None), out);
         }
     }
 
@@ -412,12 +504,21 @@ impl KimiCliDecoder {
 
     fn retry(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
         let payload = event.payload;
-        let why =
-            ["error", "message", "reason", "error_type"].iter().find_map(|name| payload.get(name).filled());
-        let words = Text::clean(&format!("the request failed: {}", why.unwrap_or("it is made again")));
-        let mut entry = self.agent(lane).entry(out.origin_key(), Role::Harness, event.at, out);
+        let why = ["error", "message", "reason", "error_type"]
+            .iter()
+            .find_map(|name| payload.get(name).filled());
+        let words = Text::clean(&format!(
+            "the request failed: {}",
+            why.unwrap_or("it is made again")
+        ));
+        let mut entry = self
+            .agent(lane)
+            .entry(out.origin_key(), Role::Harness, event.at, out);
         entry.marks.retried = true;
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(words))));
+        entry.blocks.push(Batch::block(
+            Piece(0),
+            BlockKind::Break(Break::Error(words)),
+        ));
         out.entry(entry);
         Fate::Shown
     }
@@ -430,7 +531,10 @@ impl KimiCliDecoder {
         if !tokens.is_object() {
             return Fate::Merged;
         }
-        let is_repeated = payload.get("message_id").text().is_some_and(|id| !self.counted.insert(id));
+        let is_repeated = payload
+            .get("message_id")
+            .text()
+            .is_some_and(|id| !self.counted.insert(id));
         if !is_repeated {
             let usage = Usage {
                 input: tokens.get("input_other").count(),
@@ -447,10 +551,20 @@ impl KimiCliDecoder {
     fn hook(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
         let payload = event.payload;
         let part = |name: &str| payload.get(name).str_or_empty();
-        let words =
-            format!("hook {} {} {} {}", part("event"), part("target"), part("action"), part("reason"));
-        let what =
-            Break::Setting(Text::clean(words.split_whitespace().collect::<Vec<_>>().join(" ").as_str()));
+        let words = format!(
+            "hook {} {} {} {}",
+            part("event"),
+            part("target"),
+            part("action"),
+            part("reason")
+        );
+        let what = Break::Setting(Text::clean(
+            words
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+                .as_str(),
+        ));
         if part("action") == "block" {
             return self.agent(lane).line(what, event.at, out);
         }

@@ -43,13 +43,20 @@ impl Format for KimiCode {
 
     /// The wires of sub-agents, and the state of the session, which has its title.
     fn companions(&self, path: &Path) -> Vec<Pattern> {
-        let folder = places::session_folder(path).filter(|_| places::agent_of(path) == Some("main"));
+        let folder =
+            places::session_folder(path).filter(|_| places::agent_of(path) == Some("main"));
         let files = ["state.json", "agents/*/wire.jsonl"];
-        folder.into_iter().flat_map(|folder| files.map(|file| Pattern(folder.join(file)))).collect()
+        folder
+            .into_iter()
+            .flat_map(|folder| files.map(|file| Pattern(folder.join(file))))
+            .collect()
     }
 
     fn home(&self, path: &Path) -> PathBuf {
-        places::session_folder(path).or(path.parent()).unwrap_or(path).to_owned()
+        places::session_folder(path)
+            .or(path.parent())
+            .unwrap_or(path)
+            .to_owned()
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
@@ -80,8 +87,11 @@ struct Wire {
 }
 
 /// How a result says that somebody did not let the call run.
-const REFUSALS: [&str; 3] =
-    ["rejected by the user", "the user rejected the approval request", "the approval request was cancelled"];
+const REFUSALS: [&str; 3] = [
+    "rejected by the user",
+    "the user rejected the approval request",
+    "the approval request was cancelled",
+];
 
 impl Decoder for KimiCodeDecoder {
     fn format(&self) -> &'static str {
@@ -93,7 +103,11 @@ impl Decoder for KimiCodeDecoder {
             Place::File(_) => {
                 let json = input.json;
                 if let Some(title) = json.get("title").text() {
-                    let rank = if json.get("isCustomTitle").is_true() { 3 } else { 1 };
+                    let rank = if json.get("isCustomTitle").is_true() {
+                        3
+                    } else {
+                        1
+                    };
                     out.meta(MetaEdit::Title { rank, title });
                 }
                 if let Some(cwd) = json.get("workDir").text() {
@@ -105,7 +119,13 @@ impl Decoder for KimiCodeDecoder {
                 let is_known = self.others.contains_key(path);
                 if !is_known {
                     let agent = Agent::of_lane(Text::clean(folder_name(path)));
-                    self.others.insert(path.to_owned(), Wire { agent, ..Wire::default() });
+                    self.others.insert(
+                        path.to_owned(),
+                        Wire {
+                            agent,
+                            ..Wire::default()
+                        },
+                    );
                 }
                 match self.others.get_mut(path) {
                     Some(wire) => wire.decode(input, out),
@@ -136,11 +156,16 @@ impl Wire {
 
     fn record(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
-        let at = json.get("time").moment().or_else(|| json.get("created_at").moment());
+        let at = json
+            .get("time")
+            .moment()
+            .or_else(|| json.get("created_at").moment());
         let kind = json.get("type").str_or_empty();
         match kind {
             "full_compaction.complete" => Fate::Merged,
-            "turn.prompt" | "turn.steer" => self.prompt(json.get("input"), json.get("origin"), at, out),
+            "turn.prompt" | "turn.steer" => {
+                self.prompt(json.get("input"), json.get("origin"), at, out)
+            }
             "context.append_message" => self.message(json.get("message"), at, out),
             "context.append_loop_event" => self
                 .step(json.get("event"), at, out)
@@ -148,7 +173,11 @@ impl Wire {
             "usage.record" => {
                 let usage = usage(json.get("usage"));
                 let is_of_step = json.get("usageScope").str() == Some("turn");
-                let model = self.agent.model.clone().or_else(|| json.get("model").text());
+                let model = self
+                    .agent
+                    .model
+                    .clone()
+                    .or_else(|| json.get("model").text());
                 self.agent.spend(usage, model, is_of_step, out);
                 Fate::Merged
             }
@@ -159,23 +188,36 @@ impl Wire {
             "config.update" | "profile.bind" => self.configure(json, at, out),
             "permission.set_mode" => {
                 let mode = json.get("mode").text().unwrap_or_default();
-                self.agent.meta(MetaEdit::Fact { name: "permission mode", value: mode.clone() }, out);
-                self.agent.trace(Break::Setting(Text::clean(&format!("permission mode: {mode}"))), at, out)
+                self.agent.meta(
+                    MetaEdit::Fact {
+                        name: "permission mode",
+                        value: mode.clone(),
+                    },
+                    out,
+                );
+                self.agent.trace(
+                    Break::Setting(Text::clean(&format!("permission mode: {mode}"))),
+                    at,
+                    out,
+                )
             }
             "permission.record_approval_result" => self.approval(json, at, out),
             "context.clear" => {
                 self.turns = Turns::default();
-                self.agent.line(Break::Setting(Text::clean("context cleared")), at, out)
+                self.agent
+                    .line(Break::Setting(Text::clean("context cleared")), at, out)
             }
             "context.undo" => {
                 let turns = json.get("count").count().unwrap_or(1);
                 self.turns.take_back(turns, self.agent.lane.as_ref(), out);
                 let words = format!("took back {}", count(turns, "turn"));
-                self.agent.line(Break::Setting(Text::clean(&words)), at, out)
+                self.agent
+                    .line(Break::Setting(Text::clean(&words)), at, out)
             }
             "full_compaction.begin" => {
                 let words = format!("compaction, {}", json.get("source").str_or_empty());
-                self.agent.trace(Break::Setting(Text::clean(&words)), at, out)
+                self.agent
+                    .trace(Break::Setting(Text::clean(&words)), at, out)
             }
             "context.apply_compaction" => self.compaction(json, at, out),
             "turn.cancel" => {
@@ -183,7 +225,8 @@ impl Wire {
                 if std::mem::replace(&mut self.is_cancelled, true) {
                     return Fate::Merged;
                 }
-                self.agent.line(Break::Interrupted(Text::default()), at, out)
+                self.agent
+                    .line(Break::Interrupted(Text::default()), at, out)
             }
             "turn.ended" => self.ended(json, at, out),
             _ => unknown(&self.agent, json, "type", at, out),
@@ -217,16 +260,31 @@ impl Wire {
         let words = text_of(content);
         let origin = message.get("origin");
         if origin.get("kind").str() == Some("background_task") {
-            let about = About { call: None, handle: origin.get("taskId").text() };
+            let about = About {
+                call: None,
+                handle: origin.get("taskId").text(),
+            };
             let end = End::by_word(origin.get("status").str(), None);
             let by = out.origin_key();
-            let update = Update { by, at, carrier: Carrier::Notice, end };
-            out.push(Edit::Update { about, update, lane: self.agent.lane.clone() });
+            let update = Update {
+                by,
+                at,
+                carrier: Carrier::Notice,
+                end,
+            };
+            out.push(Edit::Update {
+                about,
+                update,
+                lane: self.agent.lane.clone(),
+            });
         }
         match message.get("role").str_or_empty() {
             "user"
                 if is_asked(origin)
-                    && self.prompted.take_if(|print| *print == Piece::of(&words)).is_some() =>
+                    && self
+                        .prompted
+                        .take_if(|print| *print == Piece::of(&words))
+                        .is_some() =>
             {
                 let mut entry = self.agent.entry(out.origin_key(), Role::Harness, at, out);
                 // Read alone it is the prompt: what is known of it takes its slots here, too.
@@ -259,14 +317,27 @@ impl Wire {
     }
 
     /// What the program put in: its text, and what else there is.
-    fn context(&self, title: &str, content: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
+    fn context(
+        &self,
+        title: &str,
+        content: &Json<'_>,
+        at: Option<Timestamp>,
+        out: &mut Batch,
+    ) -> Fate {
         let mut entry = self.agent.entry(out.origin_key(), Role::Harness, at, out);
         entry.marks.quiet = true;
         let body = out.output(&text_of(content));
-        let raw = Raw { title: Text::clean(title), body };
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(raw)));
+        let raw = Raw {
+            title: Text::clean(title),
+            body,
+        };
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Raw(raw)));
         let others = content.blocks().iter().filter(|part| said(part).is_none());
-        entry.blocks.extend(others.filter_map(|part| block(part, Piece(0), out)));
+        entry
+            .blocks
+            .extend(others.filter_map(|part| block(part, Piece(0), out)));
         out.entry(entry);
         Fate::Shown
     }
@@ -282,7 +353,9 @@ impl Wire {
             }
             "content.part" => {
                 let (mut entry, fate) = self.agent.answer(at, out);
-                entry.blocks.extend(block(event.get("part"), piece(out), out));
+                entry
+                    .blocks
+                    .extend(block(event.get("part"), piece(out), out));
                 out.entry(entry);
                 fate
             }
@@ -291,15 +364,26 @@ impl Wire {
                 let id = event.get("toolCallId").str_or_empty();
                 let name = event.get("name").str_or_empty();
                 let call = self.agent.call((id, name), event.get("args"), at, out);
-                entry.blocks.push(Batch::block(piece(out), BlockKind::Call(Box::new(call))));
+                entry
+                    .blocks
+                    .push(Batch::block(piece(out), BlockKind::Call(Box::new(call))));
                 out.entry(entry);
                 fate
             }
             "tool.result" => self.result(event, at, out),
-            "step.end" => self.agent.stop(Stop::of(event.get("finishReason").str_or_empty()), at, out),
+            "step.end" => {
+                self.agent
+                    .stop(Stop::of(event.get("finishReason").str_or_empty()), at, out)
+            }
             "step.retry" | "step.error" => {
-                let words = ["error", "message"].iter().find_map(|name| event.get(name).filled());
-                self.agent.line(Break::Error(Text::clean(words.unwrap_or("the step failed"))), at, out)
+                let words = ["error", "message"]
+                    .iter()
+                    .find_map(|name| event.get(name).filled());
+                self.agent.line(
+                    Break::Error(Text::clean(words.unwrap_or("the step failed"))),
+                    at,
+                    out,
+                )
             }
             _ => return None,
         })
@@ -326,7 +410,11 @@ impl Wire {
                 (true, true) => Ending::Refused,
                 (true, false) => Ending::Failed,
             },
-            body: if output.trim().is_empty() { out.output(note) } else { out.output(&output) },
+            body: if output.trim().is_empty() {
+                out.output(note)
+            } else {
+                out.output(&output)
+            },
             patch: None,
             images: images(result.get("output"), out),
             facts: Text::default(),
@@ -334,7 +422,11 @@ impl Wire {
             duration_ms: None,
             work: work_of(&output, out),
         };
-        out.push(Edit::Result { call, result: Box::new(result), lane: self.agent.lane.clone() });
+        out.push(Edit::Result {
+            call,
+            result: Box::new(result),
+            lane: self.agent.lane.clone(),
+        });
         if is_known { Fate::Merged } else { Fate::Shown }
     }
 
@@ -347,10 +439,18 @@ impl Wire {
             self.agent.meta(MetaEdit::Cwd(cwd), out);
         }
         if let Some(profile) = json.get("profileName").text() {
-            self.agent.meta(MetaEdit::Fact { name: "profile", value: profile }, out);
+            self.agent.meta(
+                MetaEdit::Fact {
+                    name: "profile",
+                    value: profile,
+                },
+                out,
+            );
         }
         let Some(prompt) = json.get("systemPrompt").filled() else {
-            return self.agent.tree(json.get("type").str_or_empty(), json, at, out);
+            return self
+                .agent
+                .tree(json.get("type").str_or_empty(), json, at, out);
         };
         if self.prompt_of_system.replace(Piece::of(prompt)) == Some(Piece::of(prompt)) {
             return Fate::Merged;
@@ -358,18 +458,33 @@ impl Wire {
         let mut entry = self.agent.entry(out.origin_key(), Role::System, at, out);
         entry.marks.quiet = true;
         let body = out.prose(prompt);
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Text(body)));
         out.entry(entry);
         Fate::Shown
     }
 
     fn approval(&self, json: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
         let decision = json.at(&["result", "decision"]).str_or_empty();
-        let names = [json.at(&["result", "selectedLabel"]), json.at(&["result", "scope"])];
-        let more = names.iter().find_map(|name| name.filled()).unwrap_or_default();
-        let words = format!("permission {decision} {more}  {}", json.get("action").str_or_empty());
+        let names = [
+            json.at(&["result", "selectedLabel"]),
+            json.at(&["result", "scope"]),
+        ];
+        let more = names
+            .iter()
+            .find_map(|name| name.filled())
+            .unwrap_or_default();
+        let words = format!(
+            "permission {decision} {more}  {}",
+            json.get("action").str_or_empty()
+        );
         let what = Break::Setting(Text::clean(words.trim_end()));
-        if decision == "approved" { self.agent.trace(what, at, out) } else { self.agent.line(what, at, out) }
+        if decision == "approved" {
+            self.agent.trace(what, at, out)
+        } else {
+            self.agent.line(what, at, out)
+        }
     }
 
     /// What was said before is not taken back any more.
@@ -383,10 +498,14 @@ impl Wire {
             partial: false,
             took: None,
         };
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(what)));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Break(what)));
         if let Some(summary) = json.get("summary").filled() {
             let body = out.prose(summary);
-            entry.blocks.push(Batch::block(Piece(1), BlockKind::Text(body)));
+            entry
+                .blocks
+                .push(Batch::block(Piece(1), BlockKind::Text(body)));
         }
         out.entry(entry);
         Fate::Shown
@@ -398,7 +517,10 @@ impl Wire {
         match json.get("durationMs").count() {
             _ if reason == "failed" || reason == "error" => {
                 let why = [json.get("error"), json.at(&["error", "message"])];
-                let why = why.iter().find_map(|why| why.filled()).unwrap_or("the turn failed");
+                let why = why
+                    .iter()
+                    .find_map(|why| why.filled())
+                    .unwrap_or("the turn failed");
                 self.agent.line(Break::Error(Text::clean(why)), at, out)
             }
             Some(ms) => self.agent.trace(Break::Took(ms), at, out),
@@ -409,10 +531,17 @@ impl Wire {
 
 /// The work that goes on after a result, which names it above all else.
 fn work_of(output: &str, out: &Batch) -> Option<Box<Work>> {
-    let field = |name: &str| output.lines().take(WORK_LINES).find_map(|line| line.strip_prefix(name));
+    let field = |name: &str| {
+        output
+            .lines()
+            .take(WORK_LINES)
+            .find_map(|line| line.strip_prefix(name))
+    };
     let handle = field("task_id: ")?.trim();
-    let goes_on = field("status: ")?.trim() == "running" && field("automatic_notification: ").is_some();
-    let mut work = (goes_on && !handle.is_empty()).then(|| head::work(out.format, Text::clean(handle)))?;
+    let goes_on =
+        field("status: ")?.trim() == "running" && field("automatic_notification: ").is_some();
+    let mut work =
+        (goes_on && !handle.is_empty()).then(|| head::work(out.format, Text::clean(handle)))?;
     if field("automatic_notification: ")?.trim() == "false" {
         work.ends = Ends::Asked;
     }
@@ -424,12 +553,21 @@ const WORK_LINES: usize = 12;
 
 /// The result of a call that started a sub-agent begins with its name.
 fn announce(call: &Text, output: &str, out: &mut Batch) {
-    let Some(rest) = output.strip_prefix("agent_id: ") else { return };
+    let Some(rest) = output.strip_prefix("agent_id: ") else {
+        return;
+    };
     let mut lines = rest.lines();
     let name: Name = Text::clean(lines.next().unwrap_or_default().trim());
-    let label = lines.next().and_then(|line| line.strip_prefix("actual_subagent_type: ")).map(Text::clean);
+    let label = lines
+        .next()
+        .and_then(|line| line.strip_prefix("actual_subagent_type: "))
+        .map(Text::clean);
     if !name.is_blank() {
-        out.meta(MetaEdit::Lane { name, label, call: Some(call.clone()) });
+        out.meta(MetaEdit::Lane {
+            name,
+            label,
+            call: Some(call.clone()),
+        });
     }
 }
 
@@ -441,7 +579,10 @@ fn unknown(
     out: &mut Batch,
 ) -> Fate {
     let kinds = [json.at(&["event", "type"]), json.get("type")];
-    let kind = kinds.iter().find_map(|kind| kind.filled()).unwrap_or_default();
+    let kind = kinds
+        .iter()
+        .find_map(|kind| kind.filled())
+        .unwrap_or_default();
     let entry = agent.entry(out.origin_key(), Role::Harness, at, out);
     unknown::record(Kind(class, kind), json, entry, out)
 }
@@ -454,8 +595,15 @@ fn is_asked(origin: &Json<'_>) -> bool {
 
 /// What the program adds to the context.
 fn title_of<'j>(origin: &'j Json<'_>) -> &'j str {
-    let names = [origin.get("variant"), origin.get("name"), origin.get("kind")];
-    names.into_iter().find_map(|name| name.filled()).unwrap_or("context")
+    let names = [
+        origin.get("variant"),
+        origin.get("name"),
+        origin.get("kind"),
+    ];
+    names
+        .into_iter()
+        .find_map(|name| name.filled())
+        .unwrap_or("context")
 }
 
 fn usage(json: &Json<'_>) -> Usage {

@@ -26,18 +26,32 @@ pub(crate) fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Bl
 /// Whether a part is of a kind that is known.
 pub(crate) fn is_named(part: &Json<'_>) -> bool {
     let kind = part.get("type").str_or_empty();
-    said(part).is_some() || ["think", "image_url", "image", "audio_url", "video_url", "file"].contains(&kind)
+    said(part).is_some()
+        || [
+            "think",
+            "image_url",
+            "image",
+            "audio_url",
+            "video_url",
+            "file",
+        ]
+        .contains(&kind)
 }
 
 /// What a part says, if it is a text.
 pub(crate) fn said<'j>(part: &'j Json<'_>) -> Option<&'j str> {
     let is_text = part.get("type").str().is_none_or(|kind| kind == "text");
-    part.str().or_else(|| part.get("text").str().filter(|_| is_text))
+    part.str()
+        .or_else(|| part.get("text").str().filter(|_| is_text))
 }
 
 /// All parts as blocks.
 pub(crate) fn blocks(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block> {
-    content.blocks().iter().filter_map(|part| block(part, piece, out)).collect()
+    content
+        .blocks()
+        .iter()
+        .filter_map(|part| block(part, piece, out))
+        .collect()
 }
 
 /// All text of a message.
@@ -54,7 +68,12 @@ pub(crate) fn output_of<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, str> {
 /// Images of a content.
 pub(crate) fn images(content: &Json<'_>, out: &Batch) -> Vec<Image> {
     let is_image = |part: &&Json<'_>| matches!(part.get("type").str(), Some("image_url" | "image"));
-    content.items().iter().filter(is_image).map(|part| image(part, out)).collect()
+    content
+        .items()
+        .iter()
+        .filter(is_image)
+        .map(|part| image(part, out))
+        .collect()
 }
 
 fn image(part: &Json<'_>, out: &Batch) -> Image {
@@ -64,6 +83,9 @@ fn image(part: &Json<'_>, out: &Batch) -> Image {
         part.get("image_url"),
         part.get("url"),
     ];
-    let address = places.iter().find_map(|place| place.filled()).unwrap_or_default();
+    let address = places
+        .iter()
+        .find_map(|place| place.filled())
+        .unwrap_or_default();
     inline::image(address, Text::default(), false, out)
 }

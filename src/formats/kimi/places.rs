@@ -25,7 +25,10 @@ pub(crate) fn named(path: &Path) -> Option<Named<'_>> {
 
 /// The agent whose wire it is, in Kimi Code.
 pub(crate) fn agent_of(path: &Path) -> Option<&str> {
-    let is_agent = path.parent()?.parent().is_some_and(|agents| file_name(agents) == "agents");
+    let is_agent = path
+        .parent()?
+        .parent()
+        .is_some_and(|agents| file_name(agents) == "agents");
     is_agent.then(|| folder_name(path))
 }
 
@@ -38,8 +41,13 @@ pub(crate) fn session_folder(path: &Path) -> Option<&Path> {
 /// The state of a session, which has its title.
 pub(crate) fn beside(path: &Path) -> Beside {
     let folder = session_folder(path).or(path.parent());
-    let manifest = folder.filter(|_| file_name(path) == WIRE).map(|folder| folder.join(STATE));
-    Beside { manifest, ..Beside::default() }
+    let manifest = folder
+        .filter(|_| file_name(path) == WIRE)
+        .map(|folder| folder.join(STATE));
+    Beside {
+        manifest,
+        ..Beside::default()
+    }
 }
 
 #[cfg(test)]
@@ -52,19 +60,41 @@ mod tests {
     fn a_session_is_named_as_its_folder() {
         let id = |path: &'static str| named(Path::new(path)).map(|named| named.id);
         assert_eq!(id("/h/.kimi/sessions/0a1b/5d0c/wire.jsonl"), Some("5d0c"));
-        assert_eq!(id("/h/.kimi/sessions/0a1b/5d0c/subagents/a1/wire.jsonl"), None);
+        assert_eq!(
+            id("/h/.kimi/sessions/0a1b/5d0c/subagents/a1/wire.jsonl"),
+            None
+        );
         assert_eq!(id("/h/.kimi/sessions/0a1b/5d0c/context.jsonl"), None);
-        assert_eq!(id("/h/.kimi-code/sessions/wd_x_1/session_2/state.json"), None);
-        assert_eq!(id("/h/.kimi-code/sessions/wd_x_1/session_2/agents/main/wire.jsonl"), Some("session_2"));
-        assert_eq!(id("/h/.kimi-code/sessions/wd_x_1/session_2/agents/agent-0/wire.jsonl"), None);
+        assert_eq!(
+            id("/h/.kimi-code/sessions/wd_x_1/session_2/state.json"),
+            None
+        );
+        assert_eq!(
+            id("/h/.kimi-code/sessions/wd_x_1/session_2/agents/main/wire.jsonl"),
+            Some("session_2")
+        );
+        assert_eq!(
+            id("/h/.kimi-code/sessions/wd_x_1/session_2/agents/agent-0/wire.jsonl"),
+            None
+        );
         assert_eq!(id("/elsewhere/saved.jsonl"), Some("saved"));
     }
 
     #[test]
     fn the_state_lies_in_the_folder_of_the_session() {
-        let state = |path: &str| beside(Path::new(path)).manifest.map(|path| path.display().to_string());
-        assert_eq!(state("/k/s/a/b/wire.jsonl").as_deref(), Some("/k/s/a/b/state.json"));
-        assert_eq!(state("/k/s/a/b/agents/main/wire.jsonl").as_deref(), Some("/k/s/a/b/state.json"));
+        let state = |path: &str| {
+            beside(Path::new(path))
+                .manifest
+                .map(|path| path.display().to_string())
+        };
+        assert_eq!(
+            state("/k/s/a/b/wire.jsonl").as_deref(),
+            Some("/k/s/a/b/state.json")
+        );
+        assert_eq!(
+            state("/k/s/a/b/agents/main/wire.jsonl").as_deref(),
+            Some("/k/s/a/b/state.json")
+        );
         assert_eq!(state("/k/saved.jsonl"), None);
     }
 }

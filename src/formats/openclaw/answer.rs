@@ -18,7 +18,16 @@ const DIRECTIVES: [&str; 2] = ["reply_to", "audio_as_voice"];
 pub(crate) fn decode(session: &mut SessionDecoder, input: Input<'_>, out: &mut Batch) -> Fate {
     let before = out.edits.len();
     let (fate, directives) = match without_directives(input.json) {
-        Some((json, directives)) => (session.decode(Input { json: &json, ..input }, out), directives),
+        Some((json, directives)) => (
+            session.decode(
+                Input {
+                    json: &json,
+                    ..input
+                },
+                out,
+            ),
+            directives,
+        ),
         None => (session.decode(input, out), Vec::new()),
     };
     mark(before, &directives, out);
@@ -34,13 +43,23 @@ pub(crate) fn is_known(session: &SessionDecoder, json: &Json<'_>) -> bool {
 fn without_directives<'a>(json: &Json<'a>) -> Option<(Json<'a>, Vec<String>)> {
     let mut directives = Vec::new();
     let is_answer = json.at(&["message", "role"]).str() == Some("assistant");
-    let has_any = |block: &Json<'_>| block.get("text").str().is_some_and(|text| directive(text).is_some());
+    let has_any = |block: &Json<'_>| {
+        block
+            .get("text")
+            .str()
+            .is_some_and(|text| directive(text).is_some())
+    };
     if !is_answer || !json.at(&["message", "content"]).items().iter().any(has_any) {
         return None;
     }
     let mut json = json.clone();
-    for block in items_mut(member_mut(member_mut(Some(&mut json), "message"), "content")) {
-        let Some(Json::Str(text)) = member_mut(Some(block), "text") else { continue };
+    for block in items_mut(member_mut(
+        member_mut(Some(&mut json), "message"),
+        "content",
+    )) {
+        let Some(Json::Str(text)) = member_mut(Some(block), "text") else {
+            continue;
+        };
         while let Some((emitted, rest)) = directive(text) {
             directives.push(emitted.to_owned());
             *text = rest.to_owned().into();
@@ -53,14 +72,19 @@ fn without_directives<'a>(json: &Json<'a>) -> Option<(Json<'a>, Vec<String>)> {
 fn directive(text: &str) -> Option<(&str, &str)> {
     let (emitted, rest) = text.trim_start().strip_prefix("[[")?.split_once("]]")?;
     let emitted = emitted.trim();
-    DIRECTIVES.iter().any(|start| emitted.starts_with(start)).then(|| (emitted, rest.trim_start()))
+    DIRECTIVES
+        .iter()
+        .any(|start| emitted.starts_with(start))
+        .then(|| (emitted, rest.trim_start()))
 }
 
 fn member_mut<'j, 'a>(json: Option<&'j mut Json<'a>>, name: &str) -> Option<&'j mut Json<'a>> {
     match json? {
-        Json::Object(members) => {
-            members.iter_mut().rev().find(|(key, _)| key == name).map(|(_, value)| value)
-        }
+        Json::Object(members) => members
+            .iter_mut()
+            .rev()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value),
         _ => None,
     }
 }
@@ -91,7 +115,8 @@ fn mark(from: usize, directives: &[String], out: &mut Batch) {
 }
 
 fn is_silent(entry: &Entry) -> bool {
-    let is_said = |block: &&Block| !matches!(block.kind, BlockKind::Thinking(_) | BlockKind::Aside(..));
+    let is_said =
+        |block: &&Block| !matches!(block.kind, BlockKind::Thinking(_) | BlockKind::Aside(..));
     let mut said = entry.blocks.iter().filter(is_said);
     let is_word = |kind: &BlockKind| matches!(kind, BlockKind::Text(body) if SILENT.contains(&body.stub.trim().trim_matches(['*', '`'])));
     said.next().is_some_and(|block| is_word(&block.kind)) && said.next().is_none()
@@ -104,8 +129,14 @@ mod tests {
 
     #[test]
     fn directives_are_distinguished_from_words_in_brackets() {
-        assert_eq!(directive("[[reply_to_current]] Yes."), Some(("reply_to_current", "Yes.")));
-        assert_eq!(directive(" [[ reply_to: 17 ]]\nYes."), Some(("reply_to: 17", "Yes.")));
+        assert_eq!(
+            directive("[[reply_to_current]] Yes."),
+            Some(("reply_to_current", "Yes."))
+        );
+        assert_eq!(
+            directive(" [[ reply_to: 17 ]]\nYes."),
+            Some(("reply_to: 17", "Yes."))
+        );
         assert_eq!(directive("[[wiki link]] is a page"), None);
         assert_eq!(directive("see [[reply_to_current]]"), None);
     }

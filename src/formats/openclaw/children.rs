@@ -46,20 +46,34 @@ struct Child {
 
 impl Default for Child {
     fn default() -> Self {
-        Self { decoder: SessionDecoder::new(envelope::open), has_lines: false, is_missed: false }
+        Self {
+            decoder: SessionDecoder::new(envelope::open),
+            has_lines: false,
+            is_missed: false,
+        }
     }
 }
 
 impl Children {
     /// Looks for starts of sessions in a record of the lane, or of the session itself.
-    pub(crate) fn see(&mut self, json: &Json<'_>, lane: Option<&Name>, index: &Index, out: &mut Batch) {
+    pub(crate) fn see(
+        &mut self,
+        json: &Json<'_>,
+        lane: Option<&Name>,
+        index: &Index,
+        out: &mut Batch,
+    ) {
         let message = json.get("message");
         for block in message.get("content").items() {
             let asked = block.get("arguments");
-            let label = asked.get("label").filled().or_else(|| asked.get("task").filled());
+            let label = asked
+                .get("label")
+                .filled()
+                .or_else(|| asked.get("task").filled());
             if let (Some("sessions_spawn"), Some(label)) = (block.get("name").str(), label) {
                 let label = Text::stub(label.lines().next().unwrap_or_default(), LABEL_CHARS);
-                self.labels.insert(inside(lane, result::call_key(block.get("id"))), label);
+                self.labels
+                    .insert(inside(lane, result::call_key(block.get("id"))), label);
             }
         }
         if let Some(key) = message.at(&["details", "childSessionKey"]).text() {
@@ -69,9 +83,17 @@ impl Children {
     }
 
     fn start(&mut self, key: Name, call: &Key, index: &Index, out: &mut Batch) {
-        let label = self.labels.get(call).cloned().or_else(|| index.get(&key)?.title.clone());
+        let label = self
+            .labels
+            .get(call)
+            .cloned()
+            .or_else(|| index.get(&key)?.title.clone());
         let label = label.unwrap_or_else(|| short(&key));
-        out.meta(MetaEdit::Lane { name: key.clone(), label: Some(label), call: None });
+        out.meta(MetaEdit::Lane {
+            name: key.clone(),
+            label: Some(label),
+            call: None,
+        });
         self.sessions.entry(key.clone()).or_default();
         let agent = agent_of(&key).unwrap_or_default().to_owned();
         // The index of that agent, if it is another one.
@@ -89,9 +111,14 @@ impl Children {
 
     fn ask_for(&mut self, key: &Name, index: &Index, out: &mut Batch) {
         let agent = agent_of(key).unwrap_or_default();
-        let ids = [index.get(key).map(|known| known.id.as_str()), key.rsplit(':').next()];
+        let ids = [
+            index.get(key).map(|known| known.id.as_str()),
+            key.rsplit(':').next(),
+        ];
         for id in ids.into_iter().flatten() {
-            self.lanes.entry(id.to_owned()).or_insert_with(|| key.clone());
+            self.lanes
+                .entry(id.to_owned())
+                .or_insert_with(|| key.clone());
             self.ask(agent, id, out);
         }
     }
@@ -113,9 +140,20 @@ impl Children {
         is_copied: impl Fn(&Json<'_>) -> bool,
         out: &mut Batch,
     ) -> Fate {
-        let lane = self.lanes.get(id).cloned().unwrap_or_else(|| Text::clean(id));
-        let is_new = !self.sessions.get(&lane).is_some_and(|child| child.has_lines);
-        let missed = is_new && self.sessions.get(&lane).is_some_and(|child| child.is_missed);
+        let lane = self
+            .lanes
+            .get(id)
+            .cloned()
+            .unwrap_or_else(|| Text::clean(id));
+        let is_new = !self
+            .sessions
+            .get(&lane)
+            .is_some_and(|child| child.has_lines);
+        let missed = is_new
+            && self
+                .sessions
+                .get(&lane)
+                .is_some_and(|child| child.is_missed);
         if missed {
             out.push(Edit::Retire(missing_key(&lane)));
         }
@@ -146,7 +184,9 @@ impl Children {
         for lane in missed {
             let mut entry = out.new_entry(missing_key(&lane), Role::Harness, None);
             let emitted = Break::Setting("the session of this sub-agent is not here".into());
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(emitted)));
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Break(emitted)));
             entry.lane = Some(lane);
             out.entry(entry);
         }

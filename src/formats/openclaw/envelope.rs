@@ -37,7 +37,12 @@ pub fn open(text: &str) -> Prompt<'_> {
     if said.is_empty() {
         // Nothing but the envelope: the program says so itself.
         let voice = events.map_or(Voice::Person, Voice::Sender);
-        return Prompt { facts: String::new(), envelope: String::new(), text, voice };
+        return Prompt {
+            facts: String::new(),
+            envelope: String::new(),
+            text,
+            voice,
+        };
     }
     let mut recorded: Vec<String> = Vec::new();
     for fact in facts {
@@ -50,7 +55,12 @@ pub fn open(text: &str) -> Prompt<'_> {
         Some(sender) => Voice::Sender(sender),
         None => Voice::Person,
     };
-    Prompt { facts: recorded.join(" · "), envelope: parts.join("\n"), text: said, voice }
+    Prompt {
+        facts: recorded.join(" · "),
+        envelope: parts.join("\n"),
+        text: said,
+        voice,
+    }
 }
 
 /// What a piece of envelope tells, if that fits a row.
@@ -59,7 +69,11 @@ fn facts_of(part: &str) -> Option<Vec<String>> {
         return Some(vec![stamp.trim_end_matches(']').to_owned()]);
     }
     let (title, fence) = part.split_once('\n')?;
-    let fenced = fence.trim().trim_start_matches("```json").trim_matches('`').trim();
+    let fenced = fence
+        .trim()
+        .trim_start_matches("```json")
+        .trim_matches('`')
+        .trim();
     let metadata = json::parse(fenced).ok()?;
     let members = metadata.members();
     let scalar = |value: &Json<'_>| match value {
@@ -69,11 +83,22 @@ fn facts_of(part: &str) -> Option<Vec<String>> {
     };
     let mut facts = Vec::new();
     if !title.starts_with("Sender") {
-        facts.push(title.split(" (untrusted").next().unwrap_or(title).to_lowercase());
+        facts.push(
+            title
+                .split(" (untrusted")
+                .next()
+                .unwrap_or(title)
+                .to_lowercase(),
+        );
     }
-    let who = WHO.iter().find(|name| metadata.get(name).filled().is_some());
+    let who = WHO
+        .iter()
+        .find(|name| metadata.get(name).filled().is_some());
     facts.extend(who.map(|name| format!("from {}", metadata.get(name).str_or_empty())));
-    for (name, value) in members.iter().filter(|(name, _)| who.is_none_or(|who| *who != name)) {
+    for (name, value) in members
+        .iter()
+        .filter(|(name, _)| who.is_none_or(|who| *who != name))
+    {
         facts.push(format!("{} {}", name.replace('_', " "), scalar(value)?));
     }
     let is_brief = |fact: &String| fact.chars().count() <= FACT_CHARS && !fact.contains('\n');
@@ -82,7 +107,10 @@ fn facts_of(part: &str) -> Option<Vec<String>> {
 
 /// Where the piece of envelope ends that the text begins with.
 fn head(text: &str) -> Option<usize> {
-    metadata(text).or_else(|| system_lines(text)).or_else(|| stamp(text)).or_else(|| brief(text))
+    metadata(text)
+        .or_else(|| system_lines(text))
+        .or_else(|| stamp(text))
+        .or_else(|| brief(text))
 }
 
 /// What a sub-agent hears of its place; its task follows.
@@ -107,7 +135,9 @@ fn metadata(text: &str) -> Option<usize> {
 /// Events since the last prompt: `System: [2026-01-31 19:25:33 GMT+8] Exec failed …`. Each of their lines begins so, and
 /// the first one has the time; before 2026 further lines of an event did not. A blank line ends them.
 fn system_lines(text: &str) -> Option<usize> {
-    let lines = text.split_inclusive('\n').take_while(|line| !line.trim().is_empty());
+    let lines = text
+        .split_inclusive('\n')
+        .take_while(|line| !line.trim().is_empty());
     wakes::is_event(text).then(|| lines.map(str::len).sum())
 }
 
@@ -122,11 +152,16 @@ fn stamp(text: &str) -> Option<usize> {
 
 fn is_date(word: &str) -> bool {
     let digits = |part: Option<&str>, count: usize| {
-        part.is_some_and(|part| part.len() == count && part.bytes().all(|byte| byte.is_ascii_digit()))
+        part.is_some_and(|part| {
+            part.len() == count && part.bytes().all(|byte| byte.is_ascii_digit())
+        })
     };
     let word = word.split('T').next().unwrap_or(word);
     let mut parts = word.split('-');
-    digits(parts.next(), 4) && digits(parts.next(), 2) && digits(parts.next(), 2) && parts.next().is_none()
+    digits(parts.next(), 4)
+        && digits(parts.next(), 2)
+        && digits(parts.next(), 2)
+        && parts.next().is_none()
 }
 
 /// The text and the `[message_id: …]` line under it.
@@ -151,7 +186,12 @@ mod tests {
     fn prompts_read_clean() {
         for (raw, facts, envelope, said) in [
             ("hi\n[message_id: 1-2]", "", "", "hi"),
-            ("[Sun 2026-03-08 22:03 GMT+9] hello", "Sun 2026-03-08 22:03 GMT+9", "", "hello"),
+            (
+                "[Sun 2026-03-08 22:03 GMT+9] hello",
+                "Sun 2026-03-08 22:03 GMT+9",
+                "",
+                "hello",
+            ),
             ("[cron:7 news] do it", "cron:7 news", "", "do it"),
             ("[1] see the list", "", "", "[1] see the list"),
             ("[ ] 2026-01-01", "", "", "[ ] 2026-01-01"),
@@ -179,11 +219,21 @@ mod tests {
                 "[Subagent Context] Depth 1.\n\n[Subagent Task]:",
                 "count the files",
             ),
-            ("Sender (untrusted metadata):\nno fence", "", "", "Sender (untrusted metadata):\nno fence"),
+            (
+                "Sender (untrusted metadata):\nno fence",
+                "",
+                "",
+                "Sender (untrusted metadata):\nno fence",
+            ),
         ] {
             let prompt = open(raw);
             assert_eq!(
-                (prompt.facts.as_str(), prompt.envelope.as_str(), prompt.text, prompt.voice),
+                (
+                    prompt.facts.as_str(),
+                    prompt.envelope.as_str(),
+                    prompt.text,
+                    prompt.voice
+                ),
                 (facts, envelope, said, Voice::Person)
             );
         }
@@ -192,28 +242,48 @@ mod tests {
     #[test]
     fn what_nobody_said_is_known() {
         for (raw, kind) in [
-            ("System: [2026-01-31 19:25] Exec failed (a, code 1)", SenderKind::Task),
+            (
+                "System: [2026-01-31 19:25] Exec failed (a, code 1)",
+                SenderKind::Task,
+            ),
             (
                 "System (untrusted): [2026-01-31 19:25] Exec failed (a, code 1)\nSystem (untrusted): [2026-01-31 19:26] b",
                 SenderKind::Task,
             ),
-            ("System: [2026-01-31 19:25] Check the mail:\nSystem: \nSystem: run it", SenderKind::Runtime),
+            (
+                "System: [2026-01-31 19:25] Check the mail:\nSystem: \nSystem: run it",
+                SenderKind::Runtime,
+            ),
             (
                 "System: [2026-01-31 19:25] Node: Ann's\n  connected\nSystem: [2026-01-31 19:26] b",
                 SenderKind::Runtime,
             ),
-            ("System: [2026-01-31 19:25] Exec failed (a, code 1)\n  no such file", SenderKind::Task),
+            (
+                "System: [2026-01-31 19:25] Exec failed (a, code 1)\n  no such file",
+                SenderKind::Task,
+            ),
             (
                 "System: [2026-01-31 19:25] Hi\n\nA scheduled reminder has been triggered. It is:\n\nhi",
                 SenderKind::Schedule,
             ),
-            ("System: [2026-01-31 19:25] Hi\n\nCurrent time: Sunday", SenderKind::Runtime),
-            ("[Sun 2026-03-08 22:03] Pre-compaction memory flush. Store", SenderKind::Runtime),
+            (
+                "System: [2026-01-31 19:25] Hi\n\nCurrent time: Sunday",
+                SenderKind::Runtime,
+            ),
+            (
+                "[Sun 2026-03-08 22:03] Pre-compaction memory flush. Store",
+                SenderKind::Runtime,
+            ),
         ] {
-            let Voice::Sender(sender) = open(raw).voice else { panic!("{raw}") };
+            let Voice::Sender(sender) = open(raw).voice else {
+                panic!("{raw}")
+            };
             assert_eq!(sender.kind, kind, "{raw}");
         }
-        assert_eq!(open("OpenClaw runtime context (internal):").voice, Voice::Background);
+        assert_eq!(
+            open("OpenClaw runtime context (internal):").voice,
+            Voice::Background
+        );
         for raw in [
             "[message_id: only]",
             "",

@@ -51,7 +51,9 @@ pub(crate) fn is_index(root: &Json<'_>) -> bool {
     let sessions = root.members();
     sessions.iter().all(|(_, value)| value.is_object())
         && sessions.iter().any(|(_, value)| is_session(value))
-        && sessions.iter().all(|(key, value)| key.contains(':') || is_session(value))
+        && sessions
+            .iter()
+            .all(|(key, value)| key.contains(':') || is_session(value))
 }
 
 impl Index {
@@ -77,13 +79,20 @@ impl Index {
             model: known.model,
             parent: known.spawner,
         };
-        self.sessions.into_iter().filter(|(_, known)| !known.id.is_empty()).map(listing).collect()
+        self.sessions
+            .into_iter()
+            .filter(|(_, known)| !known.id.is_empty())
+            .map(listing)
+            .collect()
     }
 
     /// The session that is written to a file of this name, else the one with this id.
     pub(crate) fn of_file(&self, file: &str, id: &str) -> Option<&Known> {
         let has_file = |known: &&Known| known.file.as_deref() == Some(file);
-        self.sessions.values().find(has_file).or_else(|| self.sessions.values().find(|known| known.id == id))
+        self.sessions
+            .values()
+            .find(has_file)
+            .or_else(|| self.sessions.values().find(|known| known.id == id))
     }
 }
 
@@ -92,33 +101,54 @@ impl Known {
     pub(crate) fn emit(&self, out: &mut Batch) {
         self.facts.iter().for_each(|fact| out.meta(fact.clone()));
         if let Some(title) = &self.title {
-            out.meta(MetaEdit::Title { rank: 2, title: title.clone() });
+            out.meta(MetaEdit::Title {
+                rank: 2,
+                title: title.clone(),
+            });
         }
     }
 }
 
 fn known(key: &str, session: &Json<'_>) -> Known {
-    let fact = |name, value: &str| MetaEdit::Fact { name, value: Text::clean(value) };
+    let fact = |name, value: &str| MetaEdit::Fact {
+        name,
+        value: Text::clean(value),
+    };
     let mut facts = vec![fact("session key", key)];
     facts.extend(agent_of(key).map(|agent| MetaEdit::Agent(Text::clean(agent))));
     facts.extend(channel(session).map(|channel| fact("channel", &channel)));
     facts.extend(spawner(session).map(|spawner| fact("spawned by", spawner)));
-    facts.extend(session.get("contextTokens").count().filter(|n| *n > 0).map(MetaEdit::Window));
-    let file = session.get("sessionFile").filled().and_then(|path| path.rsplit(['/', '\\']).next());
+    facts.extend(
+        session
+            .get("contextTokens")
+            .count()
+            .filter(|n| *n > 0)
+            .map(MetaEdit::Window),
+    );
+    let file = session
+        .get("sessionFile")
+        .filled()
+        .and_then(|path| path.rsplit(['/', '\\']).next());
     Known {
         id: session.get("sessionId").str_or_empty().to_owned(),
         file: file.map(str::to_owned),
         title: title(session),
         model: session.get("model").text(),
         spawner: session.get("spawnedBy").filled().map(str::to_owned),
-        other: session.at(&["origin", "label"]).filled().map(|other| Text::stub(other, TITLE_CHARS)),
+        other: session
+            .at(&["origin", "label"])
+            .filled()
+            .map(|other| Text::stub(other, TITLE_CHARS)),
         facts,
     }
 }
 
 /// The agent that a session key names: `agent:main:telegram:direct:7`.
 pub(crate) fn agent_of(key: &str) -> Option<&str> {
-    key.strip_prefix("agent:")?.split(':').next().filter(|agent| !agent.is_empty())
+    key.strip_prefix("agent:")?
+        .split(':')
+        .next()
+        .filter(|agent| !agent.is_empty())
 }
 
 fn title(session: &Json<'_>) -> Option<Text> {
@@ -128,17 +158,34 @@ fn title(session: &Json<'_>) -> Option<Text> {
 }
 
 fn spawner<'j>(session: &'j Json<'_>) -> Option<&'j str> {
-    session.get("spawnedBy").filled().or_else(|| session.get("parentSessionKey").filled())
+    session
+        .get("spawnedBy")
+        .filled()
+        .or_else(|| session.get("parentSessionKey").filled())
 }
 
 /// `telegram direct · Ann (@ann)`
 fn channel(session: &Json<'_>) -> Option<String> {
     let origin = session.get("origin");
-    let through = [session.get("lastChannel"), session.get("channel"), origin.get("provider")];
+    let through = [
+        session.get("lastChannel"),
+        session.get("channel"),
+        origin.get("provider"),
+    ];
     let through = through.into_iter().find_map(Json::filled);
-    let kind = session.get("chatType").filled().or_else(|| origin.get("chatType").filled());
-    let place = [through, kind].into_iter().flatten().collect::<Vec<_>>().join(" ");
-    let parts = [Some(place.as_str()).filter(|place| !place.is_empty()), origin.get("label").filled()];
+    let kind = session
+        .get("chatType")
+        .filled()
+        .or_else(|| origin.get("chatType").filled());
+    let place = [through, kind]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" ");
+    let parts = [
+        Some(place.as_str()).filter(|place| !place.is_empty()),
+        origin.get("label").filled(),
+    ];
     let recorded = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     (!recorded.is_empty()).then_some(recorded)
 }
@@ -147,11 +194,17 @@ fn channel(session: &Json<'_>) -> Option<String> {
 
 /// Shows an index as a list, newest first.
 pub fn list(root: &Json<'_>, out: &mut Batch) -> Fate {
-    let mut sessions: Vec<(&str, &Json<'_>)> =
-        root.members().iter().map(|(key, session)| (&**key, session)).collect();
+    let mut sessions: Vec<(&str, &Json<'_>)> = root
+        .members()
+        .iter()
+        .map(|(key, session)| (&**key, session))
+        .collect();
     sessions.sort_by_key(|(_, session)| std::cmp::Reverse(session.get("updatedAt").moment()));
     let title = format!("{} sessions of {}", sessions.len(), agents(&sessions));
-    out.meta(MetaEdit::Title { rank: 2, title: Text::clean(&title) });
+    out.meta(MetaEdit::Title {
+        rank: 2,
+        title: Text::clean(&title),
+    });
     out.meta(MetaEdit::Live(None));
     for (key, session) in sessions {
         let at = session.get("updatedAt").moment();
@@ -159,22 +212,46 @@ pub fn list(root: &Json<'_>, out: &mut Batch) -> Fate {
         // One row each; what else is known of a session opens under it.
         entry.marks.quiet = true;
         let headline = Text::clean(&headline(session, at));
-        let kept = || session.members().iter().filter(|(name, _)| !BULK.contains(&&**name));
-        let bytes = kept().map(|(name, value)| name.len() + value.weight()).sum();
+        let kept = || {
+            session
+                .members()
+                .iter()
+                .filter(|(name, _)| !BULK.contains(&&**name))
+        };
+        let bytes = kept()
+            .map(|(name, value)| name.len() + value.weight())
+            .sum();
         let body = out.tree(&headline, bytes, || {
-            Tree::Map(kept().map(|(name, value)| (Text::clean(name), value.to_tree())).collect())
+            Tree::Map(
+                kept()
+                    .map(|(name, value)| (Text::clean(name), value.to_tree()))
+                    .collect(),
+            )
         });
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title: Text::clean(key), body })));
+        entry.blocks.push(Batch::block(
+            Piece(0),
+            BlockKind::Raw(Raw {
+                title: Text::clean(key),
+                body,
+            }),
+        ));
         out.entry(entry);
     }
     Fate::Shown
 }
 
 fn agents(sessions: &[(&str, &Json<'_>)]) -> String {
-    let mut agents: Vec<&str> = sessions.iter().filter_map(|(key, _)| agent_of(key)).collect();
+    let mut agents: Vec<&str> = sessions
+        .iter()
+        .filter_map(|(key, _)| agent_of(key))
+        .collect();
     agents.sort_unstable();
     agents.dedup();
-    if agents.is_empty() { "an agent".to_owned() } else { agents.join(", ") }
+    if agents.is_empty() {
+        "an agent".to_owned()
+    } else {
+        agents.join(", ")
+    }
 }
 
 fn headline(session: &Json<'_>, at: Option<Timestamp>) -> String {
@@ -199,8 +276,15 @@ fn headline(session: &Json<'_>, at: Option<Timestamp>) -> String {
 
 /// Shows the lock of a running session that was opened by itself.
 pub(crate) fn lock(json: &Json<'_>, out: &mut Batch) -> Fate {
-    let mut entry = out.new_entry(out.origin_key(), Role::Harness, json.get("createdAt").moment());
-    let title = format!("a run is said to be live: process {}", json.get("pid").to_source());
+    let mut entry = out.new_entry(
+        out.origin_key(),
+        Role::Harness,
+        json.get("createdAt").moment(),
+    );
+    let title = format!(
+        "a run is said to be live: process {}",
+        json.get("pid").to_source()
+    );
     entry.blocks.push(block::tree(&title, json, out));
     out.entry(entry);
     Fate::Shown
@@ -223,7 +307,11 @@ mod tests {
         let mut known = Index::default();
         known.read(&index);
         let recorded = known.listings();
-        let titles: Vec<&str> = recorded.iter().filter_map(|l| l.title.as_ref()).map(Text::as_str).collect();
+        let titles: Vec<&str> = recorded
+            .iter()
+            .filter_map(|l| l.title.as_ref())
+            .map(Text::as_str)
+            .collect();
         assert_eq!((recorded.len(), titles), (2, vec!["Ann", "scout"]));
         assert_eq!(recorded[0].file.as_deref(), Some("a1-topic-7.jsonl"));
         assert_eq!(recorded[1].parent.as_deref(), Some("agent:main:main"));

@@ -10,7 +10,11 @@ use crate::formats::openclaw::wire::frame;
 
 /// The first mark of OpenClaw in the file, in words; else in its path.
 pub(crate) fn find(probe: &Probe<'_>) -> Option<String> {
-    probe.lines.iter().find_map(of_line).or_else(|| of_path(probe.path))
+    probe
+        .lines
+        .iter()
+        .find_map(of_line)
+        .or_else(|| of_path(probe.path))
 }
 
 fn of_line(line: &Json<'_>) -> Option<String> {
@@ -50,26 +54,34 @@ fn is_wrapped_call(block: &Json<'_>) -> bool {
 
 fn starts_with_metadata(message: &Json<'_>) -> bool {
     // All else is not looked at: of other messages much may be long.
-    let content = Some(message.get("content")).filter(|_| message.get("role").str() == Some("user"));
+    let content =
+        Some(message.get("content")).filter(|_| message.get("role").str() == Some("user"));
     let first = content.and_then(|content| content.blocks().first());
     let text = first.and_then(|block| block.str().or_else(|| block.get("text").str()));
     text.is_some_and(|text| {
         wakes::is_known(text)
             || text.contains("[Subagent Context]")
-            || text.lines().next().is_some_and(|line| line.ends_with("(untrusted metadata):"))
+            || text
+                .lines()
+                .next()
+                .is_some_and(|line| line.ends_with("(untrusted metadata):"))
     })
 }
 
 fn of_path(path: &Path) -> Option<String> {
     let kept = FileName::of(path).map(|name| name.kept);
-    if matches!(kept, Some(Kept::Archived(how, _)) if how != "bak") || kept == Some(Kept::Checkpoint) {
+    if matches!(kept, Some(Kept::Archived(how, _)) if how != "bak")
+        || kept == Some(Kept::Checkpoint)
+    {
         return Some("a name that the gateway gives".to_owned());
     }
     lies_in_state_dir(path).then(|| "a path of the gateway".to_owned())
 }
 
 fn lies_in_state_dir(path: &Path) -> bool {
-    let names = path.components().map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let names = path
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy().into_owned());
     names.into_iter().any(|name| {
         [".openclaw", ".clawdbot", ".moltbot"]
             .iter()

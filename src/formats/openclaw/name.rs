@@ -39,7 +39,10 @@ impl<'p> FileName<'p> {
     /// Reads the name of a transcript; `None` for all other files.
     pub(crate) fn of(path: &'p Path) -> Option<Self> {
         let name = file_name(path);
-        let name = [".zst", ".gz"].iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(name);
+        let name = [".zst", ".gz"]
+            .iter()
+            .find_map(|packed| name.strip_suffix(packed))
+            .unwrap_or(name);
         let (stem, suffix) = name.split_once(".jsonl")?;
         if stem.is_empty() || stem.ends_with(".trajectory") {
             return None;
@@ -53,7 +56,12 @@ impl<'p> FileName<'p> {
             Some((session, topic)) => (session, Some(topic)),
             None => (stem, None),
         };
-        Some(Self { session, topic, stem, kept })
+        Some(Self {
+            session,
+            topic,
+            stem,
+            kept,
+        })
     }
 
     /// The name while the session was live.
@@ -63,8 +71,15 @@ impl<'p> FileName<'p> {
 
     /// What it tells of the session.
     pub(crate) fn facts(&self) -> Vec<MetaEdit> {
-        let fact = |name, value: &str| MetaEdit::Fact { name, value: Text::clean(value) };
-        let mut facts: Vec<MetaEdit> = self.topic.iter().map(|topic| fact("topic", topic)).collect();
+        let fact = |name, value: &str| MetaEdit::Fact {
+            name,
+            value: Text::clean(value),
+        };
+        let mut facts: Vec<MetaEdit> = self
+            .topic
+            .iter()
+            .map(|topic| fact("topic", topic))
+            .collect();
         let archived = match self.kept {
             Kept::Live => return facts,
             Kept::Archived(how, Some(at)) => format!("{how} {}", minute(at)),
@@ -79,7 +94,10 @@ impl<'p> FileName<'p> {
 /// A time to the minute, in UTC as the names have it.
 pub(crate) fn minute(at: Timestamp) -> String {
     let text = at.to_rfc3339();
-    text.get(..16).map_or_else(|| text.clone(), |minute| format!("{}Z", minute.replace('T', " ")))
+    text.get(..16).map_or_else(
+        || text.clone(),
+        |minute| format!("{}Z", minute.replace('T', " ")),
+    )
 }
 
 /// `.reset.2026-06-27T03-21-20.768Z`, `.deleted.1782530279`, `.bak`
@@ -91,9 +109,10 @@ fn archived(suffix: &str) -> Option<Kept<'_>> {
     }
     let at = match when.split_once('T') {
         // File names hold no colons, and those of July 2026 no points either.
-        Some((day, time)) => {
-            Timestamp::parse(&format!("{day}T{}", time.replacen('-', ":", 2).replacen('-', ".", 1)))
-        }
+        Some((day, time)) => Timestamp::parse(&format!(
+            "{day}T{}",
+            time.replacen('-', ":", 2).replacen('-', ".", 1)
+        )),
         None => when.parse().ok().and_then(Timestamp::from_number),
     };
     Some(Kept::Archived(how, at))
@@ -130,13 +149,27 @@ mod tests {
                 None,
                 Kept::Archived("deleted", at("2026-06-27T03:17:59Z")),
             ),
-            ("a1-topic-7.jsonl.bak.old", "a1", Some("7"), Kept::Archived("bak", None)),
+            (
+                "a1-topic-7.jsonl.bak.old",
+                "a1",
+                Some("7"),
+                Kept::Archived("bak", None),
+            ),
             ("a1.checkpoint.0f0f.jsonl", "a1", None, Kept::Checkpoint),
         ] {
             let read = FileName::of(Path::new(name)).unwrap();
-            assert_eq!((read.session, read.topic, read.kept), (session, topic, kept));
+            assert_eq!(
+                (read.session, read.topic, read.kept),
+                (session, topic, kept)
+            );
         }
-        for name in ["a1.trajectory.jsonl", "a1.jsonl.lock", "sessions.json", "a1.jsonl.swp", ".jsonl"] {
+        for name in [
+            "a1.trajectory.jsonl",
+            "a1.jsonl.lock",
+            "sessions.json",
+            "a1.jsonl.swp",
+            ".jsonl",
+        ] {
             assert_eq!(FileName::of(Path::new(name)), None, "{name}");
         }
     }

@@ -13,14 +13,23 @@ const INDEX: &str = "sessions.json";
 /// A live transcript and its archives are sessions; copies and what lies beside sessions are none.
 pub fn named(path: &Path) -> Option<Named<'_>> {
     let mut folders = path.iter().filter_map(|folder| folder.to_str());
-    let agent = folders.find(|folder| *folder == "agents").and_then(|_| folders.next());
+    let agent = folders
+        .find(|folder| *folder == "agents")
+        .and_then(|_| folders.next());
     if let Some(FileName { stem, kept, .. }) = FileName::of(path) {
         let is_archive = matches!(kept, Kept::Archived(..));
-        return (kept != Kept::Checkpoint).then_some(Named { id: stem, agent, is_archive });
+        return (kept != Kept::Checkpoint).then_some(Named {
+            id: stem,
+            agent,
+            is_archive,
+        });
     }
     let name = file_name(path);
-    let is_other = name.contains(".jsonl") || name == INDEX || name.ends_with(".trajectory-path.json");
-    Named::stem(path).filter(|_| !is_other).map(|named| Named { agent, ..named })
+    let is_other =
+        name.contains(".jsonl") || name == INDEX || name.ends_with(".trajectory-path.json");
+    Named::stem(path)
+        .filter(|_| !is_other)
+        .map(|named| Named { agent, ..named })
 }
 
 /// Where files lie that the database of an agent has taken over.
@@ -33,9 +42,12 @@ pub(crate) fn is_imported(path: &Path) -> bool {
 
 /// The lock of a run that is live, and the index of the folder.
 pub(crate) fn beside(path: &Path) -> Beside {
-    let Some(name) = FileName::of(path) else { return Beside::default() };
+    let Some(name) = FileName::of(path) else {
+        return Beside::default();
+    };
     Beside {
-        lock: (name.kept == Kept::Live).then(|| path.with_file_name(format!("{}.lock", name.live()))),
+        lock: (name.kept == Kept::Live)
+            .then(|| path.with_file_name(format!("{}.lock", name.live()))),
         index: Some(path.with_file_name(INDEX)),
         ..Beside::default()
     }
@@ -44,7 +56,10 @@ pub(crate) fn beside(path: &Path) -> Beside {
 /// What a transcript may be called once its agent has put it aside.
 pub(crate) fn archives(path: &Path) -> Vec<Pattern> {
     let name = file_name(path);
-    ARCHIVES.iter().map(|how| Pattern(path.with_file_name(format!("{name}.{how}*")))).collect()
+    ARCHIVES
+        .iter()
+        .map(|how| Pattern(path.with_file_name(format!("{name}.{how}*"))))
+        .collect()
 }
 
 /// The folders of an agent in which its sessions lie: as files, and in a database.
@@ -52,14 +67,24 @@ const FOLDERS: [&str; 2] = ["sessions", "agent"];
 
 /// The file of a session that is in the database of its agent as well: the gateway may write there first.
 pub(crate) fn lines_of(database: &Path, session: &str) -> Option<Pattern> {
-    let agent =
-        database.parent().filter(|folder| folder.file_name().is_some_and(|name| name == FOLDERS[1]))?;
-    is_plain(session).then(|| Pattern(agent.with_file_name(FOLDERS[0]).join(format!("{session}.jsonl"))))
+    let agent = database
+        .parent()
+        .filter(|folder| folder.file_name().is_some_and(|name| name == FOLDERS[1]))?;
+    is_plain(session).then(|| {
+        Pattern(
+            agent
+                .with_file_name(FOLDERS[0])
+                .join(format!("{session}.jsonl")),
+        )
+    })
 }
 
 /// Whether a name from within a session may become a part of a path.
 fn is_plain(name: &str) -> bool {
-    !name.contains("..") && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+    !name.contains("..")
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
 }
 
 /// The folder of all agents, if the session lies where OpenClaw puts it.
@@ -77,32 +102,45 @@ fn agents(path: &Path) -> Option<PathBuf> {
     let sessions = folder_of(path);
     let has_name = |folder: &Path| folder.file_name().is_some();
     if has_name(&sessions)
-        && !FOLDERS.iter().any(|known| sessions.file_name().is_some_and(|name| name == *known))
+        && !FOLDERS
+            .iter()
+            .any(|known| sessions.file_name().is_some_and(|name| name == *known))
     {
         return None;
     }
-    let named =
-        sessions.parent().filter(|agent| has_name(&sessions) && has_name(agent)).and_then(Path::parent);
+    let named = sessions
+        .parent()
+        .filter(|agent| has_name(&sessions) && has_name(agent))
+        .and_then(Path::parent);
     Some(named.map_or_else(|| sessions.join("../.."), Path::to_owned))
 }
 
 /// The files of the session that a decoder asked for as `<agent>/<id>`; without an id, that agent's index.
 pub(crate) fn of_child(path: &Path, wanted: &str) -> Vec<Pattern> {
-    let Some((agent, id)) = wanted.split_once('/') else { return Vec::new() };
+    let Some((agent, id)) = wanted.split_once('/') else {
+        return Vec::new();
+    };
     if !is_plain(agent) || !is_plain(id) {
         return Vec::new();
     }
     let own = folder_of(path);
     let other = agents(path).map(|agents| agents.join(agent).join("sessions"));
-    let folders = other.into_iter().filter(|other| !agent.is_empty() && *other != own);
+    let folders = other
+        .into_iter()
+        .filter(|other| !agent.is_empty() && *other != own);
     let folders: Vec<PathBuf> = folders.chain([own.clone()]).collect();
     let names: Vec<String> = if id.is_empty() {
         vec![INDEX.to_owned()]
     } else {
         let archives = ARCHIVES.iter().map(|how| format!("{id}.jsonl.{how}*"));
-        std::iter::once(format!("{id}.jsonl")).chain(archives).collect()
+        std::iter::once(format!("{id}.jsonl"))
+            .chain(archives)
+            .collect()
     };
-    folders.iter().flat_map(|folder| names.iter().map(|name| Pattern(folder.join(name)))).collect()
+    folders
+        .iter()
+        .flat_map(|folder| names.iter().map(|name| Pattern(folder.join(name))))
+        .collect()
 }
 
 #[cfg(test)]
@@ -113,15 +151,22 @@ mod tests {
 
     #[test]
     fn what_a_database_took_over_is_known_by_its_folder() {
-        assert!(is_imported(Path::new("/h/agents/main/sessions/session-sqlite-import-archive/a1.jsonl")));
-        assert!(!is_imported(Path::new("/h/agents/main/sessions/session-sqlite-import-archive/notes.md")));
+        assert!(is_imported(Path::new(
+            "/h/agents/main/sessions/session-sqlite-import-archive/a1.jsonl"
+        )));
+        assert!(!is_imported(Path::new(
+            "/h/agents/main/sessions/session-sqlite-import-archive/notes.md"
+        )));
         assert!(!is_imported(Path::new("/h/agents/main/sessions/a1.jsonl")));
     }
 
     #[test]
     fn children_are_found_however_the_path_is_written() {
         for (path, agents) in [
-            ("/h/.openclaw/agents/main/sessions/a1.jsonl", "/h/.openclaw/agents"),
+            (
+                "/h/.openclaw/agents/main/sessions/a1.jsonl",
+                "/h/.openclaw/agents",
+            ),
             ("main/sessions/a1.jsonl", ""),
             ("sessions/a1.jsonl", "sessions/../.."),
             ("./sessions/a1.jsonl", "./sessions/../.."),
@@ -132,10 +177,16 @@ mod tests {
         ] {
             let path = Path::new(path);
             assert_eq!(home(path), Path::new(agents), "{path:?}");
-            let all: Vec<_> = of_child(path, "other/c1").into_iter().map(|pattern| pattern.0).collect();
+            let all: Vec<_> = of_child(path, "other/c1")
+                .into_iter()
+                .map(|pattern| pattern.0)
+                .collect();
             let child = Path::new(agents).join("other/sessions/c1.jsonl");
             assert!(all.contains(&child), "{path:?}: {all:?}");
-            assert!(all.contains(&path.with_file_name("c1.jsonl")), "{path:?}: {all:?}");
+            assert!(
+                all.contains(&path.with_file_name("c1.jsonl")),
+                "{path:?}: {all:?}"
+            );
         }
         // Elsewhere nothing is known of the folders above.
         assert_eq!(home(Path::new("/x/saved/a1.jsonl")), Path::new("/x/saved"));
@@ -146,7 +197,10 @@ mod tests {
     fn a_session_in_a_database_may_have_a_file_in_the_next_folder() {
         let database = Path::new("/h/agents/main/agent/openclaw-agent.sqlite");
         let file = lines_of(database, "a1").map(|pattern| pattern.0);
-        assert_eq!(file.as_deref(), Some(Path::new("/h/agents/main/sessions/a1.jsonl")));
+        assert_eq!(
+            file.as_deref(),
+            Some(Path::new("/h/agents/main/sessions/a1.jsonl"))
+        );
         assert_eq!(home(database), Path::new("/h/agents"));
         assert!(lines_of(database, "../../x").is_none());
         assert!(lines_of(Path::new("/copies/openclaw-agent.sqlite"), "a1").is_none());
@@ -157,7 +211,10 @@ mod tests {
         for (name, expected) in [
             ("a1.jsonl", Some(("a1", false))),
             ("a1-topic-7.jsonl", Some(("a1-topic-7", false))),
-            ("a1.jsonl.reset.2026-06-27T03-21-20.768Z", Some(("a1", true))),
+            (
+                "a1.jsonl.reset.2026-06-27T03-21-20.768Z",
+                Some(("a1", true)),
+            ),
             ("a1.jsonl.deleted.1782530279.zst", Some(("a1", true))),
             ("a1.jsonl.bak.1", Some(("a1", true))),
             ("a1.jsonl.lock", None),
@@ -168,8 +225,15 @@ mod tests {
         ] {
             let path = Path::new("/s/agents/main/sessions").join(name);
             let recorded = named(&path);
-            assert_eq!(recorded.map(|named| (named.id, named.is_archive)), expected, "{name}");
-            assert!(recorded.is_none_or(|named| named.agent == Some("main")), "{name}");
+            assert_eq!(
+                recorded.map(|named| (named.id, named.is_archive)),
+                expected,
+                "{name}"
+            );
+            assert!(
+                recorded.is_none_or(|named| named.agent == Some("main")),
+                "{name}"
+            );
         }
     }
 }

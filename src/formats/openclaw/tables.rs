@@ -103,9 +103,16 @@ fn heads(tables: &Tables) -> String {
     let mut sources: Vec<String> = naming(tables)
         .map(|(table, id)| {
             let column = |name: &'static str| tables.column(table, name);
-            let title = format!("coalesce({}, {}, NULL)", column("label"), column("display_name"));
-            let updated =
-                format!("coalesce({}, {}, 0)", column("transcript_updated_at"), column("updated_at"));
+            let title = format!(
+                "coalesce({}, {}, NULL)",
+                column("label"),
+                column("display_name")
+            );
+            let updated = format!(
+                "coalesce({}, {}, 0)",
+                column("transcript_updated_at"),
+                column("updated_at")
+            );
             let (key, parent) = (column("session_key"), column("spawned_by"));
             format!(
                 "SELECT {id}, {key}, {title}, {updated}, {parent} FROM {table} WHERE {}",
@@ -113,11 +120,15 @@ fn heads(tables: &Tables) -> String {
             )
         })
         .collect();
-    sources
-        .push(format!("SELECT id, NULL, NULL, {}, NULL FROM ids WHERE id IS NOT NULL", last_change(tables)));
+    sources.push(format!(
+        "SELECT id, NULL, NULL, {}, NULL FROM ids WHERE id IS NOT NULL",
+        last_change(tables)
+    ));
     for (table, at) in archives(tables) {
         let key = tables.column(table, "session_key");
-        sources.push(format!("SELECT session_id, {key}, NULL, {at}, NULL FROM {table}"));
+        sources.push(format!(
+            "SELECT session_id, {key}, NULL, {at}, NULL FROM {table}"
+        ));
     }
     // The ids of the rows, one step of the index each instead of a look at every row.
     format!(
@@ -128,32 +139,47 @@ fn heads(tables: &Tables) -> String {
 }
 
 fn naming(tables: &Tables) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
-    NAMING.iter().filter(|(table, id)| tables.has_columns(table, &[id]))
+    NAMING
+        .iter()
+        .filter(|(table, id)| tables.has_columns(table, &[id]))
 }
 
 /// Sessions that have been named but hold nothing yet are left out.
 fn has_rows(tables: &Tables, id: &str) -> String {
     let kept = archives(tables).into_iter().map(|(table, _)| table);
     let holds = |table| format!("EXISTS (SELECT 1 FROM {table} r WHERE r.session_id = {id})");
-    std::iter::once(EVENTS).chain(kept).map(holds).collect::<Vec<_>>().join(" OR ")
+    std::iter::once(EVENTS)
+        .chain(kept)
+        .map(holds)
+        .collect::<Vec<_>>()
+        .join(" OR ")
 }
 
 fn named(tables: &Tables) -> String {
-    let keyed: Vec<_> =
-        naming(tables).filter(|(table, _)| tables.has_columns(table, &["session_key"])).collect();
-    let by_key = keyed.iter().map(|(table, id)| format!("SELECT {id} FROM {table} WHERE session_key = ?1"));
+    let keyed: Vec<_> = naming(tables)
+        .filter(|(table, _)| tables.has_columns(table, &["session_key"]))
+        .collect();
+    let by_key = keyed
+        .iter()
+        .map(|(table, id)| format!("SELECT {id} FROM {table} WHERE session_key = ?1"));
     let by_id = format!("SELECT ?1 WHERE {}", has_rows(tables, "?1"));
     // The last part of a key is what a file of the session would be called.
     let by_end = keyed.iter().map(|(table, id)| {
         format!("SELECT {id} FROM {table} WHERE substr(session_key, -length(?1) - 1) = ':' || ?1")
     });
-    by_key.chain([by_id]).chain(by_end).collect::<Vec<_>>().join(" UNION ALL ")
+    by_key
+        .chain([by_id])
+        .chain(by_end)
+        .collect::<Vec<_>>()
+        .join(" UNION ALL ")
 }
 
 fn last_change(tables: &Tables) -> String {
     match tables.column(EVENTS, "created_at") {
         "NULL" => "NULL".to_owned(),
-        at => format!("(SELECT {at} FROM {EVENTS} WHERE session_id = ids.id ORDER BY seq DESC LIMIT 1)"),
+        at => format!(
+            "(SELECT {at} FROM {EVENTS} WHERE session_id = ids.id ORDER BY seq DESC LIMIT 1)"
+        ),
     }
 }
 
@@ -193,10 +219,13 @@ fn abandoned(tables: &Tables) -> Option<String> {
 
 /// Tables that keep whole transcripts which were deleted, reset or put away, with the column of the time.
 fn archives(tables: &Tables) -> Vec<(&'static str, &'static str)> {
-    [("session_transcript_archives", "created_at"), ("session_transcript_cold_archives", "archived_at")]
-        .into_iter()
-        .filter(|(table, at)| tables.has_columns(table, &["session_id", "archive_blob", at]))
-        .collect()
+    [
+        ("session_transcript_archives", "created_at"),
+        ("session_transcript_cold_archives", "archived_at"),
+    ]
+    .into_iter()
+    .filter(|(table, at)| tables.has_columns(table, &["session_id", "archive_blob", at]))
+    .collect()
 }
 
 fn archive(tables: &Tables) -> Option<String> {
@@ -207,5 +236,7 @@ fn archive(tables: &Tables) -> Option<String> {
         })
         .collect();
     let kept = (!kept.is_empty()).then(|| kept.join(" UNION ALL "))?;
-    Some(format!("SELECT archive_blob FROM ({kept}) ORDER BY at DESC LIMIT 1"))
+    Some(format!(
+        "SELECT archive_blob FROM ({kept}) ORDER BY at DESC LIMIT 1"
+    ))
 }

@@ -29,8 +29,21 @@ fn read(text: &str) -> Transcript {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         let len = u32::try_from(line.trim_end().len()).unwrap();
-        let origin = Origin { file: FileId(0), at, len, line: 0 };
-        feed(&mut *decoder, Record { origin, bytes: line.as_bytes() }, Place::Line, &mut batch);
+        let origin = Origin {
+            file: FileId(0),
+            at,
+            len,
+            line: 0,
+        };
+        feed(
+            &mut *decoder,
+            Record {
+                origin,
+                bytes: line.as_bytes(),
+            },
+            Place::Line,
+            &mut batch,
+        );
         at += line.len() as u64;
     }
     decoder.finish(&mut batch);
@@ -42,7 +55,10 @@ fn read(text: &str) -> Transcript {
 
 /// How sure OpenClaw and pi are of a file with these lines.
 fn sniff(text: &str, path: &str) -> (Confidence, Confidence) {
-    let lines: Vec<Json<'_>> = text.lines().filter_map(|line| json::parse(line).ok()).collect();
+    let lines: Vec<Json<'_>> = text
+        .lines()
+        .filter_map(|line| json::parse(line).ok())
+        .collect();
     let probe = Probe {
         path: Path::new(path),
         children: &[],
@@ -52,7 +68,10 @@ fn sniff(text: &str, path: &str) -> (Confidence, Confidence) {
         is_document: false,
         is_whole: true,
     };
-    (Openclaw.sniff(&probe).confidence, Pi.sniff(&probe).confidence)
+    (
+        Openclaw.sniff(&probe).confidence,
+        Pi.sniff(&probe).confidence,
+    )
 }
 
 fn entry<'t>(transcript: &'t Transcript, key: &str) -> &'t Entry {
@@ -60,12 +79,17 @@ fn entry<'t>(transcript: &'t Transcript, key: &str) -> &'t Entry {
 }
 
 fn states(transcript: &Transcript) -> Vec<&str> {
-    transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect()
+    transcript
+        .entries()
+        .flat_map(Entry::calls)
+        .map(|call| call.state.word())
+        .collect()
 }
 
 fn texts(transcript: &Transcript) -> Vec<(Role, &str)> {
-    let each =
-        transcript.entries().flat_map(|entry| entry.blocks.iter().map(move |block| (entry.role, block)));
+    let each = transcript
+        .entries()
+        .flat_map(|entry| entry.blocks.iter().map(move |block| (entry.role, block)));
     each.filter_map(|(role, block)| match &block.kind {
         BlockKind::Text(body) => Some((role, body.stub.as_str())),
         _ => None,
@@ -76,7 +100,10 @@ fn texts(transcript: &Transcript) -> Vec<(Role, &str)> {
 #[test]
 fn failures_are_found_where_is_error_is_false() {
     let transcript = read(SESSION);
-    assert_eq!(states(&transcript), ["failed", "done", "done", "done", "refused"]);
+    assert_eq!(
+        states(&transcript),
+        ["failed", "done", "done", "done", "refused"]
+    );
     let call = transcript.entries().flat_map(Entry::calls).next().unwrap();
     let result = call.state.result().unwrap();
     assert_eq!(
@@ -88,8 +115,17 @@ fn failures_are_found_where_is_error_is_false() {
 #[test]
 fn prompts_read_clean_and_the_program_does_not_pass_for_a_person() {
     let transcript = read(SESSION);
-    let said: Vec<_> = texts(&transcript).into_iter().filter(|(role, _)| *role == Role::User).collect();
-    assert_eq!(said, [(Role::User, "Is the door closed?"), (Role::User, "and now?")]);
+    let said: Vec<_> = texts(&transcript)
+        .into_iter()
+        .filter(|(role, _)| *role == Role::User)
+        .collect();
+    assert_eq!(
+        said,
+        [
+            (Role::User, "Is the door closed?"),
+            (Role::User, "and now?")
+        ]
+    );
     assert_eq!(transcript.turns().len(), 2);
     for key in ["b000000f", "b0000010", "b0000012", "b0000013"] {
         assert_eq!(entry(&transcript, key).role, Role::Harness, "{key}");
@@ -119,7 +155,11 @@ fn a_broken_chain_hides_nothing() {
     assert_eq!(states(&transcript), ["done", "pending"]);
     let call = transcript.entries().flat_map(Entry::calls).next().unwrap();
     assert_eq!(call.headline.as_str(), "exec ls reports");
-    assert_eq!(call.state.result().unwrap().body.stub.as_str(), "may.md", "from details.aggregated");
+    assert_eq!(
+        call.state.result().unwrap().body.stub.as_str(),
+        "may.md",
+        "from details.aggregated"
+    );
 }
 
 #[test]
@@ -127,24 +167,53 @@ fn turns_carry_call_and_result_beside_their_content() {
     let transcript = read(TURNS);
     assert_eq!(states(&transcript), ["done", "failed"]);
     let roles: Vec<Role> = transcript.entries().map(|entry| entry.role).collect();
-    assert_eq!(roles, [Role::System, Role::User, Role::Assistant, Role::Assistant, Role::Assistant]);
-    assert_eq!(transcript.entries().next().unwrap().at.unwrap().0, 1_234_567_800_000, "seconds");
+    assert_eq!(
+        roles,
+        [
+            Role::System,
+            Role::User,
+            Role::Assistant,
+            Role::Assistant,
+            Role::Assistant
+        ]
+    );
+    assert_eq!(
+        transcript.entries().next().unwrap().at.unwrap().0,
+        1_234_567_800_000,
+        "seconds"
+    );
     let last = transcript.entries().last().unwrap();
-    assert!(matches!(last.blocks[0].kind, BlockKind::Break(Break::Compaction { partial: false, .. })));
+    assert!(matches!(
+        last.blocks[0].kind,
+        BlockKind::Break(Break::Compaction { partial: false, .. })
+    ));
 }
 
 #[test]
 fn the_frames_of_an_answer_are_one_entry() {
     let transcript = read(FRAMES);
-    assert_eq!(texts(&transcript), [(Role::User, "Hello!"), (Role::Assistant, "Hello, Ann!")]);
+    assert_eq!(
+        texts(&transcript),
+        [(Role::User, "Hello!"), (Role::Assistant, "Hello, Ann!")]
+    );
     let transcript = read(ANSWER);
-    assert_eq!(texts(&transcript), [(Role::Assistant, "Good morning."), (Role::Assistant, "And then")]);
+    assert_eq!(
+        texts(&transcript),
+        [
+            (Role::Assistant, "Good morning."),
+            (Role::Assistant, "And then")
+        ]
+    );
 }
 
 #[test]
 fn a_trajectory_is_shown_and_counts_nothing() {
     let transcript = read(TRAJECTORY);
-    assert!(transcript.entries().all(|entry| entry.role == Role::Harness));
+    assert!(
+        transcript
+            .entries()
+            .all(|entry| entry.role == Role::Harness)
+    );
     assert_eq!(transcript.entries().count(), 5);
     assert_eq!(transcript.totals().sum().requests, 0);
 }
@@ -161,7 +230,12 @@ fn each_form_is_recognised() {
         (CHANNELS, Confidence::Likely),
         (TRAJECTORY, Confidence::Certain),
     ] {
-        assert_eq!(sniff(text, "x.jsonl"), (sure, Confidence::No), "{}", text.lines().next().unwrap());
+        assert_eq!(
+            sniff(text, "x.jsonl"),
+            (sure, Confidence::No),
+            "{}",
+            text.lines().next().unwrap()
+        );
     }
 }
 
@@ -171,7 +245,10 @@ fn pi_keeps_its_sessions_unless_the_path_says_otherwise() {
     let path = "/home/ann/.openclaw/agents/main/sessions/x.jsonl";
     assert_eq!(sniff(PI, path), (Confidence::Certain, Confidence::No));
     let header = PI.lines().next().unwrap();
-    assert_eq!(sniff(header, "x.jsonl"), (Confidence::NeedMore, Confidence::Certain));
+    assert_eq!(
+        sniff(header, "x.jsonl"),
+        (Confidence::NeedMore, Confidence::Certain)
+    );
 }
 
 #[test]
@@ -184,26 +261,51 @@ fn chat_lines_of_others_are_not_taken() {
         r#"{"text":"hi"}"#,
         "{}",
     ] {
-        assert_eq!(sniff(text, "x.jsonl"), (Confidence::No, Confidence::No), "{text}");
+        assert_eq!(
+            sniff(text, "x.jsonl"),
+            (Confidence::No, Confidence::No),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn the_end_of_a_run_says_why_it_ended() {
     let event = |event: &str, payload: &str| {
-        format!("{{\"type\":\"event\",\"event\":\"{event}\",\"payload\":{{\"runId\":\"r\",{payload}}}}}\n")
+        format!(
+            "{{\"type\":\"event\",\"event\":\"{event}\",\"payload\":{{\"runId\":\"r\",{payload}}}}}\n"
+        )
     };
     let said = event("agent", r#""stream":"assistant","data":{"text":"It is"}"#);
     let ends = [
-        (event("chat", r#""state":"final","message":{"role":"assistant","content":"It is."}"#), Stop::Done),
-        (event("agent", r#""stream":"lifecycle","data":{"phase":"end"}"#), Stop::Done),
-        (event("chat", r#""state":"aborted","message":{"role":"assistant","content":"It"}"#), Stop::Other),
+        (
+            event(
+                "chat",
+                r#""state":"final","message":{"role":"assistant","content":"It is."}"#,
+            ),
+            Stop::Done,
+        ),
+        (
+            event("agent", r#""stream":"lifecycle","data":{"phase":"end"}"#),
+            Stop::Done,
+        ),
+        (
+            event(
+                "chat",
+                r#""state":"aborted","message":{"role":"assistant","content":"It"}"#,
+            ),
+            Stop::Other,
+        ),
         (String::new(), Stop::Unrecorded),
     ];
     for (end, stop) in ends {
         let transcript = read(&format!("{said}{end}"));
         let run = entry(&transcript, "run r");
-        assert_eq!((run.stop, run.marks.open), (stop, stop == Stop::Unrecorded), "{end}");
+        assert_eq!(
+            (run.stop, run.marks.open),
+            (stop, stop == Stop::Unrecorded),
+            "{end}"
+        );
     }
 }
 
@@ -212,9 +314,15 @@ fn a_history_that_was_written_again_counts_once() {
     let transcript = read(REWRITTEN);
     let sum = transcript.totals().sum();
     assert_eq!((sum.requests, sum.output.total), (4, 75));
-    assert_eq!((transcript.turns().len(), transcript.tally().merged), (3, 7));
+    assert_eq!(
+        (transcript.turns().len(), transcript.tally().merged),
+        (3, 7)
+    );
     assert_eq!(states(&transcript), ["done"]);
-    assert!(transcript.branches().list.is_empty(), "the new lines go on with the first reading");
+    assert!(
+        transcript.branches().list.is_empty(),
+        "the new lines go on with the first reading"
+    );
     // The same words at another time are another message.
     let later = REWRITTEN.replacen("1780400063000", "1780400063001", 1);
     assert_eq!(read(&later).totals().sum().requests, 5);
@@ -222,10 +330,19 @@ fn a_history_that_was_written_again_counts_once() {
 
 #[test]
 fn a_history_that_was_written_again_twice_with_what_stands_between_is_no_branch() {
-    let transcript = read(include_str!("../../../tests/fixtures/openclaw/rewritten-twice.jsonl"));
-    assert!(transcript.branches().list.is_empty(), "{:?}", transcript.branches().list);
+    let transcript = read(include_str!(
+        "../../../tests/fixtures/openclaw/rewritten-twice.jsonl"
+    ));
+    assert!(
+        transcript.branches().list.is_empty(),
+        "{:?}",
+        transcript.branches().list
+    );
     let sum = transcript.totals().sum();
-    assert_eq!((transcript.turns().len(), sum.requests, sum.output.total), (4, 8, 220));
+    assert_eq!(
+        (transcript.turns().len(), sum.requests, sum.output.total),
+        (4, 8, 220)
+    );
     assert_eq!(states(&transcript), ["done"; 4]);
     let compactions = transcript.entries().flat_map(|entry| &entry.blocks);
     let is_one = |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Compaction { .. }));
@@ -235,17 +352,26 @@ fn a_history_that_was_written_again_twice_with_what_stands_between_is_no_branch(
 #[test]
 fn what_wakes_the_model_is_no_prompt() {
     let transcript = read(include_str!("../../../tests/fixtures/openclaw/wakes.jsonl"));
-    let prompts: Vec<_> = transcript.entries().filter(|entry| entry.marks.prompt).collect();
+    let prompts: Vec<_> = transcript
+        .entries()
+        .filter(|entry| entry.marks.prompt)
+        .collect();
     assert_eq!((prompts.len(), transcript.turns().len()), (3, 3));
     assert!(prompts.iter().all(|entry| entry.from.is_none()));
-    let kinds: Vec<_> =
-        transcript.entries().filter_map(|entry| entry.from.as_deref()).map(|from| from.kind.word()).collect();
+    let kinds: Vec<_> = transcript
+        .entries()
+        .filter_map(|entry| entry.from.as_deref())
+        .map(|from| from.kind.word())
+        .collect();
     let expected = [
         "schedule", "task", "schedule", "runtime", "schedule", "schedule", "task", "task", "task",
         "handback", "peer",
     ];
     assert_eq!(kinds, expected);
-    assert_eq!(transcript.meta().title().map(Text::as_str), Some("Walk around the house."));
+    assert_eq!(
+        transcript.meta().title().map(Text::as_str),
+        Some("Walk around the house.")
+    );
 }
 
 /// An answer, what was delivered of it, and a tool that tells of its failure in its output only.
@@ -271,9 +397,17 @@ fn a_delivered_copy_is_folded_and_a_failure_in_the_output_is_one() {
         line("5", result),
     ];
     let transcript = read(&(text.join("\n") + "\n"));
-    let marks =
-        ["1", "2", "3"].map(|key| (entry(&transcript, key).marks.copy, entry(&transcript, key).marks.quiet));
+    let marks = ["1", "2", "3"].map(|key| {
+        (
+            entry(&transcript, key).marks.copy,
+            entry(&transcript, key).marks.quiet,
+        )
+    });
     assert_eq!(marks, [(false, false), (true, true), (true, false)]);
-    let states: Vec<_> = transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect();
+    let states: Vec<_> = transcript
+        .entries()
+        .flat_map(Entry::calls)
+        .map(|call| call.state.word())
+        .collect();
     assert_eq!(states, ["failed"]);
 }

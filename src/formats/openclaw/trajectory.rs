@@ -19,7 +19,8 @@ pub(crate) fn sniff(probe: &Probe<'_>) -> Option<&'static str> {
         return Some("records of a trajectory");
     }
     let name = probe.path.file_name()?.to_string_lossy().into_owned();
-    name.contains(".trajectory.jsonl").then_some("named as a trajectory")
+    name.contains(".trajectory.jsonl")
+        .then_some("named as a trajectory")
 }
 
 /// Whether a line is a record of a trajectory.
@@ -27,7 +28,8 @@ pub(crate) fn is_record(line: &Json<'_>) -> bool {
     let kind = line.get("type").str_or_empty();
     let is_run = line.has("runId") && line.has("sessionId");
     line.get("traceSchema").str() == Some("openclaw-trajectory")
-        || (is_run && (KINDS.iter().any(|start| kind.starts_with(start)) || kind.starts_with("prompt.")))
+        || (is_run
+            && (KINDS.iter().any(|start| kind.starts_with(start)) || kind.starts_with("prompt.")))
         || (is_run && kind.is_empty() && line.has("modelId") && line.has("ts"))
         || (kind.is_empty() && line.has("window") && line.has("paid_tokens"))
 }
@@ -43,11 +45,20 @@ pub(crate) fn decode(json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
         json.get("workspaceDir").text().map(MetaEdit::Cwd),
         json.get("modelId").text().map(MetaEdit::Model),
         data.get("agentId").text().map(MetaEdit::Agent),
-        data.at(&["harness", "version"]).text().map(MetaEdit::Version),
+        data.at(&["harness", "version"])
+            .text()
+            .map(MetaEdit::Version),
     ];
     facts.into_iter().flatten().for_each(|fact| out.meta(fact));
-    if let Some(of) = json.get("sessionKey").filled().or_else(|| json.get("sessionId").filled()) {
-        out.meta(MetaEdit::Title { rank: 1, title: Text::clean(&format!("run log of {of}")) });
+    if let Some(of) = json
+        .get("sessionKey")
+        .filled()
+        .or_else(|| json.get("sessionId").filled())
+    {
+        out.meta(MetaEdit::Title {
+            rank: 1,
+            title: Text::clean(&format!("run log of {of}")),
+        });
     }
     let mut entry = out.new_entry(out.origin_key(), Role::Harness, json.get("ts").moment());
     let kind = json.get("type").filled().unwrap_or("run");
@@ -55,7 +66,9 @@ pub(crate) fn decode(json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
     entry.marks.quiet = true;
     entry.blocks.extend(happened(kind, data, out));
     let title = [kind, &headline(json)].join(" · ");
-    entry.blocks.push(block::tree(title.trim_end_matches(" · "), json, out));
+    entry
+        .blocks
+        .push(block::tree(title.trim_end_matches(" · "), json, out));
     out.entry(entry);
     Some(Fate::Shown)
 }
@@ -66,23 +79,41 @@ fn happened(kind: &str, data: &Json<'_>, out: &mut Batch) -> Vec<Block> {
     let mut blocks = Vec::new();
     match kind {
         "session.started" => {
-            let who = [word("trigger"), word("messageProvider")].into_iter().flatten().collect::<Vec<_>>();
-            let tools = data.get("toolCount").count().map(|n| format!(" with {n} tools")).unwrap_or_default();
+            let who = [word("trigger"), word("messageProvider")]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>();
+            let tools = data
+                .get("toolCount")
+                .count()
+                .map(|n| format!(" with {n} tools"))
+                .unwrap_or_default();
             let recorded = format!(
                 "run started by {}{tools}",
-                if who.is_empty() { "?".into() } else { who.join(" through ") }
+                if who.is_empty() {
+                    "?".into()
+                } else {
+                    who.join(" through ")
+                }
             );
             blocks.push(across(Break::Setting(Text::clean(&recorded))));
         }
         "prompt.submitted" => blocks.extend(block::text(word("prompt").unwrap_or_default(), out)),
         "model.completed" => {
-            let said = data.get("assistantTexts").items().iter().filter_map(Json::filled);
+            let said = data
+                .get("assistantTexts")
+                .items()
+                .iter()
+                .filter_map(Json::filled);
             blocks.extend(block::text(&said.collect::<Vec<_>>().join("\n\n"), out));
             // The same failure is recorded by every later record of the run.
-            blocks.extend(word("promptError").map(|error| across(Break::Error(Text::clean(error)))));
+            blocks
+                .extend(word("promptError").map(|error| across(Break::Error(Text::clean(error)))));
         }
         "session.ended" => {
-            blocks.push(across(Break::Ended(Text::clean(word("status").unwrap_or("run")))));
+            blocks.push(across(Break::Ended(Text::clean(
+                word("status").unwrap_or("run"),
+            ))));
         }
         _ => {}
     }
@@ -108,6 +139,11 @@ fn headline(json: &Json<'_>) -> String {
         facts.extend(json.get(name).count().map(|n| format!("{n} {word}")));
     }
     let flags = ["aborted", "timedOut"];
-    facts.extend(flags.iter().filter(|name| data.get(name).is_true()).map(|name| (*name).to_owned()));
+    facts.extend(
+        flags
+            .iter()
+            .filter(|name| data.get(name).is_true())
+            .map(|name| (*name).to_owned()),
+    );
     facts.join(" · ")
 }

@@ -18,7 +18,13 @@ use crate::model::text::Text;
 use crate::model::tool::{ToolResult, ToolState, Verdict};
 
 /// Fields that only a session turn has.
-const FIELDS: [&str; 5] = ["toolCall", "toolResult", "_compacted", "mediaUrls", "metadata"];
+const FIELDS: [&str; 5] = [
+    "toolCall",
+    "toolResult",
+    "_compacted",
+    "mediaUrls",
+    "metadata",
+];
 
 /// Whether lines are bare messages of either kind, and why.
 pub(crate) fn sniff(lines: &[Json<'_>]) -> Option<&'static str> {
@@ -36,16 +42,23 @@ pub(crate) fn sniff(lines: &[Json<'_>]) -> Option<&'static str> {
         FIELDS.iter().take(4).any(|field| line.has(field))
             || channel.iter().any(|name| line.get("metadata").has(name))
     };
-    lines.iter().any(is_turn).then_some("lines of session turns")
+    lines
+        .iter()
+        .any(is_turn)
+        .then_some("lines of session turns")
 }
 
 /// Whether lines are messages of either kind that show nothing of it: role, content and a time, which
 /// others write too.
 pub(crate) fn sniff_plain(lines: &[Json<'_>]) -> Option<&'static str> {
-    let is_block = |block: &Json<'_>| matches!(block.get("type").str(), Some("text" | "thinking" | "image"));
+    let is_block =
+        |block: &Json<'_>| matches!(block.get("type").str(), Some("text" | "thinking" | "image"));
     let is_plain = |line: &Json<'_>| {
         let is_member = |name: &str| matches!(name, "role" | "content" | "timestamp");
-        let has_role = matches!(line.get("role").str(), Some("user" | "assistant" | "system"));
+        let has_role = matches!(
+            line.get("role").str(),
+            Some("user" | "assistant" | "system")
+        );
         let content = line.get("content");
         has_role
             && line.members().len() == 3
@@ -67,8 +80,11 @@ fn is_pi_message(line: &Json<'_>) -> bool {
 
 /// Whether a line is a session turn.
 pub(crate) fn is_turn(json: &Json<'_>) -> bool {
-    let Some(role) = json.get("role").str() else { return false };
-    !json.has("type") && (matches!(role, "tool" | "system") || FIELDS.iter().any(|field| json.has(field)))
+    let Some(role) = json.get("role").str() else {
+        return false;
+    };
+    !json.has("type")
+        && (matches!(role, "tool" | "system") || FIELDS.iter().any(|field| json.has(field)))
 }
 
 /// The turns of a session so far.
@@ -85,7 +101,8 @@ impl Turns {
             return self.tool_result(json, recorded, out);
         }
         let entry = message_entry(json, out);
-        self.calls.extend(entry.calls().map(|call| call.key.clone()));
+        self.calls
+            .extend(entry.calls().map(|call| call.key.clone()));
         message::title(&entry, out);
         out.entry(entry);
         Fate::Shown
@@ -95,17 +112,27 @@ impl Turns {
         let call: Key = result::call_key(recorded.get("toolCallId"));
         let result = read_result(json, recorded, out);
         if !recorded.get("isPending").is_true() {
-            out.push(Edit::Result { call, result: Box::new(result), lane: None });
+            out.push(Edit::Result {
+                call,
+                result: Box::new(result),
+                lane: None,
+            });
             return Fate::Merged;
         }
         if !self.calls.contains(&call) {
             let mut entry = out.new_entry(out.origin_key(), Role::Harness, result.at);
-            entry.blocks.push(block::tree(&format!("call {call} is running"), json, out));
+            entry
+                .blocks
+                .push(block::tree(&format!("call {call} is running"), json, out));
             out.entry(entry);
             return Fate::Shown;
         }
         let has_output = result.body.bytes > 0;
-        let state = if has_output { ToolState::Streaming(Box::new(result.body)) } else { ToolState::Running };
+        let state = if has_output {
+            ToolState::Streaming(Box::new(result.body))
+        } else {
+            ToolState::Running
+        };
         out.push(Edit::State { call, state });
         Fate::Merged
     }
@@ -119,24 +146,41 @@ fn message_entry(json: &Json<'_>, out: &mut Batch) -> Entry {
         _ => Role::Harness,
     };
     let mut entry = out.new_entry(out.origin_key(), role, json.get("timestamp").moment());
-    if let (Role::Harness, Some(other)) = (role, json.get("role").str().filter(|role| *role != "tool")) {
-        entry.blocks.push(Batch::block(Piece(0), unknown::block(Kind("role", other), json, out)));
+    if let (Role::Harness, Some(other)) =
+        (role, json.get("role").str().filter(|role| *role != "tool"))
+    {
+        entry.blocks.push(Batch::block(
+            Piece(0),
+            unknown::block(Kind("role", other), json, out),
+        ));
         return entry;
     }
     if json.get("_compacted").is_true() {
         let compaction = Break::compaction("");
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(compaction)));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Break(compaction)));
     }
     let metadata = json.get("metadata");
-    if metadata.members().iter().any(|(name, _)| &**name != "reasoning") {
+    if metadata
+        .members()
+        .iter()
+        .any(|(name, _)| &**name != "reasoning")
+    {
         let words = ["peerId", "channel"].map(|name| metadata.get(name).filled());
         let facts: Vec<&str> = words.into_iter().flatten().collect();
-        let title =
-            if facts.is_empty() { "metadata".to_owned() } else { format!("from {}", facts.join(" · ")) };
+        let title = if facts.is_empty() {
+            "metadata".to_owned()
+        } else {
+            format!("from {}", facts.join(" · "))
+        };
         entry.blocks.push(block::tree(&title, metadata, out));
     }
     if let Some(reasoning) = json.at(&["metadata", "reasoning"]).filled() {
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Thinking(out.prose(reasoning))));
+        entry.blocks.push(Batch::block(
+            Piece(0),
+            BlockKind::Thinking(out.prose(reasoning)),
+        ));
     }
     content(&mut entry, json, out);
     media(&mut entry, json.get("mediaUrls"), "", out);
@@ -144,7 +188,9 @@ fn message_entry(json: &Json<'_>, out: &mut Batch) -> Entry {
     if call.is_object() {
         let mut call = block::call(call, ToolState::Pending, out);
         call.started = entry.at;
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
     }
     entry
 }
@@ -153,7 +199,9 @@ fn content(entry: &mut Entry, json: &Json<'_>, out: &mut Batch) {
     entry.marks.prompt = entry.role == Role::User;
     for part in json.get("content").blocks() {
         let Some(text) = block::text_of(part) else {
-            entry.blocks.extend(block::one(part, block::Ending::Whole, out));
+            entry
+                .blocks
+                .extend(block::one(part, block::Ending::Whole, out));
             continue;
         };
         let prompt = match entry.role {
@@ -177,8 +225,15 @@ pub(crate) fn media(entry: &mut Entry, urls: &Json<'_>, kind: &str, out: &mut Ba
     for url in urls.blocks().iter().filter_map(Json::filled) {
         if is_image(kind, url) {
             let source = Some(Text::clean(url));
-            let image = Image { mime: Text::default(), bytes: None, source, origin: out.origin() };
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Image(image)));
+            let image = Image {
+                mime: Text::default(),
+                bytes: None,
+                source,
+                origin: out.origin(),
+            };
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Image(image)));
         } else {
             let kind = if kind.is_empty() { "attachment" } else { kind };
             entry.blocks.push(block::raw_text(kind, url, out));
@@ -189,8 +244,8 @@ pub(crate) fn media(entry: &mut Entry, urls: &Json<'_>, kind: &str, out: &mut Ba
 /// Media are images unless their kind or the end of their address says otherwise.
 fn is_image(kind: &str, url: &str) -> bool {
     const OTHERS: [&str; 15] = [
-        "aac", "avi", "csv", "doc", "docx", "flac", "m4a", "mov", "mp3", "mp4", "oga", "ogg", "opus", "pdf",
-        "wav",
+        "aac", "avi", "csv", "doc", "docx", "flac", "m4a", "mov", "mp3", "mp4", "oga", "ogg",
+        "opus", "pdf", "wav",
     ];
     if !kind.is_empty() {
         return kind.starts_with("image") || kind == "sticker";
@@ -202,17 +257,30 @@ fn is_image(kind: &str, url: &str) -> bool {
 
 fn read_result(json: &Json<'_>, recorded: &Json<'_>, out: &mut Batch) -> ToolResult {
     let error = recorded.get("error").filled();
-    let shown: Vec<&str> = json.get("content").blocks().iter().filter_map(block::text_of).collect();
+    let shown: Vec<&str> = json
+        .get("content")
+        .blocks()
+        .iter()
+        .filter_map(block::text_of)
+        .collect();
     let text = match error.or_else(|| recorded.get("output").filled()) {
         Some(output) if shown.is_empty() => output.to_owned(),
         Some(output) => format!("{}\n\n{output}", shown.join("\n")),
         None => shown.join("\n"),
     };
-    let images = json.get("content").blocks().iter().filter(|part| part.get("type").str() == Some("image"));
+    let images = json
+        .get("content")
+        .blocks()
+        .iter()
+        .filter(|part| part.get("type").str() == Some("image"));
     ToolResult {
         key: out.origin_key(),
         tool: None,
-        verdict: if error.is_some() { Verdict::Failed } else { Verdict::Done },
+        verdict: if error.is_some() {
+            Verdict::Failed
+        } else {
+            Verdict::Done
+        },
         body: out.output(&text),
         patch: None,
         images: images.map(|part| image(part, out)).collect(),

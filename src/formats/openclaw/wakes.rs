@@ -12,25 +12,77 @@ use crate::model::tool::work::End;
 /// How texts of the gateway begin, and what wakes the model with them.
 const TEXTS: [(&str, SenderKind, &str); 17] = [
     ("Read HEARTBEAT.md if", SenderKind::Schedule, "heartbeat"),
-    ("Follow the heartbeat monitor scratch context", SenderKind::Schedule, "heartbeat"),
-    ("Run the following periodic tasks (only those due", SenderKind::Schedule, "heartbeat"),
-    ("A scheduled reminder has been triggered", SenderKind::Schedule, "reminder"),
-    ("A scheduled reminder was triggered", SenderKind::Schedule, "reminder"),
-    ("A scheduled cron event has been triggered", SenderKind::Schedule, "cron"),
-    ("A scheduled cron event was triggered", SenderKind::Schedule, "cron"),
-    ("An async command you ran earlier has completed", SenderKind::Task, "exec"),
-    ("An async command you ran earlier completed", SenderKind::Task, "exec"),
-    ("An async command completion event was triggered", SenderKind::Task, "exec"),
+    (
+        "Follow the heartbeat monitor scratch context",
+        SenderKind::Schedule,
+        "heartbeat",
+    ),
+    (
+        "Run the following periodic tasks (only those due",
+        SenderKind::Schedule,
+        "heartbeat",
+    ),
+    (
+        "A scheduled reminder has been triggered",
+        SenderKind::Schedule,
+        "reminder",
+    ),
+    (
+        "A scheduled reminder was triggered",
+        SenderKind::Schedule,
+        "reminder",
+    ),
+    (
+        "A scheduled cron event has been triggered",
+        SenderKind::Schedule,
+        "cron",
+    ),
+    (
+        "A scheduled cron event was triggered",
+        SenderKind::Schedule,
+        "cron",
+    ),
+    (
+        "An async command you ran earlier has completed",
+        SenderKind::Task,
+        "exec",
+    ),
+    (
+        "An async command you ran earlier completed",
+        SenderKind::Task,
+        "exec",
+    ),
+    (
+        "An async command completion event was triggered",
+        SenderKind::Task,
+        "exec",
+    ),
     (
         "[Subagent Context] Every subagent spawned from this session has now settled",
         SenderKind::Task,
         "subagents",
     ),
     ("[Inter-session message]", SenderKind::Peer, ""),
-    ("Continue the OpenClaw runtime event", SenderKind::Runtime, ""),
-    ("Pre-compaction memory flush", SenderKind::Runtime, "memory flush"),
-    ("[System] Your previous turn was interrupted by a gateway restart", SenderKind::Runtime, "restart"),
-    ("A new session was started via /new or /reset", SenderKind::Runtime, "new session"),
+    (
+        "Continue the OpenClaw runtime event",
+        SenderKind::Runtime,
+        "",
+    ),
+    (
+        "Pre-compaction memory flush",
+        SenderKind::Runtime,
+        "memory flush",
+    ),
+    (
+        "[System] Your previous turn was interrupted by a gateway restart",
+        SenderKind::Runtime,
+        "restart",
+    ),
+    (
+        "A new session was started via /new or /reset",
+        SenderKind::Runtime,
+        "new session",
+    ),
     ("Current time: ", SenderKind::Runtime, ""),
 ];
 
@@ -54,12 +106,17 @@ pub(crate) fn sender(said: &str) -> Option<Sender> {
         Some(named(*kind, name))
     };
     let announced = || {
-        let (begin, kind) = ANNOUNCED.iter().find(|(begin, _)| first.starts_with(begin))?;
+        let (begin, kind) = ANNOUNCED
+            .iter()
+            .find(|(begin, _)| first.starts_with(begin))?;
         let (name, what) = first.get(begin.len()..)?.split_once('"')?;
         what.starts_with(" just ").then(|| named(*kind, name))
     };
     let ended = || is_end_of_command(first).then(|| named(SenderKind::Task, "exec"));
-    marked(first).or_else(known).or_else(announced).or_else(ended)
+    marked(first)
+        .or_else(known)
+        .or_else(announced)
+        .or_else(ended)
 }
 
 /// How lines begin that tell of events since the last prompt.
@@ -107,8 +164,10 @@ pub(crate) fn of_provenance(kind: &str, tool: &str, session: &str) -> Sender {
 
 /// `[OpenClaw heartbeat poll]` and its kin, on a line of its own.
 fn marked(line: &str) -> Option<Sender> {
-    let what =
-        line.strip_prefix("[OpenClaw ")?.strip_suffix(']').filter(|what| !what.contains([']', '[']))?;
+    let what = line
+        .strip_prefix("[OpenClaw ")?
+        .strip_suffix(']')
+        .filter(|what| !what.contains([']', '[']))?;
     let has = |words: &[&str]| words.iter().any(|word| what.contains(word));
     let kind = if has(&["heartbeat", "cron", "reminder", "schedule"]) {
         SenderKind::Schedule
@@ -128,11 +187,16 @@ fn is_end_of_command(line: &str) -> bool {
 /// What such a line tells: the beginning of the name of the session of a command, and how it ended.
 fn end_of_command(line: &str) -> Option<(&str, End)> {
     let line = line.trim_start();
-    let rest = line.get(..5).filter(|begin| begin.eq_ignore_ascii_case("exec ")).and(line.get(5..))?;
+    let rest = line
+        .get(..5)
+        .filter(|begin| begin.eq_ignore_ascii_case("exec "))
+        .and(line.get(5..))?;
     let (word, rest) = rest.split_once(" (")?;
     let (inside, _) = rest.split_once(')')?;
     let (name, how) = inside.rsplit_once(", ")?;
-    let is_word = ["completed", "failed", "finished"].iter().any(|known| word.eq_ignore_ascii_case(known));
+    let is_word = ["completed", "failed", "finished"]
+        .iter()
+        .any(|known| word.eq_ignore_ascii_case(known));
     let end = match (how.strip_prefix("code "), how.strip_prefix("signal ")) {
         (Some(code), _) => End::by_word(Some(word), code.trim().parse().ok()),
         (None, Some(_)) => End::by_word(Some("killed"), None),
@@ -145,11 +209,17 @@ fn end_of_command(line: &str) -> Option<(&str, End)> {
 pub(crate) fn ends_of_commands(text: &str) -> Vec<(&str, End)> {
     let of_event = |line| event(line).and_then(end_of_command);
     let first = text.lines().next().and_then(end_of_command);
-    first.into_iter().chain(text.lines().filter_map(of_event)).collect()
+    first
+        .into_iter()
+        .chain(text.lines().filter_map(of_event))
+        .collect()
 }
 
 fn named(kind: SenderKind, name: &str) -> Sender {
-    Sender { kind, name: (!name.is_empty()).then(|| Text::clean(name)) }
+    Sender {
+        kind,
+        name: (!name.is_empty()).then(|| Text::clean(name)),
+    }
 }
 
 #[cfg(test)]
@@ -165,17 +235,32 @@ mod tests {
             ("[OpenClaw exec completion]\nTurn it off.", SenderKind::Task),
             ("[OpenClaw session event]", SenderKind::Runtime),
             ("[OpenClaw cron wake]", SenderKind::Schedule),
-            ("Read HEARTBEAT.md if it exists (workspace context).", SenderKind::Schedule),
+            (
+                "Read HEARTBEAT.md if it exists (workspace context).",
+                SenderKind::Schedule,
+            ),
             (
                 "A scheduled reminder has been triggered. The reminder content is:\n\nwater",
                 SenderKind::Schedule,
             ),
-            ("An async command you ran earlier has completed. The result is above.", SenderKind::Task),
-            ("exec failed (q7w2, signal SIGTERM) :: killed", SenderKind::Task),
+            (
+                "An async command you ran earlier has completed. The result is above.",
+                SenderKind::Task,
+            ),
+            (
+                "exec failed (q7w2, signal SIGTERM) :: killed",
+                SenderKind::Task,
+            ),
             ("Exec finished (gateway id=9f2c, code 0)", SenderKind::Task),
-            ("A subagent task \"count\" just completed successfully.\n\nFindings:", SenderKind::Handback),
+            (
+                "A subagent task \"count\" just completed successfully.\n\nFindings:",
+                SenderKind::Handback,
+            ),
             ("A cron job \"news\" just failed.", SenderKind::Schedule),
-            ("[Inter-session message] sourceSession=agent:b:main", SenderKind::Peer),
+            (
+                "[Inter-session message] sourceSession=agent:b:main",
+                SenderKind::Peer,
+            ),
             ("Continue the OpenClaw runtime event.", SenderKind::Runtime),
         ] {
             assert_eq!(sender(said).map(|sender| sender.kind), Some(kind), "{said}");
@@ -197,15 +282,22 @@ mod tests {
 
     #[test]
     fn events_are_told_by_their_words() {
-        assert_eq!(of_events("System: [2026-01-31] Exec failed (a, code 1)").kind, SenderKind::Task);
-        assert_eq!(of_events("System: [2026-01-31] WhatsApp connected").kind, SenderKind::Runtime);
+        assert_eq!(
+            of_events("System: [2026-01-31] Exec failed (a, code 1)").kind,
+            SenderKind::Task
+        );
+        assert_eq!(
+            of_events("System: [2026-01-31] WhatsApp connected").kind,
+            SenderKind::Runtime
+        );
     }
 
     #[test]
     fn ends_of_commands_are_told_in_lines() {
         let told = |text| -> Vec<(String, Verdict, Option<i64>)> {
             let ends = ends_of_commands(text).into_iter();
-            ends.map(|(name, end)| (name.to_owned(), end.verdict, end.exit)).collect()
+            ends.map(|(name, end)| (name.to_owned(), end.verdict, end.exit))
+                .collect()
         };
         let events = "System: [2026-03-06 12:00:00 UTC] Exec failed (quiet-nu, signal SIGKILL) :: a (b, code 1)\n\
                       System: [2026-03-06 12:00:01 UTC] Exec completed (good-cla, code 0) :: done\n\
@@ -215,7 +307,14 @@ mod tests {
             ("good-cla".to_owned(), Verdict::Done, Some(0)),
         ];
         assert_eq!(told(events), expected);
-        assert_eq!(told("exec finished (tide, code 2)"), [("tide".to_owned(), Verdict::Failed, Some(2))]);
-        assert_eq!(told("why?\nExec failed (tide, code 2)"), [], "somebody quotes it");
+        assert_eq!(
+            told("exec finished (tide, code 2)"),
+            [("tide".to_owned(), Verdict::Failed, Some(2))]
+        );
+        assert_eq!(
+            told("why?\nExec failed (tide, code 2)"),
+            [],
+            "somebody quotes it"
+        );
     }
 }

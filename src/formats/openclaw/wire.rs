@@ -83,7 +83,14 @@ fn shown(entry: Entry, out: &mut Batch) -> Fate {
 /// An event that is no part of an answer.
 fn other(json: &Json<'_>, out: &mut Batch) -> Fate {
     let payload = payload(json);
-    let at = ["ts", "timestamp"].iter().find_map(|name| payload.get(name).moment());
+    let at = ["ts", "timestamp"]
+        .iter()
+        .find_map(|name| payload.get(name).moment());
     let entry = out.new_entry(out.origin_key(), Role::Harness, at);
-    unknown::record(Kind("event", json.get("event").str_or_empty()), json, entry, out)
+    unknown::record(
+        Kind("event", json.get("event").str_or_empty()),
+        json,
+        entry,
+        out,
+    )
 }

@@ -45,7 +45,10 @@ impl Ask {
 impl Asks {
     /// The user is asked; `at`: when the event says that it came.
     pub(super) fn ask(&mut self, recorded: &Json<'_>, at: Option<Timestamp>) -> Ask {
-        let message = recorded.get("messageID").text().or_else(|| recorded.at(&["tool", "messageID"]).text());
+        let message = recorded
+            .get("messageID")
+            .text()
+            .or_else(|| recorded.at(&["tool", "messageID"]).text());
         let (kind, what) = words(recorded);
         let ask = Ask {
             id: Text::clean(recorded.get("id").str_or_empty()),
@@ -68,13 +71,22 @@ impl Asks {
 
     /// The user replied.
     pub(super) fn reply(&mut self, recorded: &Json<'_>, at: Option<Timestamp>) -> Ask {
-        let named = recorded.get("requestID").text().or_else(|| recorded.get("permissionID").text());
-        let id = named.or_else(|| recorded.get("id").text()).unwrap_or_default();
+        let named = recorded
+            .get("requestID")
+            .text()
+            .or_else(|| recorded.get("permissionID").text());
+        let id = named
+            .or_else(|| recorded.get("id").text())
+            .unwrap_or_default();
         let reply = verdict(recorded);
         match self.open.remove(&id) {
             Some(ask) => {
                 let line = Break::Setting(Text::clean(&format!("{reply}: {}", ask.what)));
-                Ask { line, replied: at, ..ask }
+                Ask {
+                    line,
+                    replied: at,
+                    ..ask
+                }
             }
             None => Ask {
                 id,
@@ -92,29 +104,51 @@ impl Asks {
 
     /// The call has ended, so nobody waits for a reply any more, recorded or not.
     pub(super) fn ended(&mut self, call: &Key) -> Option<Ask> {
-        let found = self.open.iter().find(|(_, ask)| !call.is_empty() && ask.call == *call);
+        let found = self
+            .open
+            .iter()
+            .find(|(_, ask)| !call.is_empty() && ask.call == *call);
         let ask = self.open.remove(&found?.0.clone())?;
-        Some(Ask { line: Break::Setting(Text::clean(&format!("{}: {}", ask.kind, ask.what))), ..ask })
+        Some(Ask {
+            line: Break::Setting(Text::clean(&format!("{}: {}", ask.kind, ask.what))),
+            ..ask
+        })
     }
 }
 
 /// Whether it is a permission or a question, and what is asked, on one line.
 fn words(recorded: &Json<'_>) -> (&'static str, String) {
-    let questions: Vec<&str> =
-        recorded.get("questions").items().iter().filter_map(|one| one.get("question").filled()).collect();
+    let questions: Vec<&str> = recorded
+        .get("questions")
+        .items()
+        .iter()
+        .filter_map(|one| one.get("question").filled())
+        .collect();
     if !questions.is_empty() {
         return ("question", questions.join(" · "));
     }
     if let Some(title) = recorded.get("title").filled() {
         return ("permission", title.to_owned());
     }
-    let kind = ["permission", "action", "type"].iter().find_map(|name| recorded.get(name).filled());
-    let listed = ["patterns", "resources", "pattern"].iter().find_map(|name| {
-        let recorded: Vec<&str> = recorded.get(name).blocks().iter().filter_map(Json::filled).collect();
-        (!recorded.is_empty()).then(|| recorded.join(" · "))
-    });
+    let kind = ["permission", "action", "type"]
+        .iter()
+        .find_map(|name| recorded.get(name).filled());
+    let listed = ["patterns", "resources", "pattern"]
+        .iter()
+        .find_map(|name| {
+            let recorded: Vec<&str> = recorded
+                .get(name)
+                .blocks()
+                .iter()
+                .filter_map(Json::filled)
+                .collect();
+            (!recorded.is_empty()).then(|| recorded.join(" · "))
+        });
     let recorded = [kind.map(str::to_owned), listed];
-    ("permission", recorded.into_iter().flatten().collect::<Vec<_>>().join(" "))
+    (
+        "permission",
+        recorded.into_iter().flatten().collect::<Vec<_>>().join(" "),
+    )
 }
 
 /// What the user replied, in a few words.
@@ -127,7 +161,11 @@ fn verdict(recorded: &Json<'_>) -> String {
     if !answers.is_empty() {
         return format!("answered {}", answers.join(" · "));
     }
-    match recorded.get("reply").filled().or_else(|| recorded.get("response").filled()) {
+    match recorded
+        .get("reply")
+        .filled()
+        .or_else(|| recorded.get("response").filled())
+    {
         Some("once") => "allowed once".to_owned(),
         Some("always") => "allowed always".to_owned(),
         Some("reject") => "refused".to_owned(),

@@ -8,7 +8,10 @@ use crate::model::text::Text;
 
 /// A block of text under a title.
 pub(super) fn raw(title: &str, text: &str, out: &mut Batch) -> BlockKind {
-    BlockKind::Raw(Raw { title: Text::clean(title), body: out.prose(text) })
+    BlockKind::Raw(Raw {
+        title: Text::clean(title),
+        body: out.prose(text),
+    })
 }
 
 /// Size of what a data address holds.
@@ -30,7 +33,11 @@ pub(super) fn image(json: &Json<'_>, out: &Batch) -> Option<Image> {
     Some(Image {
         mime: Text::clean(mime),
         bytes,
-        source: if bytes.is_some() { json.get("filename").text() } else { json.get("url").text() },
+        source: if bytes.is_some() {
+            json.get("filename").text()
+        } else {
+            json.get("url").text()
+        },
         origin: out.origin(),
     })
 }

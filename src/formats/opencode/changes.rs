@@ -12,8 +12,17 @@ use crate::model::tool::ToolKind;
 
 /// Files that a step changed.
 pub(super) fn patch(json: &Json<'_>, out: &mut Batch) -> BlockKind {
-    let files: Vec<&str> = json.get("files").items().iter().filter_map(Json::str).collect();
-    raw(&format!("changed {}", counted(files.len())), &files.join("\n"), out)
+    let files: Vec<&str> = json
+        .get("files")
+        .items()
+        .iter()
+        .filter_map(Json::str)
+        .collect();
+    raw(
+        &format!("changed {}", counted(files.len())),
+        &files.join("\n"),
+        out,
+    )
 }
 
 /// Files that a turn or a session changed, with their lines; `None` if there are none.
@@ -22,15 +31,30 @@ pub(super) fn diffs(what: &str, diffs: &[Json<'_>], out: &mut Batch) -> Option<B
         return None;
     }
     let line = |diff: &Json<'_>| {
-        let status = diff.get("status").filled().map(|status| format!(" {status}")).unwrap_or_default();
+        let status = diff
+            .get("status")
+            .filled()
+            .map(|status| format!(" {status}"))
+            .unwrap_or_default();
         let file = diff.get("file").filled().unwrap_or("?");
-        format!("{file} {}{status}", lines(diff.get("additions").count(), diff.get("deletions").count()))
+        format!(
+            "{file} {}{status}",
+            lines(diff.get("additions").count(), diff.get("deletions").count())
+        )
     };
-    let sum =
-        |name: &str| diffs.iter().filter_map(|diff| diff.get(name).count()).fold(0, u64::saturating_add);
+    let sum = |name: &str| {
+        diffs
+            .iter()
+            .filter_map(|diff| diff.get(name).count())
+            .fold(0, u64::saturating_add)
+    };
     let total = lines(Some(sum("additions")), Some(sum("deletions")));
     let list: Vec<String> = diffs.iter().map(line).collect();
-    Some(raw(&format!("{what} changed {} {total}", counted(diffs.len())), &list.join("\n"), out))
+    Some(raw(
+        &format!("{what} changed {} {total}", counted(diffs.len())),
+        &list.join("\n"),
+        out,
+    ))
 }
 
 /// The plan as a list; `None` if there is nothing in it.
@@ -56,8 +80,10 @@ pub(super) fn plan(todos: &Json<'_>, out: &mut Batch) -> Option<BlockKind> {
 /// What tells two plans apart.
 pub(super) fn plan_mark(todos: &Json<'_>) -> Option<Piece> {
     let items = todos.items();
-    let recorded =
-        items.iter().flat_map(|todo| [todo.get("content"), todo.get("status")]).map(Json::str_or_empty);
+    let recorded = items
+        .iter()
+        .flat_map(|todo| [todo.get("content"), todo.get("status")])
+        .map(Json::str_or_empty);
     (!items.is_empty()).then(|| Piece::of(&recorded.collect::<Vec<_>>().join("\n")))
 }
 

@@ -90,7 +90,8 @@ impl Decoder for OpencodeDecoder {
         let mut held: Vec<(Key, Held)> = self.held.drain().collect();
         held.sort_by(|a, b| a.0.cmp(&b.0));
         for (key, held) in held {
-            let is_known = held.plan.is_some() && self.plans.get(&held.session) == held.plan.as_ref();
+            let is_known =
+                held.plan.is_some() && self.plans.get(&held.session) == held.plan.as_ref();
             if !is_known {
                 self.by_itself(key, &held.session, held.kind, true, out);
             }
@@ -111,8 +112,11 @@ impl OpencodeDecoder {
     fn session(&mut self, info: &Json<'_>, is_final: bool, out: &mut Batch) -> Fate {
         let id = self.sessions.add(info, out);
         if is_final {
-            let claim =
-                if info.get("location").is_object() { rows::usage(info) } else { message::usage(info) };
+            let claim = if info.get("location").is_object() {
+                rows::usage(info)
+            } else {
+                message::usage(info)
+            };
             self.sessions.claim(&id, claim);
         }
         self.turns.wait(&id, info, out);
@@ -134,7 +138,9 @@ impl OpencodeDecoder {
     }
 
     fn message(&mut self, info: &Json<'_>, is_file: bool, out: &mut Batch) -> Fate {
-        let (key, is_new) = self.messages.message(info, is_file, &mut self.sessions, out);
+        let (key, is_new) = self
+            .messages
+            .message(info, is_file, &mut self.sessions, out);
         if is_file {
             out.wanted.push(Text::clean(&format!("part/{key}")));
         }
@@ -158,19 +164,41 @@ impl OpencodeDecoder {
             self.asked(&ask, out);
         }
         let record = is_file.then(|| out.origin());
-        let recorded = Owner { message, session, at: at.moment(), record };
-        if self.messages.part(&recorded, part, &mut self.sessions, out) { Fate::Shown } else { Fate::Merged }
+        let recorded = Owner {
+            message,
+            session,
+            at: at.moment(),
+            record,
+        };
+        if self.messages.part(&recorded, part, &mut self.sessions, out) {
+            Fate::Shown
+        } else {
+            Fate::Merged
+        }
     }
 
     fn row(&mut self, row: rows::DatabaseRow<'_>, json: &Json<'_>, out: &mut Batch) -> Fate {
-        let session =
-            json.get("sessionID").text().or_else(|| self.sessions.main().cloned()).unwrap_or_default();
-        self.turns.begin_own(&session, json, &mut self.sessions, out);
+        let session = json
+            .get("sessionID")
+            .text()
+            .or_else(|| self.sessions.main().cloned())
+            .unwrap_or_default();
+        self.turns
+            .begin_own(&session, json, &mut self.sessions, out);
         if let Some((about, end)) = super::tool::end(json) {
             let (by, at) = (key_of(json, out), rows::time(json).moment());
-            let update = Update { by, at, carrier: Carrier::Notice, end };
+            let update = Update {
+                by,
+                at,
+                carrier: Carrier::Notice,
+                end,
+            };
             let lane = self.sessions.lane_of(&session, out);
-            out.push(Edit::Update { about, update, lane });
+            out.push(Edit::Update {
+                about,
+                update,
+                lane,
+            });
         }
         let line = match row {
             rows::DatabaseRow::Message { info, parts } => {
@@ -181,7 +209,10 @@ impl OpencodeDecoder {
                 let is_recorded = self.messages.tells_failure(&session);
                 self.turns.rest(&session);
                 let lane = self.sessions.lane_of(&session, out);
-                out.entry(Entry { lane, ..resting(key, at, how, is_recorded, out) });
+                out.entry(Entry {
+                    lane,
+                    ..resting(key, at, how, is_recorded, out)
+                });
                 return Fate::Shown;
             }
             rows::DatabaseRow::Line(line) => line,
@@ -189,7 +220,9 @@ impl OpencodeDecoder {
         let mut entry = out.new_entry(key_of(json, out), Role::Harness, rows::time(json).moment());
         entry.lane = self.sessions.lane_of(&session, out);
         entry.marks.copy = json.get("copied").is_true();
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(line)));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Break(line)));
         out.entry(entry);
         Fate::Shown
     }
@@ -210,7 +243,9 @@ impl OpencodeDecoder {
         }
         if let (Place::File(path), Json::Array(items)) = (input.place, json) {
             let stem = Text::clean(&path.file_stem().unwrap_or_default().to_string_lossy());
-            let is_plan = items.iter().any(|item| item.has("content") && item.has("status"));
+            let is_plan = items
+                .iter()
+                .any(|item| item.has("content") && item.has("status"));
             if is_plan {
                 return self.plan(&stem, json, true, out);
             }
@@ -220,7 +255,10 @@ impl OpencodeDecoder {
         }
         let mut entry = out.new_entry(out.origin_key(), Role::Harness, rows::time(json).moment());
         entry.lane = self.sessions.lane_of(&session, out);
-        let of_event = json.at(&["payload", "type"]).filled().map(|name| Kind("event", name));
+        let of_event = json
+            .at(&["payload", "type"])
+            .filled()
+            .map(|name| Kind("event", name));
         let kind = of_event.unwrap_or(Kind("type", json.get("type").str_or_empty()));
         unknown::record(kind, json, entry, out)
     }
@@ -228,7 +266,11 @@ impl OpencodeDecoder {
     /// A call that keeps the plan tells it better than a list beside it.
     fn see_plan(&mut self, session: &Text, part: &Json<'_>, out: &mut Batch) {
         let is_plan = part.get("tool").str() == Some("todowrite");
-        let mark = if is_plan { changes::plan_mark(part.at(&["state", "input", "todos"])) } else { None };
+        let mark = if is_plan {
+            changes::plan_mark(part.at(&["state", "input", "todos"]))
+        } else {
+            None
+        };
         if let Some(mark) = mark {
             self.plans.insert(session.clone(), mark);
             out.push(Edit::Retire(plan_key(session)));
@@ -242,7 +284,11 @@ impl OpencodeDecoder {
         match changes::plan(todos, out).filter(|_| !is_known) {
             Some(kind) => self.list(
                 plan_key(session),
-                Held { session: session.clone(), plan: mark, kind },
+                Held {
+                    session: session.clone(),
+                    plan: mark,
+                    kind,
+                },
                 is_beside,
                 out,
             ),
@@ -251,10 +297,25 @@ impl OpencodeDecoder {
         Fate::Merged
     }
 
-    fn diff(&mut self, session: &Text, diffs: &[Json<'_>], is_beside: bool, out: &mut Batch) -> Fate {
+    fn diff(
+        &mut self,
+        session: &Text,
+        diffs: &[Json<'_>],
+        is_beside: bool,
+        out: &mut Batch,
+    ) -> Fate {
         if let Some(kind) = changes::diffs("the session", diffs, out) {
             let key = Text::clean(&format!("diff:{session}"));
-            self.list(key, Held { session: session.clone(), plan: None, kind }, is_beside, out);
+            self.list(
+                key,
+                Held {
+                    session: session.clone(),
+                    plan: None,
+                    kind,
+                },
+                is_beside,
+                out,
+            );
         }
         Fate::Merged
     }
@@ -285,7 +346,8 @@ impl OpencodeDecoder {
             Event::Message => self.message(recorded.get("info"), false, out),
             Event::Part => {
                 let json = recorded.get("part");
-                self.deltas.whole(Piece::of(json.get("id").str_or_empty()), json);
+                self.deltas
+                    .whole(Piece::of(json.get("id").str_or_empty()), json);
                 self.part(json, &Json::Null, false, out)
             }
             Event::Grown => {
@@ -319,11 +381,14 @@ impl OpencodeDecoder {
                 let ask = self.asks.reply(recorded, event.get("created").moment());
                 self.asked(&ask, out)
             }
-            Event::Edited if self.messages.is_edited(recorded.get("file").str_or_empty()) => Fate::Merged,
+            Event::Edited if self.messages.is_edited(recorded.get("file").str_or_empty()) => {
+                Fate::Merged
+            }
             Event::Edited | Event::Watched => self.file(recorded, out),
             Event::Command => self.command(&message(), &session(), recorded, out),
             Event::Other => {
-                let mut entry = out.new_entry(out.origin_key(), Role::Harness, rows::time(event).moment());
+                let mut entry =
+                    out.new_entry(out.origin_key(), Role::Harness, rows::time(event).moment());
                 entry.lane = self.sessions.lane_of(&session(), out);
                 unknown::record(Kind("event", name), event, entry, out)
             }
@@ -335,21 +400,46 @@ impl OpencodeDecoder {
         let what = recorded.get("event").filled().unwrap_or("edited");
         let file = recorded.get("file").str_or_empty();
         let kind = raw(&format!("file {what}: {file}"), "", out);
-        self.by_itself(Text::clean(&format!("file:{file}")), &Text::default(), kind, true, out)
+        self.by_itself(
+            Text::clean(&format!("file:{file}")),
+            &Text::default(),
+            kind,
+            true,
+            out,
+        )
     }
 
     /// A command that the user gave.
-    fn command(&mut self, message: &Text, session: &Text, recorded: &Json<'_>, out: &mut Batch) -> Fate {
-        let (name, words) = (recorded.get("name").str_or_empty(), recorded.get("arguments").str_or_empty());
+    fn command(
+        &mut self,
+        message: &Text,
+        session: &Text,
+        recorded: &Json<'_>,
+        out: &mut Batch,
+    ) -> Fate {
+        let (name, words) = (
+            recorded.get("name").str_or_empty(),
+            recorded.get("arguments").str_or_empty(),
+        );
         let line = Break::Setting(Text::clean(format!("command /{name} {words}").trim_end()));
         self.line(message, Piece::of("command"), session, line, out)
     }
 
     fn add_grown(&mut self, out: &mut Batch) {
         for grown in self.deltas.take(out) {
-            let recorded = Owner { message: grown.message, session: grown.session, at: None, record: None };
+            let recorded = Owner {
+                message: grown.message,
+                session: grown.session,
+                at: None,
+                record: None,
+            };
             let piece = grown.block.piece;
-            self.messages.part(&recorded, Part::of(piece, vec![grown.block]), &mut self.sessions, out);
+            self.messages.part(
+                &recorded,
+                Part::of(piece, vec![grown.block]),
+                &mut self.sessions,
+                out,
+            );
         }
     }
 
@@ -371,7 +461,13 @@ impl OpencodeDecoder {
         if self.messages.fail(session, &failure, out) {
             return Fate::Merged;
         }
-        self.by_itself(out.origin_key(), session, BlockKind::Break(failure), false, out)
+        self.by_itself(
+            out.origin_key(),
+            session,
+            BlockKind::Break(failure),
+            false,
+            out,
+        )
     }
 
     fn status(&mut self, session: &Text, status: &Json<'_>, out: &mut Batch) -> Fate {
@@ -399,7 +495,13 @@ impl OpencodeDecoder {
             return Fate::Merged;
         }
         let line = Break::compaction("");
-        self.by_itself(out.origin_key(), session, BlockKind::Break(line), false, out)
+        self.by_itself(
+            out.origin_key(),
+            session,
+            BlockKind::Break(line),
+            false,
+            out,
+        )
     }
 
     fn asked(&mut self, ask: &Ask, out: &mut Batch) -> Fate {
@@ -419,30 +521,60 @@ impl OpencodeDecoder {
         let mut entry = out.new_entry(line_key(&ask.session, ask.piece()), Role::Harness, ask.at);
         entry.ended = ask.replied;
         entry.lane = self.sessions.lane_of(&ask.session, out);
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(ask.line.clone())));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Break(ask.line.clone())));
         out.entry(entry);
         if !self.messages.knows(&message) {
             return Fate::Merged;
         }
-        out.push(Edit::RetirePiece { of: message, piece: ask.piece() });
+        out.push(Edit::RetirePiece {
+            of: message,
+            piece: ask.piece(),
+        });
         Fate::Shown
     }
 
     /// A line in a message, or by itself if the message is not known.
-    fn line(&mut self, of: &Key, piece: Piece, session: &Text, line: Break, out: &mut Batch) -> Fate {
-        if self.messages.add(of, Batch::block(piece, BlockKind::Break(line.clone())), None, out) {
+    fn line(
+        &mut self,
+        of: &Key,
+        piece: Piece,
+        session: &Text,
+        line: Break,
+        out: &mut Batch,
+    ) -> Fate {
+        if self.messages.add(
+            of,
+            Batch::block(piece, BlockKind::Break(line.clone())),
+            None,
+            out,
+        ) {
             return Fate::Merged;
         }
         self.line_by_itself(piece, session, line, out)
     }
 
-    fn line_by_itself(&mut self, piece: Piece, session: &Text, line: Break, out: &mut Batch) -> Fate {
+    fn line_by_itself(
+        &mut self,
+        piece: Piece,
+        session: &Text,
+        line: Break,
+        out: &mut Batch,
+    ) -> Fate {
         let key = line_key(session, piece);
         self.by_itself(key, session, BlockKind::Break(line), false, out)
     }
 
     /// An entry of the program with one block.
-    fn by_itself(&mut self, key: Key, session: &Text, kind: BlockKind, quiet: bool, out: &mut Batch) -> Fate {
+    fn by_itself(
+        &mut self,
+        key: Key,
+        session: &Text,
+        kind: BlockKind,
+        quiet: bool,
+        out: &mut Batch,
+    ) -> Fate {
         let mut entry: Entry = out.new_entry(key, Role::Harness, None);
         entry.origin = kind.bodies().first().map_or(entry.origin, |body| body.from);
         entry.lane = self.sessions.lane_of(session, out);
@@ -473,5 +605,8 @@ fn plan_key(session: &Text) -> Key {
 }
 
 fn name_of(part: &Json<'_>, other: impl Fn() -> String) -> String {
-    part.get("id").str().filter(|id| identifies(id)).map_or_else(other, str::to_owned)
+    part.get("id")
+        .str()
+        .filter(|id| identifies(id))
+        .map_or_else(other, str::to_owned)
 }

@@ -87,8 +87,13 @@ impl Deltas {
 
     /// What grew since the last time, in the order of the messages.
     pub(super) fn take(&mut self, out: &Batch) -> Vec<Grown> {
-        let changed = self.growing.iter_mut().filter(|(_, growing)| growing.is_changed);
-        let mut grown: Vec<Grown> = changed.map(|(piece, growing)| growing.emitted(*piece, out)).collect();
+        let changed = self
+            .growing
+            .iter_mut()
+            .filter(|(_, growing)| growing.is_changed);
+        let mut grown: Vec<Grown> = changed
+            .map(|(piece, growing)| growing.emitted(*piece, out))
+            .collect();
         grown.sort_by(|a, b| (&a.message, a.block.piece.0).cmp(&(&b.message, b.block.piece.0)));
         grown
     }
@@ -106,7 +111,11 @@ impl Growing {
             flags: BodyFlags::default(),
             held: Held::Stub,
         };
-        let kind = if self.is_reasoning { BlockKind::Thinking(body) } else { BlockKind::Text(body) };
+        let kind = if self.is_reasoning {
+            BlockKind::Thinking(body)
+        } else {
+            BlockKind::Text(body)
+        };
         Grown {
             message: self.message.clone(),
             session: self.session.clone(),

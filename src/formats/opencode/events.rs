@@ -84,7 +84,8 @@ pub(super) fn read(name: &str) -> Event {
 /// Whether a value is an event, as the server sends it or as its database keeps it.
 pub(super) fn is_event(value: &Json<'_>) -> bool {
     let event = within(value);
-    let has_data = event.get("data").is_object() && event.get("id").str_or_empty().starts_with("evt_");
+    let has_data =
+        event.get("data").is_object() && event.get("id").str_or_empty().starts_with("evt_");
     (event.has("properties") || event.has("aggregate_id") || has_data)
         && event.get("type").str_or_empty().contains('.')
 }
@@ -119,8 +120,13 @@ static NEWER: [&str; 22] = [
 pub(super) fn newer<'v>(event: &'v Json<'_>) -> Option<&'v str> {
     let name = name_of(event).strip_prefix("session.")?;
     let name = name.strip_prefix("next.").unwrap_or(name);
-    let is_newer =
-        NEWER.iter().any(|known| if known.ends_with('.') { name.starts_with(known) } else { name == *known });
+    let is_newer = NEWER.iter().any(|known| {
+        if known.ends_with('.') {
+            name.starts_with(known)
+        } else {
+            name == *known
+        }
+    });
     // Version 1 told all of a session in `info`.
     let begins = name == "created" && properties(event).get("info").is_null();
     (is_newer || begins).then_some(name)
@@ -128,7 +134,11 @@ pub(super) fn newer<'v>(event: &'v Json<'_>) -> Option<&'v str> {
 
 /// The stream of all projects wraps each event in `{directory, payload}`.
 pub(super) fn within<'v, 'a>(value: &'v Json<'a>) -> &'v Json<'a> {
-    if value.at(&["payload", "type"]).is_null() { value } else { value.get("payload") }
+    if value.at(&["payload", "type"]).is_null() {
+        value
+    } else {
+        value.get("payload")
+    }
 }
 
 /// The name of an event. Those of a database end in the version of their schema: `message.updated.1`,
@@ -143,5 +153,9 @@ pub(super) fn name_of<'v>(event: &'v Json<'_>) -> &'v str {
 
 /// What an event carries.
 pub(super) fn properties<'v, 'a>(event: &'v Json<'a>) -> &'v Json<'a> {
-    if event.has("properties") { event.get("properties") } else { event.get("data") }
+    if event.has("properties") {
+        event.get("properties")
+    } else {
+        event.get("data")
+    }
 }

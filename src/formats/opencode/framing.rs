@@ -26,18 +26,25 @@ pub(super) fn file(output: &str) -> Cow<'_, str> {
         return Cow::Borrowed(output);
     }
     let body = output.split_once("</type>\n").map_or("", |(_, body)| body);
-    let found = inner(body, "<content>", "</content>").or_else(|| inner(body, "<entries>", "</entries>"));
+    let found =
+        inner(body, "<content>", "</content>").or_else(|| inner(body, "<entries>", "</entries>"));
     match found {
-        Some((content, rest)) => Cow::Owned(joined(without_end(content).trim_start_matches('\n'), rest)),
+        Some((content, rest)) => {
+            Cow::Owned(joined(without_end(content).trim_start_matches('\n'), rest))
+        }
         None => Cow::Borrowed(output),
     }
 }
 
 /// What a sub-agent answered, and the session that it says it was.
 fn task(output: &str) -> &str {
-    let found = output.split_once("<task_result>\n").and_then(|(_, rest)| rest.split_once("</task_result>"));
+    let found = output
+        .split_once("<task_result>\n")
+        .and_then(|(_, rest)| rest.split_once("</task_result>"));
     match found {
-        Some((answer, rest)) if rest.trim().is_empty() || rest.trim() == "</task>" => answer.trim_end(),
+        Some((answer, rest)) if rest.trim().is_empty() || rest.trim() == "</task>" => {
+            answer.trim_end()
+        }
         _ => output,
     }
 }
@@ -61,13 +68,24 @@ pub(super) fn task_session(output: &str) -> Option<&str> {
 
 /// How the command of a shell tool ended, which its text says last since 2.0.
 pub(super) fn shell_exit(tool: &str, output: &str) -> Option<i64> {
-    let last = output.trim_end().lines().next_back().filter(|_| tool == "shell")?;
-    last.strip_prefix("Command exited with code ")?.trim_end_matches('.').parse().ok()
+    let last = output
+        .trim_end()
+        .lines()
+        .next_back()
+        .filter(|_| tool == "shell")?;
+    last.strip_prefix("Command exited with code ")?
+        .trim_end_matches('.')
+        .parse()
+        .ok()
 }
 
 /// What the shell tool says of a command that it ended itself.
 pub(super) fn shell_note(tool: &str, output: &str) -> Option<&'static str> {
-    if tool == "shell" && output.trim_end().ends_with("Command timed out before completion.") {
+    if tool == "shell"
+        && output
+            .trim_end()
+            .ends_with("Command timed out before completion.")
+    {
         return Some("timed out");
     }
     let (_, note) = output.rsplit_once("<bash_metadata>")?;
@@ -91,19 +109,26 @@ fn without_end(content: &str) -> &str {
 
 /// `00012| text` as `12: text`.
 fn renumbered(line: &str) -> Cow<'_, str> {
-    let Some((number, text)) = line.split_once('|') else { return Cow::Borrowed(line) };
+    let Some((number, text)) = line.split_once('|') else {
+        return Cow::Borrowed(line);
+    };
     let is_number = number.len() >= 5 && number.bytes().all(|byte| byte.is_ascii_digit());
     match number.parse::<u64>() {
-        Ok(number) if is_number => {
-            Cow::Owned(format!("{number}: {}", text.strip_prefix(' ').unwrap_or(text)))
-        }
+        Ok(number) if is_number => Cow::Owned(format!(
+            "{number}: {}",
+            text.strip_prefix(' ').unwrap_or(text)
+        )),
         _ => Cow::Borrowed(line),
     }
 }
 
 fn joined(content: &str, rest: &str) -> String {
     let rest = rest.trim();
-    if rest.is_empty() { content.to_owned() } else { format!("{content}\n\n{rest}") }
+    if rest.is_empty() {
+        content.to_owned()
+    } else {
+        format!("{content}\n\n{rest}")
+    }
 }
 
 #[cfg(test)]
@@ -152,13 +177,22 @@ mod tests {
 
     #[test]
     fn notes_within_output_are_found() {
-        assert_eq!(task_session("task_id: ses_1a (for resuming)"), Some("ses_1a"));
-        assert_eq!(task_session("<task id=\"ses_1a\" state=\"completed\">"), Some("ses_1a"));
+        assert_eq!(
+            task_session("task_id: ses_1a (for resuming)"),
+            Some("ses_1a")
+        );
+        assert_eq!(
+            task_session("<task id=\"ses_1a\" state=\"completed\">"),
+            Some("ses_1a")
+        );
         assert_eq!(task_session("ses_1a"), None);
         let late = "x\n\n<bash_metadata>\nterminated command after exceeding timeout 10 ms\n</bash_metadata>";
         assert_eq!(shell_note("bash", late), Some("timed out"));
         assert_eq!(
-            shell_note("bash", "x\n<bash_metadata>\nUser aborted the command\n</bash_metadata>"),
+            shell_note(
+                "bash",
+                "x\n<bash_metadata>\nUser aborted the command\n</bash_metadata>"
+            ),
             Some("aborted")
         );
         assert_eq!(shell_note("bash", "aborted"), None);

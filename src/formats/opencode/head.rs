@@ -68,15 +68,33 @@ pub(super) struct Spent {
 impl Spent {
     /// What this usage says.
     pub(super) fn of(usage: &Usage) -> Self {
-        let counts = [usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning];
+        let counts = [
+            usage.input,
+            usage.output,
+            usage.cache_read,
+            usage.cache_write,
+            usage.reasoning,
+        ];
         let tokens = counts.map(Option::unwrap_or_default);
-        Self { tokens, usd: usage.cost, mark: Piece::of(&format!("{usage:?}")) }
+        Self {
+            tokens,
+            usd: usage.cost,
+            mark: Piece::of(&format!("{usage:?}")),
+        }
     }
 
     /// The same as usage.
     pub(super) fn usage(self) -> Usage {
         let [input, output, cache_read, cache_write, reasoning] = self.tokens.map(Some);
-        Usage { input, output, cache_read, cache_write, reasoning, cost: self.usd, ..Usage::default() }
+        Usage {
+            input,
+            output,
+            cache_read,
+            cache_write,
+            reasoning,
+            cost: self.usd,
+            ..Usage::default()
+        }
     }
 }
 
@@ -96,7 +114,10 @@ pub(super) struct Facts {
     /// Whether an entry for what was added was recorded.
     pub(super) has_addition: bool,
     /// Calls without a result.
-    #[expect(clippy::box_collection, reason = "messages are many, and few of them have one")]
+    #[expect(
+        clippy::box_collection,
+        reason = "messages are many, and few of them have one"
+    )]
     pub(super) open_calls: Option<Box<HashMap<Piece, Key>>>,
     /// What its steps cost, until the message itself tells that.
     pub(super) steps: Vec<(Piece, Usage)>,
@@ -171,7 +192,10 @@ impl Facts {
         }
         let mut addition = addition(entry);
         for block in std::mem::take(&mut self.waiting) {
-            out.push(Edit::RetirePiece { of: entry.key.clone(), piece: block.piece });
+            out.push(Edit::RetirePiece {
+                of: entry.key.clone(),
+                piece: block.piece,
+            });
             addition.blocks.push(block);
         }
         if part.is_added {
@@ -226,10 +250,16 @@ pub(super) fn settle_role(head: &mut Head, facts: Option<&Facts>) {
 /// What a message shows after its parts.
 pub(super) fn tail(info: &Json<'_>) -> Vec<Block> {
     let recorded = [
-        (FAILURE, message::failure(info.get("error")).map(BlockKind::Break)),
+        (
+            FAILURE,
+            message::failure(info.get("error")).map(BlockKind::Break),
+        ),
         (CUT, message::cut_short(info).map(BlockKind::Break)),
     ];
-    recorded.into_iter().filter_map(|(piece, kind)| Some(Batch::block(piece, kind?))).collect()
+    recorded
+        .into_iter()
+        .filter_map(|(piece, kind)| Some(Batch::block(piece, kind?)))
+        .collect()
 }
 
 /// The line of an answer to a request for a compaction that shows none itself.
@@ -239,8 +269,19 @@ pub(super) fn compaction_line() -> Block {
 
 /// An entry for what the program added to a message: file contents, reminders.
 pub(super) fn addition(entry: &Entry) -> Entry {
-    let Marks { undone, unsent, copy, .. } = entry.marks;
-    let marks = Marks { quiet: true, undone, unsent, copy, ..Marks::default() };
+    let Marks {
+        undone,
+        unsent,
+        copy,
+        ..
+    } = entry.marks;
+    let marks = Marks {
+        quiet: true,
+        undone,
+        unsent,
+        copy,
+        ..Marks::default()
+    };
     let key = addition_key(&entry.key);
     Entry {
         key,
@@ -259,7 +300,11 @@ pub(super) fn addition(entry: &Entry) -> Entry {
 pub(super) fn changes(entry: &Entry, info: &Json<'_>, out: &mut Batch) -> Option<Entry> {
     let kind = changes::diffs("this turn", info.at(&["summary", "diffs"]).items(), out)?;
     let key = Text::clean(&format!("changes:{}", entry.key));
-    let mut entry = Entry { key, blocks: vec![Batch::block(Piece(0), kind)], ..addition(entry) };
+    let mut entry = Entry {
+        key,
+        blocks: vec![Batch::block(Piece(0), kind)],
+        ..addition(entry)
+    };
     entry.marks.unsent = true;
     Some(entry)
 }

@@ -16,11 +16,13 @@ pub(super) fn usage(info: &Json<'_>) -> Option<Usage> {
     let cache_read = tokens.at(&["cache", "read"]).count();
     let cache_write = tokens.at(&["cache", "write"]).count();
     let output = tokens.get("output").count();
-    let known: u64 =
-        [input, output, cache_read, cache_write].into_iter().flatten().fold(0, u64::saturating_add);
+    let known: u64 = [input, output, cache_read, cache_write]
+        .into_iter()
+        .flatten()
+        .fold(0, u64::saturating_add);
     // Since 1.15 reasoning lies beside output, before it lay within; only `total` tells which.
-    let beside =
-        reasoning.filter(|n| *n > 0 && tokens.get("total").count() == Some(known.saturating_add(*n)));
+    let beside = reasoning
+        .filter(|n| *n > 0 && tokens.get("total").count() == Some(known.saturating_add(*n)));
     Some(Usage {
         scope: Scope::Request,
         input,
@@ -38,16 +40,33 @@ pub(super) fn failure(error: &Json<'_>) -> Option<Break> {
     if !error.is_object() {
         return error.text().map(Break::Error);
     }
-    let name = error.get("name").filled().or(error.get("type").filled()).unwrap_or_default();
-    let message = error.at(&["data", "message"]).filled().or(error.get("message").filled());
+    let name = error
+        .get("name")
+        .filled()
+        .or(error.get("type").filled())
+        .unwrap_or_default();
+    let message = error
+        .at(&["data", "message"])
+        .filled()
+        .or(error.get("message").filled());
     if matches!(name, "MessageAbortedError" | "aborted") {
-        return Some(Break::Interrupted(Text::clean(message.unwrap_or("aborted"))));
+        return Some(Break::Interrupted(Text::clean(
+            message.unwrap_or("aborted"),
+        )));
     }
-    let status = error.at(&["data", "statusCode"]).int().map(|code| format!(" {code}"));
-    let head = format!("{}{}", if name.is_empty() { "error" } else { name }, status.unwrap_or_default());
-    Some(Break::Error(Text::clean(
-        &message.map_or_else(|| head.clone(), |message| format!("{head}: {message}")),
-    )))
+    let status = error
+        .at(&["data", "statusCode"])
+        .int()
+        .map(|code| format!(" {code}"));
+    let head = format!(
+        "{}{}",
+        if name.is_empty() { "error" } else { name },
+        status.unwrap_or_default()
+    );
+    Some(Break::Error(Text::clean(&message.map_or_else(
+        || head.clone(),
+        |message| format!("{head}: {message}"),
+    ))))
 }
 
 /// Whether an answer that ended with this error is left out of later requests. What the user stopped is not.
@@ -59,7 +78,10 @@ pub(super) fn is_left_out(error: &Json<'_>) -> bool {
 pub(super) fn retry(json: &Json<'_>) -> Break {
     let what = match failure(json.get("error")) {
         Some(Break::Error(what) | Break::Interrupted(what)) => what,
-        _ => json.get("message").text().unwrap_or_else(|| Text::from("error")),
+        _ => json
+            .get("message")
+            .text()
+            .unwrap_or_else(|| Text::from("error")),
     };
     let attempt = json.get("attempt").count().unwrap_or(0);
     Break::Error(Text::clean(&format!("attempt {attempt} failed: {what}")))
@@ -77,8 +99,13 @@ pub(super) fn cut_short(info: &Json<'_>) -> Option<Break> {
 
 /// The system prompt that messages of 0.15 repeat: a string or a list of strings.
 pub(super) fn system(info: &Json<'_>) -> Option<String> {
-    let recorded =
-        info.get("system").blocks().iter().filter_map(Json::filled).collect::<Vec<_>>().join("\n\n");
+    let recorded = info
+        .get("system")
+        .blocks()
+        .iter()
+        .filter_map(Json::filled)
+        .collect::<Vec<_>>()
+        .join("\n\n");
     (!recorded.is_empty()).then_some(recorded)
 }
 
@@ -95,9 +122,11 @@ mod tests {
 
     #[test]
     fn reasoning_is_added_only_where_the_total_says_so() {
-        let beside = r#"{"total":35,"input":10,"output":5,"reasoning":20,"cache":{"read":0,"write":0}}"#;
+        let beside =
+            r#"{"total":35,"input":10,"output":5,"reasoning":20,"cache":{"read":0,"write":0}}"#;
         assert_eq!(output(beside), (Some(25), Some(20)));
-        let within = r#"{"total":35,"input":10,"output":25,"reasoning":20,"cache":{"read":0,"write":0}}"#;
+        let within =
+            r#"{"total":35,"input":10,"output":25,"reasoning":20,"cache":{"read":0,"write":0}}"#;
         assert_eq!(output(within), (Some(25), Some(20)));
         let old = r#"{"input":10,"output":25,"reasoning":20,"cache":[]}"#;
         assert_eq!(output(old), (Some(25), Some(20)));
@@ -105,7 +134,12 @@ mod tests {
 
     #[test]
     fn cost_zero_is_no_price() {
-        assert_eq!(usage(&parse(r#"{"cost":0,"tokens":{"input":9}}"#).unwrap()).unwrap().cost, None);
+        assert_eq!(
+            usage(&parse(r#"{"cost":0,"tokens":{"input":9}}"#).unwrap())
+                .unwrap()
+                .cost,
+            None
+        );
         assert_eq!(usage(&parse(r#"{"role":"user"}"#).unwrap()), None);
     }
 }

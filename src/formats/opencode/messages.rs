@@ -52,10 +52,15 @@ impl Messages {
         out: &mut Batch,
     ) {
         let key = key_of(info, out);
-        let parts: Vec<Part> = parts.into_iter().map(|part| self.seen(&key, part, sessions, out)).collect();
+        let parts: Vec<Part> = parts
+            .into_iter()
+            .map(|part| self.seen(&key, part, sessions, out))
+            .collect();
         let lead = self.head(&key, info, sessions, out);
         let is_request = self.facts.get(&key).is_some_and(|facts| facts.is_request);
-        let Some(head) = self.heads.get_mut(&key) else { return };
+        let Some(head) = self.heads.get_mut(&key) else {
+            return;
+        };
         if !is_request {
             head.asks_nothing();
         }
@@ -63,14 +68,21 @@ impl Messages {
         let mut addition = head::addition(&entry);
         offer_title(&entry, &parts, out);
         entry.blocks.extend(lead);
-        let has_own = self.facts.get(&key).is_some_and(|facts| !facts.own.is_empty());
+        let has_own = self
+            .facts
+            .get(&key)
+            .is_some_and(|facts| !facts.own.is_empty());
         for mut part in parts {
             if head.is_closed {
                 part.close();
             }
             entry.ended = entry.ended.max(part.until.filter(|_| !head.is_user));
             let is_apart = part.is_added && has_own;
-            let blocks = if is_apart { &mut addition.blocks } else { &mut entry.blocks };
+            let blocks = if is_apart {
+                &mut addition.blocks
+            } else {
+                &mut entry.blocks
+            };
             blocks.extend(part.blocks);
         }
         entry.blocks.extend(head.tail.iter().cloned());
@@ -109,7 +121,11 @@ impl Messages {
             let is_news = head.doubted.is_none() && head.cost != had_cost;
             if let Some(usage) = message::usage(info).filter(|_| is_news) {
                 let model = head.entry.model.clone();
-                out.push(Edit::Usage { of: key.clone(), usage: Box::new(usage), model });
+                out.push(Edit::Usage {
+                    of: key.clone(),
+                    usage: Box::new(usage),
+                    model,
+                });
             }
             if is_closed {
                 self.close_calls(&key, out);
@@ -127,12 +143,17 @@ impl Messages {
         sessions: &mut Sessions,
         out: &mut Batch,
     ) -> bool {
-        let is_first = self.facts.get(&owner.message).is_none_or(|facts| !facts.seen.contains(part.piece));
+        let is_first = self
+            .facts
+            .get(&owner.message)
+            .is_none_or(|facts| !facts.seen.contains(part.piece));
         let mut part = self.seen(&owner.message, part, sessions, out);
         let is_new = !self.heads.contains_key(&owner.message);
         let facts = self.facts.get(&owner.message);
-        let head =
-            self.heads.entry(owner.message.clone()).or_insert_with(|| Box::new(owner.head(sessions, out)));
+        let head = self
+            .heads
+            .entry(owner.message.clone())
+            .or_insert_with(|| Box::new(owner.head(sessions, out)));
         settle_role(head, facts.map(|facts| &**facts));
         offer_title(&head.entry, std::slice::from_ref(&part), out);
         if head.is_closed {
@@ -142,7 +163,11 @@ impl Messages {
         let mut entry = head.entry.clone();
         entry.ended = entry.ended.max(part.until.filter(|_| !head.is_user));
         if let Some(usage) = head.doubted.take_if(|_| part.is_of_request) {
-            out.push(Edit::Usage { of: owner.message.clone(), usage, model: head.entry.model.clone() });
+            out.push(Edit::Usage {
+                of: owner.message.clone(),
+                usage,
+                model: head.entry.model.clone(),
+            });
         }
         if has_usage {
             let usage = facts.map(|facts| sum(facts.steps.iter().map(|(_, usage)| usage)));
@@ -150,16 +175,23 @@ impl Messages {
             entry.usage = usage.map(Box::new);
         }
         let mut facts = self.facts.get_mut(&owner.message);
-        let is_apart = facts.as_mut().is_some_and(|facts| facts.set_apart(&part, &entry, out));
+        let is_apart = facts
+            .as_mut()
+            .is_some_and(|facts| facts.set_apart(&part, &entry, out));
         if is_apart {
             return is_new;
         }
-        entry.records.extend(owner.record.filter(|_| part.blocks.is_empty()));
+        entry
+            .records
+            .extend(owner.record.filter(|_| part.blocks.is_empty()));
         entry.blocks = part.blocks;
         if is_first && !head.tail.is_empty() {
             // What a message shows last stays last.
             for block in &head.tail {
-                out.push(Edit::RetirePiece { of: owner.message.clone(), piece: block.piece });
+                out.push(Edit::RetirePiece {
+                    of: owner.message.clone(),
+                    piece: block.piece,
+                });
             }
             entry.blocks.extend(head.tail.iter().cloned());
         }
@@ -185,7 +217,9 @@ impl Messages {
         at: Option<Timestamp>,
         out: &mut Batch,
     ) -> bool {
-        let Some(head) = self.heads.get(message) else { return false };
+        let Some(head) = self.heads.get(message) else {
+            return false;
+        };
         let mut entry = head.entry.clone();
         entry.ended = entry.ended.max(at);
         entry.blocks.push(block);
@@ -204,11 +238,21 @@ impl Messages {
 
     /// A part is gone.
     pub(super) fn remove_part(&mut self, of: Key, piece: Piece, out: &mut Batch) {
-        out.push(Edit::RetirePiece { of: of.clone(), piece });
-        out.push(Edit::RetirePiece { of: head::addition_key(&of), piece });
-        let Some(facts) = self.facts.get_mut(&of) else { return };
+        out.push(Edit::RetirePiece {
+            of: of.clone(),
+            piece,
+        });
+        out.push(Edit::RetirePiece {
+            of: head::addition_key(&of),
+            piece,
+        });
+        let Some(facts) = self.facts.get_mut(&of) else {
+            return;
+        };
         facts.forget(piece);
-        let Some(head) = self.heads.get_mut(&of) else { return };
+        let Some(head) = self.heads.get_mut(&of) else {
+            return;
+        };
         let before = (head.entry.role, head.entry.marks);
         settle_role(head, self.facts.get(&of).map(|facts| &**facts));
         if before != (head.entry.role, head.entry.marks) {
@@ -229,12 +273,19 @@ impl Messages {
     /// Undo and redo: marks the messages of a session anew.
     pub(super) fn mark_undone(&mut self, session: &Text, sessions: &Sessions, out: &mut Batch) {
         let mut changed: Vec<Entry> = Vec::new();
-        for head in self.heads.values_mut().filter(|head| head.session == *session) {
+        for head in self
+            .heads
+            .values_mut()
+            .filter(|head| head.session == *session)
+        {
             let undone = sessions.is_undone(session, &head.entry.key);
             if head.entry.marks.undone != undone {
                 head.entry.marks.undone = undone;
                 changed.push(head.entry.clone());
-                let has_more = self.facts.get(&head.entry.key).is_some_and(|facts| facts.has_addition);
+                let has_more = self
+                    .facts
+                    .get(&head.entry.key)
+                    .is_some_and(|facts| facts.has_addition);
                 changed.extend(has_more.then(|| head::addition(&head.entry)));
             }
         }
@@ -247,13 +298,19 @@ impl Messages {
     /// An error of a session: shown in the answer that is open, which will tell it too. Answers `false`
     /// if there is none, and its last answer does not tell it already.
     pub(super) fn fail(&mut self, session: &Text, failure: &Break, out: &mut Batch) -> bool {
-        let answers = self.heads.values_mut().filter(|head| head.is_answer() && head.session == *session);
-        let last = answers.max_by(|a, b| (a.entry.at, &a.entry.key).cmp(&(b.entry.at, &b.entry.key)));
+        let answers = self
+            .heads
+            .values_mut()
+            .filter(|head| head.is_answer() && head.session == *session);
+        let last =
+            answers.max_by(|a, b| (a.entry.at, &a.entry.key).cmp(&(b.entry.at, &b.entry.key)));
         let Some(head) = last else { return false };
         let words = failure.words();
         if head.entry.marks.open {
             let mut entry = head.entry.clone();
-            entry.blocks.push(Batch::block(FAILURE, BlockKind::Break(failure.clone())));
+            entry
+                .blocks
+                .push(Batch::block(FAILURE, BlockKind::Break(failure.clone())));
             out.entry(entry);
             head.failure = Some(words);
             return true;
@@ -263,7 +320,8 @@ impl Messages {
 
     /// The answer of a session that is being written.
     pub(super) fn open_answer(&self, session: &Text) -> Option<Key> {
-        let is_open = |head: &&Head| head.is_answer() && !head.is_closed && head.session == *session;
+        let is_open =
+            |head: &&Head| head.is_answer() && !head.is_closed && head.session == *session;
         let open = self.heads.values().map(|head| &**head).filter(is_open);
         open.map(|head| &head.entry.key).max().cloned()
     }
@@ -276,18 +334,30 @@ impl Messages {
 
     /// Whether the last answer of a session tells how it failed.
     pub(super) fn tells_failure(&self, session: &Text) -> bool {
-        let answers = self.heads.values().filter(|head| head.is_answer() && head.session == *session);
-        let last = answers.max_by(|a, b| (a.entry.at, &a.entry.key).cmp(&(b.entry.at, &b.entry.key)));
+        let answers = self
+            .heads
+            .values()
+            .filter(|head| head.is_answer() && head.session == *session);
+        let last =
+            answers.max_by(|a, b| (a.entry.at, &a.entry.key).cmp(&(b.entry.at, &b.entry.key)));
         last.is_some_and(|head| head.failure.is_some())
     }
 
     /// Links sessions that another one started to its calls, where neither names the other: the last call before.
     pub(super) fn link(&mut self, sessions: &mut Sessions, out: &mut Batch) {
         for (id, parent, created) in sessions.unlinked() {
-            let is_its = |message: &Key| self.heads.get(message).is_some_and(|head| head.session == parent);
-            let before =
-                self.starters.iter().filter(|(_, (message, at, _))| *at <= created && is_its(message));
-            let last = before.max_by(|a, b| (a.1.1, a.0).cmp(&(b.1.1, b.0))).map(|(call, _)| call.clone());
+            let is_its = |message: &Key| {
+                self.heads
+                    .get(message)
+                    .is_some_and(|head| head.session == parent)
+            };
+            let before = self
+                .starters
+                .iter()
+                .filter(|(_, (message, at, _))| *at <= created && is_its(message));
+            let last = before
+                .max_by(|a, b| (a.1.1, a.0).cmp(&(b.1.1, b.0)))
+                .map(|(call, _)| call.clone());
             if let Some(call) = last
                 && let Some((_, _, headline)) = self.starters.remove(&call)
             {
@@ -299,7 +369,11 @@ impl Messages {
     /// Whether a compaction of the session was recorded by its messages.
     pub(super) fn has_compaction(&self, session: &Text) -> bool {
         self.heads.iter().any(|(key, head)| {
-            let asks = || self.facts.get(key).is_some_and(|facts| !facts.compactions.is_empty());
+            let asks = || {
+                self.facts
+                    .get(key)
+                    .is_some_and(|facts| !facts.compactions.is_empty())
+            };
             head.session == *session && (head.summarizes.is_some() || asks())
         })
     }
@@ -313,12 +387,23 @@ impl Messages {
     pub(super) fn spent(&self, session: &Text) -> Option<Usage> {
         let heads = || self.heads.values().filter(|head| head.session == *session);
         let is_open = heads().any(|head| head.entry.marks.open);
-        let costs = || heads().filter_map(|head| head.cost).map(Spent::usage).collect::<Vec<_>>();
+        let costs = || {
+            heads()
+                .filter_map(|head| head.cost)
+                .map(Spent::usage)
+                .collect::<Vec<_>>()
+        };
         (!is_open).then(|| sum(costs().iter()))
     }
 
     /// Remembers what a part says about its message and gives its call a key of its own.
-    fn seen(&mut self, key: &Key, mut part: Part, sessions: &mut Sessions, out: &mut Batch) -> Part {
+    fn seen(
+        &mut self,
+        key: &Key,
+        mut part: Part,
+        sessions: &mut Sessions,
+        out: &mut Batch,
+    ) -> Part {
         if let Some(call) = part.call() {
             let id = call.key.clone();
             let owner = self.call_owners.get(&id).copied();
@@ -330,7 +415,10 @@ impl Messages {
             }
         }
         let facts = self.facts.entry(key.clone()).or_default();
-        facts.learn(&part, self.heads.get(key).is_some_and(|head| head.has_message));
+        facts.learn(
+            &part,
+            self.heads.get(key).is_some_and(|head| head.has_message),
+        );
         if let Some(call) = part.call() {
             if call.state.is_open() {
                 facts.begin_call(part.piece, call.key.clone());
@@ -344,15 +432,22 @@ impl Messages {
                 sessions.started(child, &call.key, &call.headline, out);
                 self.starters.remove(&call.key);
             } else if let (ToolKind::Delegate, Some(at)) = (call.kind, call.started) {
-                self.starters.insert(call.key.clone(), (key.clone(), at, call.headline.clone()));
+                self.starters
+                    .insert(call.key.clone(), (key.clone(), at, call.headline.clone()));
             }
         }
         if let Some(first) = part.kept.clone() {
-            out.meta(MetaEdit::Kept { compaction: key.clone(), first });
+            out.meta(MetaEdit::Kept {
+                compaction: key.clone(),
+                first,
+            });
         }
         // The message that asked for the compaction shows the line, so its answer need not.
         if let Some(of) = part.is_compaction.then(|| self.summary_of(key)).flatten() {
-            out.push(Edit::RetirePiece { of, piece: COMPACTION });
+            out.push(Edit::RetirePiece {
+                of,
+                piece: COMPACTION,
+            });
         }
         part
     }
@@ -378,24 +473,34 @@ impl Messages {
         let entry = self.entry(key, info, &session, sessions, out);
         let known_failure = self.heads.get(key).and_then(|known| known.failure.clone());
         if entry.lane.is_none() {
-            sessions.works(info.get("agent").text().or_else(|| info.get("mode").text()), out);
+            sessions.works(
+                info.get("agent").text().or_else(|| info.get("mode").text()),
+                out,
+            );
         }
         let asked = info.get("summary").is_true();
         let summarizes = asked.then(|| info.get("parentID").text().unwrap_or_default());
         let unknown = (entry.role == Role::Harness).then(|| self.unknown(key, info, out));
-        let needs_line = summarizes
-            .as_ref()
-            .is_some_and(|asked| self.facts.get(asked).is_none_or(|facts| facts.compactions.is_empty()));
-        self.summaries.extend(summarizes.clone().map(|asked| (asked, key.clone())));
+        let needs_line = summarizes.as_ref().is_some_and(|asked| {
+            self.facts
+                .get(asked)
+                .is_none_or(|facts| facts.compactions.is_empty())
+        });
+        self.summaries
+            .extend(summarizes.clone().map(|asked| (asked, key.clone())));
         let tail = head::tail(info);
         self.add_system(info, entry.lane.clone(), out);
-        let failure = message::failure(info.get("error")).map(|failure| failure.words()).or(known_failure);
+        let failure = message::failure(info.get("error"))
+            .map(|failure| failure.words())
+            .or(known_failure);
         let usage = message::usage(info).filter(|_| !entry.marks.copy);
         let cost = usage.as_ref().map(Spent::of);
         // The agent may write a call as a message of its own. A request that failed is one all the same.
-        let is_request =
-            info.get("error").is_object() || self.facts.get(key).is_some_and(|facts| facts.is_request);
-        let doubted = usage.filter(|usage| usage.is_zero() && !is_request).map(Box::new);
+        let is_request = info.get("error").is_object()
+            || self.facts.get(key).is_some_and(|facts| facts.is_request);
+        let doubted = usage
+            .filter(|usage| usage.is_zero() && !is_request)
+            .map(Box::new);
         let mut head = Head {
             entry,
             session,
@@ -423,7 +528,11 @@ impl Messages {
     fn unknown(&self, key: &Key, info: &Json<'_>, out: &mut Batch) -> Block {
         let is_again = self.heads.get(key).is_some_and(|head| head.has_message);
         let before = is_again.then(|| (out.tally.unknown.clone(), out.notices.len()));
-        let block = unknown::block(Kind("info.role", info.get("role").str_or_empty()), info, out);
+        let block = unknown::block(
+            Kind("info.role", info.get("role").str_or_empty()),
+            info,
+            out,
+        );
         if let Some((counted, notices)) = before {
             out.tally.unknown = counted;
             out.notices.truncate(notices);
@@ -453,7 +562,10 @@ impl Messages {
         entry.lane = sessions.lane_of(session, out);
         entry.parent = info.get("parentID").text();
         // What goes on in the background says so when it has ended.
-        entry.from = info.get("source").filled().map(|_| Box::new(Sender::of(SenderKind::Task)));
+        entry.from = info
+            .get("source")
+            .filled()
+            .map(|_| Box::new(Sender::of(SenderKind::Task)));
         entry.model = info.get("modelID").text().map(|model| self.shared(model));
         entry.stop = Stop::of(info.get("finish").str_or_empty());
         entry.ended = info.at(&["time", "completed"]).moment();
@@ -468,7 +580,10 @@ impl Messages {
     }
 
     fn add_changes(&self, key: &Key, info: &Json<'_>, out: &mut Batch) {
-        let changes = self.heads.get(key).and_then(|head| head::changes(&head.entry, info, out));
+        let changes = self
+            .heads
+            .get(key)
+            .and_then(|head| head::changes(&head.entry, info, out));
         if let Some(entry) = changes {
             out.entry(entry);
         }
@@ -477,7 +592,9 @@ impl Messages {
     /// The system prompt. Its body is made last of its record, so that showing it only once moves no
     /// other body.
     fn add_system(&mut self, info: &Json<'_>, lane: Option<Name>, out: &mut Batch) {
-        let Some(prompt) = message::system(info) else { return };
+        let Some(prompt) = message::system(info) else {
+            return;
+        };
         let piece = Piece::of(&prompt);
         if !self.systems.insert(piece) {
             return;
@@ -486,30 +603,47 @@ impl Messages {
         let mut entry = out.new_entry(key, Role::System, None);
         entry.lane = lane;
         entry.marks.quiet = true;
-        entry.blocks.push(Batch::block(piece, BlockKind::Text(out.prose(&prompt))));
+        entry
+            .blocks
+            .push(Batch::block(piece, BlockKind::Text(out.prose(&prompt))));
         out.entry(entry);
     }
 
     /// The answer that summarizes for this message.
     fn summary_of(&self, key: &Key) -> Option<Key> {
         let answer = self.summaries.get(key)?;
-        self.heads.get(answer).filter(|head| head.summarizes.as_ref() == Some(key)).map(|_| answer.clone())
+        self.heads
+            .get(answer)
+            .filter(|head| head.summarizes.as_ref() == Some(key))
+            .map(|_| answer.clone())
     }
 
     fn close_calls(&mut self, key: &Key, out: &mut Batch) {
-        let Some(facts) = self.facts.get_mut(key) else { return };
-        let open = facts.open_calls.take().into_iter().flat_map(|calls| calls.into_values());
+        let Some(facts) = self.facts.get_mut(key) else {
+            return;
+        };
+        let open = facts
+            .open_calls
+            .take()
+            .into_iter()
+            .flat_map(|calls| calls.into_values());
         let mut open: Vec<Key> = open.collect();
         open.sort();
         for call in open {
-            out.push(Edit::State { call, state: ToolState::Lost });
+            out.push(Edit::State {
+                call,
+                state: ToolState::Lost,
+            });
         }
     }
 }
 
 /// The key of a message.
 pub(super) fn key_of(info: &Json<'_>, out: &Batch) -> Key {
-    info.get("id").str().filter(|id| identifies(id)).map_or_else(|| out.origin_key(), Text::clean)
+    info.get("id")
+        .str()
+        .filter(|id| identifies(id))
+        .map_or_else(|| out.origin_key(), Text::clean)
 }
 
 /// Whether nothing more of a message is to come.
@@ -524,6 +658,9 @@ fn offer_title(entry: &Entry, parts: &[Part], out: &mut Batch) {
         return;
     }
     if let Some(said) = parts.iter().find_map(Part::said) {
-        out.meta(MetaEdit::Title { rank: 0, title: Text::stub(said, TITLE_CHARS) });
+        out.meta(MetaEdit::Title {
+            rank: 0,
+            title: Text::stub(said, TITLE_CHARS),
+        });
     }
 }

@@ -32,8 +32,18 @@ use crate::model::resume::Resume;
 
 /// OpenCode finds a session by its id (opencode.ai/docs/cli).
 const RESUMES: &[Resume] = &[
-    Resume { does: "continue", before: &["opencode", "-s"], after: &[], back: BACK },
-    Resume { does: "fork", before: &["opencode", "-s"], after: &["--fork"], back: BACK },
+    Resume {
+        does: "continue",
+        before: &["opencode", "-s"],
+        after: &[],
+        back: BACK,
+    },
+    Resume {
+        does: "fork",
+        before: &["opencode", "-s"],
+        after: &["--fork"],
+        back: BACK,
+    },
 ];
 const BACK: &str = "in OpenCode, /undo takes the last prompts back, one by one";
 
@@ -96,23 +106,39 @@ fn sniff(probe: &Probe<'_>) -> Verdict {
     }
     if let Some(header) = probe.header {
         if is_id(header.at(&["info", "id"]), "ses_") && header.has("messages") {
-            return Verdict::yes(Confidence::Certain, Shape::Document, "an exported session (info.id ses_…)");
+            return Verdict::yes(
+                Confidence::Certain,
+                Shape::Document,
+                "an exported session (info.id ses_…)",
+            );
         }
         let prefixes = ["ses_", "msg_", "prt_"];
-        if prefixes.iter().any(|prefix| is_id(header.get("id"), prefix)) {
-            return Verdict::yes(Confidence::Certain, Shape::Folder, "a file of a storage folder");
+        if prefixes
+            .iter()
+            .any(|prefix| is_id(header.get("id"), prefix))
+        {
+            return Verdict::yes(
+                Confidence::Certain,
+                Shape::Folder,
+                "a file of a storage folder",
+            );
         }
     }
     if let Some(verdict) = sniff_values(probe.elements, Shape::Document) {
         return verdict;
     }
-    sniff_values(probe.lines, Shape::Lines).unwrap_or_else(|| Verdict::no("no ses_, msg_ or prt_ ids"))
+    sniff_values(probe.lines, Shape::Lines)
+        .unwrap_or_else(|| Verdict::no("no ses_, msg_ or prt_ ids"))
 }
 
 fn sniff_folder(probe: &Probe<'_>) -> Verdict {
     let has = |name: &str| probe.children.iter().any(|child| child == name);
     if has("session") && (has("message") || has("part")) {
-        return Verdict::yes(Confidence::Certain, Shape::Folder, "a storage folder with session and message");
+        return Verdict::yes(
+            Confidence::Certain,
+            Shape::Folder,
+            "a storage folder with session and message",
+        );
     }
     if !has("storage") {
         return Verdict::no("no folders named session and message");
@@ -131,27 +157,51 @@ fn sniff_values(values: &[Json<'_>], shape: Shape) -> Option<Verdict> {
     let objects = || values.iter().filter(|value| value.is_object());
     objects().next()?;
     let is_message = |value: &Json<'_>| value.get("info").is_object() && value.has("parts");
-    if nearly_all(objects(), is_message) && objects().any(|value| is_id(value.at(&["info", "id"]), "msg_")) {
-        return Some(Verdict::yes(Confidence::Certain, shape, "messages with info and parts"));
+    if nearly_all(objects(), is_message)
+        && objects().any(|value| is_id(value.at(&["info", "id"]), "msg_"))
+    {
+        return Some(Verdict::yes(
+            Confidence::Certain,
+            shape,
+            "messages with info and parts",
+        ));
     }
     if nearly_all(objects(), events::is_event) {
         let recorded = objects().any(|value| {
             let kind = events::name_of(events::within(value));
             kind.starts_with("message.") || kind.starts_with("session.")
         });
-        let confidence = if recorded { Confidence::Certain } else { Confidence::Maybe };
-        return Some(Verdict::yes(confidence, shape, "events of the server (type with dots, properties)"));
+        let confidence = if recorded {
+            Confidence::Certain
+        } else {
+            Confidence::Maybe
+        };
+        return Some(Verdict::yes(
+            confidence,
+            shape,
+            "events of the server (type with dots, properties)",
+        ));
     }
     let is_row = |value: &Json<'_>| value.has("sessionID") || rows::is_exported(value);
     if objects().any(|value| rows::read(value).is_some()) && nearly_all(objects(), is_row) {
-        return Some(Verdict::yes(Confidence::Likely, shape, "rows of the table session_message"));
+        return Some(Verdict::yes(
+            Confidence::Likely,
+            shape,
+            "rows of the table session_message",
+        ));
     }
     let is_part = |value: &Json<'_>| is_id(value.at(&["part", "messageID"]), "msg_");
-    let is_error =
-        |value: &Json<'_>| value.get("type").str() == Some("error") && is_id(value.get("sessionID"), "ses_");
-    (objects().any(is_part) && nearly_all(objects(), |value| is_part(value) || is_error(value))).then(|| {
-        Verdict::yes(Confidence::Certain, shape, "parts with the ids of their messages (run --format json)")
-    })
+    let is_error = |value: &Json<'_>| {
+        value.get("type").str() == Some("error") && is_id(value.get("sessionID"), "ses_")
+    };
+    (objects().any(is_part) && nearly_all(objects(), |value| is_part(value) || is_error(value)))
+        .then(|| {
+            Verdict::yes(
+                Confidence::Certain,
+                shape,
+                "parts with the ids of their messages (run --format json)",
+            )
+        })
 }
 
 fn is_id(value: &Json<'_>, prefix: &str) -> bool {

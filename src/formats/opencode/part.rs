@@ -98,8 +98,9 @@ pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch)
     let mut part = Part::of(piece, Vec::new());
     let mut kinds = Vec::new();
     let sent = sent(json);
-    part.until =
-        ["end", "completed", "start", "created"].iter().find_map(|name| json.at(&["time", name]).moment());
+    part.until = ["end", "completed", "start", "created"]
+        .iter()
+        .find_map(|name| json.at(&["time", name]).moment());
     match json.get("type").str_or_empty() {
         "text" => {
             let (block, is_own) = text(json, out);
@@ -107,7 +108,9 @@ pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch)
             part.is_added = matches!(block, BlockKind::Raw(_));
             kinds.push(block);
         }
-        "reasoning" => kinds.push(BlockKind::Thinking(out.prose(json.get("text").str_or_empty()))),
+        "reasoning" => kinds.push(BlockKind::Thinking(
+            out.prose(json.get("text").str_or_empty()),
+        )),
         "tool" => {
             part.is_of_request = false;
             part.until = json.at(&["state", "time", "start"]).moment();
@@ -122,8 +125,16 @@ pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch)
             part.is_own = true;
             kinds.extend(subtask(json, out));
         }
-        "skill" => kinds.push(raw(&format!("uses skill {}", json.get("name").str_or_empty()), "", out)),
-        "agent" => kinds.push(raw(&format!("calls agent @{}", json.get("name").str_or_empty()), "", out)),
+        "skill" => kinds.push(raw(
+            &format!("uses skill {}", json.get("name").str_or_empty()),
+            "",
+            out,
+        )),
+        "agent" => kinds.push(raw(
+            &format!("calls agent @{}", json.get("name").str_or_empty()),
+            "",
+            out,
+        )),
         "patch" => kinds.push(changes::patch(json, out)),
         "compaction" => {
             part.is_compaction = true;
@@ -137,7 +148,10 @@ pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch)
             kinds.push(unknown::block(Kind("part.type", other), json, out));
         }
     }
-    part.blocks = kinds.into_iter().map(|kind| Batch::block(piece, kind)).collect();
+    part.blocks = kinds
+        .into_iter()
+        .map(|kind| Batch::block(piece, kind))
+        .collect();
     // What stands for a part stands in its first block.
     if let Some(first) = part.blocks.first_mut() {
         first.sent = sent;
@@ -153,7 +167,9 @@ fn sent(json: &Json<'_>) -> Sent {
         "tool" => {
             let time = json.at(&["state", "time"]);
             let is_dropped = !time.get("compacted").is_null();
-            let end = ["compacted", "end", "start"].iter().find_map(|name| time.get(name).moment());
+            let end = ["compacted", "end", "start"]
+                .iter()
+                .find_map(|name| time.get(name).moment());
             match json.at(&["state", "status"]).str() {
                 // Its result may come by itself.
                 Some(_) if json.get("isEvent").is_true() => Sent::Usual,
@@ -189,13 +205,31 @@ fn file(json: &Json<'_>, out: &mut Batch) -> BlockKind {
     let url = json.get("url").str_or_empty();
     let source = json.get("source");
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
-    let address = if url.starts_with("data:") { "" } else { address };
-    let place = source.get("path").filled().or(source.get("uri").filled()).unwrap_or(address);
+    let address = if url.starts_with("data:") {
+        ""
+    } else {
+        address
+    };
+    let place = source
+        .get("path")
+        .filled()
+        .or(source.get("uri").filled())
+        .unwrap_or(address);
     let name = json.get("filename").filled().unwrap_or(place);
     let mut facts = vec![json.get("mime").str_or_empty().to_owned(), place.to_owned()];
     facts.extend(inline_bytes(url).map(|bytes| format!("{bytes} bytes inline")));
-    facts.extend(source.get("name").filled().map(|symbol| format!("symbol {symbol}")));
-    facts.extend(source.get("clientName").filled().map(|server| format!("of {server}")));
+    facts.extend(
+        source
+            .get("name")
+            .filled()
+            .map(|symbol| format!("symbol {symbol}")),
+    );
+    facts.extend(
+        source
+            .get("clientName")
+            .filled()
+            .map(|server| format!("of {server}")),
+    );
     facts.extend(lines(source.get("range"), query));
     facts.retain(|fact| !fact.trim().is_empty());
     raw(&format!("file {name}"), &facts.join("\n"), out)
@@ -203,22 +237,47 @@ fn file(json: &Json<'_>, out: &mut Batch) -> BlockKind {
 
 /// The lines that are meant: those of a symbol, or those in the query of the address.
 fn lines(range: &Json<'_>, query: &str) -> Option<String> {
-    let asked = |name: &str| query.split('&').find_map(|one| one.strip_prefix(name)?.strip_prefix('='));
+    let asked = |name: &str| {
+        query
+            .split('&')
+            .find_map(|one| one.strip_prefix(name)?.strip_prefix('='))
+    };
     // The protocol of language servers counts lines from 0.
-    let line = |end: &str| range.at(&[end, "line"]).int().map(|line| line.saturating_add(1).to_string());
+    let line = |end: &str| {
+        range
+            .at(&[end, "line"])
+            .int()
+            .map(|line| line.saturating_add(1).to_string())
+    };
     let start = line("start").or_else(|| asked("start").map(str::to_owned))?;
     let end = line("end").or_else(|| asked("end").map(str::to_owned));
-    Some(end.map_or_else(|| format!("line {start}"), |end| format!("lines {start}-{end}")))
+    Some(end.map_or_else(
+        || format!("line {start}"),
+        |end| format!("lines {start}-{end}"),
+    ))
 }
 
 /// What the user asked for in a few words, and the whole prompt that was made of it.
 fn subtask(json: &Json<'_>, out: &mut Batch) -> [BlockKind; 2] {
-    let command = json.get("command").filled().map(|command| format!("/{command}"));
+    let command = json
+        .get("command")
+        .filled()
+        .map(|command| format!("/{command}"));
     let what = command.or_else(|| json.get("description").filled().map(str::to_owned));
     let said = out.prose(&what.unwrap_or_else(|| "a subtask".to_owned()));
     let description = json.get("description").str_or_empty();
-    let title = format!("subtask for {}: {description}", json.get("agent").filled().unwrap_or("an agent"));
-    [BlockKind::Text(said), raw(title.trim_end_matches([':', ' ']), json.get("prompt").str_or_empty(), out)]
+    let title = format!(
+        "subtask for {}: {description}",
+        json.get("agent").filled().unwrap_or("an agent")
+    );
+    [
+        BlockKind::Text(said),
+        raw(
+            title.trim_end_matches([':', ' ']),
+            json.get("prompt").str_or_empty(),
+            out,
+        ),
+    ]
 }
 
 fn compaction(json: &Json<'_>) -> Break {
@@ -228,6 +287,10 @@ fn compaction(json: &Json<'_>) -> Break {
         (Json::Bool(false), _) => "manual",
         _ => "",
     };
-    let tail = if json.get("tail_start_id").filled().is_some() { ", last messages kept" } else { "" };
+    let tail = if json.get("tail_start_id").filled().is_some() {
+        ", last messages kept"
+    } else {
+        ""
+    };
     Break::compaction(format!("{cause}{tail}").trim_start_matches(", "))
 }

@@ -10,13 +10,18 @@ use crate::formats::roots::{Named, file_name};
 
 /// Messages and parts are no sessions.
 pub(super) fn named(path: &Path) -> Option<Named<'_>> {
-    let is_inner = ["msg_", "prt_"].iter().any(|prefix| file_name(path).starts_with(prefix));
+    let is_inner = ["msg_", "prt_"]
+        .iter()
+        .any(|prefix| file_name(path).starts_with(prefix));
     Named::stem(path).filter(|_| !is_inner)
 }
 
 /// The session files under `path`.
 pub(super) fn sessions(path: &Path) -> Vec<Pattern> {
-    roots(path).into_iter().map(|root| Pattern(root.join("session/*/ses_*.json"))).collect()
+    roots(path)
+        .into_iter()
+        .map(|root| Pattern(root.join("session/*/ses_*.json")))
+        .collect()
 }
 
 /// The first files of a session: its own, its messages, its plan and what it changed.
@@ -38,9 +43,13 @@ pub(super) fn files(path: &Path, session: &str) -> Vec<Pattern> {
 /// Further files that the decoder asked for: `part/<message>` or `session/<session>`.
 pub(super) fn follow_up(path: &Path, wanted: &str) -> Vec<Pattern> {
     match wanted.split_once('/') {
-        Some(("part", id)) if is_plain(id) => {
-            beneath(path, &[format!("part/{id}/*.json"), format!("session/part/*/{id}/*.json")])
-        }
+        Some(("part", id)) if is_plain(id) => beneath(
+            path,
+            &[
+                format!("part/{id}/*.json"),
+                format!("session/part/*/{id}/*.json"),
+            ],
+        ),
         Some(("session", id)) => files(path, id),
         _ => Vec::new(),
     }
@@ -48,22 +57,37 @@ pub(super) fn follow_up(path: &Path, wanted: &str) -> Vec<Pattern> {
 
 /// The outermost folder that a session's files may lie in.
 pub(super) fn home(path: &Path) -> PathBuf {
-    roots(path).into_iter().next().unwrap_or_else(|| path.to_owned())
+    roots(path)
+        .into_iter()
+        .next()
+        .unwrap_or_else(|| path.to_owned())
 }
 
 fn beneath(path: &Path, places: &[String]) -> Vec<Pattern> {
     let roots = roots(path);
-    roots.iter().flat_map(|root| places.iter().map(|place| Pattern(root.join(place)))).collect()
+    roots
+        .iter()
+        .flat_map(|root| places.iter().map(|place| Pattern(root.join(place))))
+        .collect()
 }
 
 /// The storage folders that `path` may mean: itself, the one in it, or the one around it.
 fn roots(path: &Path) -> Vec<PathBuf> {
     let rooms = ["session", "message", "part"].map(OsStr::new);
-    let around = path.ancestors().find(|folder| folder.file_name().is_some_and(|name| rooms.contains(&name)));
+    let around = path
+        .ancestors()
+        .find(|folder| folder.file_name().is_some_and(|name| rooms.contains(&name)));
     if let Some(root) = around.and_then(Path::parent) {
         // In the oldest trees the three rooms lay within `session`.
         let is_oldest = root.file_name() == Some(OsStr::new("session"));
-        return vec![if is_oldest { root.parent().unwrap_or(root) } else { root }.to_owned()];
+        return vec![
+            if is_oldest {
+                root.parent().unwrap_or(root)
+            } else {
+                root
+            }
+            .to_owned(),
+        ];
     }
     if path.file_name() == Some(OsStr::new("storage")) {
         return vec![path.to_owned()];
@@ -72,7 +96,10 @@ fn roots(path: &Path) -> Vec<PathBuf> {
 }
 
 fn is_plain(id: &str) -> bool {
-    !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+    !id.is_empty()
+        && id
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 #[cfg(test)]
@@ -82,19 +109,36 @@ mod tests {
     use super::{files, follow_up, sessions};
 
     fn first(patterns: Vec<crate::formats::decoder::Pattern>) -> PathBuf {
-        patterns.into_iter().next().map(|pattern| pattern.0).unwrap_or_default()
+        patterns
+            .into_iter()
+            .next()
+            .map(|pattern| pattern.0)
+            .unwrap_or_default()
     }
 
     #[test]
     fn the_root_is_found_from_every_place() {
         let expected = Path::new("/d/storage/session/*/ses_*.json");
-        for path in ["/d/storage", "/d/storage/session/p/ses_1.json", "/d/storage/part/msg_1/prt_1.json"] {
+        for path in [
+            "/d/storage",
+            "/d/storage/session/p/ses_1.json",
+            "/d/storage/part/msg_1/prt_1.json",
+        ] {
             assert_eq!(first(sessions(Path::new(path))), expected, "{path}");
         }
-        assert!(sessions(Path::new("/d")).iter().any(|pattern| pattern.0 == expected));
+        assert!(
+            sessions(Path::new("/d"))
+                .iter()
+                .any(|pattern| pattern.0 == expected)
+        );
         let oldest = first(sessions(Path::new("/d/storage/session/info/ses_1.json")));
         assert_eq!(oldest, expected);
-        assert_eq!(first(sessions(Path::new("/d/storage/session/message/ses_1/msg_1.json"))), expected);
+        assert_eq!(
+            first(sessions(Path::new(
+                "/d/storage/session/message/ses_1/msg_1.json"
+            ))),
+            expected
+        );
     }
 
     #[test]

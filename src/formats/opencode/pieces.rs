@@ -13,7 +13,10 @@ pub(super) enum Pieces {
     /// In no order.
     Few(Vec<Piece>),
     /// In a set of its own.
-    #[expect(clippy::box_collection, reason = "messages are many, and few of them have one")]
+    #[expect(
+        clippy::box_collection,
+        reason = "messages are many, and few of them have one"
+    )]
     Many(Box<HashSet<Piece>>),
 }
 

@@ -44,8 +44,14 @@ const TYPES: [&str; 11] = [
 
 /// Whether a value is a row of a known type as it is exported, where its session is known otherwise.
 pub(super) fn is_exported(json: &Json<'_>) -> bool {
-    let is_known = json.get("type").str().is_some_and(|kind| TYPES.contains(&kind));
-    is_known && json.get("id").str_or_empty().starts_with("msg_") && !json.has("role") && json.has("time")
+    let is_known = json
+        .get("type")
+        .str()
+        .is_some_and(|kind| TYPES.contains(&kind));
+    is_known
+        && json.get("id").str_or_empty().starts_with("msg_")
+        && !json.has("role")
+        && json.has("time")
 }
 
 /// Reads a row; `None` if it is none, or of an unknown type.
@@ -56,20 +62,30 @@ pub(super) fn read<'a>(json: &Json<'a>) -> Option<DatabaseRow<'a>> {
     let text = |name: &str| json.get(name).str_or_empty();
     Some(match json.get("type").str()? {
         "user" => message(json, "user", user_parts(json)),
-        "synthetic" | "system" => {
-            message(json, "user", vec![synthetic(json, json.get("description").clone())])
-        }
+        "synthetic" | "system" => message(
+            json,
+            "user",
+            vec![synthetic(json, json.get("description").clone())],
+        ),
         "skill" => {
-            let title = format!("skill {}", json.get("name").filled().unwrap_or(text("skill")));
+            let title = format!(
+                "skill {}",
+                json.get("name").filled().unwrap_or(text("skill"))
+            );
             message(json, "user", vec![synthetic(json, Json::Str(title.into()))])
         }
         "shell" => message(json, "shell", vec![shell(json)]),
         "assistant" => message(json, "assistant", assistant_parts(json)),
         "compaction" => compaction(json),
         "agent-switched" => DatabaseRow::Line(setting(format!("agent {}", text("agent")))),
-        "model-switched" => DatabaseRow::Line(Break::ModelChange(model(json).text().unwrap_or_default())),
+        "model-switched" => {
+            DatabaseRow::Line(Break::ModelChange(model(json).text().unwrap_or_default()))
+        }
         "location-switched" => {
-            let place = json.at(&["location", "directory"]).filled().unwrap_or("another place");
+            let place = json
+                .at(&["location", "directory"])
+                .filled()
+                .unwrap_or("another place");
             DatabaseRow::Line(setting(format!("works in {place}")))
         }
         "idle" => DatabaseRow::Idle(ended(text("outcome"))),
@@ -80,14 +96,20 @@ pub(super) fn read<'a>(json: &Json<'a>) -> Option<DatabaseRow<'a>> {
 /// When the row was made.
 pub(super) fn time<'v, 'a>(json: &'v Json<'a>) -> &'v Json<'a> {
     let created = json.at(&["time", "created"]);
-    if created.is_null() { json.get("time_created") } else { created }
+    if created.is_null() {
+        json.get("time_created")
+    } else {
+        created
+    }
 }
 
 /// How a turn ended, as the agent says.
 pub(super) fn ended(outcome: &str) -> Break {
     match outcome {
         "interrupted" => Break::Interrupted(Text::default()),
-        SUSPENDED => Break::Interrupted("the server was stopped; it goes on when it starts again".into()),
+        SUSPENDED => {
+            Break::Interrupted("the server was stopped; it goes on when it starts again".into())
+        }
         outcome => setting(format!("turn {outcome}").trim_end().to_owned()),
     }
 }
@@ -100,13 +122,28 @@ pub(super) fn setting(words: String) -> Break {
 /// The name of the model, recorded as an object or by itself.
 pub(super) fn model<'v, 'a>(json: &'v Json<'a>) -> &'v Json<'a> {
     let model = json.get("model");
-    if model.is_object() { model.get("id") } else { model }
+    if model.is_object() {
+        model.get("id")
+    } else {
+        model
+    }
 }
 
 fn message<'a>(json: &Json<'a>, role: &'static str, parts: Vec<Json<'a>>) -> DatabaseRow<'a> {
-    let same = ["id", "sessionID", "agent", "cost", "finish", "error", "copied"];
-    let mut info: Vec<(&'static str, Json<'a>)> =
-        same.into_iter().filter(|name| json.has(name)).map(|name| (name, json.get(name).clone())).collect();
+    let same = [
+        "id",
+        "sessionID",
+        "agent",
+        "cost",
+        "finish",
+        "error",
+        "copied",
+    ];
+    let mut info: Vec<(&'static str, Json<'a>)> = same
+        .into_iter()
+        .filter(|name| json.has(name))
+        .map(|name| (name, json.get(name).clone()))
+        .collect();
     let completed = json.at(&["time", "completed"]).clone();
     let times = [("created", time(json).clone()), ("completed", completed)];
     info.extend([
@@ -116,18 +153,29 @@ fn message<'a>(json: &Json<'a>, role: &'static str, parts: Vec<Json<'a>>) -> Dat
         ("modelID", model(json).clone()),
         ("time", object(times)),
     ]);
-    DatabaseRow::Message { info: object(info), parts }
+    DatabaseRow::Message {
+        info: object(info),
+        parts,
+    }
 }
 
 /// What something of version 2 says that it cost.
 pub(super) fn usage(json: &Json<'_>) -> Option<Usage> {
-    message::usage(&object([("tokens", tokens(json.get("tokens"))), ("cost", json.get("cost").clone())]))
+    message::usage(&object([
+        ("tokens", tokens(json.get("tokens"))),
+        ("cost", json.get("cost").clone()),
+    ]))
 }
 
 /// Tokens with their total, by which the first model tells that reasoning lies beside output.
 pub(super) fn tokens<'a>(recorded: &Json<'a>) -> Json<'a> {
-    let paths: [&[&str]; 5] =
-        [&["input"], &["output"], &["reasoning"], &["cache", "read"], &["cache", "write"]];
+    let paths: [&[&str]; 5] = [
+        &["input"],
+        &["output"],
+        &["reasoning"],
+        &["cache", "read"],
+        &["cache", "write"],
+    ];
     let known = paths.iter().filter_map(|path| recorded.at(path).count());
     let total = known.fold(0, u64::saturating_add);
     let mut members = recorded.members().to_vec();
@@ -166,31 +214,55 @@ fn file<'a>(recorded: &Json<'a>) -> Json<'a> {
 /// What the program says, under a title.
 fn synthetic<'a>(json: &Json<'a>, title: Json<'a>) -> Json<'a> {
     let text = json.get("text").clone();
-    object([("type", string("text")), ("text", text), ("title", title), ("synthetic", Json::Bool(true))])
+    object([
+        ("type", string("text")),
+        ("text", text),
+        ("title", title),
+        ("synthetic", Json::Bool(true)),
+    ])
 }
 
 /// A command that the user ran.
 fn shell<'a>(json: &Json<'a>) -> Json<'a> {
     let output = json.get("output");
-    let output = if output.is_object() { output.get("output") } else { output };
+    let output = if output.is_object() {
+        output.get("output")
+    } else {
+        output
+    };
     let times = json.get("time");
     let how = json.get("status").str().unwrap_or("running");
     let is_running = times.get("completed").is_null() && how == "running";
-    let id = ["callID", "shellID", "id"].into_iter().find(|name| json.has(name)).unwrap_or("id");
+    let id = ["callID", "shellID", "id"]
+        .into_iter()
+        .find(|name| json.has(name))
+        .unwrap_or("id");
     let input = object([("command", json.get("command").clone())]);
     let note = match how {
         "timeout" => string("timed out"),
         "killed" => string("killed"),
         _ => Json::Null,
     };
-    let metadata =
-        object([("exit", json.get("exit").clone()), ("output", output.clone()), ("stopped", note)]);
+    let metadata = object([
+        ("exit", json.get("exit").clone()),
+        ("output", output.clone()),
+        ("stopped", note),
+    ]);
     let state = object([
-        ("status", string(if is_running { "running" } else { "completed" })),
+        (
+            "status",
+            string(if is_running { "running" } else { "completed" }),
+        ),
         ("input", input),
         ("output", output.clone()),
         ("metadata", metadata),
-        ("time", object([("start", times.get("created").clone()), ("end", times.get("completed").clone())])),
+        (
+            "time",
+            object([
+                ("start", times.get("created").clone()),
+                ("end", times.get("completed").clone()),
+            ]),
+        ),
     ]);
     object([
         ("type", string("tool")),
@@ -201,11 +273,15 @@ fn shell<'a>(json: &Json<'a>) -> Json<'a> {
 }
 
 fn assistant_parts<'a>(json: &Json<'a>) -> Vec<Json<'a>> {
-    let content = json.get("content").items().iter().map(|item| match item.get("type").str() {
-        Some("tool") => tool(item),
-        // Only parts of tools are shaped differently.
-        _ => item.clone(),
-    });
+    let content = json
+        .get("content")
+        .items()
+        .iter()
+        .map(|item| match item.get("type").str() {
+            Some("tool") => tool(item),
+            // Only parts of tools are shaped differently.
+            _ => item.clone(),
+        });
     let retry = json.get("retry");
     let retry = retry.is_object().then(|| {
         object([
@@ -215,8 +291,8 @@ fn assistant_parts<'a>(json: &Json<'a>) -> Vec<Json<'a>> {
         ])
     });
     let files = json.at(&["snapshot", "files"]);
-    let patch =
-        (!files.items().is_empty()).then(|| object([("type", string("patch")), ("files", files.clone())]));
+    let patch = (!files.items().is_empty())
+        .then(|| object([("type", string("patch")), ("files", files.clone())]));
     content.chain(retry).chain(patch).collect()
 }
 
@@ -224,16 +300,36 @@ fn assistant_parts<'a>(json: &Json<'a>) -> Vec<Json<'a>> {
 pub(super) fn tool<'a>(item: &Json<'a>) -> Json<'a> {
     let (state, times) = (item.get("state"), item.get("time"));
     let content = state.get("content").items();
-    let texts: Vec<&str> = content.iter().filter_map(|one| one.get("text").str()).collect();
-    let files = content.iter().filter(|one| one.get("type").str() == Some("file"));
-    let attachments = files.chain(state.get("attachments").items()).map(file).collect();
-    let structured = if state.has("metadata") { state.get("metadata") } else { state.get("structured") };
+    let texts: Vec<&str> = content
+        .iter()
+        .filter_map(|one| one.get("text").str())
+        .collect();
+    let files = content
+        .iter()
+        .filter(|one| one.get("type").str() == Some("file"));
+    let attachments = files
+        .chain(state.get("attachments").items())
+        .map(file)
+        .collect();
+    let structured = if state.has("metadata") {
+        state.get("metadata")
+    } else {
+        state.get("structured")
+    };
     let mut metadata: Vec<(Cow<'a, str>, Json<'a>)> = structured.members().to_vec();
     let is_ended = matches!(state.get("status").str(), Some("completed" | "error"));
-    let others = [state.get("output"), state.get("result"), state.get("structured")];
+    let others = [
+        state.get("output"),
+        state.get("result"),
+        state.get("structured"),
+    ];
     let says = |one: &&Json<'a>| one.str().is_some() || (is_ended && !one.members().is_empty());
     let other = others.into_iter().find(says).filter(|_| content.is_empty());
-    let output = if texts.is_empty() { other.cloned() } else { Some(Json::Str(texts.join("\n").into())) };
+    let output = if texts.is_empty() {
+        other.cloned()
+    } else {
+        Some(Json::Str(texts.join("\n").into()))
+    };
     let name = item.get("name").str_or_empty();
     if let Some(text) = output.as_ref().and_then(Json::str) {
         if !is_ended && !text.is_empty() {
@@ -244,7 +340,11 @@ pub(super) fn tool<'a>(item: &Json<'a>) -> Json<'a> {
             metadata.push(("exit".into(), Json::Integer(code)));
         }
     }
-    let started = if times.get("ran").is_null() { times.get("created") } else { times.get("ran") };
+    let started = if times.get("ran").is_null() {
+        times.get("created")
+    } else {
+        times.get("ran")
+    };
     let spans = [
         ("start", started.clone()),
         ("end", times.get("completed").clone()),
@@ -271,15 +371,36 @@ pub(super) fn tool<'a>(item: &Json<'a>) -> Json<'a> {
 fn compaction<'a>(json: &Json<'a>) -> DatabaseRow<'a> {
     let is_running = json.get("status").str() == Some("running");
     let is_auto = json.get("reason").str() == Some("auto");
-    let line = object([("type", string("compaction")), ("auto", Json::Bool(is_auto))]);
-    let text = object([("type", string("text")), ("text", json.get("summary").clone())]);
+    let line = object([
+        ("type", string("compaction")),
+        ("auto", Json::Bool(is_auto)),
+    ]);
+    let text = object([
+        ("type", string("text")),
+        ("text", json.get("summary").clone()),
+    ]);
     let is_failed = message::failure(json.get("error")).is_some();
     let has_text = json.get("summary").filled().is_some();
-    let parts =
-        if is_failed { Vec::new() } else { std::iter::once(line).chain(has_text.then_some(text)).collect() };
+    let parts = if is_failed {
+        Vec::new()
+    } else {
+        std::iter::once(line)
+            .chain(has_text.then_some(text))
+            .collect()
+    };
     let mut row = message(json, "assistant", parts);
-    if let (DatabaseRow::Message { info: Json::Object(members), .. }, false) = (&mut row, is_running) {
-        let done = object([("created", time(json).clone()), ("completed", time(json).clone())]);
+    if let (
+        DatabaseRow::Message {
+            info: Json::Object(members),
+            ..
+        },
+        false,
+    ) = (&mut row, is_running)
+    {
+        let done = object([
+            ("created", time(json).clone()),
+            ("completed", time(json).clone()),
+        ]);
         members.push((Cow::Borrowed("time"), done));
     }
     row
@@ -292,5 +413,9 @@ fn string<'a>(text: &'static str) -> Json<'a> {
 /// An object of what is there.
 pub(super) fn object<'a>(members: impl IntoIterator<Item = (&'static str, Json<'a>)>) -> Json<'a> {
     let recorded = members.into_iter().filter(|(_, value)| !value.is_null());
-    Json::Object(recorded.map(|(name, value)| (Cow::Borrowed(name), value)).collect())
+    Json::Object(
+        recorded
+            .map(|(name, value)| (Cow::Borrowed(name), value))
+            .collect(),
+    )
 }

@@ -68,9 +68,15 @@ impl Sessions {
     /// Takes the facts of a session. Answers its id.
     pub(super) fn add(&mut self, info: &Json<'_>, out: &mut Batch) -> Text {
         let id = Text::clean(info.get("id").str_or_empty());
-        let title = info.get("title").text().filter(|title| !is_default_title(title));
+        let title = info
+            .get("title")
+            .text()
+            .filter(|title| !is_default_title(title));
         let session = self.known.entry(id.clone()).or_default();
-        session.parent = info.get("parentID").text().or_else(|| session.parent.take());
+        session.parent = info
+            .get("parentID")
+            .text()
+            .or_else(|| session.parent.take());
         if let Some(title) = &title {
             session.title = title.clone();
         }
@@ -81,7 +87,11 @@ impl Sessions {
         session.has_total = info.get("location").is_object();
         let rest = |name: &str, how: Text| {
             let at = info.at(&["time", name]).moment()?;
-            Some(Rest { at, how, origin: out.origin() })
+            Some(Rest {
+                at,
+                how,
+                origin: out.origin(),
+            })
         };
         let idle = rest("idle", info.get("idleOutcome").text().unwrap_or_default());
         let rests = [idle, rest("suspended", SUSPENDED.into())];
@@ -99,9 +109,16 @@ impl Sessions {
                 info.get("version").text().map(MetaEdit::Version),
                 info.get("agent").text().map(MetaEdit::Agent),
             ];
-            recorded.into_iter().flatten().for_each(|edit| out.meta(edit));
+            recorded
+                .into_iter()
+                .flatten()
+                .for_each(|edit| out.meta(edit));
         } else if is_lane && title.is_some() {
-            out.meta(MetaEdit::Lane { name: id.clone(), label: title, call: None });
+            out.meta(MetaEdit::Lane {
+                name: id.clone(),
+                label: title,
+                call: None,
+            });
         }
         id
     }
@@ -109,8 +126,12 @@ impl Sessions {
     /// Whether a message is a copy of another session's: a fork of version 1 has copies with new ids and the old times, so
     /// that they are older than the fork. What such a session says that it cost may have what they cost in it.
     pub(super) fn is_copied(&mut self, id: &Text, at: Option<Timestamp>) -> bool {
-        let Some(session) = self.known.get_mut(id) else { return false };
-        let is_copied = at.zip(session.created).is_some_and(|(at, created)| at < created);
+        let Some(session) = self.known.get_mut(id) else {
+            return false;
+        };
+        let is_copied = at
+            .zip(session.created)
+            .is_some_and(|(at, created)| at < created);
         if is_copied {
             session.has_copies = true;
             session.claim = None;
@@ -121,8 +142,10 @@ impl Sessions {
     /// What a session says that it cost; `None` if it says nothing. What a fork says may have what its copies cost in it
     /// or not.
     pub(super) fn claim(&mut self, id: &Text, usage: Option<Usage>) {
-        let session =
-            self.known.get_mut(id).filter(|session| session.source.is_none() && !session.has_copies);
+        let session = self
+            .known
+            .get_mut(id)
+            .filter(|session| session.source.is_none() && !session.has_copies);
         if let (Some(session), Some(usage)) = (session, usage) {
             session.claim = Some(usage);
         }
@@ -136,16 +159,21 @@ impl Sessions {
     /// When sessions came to rest, and how.
     pub(super) fn rests(&self) -> Vec<(Text, Rest)> {
         let known = self.known.iter();
-        let mut rests: Vec<_> =
-            known.filter_map(|(id, session)| Some((id.clone(), session.idle.clone()?))).collect();
+        let mut rests: Vec<_> = known
+            .filter_map(|(id, session)| Some((id.clone(), session.idle.clone()?)))
+            .collect();
         rests.sort_by(|a, b| a.0.cmp(&b.0));
         rests
     }
 
     /// Lanes of which no call is known that started them: their sessions, those that started them, and when.
     pub(super) fn unlinked(&self) -> Vec<(Text, Text, Timestamp)> {
-        let lanes = self.known.iter().filter(|(_, session)| session.is_lane && session.call.is_empty());
-        let unlinked = lanes.filter_map(|(id, one)| Some((id.clone(), one.parent.clone()?, one.created?)));
+        let lanes = self
+            .known
+            .iter()
+            .filter(|(_, session)| session.is_lane && session.call.is_empty());
+        let unlinked =
+            lanes.filter_map(|(id, one)| Some((id.clone(), one.parent.clone()?, one.created?)));
         let mut unlinked: Vec<_> = unlinked.collect();
         unlinked.sort_by(|a, b| (a.2, &a.0).cmp(&(b.2, &b.0)));
         unlinked
@@ -159,7 +187,11 @@ impl Sessions {
     /// The sums that sessions claim. Totals may be of more with each message; others are compared once.
     pub(super) fn claims(&mut self) -> Vec<(Text, Usage)> {
         let claims = self.known.iter_mut().filter_map(|(id, session)| {
-            let claim = if session.has_total { session.claim.clone() } else { session.claim.take() };
+            let claim = if session.has_total {
+                session.claim.clone()
+            } else {
+                session.claim.take()
+            };
             Some((id.clone(), claim?))
         });
         let mut claims: Vec<_> = claims.collect();
@@ -175,7 +207,11 @@ impl Sessions {
         }
         session.call.clone_from(call);
         if session.is_lane {
-            out.meta(MetaEdit::Lane { name: child.clone(), label: None, call: Some(call.clone()) });
+            out.meta(MetaEdit::Lane {
+                name: child.clone(),
+                label: None,
+                call: Some(call.clone()),
+            });
         }
     }
 
@@ -195,7 +231,11 @@ impl Sessions {
         if !std::mem::replace(&mut session.is_lane, true) {
             let label = (!session.title.is_empty()).then(|| session.title.clone());
             let call = (!session.call.is_empty()).then(|| session.call.clone());
-            out.meta(MetaEdit::Lane { name: id.clone(), label, call });
+            out.meta(MetaEdit::Lane {
+                name: id.clone(),
+                label,
+                call,
+            });
         }
         Some(id.clone())
     }
@@ -213,9 +253,12 @@ impl Sessions {
             out.meta(MetaEdit::Title { rank: 2, title });
         }
         if let Some(parent) = parent {
-            let mut entry = out.new_entry(Text::clean(&format!("parent:{id}")), Role::Harness, None);
+            let mut entry =
+                out.new_entry(Text::clean(&format!("parent:{id}")), Role::Harness, None);
             let line = Break::Setting(Text::clean(&format!("sub-agent of session {parent}")));
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(line)));
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Break(line)));
             out.entry(entry);
         }
     }
@@ -228,7 +271,10 @@ impl Sessions {
     /// Whether the agent says that the message was undone. Ids ascend in time, so their order is that of
     /// the messages.
     pub(super) fn is_undone(&self, session: &Text, message: &Key) -> bool {
-        let from = self.known.get(session).and_then(|session| session.undone.as_ref());
+        let from = self
+            .known
+            .get(session)
+            .and_then(|session| session.undone.as_ref());
         from.is_some_and(|(from, included)| message > from || (*included && message == from))
     }
 
@@ -245,14 +291,19 @@ impl Sessions {
 
 /// Its user has put it away. It has not ended: it can be taken out again.
 fn archived(at: Timestamp) -> MetaEdit {
-    MetaEdit::Fact { name: "archived", value: Text::clean(&at.to_rfc3339()) }
+    MetaEdit::Fact {
+        name: "archived",
+        value: Text::clean(&at.to_rfc3339()),
+    }
 }
 
 /// Titles that stand until the session has a real one begin so.
 pub(super) const DEFAULT_TITLES: [&str; 2] = ["New session - ", "Child session - "];
 
 fn is_default_title(title: &str) -> bool {
-    DEFAULT_TITLES.iter().any(|beginning| title.starts_with(beginning))
+    DEFAULT_TITLES
+        .iter()
+        .any(|beginning| title.starts_with(beginning))
 }
 
 impl Sessions {
@@ -266,9 +317,16 @@ impl Sessions {
         if session.rest != rest {
             session.rest.clone_from(&rest);
             // A run of nothing takes back what was said before.
-            let usage = rest.unwrap_or_else(|| Usage { scope: Scope::Run, ..Usage::default() });
+            let usage = rest.unwrap_or_else(|| Usage {
+                scope: Scope::Run,
+                ..Usage::default()
+            });
             let of = Text::clean(&format!("total:{id}"));
-            out.push(Edit::Usage { of, usage: Box::new(usage), model: None });
+            out.push(Edit::Usage {
+                of,
+                usage: Box::new(usage),
+                model: None,
+            });
         }
     }
 }

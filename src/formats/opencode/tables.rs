@@ -32,7 +32,14 @@ const VALUES: [(&str, &str); 11] = [
 const DOCUMENTS: [&str; 2] = ["revert", "model"];
 
 /// Times of a session, as columns with `time_` before.
-const TIMES: [&str; 6] = ["created", "updated", "archived", "compacting", "idle", "suspended"];
+const TIMES: [&str; 6] = [
+    "created",
+    "updated",
+    "archived",
+    "compacting",
+    "idle",
+    "suspended",
+];
 
 /// Tables of prompts that are not delivered yet, by the column with what was said.
 const PENDING: [(&str, &str); 2] = [("session_pending", "data"), ("session_inbox", "payload")];
@@ -85,30 +92,50 @@ impl<'t> Schema<'t> {
         let first = tables.has_columns("session", &["id"])
             && tables.has_columns("message", &rows)
             && tables.has_columns("part", &["id", "message_id", "session_id", "data"]);
-        let second = tables.has_columns("session_message", &["id", "session_id", "type", "seq", "data"]);
+        let second = tables.has_columns(
+            "session_message",
+            &["id", "session_id", "type", "seq", "data"],
+        );
         let is_new = second && tables.has_columns("session_v2", &["id"]);
-        Self { tables, first, second, is_new }
+        Self {
+            tables,
+            first,
+            second,
+            is_new,
+        }
     }
 
     /// The tables with a row for each session; what an earlier one has counts.
     fn sessions(self) -> impl Iterator<Item = &'static str> {
         let tables = [("session_v2", self.is_new), ("session", self.first)];
-        tables.into_iter().filter_map(|(name, is_there)| is_there.then_some(name))
+        tables
+            .into_iter()
+            .filter_map(|(name, is_there)| is_there.then_some(name))
     }
 
     /// The row of the session `?1`, with columns that depend on its table.
     fn of_session(self, columns: impl Fn(&'static str) -> String, condition: &str) -> String {
         let selected = self.sessions().enumerate().map(|(place, table)| {
-            let is_left =
-                if place > 0 { " AND NOT EXISTS (SELECT 1 FROM session_v2 WHERE id = ?1)" } else { "" };
-            format!("SELECT {} FROM {table} WHERE id = ?1{condition}{is_left}", columns(table))
+            let is_left = if place > 0 {
+                " AND NOT EXISTS (SELECT 1 FROM session_v2 WHERE id = ?1)"
+            } else {
+                ""
+            };
+            format!(
+                "SELECT {} FROM {table} WHERE id = ?1{condition}{is_left}",
+                columns(table)
+            )
         });
         selected.collect::<Vec<_>>().join(" UNION ALL ")
     }
 
     /// When rows of the first generation are those of the session `?1`.
     fn where_first(self) -> &'static str {
-        if self.is_new { " AND NOT EXISTS (SELECT 1 FROM session_message WHERE session_id = ?1)" } else { "" }
+        if self.is_new {
+            " AND NOT EXISTS (SELECT 1 FROM session_message WHERE session_id = ?1)"
+        } else {
+            ""
+        }
     }
 
     /// When rows of the second are. The first one has them all where version 1 only tried the second.
@@ -121,7 +148,14 @@ impl<'t> Schema<'t> {
 
     /// The plan of a session is a row for each item; together they are what its file was.
     fn has_plan(self) -> bool {
-        let columns = ["session_id", "content", "status", "priority", "position", "time_updated"];
+        let columns = [
+            "session_id",
+            "content",
+            "status",
+            "priority",
+            "position",
+            "time_updated",
+        ];
         self.first && self.tables.has_columns("todo", &columns)
     }
 
@@ -135,37 +169,56 @@ impl<'t> Schema<'t> {
     }
 
     fn number(self, table: &str) -> usize {
-        self.names().iter().position(|name| *name == table).unwrap_or_default()
+        self.names()
+            .iter()
+            .position(|name| *name == table)
+            .unwrap_or_default()
     }
 
     fn rows(self) -> Vec<TableRows> {
         let one = |table: &str| match table {
             "session" => self.of_session(|table| self.session(table), " AND rowid = ?2"),
             "message" => with_ids("message", &["'$.id', id", "'$.sessionID', session_id"]),
-            "part" => {
-                with_ids("part", &["'$.id', id", "'$.messageID', message_id", "'$.sessionID', session_id"])
-            }
+            "part" => with_ids(
+                "part",
+                &[
+                    "'$.id', id",
+                    "'$.messageID', message_id",
+                    "'$.sessionID', session_id",
+                ],
+            ),
             "session_message" => self.whole_message(),
             _ => PLAN.to_owned(),
         };
-        let rows = |name: &'static str| TableRows { name, one: one(name), is_line: false };
+        let rows = |name: &'static str| TableRows {
+            name,
+            one: one(name),
+            is_line: false,
+        };
         self.names().into_iter().map(rows).collect()
     }
 
     fn heads(self) -> String {
         let of = |(place, table): (usize, &'static str)| {
             let title = self.tables.column(table, "title");
-            let defaults =
-                DEFAULT_TITLES.map(|beginning| format!("{title} LIKE '{beginning}%'")).join(" OR ");
+            let defaults = DEFAULT_TITLES
+                .map(|beginning| format!("{title} LIKE '{beginning}%'"))
+                .join(" OR ");
             let title = format!("CASE WHEN {defaults} THEN NULL ELSE {title} END");
             let updated = self.tables.column(table, "time_updated");
             let parent = self.tables.column(table, "parent_id");
             let newer = (place > 0).then_some(("session_v2", "id"));
             let imported = IMPORTS.into_iter().map(|import| (import, "session_id"));
             let imported = imported.filter(|(import, id)| self.tables.has_columns(import, &[id]));
-            let is_own = newer.into_iter().chain(imported).fold("1".to_owned(), |sum, (other, id)| {
-                format!("{sum} AND NOT EXISTS (SELECT 1 FROM {other} o WHERE o.{id} = s.id)")
-            });
+            let is_own =
+                newer
+                    .into_iter()
+                    .chain(imported)
+                    .fold("1".to_owned(), |sum, (other, id)| {
+                        format!(
+                            "{sum} AND NOT EXISTS (SELECT 1 FROM {other} o WHERE o.{id} = s.id)"
+                        )
+                    });
             format!("SELECT id, NULL, {title}, {updated}, {parent} FROM {table} s WHERE {is_own}")
         };
         let selected: Vec<String> = self.sessions().enumerate().map(of).collect();
@@ -173,9 +226,12 @@ impl<'t> Schema<'t> {
     }
 
     fn children(self) -> Option<String> {
-        let tables = || self.sessions().filter(|table| self.tables.has_columns(table, &["parent_id"]));
-        let selected =
-            tables().map(|table| format!("SELECT id FROM {table} WHERE parent_id = ?1 AND id <> ?1"));
+        let tables = || {
+            self.sessions()
+                .filter(|table| self.tables.has_columns(table, &["parent_id"]))
+        };
+        let selected = tables()
+            .map(|table| format!("SELECT id FROM {table} WHERE parent_id = ?1 AND id <> ?1"));
         let all = selected.collect::<Vec<_>>().join(" UNION ");
         (!all.is_empty()).then(|| format!("{all} ORDER BY 1"))
     }
@@ -208,9 +264,15 @@ impl<'t> Schema<'t> {
             .filter(|(column, _)| has(column) && !(*column == "directory" && table == "session_v2"))
             .map(|(column, name)| format!("'{name}', {column}"))
             .collect();
-        let json =
-            |column: &str| format!("CASE WHEN json_valid({column}) THEN json({column}) ELSE {column} END");
-        fields.extend(DOCUMENTS.iter().filter(|c| has(c)).map(|c| format!("'{c}', {}", json(c))));
+        let json = |column: &str| {
+            format!("CASE WHEN json_valid({column}) THEN json({column}) ELSE {column} END")
+        };
+        fields.extend(
+            DOCUMENTS
+                .iter()
+                .filter(|c| has(c))
+                .map(|c| format!("'{c}', {}", json(c))),
+        );
         let times = TIMES.iter().filter(|name| has(&format!("time_{name}")));
         let times: Vec<String> = times.map(|name| format!("'{name}', time_{name}")).collect();
         fields.push(format!("'time', json_object({})", times.join(", ")));
@@ -249,8 +311,17 @@ impl<'t> Schema<'t> {
 
     /// A row of the second generation. Those that a fork took over from another session say so.
     fn whole_message(self) -> String {
-        let time = format!("'$.time_created', {}", self.tables.column("session_message", "time_created"));
-        let fields = ["'$.id', id", "'$.type', type", "'$.seq', seq", "'$.sessionID', session_id", &time];
+        let time = format!(
+            "'$.time_created', {}",
+            self.tables.column("session_message", "time_created")
+        );
+        let fields = [
+            "'$.id', id",
+            "'$.type', type",
+            "'$.seq', seq",
+            "'$.sessionID', session_id",
+            &time,
+        ];
         let fields = fields.join(", ");
         let copied = self.is_copied().map_or_else(String::new, |is_copied| {
             format!("WHEN {is_copied} THEN json_set(data, {fields}, '$.copied', json('true')) ")
@@ -265,8 +336,11 @@ impl<'t> Schema<'t> {
     /// itself, or with the word whether that one was taken over, too. Where that message is gone, what is older than the
     /// fork was.
     fn is_copied(self) -> Option<String> {
-        let sessions = |column: &&str| self.is_new && self.tables.has_columns("session_v2", &[column]);
-        let source = ["fork_session_id"].into_iter().find(|column| sessions(column))?;
+        let sessions =
+            |column: &&str| self.is_new && self.tables.has_columns("session_v2", &[column]);
+        let source = ["fork_session_id"]
+            .into_iter()
+            .find(|column| sessions(column))?;
         let ends = ["fork_boundary", "fork_message_id"];
         let ends: Vec<&str> = ends.into_iter().filter(|column| sessions(column)).collect();
         let end = match ends.as_slice() {
@@ -274,17 +348,27 @@ impl<'t> Schema<'t> {
             [one] => format!("s.{one}"),
             all => format!(
                 "coalesce({})",
-                all.iter().map(|one| format!("s.{one}")).collect::<Vec<_>>().join(", ")
+                all.iter()
+                    .map(|one| format!("s.{one}"))
+                    .collect::<Vec<_>>()
+                    .join(", ")
             ),
         };
-        let of_end =
-            |path: &str| format!("CASE WHEN json_valid({end}) THEN json_extract({end}, '{path}') END");
+        let of_end = |path: &str| {
+            format!("CASE WHEN json_valid({end}) THEN json_extract({end}, '{path}') END")
+        };
         let id = format!("coalesce({}, {end})", of_end("$.messageID"));
         let is_before = format!("coalesce({} = 'before', 0)", of_end("$.type"));
         let last = format!("(SELECT b.seq - {is_before} FROM session_message b WHERE b.id = {id})");
-        let has_times =
-            self.tables.has_columns("session_message", &["time_created"]) && sessions(&"time_created");
-        let is_older = if has_times { "m.time_created < s.time_created" } else { "0" };
+        let has_times = self
+            .tables
+            .has_columns("session_message", &["time_created"])
+            && sessions(&"time_created");
+        let is_older = if has_times {
+            "m.time_created < s.time_created"
+        } else {
+            "0"
+        };
         Some(format!(
             "EXISTS (SELECT 1 FROM session_v2 s WHERE s.id = ?1 AND s.{source} IS NOT NULL \
              AND coalesce(m.seq <= {last}, {is_older}))"
@@ -317,7 +401,10 @@ impl<'t> Schema<'t> {
                 self.where_second()
             ));
         }
-        format!("{with}SELECT t, at FROM ({}) ORDER BY a, b, c", sources.join(" UNION ALL "))
+        format!(
+            "{with}SELECT t, at FROM ({}) ORDER BY a, b, c",
+            sources.join(" UNION ALL ")
+        )
     }
 }
 

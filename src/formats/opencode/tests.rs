@@ -26,8 +26,19 @@ struct Reader {
 impl Reader {
     fn read(&mut self, decoder: &mut dyn Decoder, json: &str, place: Place<'_>) {
         self.at += 1;
-        let origin = Origin { at: self.at, ..Origin::default() };
-        feed(decoder, Record { origin, bytes: json.as_bytes() }, place, &mut self.out);
+        let origin = Origin {
+            at: self.at,
+            ..Origin::default()
+        };
+        feed(
+            decoder,
+            Record {
+                origin,
+                bytes: json.as_bytes(),
+            },
+            place,
+            &mut self.out,
+        );
     }
 
     fn transcript(self) -> Transcript {
@@ -97,8 +108,10 @@ fn entry<'t>(transcript: &'t Transcript, key: &str) -> &'t Entry {
 #[test]
 fn calls_say_how_they_ended() {
     let transcript = export();
-    let recorded: Vec<_> =
-        calls(&transcript).iter().map(|call| (call.name.to_string(), call.state.word())).collect();
+    let recorded: Vec<_> = calls(&transcript)
+        .iter()
+        .map(|call| (call.name.to_string(), call.state.word()))
+        .collect();
     let expected = [
         ("bash", "failed"),
         ("task", "done"),
@@ -108,7 +121,10 @@ fn calls_say_how_they_ended() {
         ("bash", "done"),
         ("bash", "lost"),
     ];
-    assert_eq!(recorded, expected.map(|(name, word)| (name.to_owned(), word)));
+    assert_eq!(
+        recorded,
+        expected.map(|(name, word)| (name.to_owned(), word))
+    );
     let result = |at: usize| calls(&transcript)[at].state.result().unwrap();
     assert_eq!(result(0).facts.as_str(), "exit 1");
     assert!(result(2).patch.is_some());
@@ -122,10 +138,15 @@ fn messages_are_complete_when_they_say_so() {
         let recorded = |key: &str| entry(&transcript, key).ended.map(|ended| ended.0);
         assert_eq!(recorded("msg_02"), Some(1_790_000_009_500));
         assert_eq!(recorded("msg_01"), None, "no longer than a moment");
-        let others = transcript.entries().filter(|entry| entry.key.starts_with("added:"));
+        let others = transcript
+            .entries()
+            .filter(|entry| entry.key.starts_with("added:"));
         assert!(others.into_iter().all(|entry| entry.ended.is_none()));
     }
-    assert_eq!(entry(&events(), "msg_22").ended.map(|ended| ended.0), Some(1_790_000_002_500));
+    assert_eq!(
+        entry(&events(), "msg_22").ended.map(|ended| ended.0),
+        Some(1_790_000_002_500)
+    );
 }
 
 /// An open answer without usage, and its parts as they come.
@@ -137,13 +158,15 @@ fn requests_of(recorded: &[&str]) -> (u64, Option<i64>) {
     }
     let transcript = reader.transcript();
     let ended = transcript.entries().next().unwrap().ended;
-    (transcript.totals().sum().requests, ended.map(|ended| ended.0 - 1_790_000_000_000))
+    (
+        transcript.totals().sum().requests,
+        ended.map(|ended| ended.0 - 1_790_000_000_000),
+    )
 }
 
 const OPEN: &str = r#"{"id":"msg_1","role":"assistant","time":{"created":1790000000000},"cost":0,"tokens":{"input":0,"output":0,"reasoning":0,"cache":{"read":0,"write":0}}}"#;
 const RUNS: &str = r#"{"id":"prt_2","type":"tool","callID":"c","tool":"task","state":{"status":"running","time":{"start":1790000000500}}}"#;
-const SAID: &str =
-    r#"{"id":"prt_1","type":"text","text":"I look","time":{"start":1790000000300,"end":1790000000400}}"#;
+const SAID: &str = r#"{"id":"prt_1","type":"text","text":"I look","time":{"start":1790000000300,"end":1790000000400}}"#;
 
 #[test]
 fn a_message_of_calls_alone_without_usage_is_no_request() {
@@ -161,8 +184,10 @@ fn a_message_of_calls_alone_without_usage_is_no_request() {
     ] {
         assert_eq!(requests_of(&recorded).0, requests, "{recorded:?}");
     }
-    let whole =
-        format!(r#"{{"info":{},"parts":[{RUNS}]}}"#, OPEN.replacen('{', r#"{"sessionID":"ses_1","#, 1));
+    let whole = format!(
+        r#"{{"info":{},"parts":[{RUNS}]}}"#,
+        OPEN.replacen('{', r#"{"sessionID":"ses_1","#, 1)
+    );
     assert_eq!(requests_of(&[&whole]).0, 0);
 }
 
@@ -172,19 +197,31 @@ fn an_open_answer_lasts_as_long_as_its_parts_say() {
     assert_eq!(requests_of(&[OPEN, SAID]).1, Some(400));
     assert_eq!(requests_of(&[RUNS, SAID, OPEN]).1, Some(500));
     let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
-    for line in EVENTS.lines().filter(|line| !line.contains(r#""completed":"#)) {
-        let line =
-            line.replace(r#"[],"time":{"created":1790000001000}"#, r#"[],"time":{"created":1790000001900}"#);
+    for line in EVENTS
+        .lines()
+        .filter(|line| !line.contains(r#""completed":"#))
+    {
+        let line = line.replace(
+            r#"[],"time":{"created":1790000001000}"#,
+            r#"[],"time":{"created":1790000001900}"#,
+        );
         reader.read(&mut *decoder, &line, Place::Line);
     }
     let asked = entry(&reader.transcript(), "msg_22").ended;
-    assert_eq!(asked.map(|asked| asked.0), Some(1_790_000_001_900), "the user was asked in the middle of it");
+    assert_eq!(
+        asked.map(|asked| asked.0),
+        Some(1_790_000_001_900),
+        "the user was asked in the middle of it"
+    );
 }
 
 #[test]
 fn a_call_id_that_comes_twice_names_two_calls() {
     let transcript = export();
-    let keys: Vec<_> = calls(&transcript).iter().map(|call| call.key.clone()).collect();
+    let keys: Vec<_> = calls(&transcript)
+        .iter()
+        .map(|call| call.key.clone())
+        .collect();
     assert_eq!(keys[0].as_str(), "call_1");
     assert_ne!(keys[5], keys[0]);
 }
@@ -196,16 +233,24 @@ fn roles_and_marks_follow_what_was_said() {
     assert!(first.role == Role::User && first.marks.prompt);
     let asks = entry(&transcript, "msg_03");
     assert_eq!(asks.role, Role::Harness);
-    assert!(matches!(asks.blocks[0].kind, BlockKind::Break(Break::Compaction { .. })));
+    assert!(matches!(
+        asks.blocks[0].kind,
+        BlockKind::Break(Break::Compaction { .. })
+    ));
     assert!(!entry(&transcript, "msg_04").marks.undone);
     assert!(entry(&transcript, "msg_05").marks.undone && entry(&transcript, "msg_06").marks.undone);
     assert_eq!(transcript.turns().len(), 2);
-    assert_eq!(transcript.meta().title().unwrap().as_str(), "Oil the third gear");
+    assert_eq!(
+        transcript.meta().title().unwrap().as_str(),
+        "Oil the third gear"
+    );
 }
 
 fn compactions(transcript: &Transcript) -> usize {
     let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
-    blocks.filter(|block| matches!(block.kind, BlockKind::Break(Break::Compaction { .. }))).count()
+    blocks
+        .filter(|block| matches!(block.kind, BlockKind::Break(Break::Compaction { .. })))
+        .count()
 }
 
 #[test]
@@ -215,14 +260,34 @@ fn the_order_of_the_files_does_not_matter() {
         let (folder, wanted) = folder(is_hostile);
         for entry in export.entries() {
             let other = folder.get(folder.find(&entry.key).unwrap()).unwrap();
-            assert_eq!((other.role, other.marks), (entry.role, entry.marks), "{} {is_hostile}", entry.key);
-            assert_eq!(other.blocks.len(), entry.blocks.len(), "{} {is_hostile}", entry.key);
+            assert_eq!(
+                (other.role, other.marks),
+                (entry.role, entry.marks),
+                "{} {is_hostile}",
+                entry.key
+            );
+            assert_eq!(
+                other.blocks.len(),
+                entry.blocks.len(),
+                "{} {is_hostile}",
+                entry.key
+            );
             assert_eq!(other.usage, entry.usage);
         }
         assert_eq!(compactions(&folder), 1, "{is_hostile}");
         assert!(wanted.iter().any(|wanted| wanted == "part/msg_02"));
-        assert!(wanted.iter().any(|wanted| wanted == "session/ses_0fixtchild1"));
-        assert_eq!(calls(&folder).iter().filter(|call| call.state == ToolState::Lost).count(), 1);
+        assert!(
+            wanted
+                .iter()
+                .any(|wanted| wanted == "session/ses_0fixtchild1")
+        );
+        assert_eq!(
+            calls(&folder)
+                .iter()
+                .filter(|call| call.state == ToolState::Lost)
+                .count(),
+            1
+        );
     }
 }
 
@@ -239,15 +304,28 @@ fn events_end_in_what_the_session_is() {
         })
         .collect();
     assert_eq!(texts, ["I oil it."]);
-    assert_eq!(answer.blocks.len(), 3, "a part that was removed is gone, output so far too");
-    assert!(matches!(answer.blocks[2].kind, BlockKind::Break(Break::Setting(_))), "nobody waits any more");
+    assert_eq!(
+        answer.blocks.len(),
+        3,
+        "a part that was removed is gone, output so far too"
+    );
+    assert!(
+        matches!(answer.blocks[2].kind, BlockKind::Break(Break::Setting(_))),
+        "nobody waits any more"
+    );
     assert!(!answer.marks.open);
     assert_eq!(calls(&transcript)[0].state.word(), "done");
     assert_eq!(transcript.find("msg_23"), None);
     assert_eq!(transcript.meta().title().unwrap().as_str(), "Oil");
     let last = transcript.entries().last().unwrap();
-    assert!(matches!(last.blocks[0].kind, BlockKind::Break(Break::Error(_))));
-    assert_eq!(transcript.tally().reasons.keys().collect::<Vec<_>>(), [&"an event of the server"]);
+    assert!(matches!(
+        last.blocks[0].kind,
+        BlockKind::Break(Break::Error(_))
+    ));
+    assert_eq!(
+        transcript.tally().reasons.keys().collect::<Vec<_>>(),
+        [&"an event of the server"]
+    );
     assert!(transcript.tally().unknown.is_empty());
 }
 
@@ -257,12 +335,20 @@ fn child_sessions_are_lanes_of_their_calls() {
     let json = parse(EXPORT).unwrap();
     let header = Json::Object(vec![("info".into(), json.get("info").clone())]);
     reader.read(&mut *decoder, &header.to_source(), Place::Header);
-    reader.read(&mut *decoder, &json.get("messages").items()[1].to_source(), Place::Element);
-    let child = r#"{"id":"msg_11","sessionID":"ses_0fixtchild1","role":"user","time":{"created":1}}"#;
+    reader.read(
+        &mut *decoder,
+        &json.get("messages").items()[1].to_source(),
+        Place::Element,
+    );
+    let child =
+        r#"{"id":"msg_11","sessionID":"ses_0fixtchild1","role":"user","time":{"created":1}}"#;
     reader.read(&mut *decoder, child, Place::File(Path::new("msg_11.json")));
     let transcript = reader.transcript();
     let lane = &transcript.lanes()[0];
-    assert_eq!((lane.name.as_str(), lane.label.as_str()), ("ses_0fixtchild1", "explore: Count cans"));
+    assert_eq!(
+        (lane.name.as_str(), lane.label.as_str()),
+        ("ses_0fixtchild1", "explore: Count cans")
+    );
     assert_eq!(lane.call.as_deref(), Some("call_2"));
     assert_eq!(lane.entries.len(), 1);
 }
@@ -278,12 +364,9 @@ fn a_part_without_its_message_is_shown_at_once() {
 #[test]
 fn what_the_program_added_to_a_prompt_is_folded() {
     let transcript = export();
-    assert!(
-        entry(&transcript, "msg_01")
-            .blocks
-            .iter()
-            .all(|block| !matches!(&block.kind, BlockKind::Raw(raw) if raw.title.starts_with("added")))
-    );
+    assert!(entry(&transcript, "msg_01").blocks.iter().all(
+        |block| !matches!(&block.kind, BlockKind::Raw(raw) if raw.title.starts_with("added"))
+    ));
     let added = entry(&transcript, "added:msg_01");
     assert!(added.marks.quiet && added.role == Role::Harness);
     assert!(matches!(added.blocks[0].kind, BlockKind::Raw(_)));
@@ -292,8 +375,7 @@ fn what_the_program_added_to_a_prompt_is_folded() {
 #[test]
 fn undo_hides_and_redo_shows_again() {
     let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
-    let undone =
-        r#"{"type":"session.updated","properties":{"info":{"id":"ses_1","revert":{"messageID":"msg_2"}}}}"#;
+    let undone = r#"{"type":"session.updated","properties":{"info":{"id":"ses_1","revert":{"messageID":"msg_2"}}}}"#;
     let redone = r#"{"type":"session.updated","properties":{"info":{"id":"ses_1"}}}"#;
     for id in ["msg_1", "msg_2"] {
         let line = format!(
@@ -343,16 +425,20 @@ fn text_that_grows_is_shown_before_it_is_whole() {
     grow("evt_2", "ase");
     decoder.finish(&mut reader.out);
     let transcript = reader.transcript();
-    let BlockKind::Text(body) = &entry(&transcript, "msg_1").blocks[0].kind else { panic!("no text") };
+    let BlockKind::Text(body) = &entry(&transcript, "msg_1").blocks[0].kind else {
+        panic!("no text")
+    };
     assert_eq!(body.text().unwrap().as_str(), "grease");
 }
 
 #[test]
 fn parts_say_what_the_model_was_sent_of_them() {
     let sent = |part: &str| {
-        let part = format!("{{\"id\":\"prt_1\",\"messageID\":\"msg_1\",\"sessionID\":\"ses_1\",{part}}}");
+        let part =
+            format!("{{\"id\":\"prt_1\",\"messageID\":\"msg_1\",\"sessionID\":\"ses_1\",{part}}}");
         let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
-        let user = r#"{"id":"msg_1","sessionID":"ses_1","role":"user","time":{"created":1790000000000}}"#;
+        let user =
+            r#"{"id":"msg_1","sessionID":"ses_1","role":"user","time":{"created":1790000000000}}"#;
         reader.read(&mut *decoder, user, Place::File(Path::new("m.json")));
         reader.read(&mut *decoder, &part, Place::File(Path::new("p.json")));
         decoder.finish(&mut reader.out);
@@ -365,13 +451,19 @@ fn parts_say_what_the_model_was_sent_of_them() {
         "time":{"start":1,"end":2,"compacted":1790000009000}}"#;
     for (part, is) in [
         (r#""type":"text","text":"hello""#, Sent::Usual),
-        (r#""type":"text","text":"hello","ignored":true"#, Sent::Never),
+        (
+            r#""type":"text","text":"hello","ignored":true"#,
+            Sent::Never,
+        ),
         (dropped, Sent::Until(Timestamp(1_790_000_009_000))),
         (
             r#""type":"tool","callID":"c","tool":"read","state":{"status":"running","input":{}}"#,
             words("[Tool execution was interrupted]"),
         ),
-        (r#""type":"compaction","auto":true"#, words("What did we do so far?")),
+        (
+            r#""type":"compaction","auto":true"#,
+            words("What did we do so far?"),
+        ),
         (
             r#""type":"subtask","prompt":"p","description":"d","agent":"build""#,
             words("The following tool was executed by the user"),
@@ -392,8 +484,12 @@ fn an_answer_that_failed_is_not_sent_again() {
         decoder.finish(&mut reader.out);
         reader.transcript().entries().next().unwrap().marks.unsent
     };
-    assert!(unsent(r#"{"name":"APIError","data":{"message":"overloaded"}}"#));
-    assert!(!unsent(r#"{"name":"MessageAbortedError","data":{"message":"aborted"}}"#));
+    assert!(unsent(
+        r#"{"name":"APIError","data":{"message":"overloaded"}}"#
+    ));
+    assert!(!unsent(
+        r#"{"name":"MessageAbortedError","data":{"message":"aborted"}}"#
+    ));
     assert!(!unsent("null"));
 }
 
@@ -457,7 +553,11 @@ fn how_long_a_permission_waited_is_known_where_events_have_times() {
     assert_eq!(
         lines,
         [
-            (Break::Setting("allowed once: shell ls".into()), at(2000), at(9000)),
+            (
+                Break::Setting("allowed once: shell ls".into()),
+                at(2000),
+                at(9000)
+            ),
             (Break::Waiting("question: Which?".into()), None, None),
         ]
     );
@@ -483,7 +583,10 @@ fn a_session_whose_server_was_stopped_does_not_work() {
         decoder.finish(&mut reader.out);
         let mut transcript = Transcript::new();
         transcript.apply(reader.out.clone());
-        let last = transcript.entries().last().map(|entry| entry.blocks[0].kind.clone());
+        let last = transcript
+            .entries()
+            .last()
+            .map(|entry| entry.blocks[0].kind.clone());
         matches!(last, Some(BlockKind::Break(Break::Interrupted(_))))
     };
     assert!(ends(r#","suspended":4000"#));

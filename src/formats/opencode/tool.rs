@@ -55,7 +55,9 @@ pub(super) fn decode(json: &Json<'_>, name: &str, out: &mut Batch) -> Vec<BlockK
         started: state.at(&["time", "start"]).moment(),
         lane: child(state),
     }));
-    std::iter::once(call).chain(output_so_far(state, out)).collect()
+    std::iter::once(call)
+        .chain(output_so_far(state, out))
+        .collect()
 }
 
 /// The session that a `task` call started.
@@ -70,7 +72,8 @@ pub(super) fn child(state: &Json<'_>) -> Option<Name> {
 fn input<'v, 'a>(state: &'v Json<'a>, empty: &'v Json<'a>) -> &'v Json<'a> {
     let input = state.get("input");
     // Empty objects come as `[]` out of Lua.
-    let is_empty = input.items().is_empty() && input.members().is_empty() && input.filled().is_none();
+    let is_empty =
+        input.items().is_empty() && input.members().is_empty() && input.filled().is_none();
     match (is_empty, state.get("raw").filled()) {
         (true, Some(_)) => state.get("raw"),
         (true, None) => empty,
@@ -91,37 +94,61 @@ fn result(json: &Json<'_>, state: &Json<'_>, name: &str, out: &mut Batch) -> Too
     body.flags.unjudged = metadata.get("exit").int().is_none();
     let patch = metadata.get("diff").filled().map(|diff| out.prose(diff));
     let attachments = state.get("attachments").items();
-    let (start, end) = (state.at(&["time", "start"]).moment(), state.at(&["time", "end"]).moment());
+    let (start, end) = (
+        state.at(&["time", "start"]).moment(),
+        state.at(&["time", "end"]).moment(),
+    );
     ToolResult {
         key: Text::clean(name),
         tool: None,
         verdict,
         body,
         patch,
-        images: attachments.iter().filter_map(|attachment| image(attachment, out)).collect(),
+        images: attachments
+            .iter()
+            .filter_map(|attachment| image(attachment, out))
+            .collect(),
         facts: facts(json, state),
         at: end,
-        duration_ms: start.zip(end).map(|(start, end): (Timestamp, Timestamp)| end.since(start)),
+        duration_ms: start
+            .zip(end)
+            .map(|(start, end): (Timestamp, Timestamp)| end.since(start)),
         work: work(metadata, out),
     }
 }
 
 /// The work that goes on after a call. Only of shells, which are of version 2, it is sure that their ends are recorded.
 fn work(metadata: &Json<'_>, out: &Batch) -> Option<Box<Work>> {
-    let goes_on = metadata.get("status").str() == Some("running") || metadata.get("background").is_true();
+    let goes_on =
+        metadata.get("status").str() == Some("running") || metadata.get("background").is_true();
     let names = ["shellID", "jobId", "sessionID", "sessionId"];
-    let id = names.iter().find_map(|name| metadata.get(name).filled()).filter(|_| goes_on)?;
+    let id = names
+        .iter()
+        .find_map(|name| metadata.get(name).filled())
+        .filter(|_| goes_on)?;
     let work = head::work(out.format, Text::clean(id));
-    let ends = if metadata.get("shellID").filled().is_some() { work.ends } else { Ends::Unrecorded };
+    let ends = if metadata.get("shellID").filled().is_some() {
+        work.ends
+    } else {
+        Ends::Unrecorded
+    };
     Some(Box::new(Work { ends, ..work }))
 }
 
 /// What a row of the program tells of work that went on after the result of its call.
 pub(super) fn end(row: &Json<'_>) -> Option<(About, Option<End>)> {
     let metadata = row.get("metadata");
-    let handle = ["shellID", "childID", "jobID"].iter().find_map(|name| metadata.get(name).filled())?;
+    let handle = ["shellID", "childID", "jobID"]
+        .iter()
+        .find_map(|name| metadata.get(name).filled())?;
     let end = End::by_word(metadata.get("state").str(), metadata.get("exit").int());
-    Some((About { call: None, handle: Some(Text::clean(handle)) }, end))
+    Some((
+        About {
+            call: None,
+            handle: Some(Text::clean(handle)),
+        },
+        end,
+    ))
 }
 
 /// The output; of a failed call the error, after what it had put out before.
@@ -129,7 +156,10 @@ fn result_body(json: &Json<'_>, state: &Json<'_>, out: &mut Batch) -> Body {
     let tool = json.get("tool").str_or_empty();
     if state.get("status").str() == Some("error") {
         let error = error_of(state);
-        let before = state.get("output").filled().or_else(|| state.at(&["metadata", "output"]).filled());
+        let before = state
+            .get("output")
+            .filled()
+            .or_else(|| state.at(&["metadata", "output"]).filled());
         return match before {
             Some(before) if before.trim() != error.trim() => {
                 out.output(&format!("{}\n\n{error}", before.trim_end()))
@@ -149,7 +179,10 @@ fn error_of<'v>(state: &'v Json<'_>) -> Cow<'v, str> {
     match state.get("error") {
         Json::Str(text) => Cow::Borrowed(text),
         Json::Null => Cow::Borrowed(""),
-        other => other.get("message").filled().map_or_else(|| other.to_source().into(), Cow::Borrowed),
+        other => other
+            .get("message")
+            .filled()
+            .map_or_else(|| other.to_source().into(), Cow::Borrowed),
     }
 }
 
@@ -157,7 +190,10 @@ fn error_of<'v>(state: &'v Json<'_>) -> Cow<'v, str> {
 fn verdict(json: &Json<'_>, state: &Json<'_>) -> Verdict {
     let metadata = state.get("metadata");
     let error = error_of(state);
-    let refusals = ["The user rejected permission", "The user has specified a rule which prevents"];
+    let refusals = [
+        "The user rejected permission",
+        "The user has specified a rule which prevents",
+    ];
     let is_refused = state.at(&["error", "type"]).str() == Some("permission.rejected");
     if is_refused || refusals.iter().any(|refusal| error.starts_with(refusal)) {
         return Verdict::Refused;
@@ -168,7 +204,11 @@ fn verdict(json: &Json<'_>, state: &Json<'_>) -> Verdict {
     let failed = state.get("status").str() == Some("error")
         || json.get("tool").str() == Some("invalid")
         || metadata.get("exit").int().is_some_and(|code| code != 0);
-    if failed { Verdict::Failed } else { Verdict::Done }
+    if failed {
+        Verdict::Failed
+    } else {
+        Verdict::Done
+    }
 }
 
 /// Whether the user broke the call off.
@@ -180,8 +220,12 @@ fn is_aborted(state: &Json<'_>) -> bool {
 /// What is said of a command that was stopped.
 fn note<'v>(json: &'v Json<'_>, state: &'v Json<'_>) -> Option<&'v str> {
     let stopped = state.at(&["metadata", "stopped"]).filled();
-    stopped
-        .or_else(|| framing::shell_note(json.get("tool").str_or_empty(), state.get("output").str_or_empty()))
+    stopped.or_else(|| {
+        framing::shell_note(
+            json.get("tool").str_or_empty(),
+            state.get("output").str_or_empty(),
+        )
+    })
 }
 
 fn facts(json: &Json<'_>, state: &Json<'_>) -> Text {
@@ -190,7 +234,11 @@ fn facts(json: &Json<'_>, state: &Json<'_>) -> Text {
     if let Some(code) = metadata.get("exit").int().filter(|code| *code != 0) {
         facts.push(format!("exit {code}"));
     }
-    if let Some(hits) = metadata.get("matches").count().or_else(|| metadata.get("count").count()) {
+    if let Some(hits) = metadata
+        .get("matches")
+        .count()
+        .or_else(|| metadata.get("count").count())
+    {
         facts.push(format!("{hits} {}", if hits == 1 { "hit" } else { "hits" }));
     }
     let images = |file: &&Json<'_>| file.get("mime").str_or_empty().starts_with("image/");
@@ -205,9 +253,17 @@ fn facts(json: &Json<'_>, state: &Json<'_>) -> Text {
         (is_aborted(state), "aborted"),
         (metadata.get("interrupted").is_true(), "interrupted"),
         (metadata.get("truncated").is_true(), "truncated"),
-        (!state.at(&["time", "compacted"]).is_null(), "hidden from the model"),
+        (
+            !state.at(&["time", "compacted"]).is_null(),
+            "hidden from the model",
+        ),
     ];
-    facts.extend(marks.iter().filter(|(is_so, _)| *is_so).map(|(_, mark)| (*mark).to_owned()));
+    facts.extend(
+        marks
+            .iter()
+            .filter(|(is_so, _)| *is_so)
+            .map(|(_, mark)| (*mark).to_owned()),
+    );
     Text::clean(&facts.join(" · "))
 }
 
@@ -217,5 +273,8 @@ fn output_so_far(state: &Json<'_>, out: &mut Batch) -> Option<BlockKind> {
         return None;
     }
     let output = state.at(&["metadata", "output"]).filled()?;
-    Some(BlockKind::Raw(Raw { title: Text::clean("output so far"), body: out.output(output) }))
+    Some(BlockKind::Raw(Raw {
+        title: Text::clean("output so far"),
+        body: out.output(output),
+    }))
 }

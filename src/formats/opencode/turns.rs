@@ -74,7 +74,9 @@ impl Turns {
                 rows::time(json).moment(),
             );
             entry.lane = sessions.lane_of(session, out);
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(line)));
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Break(line)));
             out.entry(entry);
         }
     }
@@ -100,7 +102,11 @@ impl Turns {
                     let lane = sessions.lane_of(&session, out);
                     let entry = resting(key, Some(at), how, is_recorded, out);
                     out.push(Edit::Retire(entry.key.clone()));
-                    out.entry(Entry { lane, origin, ..entry });
+                    out.entry(Entry {
+                        lane,
+                        origin,
+                        ..entry
+                    });
                     self.resting.insert(session, at);
                 }
                 (false, Some(_)) => {
@@ -122,11 +128,24 @@ impl Turns {
                 }
                 waits
             });
-            for one in waiting.iter().filter(|one| !shown.contains(&one.key)).cloned().collect::<Vec<_>>() {
+            for one in waiting
+                .iter()
+                .filter(|one| !shown.contains(&one.key))
+                .cloned()
+                .collect::<Vec<_>>()
+            {
                 let mut entry = out.new_entry(one.key.clone(), Role::Harness, one.at);
                 entry.lane = sessions.lane_of(session, out);
-                entry.marks = Marks { quiet: true, unsent: true, ..Marks::default() };
-                entry.origin = one.kind.bodies().first().map_or(entry.origin, |body| body.from);
+                entry.marks = Marks {
+                    quiet: true,
+                    unsent: true,
+                    ..Marks::default()
+                };
+                entry.origin = one
+                    .kind
+                    .bodies()
+                    .first()
+                    .map_or(entry.origin, |body| body.from);
                 entry.blocks.push(Batch::block(Piece(0), one.kind));
                 out.entry(entry);
                 shown.push(one.key);
@@ -144,16 +163,33 @@ fn waiting(pending: &Json<'_>, out: &mut Batch) -> Option<Waiting> {
         Some(kind) => format!("queued {kind}"),
     };
     let at = pending.get("at").moment();
-    Some(Waiting { key: Text::clean(&format!("queued:{id}")), at, kind: raw(&title, said, out) })
+    Some(Waiting {
+        key: Text::clean(&format!("queued:{id}")),
+        at,
+        kind: raw(&title, said, out),
+    })
 }
 
 /// The entry that says that a session rests. A turn that ended as it should needs no line, nor one of which its last
 /// answer records how it ended (`is_recorded`).
-pub(super) fn resting(key: Key, at: Option<Timestamp>, how: Break, is_recorded: bool, out: &Batch) -> Entry {
+pub(super) fn resting(
+    key: Key,
+    at: Option<Timestamp>,
+    how: Break,
+    is_recorded: bool,
+    out: &Batch,
+) -> Entry {
     let mut entry = out.new_entry(key, Role::Harness, at);
     entry.stop = Stop::Done;
     let is_news = matches!(how, Break::Interrupted(_)) && !is_recorded;
-    entry.marks = Marks { quiet: !is_news, trace: !is_news, unsent: true, ..Marks::default() };
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(how)));
+    entry.marks = Marks {
+        quiet: !is_news,
+        trace: !is_news,
+        unsent: true,
+        ..Marks::default()
+    };
+    entry
+        .blocks
+        .push(Batch::block(Piece(0), BlockKind::Break(how)));
     entry
 }

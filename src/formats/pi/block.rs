@@ -33,7 +33,10 @@ pub fn all(content: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
 pub(crate) fn one(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
     if let Some(said) = text_of(block) {
         let body = (!said.trim().is_empty()).then(|| out.prose(said));
-        return body.map(|body| Batch::block(Piece(0), BlockKind::Text(body))).into_iter().collect();
+        return body
+            .map(|body| Batch::block(Piece(0), BlockKind::Text(body)))
+            .into_iter()
+            .collect();
     }
     let kind = match block.get("type").str_or_empty() {
         "thinking" => BlockKind::Thinking(out.prose(block.get("thinking").str_or_empty())),
@@ -61,7 +64,13 @@ pub fn text(said: &str, out: &mut Batch) -> Option<Block> {
 /// A block with a text that is no prose.
 pub(crate) fn raw_text(title: &str, text: &str, out: &mut Batch) -> Block {
     let body = out.output(text);
-    Batch::block(Piece(0), BlockKind::Raw(Raw { title: Text::clean(title), body }))
+    Batch::block(
+        Piece(0),
+        BlockKind::Raw(Raw {
+            title: Text::clean(title),
+            body,
+        }),
+    )
 }
 
 /// A block with a value that has no better form.
@@ -72,9 +81,16 @@ pub(crate) fn tree(title: &str, value: &Json<'_>, out: &mut Batch) -> Block {
 }
 
 fn call_blocks(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
-    let state = if ending == Ending::Broken { ToolState::Lost } else { ToolState::Pending };
+    let state = if ending == Ending::Broken {
+        ToolState::Lost
+    } else {
+        ToolState::Pending
+    };
     let mut call = call(block, state, out);
-    let leftover = block.get("partialJson").filled().or_else(|| block.get("partialArgs").filled());
+    let leftover = block
+        .get("partialJson")
+        .filled()
+        .or_else(|| block.get("partialArgs").filled());
     call.input.flags.broken_off |= leftover.is_some_and(tools::is_unfinished);
     let mut blocks = vec![Batch::block(Piece(0), BlockKind::Call(Box::new(call)))];
     if let (Ending::Broken, Some(leftover)) = (ending, leftover) {
@@ -89,7 +105,10 @@ pub(crate) fn call(block: &Json<'_>, state: ToolState, out: &mut Batch) -> ToolC
     let arguments = block.get("arguments");
     // Some providers leave the arguments as the JSON text that the model wrote.
     let parsed = arguments.str().and_then(|text| json::parse(text).ok());
-    let arguments = parsed.as_ref().filter(|value| value.is_object()).unwrap_or(arguments);
+    let arguments = parsed
+        .as_ref()
+        .filter(|value| value.is_object())
+        .unwrap_or(arguments);
     let (kind, headline) = asked(name, arguments);
     let mut input = out.tree(&headline, arguments.weight(), || arguments.to_tree());
     input.flags.broken_off = tools::breaks_off(arguments);

@@ -42,10 +42,18 @@ impl Copies {
 
     /// The line that is no message and said the same below the same line before, if another one did; else this is the
     /// line.
-    pub(crate) fn look_up_other(&mut self, line: &Key, parent: &Key, record: &Json<'_>) -> Option<&Key> {
+    pub(crate) fn look_up_other(
+        &mut self,
+        line: &Key,
+        parent: &Key,
+        record: &Json<'_>,
+    ) -> Option<&Key> {
         let print = self.seed.print_of(|hasher| {
             parent.hash(hasher);
-            let own = record.members().iter().filter(|(name, _)| !PLACES.contains(&name.as_ref()));
+            let own = record
+                .members()
+                .iter()
+                .filter(|(name, _)| !PLACES.contains(&name.as_ref()));
             for (name, value) in own {
                 name.hash(hasher);
                 value.print(hasher);
@@ -74,7 +82,10 @@ impl Copies {
                 return call.hash(hasher);
             }
             let content = message.get("content");
-            let words = content.blocks().iter().find_map(|block| block.str().or(block.get("text").str()));
+            let words = content
+                .blocks()
+                .iter()
+                .find_map(|block| block.str().or(block.get("text").str()));
             (content.weight(), prefix(words.unwrap_or_default(), WORDS)).hash(hasher);
         }))
     }

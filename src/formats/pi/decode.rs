@@ -38,7 +38,12 @@ pub(crate) enum Decoded {
 }
 
 /// Decodes a message.
-pub(crate) fn decode(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> Decoded {
+pub(crate) fn decode(
+    line: &Line,
+    message: &Json<'_>,
+    read: ReadPrompt,
+    out: &mut Batch,
+) -> Decoded {
     match message.get("role").str() {
         Some("toolResult") => tool_result(line, message, read, out),
         _ => Decoded::Entry(Box::new(message::entry(line, message, read, out))),
@@ -48,17 +53,48 @@ pub(crate) fn decode(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mu
 /// Joins a result to its call. The line that brings it stays a link of the tree.
 pub(crate) fn emit_result(line: &Line, decoded: Decoded, out: &mut Batch) {
     out.edits.extend(result_edits(line, decoded));
-    out.push(Edit::Link { key: line.key.clone(), parent: line.parent.clone() });
+    out.push(Edit::Link {
+        key: line.key.clone(),
+        parent: line.parent.clone(),
+    });
 }
 
 /// The edits of a result: what it spent, who worked for it, and what came of it.
 fn result_edits(line: &Line, decoded: Decoded) -> Vec<Edit> {
-    let Decoded::Result { call, result, child, usage, inner } = decoded else { return Vec::new() };
-    let usage = usage.map(|usage| Edit::Usage { of: result_key(&line.key), usage, model: None });
-    let lane = |name| Edit::Meta(MetaEdit::Lane { name, label: None, call: Some(call.clone()) });
+    let Decoded::Result {
+        call,
+        result,
+        child,
+        usage,
+        inner,
+    } = decoded
+    else {
+        return Vec::new();
+    };
+    let usage = usage.map(|usage| Edit::Usage {
+        of: result_key(&line.key),
+        usage,
+        model: None,
+    });
+    let lane = |name| {
+        Edit::Meta(MetaEdit::Lane {
+            name,
+            label: None,
+            call: Some(call.clone()),
+        })
+    };
     let child = child.map(lane);
-    let result = Edit::Result { call, result, lane: line.lane.clone() };
-    usage.into_iter().chain(child).chain(inner).chain([result]).collect()
+    let result = Edit::Result {
+        call,
+        result,
+        lane: line.lane.clone(),
+    };
+    usage
+        .into_iter()
+        .chain(child)
+        .chain(inner)
+        .chain([result])
+        .collect()
 }
 
 /// What the result of a call is known by beside the record that holds it.
@@ -81,9 +117,20 @@ fn tool_result(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batc
 // === sub-agents ===
 
 /// The edits of the results of sub-agents. `line` holds the result of the call that started them.
-fn runs(line: &Line, call: &Key, results: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> Vec<Edit> {
+fn runs(
+    line: &Line,
+    call: &Key,
+    results: &Json<'_>,
+    read: ReadPrompt,
+    out: &mut Batch,
+) -> Vec<Edit> {
     let mut edits = Vec::new();
-    for (number, run) in results.items().iter().enumerate().filter(|(_, run)| is_run(run)) {
+    for (number, run) in results
+        .items()
+        .iter()
+        .enumerate()
+        .filter(|(_, run)| is_run(run))
+    {
         let lane = Text::clean(&format!("{}/{number}", line.key));
         edits.push(Edit::Meta(MetaEdit::Lane {
             name: lane.clone(),
@@ -92,7 +139,11 @@ fn runs(line: &Line, call: &Key, results: &Json<'_>, read: ReadPrompt, out: &mut
         }));
         let mut is_metered = false;
         let messages = run.get("messages").items();
-        for ((place, message), next) in messages.iter().enumerate().zip(next_times(messages, line.at)) {
+        for ((place, message), next) in messages
+            .iter()
+            .enumerate()
+            .zip(next_times(messages, line.at))
+        {
             let line = Line {
                 key: Text::clean(&format!("{lane}/{place}")),
                 parent: None,
@@ -109,10 +160,18 @@ fn runs(line: &Line, call: &Key, results: &Json<'_>, read: ReadPrompt, out: &mut
             }
         }
         // The sum of what the messages spent; only without them it counts.
-        let sum = if is_metered { None } else { usage::read(run.get("usage"), Scope::Extra, out) };
+        let sum = if is_metered {
+            None
+        } else {
+            usage::read(run.get("usage"), Scope::Extra, out)
+        };
         if let Some(usage) = sum.filter(|usage| !usage.is_zero()) {
             let model = run.get("model").text();
-            edits.push(Edit::Usage { of: result_key(&lane), usage: Box::new(usage), model });
+            edits.push(Edit::Usage {
+                of: result_key(&lane),
+                usage: Box::new(usage),
+                model,
+            });
         }
     }
     edits
@@ -120,7 +179,9 @@ fn runs(line: &Line, call: &Key, results: &Json<'_>, read: ReadPrompt, out: &mut
 
 /// What a sub-agent is for, else what it is called.
 fn label(run: &Json<'_>) -> Option<Text> {
-    let label = ["description", "task", "agent"].iter().find_map(|name| run.get(name).filled())?;
+    let label = ["description", "task", "agent"]
+        .iter()
+        .find_map(|name| run.get(name).filled())?;
     Some(Text::stub(label, LABEL_CHARS))
 }
 
@@ -147,7 +208,9 @@ fn end(entry: &mut Entry, next: Option<Timestamp>) {
 /// Whether an element of a list of results is about a sub-agent: other tools have results, too.
 fn is_run(run: &Json<'_>) -> bool {
     let messages = run.get("messages").items();
-    let have_roles = messages.iter().all(|message| message.get("role").filled().is_some());
+    let have_roles = messages
+        .iter()
+        .all(|message| message.get("role").filled().is_some());
     run.get("agent").filled().is_some()
         && have_roles
         && (!messages.is_empty() || run.get("usage").is_object())

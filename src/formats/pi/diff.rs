@@ -36,16 +36,26 @@ fn number_width(line: &str) -> Option<usize> {
 }
 
 fn read(raw: &str, width: usize) -> Option<NumberedLine<'_>> {
-    let sign = raw.chars().next().filter(|c| matches!(c, '+' | '-' | ' '))?;
+    let sign = raw
+        .chars()
+        .next()
+        .filter(|c| matches!(c, '+' | '-' | ' '))?;
     let number = raw.get(1..=width)?.trim().parse().ok()?;
     let text = raw.get(width + 1..)?;
-    Some(NumberedLine { sign, number, text: text.strip_prefix(' ').unwrap_or(text) })
+    Some(NumberedLine {
+        sign,
+        number,
+        text: text.strip_prefix(' ').unwrap_or(text),
+    })
 }
 
 fn push_hunk(out: &mut String, hunk: &[NumberedLine<'_>], shift: &mut i64) {
     let Some(first) = hunk.first() else { return };
     let count = |flags: [char; 2]| {
-        let lines = hunk.iter().filter(|line| flags.contains(&line.sign)).count();
+        let lines = hunk
+            .iter()
+            .filter(|line| flags.contains(&line.sign))
+            .count();
         i64::try_from(lines).unwrap_or(i64::MAX)
     };
     let (old, new) = (count([' ', '-']), count([' ', '+']));
@@ -69,7 +79,8 @@ mod tests {
 
     #[test]
     fn numbered_lines_become_hunks() {
-        let numbered = "     ...\n   9 a\n- 10   b\n+ 10   c\n+ 11   d\n  11 e\n     ...\n  40 x\n- 41 y\n";
+        let numbered =
+            "     ...\n   9 a\n- 10   b\n+ 10   c\n+ 11   d\n  11 e\n     ...\n  40 x\n- 41 y\n";
         let expected = "@@ -9,3 +9,4 @@\n a\n-  b\n+  c\n+  d\n e\n@@ -40,2 +41,1 @@\n x\n-y\n";
         assert_eq!(unified(numbered).as_deref(), Some(expected));
     }

@@ -17,7 +17,9 @@ pub(crate) fn shown(entry: Entry, out: &mut Batch) -> Fate {
 /// A line across the transcript.
 pub(crate) fn across(line: &Line, at: Break, out: &mut Batch) -> Fate {
     let mut entry = line.entry(Role::Harness, out);
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(at)));
+    entry
+        .blocks
+        .push(Batch::block(Piece(0), BlockKind::Break(at)));
     shown(entry, out)
 }
 
@@ -37,8 +39,15 @@ pub(crate) fn harness(line: &Line, title: &str, json: &Json<'_>, out: &mut Batch
 /// Another model from here on.
 pub(crate) fn model_change(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
     // Oh My Pi joins provider and model, and names the role that the model plays.
-    let model = json.get("modelId").text().or_else(|| json.get("model").text()).unwrap_or_default();
-    let is_main = json.get("role").filled().is_none_or(|role| role == "default");
+    let model = json
+        .get("modelId")
+        .text()
+        .or_else(|| json.get("model").text())
+        .unwrap_or_default();
+    let is_main = json
+        .get("role")
+        .filled()
+        .is_none_or(|role| role == "default");
     if is_main {
         out.meta(MetaEdit::Model(model.clone()));
     }
@@ -53,15 +62,24 @@ pub(crate) fn custom_state(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fat
     entry.marks.unsent = true;
     if kind == "openclaw:prompt-error" {
         let error = data.get("error").filled().unwrap_or("the prompt failed");
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(Text::clean(error)))));
+        entry.blocks.push(Batch::block(
+            Piece(0),
+            BlockKind::Break(Break::Error(Text::clean(error))),
+        ));
         // The rest on one row: it says less than the error.
         let title = format!("{kind} · {}", brief(data, "error"));
-        entry.blocks.push(block::raw_text(title.trim_end_matches(" · "), "", out));
+        entry
+            .blocks
+            .push(block::raw_text(title.trim_end_matches(" · "), "", out));
         return shown(entry, out);
     }
     // Oh My Pi's own: how a process ended, and when a call began that the answer tells.
     if kind == "session_exit" {
-        let why = data.get("reason").filled().or(data.get("kind").filled()).unwrap_or_default();
+        let why = data
+            .get("reason")
+            .filled()
+            .or(data.get("kind").filled())
+            .unwrap_or_default();
         return across(line, Break::Ended(Text::clean(why)), out);
     }
     entry.marks.quiet = true;
@@ -69,16 +87,23 @@ pub(crate) fn custom_state(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fat
     let headline = Text::clean(&brief(data, ""));
     let body = out.tree(&headline, data.weight(), || data.to_tree());
     let title = Text::clean(kind);
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
+    entry
+        .blocks
+        .push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
     shown(entry, out)
 }
 
 /// The values of a flat object in a row, but one.
 fn brief(data: &Json<'_>, without: &str) -> String {
-    let members = data.members().iter().filter(|(name, _)| *name != without && *name != "timestamp");
+    let members = data
+        .members()
+        .iter()
+        .filter(|(name, _)| *name != without && *name != "timestamp");
     let words = members.filter_map(|(name, value)| match value {
         Json::Str(_) => value.filled().map(|text| format!("{name} {text}")),
-        Json::Bool(_) | Json::Integer(_) | Json::Number(_) => Some(format!("{name} {}", value.to_source())),
+        Json::Bool(_) | Json::Integer(_) | Json::Number(_) => {
+            Some(format!("{name} {}", value.to_source()))
+        }
         Json::Null | Json::Array(_) | Json::Object(_) | Json::Deep(_) => None,
     });
     words.collect::<Vec<_>>().join(" · ")

@@ -105,7 +105,11 @@ impl Events {
     /// A message begins, unless the line repeats the beginning of the one that is being written.
     fn begin(&mut self, message: &Json<'_>, out: &mut Batch) -> Fate {
         let identity = Identity::of(message);
-        if !self.open.as_ref().is_some_and(|open| open.identity == identity) {
+        if !self
+            .open
+            .as_ref()
+            .is_some_and(|open| open.identity == identity)
+        {
             self.leave(out);
         }
         self.update(message, out)
@@ -151,7 +155,11 @@ impl Events {
         let known = open.known.clone();
         self.messages.rename(&before, identity, &known);
         let is_entry = self.emit(message, &known, true, out);
-        if is_entry && is_new { Fate::Shown } else { Fate::Merged }
+        if is_entry && is_new {
+            Fate::Shown
+        } else {
+            Fate::Merged
+        }
     }
 
     /// A part of the message, with all of the message so far or without.
@@ -176,7 +184,11 @@ impl Events {
     /// A message is complete.
     fn end(&mut self, message: &Json<'_>, out: &mut Batch) -> Fate {
         let identity = Identity::of(message);
-        if self.open.as_ref().is_some_and(|open| !open.identity.may_be(&identity)) {
+        if self
+            .open
+            .as_ref()
+            .is_some_and(|open| !open.identity.may_be(&identity))
+        {
             self.leave(out);
         }
         let is_new = self.open.is_none();
@@ -191,7 +203,11 @@ impl Events {
         self.messages.rename(&before, identity, &known);
         self.messages.complete(message, &known);
         let is_entry = self.emit(message, &known, false, out);
-        if is_entry && is_new { Fate::Shown } else { Fate::Merged }
+        if is_entry && is_new {
+            Fate::Shown
+        } else {
+            Fate::Merged
+        }
     }
 
     /// `done` or `error`, with the message or, from a proxy, with nothing but its outcome.
@@ -209,10 +225,14 @@ impl Events {
 
     /// Emits a message whose deltas no line repeats. It is no part of the record that is being decoded.
     fn emit_draft(&mut self, is_open: bool, out: &mut Batch) {
-        let Some(open) = self.open.as_mut().filter(|open| open.is_behind) else { return };
+        let Some(open) = self.open.as_mut().filter(|open| open.is_behind) else {
+            return;
+        };
         open.is_behind = false;
         let (source, known) = (open.draft.source(), open.known.clone());
-        let Ok(message) = json::parse(&source) else { return };
+        let Ok(message) = json::parse(&source) else {
+            return;
+        };
         let mut aside = Batch::default();
         aside.begin_record(out.origin());
         if let Decoded::Entry(mut entry) = self.read(&message, &known, &mut aside) {
@@ -231,7 +251,13 @@ impl Events {
                 self.emit_entry(entry, known, is_open, out);
                 true
             }
-            Decoded::Result { call, mut result, child, usage, inner } => {
+            Decoded::Result {
+                call,
+                mut result,
+                child,
+                usage,
+                inner,
+            } => {
                 // The execution of the tool brought the same result before.
                 result.key = execution::result_key(&call);
                 result.duration_ms = result.duration_ms.or_else(|| self.executions.lasted(&call));
@@ -239,14 +265,26 @@ impl Events {
                 if !is_open {
                     self.messages.result(call.clone());
                     if let Some(usage) = usage {
-                        out.push(Edit::Usage { of: result.key.clone(), usage, model: None });
+                        out.push(Edit::Usage {
+                            of: result.key.clone(),
+                            usage,
+                            model: None,
+                        });
                     }
                     if let Some(name) = child {
-                        out.meta(MetaEdit::Lane { name, label: None, call: Some(call.clone()) });
+                        out.meta(MetaEdit::Lane {
+                            name,
+                            label: None,
+                            call: Some(call.clone()),
+                        });
                     }
                     out.edits.extend(inner);
                 }
-                out.push(Edit::Result { call, result, lane: None });
+                out.push(Edit::Result {
+                    call,
+                    result,
+                    lane: None,
+                });
                 false
             }
         }
@@ -255,7 +293,9 @@ impl Events {
     fn emit_entry(&mut self, mut entry: Box<Entry>, known: &Known, is_open: bool, out: &mut Batch) {
         entry.marks.open = is_open;
         entry.origin = known.first;
-        let rest = self.executions.take_over(&mut entry, known.first == out.origin());
+        let rest = self
+            .executions
+            .take_over(&mut entry, known.first == out.origin());
         message::title(&entry, out);
         self.growing.emit(entry, out);
         if let Some(entry) = rest.entry {
@@ -263,12 +303,21 @@ impl Events {
         }
         out.edits.extend(rest.gone.map(Edit::Retire));
         let results = rest.results.into_iter();
-        out.edits.extend(results.map(|(call, result)| Edit::Result { call, result, lane: None }));
+        out.edits.extend(results.map(|(call, result)| Edit::Result {
+            call,
+            result,
+            lane: None,
+        }));
     }
 
     fn read(&self, message: &Json<'_>, known: &Known, out: &mut Batch) -> Decoded {
         let at = message.get("timestamp").moment();
-        let line = Line { key: known.key.clone(), parent: None, at, lane: None };
+        let line = Line {
+            key: known.key.clone(),
+            parent: None,
+            at,
+            lane: None,
+        };
         decode(&line, message, self.read_prompt, out)
     }
 
@@ -279,10 +328,13 @@ impl Events {
         let call = call_key(json.get("toolCallId"));
         // Bodies have the same numbers whether or not the call was emitted before.
         let output = execution::output(so_far, out);
-        let state = output.map_or(ToolState::Running, |body| ToolState::Streaming(Box::new(body)));
+        let state = output.map_or(ToolState::Running, |body| {
+            ToolState::Streaming(Box::new(body))
+        });
         let made = execution::call(json, call.clone(), state.clone(), out);
         if json.get("type").str() == Some("tool_execution_start") {
-            self.executions.note_start(&call, json.get("timestamp").moment());
+            self.executions
+                .note_start(&call, json.get("timestamp").moment());
         }
         if self.executions.is_in_message(&call) {
             self.executions.note_state(&call, &state);
@@ -298,11 +350,17 @@ impl Events {
     fn ended(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
         let call = call_key(json.get("toolCallId"));
         let mut result = execution::result(json, &call, out);
-        result.duration_ms = self.executions.note_end(&call, result.at, result.duration_ms);
+        result.duration_ms = self
+            .executions
+            .note_end(&call, result.at, result.duration_ms);
         let fate = self.running(json, &Json::Null, out);
         if !self.messages.has_result(&call) {
             self.executions.note_result(&call, &result);
-            out.push(Edit::Result { call, result: Box::new(result), lane: None });
+            out.push(Edit::Result {
+                call,
+                result: Box::new(result),
+                lane: None,
+            });
         }
         fate
     }
@@ -319,7 +377,10 @@ impl Events {
         let mut has_shown = false;
         for (number, message) in messages.filter(|message| message.has("role")).enumerate() {
             let identity = Identity::of(message);
-            let is_open = self.open.as_ref().is_some_and(|open| open.identity.may_be(&identity));
+            let is_open = self
+                .open
+                .as_ref()
+                .is_some_and(|open| open.identity.may_be(&identity));
             if is_open && message.get("role").str() == Some("assistant") {
                 self.end(message, out);
                 list.see(&identity);
@@ -367,6 +428,10 @@ impl Known {
             _ => Text::clean(&format!("message{place}#{number}")),
         };
         let first: Origin = out.origin();
-        Self { key, first, is_whole: false }
+        Self {
+            key,
+            first,
+            is_whole: false,
+        }
     }
 }

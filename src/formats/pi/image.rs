@@ -10,8 +10,10 @@ use crate::model::text::Text;
 pub(crate) fn image(block: &Json<'_>, out: &Batch) -> Image {
     let data = block.get("data").str_or_empty();
     let inline = !data.is_empty() && !data.starts_with("blob:");
-    let source =
-        block.at(&["source", "url"]).filled().or_else(|| (!inline).then_some(data).filter(|d| !d.is_empty()));
+    let source = block
+        .at(&["source", "url"])
+        .filled()
+        .or_else(|| (!inline).then_some(data).filter(|d| !d.is_empty()));
     Image {
         mime: block.get("mimeType").text().unwrap_or_default(),
         bytes: inline.then(|| decoded_size(data)),

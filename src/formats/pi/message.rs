@@ -71,15 +71,27 @@ pub(crate) type ReadPrompt = for<'a> fn(&'a str) -> Prompt<'a>;
 
 /// Takes a text as it is.
 pub(crate) fn plain_prompt(text: &str) -> Prompt<'_> {
-    Prompt { facts: String::new(), envelope: String::new(), text, voice: Voice::Person }
+    Prompt {
+        facts: String::new(),
+        envelope: String::new(),
+        text,
+        voice: Voice::Person,
+    }
 }
 
 impl Prompt<'_> {
     /// The envelope as a block, if there is one.
     pub(crate) fn envelope(&self, out: &mut Batch) -> Option<Block> {
-        let title = if self.facts.is_empty() { "envelope" } else { &self.facts };
+        let title = if self.facts.is_empty() {
+            "envelope"
+        } else {
+            &self.facts
+        };
         let is_bare = self.facts.is_empty() && self.envelope.is_empty();
-        (!is_bare).then(|| Block { sent: Sent::Whole, ..block::raw_text(title, &self.envelope, out) })
+        (!is_bare).then(|| Block {
+            sent: Sent::Whole,
+            ..block::raw_text(title, &self.envelope, out)
+        })
     }
 }
 
@@ -97,7 +109,10 @@ pub(crate) fn entry(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut
         "system" | "developer" => said(line, Role::System, message, out),
         other => {
             let mut entry = line.entry(Role::Harness, out);
-            entry.blocks.push(Batch::block(Piece(0), unknown::block(Kind("role", other), message, out)));
+            entry.blocks.push(Batch::block(
+                Piece(0),
+                unknown::block(Kind("role", other), message, out),
+            ));
             entry.mark_by_asides();
             entry
         }
@@ -111,13 +126,20 @@ pub(crate) fn title(entry: &Entry, out: &mut Batch) {
         _ => None,
     });
     if let (true, Some(text)) = (entry.marks.prompt, text) {
-        out.meta(MetaEdit::Title { rank: 0, title: Text::stub(text, TITLE_CHARS) });
+        out.meta(MetaEdit::Title {
+            rank: 0,
+            title: Text::stub(text, TITLE_CHARS),
+        });
     }
 }
 
 /// What an answer says, to know it again; nothing of one that only calls.
 pub(crate) fn words(message: &Json<'_>) -> Option<Piece> {
-    let texts = message.get("content").blocks().iter().filter_map(block::text_of);
+    let texts = message
+        .get("content")
+        .blocks()
+        .iter()
+        .filter_map(block::text_of);
     let text = texts.collect::<Vec<_>>().join("\n");
     (!text.trim().is_empty()).then(|| Piece::of(text.trim()))
 }
@@ -136,7 +158,11 @@ fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> E
     let provenance = message.get("provenance");
     if provenance.is_object() && provenance.get("kind").str() != Some("external_user") {
         let of = |name: &str| provenance.get(name).str_or_empty();
-        voice = Voice::Sender(wakes::of_provenance(of("kind"), of("sourceTool"), of("sourceSessionKey")));
+        voice = Voice::Sender(wakes::of_provenance(
+            of("kind"),
+            of("sourceTool"),
+            of("sourceSessionKey"),
+        ));
     }
     let mut is_first_text = true;
     for part in message.get("content").blocks() {
@@ -144,7 +170,11 @@ fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> E
             entry.blocks.extend(block::one(part, Ending::Whole, out));
             continue;
         };
-        let prompt = if is_first_text { read(text) } else { plain_prompt(text) };
+        let prompt = if is_first_text {
+            read(text)
+        } else {
+            plain_prompt(text)
+        };
         if is_first_text && voice == Voice::Person {
             voice = prompt.voice.clone();
         }
@@ -165,35 +195,67 @@ fn file_mention(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = line.entry(Role::Harness, out);
     entry.marks.quiet = true;
     for file in message.get("files").items() {
-        let why = file.get("skippedReason").filled().map(|why| format!(" · {why}")).unwrap_or_default();
+        let why = file
+            .get("skippedReason")
+            .filled()
+            .map(|why| format!(" · {why}"))
+            .unwrap_or_default();
         let title = format!("file {}{why}", file.get("path").str_or_empty());
-        entry.blocks.push(block::raw_text(&title, file.get("content").str_or_empty(), out));
+        entry.blocks.push(block::raw_text(
+            &title,
+            file.get("content").str_or_empty(),
+            out,
+        ));
         if file.get("image").is_object() {
-            entry.blocks.extend(block::one(file.get("image"), Ending::Whole, out));
+            entry
+                .blocks
+                .extend(block::one(file.get("image"), Ending::Whole, out));
         }
     }
     entry
 }
 
 /// What the user ran, with the sign before it and the member that holds it.
-fn execution(line: &Line, message: &Json<'_>, (sign, member): (&str, &str), out: &mut Batch) -> Entry {
+fn execution(
+    line: &Line,
+    message: &Json<'_>,
+    (sign, member): (&str, &str),
+    out: &mut Batch,
+) -> Entry {
     let mut entry = line.entry(Role::User, out);
     let command = format!("{sign}{}", message.get(member).str_or_empty());
     entry.blocks.extend(block::text(&command, out));
     let mut title = vec!["output".to_owned()];
-    title.extend(message.get("exitCode").int().filter(|code| *code != 0).map(|code| format!("exit {code}")));
+    title.extend(
+        message
+            .get("exitCode")
+            .int()
+            .filter(|code| *code != 0)
+            .map(|code| format!("exit {code}")),
+    );
     let marks = [
         ("cancelled", "cancelled"),
         ("truncated", "truncated"),
         ("excludeFromContext", "kept from the model"),
     ];
     title.extend(
-        marks.iter().filter(|(field, _)| message.get(field).is_true()).map(|(_, mark)| (*mark).to_owned()),
+        marks
+            .iter()
+            .filter(|(field, _)| message.get(field).is_true())
+            .map(|(_, mark)| (*mark).to_owned()),
     );
-    title.extend(message.get("fullOutputPath").filled().map(|path| format!("whole in {path}")));
+    title.extend(
+        message
+            .get("fullOutputPath")
+            .filled()
+            .map(|path| format!("whole in {path}")),
+    );
     let output = message.get("output").str_or_empty();
     let output = block::raw_text(&title.join(" · "), output, out);
-    entry.blocks.push(Block { sent: Sent::Whole, ..output });
+    entry.blocks.push(Block {
+        sent: Sent::Whole,
+        ..output
+    });
     entry.marks.unsent = message.get("excludeFromContext").is_true();
     entry
 }
@@ -210,7 +272,9 @@ fn assistant(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
     for call in entry.calls_mut() {
         call.started = line.at;
     }
-    entry.blocks.extend(outcome(message).map(|at_end| Batch::block(Piece(0), BlockKind::Break(at_end))));
+    entry
+        .blocks
+        .extend(outcome(message).map(|at_end| Batch::block(Piece(0), BlockKind::Break(at_end))));
     if let Some(body) = message.get("errorBody").filled() {
         entry.blocks.push(block::raw_text("error body", body, out));
     }
@@ -234,10 +298,16 @@ fn assistant(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
 fn outcome(message: &Json<'_>) -> Option<Break> {
     let error = message.get("errorMessage").filled().map(Text::clean);
     match message.get("stopReason").str() {
-        Some("aborted") => Some(Break::Interrupted(error.unwrap_or_else(|| "aborted".into()))),
-        Some("error") => Some(Break::Error(error.unwrap_or_else(|| "the request failed".into()))),
+        Some("aborted") => Some(Break::Interrupted(
+            error.unwrap_or_else(|| "aborted".into()),
+        )),
+        Some("error") => Some(Break::Error(
+            error.unwrap_or_else(|| "the request failed".into()),
+        )),
         Some("length") => {
-            Some(Break::Error(error.unwrap_or_else(|| "cut off: the answer reached its length limit".into())))
+            Some(Break::Error(error.unwrap_or_else(|| {
+                "cut off: the answer reached its length limit".into()
+            })))
         }
         _ => error.map(Break::Error),
     }
@@ -253,7 +323,10 @@ pub(crate) fn custom(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry 
     let details = message.get("details");
     if !details.is_null() || entry.blocks.is_empty() {
         let title = message.get("customType").filled().unwrap_or("custom");
-        entry.blocks.push(Block { sent: Sent::Never, ..block::tree(title, details, out) });
+        entry.blocks.push(Block {
+            sent: Sent::Never,
+            ..block::tree(title, details, out)
+        });
     }
     entry
 }
@@ -261,8 +334,14 @@ pub(crate) fn custom(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry 
 /// What an abandoned branch was about.
 pub(crate) fn branch_summary(line: &Line, record: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = line.entry(Role::Harness, out);
-    let from = record.get("fromId").filled().map_or_else(String::new, |id| format!("at {id}"));
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Branch(Text::clean(&from)))));
+    let from = record
+        .get("fromId")
+        .filled()
+        .map_or_else(String::new, |id| format!("at {id}"));
+    entry.blocks.push(Batch::block(
+        Piece(0),
+        BlockKind::Break(Break::Branch(Text::clean(&from))),
+    ));
     summary(&mut entry, record, out);
     entry
 }
@@ -270,7 +349,11 @@ pub(crate) fn branch_summary(line: &Line, record: &Json<'_>, out: &mut Batch) ->
 /// A compaction: the line across, and the summary that the model sees instead.
 pub(crate) fn compaction(line: &Line, record: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = line.entry(Role::Harness, out);
-    let trigger = if record.get("fromHook").is_true() { "hook" } else { "" };
+    let trigger = if record.get("fromHook").is_true() {
+        "hook"
+    } else {
+        ""
+    };
     let compaction = Break::Compaction {
         before: record.get("tokensBefore").count(),
         after: record.get("tokensAfter").count(),
@@ -278,9 +361,14 @@ pub(crate) fn compaction(line: &Line, record: &Json<'_>, out: &mut Batch) -> Ent
         partial: false,
         took: None,
     };
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(compaction)));
+    entry
+        .blocks
+        .push(Batch::block(Piece(0), BlockKind::Break(compaction)));
     if let Some(first) = record.get("firstKeptEntryId").filled().map(Text::clean) {
-        out.meta(MetaEdit::Kept { compaction: line.key.clone(), first });
+        out.meta(MetaEdit::Kept {
+            compaction: line.key.clone(),
+            first,
+        });
     }
     summary(&mut entry, record, out);
     // A copy of messages that stay in the context: their usage was counted where they stand.
@@ -292,10 +380,13 @@ pub(crate) fn compaction(line: &Line, record: &Json<'_>, out: &mut Batch) -> Ent
 }
 
 fn summary(entry: &mut Entry, record: &Json<'_>, out: &mut Batch) {
-    entry.blocks.extend(block::text(record.get("summary").str_or_empty(), out));
+    entry
+        .blocks
+        .extend(block::text(record.get("summary").str_or_empty(), out));
     let details = record.get("details");
-    let says_something =
-        |(_, value): &(_, Json<'_>)| !matches!(value, Json::Null) && value != &Json::Array(Vec::new());
+    let says_something = |(_, value): &(_, Json<'_>)| {
+        !matches!(value, Json::Null) && value != &Json::Array(Vec::new())
+    };
     if details.members().iter().any(says_something) {
         entry.blocks.push(block::tree("details", details, out));
     }

@@ -8,8 +8,12 @@ use crate::formats::roots::Named;
 /// The id stands behind the time. Runs of sub-agents are no sessions of their own.
 pub fn named(path: &Path) -> Option<Named<'_>> {
     let named = Named::stem(path).filter(|_| runs::name_of(path).is_none())?;
-    let is_time = |front: &str| front.starts_with(|c: char| c.is_ascii_digit()) && front.contains('T');
-    let id = named.id.split_once('_').filter(|(front, id)| is_time(front) && !id.is_empty());
+    let is_time =
+        |front: &str| front.starts_with(|c: char| c.is_ascii_digit()) && front.contains('T');
+    let id = named
+        .id
+        .split_once('_')
+        .filter(|(front, id)| is_time(front) && !id.is_empty());
     Some(id.map_or(named, |(_, id)| Named::id(id)))
 }
 
@@ -22,7 +26,10 @@ mod tests {
     #[test]
     fn the_id_stands_behind_the_time() {
         for (name, expected) in [
-            ("2026-03-18T00-14-13-969Z_a5cd40eb-1111.jsonl", "a5cd40eb-1111"),
+            (
+                "2026-03-18T00-14-13-969Z_a5cd40eb-1111.jsonl",
+                "a5cd40eb-1111",
+            ),
             ("2026-03-18T00-14-13-969Z_my_own_id.jsonl", "my_own_id"),
             ("my_own.jsonl", "my_own"),
         ] {

@@ -15,19 +15,41 @@ pub fn open(text: &str) -> Prompt<'_> {
     }
     let envelope = text.trim().strip_suffix(rest).unwrap_or_default().trim();
     // A skill that is called without further words is what was said.
-    let said = if rest.is_empty() { names.first().copied().unwrap_or(text) } else { rest };
+    let said = if rest.is_empty() {
+        names.first().copied().unwrap_or(text)
+    } else {
+        rest
+    };
     // OpenClaw's marks may come later in a file than its first lines.
     let voice = wakes::sender(said).map_or(Voice::Person, Voice::Sender);
-    Prompt { facts: names.join(" · "), envelope: envelope.to_owned(), text: said, voice }
+    Prompt {
+        facts: names.join(" · "),
+        envelope: envelope.to_owned(),
+        text: said,
+        voice,
+    }
 }
 
 /// The name in `<skill name="…" …>` or `<file name="…">`, and where the element ends.
 fn wrapper(text: &str) -> Option<(&str, usize)> {
     let (open, close) = ["skill", "file"].into_iter().find_map(|kind| {
-        let open = text.strip_prefix('<')?.strip_prefix(kind)?.strip_prefix(" name=\"")?;
-        Some((open, if kind == "skill" { "</skill>" } else { "</file>" }))
+        let open = text
+            .strip_prefix('<')?
+            .strip_prefix(kind)?
+            .strip_prefix(" name=\"")?;
+        Some((
+            open,
+            if kind == "skill" {
+                "</skill>"
+            } else {
+                "</file>"
+            },
+        ))
     })?;
-    let name = open.split('"').next().filter(|name| !name.is_empty() && !name.contains('\n'))?;
+    let name = open
+        .split('"')
+        .next()
+        .filter(|name| !name.is_empty() && !name.contains('\n'))?;
     Some((name, text.find(close)? + close.len()))
 }
 
@@ -40,11 +62,31 @@ mod tests {
         let skill = "<skill name=\"commit\" location=\"/s\">\nDo it.\n</skill>";
         let file = "<file name=\"/a.txt\">\nx\n</file>";
         for (raw, facts, envelope, said) in [
-            ("hi <skill name=\"a\"></skill>".to_owned(), "", "", "hi <skill name=\"a\"></skill>".to_owned()),
+            (
+                "hi <skill name=\"a\"></skill>".to_owned(),
+                "",
+                "",
+                "hi <skill name=\"a\"></skill>".to_owned(),
+            ),
             (skill.to_owned(), "commit", skill, "commit".to_owned()),
-            (format!("{skill}\n\nonly the tests"), "commit", skill, "only the tests".to_owned()),
-            (format!("{file}\nwhat is this?"), "/a.txt", file, "what is this?".to_owned()),
-            ("<skill name=\"a\"> is open".to_owned(), "", "", "<skill name=\"a\"> is open".to_owned()),
+            (
+                format!("{skill}\n\nonly the tests"),
+                "commit",
+                skill,
+                "only the tests".to_owned(),
+            ),
+            (
+                format!("{file}\nwhat is this?"),
+                "/a.txt",
+                file,
+                "what is this?".to_owned(),
+            ),
+            (
+                "<skill name=\"a\"> is open".to_owned(),
+                "",
+                "",
+                "<skill name=\"a\"> is open".to_owned(),
+            ),
         ] {
             let prompt = open(&raw);
             assert_eq!(

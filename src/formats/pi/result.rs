@@ -27,8 +27,12 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
     let details = message.get("details");
     let (text, images) = content(message.get("content"), out);
     let text = without_echo(text);
-    let aggregated = details.get("aggregated").str().filter(|_| text.trim().is_empty());
-    let mut body = out.output(aggregated.unwrap_or(if text.trim().is_empty() { "" } else { &text }));
+    let aggregated = details
+        .get("aggregated")
+        .str()
+        .filter(|_| text.trim().is_empty());
+    let mut body =
+        out.output(aggregated.unwrap_or(if text.trim().is_empty() { "" } else { &text }));
     let verdict = match verdict(message) {
         // Tools of OpenClaw that catch their own errors tell of them in what they put out only.
         Verdict::Done if body.flags.failure == Some(Failure::Tool) => Verdict::Failed,
@@ -38,12 +42,28 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
     let is_poll = message.get("toolName").str() == Some(POLLS);
     let end = session.as_ref().and_then(|_| end(details, verdict));
     if let Some(session) = session.clone().filter(|_| is_poll) {
-        let update = Update { by: key.clone(), at, carrier: Carrier::Poll, end };
-        let about = About { call: None, handle: Some(session) };
-        out.push(Edit::Update { about, update, lane: None });
+        let update = Update {
+            by: key.clone(),
+            at,
+            carrier: Carrier::Poll,
+            end,
+        };
+        let about = About {
+            call: None,
+            handle: Some(session),
+        };
+        out.push(Edit::Update {
+            about,
+            update,
+            lane: None,
+        });
     }
     // Who asks how a command ended has done well, however it ended.
-    let verdict = if is_poll && end.is_some() { Verdict::Done } else { verdict };
+    let verdict = if is_poll && end.is_some() {
+        Verdict::Done
+    } else {
+        verdict
+    };
     let goes_on = details.get("status").str() == Some("running") && !is_poll;
     body.flags.unmarked = verdict == Verdict::Failed && !message.get("isError").is_true();
     ToolResult {
@@ -56,7 +76,9 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
         facts: facts(details, &text),
         at,
         duration_ms: details.get("durationMs").count(),
-        work: session.filter(|_| goes_on).map(|id| Box::new(head::work(out.format, id))),
+        work: session
+            .filter(|_| goes_on)
+            .map(|id| Box::new(head::work(out.format, id))),
     }
 }
 
@@ -67,9 +89,16 @@ const POLLS: &str = "process";
 fn end(details: &Json<'_>, verdict: Verdict) -> Option<End> {
     match details.get("status").str_or_empty() {
         "completed" | "failed" | "error" | "timeout" | "killed" => {
-            let verdict =
-                if details.get("status").str() == Some("killed") { Verdict::Stopped } else { verdict };
-            Some(End { verdict, exit: exit_code(details), at: None })
+            let verdict = if details.get("status").str() == Some("killed") {
+                Verdict::Stopped
+            } else {
+                verdict
+            };
+            Some(End {
+                verdict,
+                exit: exit_code(details),
+                at: None,
+            })
         }
         _ => None,
     }
@@ -95,7 +124,9 @@ fn without_echo(text: Cow<'_, str>) -> Cow<'_, str> {
     if !text.trim_start().starts_with(REFUSAL) {
         return text;
     }
-    let why = text.split_once("\n\nReceived arguments:\n{").map(|(why, _)| why.to_owned());
+    let why = text
+        .split_once("\n\nReceived arguments:\n{")
+        .map(|(why, _)| why.to_owned());
     let why = why.filter(|why| why.starts_with(REFUSAL));
     why.map_or(text, Cow::Owned)
 }
@@ -120,13 +151,19 @@ fn exit_code(details: &Json<'_>) -> Option<i64> {
 
 /// What the tool changed: a unified diff, or pi's older form with line numbers.
 fn patch(details: &Json<'_>) -> Option<String> {
-    let patch = details.get("patch").filled().or_else(|| details.get("diff").filled())?;
+    let patch = details
+        .get("patch")
+        .filled()
+        .or_else(|| details.get("diff").filled())?;
     Some(diff::unified(patch).unwrap_or_else(|| patch.to_owned()))
 }
 
 fn facts(details: &Json<'_>, text: &str) -> Text {
     let mut facts = Vec::new();
-    if let Some(code) = exit_code(details).or_else(|| written_exit_code(text)).filter(|code| *code != 0) {
+    if let Some(code) = exit_code(details)
+        .or_else(|| written_exit_code(text))
+        .filter(|code| *code != 0)
+    {
         facts.push(format!("exit {code}"));
     }
     match details.get("status").str() {
@@ -138,7 +175,10 @@ fn facts(details: &Json<'_>, text: &str) -> Text {
     }
     let cut = details.get("truncation");
     if cut.get("truncated").is_true()
-        && let (Some(kept), Some(all)) = (cut.get("outputLines").count(), cut.get("totalLines").count())
+        && let (Some(kept), Some(all)) = (
+            cut.get("outputLines").count(),
+            cut.get("totalLines").count(),
+        )
     {
         facts.push(format!("{kept} of {all} lines"));
     }
@@ -148,5 +188,10 @@ fn facts(details: &Json<'_>, text: &str) -> Text {
 /// pi's own bash tool writes the code in its last line only.
 fn written_exit_code(text: &str) -> Option<i64> {
     const MARK: &str = "Command exited with code ";
-    text.lines().next_back()?.strip_prefix(MARK)?.trim().parse().ok()
+    text.lines()
+        .next_back()?
+        .strip_prefix(MARK)?
+        .trim()
+        .parse()
+        .ok()
 }

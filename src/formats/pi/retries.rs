@@ -34,18 +34,31 @@ impl Retries {
             self.run = None;
             return None;
         };
-        let is_again = |run: &&mut Run| alike(&run.error) == alike(&error) && run.first.key != entry.key;
+        let is_again =
+            |run: &&mut Run| alike(&run.error) == alike(&error) && run.first.key != entry.key;
         let Some(run) = self.run.as_mut().filter(is_again) else {
-            self.run = Some(Run { first: entry.clone(), error, count: 1 });
+            self.run = Some(Run {
+                first: entry.clone(),
+                error,
+                count: 1,
+            });
             return None;
         };
         run.count += 1;
         entry.blocks.clear();
         let error = Text::clean(&format!("{} ×{}", run.error, run.count));
-        run.first.blocks.retain(|block| !matches!(block.kind, BlockKind::Break(_)));
-        run.first.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(error))));
+        run.first
+            .blocks
+            .retain(|block| !matches!(block.kind, BlockKind::Break(_)));
+        run.first.blocks.push(Batch::block(
+            Piece(0),
+            BlockKind::Break(Break::Error(error)),
+        ));
         // Its place in the tree is known; emitted again, it would read as if the session went back there.
-        Some(Edit::Entry(Box::new(Entry { parent: None, ..run.first.clone() })))
+        Some(Edit::Entry(Box::new(Entry {
+            parent: None,
+            ..run.first.clone()
+        })))
     }
 }
 
@@ -65,7 +78,9 @@ fn failure(entry: &Entry) -> Option<Text> {
 /// An error without the numbers and ids of its request.
 fn alike(error: &str) -> Vec<&str> {
     let words = error.split(|c: char| !c.is_alphanumeric());
-    words.filter(|word| !word.bytes().any(|byte| byte.is_ascii_digit())).collect()
+    words
+        .filter(|word| !word.bytes().any(|byte| byte.is_ascii_digit()))
+        .collect()
 }
 
 #[cfg(test)]
@@ -76,13 +91,20 @@ mod tests {
 
     fn failed(key: &str, error: &str) -> Entry {
         let mut entry = Batch::default().new_entry(key.into(), Role::Assistant, None);
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(error.into()))));
+        entry.blocks.push(Batch::block(
+            Piece(0),
+            BlockKind::Break(Break::Error(error.into())),
+        ));
         entry
     }
 
     fn error_of(edit: Option<Edit>) -> Option<String> {
-        let Edit::Entry(entry) = edit? else { return None };
-        let BlockKind::Break(Break::Error(text)) = &entry.blocks.last()?.kind else { return None };
+        let Edit::Entry(entry) = edit? else {
+            return None;
+        };
+        let BlockKind::Break(Break::Error(text)) = &entry.blocks.last()?.kind else {
+            return None;
+        };
         Some(format!("{}: {text}", entry.key))
     }
 
@@ -95,10 +117,20 @@ mod tests {
             (entry.blocks.len(), again)
         };
         assert_eq!(fold("a", "429 busy (ref 81f2)"), (1, None));
-        assert_eq!(fold("b", "429 busy (ref 77aa)"), (0, Some("a: 429 busy (ref 81f2) ×2".to_owned())));
-        assert_eq!(fold("c", "429 busy (ref 1)"), (0, Some("a: 429 busy (ref 81f2) ×3".to_owned())));
+        assert_eq!(
+            fold("b", "429 busy (ref 77aa)"),
+            (0, Some("a: 429 busy (ref 81f2) ×2".to_owned()))
+        );
+        assert_eq!(
+            fold("c", "429 busy (ref 1)"),
+            (0, Some("a: 429 busy (ref 81f2) ×3".to_owned()))
+        );
         assert_eq!(fold("d", "401 no key"), (1, None));
-        assert_eq!(fold("e", "429 busy (ref 2)"), (1, None), "another failure came between");
+        assert_eq!(
+            fold("e", "429 busy (ref 2)"),
+            (1, None),
+            "another failure came between"
+        );
     }
 
     #[test]
@@ -106,7 +138,10 @@ mod tests {
         let mut retries = Retries::default();
         assert!(retries.fold(&mut failed("a", "busy")).is_none());
         let mut answer = Batch::default().new_entry("b".into(), Role::Assistant, None);
-        answer.blocks.push(Batch::block(Piece(0), BlockKind::Text(Batch::default().prose("hi"))));
+        answer.blocks.push(Batch::block(
+            Piece(0),
+            BlockKind::Text(Batch::default().prose("hi")),
+        ));
         assert!(retries.fold(&mut answer).is_none());
         assert!(retries.fold(&mut failed("c", "busy")).is_none());
     }

@@ -41,10 +41,15 @@ pub(super) fn name_of(path: &Path) -> Option<Name> {
 
 /// Whether a file is that of an agent of Oh My Pi: in the folder of a session, which is named by its time and id.
 fn is_agents(path: &Path) -> bool {
-    let is_time = |front: &str| front.starts_with(|c: char| c.is_ascii_digit()) && front.contains('T');
-    let of_session =
-        folder_name(path).split_once('_').is_some_and(|(front, id)| is_time(front) && !id.is_empty());
-    of_session && path.extension().is_some_and(|extension| extension == "jsonl")
+    let is_time =
+        |front: &str| front.starts_with(|c: char| c.is_ascii_digit()) && front.contains('T');
+    let of_session = folder_name(path)
+        .split_once('_')
+        .is_some_and(|(front, id)| is_time(front) && !id.is_empty());
+    of_session
+        && path
+            .extension()
+            .is_some_and(|extension| extension == "jsonl")
 }
 
 /// The session whose call started the run in a file: it lies beside the folder of its runs.
@@ -94,20 +99,38 @@ impl Run {
 impl Runs {
     /// Looks for runs in the result of a call that was just decoded, by the session or by one of the runs. What was made of
     /// it begins at `from`.
-    pub(super) fn see(&mut self, json: &Json<'_>, lane: Option<&Name>, from: usize, out: &mut Batch) {
+    pub(super) fn see(
+        &mut self,
+        json: &Json<'_>,
+        lane: Option<&Name>,
+        from: usize,
+        out: &mut Batch,
+    ) {
         let message = json.get("message");
         if message.get("role").str() != Some("toolResult") {
             return;
         }
-        let Some(line) = json.get("id").text() else { return };
-        for (number, one) in message.at(&["details", "results"]).items().iter().enumerate() {
-            let named = one.get("sessionFile").filled().and_then(|file| name_of(Path::new(file)));
+        let Some(line) = json.get("id").text() else {
+            return;
+        };
+        for (number, one) in message
+            .at(&["details", "results"])
+            .items()
+            .iter()
+            .enumerate()
+        {
+            let named = one
+                .get("sessionFile")
+                .filled()
+                .and_then(|file| name_of(Path::new(file)));
             // Oh My Pi's have an id, and no messages.
             let named = named.or_else(|| one.get("id").text().filter(|_| !one.has("messages")));
             let Some(name) = named else { continue };
             let inner = Text::clean(&format!("{line}/{number}"));
             let sums = [result_key(&inner), result_key(&line)];
-            let label = ["description", "task", "agent"].iter().find_map(|name| one.get(name).filled());
+            let label = ["description", "task", "agent"]
+                .iter()
+                .find_map(|name| one.get(name).filled());
             let label = label.map(|label| Text::stub(label, LABEL_CHARS));
             let call = Some(result::call_key(message.get("toolCallId")));
             let run = self.0.entry(name.clone()).or_default();
@@ -143,16 +166,28 @@ impl Runs {
         if !std::mem::replace(&mut run.has_lines, true) {
             out.edits.extend(run.entries.drain(..).map(Edit::Retire));
             // Nothing that is of no request takes back what went out.
-            let nothing = || Box::new(Usage { scope: Scope::Open, ..Usage::default() });
+            let nothing = || {
+                Box::new(Usage {
+                    scope: Scope::Open,
+                    ..Usage::default()
+                })
+            };
             run.spent.clear();
             let counted = run.counted.drain(..);
-            out.edits.extend(counted.map(|of| Edit::Usage { of, usage: nothing(), model: None }));
+            out.edits.extend(counted.map(|of| Edit::Usage {
+                of,
+                usage: nothing(),
+                model: None,
+            }));
         }
         // A run may begin with a copy of the history of its session.
         if is_copied(input.json) {
             return Fate::Merged;
         }
-        let mut decoder = run.decoder.take().unwrap_or_else(|| Box::new(SessionDecoder::new(prompt::open)));
+        let mut decoder = run
+            .decoder
+            .take()
+            .unwrap_or_else(|| Box::new(SessionDecoder::new(prompt::open)));
         let from = out.edits.len();
         let fate = decoder.decode(input, out);
         self.see(input.json, Some(&name), from, out);
@@ -196,15 +231,26 @@ mod tests {
     fn a_run_is_named_by_its_folders_and_lies_beside_its_session() {
         let path = Path::new("/s/--w--/2026-09-01T10-00-00-000Z_a5/6e01/run-0/session.jsonl");
         assert_eq!(name_of(path).as_deref(), Some("6e01/run-0"));
-        assert_eq!(owner(path).as_deref(), Some(Path::new("/s/--w--/2026-09-01T10-00-00-000Z_a5.jsonl")));
+        assert_eq!(
+            owner(path).as_deref(),
+            Some(Path::new("/s/--w--/2026-09-01T10-00-00-000Z_a5.jsonl"))
+        );
         let agents = Path::new("/s/-w/2026-09-01T10-00-00-000Z_a5/Scout.jsonl");
         assert_eq!(name_of(agents).as_deref(), Some("Scout"));
-        assert_eq!(owner(agents).as_deref(), Some(Path::new("/s/-w/2026-09-01T10-00-00-000Z_a5.jsonl")));
+        assert_eq!(
+            owner(agents).as_deref(),
+            Some(Path::new("/s/-w/2026-09-01T10-00-00-000Z_a5.jsonl"))
+        );
         let nested = Path::new("/s/--w--/a5/6e01/run-0/session/7f02/run-1/session.jsonl");
-        assert_eq!(owner(nested).as_deref(), Some(Path::new("/s/--w--/a5/6e01/run-0/session.jsonl")));
-        for other in
-            ["/s/--w--/session.jsonl", "/s/a5/6e01/run-x/session.jsonl", "/s/a5/6e01/run-0/notes.jsonl"]
-        {
+        assert_eq!(
+            owner(nested).as_deref(),
+            Some(Path::new("/s/--w--/a5/6e01/run-0/session.jsonl"))
+        );
+        for other in [
+            "/s/--w--/session.jsonl",
+            "/s/a5/6e01/run-x/session.jsonl",
+            "/s/a5/6e01/run-0/notes.jsonl",
+        ] {
             assert_eq!(name_of(Path::new(other)), None, "{other}");
         }
     }

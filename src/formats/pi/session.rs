@@ -65,9 +65,16 @@ impl Mark {
     fn of(at: Option<Timestamp>, json: &Json<'_>) -> Self {
         let message = json.get("message");
         let is_answer = is_of_an_answer(message.get("usage"));
-        let said = if is_answer { message.get("content").weight() } else { 0 };
+        let said = if is_answer {
+            message.get("content").weight()
+        } else {
+            0
+        };
         let size = saturating_u32(json.weight().saturating_sub(said));
-        Self { at: at.map(|at| at.0.to_ne_bytes()), size }
+        Self {
+            at: at.map(|at| at.0.to_ne_bytes()),
+            size,
+        }
     }
 }
 
@@ -97,7 +104,9 @@ impl SessionDecoder {
     /// Whether the line was decoded before, here or in a file that begins with a copy of this one.
     pub(crate) fn has(&self, json: &Json<'_>) -> bool {
         let mark = Mark::of(json.get("timestamp").moment(), json);
-        json.get("id").text().is_some_and(|id| self.seen.get(&id) == Some(&mark))
+        json.get("id")
+            .text()
+            .is_some_and(|id| self.seen.get(&id) == Some(&mark))
     }
 
     fn line(&mut self, json: &Json<'_>, out: &Batch) -> Line {
@@ -113,15 +122,28 @@ impl SessionDecoder {
         });
         let key = own.unwrap_or_else(|| self.nameless_key(out));
         let parent = id("parentId").map(|parent| self.copies.meant(parent));
-        Line { key, parent, at, lane: None }
+        Line {
+            key,
+            parent,
+            at,
+            lane: None,
+        }
     }
 
     /// A key from the place; lines of one record (a transaction of version 4) are numbered.
     fn nameless_key(&mut self, out: &Batch) -> Key {
         let place = out.origin_key();
-        let number = if self.nameless.0 == place { self.nameless.1 + 1 } else { 0 };
+        let number = if self.nameless.0 == place {
+            self.nameless.1 + 1
+        } else {
+            0
+        };
         self.nameless = (place.clone(), number);
-        if number == 0 { place } else { Text::clean(&format!("{place}#{number}")) }
+        if number == 0 {
+            place
+        } else {
+            Text::clean(&format!("{place}#{number}"))
+        }
     }
 }
 
@@ -161,12 +183,16 @@ impl SessionDecoder {
         if fates.contains(&Fate::Shown) {
             return Fate::Shown;
         }
-        fates.first().copied().unwrap_or_else(|| show_raw(input, "empty transaction", out))
+        fates
+            .first()
+            .copied()
+            .unwrap_or_else(|| show_raw(input, "empty transaction", out))
     }
 
     fn record(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
         let kind = json.get("kind").str();
-        let version_4 = kind.filter(|kind| matches!(*kind, "header" | "entry" | "record" | "lane" | "fact"));
+        let version_4 =
+            kind.filter(|kind| matches!(*kind, "header" | "entry" | "record" | "lane" | "fact"));
         if version_4.is_none()
             && let Some(fate) = self.events.decode(json, out)
         {
@@ -186,17 +212,30 @@ impl SessionDecoder {
         self.entry_line(kind, json, None, out)
     }
 
-    fn entry_line(&mut self, kind: &str, json: &Json<'_>, lane: Option<Name>, out: &mut Batch) -> Fate {
+    fn entry_line(
+        &mut self,
+        kind: &str,
+        json: &Json<'_>,
+        lane: Option<Name>,
+        out: &mut Batch,
+    ) -> Fate {
         if kind == "session" {
             return self.header(json, out);
         }
         let id = json.get("id").str_or_empty();
         let came_before = self.seen.contains(id);
-        let line = Line { lane, ..self.line(json, out) };
+        let line = Line {
+            lane,
+            ..self.line(json, out)
+        };
         let fate = self.entry_of(kind, &line, json, out);
         // A line with a known id and other content has got a key of its own.
         let is_repeated = came_before && line.key.as_str() == id;
-        if is_repeated && fate == Fate::Shown { Fate::Merged } else { fate }
+        if is_repeated && fate == Fate::Shown {
+            Fate::Merged
+        } else {
+            fate
+        }
     }
 
     fn entry_of(&mut self, kind: &str, line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
@@ -216,7 +255,10 @@ impl SessionDecoder {
             // Oh My Pi keeps the newest title in the first line, which it writes over.
             "title" => {
                 if let Some(title) = json.get("title").filled() {
-                    out.meta(MetaEdit::Title { rank: 3, title: Text::stub(title, TITLE_CHARS) });
+                    out.meta(MetaEdit::Title {
+                        rank: 3,
+                        title: Text::stub(title, TITLE_CHARS),
+                    });
                 }
                 Fate::Merged
             }
@@ -224,15 +266,26 @@ impl SessionDecoder {
             "model_usage" => {
                 if let Some(usage) = usage::read(json.get("usage"), Scope::Extra, out) {
                     let model = json.get("model").text();
-                    out.push(Edit::Usage { of: line.key.clone(), usage: Box::new(usage), model });
+                    out.push(Edit::Usage {
+                        of: line.key.clone(),
+                        usage: Box::new(usage),
+                        model,
+                    });
                 }
                 let purpose = json.get("purpose").filled().unwrap_or("something else");
                 entry::harness(line, &format!("request for {purpose}"), json, out)
             }
             "session_info" | "title_change" => {
-                let name = json.get("name").filled().unwrap_or_else(|| json.get("title").str_or_empty());
+                let name = json
+                    .get("name")
+                    .filled()
+                    .unwrap_or_else(|| json.get("title").str_or_empty());
                 let title = Text::stub(name, TITLE_CHARS);
-                let words = if title.is_blank() { "title cleared".into() } else { format!("title: {title}") };
+                let words = if title.is_blank() {
+                    "title cleared".into()
+                } else {
+                    format!("title: {title}")
+                };
                 out.meta(MetaEdit::Title { rank: 3, title });
                 entry::setting(line, &words, out)
             }
@@ -241,7 +294,12 @@ impl SessionDecoder {
                 if let Some(words) = entry::setting_of(kind, json) {
                     return entry::setting(line, &words, out);
                 }
-                unknown::record(Kind("type", kind), json, line.entry(Role::Harness, out), out)
+                unknown::record(
+                    Kind("type", kind),
+                    json,
+                    line.entry(Role::Harness, out),
+                    out,
+                )
             }
         }
     }
@@ -255,16 +313,28 @@ impl SessionDecoder {
             out.meta(MetaEdit::Model(model));
         }
         if let Some(title) = json.get("title").filled() {
-            out.meta(MetaEdit::Title { rank: 2, title: Text::stub(title, TITLE_CHARS) });
+            out.meta(MetaEdit::Title {
+                rank: 2,
+                title: Text::stub(title, TITLE_CHARS),
+            });
         }
         // Version 1 has no ids; later ones link every line.
-        if json.get("version").int().is_some_and(|version| version >= 2) {
+        if json
+            .get("version")
+            .int()
+            .is_some_and(|version| version >= 2)
+        {
             out.meta(MetaEdit::LinkedTree);
         }
         let origin = ["parentSession", "branchedFrom", "parentSessionId"];
         let from = origin.iter().find_map(|name| json.get(name).filled());
-        let at = json.get("timestamp").moment().or_else(|| json.get("createdAt").moment());
-        let before = self.head.replace((json.get("id").text().unwrap_or_default(), at));
+        let at = json
+            .get("timestamp")
+            .moment()
+            .or_else(|| json.get("createdAt").moment());
+        let before = self
+            .head
+            .replace((json.get("id").text().unwrap_or_default(), at));
         // The same one stands in another file of the session, too.
         if at.is_some() && before == self.head {
             return Fate::Merged;
@@ -274,14 +344,21 @@ impl SessionDecoder {
             (None, true) => "another session header".to_owned(),
             (None, false) => return Fate::Merged,
         };
-        let line = Line { key: self.nameless_key(out), parent: None, at, lane: None };
+        let line = Line {
+            key: self.nameless_key(out),
+            parent: None,
+            at,
+            lane: None,
+        };
         entry::across(&line, Break::Resumed(Text::clean(&words)), out)
     }
 
     /// Shows a line of a type that is not named here. It stays a link of the tree.
     fn unnamed(&mut self, json: &Json<'_>, class: &'static str, out: &mut Batch) -> Fate {
         let entry = self.line(json, out).entry(Role::Harness, out);
-        let name = ["kind", "event", "method"].into_iter().find_map(|name| json.get(name).filled());
+        let name = ["kind", "event", "method"]
+            .into_iter()
+            .find_map(|name| json.get(name).filled());
         unknown::record(Kind(class, name.unwrap_or_default()), json, entry, out)
     }
 
@@ -306,7 +383,10 @@ impl SessionDecoder {
     }
 
     fn message(&mut self, line: &Line, message: &Json<'_>, out: &mut Batch) -> Fate {
-        let line = Line { at: line.at.or_else(|| message.get("timestamp").moment()), ..line.clone() };
+        let line = Line {
+            at: line.at.or_else(|| message.get("timestamp").moment()),
+            ..line.clone()
+        };
         match decode(&line, message, self.read_prompt, out) {
             Decoded::Entry(mut entry) => {
                 if entry.role == Role::Assistant {
@@ -325,7 +405,8 @@ impl SessionDecoder {
                     && let Some(work) = &result.work
                 {
                     self.commands.push(work.handle.clone());
-                    self.commands.drain(..self.commands.len().saturating_sub(COMMANDS));
+                    self.commands
+                        .drain(..self.commands.len().saturating_sub(COMMANDS));
                 }
                 emit_result(&line, result, out);
                 Fate::Merged
@@ -338,15 +419,34 @@ impl SessionDecoder {
         if self.commands.is_empty() || message.get("role").str() != Some("user") {
             return;
         }
-        let texts = message.get("content").blocks().iter().filter_map(block::text_of);
+        let texts = message
+            .get("content")
+            .blocks()
+            .iter()
+            .filter_map(block::text_of);
         for (name, end) in texts.flat_map(wakes::ends_of_commands) {
-            let is_it =
-                |known: &&Key| known.as_str() == name || name.len() >= SHORTENED && known.starts_with(name);
-            let Some(handle) = self.commands.iter().rev().find(is_it) else { continue };
-            let about = About { call: None, handle: Some(handle.clone()) };
+            let is_it = |known: &&Key| {
+                known.as_str() == name || name.len() >= SHORTENED && known.starts_with(name)
+            };
+            let Some(handle) = self.commands.iter().rev().find(is_it) else {
+                continue;
+            };
+            let about = About {
+                call: None,
+                handle: Some(handle.clone()),
+            };
             let by = line.key.clone();
-            let update = Update { by, at: line.at, carrier: Carrier::Notice, end: Some(end) };
-            out.push(Edit::Update { about, update, lane: line.lane.clone() });
+            let update = Update {
+                by,
+                at: line.at,
+                carrier: Carrier::Notice,
+                end: Some(end),
+            };
+            out.push(Edit::Update {
+                about,
+                update,
+                lane: line.lane.clone(),
+            });
         }
     }
 
@@ -356,7 +456,10 @@ impl SessionDecoder {
         match kind {
             "header" => self.header(json, out),
             "entry" => {
-                let lane = json.get("lane").text().filter(|lane| lane.as_str() != "main");
+                let lane = json
+                    .get("lane")
+                    .text()
+                    .filter(|lane| lane.as_str() != "main");
                 let entry = json.get("entry");
                 match entry.get("type").str() {
                     Some(kind) => self.entry_line(kind, entry, lane, out),
@@ -365,18 +468,34 @@ impl SessionDecoder {
             }
             "fact" => {
                 let line = self.line(json, out);
-                let fact = if json.get("fact").is_object() { json.get("fact") } else { json };
+                let fact = if json.get("fact").is_object() {
+                    json.get("fact")
+                } else {
+                    json
+                };
                 if let Some(name) = fact.get("name").text() {
-                    out.meta(MetaEdit::Title { rank: 3, title: name.clone() });
+                    out.meta(MetaEdit::Title {
+                        rank: 3,
+                        title: name.clone(),
+                    });
                     return entry::setting(&line, &format!("title: {name}"), out);
                 }
                 entry::harness(&line, "fact", json, out)
             }
             _ => {
                 let line = self.line(json, out);
-                let record = if json.get("record").is_object() { json.get("record") } else { json };
+                let record = if json.get("record").is_object() {
+                    json.get("record")
+                } else {
+                    json
+                };
                 let name = record.get("type").filled().unwrap_or(kind);
-                unknown::record(Kind("record.type", name), json, line.entry(Role::Harness, out), out)
+                unknown::record(
+                    Kind("record.type", name),
+                    json,
+                    line.entry(Role::Harness, out),
+                    out,
+                )
             }
         }
     }

@@ -11,12 +11,18 @@ pub fn read(usage: &Json<'_>, scope: Scope, out: &mut Batch) -> Option<Usage> {
     }
     let counts = ["input", "output", "cacheRead", "cacheWrite"].map(|name| usage.get(name));
     // OpenAI-like providers report less input than cache reads, and pi subtracts without a floor.
-    if counts.iter().any(|count| count.number().is_some_and(|n| n < 0.0)) {
+    if counts
+        .iter()
+        .any(|count| count.number().is_some_and(|n| n < 0.0))
+    {
         out.notice(Severity::Note, "a negative token count was taken as 0");
     }
     let [input, output, cache_read, cache_write] = counts.map(Json::count);
     // 0 may stand for a model that pi has no price for: see `zeros`.
-    let cost = usage.at(&["cost", "total"]).number().or_else(|| usage.get("cost").number());
+    let cost = usage
+        .at(&["cost", "total"])
+        .number()
+        .or_else(|| usage.get("cost").number());
     let cost = cost.filter(|usd| *usd >= 0.0);
     Some(Usage {
         scope,
@@ -25,7 +31,10 @@ pub fn read(usage: &Json<'_>, scope: Scope, out: &mut Batch) -> Option<Usage> {
         cache_read,
         cache_write,
         cache_write_1h: usage.get("cacheWrite1h").count(),
-        reasoning: usage.get("reasoning").count().or_else(|| usage.get("reasoningTokens").count()),
+        reasoning: usage
+            .get("reasoning")
+            .count()
+            .or_else(|| usage.get("reasoningTokens").count()),
         cost,
         ..Usage::default()
     })

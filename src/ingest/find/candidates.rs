@@ -57,32 +57,57 @@ impl Search {
         }
         // Where all that was named is no session there is nothing to look at.
         let is_nothing = targets.is_empty() && !refused.is_empty();
-        let environment = if is_nothing { Environment::default() } else { environment };
+        let environment = if is_nothing {
+            Environment::default()
+        } else {
+            environment
+        };
         let paths = targets.iter().map(|target| target.path.clone()).collect();
         let has_names = targets.iter().any(|target| target.session.is_some());
-        Self { environment, paths, format, named: if has_names { targets } else { Vec::new() }, refused }
+        Self {
+            environment,
+            paths,
+            format,
+            named: if has_names { targets } else { Vec::new() },
+            refused,
+        }
     }
 
     /// Whether it is of the format that is looked for.
     pub(crate) fn wants(&self, found: &Found) -> bool {
-        self.format.as_ref().is_none_or(|format| found.format == format)
+        self.format
+            .as_ref()
+            .is_none_or(|format| found.format == format)
     }
 
     /// What the reader named.
     pub(crate) fn targets(&self) -> Vec<Target> {
-        let whole = |path: &PathBuf| Target { path: path.clone(), session: None };
-        if self.named.is_empty() { self.paths.iter().map(whole).collect() } else { self.named.clone() }
+        let whole = |path: &PathBuf| Target {
+            path: path.clone(),
+            session: None,
+        };
+        if self.named.is_empty() {
+            self.paths.iter().map(whole).collect()
+        } else {
+            self.named.clone()
+        }
     }
 
     /// Where is looked: what the reader named, else the roots that are there, or all if none is.
     pub(crate) fn places(&self) -> Vec<PathBuf> {
-        if self.paths.is_empty() { places(&self.environment) } else { self.paths.clone() }
+        if self.paths.is_empty() {
+            places(&self.environment)
+        } else {
+            self.paths.clone()
+        }
     }
 }
 
 /// The roots that are there; all of them if none is.
 pub(crate) fn places(environment: &Environment) -> Vec<PathBuf> {
-    let known = registry().flat_map(formats::roots).filter(|root| is_its_own(root));
+    let known = registry()
+        .flat_map(formats::roots)
+        .filter(|root| is_its_own(root));
     let mut places: Vec<PathBuf> = known.filter_map(|root| root.place(environment)).collect();
     places.retain(|place| names_one(place, environment));
     places.dedup();
@@ -94,7 +119,10 @@ pub(crate) fn places(environment: &Environment) -> Vec<PathBuf> {
 
 /// Where one works is no place of an agent.
 fn is_its_own(root: &Root) -> bool {
-    !root.holds.iter().any(|holds| matches!(holds, Holds::Above(_)))
+    !root
+        .holds
+        .iter()
+        .any(|holds| matches!(holds, Holds::Above(_)))
 }
 
 /// Agents that keep sessions in each project have all of the home folder for a root: that names no place.
@@ -134,15 +162,24 @@ pub(crate) struct Candidate {
 impl Candidate {
     /// One of which nothing else is known.
     pub(super) fn at(path: PathBuf, format: Option<&'static dyn Format>, id: &str) -> Self {
-        Self { path, format, id: id.to_owned(), ..Self::default() }
+        Self {
+            path,
+            format,
+            id: id.to_owned(),
+            ..Self::default()
+        }
     }
 
     /// What lies beside it, and when each was last written, if that is known: what lies beside a file that the reader named
     /// is known only when that is read.
     pub(crate) fn written_beside(&self) -> impl Iterator<Item = (PathBuf, Timestamp)> {
         let format = self.format.filter(|_| self.row.is_none());
-        let beside = format.map(|format| sift::companions(&self.path, format)).unwrap_or_default();
-        beside.into_iter().filter_map(|path| Stamp::of(&path).ok().map(|stamp| (path, stamp.moment())))
+        let beside = format
+            .map(|format| sift::companions(&self.path, format))
+            .unwrap_or_default();
+        beside
+            .into_iter()
+            .filter_map(|path| Stamp::of(&path).ok().map(|stamp| (path, stamp.moment())))
     }
 
     /// Its state, as far as that is known without opening it.
@@ -152,7 +189,10 @@ impl Candidate {
 
     /// What names it.
     pub(crate) fn place(&self) -> Place {
-        Place { path: self.path.clone(), session: self.row.as_ref().map(|row| row.id.clone()) }
+        Place {
+            path: self.path.clone(),
+            session: self.row.as_ref().map(|row| row.id.clone()),
+        }
     }
 
     /// Whether it lies there, and is the one that is named if one is.
@@ -175,20 +215,31 @@ pub(crate) struct Databases {
 }
 
 /// Finds candidates, newest first, one for each session. What the reader named and is not there is a failure.
-pub(crate) fn collect(search: &Search, databases: &mut Databases) -> (Vec<Candidate>, Vec<OpenError>) {
+pub(crate) fn collect(
+    search: &Search,
+    databases: &mut Databases,
+) -> (Vec<Candidate>, Vec<OpenError>) {
     let (mut candidates, failures) = files(search, databases);
     leave_out_beginnings(&mut candidates);
     (candidates, failures)
 }
 
 /// The same with all files of sessions that have several: what one of them tells may be taken back in the next.
-pub(crate) fn files(search: &Search, databases: &mut Databases) -> (Vec<Candidate>, Vec<OpenError>) {
+pub(crate) fn files(
+    search: &Search,
+    databases: &mut Databases,
+) -> (Vec<Candidate>, Vec<OpenError>) {
     databases.unreadable.clear();
     databases.folders.clear();
     let mut failures = search.refused.clone();
     let mut candidates = Vec::new();
     if search.paths.is_empty() {
-        candidates = under_roots(&search.environment, search.format.as_deref(), None, databases);
+        candidates = under_roots(
+            &search.environment,
+            search.format.as_deref(),
+            None,
+            databases,
+        );
     }
     for path in &search.paths {
         match at_path(path, search, databases) {
@@ -197,10 +248,15 @@ pub(crate) fn files(search: &Search, databases: &mut Databases) -> (Vec<Candidat
         }
     }
     failures.extend(leave_named(&mut candidates, &search.named));
-    databases.unreadable.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
+    databases.unreadable.sort_by(|a, b| {
+        b.modified
+            .cmp(&a.modified)
+            .then_with(|| a.path.cmp(&b.path))
+    });
     leave_out_other_names(&mut candidates);
     leave_out_copies(&mut candidates);
-    candidates.sort_by_cached_key(|candidate| (Reverse(candidate.modified), candidate.path.clone()));
+    candidates
+        .sort_by_cached_key(|candidate| (Reverse(candidate.modified), candidate.path.clone()));
     (candidates, failures)
 }
 
@@ -211,11 +267,22 @@ fn leave_named(candidates: &mut Vec<Candidate>, named: &[Target]) -> Vec<OpenErr
     }
     candidates.retain(|candidate| named.iter().any(|target| candidate.is_of(target)));
     let is_main = |candidate: &&Candidate| !(candidate.row.is_some() && candidate.is_child);
-    let is_there = |target: &&Target| candidates.iter().filter(is_main).any(|one| one.is_of(target));
-    let missing = named.iter().filter(|target| target.session.is_some() && !is_there(target));
+    let is_there = |target: &&Target| {
+        candidates
+            .iter()
+            .filter(is_main)
+            .any(|one| one.is_of(target))
+    };
+    let missing = named
+        .iter()
+        .filter(|target| target.session.is_some() && !is_there(target));
     let why = |target: &Target| {
-        let (path, name) = (target.path.display(), target.session.as_deref().unwrap_or_default());
-        let started = format!("{path}#{name}: another session started it, and is read with it; name that");
+        let (path, name) = (
+            target.path.display(),
+            target.session.as_deref().unwrap_or_default(),
+        );
+        let started =
+            format!("{path}#{name}: another session started it, and is read with it; name that");
         open::plan(target).err().unwrap_or(OpenError(started))
     };
     missing.map(why).collect()
@@ -228,8 +295,9 @@ fn under_roots(
     within: Option<&Path>,
     databases: &mut Databases,
 ) -> Vec<Candidate> {
-    let formats: Vec<_> =
-        registry().filter(|known| format.is_none_or(|wanted| known.name() == wanted)).collect();
+    let formats: Vec<_> = registry()
+        .filter(|known| format.is_none_or(|wanted| known.name() == wanted))
+        .collect();
     let place = |root: &'static Root| {
         let place = root.place(environment)?;
         let names_one = names_one(&place, environment);
@@ -239,23 +307,34 @@ fn under_roots(
         let places = formats::roots(format).filter_map(place);
         places.flat_map(|(place, holds, names_one)| {
             let patterns = move |holds: &'static Holds| {
-                holds.patterns(&place).into_iter().map(move |pattern| (holds, pattern, names_one))
+                holds
+                    .patterns(&place)
+                    .into_iter()
+                    .map(move |pattern| (holds, pattern, names_one))
             };
             holds.iter().flat_map(patterns)
         })
     };
-    let patterns: Vec<PathBuf> =
-        formats.iter().flat_map(|format| held(*format)).map(|(_, pattern, _)| pattern).collect();
+    let patterns: Vec<PathBuf> = formats
+        .iter()
+        .flat_map(|format| held(*format))
+        .map(|(_, pattern, _)| pattern)
+        .collect();
     let mut named = named_by_each(&patterns).into_iter();
     let is_within = |path: &Path| within.is_none_or(|folder| path.starts_with(folder));
     let mut all = Vec::new();
     for format in formats {
         let (mut found, mut beside) = (Vec::new(), Vec::new());
         for ((holds, _, names_one), named) in held(format).zip(named.by_ref()) {
-            let lying = named.files.into_iter().filter(|lying| is_within(&lying.path));
+            let lying = named
+                .files
+                .into_iter()
+                .filter(|lying| is_within(&lying.path));
             // Where one works, and what lies above it, is full of other things.
             if !matches!(holds, Holds::Above(_)) {
-                databases.folders.extend(named.folders.into_iter().filter(|folder| is_within(folder)));
+                databases
+                    .folders
+                    .extend(named.folders.into_iter().filter(|folder| is_within(folder)));
             }
             let is_missing = |closed: &Closed| match holds {
                 // A folder that is closed elsewhere is nobody's in particular.
@@ -265,8 +344,10 @@ fn under_roots(
                 // What lies beside a session is missed when that is read.
                 Holds::Beside(_) | Holds::Above(_) => false,
             };
-            let closed =
-                named.closed.into_iter().filter(|closed| is_missing(closed) && is_within(&closed.path));
+            let closed = named
+                .closed
+                .into_iter()
+                .filter(|closed| is_missing(closed) && is_within(&closed.path));
             closed.for_each(|closed| databases.miss_closed(&closed, format.name()));
             match holds {
                 Holds::Files(_) | Holds::Above(_) => {
@@ -274,7 +355,9 @@ fn under_roots(
                 }
                 Holds::Beside(_) => beside.extend(lying),
                 Holds::Databases(_) => found
-                    .extend(lying.flat_map(|lying| databases.rows(&lying, Some(format)).unwrap_or_default())),
+                    .extend(lying.flat_map(|lying| {
+                        databases.rows(&lying, Some(format)).unwrap_or_default()
+                    })),
             }
         }
         add_beside(&mut found, beside, format);
@@ -288,7 +371,10 @@ fn add_beside(found: &mut Vec<Candidate>, beside: Vec<Lying>, format: &'static d
     if beside.is_empty() {
         return;
     }
-    let places: HashSet<PathBuf> = found.iter().map(|candidate| candidate.path.clone()).collect();
+    let places: HashSet<PathBuf> = found
+        .iter()
+        .map(|candidate| candidate.path.clone())
+        .collect();
     for lying in beside {
         let is_gone = |owner: PathBuf| !places.contains(&owner) && !owner.exists();
         if format.owner(&lying.path).is_none_or(is_gone) {
@@ -299,11 +385,19 @@ fn add_beside(found: &mut Vec<Candidate>, beside: Vec<Lying>, format: &'static d
 }
 
 /// What a path that the reader names stands for.
-fn at_path(path: &Path, search: &Search, databases: &mut Databases) -> Result<Vec<Candidate>, OpenError> {
+fn at_path(
+    path: &Path,
+    search: &Search,
+    databases: &mut Databases,
+) -> Result<Vec<Candidate>, OpenError> {
     let metadata = fs::metadata(path).map_err(|error| open::cannot_open(path, &error))?;
     let lying = Lying::at(path.to_owned());
     // Whoever names a place wants to know what is in it.
-    let looked = if metadata.is_dir() { fs::read_dir(path).map(drop) } else { regular::open(path).map(drop) };
+    let looked = if metadata.is_dir() {
+        fs::read_dir(path).map(drop)
+    } else {
+        regular::open(path).map(drop)
+    };
     looked.map_err(|error| open::cannot_open(path, &error))?;
     if metadata.is_dir() {
         return Ok(in_folder(path, search, databases));
@@ -311,23 +405,44 @@ fn at_path(path: &Path, search: &Search, databases: &mut Databases) -> Result<Ve
     if open::is_database(path) {
         return databases.rows(&lying, None);
     }
-    open::plan(&Target { path: path.to_owned(), session: None })?;
+    open::plan(&Target {
+        path: path.to_owned(),
+        session: None,
+    })?;
     let named = Named::stem(path);
-    Ok(vec![Candidate { is_asked: true, ..candidate(lying, None, named.unwrap_or(Named::id(""))) }])
+    Ok(vec![Candidate {
+        is_asked: true,
+        ..candidate(lying, None, named.unwrap_or(Named::id("")))
+    }])
 }
 
 /// A folder is searched by the agents' own patterns, which know hidden folders, and then file by file.
 fn in_folder(folder: &Path, search: &Search, databases: &mut Databases) -> Vec<Candidate> {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    let mut found = under_roots(&search.environment, search.format.as_deref(), Some(&absolute), databases);
-    let known: HashSet<PathBuf> = found.iter().map(|candidate| candidate.path.clone()).collect();
+    let mut found = under_roots(
+        &search.environment,
+        search.format.as_deref(),
+        Some(&absolute),
+        databases,
+    );
+    let known: HashSet<PathBuf> = found
+        .iter()
+        .map(|candidate| candidate.path.clone())
+        .collect();
     let mut stores: Vec<Candidate> = Vec::new();
     // What lies under the roots is known by now.
-    let roots = registry().flat_map(formats::roots).filter(|root| is_its_own(root));
-    let mut roots: Vec<PathBuf> = roots.filter_map(|root| root.place(&search.environment)).collect();
+    let roots = registry()
+        .flat_map(formats::roots)
+        .filter(|root| is_its_own(root));
+    let mut roots: Vec<PathBuf> = roots
+        .filter_map(|root| root.place(&search.environment))
+        .collect();
     roots.retain(|root| Some(root) != search.environment.home.as_ref());
-    let is_root =
-        |folder: &Path| roots.iter().any(|root| root.starts_with(folder) || folder.starts_with(root));
+    let is_root = |folder: &Path| {
+        roots
+            .iter()
+            .any(|root| root.starts_with(folder) || folder.starts_with(root))
+    };
     let is_seen = |folder: &Path| open::holds_sessions(folder) && !is_root(folder);
     let below = below(&absolute, DEEPEST, &is_seen, &mut |folder, names| {
         let sessions = in_store(folder, names, databases);
@@ -335,8 +450,12 @@ fn in_folder(folder: &Path, search: &Search, databases: &mut Databases) -> Vec<C
         stores.extend(sessions.unwrap_or_default());
         !is_store
     });
-    below.closed.iter().for_each(|closed| databases.miss_closed(closed, Generic.name()));
-    let is_missed = |path: &PathBuf, missed: &[Found]| missed.iter().any(|found| found.path == *path);
+    below
+        .closed
+        .iter()
+        .for_each(|closed| databases.miss_closed(closed, Generic.name()));
+    let is_missed =
+        |path: &PathBuf, missed: &[Found]| missed.iter().any(|found| found.path == *path);
     for path in below.files.into_iter().filter(|path| !known.contains(path)) {
         if is_missed(&path, &databases.unreadable) {
             continue;
@@ -348,7 +467,11 @@ fn in_folder(folder: &Path, search: &Search, databases: &mut Databases) -> Vec<C
             found.extend(of_file(Lying::at(path), format));
         }
     }
-    found.extend(stores.into_iter().filter(|candidate| !known.contains(&candidate.path)));
+    found.extend(
+        stores
+            .into_iter()
+            .filter(|candidate| !known.contains(&candidate.path)),
+    );
     found
 }
 
@@ -356,9 +479,17 @@ fn in_folder(folder: &Path, search: &Search, databases: &mut Databases) -> Vec<C
 fn in_store(folder: &Path, names: &[String], databases: &mut Databases) -> Option<Vec<Candidate>> {
     let detection = probe::detect_folder(folder, names, Asked::UntilCertain);
     let format = Some(detection.format).filter(|_| probe::is_folder_of_sessions(&detection))?;
-    let files = format.sessions(folder).into_iter().flat_map(|Pattern(pattern)| named_by(&pattern));
-    let mut sessions: Vec<Candidate> = files.filter_map(|lying| of_file(lying, Some(format))).collect();
-    for name in names.iter().filter(|name| may_be_a_database(Path::new(name))) {
+    let files = format
+        .sessions(folder)
+        .into_iter()
+        .flat_map(|Pattern(pattern)| named_by(&pattern));
+    let mut sessions: Vec<Candidate> = files
+        .filter_map(|lying| of_file(lying, Some(format)))
+        .collect();
+    for name in names
+        .iter()
+        .filter(|name| may_be_a_database(Path::new(name)))
+    {
         sessions.extend(databases.rows_by_the_way(&Lying::at(folder.join(name))));
     }
     Some(sessions)
@@ -373,7 +504,10 @@ pub(crate) fn is_beside(format: &dyn Format, path: &Path) -> bool {
 
 /// Whether another file tells of the same session, and more of it.
 pub(crate) fn has_stand_in(format: &dyn Format, path: &Path) -> bool {
-    format.beside(path).instead.is_some_and(|other| other.exists())
+    format
+        .beside(path)
+        .instead
+        .is_some_and(|other| other.exists())
 }
 
 fn of_file(lying: Lying, format: Option<&'static dyn Format>) -> Option<Candidate> {
@@ -404,7 +538,8 @@ impl Databases {
         lying: &Lying,
         format: Option<&'static dyn Format>,
     ) -> Result<Vec<Candidate>, OpenError> {
-        self.listed(lying, format).map_err(|why| why.of(&lying.path))
+        self.listed(lying, format)
+            .map_err(|why| why.of(&lying.path))
     }
 
     /// The sessions of a file that may be a database of some agent. One that is written to may be; anything else that
@@ -420,7 +555,9 @@ impl Databases {
 
     /// Notes what is there and cannot be looked at.
     fn miss_closed(&mut self, closed: &Closed, format: &'static str) {
-        let modified = fs::symlink_metadata(&closed.path).ok().map(|link| Stamp::from(&link).moment());
+        let modified = fs::symlink_metadata(&closed.path)
+            .ok()
+            .map(|link| Stamp::from(&link).moment());
         self.miss(Found {
             modified,
             ..Found::unreadable(closed.path.clone(), format, open::why_closed(closed))
@@ -432,7 +569,11 @@ impl Databases {
         let named = formats::named(format).and_then(|format| format.named(&lying.path));
         let agent = named.and_then(|named| named.agent).map(Text::clean);
         let found = Found::unreadable(lying.path.clone(), format, Text::clean(why));
-        self.miss(Found { agent, modified: written(lying), ..found });
+        self.miss(Found {
+            agent,
+            modified: written(lying),
+            ..found
+        });
     }
 
     /// Several patterns lead to the same.
@@ -455,7 +596,9 @@ impl Databases {
         let rows = match (of_database(lying, format), known, format) {
             (Ok(rows), ..) => rows,
             (Err(Unlisted::Unreadable(_)), Some((_, rows)), _) => return Ok(rows.clone()),
-            (Err(Unlisted::Unreadable(failure)), None, Some(format)) if failure != Failure::Gone => {
+            (Err(Unlisted::Unreadable(failure)), None, Some(format))
+                if failure != Failure::Gone =>
+            {
                 self.miss_database(lying, format.name(), &failure.words());
                 return Ok(Vec::new());
             }
@@ -474,14 +617,23 @@ impl Databases {
     }
 }
 
-fn of_database(lying: &Lying, format: Option<&'static dyn Format>) -> Result<Vec<Candidate>, Unlisted> {
-    let target = Target { path: lying.path.clone(), session: None };
+fn of_database(
+    lying: &Lying,
+    format: Option<&'static dyn Format>,
+) -> Result<Vec<Candidate>, Unlisted> {
+    let target = Target {
+        path: lying.path.clone(),
+        session: None,
+    };
     let heads = catalog::heads_at(&lying.path, format)?;
     let format = match format {
         Some(format) => format,
         None => open::plan(&target).map_err(Unlisted::Foreign)?.format,
     };
-    let agent = format.named(&lying.path).and_then(|named| named.agent).map(str::to_owned);
+    let agent = format
+        .named(&lying.path)
+        .and_then(|named| named.agent)
+        .map(str::to_owned);
     let written = catalog::last_written(&heads);
     let row = |head: &SessionHead| Candidate {
         agent: agent.clone(),
@@ -497,7 +649,12 @@ fn of_database(lying: &Lying, format: Option<&'static dyn Format>) -> Result<Vec
 /// When something was written to a database last: its log is newer than itself.
 fn written(lying: &Lying) -> Option<Timestamp> {
     let log = State::of(&lying.path).ok().and_then(|state| state.log);
-    lying.stamp.into_iter().chain(log).map(|stamp| stamp.moment()).max()
+    lying
+        .stamp
+        .into_iter()
+        .chain(log)
+        .map(|stamp| stamp.moment())
+        .max()
 }
 
 /// A file may have several names, by links to it or to a folder above: one session has one of them, its own if that
@@ -508,7 +665,9 @@ fn leave_out_other_names(candidates: &mut Vec<Candidate>) {
     for candidate in candidates.drain(..) {
         let row = candidate.row.as_ref().map(|row| row.id.clone());
         let path = candidate.identity.is_none().then(|| candidate.path.clone());
-        let place = *places.entry((candidate.identity, path, row)).or_insert(kept.len());
+        let place = *places
+            .entry((candidate.identity, path, row))
+            .or_insert(kept.len());
         match kept.get_mut(place) {
             None => kept.push(candidate),
             Some(known) if known.path != candidate.path && known.is_asked <= candidate.is_asked => {
@@ -526,12 +685,18 @@ fn leave_out_other_names(candidates: &mut Vec<Candidate>) {
 /// rows, which are then as new as they. Of an index of sessions the rows are left out whose files are there.
 fn leave_out_copies(candidates: &mut Vec<Candidate>) {
     let name = |candidate: &Candidate| (candidate.format.map(Format::name), candidate.id.clone());
-    let rows: HashSet<_> = candidates.iter().filter(|candidate| candidate.row.is_some()).map(name).collect();
+    let rows: HashSet<_> = candidates
+        .iter()
+        .filter(|candidate| candidate.row.is_some())
+        .map(name)
+        .collect();
     if rows.is_empty() {
         return;
     }
     let has_index = |candidate: &Candidate| candidate.format.is_some_and(Format::has_index);
-    let files = candidates.iter().filter(|candidate| candidate.row.is_none() && has_index(candidate));
+    let files = candidates
+        .iter()
+        .filter(|candidate| candidate.row.is_none() && has_index(candidate));
     let files: HashSet<_> = files.map(name).collect();
     let is_copy = |candidate: &mut Candidate| {
         if has_index(candidate) {
@@ -545,8 +710,13 @@ fn leave_out_copies(candidates: &mut Vec<Candidate>) {
     if written.is_empty() {
         return;
     }
-    for row in candidates.iter_mut().filter(|candidate| candidate.row.is_some()) {
-        let lines = row.format.and_then(|format| format.lines_of(&row.path, &row.id));
+    for row in candidates
+        .iter_mut()
+        .filter(|candidate| candidate.row.is_some())
+    {
+        let lines = row
+            .format
+            .and_then(|format| format.lines_of(&row.path, &row.id));
         let lines = lines.and_then(|Pattern(path)| written.get(&path).copied());
         row.modified = row.modified.max(lines.flatten());
     }
@@ -555,17 +725,29 @@ fn leave_out_copies(candidates: &mut Vec<Candidate>) {
 /// Of the files of one session, which its agent keeps in one place, the newest one goes on from the others. A packed
 /// file beside what it was made from is the same.
 fn leave_out_beginnings(candidates: &mut Vec<Candidate>) {
-    let is_packed = |it: &Candidate| it.path.extension().is_some_and(|extension| extension == "zst");
+    let is_packed = |it: &Candidate| {
+        it.path
+            .extension()
+            .is_some_and(|extension| extension == "zst")
+    };
     if candidates.iter().any(is_packed) {
-        let paths: HashSet<PathBuf> = candidates.iter().map(|candidate| candidate.path.clone()).collect();
-        candidates.retain(|it| it.is_asked || !is_packed(it) || !paths.contains(&it.path.with_extension("")));
+        let paths: HashSet<PathBuf> = candidates
+            .iter()
+            .map(|candidate| candidate.path.clone())
+            .collect();
+        candidates.retain(|it| {
+            it.is_asked || !is_packed(it) || !paths.contains(&it.path.with_extension(""))
+        });
     }
     let mut ids = HashSet::new();
-    let again = candidates.iter().filter(|candidate| !ids.insert(candidate.id.as_str()));
+    let again = candidates
+        .iter()
+        .filter(|candidate| !ids.insert(candidate.id.as_str()));
     let again: HashSet<String> = again.map(|candidate| candidate.id.clone()).collect();
     let mut known = HashSet::new();
     candidates.retain(|candidate| {
-        let may_go_on = candidate.row.is_none() && !candidate.is_asked && again.contains(&candidate.id);
+        let may_go_on =
+            candidate.row.is_none() && !candidate.is_asked && again.contains(&candidate.id);
         let Some(format) = candidate.format.filter(|_| may_go_on) else {
             return true;
         };
@@ -579,6 +761,9 @@ fn leave_out_beginnings(candidates: &mut Vec<Candidate>) {
 }
 
 fn may_be_a_database(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| ["db", "sqlite", "sqlite3"].iter().any(|known| extension == *known))
+    path.extension().is_some_and(|extension| {
+        ["db", "sqlite", "sqlite3"]
+            .iter()
+            .any(|known| extension == *known)
+    })
 }

@@ -53,7 +53,13 @@ pub(crate) struct Facts {
 impl Facts {
     /// At this time.
     pub(crate) fn new(now: Timestamp) -> Self {
-        Self { now, opened: 0, indexes: HashMap::new(), starters: HashMap::new(), asked: Asked::default() }
+        Self {
+            now,
+            opened: 0,
+            indexes: HashMap::new(),
+            starters: HashMap::new(),
+            asked: Asked::default(),
+        }
     }
 
     /// How many files were opened so far.
@@ -81,11 +87,16 @@ impl Facts {
     /// Whether another session asks for the file of this one, and is read with it.
     pub(crate) fn is_part(&mut self, found: &Found) -> bool {
         found.session.is_none()
-            && formats::named(found.format).is_some_and(|format| self.asked.is_part(&found.path, format))
+            && formats::named(found.format)
+                .is_some_and(|format| self.asked.is_part(&found.path, format))
     }
 
     /// What the index beside a session says of it.
-    pub(crate) fn listing(&mut self, candidate: &Candidate, format: &dyn Format) -> Option<Listing> {
+    pub(crate) fn listing(
+        &mut self,
+        candidate: &Candidate,
+        format: &dyn Format,
+    ) -> Option<Listing> {
         let index = format.beside(&candidate.path).index?;
         if !self.indexes.contains_key(&index) {
             self.opened += 1;
@@ -94,7 +105,11 @@ impl Facts {
         }
         let listings = self.indexes.get(&index)?;
         let name = file_name(&candidate.path);
-        let by_file = || listings.iter().find(|listing| listing.file.as_deref() == Some(name));
+        let by_file = || {
+            listings
+                .iter()
+                .find(|listing| listing.file.as_deref() == Some(name))
+        };
         // An id speaks of the session that goes on, not of what was put aside.
         let is_its = |listing: &&Listing| {
             listing.file.is_none() && !candidate.is_archive && listing.id == candidate.id
@@ -113,7 +128,12 @@ impl Facts {
         if let Some(manifest) = glance.format.beside(&candidate.path).manifest {
             self.manifest(&manifest, &mut glance);
         }
-        glance.transcript().meta().id.clone().filter(|id| identifies(id))
+        glance
+            .transcript()
+            .meta()
+            .id
+            .clone()
+            .filter(|id| identifies(id))
     }
 
     fn of_row(&mut self, candidate: Candidate) -> Option<Found> {
@@ -137,12 +157,21 @@ impl Facts {
     fn completed(&self, candidate: &Candidate, known: Found, transcript: &Transcript) -> Found {
         let meta = transcript.meta();
         // What was written to lately is taken for running; what was put aside, or says that it ended, runs no more.
-        let is_fresh = known.modified.is_some_and(|at| self.now.since(at) < FRESH_MS);
+        let is_fresh = known
+            .modified
+            .is_some_and(|at| self.now.since(at) < FRESH_MS);
         let has_ended = candidate.is_archive || transcript.has_ended();
-        let fresh = if has_ended { Some(false) } else { is_fresh.then_some(true) };
+        let fresh = if has_ended {
+            Some(false)
+        } else {
+            is_fresh.then_some(true)
+        };
         Found {
             agent: meta.agent.clone().or(known.agent),
-            title: known.title.or_else(|| meta.title().cloned()).or_else(|| known.key.clone()),
+            title: known
+                .title
+                .or_else(|| meta.title().cloned())
+                .or_else(|| known.key.clone()),
             cwd: meta.cwd.clone(),
             project: meta.project().cloned(),
             model: meta.model.clone().or(known.model),
@@ -157,7 +186,9 @@ impl Facts {
         let beside = format.beside(&candidate.path);
         // What the beginning says of a run need not hold at its end.
         let says_live = glance.has_end || beside.manifest.is_some();
-        let process = beside.manifest.and_then(|path| self.manifest(&path, &mut glance));
+        let process = beside
+            .manifest
+            .and_then(|path| self.manifest(&path, &mut glance));
         let listing = self.listing(&candidate, format).unwrap_or_default();
         let is_part = glance.is_part;
         let is_child = glance.is_child;
@@ -175,11 +206,16 @@ impl Facts {
         let is_there = |by: &Text| {
             *self.starters.entry(by.clone()).or_insert_with(|| {
                 let is_at = |Pattern(place): &Pattern| !named_by(place).is_empty();
-                format.starter(&candidate.path, by).is_none_or(|places| places.iter().any(is_at))
+                format
+                    .starter(&candidate.path, by)
+                    .is_none_or(|places| places.iter().any(is_at))
             })
         };
         let is_started = is_child || meta.fact("started by").is_some_and(is_there);
-        let owner = meta.id.as_deref().and_then(|id| format.owner_of_id(&candidate.path, id));
+        let owner = meta
+            .id
+            .as_deref()
+            .and_then(|id| format.owner_of_id(&candidate.path, id));
         let is_other = is_started
             || owner.is_some_and(|owner| owner.exists())
             || listing.parent.is_some()
@@ -189,10 +225,15 @@ impl Facts {
             return None;
         }
         let is_open = || Registry::of(format, &candidate.path)?.look().map(|_| true);
-        let lock = beside.lock.and_then(|path| self.lock(&path)).or_else(is_open);
+        let lock = beside
+            .lock
+            .and_then(|path| self.lock(&path))
+            .or_else(is_open);
         let live = live(lock, meta.live.filter(|_| says_live), process);
         // A file that was copied or restored was written later than its records.
-        let modified = candidate.modified.map(|at| last.map_or(at, |last| last.min(at)));
+        let modified = candidate
+            .modified
+            .map(|at| last.map_or(at, |last| last.min(at)));
         let place = format.named(&candidate.path);
         let named = place.map_or(candidate.id.as_str(), |place| place.id);
         let is_own = |id: &Text| candidate.format.is_none() || goes_on_from_name(id, named);
@@ -205,7 +246,11 @@ impl Facts {
             modified,
             size: candidate.size.filter(|_| !is_part),
             live,
-            ..Found::new(candidate.place(), format.name(), own.unwrap_or_else(|| Text::clean(named)))
+            ..Found::new(
+                candidate.place(),
+                format.name(),
+                own.unwrap_or_else(|| Text::clean(named)),
+            )
         };
         Some(self.completed(&candidate, known, &transcript))
     }
@@ -215,7 +260,10 @@ impl Facts {
         let bytes = small(path, SMALL)?;
         self.opened += 1;
         glance.take(1, 0, &bytes, Place::File(path));
-        json::parse(&String::from_utf8_lossy(&bytes)).ok()?.get("pid").int()
+        json::parse(&String::from_utf8_lossy(&bytes))
+            .ok()?
+            .get("pid")
+            .int()
     }
 
     /// Whether the process that holds a lock runs; `None` if there is no lock.
@@ -223,7 +271,13 @@ impl Facts {
         let bytes = small(path, SMALL)?;
         self.opened += 1;
         let text = String::from_utf8_lossy(&bytes);
-        Some(json::parse(&text).ok()?.get("pid").int().is_some_and(process::is_running))
+        Some(
+            json::parse(&text)
+                .ok()?
+                .get("pid")
+                .int()
+                .is_some_and(process::is_running),
+        )
     }
 }
 
@@ -239,43 +293,76 @@ type Askers = HashMap<PathBuf, HashSet<PathBuf>>;
 impl Asked {
     /// Whether a file beside this one, or above it, asks for it. Of two that ask for each other neither is a part.
     fn is_part(&mut self, path: &Path, format: &'static dyn Format) -> bool {
-        let Some(word) = format.asks() else { return false };
+        let Some(word) = format.asks() else {
+            return false;
+        };
         path.ancestors().skip(1).take(ABOVE).any(|folder| {
             let place = (format.name(), folder.to_owned());
-            let askers = self.0.entry(place).or_insert_with(|| askers(folder, format, word));
-            let asks =
-                |asker: &Path, file: &Path| askers.get(asker).is_some_and(|files| files.contains(file));
-            askers.keys().any(|asker| asker != path && asks(asker, path) && !asks(path, asker))
+            let askers = self
+                .0
+                .entry(place)
+                .or_insert_with(|| askers(folder, format, word));
+            let asks = |asker: &Path, file: &Path| {
+                askers.get(asker).is_some_and(|files| files.contains(file))
+            };
+            askers
+                .keys()
+                .any(|asker| asker != path && asks(asker, path) && !asks(path, asker))
         })
     }
 }
 
 fn askers(folder: &Path, format: &'static dyn Format, word: &str) -> Askers {
-    let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let names = fs::read_dir(listed).into_iter().flatten().flatten().map(|entry| entry.file_name());
-    let is_json =
-        |name: &PathBuf| name.extension().is_some_and(|ending| ending == "json" || ending == "jsonl");
+    let listed = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let names = fs::read_dir(listed)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.file_name());
+    let is_json = |name: &PathBuf| {
+        name.extension()
+            .is_some_and(|ending| ending == "json" || ending == "jsonl")
+    };
     let word = Finder::new(word);
     let asker = |name: PathBuf| {
         let path = folder.join(name);
         let bytes = read_range(&regular::open(&path).ok()?, 0, LARGEST_ASKER).ok()?;
         word.find(&bytes)?;
-        let files: HashSet<PathBuf> = glance::asked_by(&path, format, &bytes).into_iter().collect();
+        let files: HashSet<PathBuf> = glance::asked_by(&path, format, &bytes)
+            .into_iter()
+            .collect();
         (!files.is_empty()).then_some((path, files))
     };
-    names.map(PathBuf::from).filter(is_json).take(MOST_ASKERS).filter_map(asker).collect()
+    names
+        .map(PathBuf::from)
+        .filter(is_json)
+        .take(MOST_ASKERS)
+        .filter_map(asker)
+        .collect()
 }
 
 /// A candidate that cannot be read. Of a file in a folder that the reader named nobody knows whose it is.
 fn unreadable(candidate: Candidate, why: Text) -> Found {
     let format = candidate.format.map_or(Generic.name(), Format::name);
     let agent = candidate.agent.as_deref().map(Text::clean);
-    Found { agent, modified: candidate.modified, ..Found::unreadable(candidate.path, format, why) }
+    Found {
+        agent,
+        modified: candidate.modified,
+        ..Found::unreadable(candidate.path, format, why)
+    }
 }
 
 /// When the first of what was taken in was said: histories that were taken over stand in any order.
 fn first_time(transcript: &Transcript) -> Option<Timestamp> {
-    transcript.entries().filter(|entry| !entry.is_beside()).filter_map(|entry| entry.times().min()).min()
+    transcript
+        .entries()
+        .filter(|entry| !entry.is_beside())
+        .filter_map(|entry| entry.times().min())
+        .min()
 }
 
 /// When the last of what a file beside a session tells was, if it tells a time.
@@ -308,7 +395,9 @@ fn small(path: &Path, max: usize) -> Option<Vec<u8>> {
 /// Whether an id, or its beginning, goes with a name that ends with the first letters of the session's id, as Gemini's do.
 pub(super) fn goes_on_from_name(id: &str, name: &str) -> bool {
     const LEAST: usize = 8;
-    let Some((_, end)) = name.rsplit_once('-').filter(|(_, end)| end.len() == LEAST) else { return false };
+    let Some((_, end)) = name.rsplit_once('-').filter(|(_, end)| end.len() == LEAST) else {
+        return false;
+    };
     id.len() >= LEAST && id.starts_with(end)
 }
 
@@ -319,9 +408,15 @@ mod tests {
     #[test]
     fn ids_go_with_names_that_end_with_their_beginning() {
         let name = "session-2026-11-20T10-00-e435870b";
-        assert!(goes_on_from_name("e435870b-1111-4222-8333-444444444444", name));
+        assert!(goes_on_from_name(
+            "e435870b-1111-4222-8333-444444444444",
+            name
+        ));
         assert!(goes_on_from_name("e435870b", name));
         assert!(!goes_on_from_name("e43587", name), "the beginning of many");
-        assert!(!goes_on_from_name("e435870b", "01a1f866-0d00-7000-8000-e435870b0000"));
+        assert!(!goes_on_from_name(
+            "e435870b",
+            "01a1f866-0d00-7000-8000-e435870b0000"
+        ));
     }
 }

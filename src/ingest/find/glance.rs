@@ -98,13 +98,26 @@ impl Glance {
 
     /// Feeds a record to the decoder.
     pub(crate) fn take(&mut self, file: u32, at: u64, bytes: &[u8], place: Place<'_>) {
-        let origin = Origin { file: FileId(file), at, len: saturating_u32(bytes.len()), line: 0 };
-        feed(&mut *self.decoder, Record { origin, bytes }, place, &mut self.out);
+        let origin = Origin {
+            file: FileId(file),
+            at,
+            len: saturating_u32(bytes.len()),
+            line: 0,
+        };
+        feed(
+            &mut *self.decoder,
+            Record { origin, bytes },
+            place,
+            &mut self.out,
+        );
     }
 
     /// Whether a title is known.
     pub(crate) fn has_title(&self) -> bool {
-        self.out.edits.iter().any(|edit| matches!(edit, Edit::Meta(MetaEdit::Title { .. })))
+        self.out
+            .edits
+            .iter()
+            .any(|edit| matches!(edit, Edit::Meta(MetaEdit::Title { .. })))
     }
 
     /// Whether an edit from this number on tells a time.
@@ -147,8 +160,14 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
             return Ok(Some(glance));
         }
     }
-    let Head { bytes: head, is_whole, packing } = read_head(path)?;
-    let Some((format, shape)) = format_of(candidate, &head, is_whole) else { return Ok(None) };
+    let Head {
+        bytes: head,
+        is_whole,
+        packing,
+    } = read_head(path)?;
+    let Some((format, shape)) = format_of(candidate, &head, is_whole) else {
+        return Ok(None);
+    };
     let mut glance = Glance::nothing(format, path, stubs_only);
     match shape {
         _ if probe::foreign(&head).is_some() => {}
@@ -156,7 +175,11 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
             // To unpack more of it, up to its end, would take longer than all else that is listed.
             glance.ends_with(is_whole);
             let whole = memchr::memrchr(b'\n', &head).filter(|_| !is_whole);
-            take_lines(whole.and_then(|end| head.get(..end)).unwrap_or(&head), 0, &mut glance);
+            take_lines(
+                whole.and_then(|end| head.get(..end)).unwrap_or(&head),
+                0,
+                &mut glance,
+            );
         }
         Shape::Lines | Shape::Stream | Shape::Rows => at_lines(path, &mut glance)?,
         Shape::Document | Shape::Values => {
@@ -170,7 +193,8 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
                     at_document(&more, shape, &mut glance);
                 }
                 if glance.tells_time_from(0) {
-                    let take = |bytes: &[u8], at, end: &mut Glance| take_elements(bytes, at, shape, end);
+                    let take =
+                        |bytes: &[u8], at, end: &mut Glance| take_elements(bytes, at, shape, end);
                     glance.last = last_at_end(&file, path, format, (&ENDS, take))?;
                 }
             }
@@ -180,13 +204,19 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
             glance.ends_with(is_whole);
             for range in format.decoder().passages(&text) {
                 let at = range.start as u64;
-                glance.take(0, at, text.get(range).unwrap_or_default().as_bytes(), Place::Passage);
+                glance.take(
+                    0,
+                    at,
+                    text.get(range).unwrap_or_default().as_bytes(),
+                    Place::Passage,
+                );
             }
         }
         Shape::Folder => {
             let text = String::from_utf8_lossy(&head);
             (glance.is_part, glance.is_dated) = (true, true);
-            glance.is_child = json::parse(&text).is_ok_and(|session| !session.get("parentID").is_null());
+            glance.is_child =
+                json::parse(&text).is_ok_and(|session| !session.get("parentID").is_null());
             glance.take(0, 0, &head, Place::File(path));
             // The first message says when it began, the last one which model answers.
             let files = files_of(&format.files(path, &candidate.id)).into_iter();
@@ -206,8 +236,13 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
 /// What the beginning and the end of a file of lines beside a session tell.
 pub(super) fn of_companion(path: &Path, format: &'static dyn Format) -> Option<Glance> {
     let mut glance = Glance::nothing(format, path, true);
-    let is_lines = path.extension().is_some_and(|extension| extension == "jsonl");
-    is_lines.then(|| at_lines(path, &mut glance).ok()).flatten().map(|()| glance)
+    let is_lines = path
+        .extension()
+        .is_some_and(|extension| extension == "jsonl");
+    is_lines
+        .then(|| at_lines(path, &mut glance).ok())
+        .flatten()
+        .map(|()| glance)
 }
 
 /// The files beside a session that its records ask for.
@@ -218,13 +253,23 @@ pub(crate) fn asked_by(path: &Path, format: &'static dyn Format, bytes: &[u8]) -
     } else {
         at_document(bytes, Shape::Document, &mut glance);
     }
-    let patterns = glance.out.wanted.iter().flat_map(|wanted| format.follow_up(&from_root(path), wanted));
+    let patterns = glance
+        .out
+        .wanted
+        .iter()
+        .flat_map(|wanted| format.follow_up(&from_root(path), wanted));
     let patterns = patterns.map(|Pattern(pattern)| named_like(pattern, path));
-    patterns.flat_map(|pattern| expand(&pattern).files).collect()
+    patterns
+        .flat_map(|pattern| expand(&pattern).files)
+        .collect()
 }
 
 /// Who wrote a file, and how it is to be read. What no agent wrote is a session only if it was named.
-fn format_of(candidate: &Candidate, head: &[u8], is_whole: bool) -> Option<(&'static dyn Format, Shape)> {
+fn format_of(
+    candidate: &Candidate,
+    head: &[u8],
+    is_whole: bool,
+) -> Option<(&'static dyn Format, Shape)> {
     if probe::foreign(head).is_some() {
         // Of what cannot be looked into, its place and name say what it is.
         return candidate.format.map(|format| (format, Shape::Lines));
@@ -238,7 +283,9 @@ fn format_of(candidate: &Candidate, head: &[u8], is_whole: bool) -> Option<(&'st
         let is_in_place = |(format, _): &(&dyn Format, _)| format.named(&candidate.path).is_some();
         return known.filter(|known| candidate.format.is_some() || is_in_place(known));
     }
-    candidate.format.map(|format| (format, detection.verdict.shape))
+    candidate
+        .format
+        .map(|format| (format, detection.verdict.shape))
 }
 
 /// What the beginning and the end of a file of lines tell.
@@ -316,11 +363,15 @@ fn take_titles(bytes: &[u8], (at, middle): (u64, usize), marks: &[TitleMark], gl
                 let all: Vec<usize> = memmem::find_iter(bytes, *name).collect();
                 for found in all.into_iter().rev().take(LINKED) {
                     let named = bytes.get(found + name.len()..).unwrap_or_default();
-                    let named =
-                        named.get(..memchr::memchr(b'"', named).unwrap_or_default()).unwrap_or_default();
+                    let named = named
+                        .get(..memchr::memchr(b'"', named).unwrap_or_default())
+                        .unwrap_or_default();
                     let of = memmem::find(bytes, &[id.as_bytes(), named, b"\""].concat());
                     lines.extend(
-                        of.and_then(line_at).zip(line_at(found)).into_iter().flat_map(|(of, own)| [of, own]),
+                        of.and_then(line_at)
+                            .zip(line_at(found))
+                            .into_iter()
+                            .flat_map(|(of, own)| [of, own]),
                     );
                 }
             }
@@ -330,9 +381,17 @@ fn take_titles(bytes: &[u8], (at, middle): (u64, usize), marks: &[TitleMark], gl
     lines.dedup();
     let before = glance.out.edits.len();
     for line in lines {
-        glance.take(0, at + line.start as u64, bytes.get(line).unwrap_or_default(), Place::Line);
+        glance.take(
+            0,
+            at + line.start as u64,
+            bytes.get(line).unwrap_or_default(),
+            Place::Line,
+        );
     }
-    let others = glance.out.edits.split_off(before.min(glance.out.edits.len()));
+    let others = glance
+        .out
+        .edits
+        .split_off(before.min(glance.out.edits.len()));
     let is_title = |edit: &Edit| matches!(edit, Edit::Meta(MetaEdit::Title { rank: 1.., .. }));
     glance.out.edits.extend(others.into_iter().filter(is_title));
 }
@@ -361,7 +420,11 @@ fn last_at_end(
 
 /// Takes the whole lines of a part of a file that begins there, and the last one if it only lacks its end.
 fn take_lines(bytes: &[u8], at: u64, glance: &mut Glance) {
-    let first = if at == 0 { 0 } else { memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1) };
+    let first = if at == 0 {
+        0
+    } else {
+        memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)
+    };
     let buffer = match at {
         0 => LineBuffer::new(FileId(0)),
         _ => LineBuffer::in_the_middle(FileId(0), at + first as u64),
@@ -371,8 +434,7 @@ fn take_lines(bytes: &[u8], at: u64, glance: &mut Glance) {
 
 fn take_on(mut buffer: LineBuffer, bytes: &[u8], glance: &mut Glance) {
     buffer.feed(bytes, |line| take_line(line, glance));
-    let is_ended =
-        |line: &Line<'_>| matches!(line, Line::Whole(record) if record.bytes.trim_ascii().ends_with(b"}"));
+    let is_ended = |line: &Line<'_>| matches!(line, Line::Whole(record) if record.bytes.trim_ascii().ends_with(b"}"));
     if let Some(line) = buffer.unfinished().filter(is_ended) {
         take_line(line, glance);
     }
@@ -385,14 +447,21 @@ fn take_elements(bytes: &[u8], at: u64, shape: Shape, glance: &mut Glance) {
     }
     for element in elements_at_end(bytes) {
         let place = at + element.start as u64;
-        glance.take(0, place, bytes.get(element).unwrap_or_default(), Place::Element);
+        glance.take(
+            0,
+            place,
+            bytes.get(element).unwrap_or_default(),
+            Place::Element,
+        );
     }
 }
 
 /// What the first file of a session tells that goes on in another one: it is called after its first prompt.
 fn at_first_file(path: &Path, head: &[u8], glance: &mut Glance) {
     let first = earlier::first_file(glance.format, path, head);
-    let Some(Head { bytes, .. }) = first.and_then(|first| read_head(&first).ok()) else { return };
+    let Some(Head { bytes, .. }) = first.and_then(|first| read_head(&first).ok()) else {
+        return;
+    };
     LineBuffer::new(FileId(1)).feed(&bytes, |line| match line {
         Line::Whole(Record { origin, bytes }) if !glance.has_title() => {
             glance.take(1, origin.at, bytes, Place::Line);
@@ -409,7 +478,11 @@ fn take_line(line: Line<'_>, glance: &mut Glance) {
 
 /// The header and the messages that are complete in the beginning of a document, or of values that follow one another.
 fn at_document(head: &[u8], shape: Shape, glance: &mut Glance) {
-    let split = if shape == Shape::Values { split_values(head) } else { split(head) };
+    let split = if shape == Shape::Values {
+        split_values(head)
+    } else {
+        split(head)
+    };
     let Some(split) = split else { return };
     if let Some(header) = &split.header {
         glance.take(0, split.root.start as u64, header, Place::Header);
@@ -428,9 +501,14 @@ pub(crate) fn at_rows(
 ) -> Result<Glance, Failure> {
     let mut glance = Glance::nothing(format, &candidate.path, stubs_only);
     let database = Database::open(&candidate.path)?;
-    let Some(queries) = catalog::queries(&database, format)? else { return Ok(glance) };
+    let Some(queries) = catalog::queries(&database, format)? else {
+        return Ok(glance);
+    };
     let lines = format.lines_of(&from_root(&candidate.path), &candidate.id);
-    for file in lines.into_iter().flat_map(|Pattern(pattern)| expand(&pattern).files) {
+    for file in lines
+        .into_iter()
+        .flat_map(|Pattern(pattern)| expand(&pattern).files)
+    {
         // What it has before the rows; without it they tell what they tell.
         let _ = at_lines(&file, &mut glance);
     }
@@ -438,8 +516,12 @@ pub(crate) fn at_rows(
     // Where it lies, and the row itself where it is read with the list.
     let listed = |mut row: Vec<Cell>| match row.as_mut_slice() {
         [Cell::Int(table), Cell::Int(at), rest @ ..] => {
-            let record = rest.get_mut(5).map(|cell| std::mem::replace(cell, Cell::Null));
-            usize::try_from(*table).ok().map(|table| ((table, *at), record))
+            let record = rest
+                .get_mut(5)
+                .map(|cell| std::mem::replace(cell, Cell::Null));
+            usize::try_from(*table)
+                .ok()
+                .map(|table| ((table, *at), record))
         }
         _ => None,
     };
@@ -462,18 +544,32 @@ pub(crate) fn at_rows(
     // A session without a title is called after its first prompt, and began with it.
     let are_lines = queries.tables.iter().all(|rows| rows.is_line);
     let count = if are_lines { ROWS } else { FEW_ROWS };
-    some.extend(list(&queries.listing.portion, &[Cell::FIRST, Cell::from(""), Cell::Int(count)])?);
+    some.extend(list(
+        &queries.listing.portion,
+        &[Cell::FIRST, Cell::from(""), Cell::Int(count)],
+    )?);
     some.truncate(rows);
     let first: HashSet<(usize, i64)> = some.iter().map(|(place, _)| *place).collect();
-    some.extend(newest.into_iter().skip(skipped).filter(|(place, _)| !first.contains(place)));
+    some.extend(
+        newest
+            .into_iter()
+            .skip(skipped)
+            .filter(|(place, _)| !first.contains(place)),
+    );
     for ((table, at), record) in some {
-        let Some(rows) = queries.tables.get(table) else { continue };
+        let Some(rows) = queries.tables.get(table) else {
+            continue;
+        };
         let record = match record {
             None => database.value(&rows.one, &[key.clone(), Cell::Int(at)])?,
             record => record,
         };
         if let Some(cell) = record {
-            let place = if rows.is_line { Place::Line } else { Place::Row(rows.name) };
+            let place = if rows.is_line {
+                Place::Line
+            } else {
+                Place::Row(rows.name)
+            };
             take_row(at, &cell.content(), place, &mut glance);
         }
     }
@@ -487,8 +583,13 @@ fn at_archive(
     key: &Cell,
     glance: &mut Glance,
 ) -> Result<(), Failure> {
-    let Some(sql) = &queries.archive else { return Ok(()) };
-    let packed = database.value(sql, std::slice::from_ref(key))?.map(Cell::content).unwrap_or_default();
+    let Some(sql) = &queries.archive else {
+        return Ok(());
+    };
+    let packed = database
+        .value(sql, std::slice::from_ref(key))?
+        .map(Cell::content)
+        .unwrap_or_default();
     if let Ok(text) = unpacked(&packed) {
         take_lines(&text, 0, glance);
     }

@@ -60,7 +60,10 @@ pub(crate) struct Look {
 impl Lookout {
     /// Nothing is known yet.
     pub(crate) fn new(search: Search) -> Self {
-        Self { search, ..Self::default() }
+        Self {
+            search,
+            ..Self::default()
+        }
     }
 
     /// Where is looked.
@@ -81,34 +84,61 @@ impl Lookout {
         let took = begun.elapsed();
         let is_news = self.refused != failures;
         self.refused = failures;
-        let refused = is_news.then(|| self.refused.iter().map(|OpenError(why)| Text::clean(why)).collect());
+        let refused = is_news.then(|| {
+            self.refused
+                .iter()
+                .map(|OpenError(why)| Text::clean(why))
+                .collect()
+        });
         let rests = |candidate: &Candidate| {
-            self.resting.get(&candidate.place()).is_some_and(|(stamp, _)| *stamp == candidate.stamp())
+            self.resting
+                .get(&candidate.place())
+                .is_some_and(|(stamp, _)| *stamp == candidate.stamp())
         };
-        let is_recent =
-            |candidate: &Candidate| candidate.modified.is_none_or(|at| at >= from) && !rests(candidate);
+        let is_recent = |candidate: &Candidate| {
+            candidate.modified.is_none_or(|at| at >= from) && !rests(candidate)
+        };
         let (recent, older): (Vec<Candidate>, _) = candidates.into_iter().partition(is_recent);
         self.older = older;
-        self.paths = recent.iter().map(|candidate| candidate.path.clone()).collect();
+        self.paths = recent
+            .iter()
+            .map(|candidate| candidate.path.clone())
+            .collect();
         let found = self.look_at(recent, from, now);
         self.folders = self.folders_of_last_look();
-        let unreadable = self.unreadable.iter().chain(&self.databases.unreadable).cloned();
+        let unreadable = self
+            .unreadable
+            .iter()
+            .chain(&self.databases.unreadable)
+            .cloned();
         Look {
             found,
-            unreadable: unreadable.filter(|found| self.search.wants(found)).collect(),
+            unreadable: unreadable
+                .filter(|found| self.search.wants(found))
+                .collect(),
             refused,
             took,
         }
     }
 
     fn folders_of_last_look(&mut self) -> Vec<PathBuf> {
-        let older = self.older.iter().filter_map(|candidate| candidate.path.parent().map(Path::to_owned));
-        let all: HashSet<PathBuf> =
-            std::mem::take(&mut self.databases.folders).into_iter().chain(older).collect();
+        let older = self
+            .older
+            .iter()
+            .filter_map(|candidate| candidate.path.parent().map(Path::to_owned));
+        let all: HashSet<PathBuf> = std::mem::take(&mut self.databases.folders)
+            .into_iter()
+            .chain(older)
+            .collect();
         // With a home folder for a root, projects lie there, and all else.
         let home = self.search.environment.home.as_ref();
-        let mut folders: Vec<PathBuf> = all.into_iter().filter(|folder| Some(folder) != home).collect();
-        folders.sort_by_cached_key(|folder| Reverse(Stamp::of(folder).ok().map(|stamp| stamp.moment())));
+        let mut folders: Vec<PathBuf> = all
+            .into_iter()
+            .filter(|folder| Some(folder) != home)
+            .collect();
+        folders.sort_by_cached_key(|folder| {
+            Reverse(Stamp::of(folder).ok().map(|stamp| stamp.moment()))
+        });
         folders
     }
 
@@ -121,16 +151,23 @@ impl Lookout {
     /// may work for long while nothing is said in the session that waits for it.
     pub(crate) fn look_beside(&mut self, from: Timestamp, now: Timestamp) -> Vec<Found> {
         let older = std::mem::take(&mut self.older);
-        self.paths.extend(older.iter().map(|candidate| candidate.path.clone()));
+        self.paths
+            .extend(older.iter().map(|candidate| candidate.path.clone()));
         let mut recent = Vec::new();
         for candidate in older {
             let last = self.last_time_beside(&candidate, from);
-            recent.extend(last.map(|at| Candidate { modified: Some(at), ..candidate }));
+            recent.extend(last.map(|at| Candidate {
+                modified: Some(at),
+                ..candidate
+            }));
         }
         let mut all = Vec::new();
         for (candidate, found) in self.read(recent, now) {
             self.given.insert(candidate.place(), candidate.stamp());
-            all.push(Found { modified: candidate.modified, ..found });
+            all.push(Found {
+                modified: candidate.modified,
+                ..found
+            });
         }
         all
     }
@@ -143,7 +180,8 @@ impl Lookout {
             let (known_at, last) = self.beside.get(&path).copied().unzip();
             let last = last.filter(|_| known_at == Some(written));
             last.unwrap_or_else(|| {
-                let last = last_time_beside(&path, format).map_or(written, |last| last.min(written));
+                let last =
+                    last_time_beside(&path, format).map_or(written, |last| last.min(written));
                 self.beside.insert(path, (written, last));
                 last
             })
@@ -152,7 +190,12 @@ impl Lookout {
     }
 
     /// The sessions among these that are news, the newest first. One that grows is at work, whatever times it tells.
-    fn look_at(&mut self, candidates: Vec<Candidate>, from: Timestamp, now: Timestamp) -> Vec<Found> {
+    fn look_at(
+        &mut self,
+        candidates: Vec<Candidate>,
+        from: Timestamp,
+        now: Timestamp,
+    ) -> Vec<Found> {
         let mut all = Vec::new();
         for (candidate, mut found) in self.read(candidates, now) {
             let (place, stamp) = (candidate.place(), candidate.stamp());
@@ -180,12 +223,17 @@ impl Lookout {
             let given = self.given.get_mut(&place).map(|given| *given = stamp);
             !candidate.is_archive && given.is_none() && self.passed.get(&place) != Some(&stamp)
         });
-        let halves: Vec<&[Candidate]> = candidates.chunks(candidates.len().div_ceil(2).max(1)).collect();
+        let halves: Vec<&[Candidate]> = candidates
+            .chunks(candidates.len().div_ceil(2).max(1))
+            .collect();
         let read = on_two_threads(&halves, |half| {
             let mut facts = Facts::new(now);
-            half.iter().map(|candidate| facts.read(candidate.clone())).collect::<Vec<_>>()
+            half.iter()
+                .map(|candidate| facts.read(candidate.clone()))
+                .collect::<Vec<_>>()
         });
-        let places: HashSet<&PathBuf> = candidates.iter().map(|candidate| &candidate.path).collect();
+        let places: HashSet<&PathBuf> =
+            candidates.iter().map(|candidate| &candidate.path).collect();
         self.unreadable
             .retain(|found| !places.contains(&found.path) && found.path.symlink_metadata().is_ok());
         let mut all = Vec::new();
@@ -208,7 +256,10 @@ impl Lookout {
 
     /// How many sessions rest in which something was said at this time or later.
     pub(crate) fn resting(&self, from: Timestamp) -> usize {
-        self.resting.values().filter(|(_, last)| last.is_none_or(|at| at >= from)).count()
+        self.resting
+            .values()
+            .filter(|(_, last)| last.is_none_or(|at| at >= from))
+            .count()
     }
 
     /// Whether a file was there at the last look, or the database whose log it is.

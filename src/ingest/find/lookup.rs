@@ -27,7 +27,10 @@ enum Match {
 
 /// The session that an argument names which is no path. `None`: it does not look like a name of a
 /// session, or nothing is known of where agents keep theirs.
-pub(crate) fn locate(argument: &str, environment: &Environment) -> Option<Result<Target, OpenError>> {
+pub(crate) fn locate(
+    argument: &str,
+    environment: &Environment,
+) -> Option<Result<Target, OpenError>> {
     let roots = places(environment);
     if roots.is_empty() || !looks_like_a_name(argument) {
         return None;
@@ -46,7 +49,10 @@ pub(crate) fn is_name(argument: &str, environment: &Environment) -> bool {
 
 /// The sessions that a word names best.
 fn matching(argument: &str, environment: &Environment) -> Vec<(Match, Candidate)> {
-    let search = Search { environment: environment.clone(), ..Search::default() };
+    let search = Search {
+        environment: environment.clone(),
+        ..Search::default()
+    };
     let (candidates, _) = collect(&search, &mut Databases::default());
     let mut facts = Facts::new(Timestamp(0));
     let mut those = |how: &mut dyn FnMut(&Candidate, &mut Facts) -> Option<Match>| -> Vec<_> {
@@ -58,7 +64,11 @@ fn matching(argument: &str, environment: &Environment) -> Vec<(Match, Candidate)
         // Some files are called otherwise than the session in them.
         matches = those(&mut |candidate, facts| {
             let id = facts.recorded_id(candidate)?;
-            rank(*id == *argument, id.starts_with(argument), candidate.is_archive)
+            rank(
+                *id == *argument,
+                id.starts_with(argument),
+                candidate.is_archive,
+            )
         });
     }
     let best = matches.iter().map(|(how, _)| *how).min();
@@ -68,18 +78,35 @@ fn matching(argument: &str, environment: &Environment) -> Vec<(Match, Candidate)
 
 /// Ids and keys are one word without slashes; what begins with a dot or a dash is none.
 fn looks_like_a_name(argument: &str) -> bool {
-    let is_of_a_name = |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '/' | '\\' | '*');
-    !argument.is_empty() && !argument.starts_with(['.', '-', '~']) && argument.chars().all(is_of_a_name)
+    let is_of_a_name =
+        |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '/' | '\\' | '*');
+    !argument.is_empty()
+        && !argument.starts_with(['.', '-', '~'])
+        && argument.chars().all(is_of_a_name)
 }
 
 fn how(candidate: &Candidate, name: &str, facts: &mut Facts) -> Option<Match> {
-    let file = if candidate.row.is_some() { "" } else { file_name(&candidate.path) };
+    let file = if candidate.row.is_some() {
+        ""
+    } else {
+        file_name(&candidate.path)
+    };
     // Only keys have colons, and to know those of files an index must be read.
-    let key = candidate.row.as_ref().and_then(|row| row.key.clone()).or_else(|| {
-        let format = candidate.format.filter(|_| name.contains(':') && candidate.row.is_none())?;
-        facts.listing(candidate, format).map(|listing| listing.key)
-    });
-    let names = [candidate.id.as_str(), file, key.as_deref().unwrap_or_default()];
+    let key = candidate
+        .row
+        .as_ref()
+        .and_then(|row| row.key.clone())
+        .or_else(|| {
+            let format = candidate
+                .format
+                .filter(|_| name.contains(':') && candidate.row.is_none())?;
+            facts.listing(candidate, format).map(|listing| listing.key)
+        });
+    let names = [
+        candidate.id.as_str(),
+        file,
+        key.as_deref().unwrap_or_default(),
+    ];
     if file == name {
         return Some(Match::Exact);
     }
@@ -100,17 +127,25 @@ fn rank(is_exact: bool, is_beginning: bool, is_archive: bool) -> Option<Match> {
 
 /// The id and the agent of a session, as far as the place of its file tells.
 pub(crate) fn named(path: &Path, format: &str) -> Option<(Text, Option<Text>)> {
-    let named = formats::named(format).and_then(|format| format.named(path)).or_else(|| Named::stem(path))?;
+    let named = formats::named(format)
+        .and_then(|format| format.named(path))
+        .or_else(|| Named::stem(path))?;
     Some((Text::clean(named.id), named.agent.map(Text::clean)))
 }
 
 fn target(candidate: &Candidate) -> Target {
     let session = candidate.row.as_ref().map(|row| row.id.clone());
-    Target { path: candidate.path.clone(), session }
+    Target {
+        path: candidate.path.clone(),
+        session,
+    }
 }
 
 fn none(argument: &str, roots: &[PathBuf], environment: &Environment) -> OpenError {
-    let roots: Vec<String> = roots.iter().map(|root| environment.shortened(root)).collect();
+    let roots: Vec<String> = roots
+        .iter()
+        .map(|root| environment.shortened(root))
+        .collect();
     OpenError(format!(
         "{argument}: no such file or folder, and no session with an id that begins so under {}; \
          `tv list` shows what is there",
@@ -118,7 +153,11 @@ fn none(argument: &str, roots: &[PathBuf], environment: &Environment) -> OpenErr
     ))
 }
 
-fn ambiguous(argument: &str, several: &[(Match, Candidate)], environment: &Environment) -> OpenError {
+fn ambiguous(
+    argument: &str,
+    several: &[(Match, Candidate)],
+    environment: &Environment,
+) -> OpenError {
     let name = |(_, candidate): &(Match, Candidate)| {
         let format = candidate.format.map_or("", |format| format.name());
         let path = environment.shortened(&candidate.path);

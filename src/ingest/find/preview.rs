@@ -16,33 +16,54 @@ const LONGEST: usize = 4_000;
 pub fn preview(found: &Found) -> Preview {
     let format = named(found.format);
     let candidate = Candidate {
-        row: found.session.clone().map(|name| Box::new(SessionHead::named(name))),
+        row: found
+            .session
+            .clone()
+            .map(|name| Box::new(SessionHead::named(name))),
         is_asked: true,
-        ..Candidate::at(found.path.clone(), format, found.session.as_deref().unwrap_or(&found.id))
+        ..Candidate::at(
+            found.path.clone(),
+            format,
+            found.session.as_deref().unwrap_or(&found.id),
+        )
     };
     let glance = match (&candidate.row, format) {
         (Some(_), Some(format)) => glance::at_rows(&candidate, format, false).ok(),
         (Some(_), None) => None,
         (None, _) => glance::at_file(&candidate, false).ok().flatten(),
     };
-    let Some(glance) = glance else { return Preview::default() };
+    let Some(glance) = glance else {
+        return Preview::default();
+    };
     let is_whole = glance.is_whole;
     let mut transcript = glance.transcript();
     transcript.settle();
-    let prompt = transcript.entries().find(|entry| entry.marks.prompt).and_then(words);
+    let prompt = transcript
+        .entries()
+        .find(|entry| entry.marks.prompt)
+        .and_then(words);
     let is_answer = |entry: &&Entry| entry.role == Role::Assistant && entry.lane.is_none();
     let answers: Vec<&Entry> = transcript.entries().filter(is_answer).collect();
     let counts = is_whole.then(|| {
         let calls = TurnFacts::of(transcript.entries()).calls;
         (transcript.turns().len() as u64, u64::from(calls))
     });
-    Preview { prompt, answer: answers.into_iter().rev().find_map(words), counts }
+    Preview {
+        prompt,
+        answer: answers.into_iter().rev().find_map(words),
+        counts,
+    }
 }
 
 /// The texts of an entry.
 fn words(entry: &Entry) -> Option<Text> {
     let text = |kind: &BlockKind| match kind {
-        BlockKind::Text(body) => Some(body.text_or_stub().chars().take(LONGEST).collect::<String>()),
+        BlockKind::Text(body) => Some(
+            body.text_or_stub()
+                .chars()
+                .take(LONGEST)
+                .collect::<String>(),
+        ),
         BlockKind::Thinking(_)
         | BlockKind::Call(_)
         | BlockKind::Result(_)
@@ -51,7 +72,11 @@ fn words(entry: &Entry) -> Option<Text> {
         | BlockKind::Raw(_)
         | BlockKind::Aside(..) => None,
     };
-    let texts: Vec<String> = entry.blocks.iter().filter_map(|block| text(&block.kind)).collect();
+    let texts: Vec<String> = entry
+        .blocks
+        .iter()
+        .filter_map(|block| text(&block.kind))
+        .collect();
     let text = texts.join("\n");
     (!text.trim().is_empty()).then(|| Text::clean(&text))
 }

@@ -43,7 +43,8 @@ pub(crate) fn unread(search: &Search) -> Looked {
     unreadable.retain(|found| search.wants(found));
     let all: Vec<Unread> = candidates.into_iter().map(Unread::of).collect();
     // Where the reader names folders and files, what lies beside sessions is come by as well.
-    let may_lie_beside = |Unread(candidate, ..): &Unread| candidate.format.is_none() || candidate.is_asked;
+    let may_lie_beside =
+        |Unread(candidate, ..): &Unread| candidate.format.is_none() || candidate.is_asked;
     let has_some = all.iter().any(may_lie_beside);
     let known = all.iter().filter(|_| has_some);
     let beside = known.filter_map(|Unread(candidate, format, _)| {
@@ -57,7 +58,11 @@ pub(crate) fn unread(search: &Search) -> Looked {
         Unread(candidate, ..) => !(candidate.row.is_some() && candidate.is_child),
     };
     let sessions = all.into_iter().filter(is_wanted).collect();
-    Looked { sessions: archives_behind(sessions), unreadable, refused }
+    Looked {
+        sessions: archives_behind(sessions),
+        unreadable,
+        refused,
+    }
 }
 
 /// Searches sub-agents with their session, if the reader named its file and they are sessions of their own, which only
@@ -66,7 +71,10 @@ pub(crate) fn with_sub_agents(mut sessions: Vec<Unread>) -> Vec<Unread> {
     for session in &mut sessions {
         session.2 = session.agents_elsewhere();
     }
-    let agents: HashSet<PathBuf> = sessions.iter().flat_map(|session| session.2.iter().cloned()).collect();
+    let agents: HashSet<PathBuf> = sessions
+        .iter()
+        .flat_map(|session| session.2.iter().cloned())
+        .collect();
     sessions.retain(|session| !agents.contains(session.path()));
     sessions
 }
@@ -123,12 +131,17 @@ impl Unread {
     /// Whether something was written to it or beside it at this time or later, as far as anybody knows.
     pub(crate) fn is_since(&self, since: Timestamp) -> bool {
         let is_since = |at: Option<Timestamp>| at.is_none_or(|at| at >= since);
-        self.0.is_asked || is_since(self.0.modified) || self.0.written_beside().any(|(_, at)| at >= since)
+        self.0.is_asked
+            || is_since(self.0.modified)
+            || self.0.written_beside().any(|(_, at)| at >= since)
     }
 
     /// What to open.
     pub(crate) fn target(&self) -> Target {
-        Target { path: self.0.path.clone(), session: self.0.row.as_ref().map(|row| row.id.clone()) }
+        Target {
+            path: self.0.path.clone(),
+            session: self.0.row.as_ref().map(|row| row.id.clone()),
+        }
     }
 
     /// Looks through its bytes. What is no file of its own can only be read.
@@ -140,7 +153,11 @@ impl Unread {
         let sifted = sift::sift(file, self.1, &self.2, &mut reader.1, sieve)?;
         // Only of what an agent wrote is known how it begins.
         let is_of_agent = self.0.format.is_some() && self.0.row.is_none();
-        Ok(if sifted == Sifted::Strange && !is_of_agent { Sifted::Nothing } else { sifted })
+        Ok(if sifted == Sifted::Strange && !is_of_agent {
+            Sifted::Nothing
+        } else {
+            sifted
+        })
     }
 
     /// It, if it cannot be read, and why: for what is read in another way than by a [`Reader`].
@@ -149,14 +166,22 @@ impl Unread {
         let format = format.map_or(Generic.name(), Format::name);
         let place = candidate.place();
         let found = Found::unreadable(place.path, format, Text::clean(why));
-        Found { session: place.session, modified: candidate.modified, ..found }
+        Found {
+            session: place.session,
+            modified: candidate.modified,
+            ..found
+        }
     }
 
     /// The files of its sub-agents, if the reader named it and they are sessions of their own.
     fn agents_elsewhere(&self) -> Vec<PathBuf> {
-        let Self(candidate, Some(format), _) = self else { return Vec::new() };
+        let Self(candidate, Some(format), _) = self else {
+            return Vec::new();
+        };
         let id = format.named(&candidate.path).map_or("", |named| named.id);
-        let knows_starter = format.starter(&candidate.path, id).is_some_and(|places| !places.is_empty());
+        let knows_starter = format
+            .starter(&candidate.path, id)
+            .is_some_and(|places| !places.is_empty());
         if !candidate.is_asked || self.is_of_many() || !knows_starter {
             return Vec::new();
         }
@@ -174,7 +199,9 @@ impl Unread {
             });
         }
         // The session itself may have begun in another file.
-        let files = files.into_iter().filter(|(id, path)| of_agents.contains(id) && *path != candidate.path);
+        let files = files
+            .into_iter()
+            .filter(|(id, path)| of_agents.contains(id) && *path != candidate.path);
         files.map(|(_, path)| path).collect()
     }
 
@@ -215,18 +242,24 @@ impl Reader {
             |format: &'static dyn Format| is_named || !candidates::is_beside(format, unread.path());
         let format = || unread.0.format.or_else(|| format_of(unread.path()));
         let is_agents = !unread.is_of_many() && format().is_some_and(is_whole);
-        let asked = Candidate { is_asked: true, ..unread.0.clone() };
+        let asked = Candidate {
+            is_asked: true,
+            ..unread.0.clone()
+        };
         is_agents.then(|| self.0.read(asked)).flatten()
     }
 }
 
 fn has_extension(path: &Path, wanted: &str) -> bool {
-    path.extension().is_some_and(|extension| extension == wanted)
+    path.extension()
+        .is_some_and(|extension| extension == wanted)
 }
 
 /// The agent that wrote a file, as its beginning tells.
 fn format_of(path: &Path) -> Option<&'static dyn Format> {
-    let head = read_head(path).ok().filter(|head| probe::foreign(&head.bytes).is_none())?;
+    let head = read_head(path)
+        .ok()
+        .filter(|head| probe::foreign(&head.bytes).is_none())?;
     let detection = probe::detect_file(path, &head.bytes, head.is_whole);
     probe::is_certain_of_agent(&detection).then_some(detection.format)
 }

@@ -48,7 +48,10 @@ pub fn watch(search: Search, clock: fn() -> Timestamp) -> Watch {
             }
         }
     });
-    Watch { sightings, _wanted: wanted }
+    Watch {
+        sightings,
+        _wanted: wanted,
+    }
 }
 
 /// What is known from earlier looks.
@@ -74,14 +77,20 @@ struct Known {
 
 impl Looker {
     fn new(search: Search) -> Self {
-        Self { search, ..Self::default() }
+        Self {
+            search,
+            ..Self::default()
+        }
     }
 
     /// One look at all places. `false` when nobody listens any more.
     fn look(&mut self, now: Timestamp, send: &mut dyn FnMut(Sighting) -> bool) -> bool {
         let (candidates, failures) = collect(&self.search, &mut self.databases);
         if self.refused != failures {
-            let refused = failures.iter().map(|OpenError(why)| Text::clean(why)).collect();
+            let refused = failures
+                .iter()
+                .map(|OpenError(why)| Text::clean(why))
+                .collect();
             self.refused = failures;
             if !send(Sighting::Refused(refused)) {
                 return false;
@@ -101,7 +110,9 @@ impl Looker {
             let (place, stamp) = (candidate.place(), candidate.stamp());
             there.insert(place.clone());
             let stays = |known: &Known| {
-                (known.modified, known.size) == stamp && !known.is_live && known.unreadable.is_none()
+                (known.modified, known.size) == stamp
+                    && !known.is_live
+                    && known.unreadable.is_none()
             };
             if self.known.get(&place).is_some_and(stays) {
                 continue;
@@ -111,7 +122,12 @@ impl Looker {
                 return false;
             }
         }
-        let gone: Vec<Place> = self.known.keys().filter(|place| !there.contains(place)).cloned().collect();
+        let gone: Vec<Place> = self
+            .known
+            .keys()
+            .filter(|place| !there.contains(place))
+            .cloned()
+            .collect();
         for place in gone {
             let was_sent = self.known.remove(&place).is_some_and(|known| known.is_sent);
             if was_sent && !send(Sighting::Gone(place)) {
@@ -138,8 +154,17 @@ impl Looker {
         if self.known.get(&place).is_some_and(is_known) {
             return true;
         }
-        let known = Known { modified, size, is_sent: found.is_some(), is_live, unreadable };
-        let was_sent = self.known.insert(place.clone(), known).is_some_and(|known| known.is_sent);
+        let known = Known {
+            modified,
+            size,
+            is_sent: found.is_some(),
+            is_live,
+            unreadable,
+        };
+        let was_sent = self
+            .known
+            .insert(place.clone(), known)
+            .is_some_and(|known| known.is_sent);
         match found {
             Some(found) => send(Sighting::Found(Box::new(found))),
             None => !was_sent || send(Sighting::Gone(place)),
@@ -174,10 +199,18 @@ mod tests {
         looker.look(LATER, &mut |sighting| {
             sent.push(match sighting {
                 Sighting::Found(found) => {
-                    format!("{} {}", found.title.as_deref().unwrap_or("-"), found.size.unwrap_or_default())
+                    format!(
+                        "{} {}",
+                        found.title.as_deref().unwrap_or("-"),
+                        found.size.unwrap_or_default()
+                    )
                 }
-                Sighting::Gone(place) => format!("gone {}", place.path.file_name().unwrap().display()),
-                Sighting::Refused(why) => why.iter().map(Text::as_str).collect::<Vec<_>>().join(", "),
+                Sighting::Gone(place) => {
+                    format!("gone {}", place.path.file_name().unwrap().display())
+                }
+                Sighting::Refused(why) => {
+                    why.iter().map(Text::as_str).collect::<Vec<_>>().join(", ")
+                }
                 Sighting::Complete => "all".to_owned(),
             });
             true
@@ -190,25 +223,46 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join(".pi/agent/sessions/--work--");
         fs::create_dir_all(&folder).unwrap();
-        let environment = Environment { home: Some(home.path().to_owned()), ..Environment::default() };
-        let mut looker = Looker::new(Search { environment, ..Search::default() });
+        let environment = Environment {
+            home: Some(home.path().to_owned()),
+            ..Environment::default()
+        };
+        let mut looker = Looker::new(Search {
+            environment,
+            ..Search::default()
+        });
         assert_eq!(sent(&mut looker), ["all"]);
-        let (one, two) = (folder.join("2026-03-01_one.jsonl"), folder.join("2026-03-01_two.jsonl"));
+        let (one, two) = (
+            folder.join("2026-03-01_one.jsonl"),
+            folder.join("2026-03-01_two.jsonl"),
+        );
         fs::write(&one, session("one", "Oil it")).unwrap();
         let size = session("one", "Oil it").len();
-        assert_eq!(sent(&mut looker), [format!("Oil it {size}").as_str(), "all"]);
+        assert_eq!(
+            sent(&mut looker),
+            [format!("Oil it {size}").as_str(), "all"]
+        );
         assert_eq!(sent(&mut looker), ["all"]);
         fs::write(&two, session("two", "Paint it")).unwrap();
-        assert_eq!(sent(&mut looker), [format!("Paint it {}", size + 2).as_str(), "all"]);
+        assert_eq!(
+            sent(&mut looker),
+            [format!("Paint it {}", size + 2).as_str(), "all"]
+        );
         fs::write(&one, session("one", "Oil it") + "\n\n\n").unwrap();
-        assert_eq!(sent(&mut looker), [format!("Oil it {}", size + 3).as_str(), "all"]);
+        assert_eq!(
+            sent(&mut looker),
+            [format!("Oil it {}", size + 3).as_str(), "all"]
+        );
         fs::remove_file(&two).unwrap();
         assert_eq!(sent(&mut looker), ["gone 2026-03-01_two.jsonl", "all"]);
     }
 
     #[test]
     fn places_that_are_not_there_are_sent_once() {
-        let search = Search { paths: vec!["/there/is/no/such.sqlite".into()], ..Search::default() };
+        let search = Search {
+            paths: vec!["/there/is/no/such.sqlite".into()],
+            ..Search::default()
+        };
         let mut looker = Looker::new(search.clone());
         assert!(
             matches!(sent(&mut looker).as_slice(), [why, all] if why.contains("no/such") && all == "all")
@@ -220,6 +274,11 @@ mod tests {
         assert_eq!(sent(&mut looker), ["", "all"]);
         // Of a thread the end of the first look is enough to see.
         let watch = watch(search, || LATER);
-        assert!(watch.sightings.iter().any(|sighting| sighting == Sighting::Complete));
+        assert!(
+            watch
+                .sightings
+                .iter()
+                .any(|sighting| sighting == Sighting::Complete)
+        );
     }
 }

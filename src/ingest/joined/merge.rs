@@ -98,13 +98,21 @@ impl Merge {
     pub(crate) fn new(names: &[(String, &'static str)]) -> Self {
         let of = u32::try_from(names.len()).unwrap_or(u32::MAX);
         let part = |(number, (name, format)): (u32, &(String, &'static str))| Part {
-            seat: Seat { number, of, lane: Text::clean(&format!("{}:{name}", number + 1)) },
+            seat: Seat {
+                number,
+                of,
+                lane: Text::clean(&format!("{}:{name}", number + 1)),
+            },
             name: Text::clean(name),
             format,
             ..Part::default()
         };
         let parts = (0..of).zip(names).map(part).collect();
-        Self { parts, is_begun: false, requests: Requests::default() }
+        Self {
+            parts,
+            is_begun: false,
+            requests: Requests::default(),
+        }
     }
 
     /// The place of a session.
@@ -114,13 +122,22 @@ impl Merge {
 
     /// What comes of a session are its last entries only.
     pub(crate) fn cut(&mut self, number: usize) {
-        self.parts.get_mut(number).into_iter().for_each(|part| part.is_cut = true);
+        self.parts
+            .get_mut(number)
+            .into_iter()
+            .for_each(|part| part.is_cut = true);
     }
 
     /// Takes a batch of a session.
     pub(crate) fn take(&mut self, number: usize, batch: Batch) -> Vec<Batch> {
-        let Self { parts, requests, is_begun } = self;
-        let Some(part) = parts.get_mut(number) else { return Vec::new() };
+        let Self {
+            parts,
+            requests,
+            is_begun,
+        } = self;
+        let Some(part) = parts.get_mut(number) else {
+            return Vec::new();
+        };
         let before = part.session();
         if batch.mode.begins() {
             part.begin_anew();
@@ -146,7 +163,8 @@ impl Merge {
             part.drop_former();
         }
         let fuller = requests.take_fuller();
-        part.waiting.extend(fuller.into_iter().map(|edit| (None, edit)));
+        part.waiting
+            .extend(fuller.into_iter().map(|edit| (None, edit)));
         let mut batches = self.rest(number);
         for batch in &mut batches {
             batch.is_piped = is_piped;
@@ -192,21 +210,36 @@ impl Merge {
         }
         self.parts.iter_mut().for_each(Part::date_beginning);
         let cut = self.parts.iter().filter(|part| part.is_cut);
-        let from = cut.filter_map(|part| part.waiting.iter().find_map(|(at, _)| *at)).max();
-        let mut timed: Vec<_> = self.parts.iter_mut().flat_map(|part| part.waiting.drain(..)).collect();
+        let from = cut
+            .filter_map(|part| part.waiting.iter().find_map(|(at, _)| *at))
+            .max();
+        let mut timed: Vec<_> = self
+            .parts
+            .iter_mut()
+            .flat_map(|part| part.waiting.drain(..))
+            .collect();
         timed.retain(|(at, edit)| *at >= from || matches!(edit, Edit::Meta(_)));
         timed.sort_by_key(|(at, _)| *at);
         edits.extend(timed.into_iter().map(|(_, edit)| edit));
         edits.extend(self.requests.take_fuller());
-        let notices = self.parts.iter_mut().flat_map(|part| part.notices.drain(..)).collect();
+        let notices = self
+            .parts
+            .iter_mut()
+            .flat_map(|part| part.notices.drain(..))
+            .collect();
         self.batches(edits, notices)
     }
 
     /// Counts what each has of those before it in this order.
     fn note_shares(&mut self, order: &[usize]) {
         let mut having: HashMap<&Request, Vec<usize>> = HashMap::new();
-        for (number, part) in order.iter().filter_map(|number| Some((*number, self.parts.get(*number)?))) {
-            part.own.values().for_each(|own| having.entry(&own.request).or_default().push(number));
+        for (number, part) in order
+            .iter()
+            .filter_map(|number| Some((*number, self.parts.get(*number)?)))
+        {
+            part.own
+                .values()
+                .for_each(|own| having.entry(&own.request).or_default().push(number));
         }
         let mut counts: BTreeMap<(usize, usize), u64> = BTreeMap::new();
         for numbers in having.values() {
@@ -216,15 +249,25 @@ impl Merge {
             }
         }
         for ((later, session), requests) in counts {
-            let Some(other) = self.parts.get(session) else { continue };
+            let Some(other) = self.parts.get(session) else {
+                continue;
+            };
             let of = other.own.len() as u64;
-            let Some(part) = self.parts.get(later).filter(|part| part.id.is_none() || part.id != other.id)
+            let Some(part) = self
+                .parts
+                .get(later)
+                .filter(|part| part.id.is_none() || part.id != other.id)
             else {
                 continue;
             };
             let sums = other.sums_by(part);
             if let Some(part) = self.parts.get_mut(later) {
-                part.shares.push(Share { session, requests, of, sums });
+                part.shares.push(Share {
+                    session,
+                    requests,
+                    of,
+                    sums,
+                });
             }
         }
     }
@@ -232,12 +275,20 @@ impl Merge {
     /// A fork's sum has in it what the fork began with. What the other session spent besides is in no sum, unless its agent
     /// tells one of it, too.
     fn note_forks(&mut self) {
-        let has_none =
-            |share: &&Share| self.parts.get(share.session).is_some_and(|origin| !origin.sum.is_own);
+        let has_none = |share: &&Share| {
+            self.parts
+                .get(share.session)
+                .is_some_and(|origin| !origin.sum.is_own)
+        };
         let summed = self.parts.iter().filter(|part| part.sum.is_own);
-        let forks = summed
-            .flat_map(|fork| fork.shares.iter().filter(has_none).map(move |share| (share.session, fork)));
-        let shared = forks.map(|(origin, fork)| (origin, fork.requests().cloned().collect::<HashSet<_>>()));
+        let forks = summed.flat_map(|fork| {
+            fork.shares
+                .iter()
+                .filter(has_none)
+                .map(move |share| (share.session, fork))
+        });
+        let shared =
+            forks.map(|(origin, fork)| (origin, fork.requests().cloned().collect::<HashSet<_>>()));
         for (origin, shared) in shared.collect::<Vec<_>>() {
             if let Some(origin) = self.parts.get_mut(origin) {
                 origin.sum.of_fork.get_or_insert_default().extend(shared);
@@ -250,15 +301,23 @@ impl Merge {
     fn title(&self) -> Edit {
         let labels: Vec<Text> = self.parts.iter().map(Part::label).collect();
         let title = format!("{} sessions joined: {}", labels.len(), labels.join(", "));
-        Edit::Meta(MetaEdit::Title { rank: 4, title: Text::clean(&title) })
+        Edit::Meta(MetaEdit::Title {
+            rank: 4,
+            title: Text::clean(&title),
+        })
     }
 
     fn rest(&mut self, number: usize) -> Vec<Batch> {
-        let Some(part) = self.parts.get_mut(number) else { return Vec::new() };
+        let Some(part) = self.parts.get_mut(number) else {
+            return Vec::new();
+        };
         part.open_beyond_forks();
         let mut edits: Vec<Edit> = part.waiting.drain(..).map(|(_, edit)| edit).collect();
         let notices = std::mem::take(&mut part.notices);
-        if edits.iter().any(|edit| matches!(edit, Edit::Meta(MetaEdit::Session { .. }))) {
+        if edits
+            .iter()
+            .any(|edit| matches!(edit, Edit::Meta(MetaEdit::Session { .. })))
+        {
             edits.push(self.title());
         }
         self.batches(edits, notices)
@@ -283,7 +342,10 @@ impl Merge {
         if batches.is_empty() {
             batches.push(batch(Vec::new()));
         }
-        batches.first_mut().into_iter().for_each(|first| first.notices.clone_from(&notices));
+        batches
+            .first_mut()
+            .into_iter()
+            .for_each(|first| first.notices.clone_from(&notices));
         batches
     }
 }
@@ -307,7 +369,13 @@ impl Part {
             })
         };
         let began = entries().find_map(|entry| entry.at);
-        (began.is_none(), began, entries().flat_map(|entry| &entry.blocks).any(Block::is_resumption))
+        (
+            began.is_none(),
+            began,
+            entries()
+                .flat_map(|entry| &entry.blocks)
+                .any(Block::is_resumption),
+        )
     }
 
     fn take_in(&mut self, edits: Vec<Edit>, requests: &mut Requests) {
@@ -345,49 +413,91 @@ impl Part {
 
     /// What it says that it had cost, after which of these requests.
     fn sums_after(&self, own: &[(&Key, &Own)]) -> Vec<(usize, &Sums)> {
-        let places: HashMap<&Key, usize> =
-            own.iter().zip(0..).map(|((key, _), place)| (*key, place)).collect();
+        let places: HashMap<&Key, usize> = own
+            .iter()
+            .zip(0..)
+            .map(|((key, _), place)| (*key, place))
+            .collect();
         let sums = self.meta.sums_so_far.iter();
-        sums.filter_map(|(after, sums)| Some((*places.get(after)?, sums.as_slice()))).collect()
+        sums.filter_map(|(after, sums)| Some((*places.get(after)?, sums.as_slice())))
+            .collect()
     }
 
     /// What it had cost when another session went on from it, by the sums that both tell.
     fn sums_by(&self, fork: &Self) -> Vec<(Name, Usage)> {
         let forked: HashSet<&Request> = fork.requests().collect();
         let own = self.by_time();
-        let Some(last) = own.iter().rposition(|(_, own)| forked.contains(&own.request)) else {
+        let Some(last) = own
+            .iter()
+            .rposition(|(_, own)| forked.contains(&own.request))
+        else {
             return Vec::new();
         };
         let sums = self.sums_after(&own);
         let before = sums.iter().rfind(|(place, _)| *place <= last);
         let begin = before.map_or(0, |(place, _)| place + 1);
-        let step = |own: &Own, is_before| Step { model: own.model.clone(), tokens: own.tokens, is_before };
+        let step = |own: &Own, is_before| Step {
+            model: own.model.clone(),
+            tokens: own.tokens,
+            is_before,
+        };
         let mut later: Vec<Later<'_>> = Vec::new();
         if let Some((end, after)) = sums.iter().find(|(place, _)| *place > last) {
             let steps = own.iter().enumerate().take(end + 1).skip(begin);
-            later.push((after, steps.map(|(place, (_, own))| step(own, place <= last)).collect()));
+            later.push((
+                after,
+                steps
+                    .map(|(place, (_, own))| step(own, place <= last))
+                    .collect(),
+            ));
         }
         // What both have made, and what the fork has, is in the fork's sums.
-        let known: HashSet<&Request> = own.iter().take(begin).map(|(_, own)| &own.request).collect();
+        let known: HashSet<&Request> = own
+            .iter()
+            .take(begin)
+            .map(|(_, own)| &own.request)
+            .collect();
         let both: HashSet<&Request> = self.requests().collect();
         let its = fork.by_time();
-        let forked = its.iter().rposition(|(_, own)| both.contains(&own.request)).unwrap_or_default();
+        let forked = its
+            .iter()
+            .rposition(|(_, own)| both.contains(&own.request))
+            .unwrap_or_default();
         let sums = fork.sums_after(&its);
         if let Some((end, after)) = sums.iter().find(|(place, _)| *place >= forked) {
-            let steps = its.iter().take(end + 1).filter(|(_, own)| !known.contains(&own.request));
-            later.push((after, steps.map(|(_, own)| step(own, both.contains(&own.request))).collect()));
+            let steps = its
+                .iter()
+                .take(end + 1)
+                .filter(|(_, own)| !known.contains(&own.request));
+            later.push((
+                after,
+                steps
+                    .map(|(_, own)| step(own, both.contains(&own.request)))
+                    .collect(),
+            ));
         }
         so_far::by_then(before.map(|(_, sums)| *sums), &later)
     }
 
     /// Tells of what is to be taken in, and is in no fork's sum, that it is in none.
     fn open_beyond_forks(&mut self) {
-        let Some(forked) = &self.sum.of_fork else { return };
+        let Some(forked) = &self.sum.of_fork else {
+            return;
+        };
         if self.sum.is_own {
             // Its own sum has all of it.
             self.sum.of_fork = None;
-            let usage = || Box::new(Usage { scope: Scope::Open, ..Usage::default() });
-            let closed = self.sum.open.drain(..).map(|of| Edit::Usage { of, usage: usage(), model: None });
+            let usage = || {
+                Box::new(Usage {
+                    scope: Scope::Open,
+                    ..Usage::default()
+                })
+            };
+            let closed = self.sum.open.drain(..).map(|of| Edit::Usage {
+                of,
+                usage: usage(),
+                model: None,
+            });
             return self.waiting.extend(closed.map(|edit| (None, edit)));
         }
         let names: HashMap<Key, (&Key, bool)> = self
@@ -396,15 +506,23 @@ impl Part {
             .map(|(key, own)| (self.seat.key(key), (key, forked.contains(&own.request))))
             .collect();
         let spent = self.waiting.iter().filter_map(|(at, edit)| match edit {
-            Edit::Entry(entry) => Some((at, &entry.key, entry.usage.as_ref()?, entry.model.as_ref())),
+            Edit::Entry(entry) => {
+                Some((at, &entry.key, entry.usage.as_ref()?, entry.model.as_ref()))
+            }
             Edit::Usage { of, usage, model } => Some((at, of, usage, model.as_ref())),
             _ => None,
         });
-        let spent: Vec<_> = spent.filter(|(_, _, usage, _)| usage.scope.is_of_requests()).collect();
-        let shared =
-            spent.iter().filter(|(_, of, ..)| names.get(*of).is_some_and(|(_, is_shared)| *is_shared));
+        let spent: Vec<_> = spent
+            .filter(|(_, _, usage, _)| usage.scope.is_of_requests())
+            .collect();
+        let shared = spent
+            .iter()
+            .filter(|(_, of, ..)| names.get(*of).is_some_and(|(_, is_shared)| *is_shared));
         // What was spent before the fork is in its sum, too, though it has no copies of what sub-agents did.
-        self.sum.forked = shared.filter_map(|(at, ..)| **at).max().max(self.sum.forked);
+        self.sum.forked = shared
+            .filter_map(|(at, ..)| **at)
+            .max()
+            .max(self.sum.forked);
         let is_later = |at: Option<Timestamp>| at.is_none() || at > self.sum.forked;
         let open = spent.into_iter().filter_map(|(at, of, usage, model)| {
             let (key, is_shared) = names.get(of)?;
@@ -413,7 +531,10 @@ impl Part {
         let open: Vec<_> = open
             .map(|(at, key, usage, model)| {
                 let of = self.seat.key(&Text::clean(&format!("{key}:open")));
-                let usage = Box::new(Usage { scope: Scope::Open, ..(**usage).clone() });
+                let usage = Box::new(Usage {
+                    scope: Scope::Open,
+                    ..(**usage).clone()
+                });
                 (*at, of, usage, model.cloned())
             })
             .collect();
@@ -440,7 +561,15 @@ impl Part {
                 continue;
             };
             let gone = pieces.into_iter().filter(|piece| !now.contains(piece));
-            let gone = gone.map(|piece| (None, Edit::RetirePiece { of: key.clone(), piece }));
+            let gone = gone.map(|piece| {
+                (
+                    None,
+                    Edit::RetirePiece {
+                        of: key.clone(),
+                        piece,
+                    },
+                )
+            });
             self.waiting.extend(gone);
         }
     }
@@ -455,12 +584,21 @@ impl Part {
     fn session(&self) -> Edit {
         let (name, label, root) = (self.seat.lane.clone(), self.label(), self.meta.root.clone());
         let same = self.same.and_then(|number| usize::try_from(number).ok());
-        Edit::Meta(MetaEdit::Session { name, label, root, same, shares: self.shares.clone() })
+        Edit::Meta(MetaEdit::Session {
+            name,
+            label,
+            root,
+            same,
+            shares: self.shares.clone(),
+        })
     }
 
     fn add(&mut self, edit: Edit, requests: &mut Requests) {
         if let Edit::Meta(
-            fact @ (MetaEdit::Id(_) | MetaEdit::Title { .. } | MetaEdit::Cwd(_) | MetaEdit::SumSoFar { .. }),
+            fact @ (MetaEdit::Id(_)
+            | MetaEdit::Title { .. }
+            | MetaEdit::Cwd(_)
+            | MetaEdit::SumSoFar { .. }),
         ) = edit
         {
             self.meta.take(fact);
@@ -472,7 +610,9 @@ impl Part {
             _ => (None, None),
         };
         let is_counted = self.counts(&edit, requests);
-        let Some(mut edit) = self.seat.take(edit) else { return };
+        let Some(mut edit) = self.seat.take(edit) else {
+            return;
+        };
         let before = self.clocks.get(&lane).copied();
         let clock = before.max(at);
         if let Some(clock) = clock {
@@ -502,12 +642,17 @@ impl Part {
         let (key, usage, model) = match edit {
             Edit::Entry(entry) => {
                 self.last = entry.at.or(self.last);
-                let Some(usage) = entry.usage.as_ref() else { return true };
+                let Some(usage) = entry.usage.as_ref() else {
+                    return true;
+                };
                 (&entry.key, usage, entry.model.as_ref())
             }
             Edit::Usage { of, usage, model } => (of, usage, model.as_ref()),
             Edit::Complete { of, usage } => {
-                return self.own.get(of).is_none_or(|own| requests.complete(&self.seat, &own.request, usage));
+                return self
+                    .own
+                    .get(of)
+                    .is_none_or(|own| requests.complete(&self.seat, &own.request, usage));
             }
             _ => return true,
         };
@@ -515,7 +660,11 @@ impl Part {
         let session = self.id.as_ref().unwrap_or(&self.name);
         let prompt = [usage.input, usage.cache_read, usage.cache_write];
         let prompt = prompt.map(|tokens| i64::try_from(tokens.unwrap_or(0)).unwrap_or(i64::MAX));
-        let at = if let Edit::Entry(entry) = edit { entry.at } else { self.last };
+        let at = if let Edit::Entry(entry) = edit {
+            entry.at
+        } else {
+            self.last
+        };
         let request = if usage.scope.is_of_requests() {
             Request::new(Some(key), at, prompt, session)
         } else if matches!(usage.scope, Scope::Total | Scope::Open) {
@@ -527,9 +676,18 @@ impl Part {
             Request::within(session, Text::clean(&format!("run:{output}")), None, prompt)
         };
         if usage.scope.is_of_requests() {
-            let number = self.own.get(key).map_or(self.own.len(), |known| known.number);
+            let number = self
+                .own
+                .get(key)
+                .map_or(self.own.len(), |known| known.number);
             let (request, tokens) = (request.clone(), so_far::tokens(usage));
-            let own = Own { request, number, at, model: model.cloned().unwrap_or_default(), tokens };
+            let own = Own {
+                request,
+                number,
+                at,
+                model: model.cloned().unwrap_or_default(),
+                tokens,
+            };
             self.own.insert(key.clone(), own);
         }
         let owner = requests.owner(&self.seat, request, key, usage, model);
@@ -576,13 +734,21 @@ impl Requests {
     ) -> u32 {
         let output = usage.output.unwrap_or(0);
         let known = self.known.entry(request);
-        let known = known.or_insert_with(|| Known { session: seat.number, key: seat.key(key), output });
+        let known = known.or_insert_with(|| Known {
+            session: seat.number,
+            key: seat.key(key),
+            output,
+        });
         let is_own = known.session == seat.number;
         if known.output < output {
             known.output = output;
             if !is_own {
                 let (of, usage) = (known.key.clone(), Box::new(usage.clone()));
-                self.fuller.push(Edit::Usage { of, usage, model: model.cloned() });
+                self.fuller.push(Edit::Usage {
+                    of,
+                    usage,
+                    model: model.cloned(),
+                });
             }
         }
         known.session
@@ -590,14 +756,19 @@ impl Requests {
 
     /// A copy within a session says more of a request. Whether the request is of that session.
     fn complete(&mut self, seat: &Seat, request: &Request, usage: &Usage) -> bool {
-        let Some(known) = self.known.get_mut(request) else { return true };
+        let Some(known) = self.known.get_mut(request) else {
+            return true;
+        };
         let is_own = known.session == seat.number;
         let output = usage.output.unwrap_or(0);
         if known.output < output {
             known.output = output;
             if !is_own {
                 let usage = Box::new(usage.clone());
-                self.fuller.push(Edit::Complete { of: known.key.clone(), usage });
+                self.fuller.push(Edit::Complete {
+                    of: known.key.clone(),
+                    usage,
+                });
             }
         }
         is_own

@@ -23,7 +23,11 @@ pub(crate) struct Seat {
 
 /// What the session with a number calls something, among what all of them do.
 pub(crate) fn key_at(number: u32, key: &Key) -> Key {
-    if key.trim().is_empty() { key.clone() } else { key_of_session(key, number) }
+    if key.trim().is_empty() {
+        key.clone()
+    } else {
+        key_of_session(key, number)
+    }
 }
 
 impl Seat {
@@ -40,7 +44,10 @@ impl Seat {
 
     /// The lane of what its session has in this one.
     pub(crate) fn lane(&self, lane: Option<&Name>) -> Name {
-        lane.map_or_else(|| self.lane.clone(), |lane| Text::clean(&format!("{}/{lane}", self.lane)))
+        lane.map_or_else(
+            || self.lane.clone(),
+            |lane| Text::clean(&format!("{}/{lane}", self.lane)),
+        )
     }
 
     /// Makes an edit its own; nothing comes of what is known of the session as a whole.
@@ -56,7 +63,11 @@ impl Seat {
                 *call = self.key(call);
                 self.state(state);
             }
-            Edit::Update { about, update, lane } => {
+            Edit::Update {
+                about,
+                update,
+                lane,
+            } => {
                 for id in [&mut about.call, &mut about.handle].into_iter().flatten() {
                     *id = self.key(id);
                 }
@@ -89,9 +100,10 @@ impl Seat {
                 call: call.as_ref().map(|call| self.key(call)),
             }),
             MetaEdit::Helper(name) => Some(MetaEdit::Helper(self.lane(Some(name)))),
-            MetaEdit::Kept { compaction, first } => {
-                Some(MetaEdit::Kept { compaction: self.key(compaction), first: self.key(first) })
-            }
+            MetaEdit::Kept { compaction, first } => Some(MetaEdit::Kept {
+                compaction: self.key(compaction),
+                first: self.key(first),
+            }),
             MetaEdit::Id(_)
             | MetaEdit::Cwd(_)
             | MetaEdit::Moved { .. }
@@ -139,14 +151,20 @@ impl Seat {
         if let ToolState::Streaming(body) = state {
             self.body(body);
         }
-        state.result_mut().into_iter().for_each(|result| self.result(result));
+        state
+            .result_mut()
+            .into_iter()
+            .for_each(|result| self.result(result));
     }
 
     fn result(&self, result: &mut ToolResult) {
         self.body(&mut result.body);
         result.patch.iter_mut().for_each(|patch| self.body(patch));
         result.images.iter_mut().for_each(|image| self.image(image));
-        result.work.iter_mut().for_each(|work| work.handle = self.key(&work.handle));
+        result
+            .work
+            .iter_mut()
+            .for_each(|work| work.handle = self.key(&work.handle));
     }
 
     fn body(&self, body: &mut Body) {
@@ -165,7 +183,9 @@ impl Seat {
 
 /// Which of so many sessions a file belongs to, and its number there.
 pub(crate) fn of_file(file: FileId, sessions: usize) -> Option<(usize, FileId)> {
-    let sessions = u32::try_from(sessions).ok().filter(|sessions| *sessions > 0)?;
+    let sessions = u32::try_from(sessions)
+        .ok()
+        .filter(|sessions| *sessions > 0)?;
     let (number, session) = (file.0 / sessions, file.0 % sessions);
     Some((usize::try_from(session).ok()?, FileId(number)))
 }

@@ -94,7 +94,11 @@ impl Skeleton {
                 continue;
             }
             bytes = rest;
-            if self.string.is_some() { self.in_string(*first) } else { self.between(*first) }
+            if self.string.is_some() {
+                self.in_string(*first);
+            } else {
+                self.between(*first);
+            }
         }
     }
 
@@ -132,7 +136,10 @@ impl Skeleton {
         }
         let start = self.out.len().saturating_sub(STRING);
         let string = self.out.get(start..).unwrap_or_default();
-        let string = string.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        let string = string
+            .utf8_chunks()
+            .next()
+            .map_or("", |chunk| chunk.valid());
         let end = string.find('\\').unwrap_or(string.len());
         self.out.truncate(start + end);
     }
@@ -191,9 +198,13 @@ mod tests {
 
     #[test]
     fn what_is_short_stays_as_it_is() {
-        for text in
-            ["", "{\"a\":[1,{\"b\":\"c\\\"\"}]}\n{\"d\":null}\n", "[1,2]", "log\n{\"a\":\n1}", "{\"a\":\"b"]
-        {
+        for text in [
+            "",
+            "{\"a\":[1,{\"b\":\"c\\\"\"}]}\n{\"d\":null}\n",
+            "[1,2]",
+            "log\n{\"a\":\n1}",
+            "{\"a\":\"b",
+        ] {
             assert_eq!(skeleton(text), (text.to_owned(), true));
         }
     }
@@ -216,9 +227,12 @@ mod tests {
                 assert!(is_whole && out.len() < LARGEST, "{}", out.len());
                 assert_eq!(out.lines().count(), 2);
                 for line in out.lines() {
-                    let json =
-                        parse(line).unwrap_or_else(|_| panic!("{}", line.get(..2_000).unwrap_or(line)));
-                    assert_eq!((json.get("type").str(), json.get("end").int()), (Some("user"), Some(1)));
+                    let json = parse(line)
+                        .unwrap_or_else(|_| panic!("{}", line.get(..2_000).unwrap_or(line)));
+                    assert_eq!(
+                        (json.get("type").str(), json.get("end").int()),
+                        (Some("user"), Some(1))
+                    );
                 }
             }
         }

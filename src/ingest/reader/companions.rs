@@ -25,15 +25,21 @@ impl Reader<'_> {
             let parts = earlier::parts(self.plan.format, &self.plan.path, &self.files);
             let first = parts.first().map_or(&self.plan.path, |part| &part.path);
             let emitter = &mut self.emitter;
-            earlier::originals(self.plan.format, first, &self.files, &mut |record| emitter.learn(record));
-            self.queue.extend(parts.into_iter().map(|part| Todo::Text(Kind::Lines, part)));
+            earlier::originals(self.plan.format, first, &self.files, &mut |record| {
+                emitter.learn(record);
+            });
+            self.queue
+                .extend(parts.into_iter().map(|part| Todo::Text(Kind::Lines, part)));
         }
         let plan = &self.plan;
         let mut patterns = match plan.shape {
             Shape::Folder => plan.format.files(&plan.path, &plan.session),
-            Shape::Lines | Shape::Document | Shape::Values | Shape::Text | Shape::Rows | Shape::Stream => {
-                Vec::new()
-            }
+            Shape::Lines
+            | Shape::Document
+            | Shape::Values
+            | Shape::Text
+            | Shape::Rows
+            | Shape::Stream => Vec::new(),
         };
         patterns.extend(plan.companions());
         self.add_patterns(patterns, false, now);
@@ -43,7 +49,11 @@ impl Reader<'_> {
     /// Looks for the file in which a session of a database may stand, too. It is read first: what it has of the rows is
     /// the same, and what it has more comes mostly before them.
     fn find_lines_of_rows(&mut self, now: Instant) {
-        let Some(pattern) = self.plan.format.lines_of(&from_root(&self.plan.path), &self.plan.session) else {
+        let Some(pattern) = self
+            .plan
+            .format
+            .lines_of(&from_root(&self.plan.path), &self.plan.session)
+        else {
             return;
         };
         // The first number is that of what was named, wherever it lies.
@@ -75,7 +85,10 @@ impl Reader<'_> {
     }
 
     pub(super) fn add_files(&mut self, paths: Vec<Arc<Path>>, are_next: bool, now: Instant) {
-        let mut todo: Vec<Todo> = paths.iter().filter_map(|path| self.add_file(path, now)).collect();
+        let mut todo: Vec<Todo> = paths
+            .iter()
+            .filter_map(|path| self.add_file(path, now))
+            .collect();
         if are_next {
             while let Some(last) = todo.pop() {
                 self.queue.push_front(last);
@@ -93,15 +106,29 @@ impl Reader<'_> {
         if let Some(index) = self.small_at.get(path) {
             return Some(Todo::Small(*index, None));
         }
-        let kind = if self.plan.shape == Shape::Rows { Kind::Lines } else { kind_of(path) };
-        let id = self.files.announce(Arc::clone(path), kind, &mut self.emitter);
+        let kind = if self.plan.shape == Shape::Rows {
+            Kind::Lines
+        } else {
+            kind_of(path)
+        };
+        let id = self
+            .files
+            .announce(Arc::clone(path), kind, &mut self.emitter);
         if !matches!(kind, Kind::CompanionLines | Kind::Lines) {
             self.small_at.insert(Arc::clone(path), self.smalls.len());
-            self.smalls.push(Small::new(Arc::clone(path), id, kind, self.files.fence_of(path)));
+            self.smalls.push(Small::new(
+                Arc::clone(path),
+                id,
+                kind,
+                self.files.fence_of(path),
+            ));
             return Some(Todo::Small(self.smalls.len() - 1, None));
         }
         if is_packed(path) {
-            let part = Part { path: path.to_path_buf(), bytes: u64::MAX };
+            let part = Part {
+                path: path.to_path_buf(),
+                bytes: u64::MAX,
+            };
             return Some(Todo::Text(Kind::CompanionLines, part));
         }
         if self.line_file_at.contains_key(&**path) {
@@ -112,13 +139,15 @@ impl Reader<'_> {
                 let mut line_file = line_file.planned(&self.plan);
                 line_file.follower.rest();
                 self.unopened.remove(&**path);
-                self.line_file_at.insert(path.to_path_buf(), self.line_files.len());
+                self.line_file_at
+                    .insert(path.to_path_buf(), self.line_files.len());
                 self.line_files.push(line_file);
                 Some(Todo::LineFile(self.line_files.len() - 1))
             }
             Err(error) => {
                 if self.unopened.insert(path.to_path_buf()) {
-                    self.emitter.notice(id, &format!("{} cannot be opened: {error}", path.display()));
+                    self.emitter
+                        .notice(id, &format!("{} cannot be opened: {error}", path.display()));
                 }
                 None
             }

@@ -45,7 +45,13 @@ impl Registry {
     pub(crate) fn of(format: &'static dyn Format, path: &Path) -> Option<Self> {
         let folder = format.beside(path).processes?;
         let session = format.named(path)?.id.to_owned();
-        Some(Self { folder, session, format, last: None, looked: None })
+        Some(Self {
+            folder,
+            session,
+            format,
+            last: None,
+            looked: None,
+        })
     }
 
     /// The folder, to be watched.
@@ -63,7 +69,9 @@ impl Registry {
     /// Looks again, if there is a reason to. Answers whether the session stands otherwise than before.
     pub(crate) fn poll(&mut self, hints: &Hints, now: Instant) -> bool {
         let is_named = || hints.paths().any(|path| path.starts_with(&self.folder));
-        let is_due = self.looked.is_none_or(|looked| now.duration_since(looked) >= AGAIN);
+        let is_due = self
+            .looked
+            .is_none_or(|looked| now.duration_since(looked) >= AGAIN);
         if !is_due && !is_named() {
             return false;
         }
@@ -108,11 +116,22 @@ fn forget(folder: &Path) {
 }
 
 fn read(folder: &Path, format: &dyn Format) -> Vec<Process> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let paths = entries.take(MOST).filter_map(|entry| Some(entry.ok()?.path()));
-    let files = paths.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
-    let runs = |process: &Process| process::is_running_since(process.number, process.start.as_deref());
-    files.filter_map(|path| of_file(&path, format)).filter(runs).collect()
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let paths = entries
+        .take(MOST)
+        .filter_map(|entry| Some(entry.ok()?.path()));
+    let files = paths.filter(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "json")
+    });
+    let runs =
+        |process: &Process| process::is_running_since(process.number, process.start.as_deref());
+    files
+        .filter_map(|path| of_file(&path, format))
+        .filter(runs)
+        .collect()
 }
 
 fn of_file(path: &Path, format: &dyn Format) -> Option<Process> {
@@ -150,14 +169,24 @@ mod tests {
         let mut seen = || {
             now += AGAIN;
             super::forget(&registry.folder);
-            registry.poll(&Hints::default(), now).then(|| registry.running().map(|running| running.status))
+            registry
+                .poll(&Hints::default(), now)
+                .then(|| registry.running().map(|running| running.status))
         };
         assert_eq!(seen(), None, "nothing is there");
         let write = |text: String| fs::write(files.join(format!("{own}.json")), text).unwrap();
         let start = started(own.into()).unwrap_or_default();
         write(file(own, "5d0c", "busy", &start));
-        fs::write(files.join("pid-7.json"), r#"{"session_id":"5d0c","cwd":"/work"}"#).unwrap();
-        fs::write(files.join("9.json"), file(i32::MAX.unsigned_abs(), "5d0c", "waiting", "1")).unwrap();
+        fs::write(
+            files.join("pid-7.json"),
+            r#"{"session_id":"5d0c","cwd":"/work"}"#,
+        )
+        .unwrap();
+        fs::write(
+            files.join("9.json"),
+            file(i32::MAX.unsigned_abs(), "5d0c", "waiting", "1"),
+        )
+        .unwrap();
         let running = |status| Some(Some(status));
         assert_eq!(seen(), running(RunStatus::Busy));
         assert_eq!(seen(), None, "nothing new");
@@ -172,6 +201,10 @@ mod tests {
             assert_eq!(seen(), Some(None), "another process had this number");
         }
         write(file(own, "5d0c", "", &start));
-        assert_ne!(seen(), running(RunStatus::Waiting), "what says nothing leaves it to the records");
+        assert_ne!(
+            seen(),
+            running(RunStatus::Waiting),
+            "what says nothing leaves it to the records"
+        );
     }
 }

@@ -34,16 +34,24 @@ impl RowsBeside {
 
     /// Whether it was written to since it was read.
     fn has_news(&self) -> bool {
-        State::of(&self.path).is_ok_and(|now| now.base.is_file && self.read.is_none_or(|read| read != now))
+        State::of(&self.path)
+            .is_ok_and(|now| now.base.is_file && self.read.is_none_or(|read| read != now))
     }
 }
 
 impl Reader<'_> {
     /// Looks for a database beside the session.
     pub(super) fn find_rows_beside(&mut self) {
-        if matches!(self.plan.shape, Shape::Lines | Shape::Document | Shape::Stream) {
+        if matches!(
+            self.plan.shape,
+            Shape::Lines | Shape::Document | Shape::Stream
+        ) {
             let path = self.plan.format.rows_beside(&self.plan.path);
-            self.rows_beside = path.map(|path| RowsBeside { path, small: None, read: None });
+            self.rows_beside = path.map(|path| RowsBeside {
+                path,
+                small: None,
+                read: None,
+            });
             self.poll_rows_beside();
         }
     }
@@ -57,20 +65,32 @@ impl Reader<'_> {
 
     /// Reads the rows. While somebody writes, a reading that goes on tries again later.
     pub(super) fn read_rows_beside(&mut self) {
-        let Some(beside) = &mut self.rows_beside else { return };
+        let Some(beside) = &mut self.rows_beside else {
+            return;
+        };
         let small = beside.small.get_or_insert_with(|| {
             let path: Arc<Path> = Arc::from(&*beside.path);
-            let id = self.files.announce(Arc::clone(&path), Kind::Small, &mut self.emitter);
+            let id = self
+                .files
+                .announce(Arc::clone(&path), Kind::Small, &mut self.emitter);
             Small::new(path, id, Kind::Small, Fence::default())
         });
-        let patience = if self.bodies.is_live() { Duration::ZERO } else { PATIENCE };
+        let patience = if self.bodies.is_live() {
+            Duration::ZERO
+        } else {
+            PATIENCE
+        };
         let state = State::of(&beside.path).ok();
         match rows(&beside.path, &self.plan, patience) {
             Ok(Some(bytes)) => small.emit(&mut self.emitter, &bytes),
             Ok(None) => {}
             Err(Failure::Busy) if self.bodies.is_live() => return,
             Err(failure) => {
-                let what = format!("{} cannot be read: {}", beside.path.display(), failure.words());
+                let what = format!(
+                    "{} cannot be read: {}",
+                    beside.path.display(),
+                    failure.words()
+                );
                 self.emitter.notice(small.id, &what);
             }
         }
@@ -82,6 +102,10 @@ impl Reader<'_> {
 fn rows(path: &Path, plan: &Plan, patience: Duration) -> Result<Option<Vec<u8>>, Failure> {
     let database = Database::open_patiently(path, patience)?;
     let tables = catalog::tables(&database)?;
-    let Some((sql, session)) = plan.format.query_beside(&plan.path, &tables) else { return Ok(None) };
-    Ok(database.value(&sql, &[Cell::from(session.as_str())])?.map(Cell::content))
+    let Some((sql, session)) = plan.format.query_beside(&plan.path, &tables) else {
+        return Ok(None);
+    };
+    Ok(database
+        .value(&sql, &[Cell::from(session.as_str())])?
+        .map(Cell::content))
 }

@@ -71,7 +71,9 @@ mod tests {
         let open = || databases.clone().open(&path, Bodies::Recent).unwrap();
         let (first, second) = (open(), open());
         assert!(Rc::ptr_eq(&first, &second));
-        connection.execute_batch("INSERT INTO a VALUES (1);").unwrap();
+        connection
+            .execute_batch("INSERT INTO a VALUES (1);")
+            .unwrap();
         let (third, fourth) = (open(), open());
         assert!(!Rc::ptr_eq(&first, &third) && Rc::ptr_eq(&third, &fourth));
     }

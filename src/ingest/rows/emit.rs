@@ -20,12 +20,19 @@ type Place = (usize, usize, i64);
 
 impl Rows {
     /// The next rows of the first reading of a session.
-    pub(super) fn read_portion(&mut self, number: usize, emitter: &mut Emitter<'_>) -> Result<(), Failure> {
+    pub(super) fn read_portion(
+        &mut self,
+        number: usize,
+        emitter: &mut Emitter<'_>,
+    ) -> Result<(), Failure> {
         let database = self.database()?;
-        let Some(session) = self.sessions.get_mut(number) else { return Ok(()) };
+        let Some(session) = self.sessions.get_mut(number) else {
+            return Ok(());
+        };
         let portion = session.next_portion(number, &database, &self.queries)?;
         if let Some(what) = portion.notice
-            && let Some((file, ..)) = session.file((&self.files, &self.path), 0, &self.queries, emitter)
+            && let Some((file, ..)) =
+                session.file((&self.files, &self.path), 0, &self.queries, emitter)
         {
             emitter.notice(file, what);
         }
@@ -34,9 +41,15 @@ impl Rows {
     }
 
     /// Adds the sessions that one started without a row that asked for them.
-    pub(super) fn read_children(&mut self, number: usize, emitter: &mut Emitter<'_>) -> Result<(), Failure> {
+    pub(super) fn read_children(
+        &mut self,
+        number: usize,
+        emitter: &mut Emitter<'_>,
+    ) -> Result<(), Failure> {
         let database = self.database()?;
-        let Some(session) = self.sessions.get(number) else { return Ok(()) };
+        let Some(session) = self.sessions.get(number) else {
+            return Ok(());
+        };
         let names = session.children(&database, &self.queries)?;
         self.add_sessions(names, emitter);
         Ok(())
@@ -49,10 +62,16 @@ impl Rows {
             Todo::Row { session, table, at } => Some((*session, *table, *at)),
             _ => None,
         });
-        let places: Vec<Place> = std::iter::once(first).chain(further).take(AT_ONCE).collect();
+        let places: Vec<Place> = std::iter::once(first)
+            .chain(further)
+            .take(AT_ONCE)
+            .collect();
         let mut questions = places.iter().map_while(|(session, table, at)| {
             let id = Cell::from(self.sessions.get(*session)?.id.as_str());
-            Some((self.queries.tables.get(*table)?.one.as_str(), vec![id, Cell::Int(*at)]))
+            Some((
+                self.queries.tables.get(*table)?.one.as_str(),
+                vec![id, Cell::Int(*at)],
+            ))
         });
         let answers = database.values(&mut questions)?;
         let answered = answers.len();
@@ -65,9 +84,15 @@ impl Rows {
                 Err(Failure::Damaged(what)) => Err(what),
                 Err(failure) => return Err(failure),
             };
-            read.push(Todo::Have { session, table, at, content });
+            read.push(Todo::Have {
+                session,
+                table,
+                at,
+                content,
+            });
         }
-        self.queue.drain(..answered.saturating_sub(1).min(self.queue.len()));
+        self.queue
+            .drain(..answered.saturating_sub(1).min(self.queue.len()));
         self.read_next(read);
         Ok(())
     }
@@ -79,11 +104,20 @@ impl Rows {
         content: &Result<Vec<u8>, String>,
         emitter: &mut Emitter<'_>,
     ) {
-        let Some(rows) = self.sessions.get_mut(session) else { return };
+        let Some(rows) = self.sessions.get_mut(session) else {
+            return;
+        };
         let file = rows.file((&self.files, &self.path), table, &self.queries, emitter);
-        let Some((file, kind, path)) = file else { return };
+        let Some((file, kind, path)) = file else {
+            return;
+        };
         let line = u32::try_from(at).unwrap_or(0);
-        let origin = Origin { file, at: at.cast_unsigned(), len: 0, line };
+        let origin = Origin {
+            file,
+            at: at.cast_unsigned(),
+            len: 0,
+            line,
+        };
         let bytes = match content {
             Ok(bytes) => bytes,
             Err(what) => {
@@ -109,8 +143,17 @@ impl Rows {
                 emitter.fault_apart(Record { origin, bytes: b"" }, "a row without content")
             }
             Ok(text) => {
-                let origin = Origin { len: saturating_u32(text.len()), ..origin };
-                let (record, place) = (Record { origin, bytes: &text }, kind.place(&path, origin.line));
+                let origin = Origin {
+                    len: saturating_u32(text.len()),
+                    ..origin
+                };
+                let (record, place) = (
+                    Record {
+                        origin,
+                        bytes: &text,
+                    },
+                    kind.place(&path, origin.line),
+                );
                 emitter.emit_as(record, place, table == 0 && rows.is_abandoned(at))
             }
         };
@@ -123,7 +166,8 @@ impl Rows {
         let anomaly = self.database()?.anomaly();
         if let Some(what) = anomaly.filter(|_| self.anomaly != anomaly)
             && let Some(session) = self.sessions.first_mut()
-            && let Some((file, ..)) = session.file((&self.files, &self.path), 0, &self.queries, emitter)
+            && let Some((file, ..)) =
+                session.file((&self.files, &self.path), 0, &self.queries, emitter)
         {
             emitter.notice(file, what);
         }
@@ -131,20 +175,32 @@ impl Rows {
         Ok(())
     }
 
-    pub(super) fn read_archive(&mut self, number: usize, emitter: &mut Emitter<'_>) -> Result<(), Failure> {
+    pub(super) fn read_archive(
+        &mut self,
+        number: usize,
+        emitter: &mut Emitter<'_>,
+    ) -> Result<(), Failure> {
         let database = self.database()?;
         let (Some(sql), Some(session)) = (&self.queries.archive, self.sessions.get(number)) else {
             return Ok(());
         };
-        let Some(cell) = database.value(sql, &[Cell::from(session.id.as_str())])? else { return Ok(()) };
-        let kind =
-            Kind::Archive { session: self.files.session(&session.id), is_lane: session.lane.is_some() };
-        let (file, kind, path) = session.register((&self.files, &self.path), kind, "archive", emitter);
+        let Some(cell) = database.value(sql, &[Cell::from(session.id.as_str())])? else {
+            return Ok(());
+        };
+        let kind = Kind::Archive {
+            session: self.files.session(&session.id),
+            is_lane: session.lane.is_some(),
+        };
+        let (file, kind, path) =
+            session.register((&self.files, &self.path), kind, "archive", emitter);
         let packed = cell.content();
         let text = match unpacked(&packed) {
             Ok(text) => text,
             Err(what) => {
-                emitter.notice(file, &format!("the archive of this session cannot be read: {what}"));
+                emitter.notice(
+                    file,
+                    &format!("the archive of this session cannot be read: {what}"),
+                );
                 return Ok(());
             }
         };

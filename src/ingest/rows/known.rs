@@ -77,24 +77,37 @@ impl Known {
 
     /// Whether another row was listed at this place.
     pub(crate) fn is_other(&self, (table, at): (usize, i64), id: u32) -> bool {
-        id != 0 && self.row(table, at).is_some_and(|row| row.id != 0 && row.id != id)
+        id != 0
+            && self
+                .row(table, at)
+                .is_some_and(|row| row.id != 0 && row.id != id)
     }
 
     /// The place before so many last rows of a table.
     pub(crate) fn before_last(&self, table: usize, count: usize) -> i64 {
-        self.places(table, (i64::MIN, i64::MAX)).nth_back(count).unwrap_or(i64::MIN)
+        self.places(table, (i64::MIN, i64::MAX))
+            .nth_back(count)
+            .unwrap_or(i64::MIN)
     }
 
     /// How many rows of a table have places beyond one and up to another.
     pub(crate) fn count(&self, table: usize, (beyond, up_to): (i64, i64)) -> usize {
-        if beyond >= up_to { 0 } else { self.places(table, (beyond + 1, up_to)).count() }
+        if beyond >= up_to {
+            0
+        } else {
+            self.places(table, (beyond + 1, up_to)).count()
+        }
     }
 
     /// The places of rows of a table from one up to another.
     fn places(&self, table: usize, (from, to): (i64, i64)) -> impl DoubleEndedIterator<Item = i64> {
-        let pages = self.pages.range((table, from >> BITS)..=(table, to >> BITS));
-        let places =
-            pages.flat_map(|((_, page), rows)| rows.iter().map(move |row| page << BITS | i64::from(row.low)));
+        let pages = self
+            .pages
+            .range((table, from >> BITS)..=(table, to >> BITS));
+        let places = pages.flat_map(|((_, page), rows)| {
+            rows.iter()
+                .map(move |row| page << BITS | i64::from(row.low))
+        });
         places.filter(move |at| (from..=to).contains(at))
     }
 
@@ -121,7 +134,13 @@ impl Known {
     }
 
     /// Notes that a row was read in this file.
-    pub(crate) fn note(&mut self, table: usize, at: i64, (hash, file): (u64, FileId), tally: Tally) {
+    pub(crate) fn note(
+        &mut self,
+        table: usize,
+        at: i64,
+        (hash, file): (u64, FileId),
+        tally: Tally,
+    ) {
         self.bytes += tally.bytes.total();
         let before = self.change(table, at, |row| {
             (row.hash, row.is_due) = (short(hash), false);
@@ -138,20 +157,37 @@ impl Known {
     }
 
     /// Changes a row, which is listed from now on.
-    fn change<T: Default>(&mut self, table: usize, at: i64, change: impl FnOnce(&mut KnownRow) -> T) -> T {
+    fn change<T: Default>(
+        &mut self,
+        table: usize,
+        at: i64,
+        change: impl FnOnce(&mut KnownRow) -> T,
+    ) -> T {
         let rows = self.pages.entry((table, at >> BITS)).or_default();
-        let place = rows.binary_search_by_key(&low(at), |row| row.low).unwrap_or_else(|place| {
-            rows.insert(place, KnownRow { low: low(at), ..KnownRow::default() });
-            self.len += 1;
-            place
-        });
+        let place = rows
+            .binary_search_by_key(&low(at), |row| row.low)
+            .unwrap_or_else(|place| {
+                rows.insert(
+                    place,
+                    KnownRow {
+                        low: low(at),
+                        ..KnownRow::default()
+                    },
+                );
+                self.len += 1;
+                place
+            });
         rows.get_mut(place).map(change).unwrap_or_default()
     }
 }
 
 /// Distinguishes one id from another; 0 if there is none.
 pub(crate) fn print(id: &[u8]) -> u32 {
-    if id.is_empty() { 0 } else { short(hash(id)).max(1) }
+    if id.is_empty() {
+        0
+    } else {
+        short(hash(id)).max(1)
+    }
 }
 
 fn low(at: i64) -> u8 {
@@ -178,7 +214,11 @@ mod tests {
         }
         known.see(2, 5, (1, 1), 0);
         assert_eq!(known.len(), 8);
-        assert_eq!(known.count(1, (i64::MIN, i64::MAX)), 6, "the first place is not beyond itself");
+        assert_eq!(
+            known.count(1, (i64::MIN, i64::MAX)),
+            6,
+            "the first place is not beyond itself"
+        );
         assert_eq!(known.count(1, (5, 256)), 2);
         assert_eq!(known.count(1, (256, 5)), 0);
         assert_eq!(known.count(2, (i64::MIN, i64::MAX)), 1);
@@ -213,15 +253,28 @@ mod tests {
     #[test]
     fn an_edit_is_seen_and_a_row_that_was_not_read_is_new() {
         let mut known = Known::default();
-        assert!(!known.see(1, 4, (10, 20), 7) && !known.see(1, 4, (10, 20), 7), "it was not counted yet");
+        assert!(
+            !known.see(1, 4, (10, 20), 7) && !known.see(1, 4, (10, 20), 7),
+            "it was not counted yet"
+        );
         known.note(1, 4, (1, FileId(0)), Tally::default());
         assert!(known.see(1, 4, (10, 20), 7));
-        assert!(!known.see(1, 4, (10, 21), 7) && !known.see(1, 4, (10, 21), 7), "it was not read since");
-        assert!(!known.read(1, 4, 2) && !known.see(1, 4, (10, 21), 7), "its content is other");
+        assert!(
+            !known.see(1, 4, (10, 21), 7) && !known.see(1, 4, (10, 21), 7),
+            "it was not read since"
+        );
+        assert!(
+            !known.read(1, 4, 2) && !known.see(1, 4, (10, 21), 7),
+            "its content is other"
+        );
         known.note(1, 4, (2, FileId(0)), Tally::default());
         assert!(known.see(1, 4, (10, 21), 7));
-        assert!(!known.see(1, 4, (10, 22), 7) && known.read(1, 4, 2) && known.see(1, 4, (10, 22), 7));
-        assert!(known.is_other((1, 4), 8) && !known.is_other((1, 4), 7) && !known.is_other((1, 4), 0));
+        assert!(
+            !known.see(1, 4, (10, 22), 7) && known.read(1, 4, 2) && known.see(1, 4, (10, 22), 7)
+        );
+        assert!(
+            known.is_other((1, 4), 8) && !known.is_other((1, 4), 7) && !known.is_other((1, 4), 0)
+        );
     }
 
     #[test]

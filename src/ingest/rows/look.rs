@@ -46,9 +46,18 @@ pub(crate) enum Todo {
     /// Further rows of the session with this number.
     Portion(usize),
     /// A row that was read already, or why it cannot be.
-    Have { session: usize, table: usize, at: i64, content: Result<Vec<u8>, String> },
+    Have {
+        session: usize,
+        table: usize,
+        at: i64,
+        content: Result<Vec<u8>, String>,
+    },
     /// A row that is new or was edited.
-    Row { session: usize, table: usize, at: i64 },
+    Row {
+        session: usize,
+        table: usize,
+        at: i64,
+    },
     /// A whole session in one value.
     Archive(usize),
     /// Ask which sessions this one started.

@@ -61,7 +61,11 @@ impl Schedule {
         self.is_settled = is_settled;
         // On a busy machine a look takes long, too; changes wait no longer than SAFETY or the look itself for that.
         let most = SAFETY.max(cost);
-        let pause = if is_settled { SAFETY.max(cost * 100) } else { SETTLE.max((cost * 10).min(most)) };
+        let pause = if is_settled {
+            SAFETY.max(cost * 100)
+        } else {
+            SETTLE.max((cost * 10).min(most))
+        };
         self.next = Some(now + pause);
         self.not_before = Some(now + PAUSE.max((cost * 4).min(most)));
     }
@@ -90,13 +94,21 @@ impl Schedule {
         let delay = delay.min(if is_quiet { BUSY_RETRY } else { LAST_RETRY });
         self.next = Some(now + delay);
         let is_said = was_said || !is_quiet;
-        self.failure = Some(Failing { why: failure, since, delay, is_said });
+        self.failure = Some(Failing {
+            why: failure,
+            since,
+            delay,
+            is_said,
+        });
         (is_said && !was_said).then_some(link)
     }
 
     /// The database can be read. Answers how it fares, if that is news.
     pub(super) fn recover(&mut self) -> Option<LinkState> {
-        self.failure.take().filter(|failing| failing.is_said).map(|_| LinkState::Live)
+        self.failure
+            .take()
+            .filter(|failing| failing.is_said)
+            .map(|_| LinkState::Live)
     }
 }
 
@@ -114,12 +126,27 @@ mod tests {
         let after = |ms| begun + Duration::from_millis(ms);
         assert!(schedule.fail(Failure::Busy, after(0)).is_none());
         assert!(schedule.fail(Failure::Busy, after(1900)).is_none());
-        assert!(schedule.recover().is_none(), "what was not said is not taken back");
+        assert!(
+            schedule.recover().is_none(),
+            "what was not said is not taken back"
+        );
         assert!(schedule.fail(Failure::Busy, after(2000)).is_none());
-        assert!(schedule.next().is_some_and(|next| next <= after(2200)), "it is tried again soon");
-        assert!(matches!(schedule.fail(Failure::Busy, after(4100)), Some(LinkState::Unreadable(_))));
-        assert!(schedule.fail(Failure::Busy, after(4200)).is_none(), "once is enough");
+        assert!(
+            schedule.next().is_some_and(|next| next <= after(2200)),
+            "it is tried again soon"
+        );
+        assert!(matches!(
+            schedule.fail(Failure::Busy, after(4100)),
+            Some(LinkState::Unreadable(_))
+        ));
+        assert!(
+            schedule.fail(Failure::Busy, after(4200)).is_none(),
+            "once is enough"
+        );
         assert_eq!(schedule.recover(), Some(LinkState::Live));
-        assert_eq!(schedule.fail(Failure::Gone, after(5000)), Some(LinkState::Gone));
+        assert_eq!(
+            schedule.fail(Failure::Gone, after(5000)),
+            Some(LinkState::Gone)
+        );
     }
 }

@@ -35,7 +35,11 @@ pub(crate) struct SessionRows {
 impl SessionRows {
     /// A session of which nothing is known yet.
     pub(crate) fn new(id: String, lane: Option<String>) -> Self {
-        Self { id, lane, ..Self::default() }
+        Self {
+            id,
+            lane,
+            ..Self::default()
+        }
     }
 
     /// Asks what is new. `is_touched`: the database was written to since the last look; `is_settling`: it was not for
@@ -55,14 +59,30 @@ impl SessionRows {
             }
             self.generation = generation;
         }
-        let look = Look { number, id: &self.id, database, queries, is_touched, is_settling };
-        let abandoned = self.walk.is_between_rounds().then(|| abandoned(look)).transpose()?.flatten();
+        let look = Look {
+            number,
+            id: &self.id,
+            database,
+            queries,
+            is_touched,
+            is_settling,
+        };
+        let abandoned = self
+            .walk
+            .is_between_rounds()
+            .then(|| abandoned(look))
+            .transpose()?
+            .flatten();
         let mut news = self.walk.look(look, &mut self.known)?;
         if let (News::More(todo), Some(now)) = (&mut news, abandoned) {
             for at in self.abandoned.symmetric_difference(&now).copied() {
                 if self.known.has(0, at) {
                     self.known.forget_content(0, at);
-                    todo.push(Todo::Row { session: number, table: 0, at });
+                    todo.push(Todo::Row {
+                        session: number,
+                        table: 0,
+                        at,
+                    });
                 }
             }
             self.abandoned = now;
@@ -77,7 +97,14 @@ impl SessionRows {
         database: &Database,
         queries: &Queries,
     ) -> Result<Portion, Failure> {
-        let look = Look { number, id: &self.id, database, queries, is_touched: false, is_settling: false };
+        let look = Look {
+            number,
+            id: &self.id,
+            database,
+            queries,
+            is_touched: false,
+            is_settling: false,
+        };
         self.walk.next_portion(look, &mut self.known)
     }
 
@@ -97,13 +124,25 @@ impl SessionRows {
     }
 
     /// What the database says of the session where no row of it does, if it is news.
-    pub(crate) fn facts(&mut self, database: &Database, sql: &str) -> Result<Vec<MetaEdit>, Failure> {
+    pub(crate) fn facts(
+        &mut self,
+        database: &Database,
+        sql: &str,
+    ) -> Result<Vec<MetaEdit>, Failure> {
         let mut facts = Vec::new();
         database.each(sql, &[self.key()], &mut |row| {
             let mut cells = row.iter();
             let title = cells.next().and_then(Cell::text).unwrap_or_default();
-            facts = vec![MetaEdit::Title { rank: 2, title: Text::clean(&title) }];
-            facts.extend(cells.next().and_then(Cell::int).map(|is_live| MetaEdit::Live(Some(is_live != 0))));
+            facts = vec![MetaEdit::Title {
+                rank: 2,
+                title: Text::clean(&title),
+            }];
+            facts.extend(
+                cells
+                    .next()
+                    .and_then(Cell::int)
+                    .map(|is_live| MetaEdit::Live(Some(is_live != 0))),
+            );
         })?;
         if facts == self.facts {
             return Ok(Vec::new());
@@ -113,10 +152,16 @@ impl SessionRows {
     }
 
     /// The names of sessions that this one started, as far as the database says so.
-    pub(crate) fn children(&self, database: &Database, queries: &Queries) -> Result<Vec<String>, Failure> {
+    pub(crate) fn children(
+        &self,
+        database: &Database,
+        queries: &Queries,
+    ) -> Result<Vec<String>, Failure> {
         let mut names = Vec::new();
         if let Some(sql) = &queries.children {
-            database.each(sql, &[self.key()], &mut |row| names.extend(row.first().and_then(Cell::text)))?;
+            database.each(sql, &[self.key()], &mut |row| {
+                names.extend(row.first().and_then(Cell::text));
+            })?;
         }
         Ok(names)
     }
@@ -135,9 +180,17 @@ impl SessionRows {
         let rows = queries.tables.get(table)?;
         let session = files.session(&self.id);
         let kind = if rows.is_line {
-            Kind::RowLine { session, table, is_lane: self.lane.is_some() }
+            Kind::RowLine {
+                session,
+                table,
+                is_lane: self.lane.is_some(),
+            }
         } else {
-            Kind::Row { session, table, name: rows.name }
+            Kind::Row {
+                session,
+                table,
+                name: rows.name,
+            }
         };
         let file = self.register((files, base), kind, rows.name, emitter);
         self.files.resize((table + 1).max(self.files.len()), None);
@@ -163,7 +216,11 @@ impl SessionRows {
         let mut path = base.as_os_str().to_owned();
         path.push(format!("#{}/{name}", self.id));
         let path = PathBuf::from(path);
-        (files.announce(path.as_path().into(), kind, emitter), kind, path)
+        (
+            files.announce(path.as_path().into(), kind, emitter),
+            kind,
+            path,
+        )
     }
 
     /// Its id, as a parameter.
@@ -174,8 +231,12 @@ impl SessionRows {
 
 /// The rows that the agent has abandoned, if it says so.
 fn abandoned(look: Look<'_>) -> Result<Option<BTreeSet<i64>>, Failure> {
-    let Some(sql) = &look.queries.abandoned else { return Ok(None) };
+    let Some(sql) = &look.queries.abandoned else {
+        return Ok(None);
+    };
     let mut rows = BTreeSet::new();
-    look.database.each(sql, &[look.key()], &mut |row| rows.extend(row.first().and_then(Cell::int)))?;
+    look.database.each(sql, &[look.key()], &mut |row| {
+        rows.extend(row.first().and_then(Cell::int));
+    })?;
     Ok(Some(rows))
 }

@@ -112,22 +112,38 @@ impl Piece {
     ) -> Result<Self, Failure> {
         let mut rows = listed(look, sql, [Cell::Int(after), Cell::Int(most)])?;
         let is_end = i64::try_from(rows.len()).is_ok_and(|count| count < most);
-        let last = rows.last().filter(|row| !is_end && row.at < end).map_or(end, |row| row.at);
+        let last = rows
+            .last()
+            .filter(|row| !is_end && row.at < end)
+            .map_or(end, |row| row.at);
         rows.retain(|row| row.at <= last);
-        Ok(Self { table: *table, range: (after, last), rows })
+        Ok(Self {
+            table: *table,
+            range: (after, last),
+            rows,
+        })
     }
 
     /// Whether a row that is known is not there any more, or another one is in its place.
     fn lacks(&self, known: &Known) -> bool {
-        let before = self.rows.iter().filter(|row| known.has(row.table, row.at)).count();
+        let before = self
+            .rows
+            .iter()
+            .filter(|row| known.has(row.table, row.at))
+            .count();
         known.count(self.table, self.range) != before
-            || self.rows.iter().any(|row| known.is_other(row.place(), row.id))
+            || self
+                .rows
+                .iter()
+                .any(|row| known.is_other(row.place(), row.id))
     }
 }
 
 impl ListedRow {
     fn of(mut cells: Vec<Cell>) -> Option<Self> {
-        let record = cells.get_mut(7).map(|cell| std::mem::replace(cell, Cell::Null));
+        let record = cells
+            .get_mut(7)
+            .map(|cell| std::mem::replace(cell, Cell::Null));
         let int = |place: usize| cells.get(place).and_then(Cell::int);
         let cell = |place: usize| cells.get(place).cloned().unwrap_or(Cell::Null);
         Some(Self {
@@ -151,14 +167,24 @@ impl ListedRow {
 
     /// By their messages.
     fn order(&self, other: &Self) -> Ordering {
-        self.order.0.order(&other.order.0).then_with(|| self.order.1.order(&other.order.1))
+        self.order
+            .0
+            .order(&other.order.0)
+            .then_with(|| self.order.1.order(&other.order.1))
     }
 
     /// What is to be done to read it.
     fn todo(self, session: usize) -> Todo {
-        let Self { table, at, record, .. } = self;
+        let Self {
+            table, at, record, ..
+        } = self;
         match record {
-            Some(cell) => Todo::Have { session, table, at, content: Ok(cell.content()) },
+            Some(cell) => Todo::Have {
+                session,
+                table,
+                at,
+                content: Ok(cell.content()),
+            },
             None => Todo::Row { session, table, at },
         }
     }
@@ -216,8 +242,12 @@ impl Walk {
         strays.extend(single);
         strays.sort_by(ListedRow::order);
         let after = (Cell::FIRST, Cell::from(""));
-        self.stage =
-            Stage::Reading(Cursor { after, portion: PORTION, expected, strays: VecDeque::from(strays) });
+        self.stage = Stage::Reading(Cursor {
+            after,
+            portion: PORTION,
+            expected,
+            strays: VecDeque::from(strays),
+        });
         (self.is_stale, self.has_news) = (true, true);
         let mut todo = vec![Todo::Portion(look.number)];
         if expected == 0 && look.queries.archive.is_some() {
@@ -227,13 +257,21 @@ impl Walk {
     }
 
     /// The next rows to be read, and whether there may be more.
-    pub(crate) fn next_portion(&mut self, look: Look<'_>, known: &mut Known) -> Result<Portion, Failure> {
+    pub(crate) fn next_portion(
+        &mut self,
+        look: Look<'_>,
+        known: &mut Known,
+    ) -> Result<Portion, Failure> {
         let Stage::Reading(cursor) = &mut self.stage else {
             return Ok(Portion::default());
         };
         let begun = Instant::now();
         let (time, id) = cursor.after.clone();
-        let asked = listed(look, &look.queries.listing.portion, [time, id, Cell::Int(cursor.portion)]);
+        let asked = listed(
+            look,
+            &look.queries.listing.portion,
+            [time, id, Cell::Int(cursor.portion)],
+        );
         let mut rows = match asked {
             Err(Failure::Damaged(_)) => {
                 let News::More(todo) = self.look_at_places(look, known)? else {
@@ -250,7 +288,11 @@ impl Walk {
         rows.retain(|row| !known.has(row.table, row.at));
         let mut next_rows = Vec::new();
         for row in rows {
-            while cursor.strays.front().is_some_and(|stray| stray.order(&row).is_lt()) {
+            while cursor
+                .strays
+                .front()
+                .is_some_and(|stray| stray.order(&row).is_lt())
+            {
                 next_rows.extend(cursor.strays.pop_front());
             }
             cursor.after = row.order.clone();
@@ -292,10 +334,15 @@ impl Walk {
         let tails: Vec<i64> = pieces.iter().map(|piece| piece.range.0).collect();
         let has_more = pieces.iter().any(|piece| piece.range.1 < i64::MAX);
         let begins = self.round.is_none() && self.is_stale;
-        let mut round = if begins { Some((0, i64::MIN)) } else { self.round };
+        let mut round = if begins {
+            Some((0, i64::MIN))
+        } else {
+            self.round
+        };
         let mut left = if look.is_settling { PIECE } else { SMALL_PIECE };
         while let Some((place, after)) = round.filter(|_| left > 0) {
-            let (Some(of_table), Some(end)) = (look.queries.listing.beyond.get(place), tails.get(place))
+            let (Some(of_table), Some(end)) =
+                (look.queries.listing.beyond.get(place), tails.get(place))
             else {
                 round = None;
                 break;
@@ -309,7 +356,10 @@ impl Walk {
             round = Some((place, piece.range.1));
             pieces.push(piece);
         }
-        let is_gone = self.single.iter().any(|place| single.iter().all(|row| row.place() != *place));
+        let is_gone = self
+            .single
+            .iter()
+            .any(|place| single.iter().all(|row| row.place() != *place));
         if is_gone || pieces.iter().any(|piece| piece.lacks(known)) {
             return Ok(News::Anew(REMOVED));
         }
@@ -319,7 +369,10 @@ impl Walk {
         self.is_stale = has_more || (self.is_stale && !(begins && look.is_settling));
         let of_content = look.is_settling && self.has_news && known.bytes() <= COMPARED;
         let mut rows: Vec<ListedRow> = pieces.into_iter().flat_map(|piece| piece.rows).collect();
-        let latest = rows.iter().map(|row| row.change.0).fold(self.latest, i64::max);
+        let latest = rows
+            .iter()
+            .map(|row| row.change.0)
+            .fold(self.latest, i64::max);
         rows.retain(|row| !row.is_seen_in(known) || of_content || row.change.0 >= self.latest);
         self.latest = latest;
         // Where no event comes with a change, what was found shows that there were some.
@@ -330,7 +383,13 @@ impl Walk {
         for row in &single {
             row.is_seen_in(known);
         }
-        Ok(News::More(single.into_iter().chain(rows).map(|row| row.todo(look.number)).collect()))
+        Ok(News::More(
+            single
+                .into_iter()
+                .chain(rows)
+                .map(|row| row.todo(look.number))
+                .collect(),
+        ))
     }
 
     /// All rows by their places, which indexes hold.
@@ -344,15 +403,23 @@ impl Walk {
         }
         let of_content = look.is_settling && known.bytes() <= COMPARED;
         rows.retain(|row| !row.is_seen_in(known) || of_content);
-        Ok(News::More(rows.into_iter().map(|row| row.todo(look.number)).collect()))
+        Ok(News::More(
+            rows.into_iter().map(|row| row.todo(look.number)).collect(),
+        ))
     }
 }
 
 /// Rows that a query lists.
-fn listed<const N: usize>(look: Look<'_>, sql: &str, asked: [Cell; N]) -> Result<Vec<ListedRow>, Failure> {
+fn listed<const N: usize>(
+    look: Look<'_>,
+    sql: &str,
+    asked: [Cell; N],
+) -> Result<Vec<ListedRow>, Failure> {
     let mut rows = Vec::new();
     let parameters: Vec<Cell> = std::iter::once(look.key()).chain(asked).collect();
-    look.database.each(sql, &parameters, &mut |cells| rows.extend(ListedRow::of(cells)))?;
+    look.database.each(sql, &parameters, &mut |cells| {
+        rows.extend(ListedRow::of(cells));
+    })?;
     Ok(rows)
 }
 
@@ -365,8 +432,13 @@ fn single(look: Look<'_>) -> Result<Vec<ListedRow>, Failure> {
 }
 
 fn count(look: Look<'_>) -> Result<u64, Failure> {
-    let count = look.database.value(&look.queries.listing.count, &[look.key()])?.and_then(|cell| cell.int());
-    Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0))
+    let count = look
+        .database
+        .value(&look.queries.listing.count, &[look.key()])?
+        .and_then(|cell| cell.int());
+    Ok(count
+        .and_then(|count| u64::try_from(count).ok())
+        .unwrap_or(0))
 }
 
 /// Rows that no portion brought and that are no strays: what has no time is after nothing and before nothing.
@@ -382,7 +454,8 @@ fn left_out(
         // All that can be listed was.
         Err(Failure::Damaged(_)) => Ok(Vec::new()),
         rows => {
-            let is_left = |row: &ListedRow| !known.has(row.table, row.at) && !strays.contains(&row.place());
+            let is_left =
+                |row: &ListedRow| !known.has(row.table, row.at) && !strays.contains(&row.place());
             Ok(rows?.into_iter().filter(is_left).collect())
         }
     }

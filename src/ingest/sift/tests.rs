@@ -76,10 +76,22 @@ fn a_large_file_is_read_in_two_halves() {
         }
     }
     fs::write(&path, &text).unwrap();
-    let Sifted::Lines(files) = sifted(&path).unwrap() else { panic!("there are hits") };
-    assert_eq!(files[0].lines.iter().map(|line| line.line).collect::<Vec<_>>(), expected);
+    let Sifted::Lines(files) = sifted(&path).unwrap() else {
+        panic!("there are hits")
+    };
+    assert_eq!(
+        files[0]
+            .lines
+            .iter()
+            .map(|line| line.line)
+            .collect::<Vec<_>>(),
+        expected
+    );
     assert!(
-        files[0].lines.iter().all(|line| line.at == u64::from(line.line - 1) * 1_001 && line.len == 1_000)
+        files[0]
+            .lines
+            .iter()
+            .all(|line| line.at == u64::from(line.line - 1) * 1_001 && line.len == 1_000)
     );
 }
 
@@ -101,15 +113,25 @@ fn archives_documents_and_files_without_hits_are_told_apart() {
     let long = [vec![b'a'; 3 * BLOCK], b"\nbxb\n".to_vec()].concat();
     for (path, expected) in [
         (write("a.jsonl.gz", &packed(&long)), WHOLE),
-        (write("b.jsonl.gz", &packed(&long[..3 * BLOCK])), Sifted::Nothing),
+        (
+            write("b.jsonl.gz", &packed(&long[..3 * BLOCK])),
+            Sifted::Nothing,
+        ),
         (write("c.jsonl.gz", &packed(&long)[..40]), WHOLE),
         (write("d.json", b"{\n\"x\": 1}"), WHOLE),
         (write("e.json", b"{\n\"y\": 1}"), Sifted::Nothing),
         (write("f.jsonl", b""), Sifted::Nothing),
-        (write("g.jsonl", b"\xef\xbb\xbf {\"y\": 1}\n"), Sifted::Nothing),
+        (
+            write("g.jsonl", b"\xef\xbb\xbf {\"y\": 1}\n"),
+            Sifted::Nothing,
+        ),
         (write("h.jsonl", b"SQLite\n"), Sifted::Strange),
     ] {
-        let expected = if expected == WHOLE { Sifted::Whole(Some(vec![path.clone()])) } else { expected };
+        let expected = if expected == WHOLE {
+            Sifted::Whole(Some(vec![path.clone()]))
+        } else {
+            expected
+        };
         assert_eq!(sifted(&path).unwrap(), expected, "{}", path.display());
     }
     assert!(sifted(&dir.path().join("missing")).is_err());

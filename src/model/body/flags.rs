@@ -44,12 +44,27 @@ pub(crate) enum Failure {
 /// Signs as they are packed: each fact a bit, above them how the failure is recorded.
 impl From<BodyFlags> for u16 {
     fn from(flags: BodyFlags) -> Self {
-        let BodyFlags { failure, broken_off, unnamed, unmarked, early, elsewhere, unjudged, unrecorded } =
-            flags;
-        let facts = [broken_off, unnamed, unmarked, early, elsewhere, unjudged, unrecorded];
-        let bits = facts.into_iter().zip(0..).fold(0, |bits, (fact, at)| bits | Self::from(fact) << at);
+        let BodyFlags {
+            failure,
+            broken_off,
+            unnamed,
+            unmarked,
+            early,
+            elsewhere,
+            unjudged,
+            unrecorded,
+        } = flags;
+        let facts = [
+            broken_off, unnamed, unmarked, early, elsewhere, unjudged, unrecorded,
+        ];
+        let bits = facts
+            .into_iter()
+            .zip(0..)
+            .fold(0, |bits, (fact, at)| bits | Self::from(fact) << at);
         let place = failure.and_then(|how| Failure::ALL.iter().position(|one| *one == how));
-        let place = place.and_then(|place| Self::try_from(place + 1).ok()).unwrap_or(0);
+        let place = place
+            .and_then(|place| Self::try_from(place + 1).ok())
+            .unwrap_or(0);
         bits | place << BodyFlags::FACTS
     }
 }
@@ -88,7 +103,10 @@ impl BodyFlags {
 
     /// Of an output.
     pub(crate) fn of_output(raw: &str) -> Self {
-        Self { failure: failure(raw), ..Self::default() }
+        Self {
+            failure: failure(raw),
+            ..Self::default()
+        }
     }
 }
 
@@ -96,13 +114,17 @@ impl BodyFlags {
 fn failure(raw: &str) -> Option<Failure> {
     let begin = raw.trim_start();
     if begin.starts_with('{') {
-        return (raw.len() <= REPORT_BYTES).then(|| of_object(begin)).flatten();
+        return (raw.len() <= REPORT_BYTES)
+            .then(|| of_object(begin))
+            .flatten();
     }
     let has_failed = starts_with_exit(begin);
     if has_failed || ends_with_exit(raw.trim_end().lines().next_back().unwrap_or_default()) {
         return Some(Failure::Exit);
     }
-    let is_error = begin.get(..7).is_some_and(|word| word.eq_ignore_ascii_case("error: "));
+    let is_error = begin
+        .get(..7)
+        .is_some_and(|word| word.eq_ignore_ascii_case("error: "));
     (is_error && raw.len() <= REPORT_BYTES).then_some(Failure::Words)
 }
 
@@ -123,7 +145,9 @@ fn ends_with_exit(last: &str) -> bool {
 /// Whether a number other than 0 stands at the beginning of the rest of a line, and hardly anything else.
 fn is_code(rest: &str) -> bool {
     let line = rest.split('\n').next().unwrap_or_default().trim();
-    let digits = line.trim_start_matches('-').trim_end_matches([')', ']', '.']);
+    let digits = line
+        .trim_start_matches('-')
+        .trim_end_matches([')', ']', '.']);
     !digits.is_empty()
         && digits.len() <= 10
         && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -159,7 +183,9 @@ struct Members<'a> {
 
 impl<'a> Members<'a> {
     fn of(object: &'a str) -> Self {
-        Self { rest: object.strip_prefix('{').unwrap_or_default() }
+        Self {
+            rest: object.strip_prefix('{').unwrap_or_default(),
+        }
     }
 }
 
@@ -171,19 +197,30 @@ impl<'a> Iterator for Members<'a> {
         let key_end = end_of_value(key_at);
         let quoted = key_at.get(..key_end)?;
         let key = quoted.strip_prefix('"')?.strip_suffix('"')?;
-        let value_at = key_at.get(key_end..)?.trim_start().strip_prefix(':')?.trim_start();
+        let value_at = key_at
+            .get(key_end..)?
+            .trim_start()
+            .strip_prefix(':')?
+            .trim_start();
         let value_end = end_of_value(value_at);
         let value = value_at.get(..value_end)?.trim_end();
         self.rest = value_at.get(value_end..)?;
         let key = if key.len() <= WORD_BYTES { key } else { "" };
-        let shown = if value.len() <= WORD_BYTES { value } else { long(value) };
+        let shown = if value.len() <= WORD_BYTES {
+            value
+        } else {
+            long(value)
+        };
         Some((key, shown))
     }
 }
 
 /// Of a long value only what it begins with matters.
 fn long(value: &str) -> &str {
-    value.get(..WORD_BYTES).or_else(|| value.get(..1)).unwrap_or_default()
+    value
+        .get(..WORD_BYTES)
+        .or_else(|| value.get(..1))
+        .unwrap_or_default()
 }
 
 /// Where the value at the beginning of the text ends.
@@ -232,12 +269,18 @@ mod tests {
             ("a\n\nCommand exited with code 1", Some(Failure::Exit)),
             ("a\n\n(Command exited with code 127)", Some(Failure::Exit)),
             ("Process exited with code 1.", Some(Failure::Exit)),
-            ("{\"status\":\"error\",\"message\":\"no\"}", Some(Failure::Object)),
+            (
+                "{\"status\":\"error\",\"message\":\"no\"}",
+                Some(Failure::Object),
+            ),
             (
                 "{\n  \"status\": \"error\",\n  \"tool\": \"read\",\n  \"error\": \"x\"\n}",
                 Some(Failure::Tool),
             ),
-            ("{\"a\":{\"b\":[1,\"}\"]},\"success\" : false}", Some(Failure::Object)),
+            (
+                "{\"a\":{\"b\":[1,\"}\"]},\"success\" : false}",
+                Some(Failure::Object),
+            ),
             ("{\"error\":{\"code\":404}}", Some(Failure::Object)),
             ("Error: no such file", Some(Failure::Words)),
             ("error: could not compile", Some(Failure::Words)),

@@ -93,14 +93,17 @@ pub fn number(
     leavings.sort_by_key(|leaving| leaving.place);
     // By place: the number of the branch, from 1.
     let mut claimed = vec![0_u32; links.entries.len()];
-    let branch_at = |claimed: &[u32], at: usize| claimed.get(at).filter(|number| **number > 0).copied();
+    let branch_at =
+        |claimed: &[u32], at: usize| claimed.get(at).filter(|number| **number > 0).copied();
     let mut unclaimed = Unclaimed::of(links.entries.len());
     let mut branches = Vec::new();
     let mut points = Vec::new();
     let id_of = |key: Print| Some(links.entries.get(forest.entry(key)?)?.id);
     for leaving in leavings {
         let own = unclaimed.take(&leaving.entries);
-        let Some(first) = own.first().copied() else { continue };
+        let Some(first) = own.first().copied() else {
+            continue;
+        };
         let number = branches.len() + 1;
         let root = links.entries.get(first);
         let point = match &leaving.tip {
@@ -114,8 +117,11 @@ pub fn number(
                 .into_iter()
                 .for_each(|claim| *claim = u32::try_from(number).unwrap_or(u32::MAX));
         }
-        let entries: Vec<EntryId> =
-            own.iter().filter_map(|at| links.entries.get(*at)).map(|one| one.id).collect();
+        let entries: Vec<EntryId> = own
+            .iter()
+            .filter_map(|at| links.entries.get(*at))
+            .map(|one| one.id)
+            .collect();
         branches.push(Branch {
             number,
             why: leaving.why,
@@ -124,13 +130,18 @@ pub fn number(
             point: point.and_then(|at| links.entries.get(at)).map(|one| one.id),
             parent: None,
             next: leaving.next.and_then(id_of),
-            reach: Reach { tip: leaving.tip, place: leaving.place },
+            reach: Reach {
+                tip: leaving.tip,
+                place: leaving.place,
+            },
         });
     }
     for (branch, point) in branches.iter_mut().zip(points) {
         let is_left = branch.point.is_some_and(&is_abandoned);
-        branch.parent =
-            point.filter(|_| is_left).and_then(|at| branch_at(&claimed, at)).map(|number| number as usize);
+        branch.parent = point
+            .filter(|_| is_left)
+            .and_then(|at| branch_at(&claimed, at))
+            .map(|number| number as usize);
     }
     branches
 }
@@ -145,7 +156,10 @@ struct Unclaimed {
 
 impl Unclaimed {
     fn of(len: usize) -> Self {
-        Self { next: (0..=len).collect(), last: (0..=len).collect() }
+        Self {
+            next: (0..=len).collect(),
+            last: (0..=len).collect(),
+        }
     }
 
     /// Claims those of these ranges that are left.
@@ -155,8 +169,14 @@ impl Unclaimed {
             let mut at = goal(&mut self.next, range.start);
             while at < range.end && at + 1 < self.next.len() {
                 taken.push(at);
-                self.next.get_mut(at).into_iter().for_each(|next| *next = at + 1);
-                self.last.get_mut(at + 1).into_iter().for_each(|last| *last = at);
+                self.next
+                    .get_mut(at)
+                    .into_iter()
+                    .for_each(|next| *next = at + 1);
+                self.last
+                    .get_mut(at + 1)
+                    .into_iter()
+                    .for_each(|last| *last = at);
                 at = goal(&mut self.next, at + 1);
             }
         }
@@ -173,17 +193,28 @@ impl Unclaimed {
 /// the copies and damaged lines that stand beside.
 pub(crate) fn seen_at_end(branch: &Branch, branches: &[Branch], links: &Links<'_>) -> Vec<EntryId> {
     let forest = Forest::of(links);
-    let end = links.entries.partition_point(|one| one.place < branch.reach.place);
+    let end = links
+        .entries
+        .partition_point(|one| one.place < branch.reach.place);
     let there = links.entries.get(..end).unwrap_or_default();
     let Some(tip) = &branch.reach.tip else {
-        let before = branches.iter().take_while(|other| other.number < branch.number);
-        let gone: HashSet<EntryId> = before.flat_map(|other| other.entries.iter().copied()).collect();
+        let before = branches
+            .iter()
+            .take_while(|other| other.number < branch.number);
+        let gone: HashSet<EntryId> = before
+            .flat_map(|other| other.entries.iter().copied())
+            .collect();
         let kept = forest.gone_on_from(there, &forest::left_by_prompts(there).0);
         let is_seen = |(at, one): &(usize, &Placed)| {
             let is_kept = kept.get(*at) == Some(&true) && !one.marks.undone;
             is_kept || !gone.contains(&one.id)
         };
-        return there.iter().enumerate().filter(is_seen).map(|(_, one)| one.id).collect();
+        return there
+            .iter()
+            .enumerate()
+            .filter(is_seen)
+            .map(|(_, one)| one.id)
+            .collect();
     };
     let (path, _) = forest.path((links.print)(tip));
     there

@@ -96,20 +96,36 @@ impl Forest {
         let mut hang = |number: usize, parent: Option<Print>| {
             let known = parent.and_then(|parent| index.place(parent));
             missing.extend(parent.filter(|_| known.is_none()));
-            known.and_then(|known| has_child.get_mut(known)).into_iter().for_each(|has| *has = true);
-            parents.get_mut(number).into_iter().for_each(|place| *place = known.and_then(Node::of));
+            known
+                .and_then(|known| has_child.get_mut(known))
+                .into_iter()
+                .for_each(|has| *has = true);
+            parents
+                .get_mut(number)
+                .into_iter()
+                .for_each(|place| *place = known.and_then(Node::of));
         };
         for (number, (_, parent)) in entries.enumerate() {
             hang(number, parent);
         }
         // What is recorded as an entry, too, hangs where that does.
-        let is_only_link = |key: Print| index.place(key).filter(|number| *number >= links.entries.len());
+        let is_only_link = |key: Print| {
+            index
+                .place(key)
+                .filter(|number| *number >= links.entries.len())
+        };
         for (key, parent) in others {
             if let Some(number) = is_only_link(key) {
                 hang(number, parent);
             }
         }
-        Self { index, parents, has_child, entries: links.entries.len(), missing }
+        Self {
+            index,
+            parents,
+            has_child,
+            entries: links.entries.len(),
+            missing,
+        }
     }
 
     fn node(&self, key: Print) -> Option<Node> {
@@ -133,7 +149,11 @@ impl Forest {
     /// Whether an entry was never part of the conversation's path: copies hang beside it by design, and
     /// what has no parent and no child, such as a damaged line, stands outside the tree.
     pub(crate) fn is_beside(&self, one: &Placed) -> bool {
-        let has_child = || self.index.place(one.key).and_then(|number| self.has_child.get(number));
+        let has_child = || {
+            self.index
+                .place(one.key)
+                .and_then(|number| self.has_child.get(number))
+        };
         one.marks.copy || (one.parent.is_none() && has_child() != Some(&true))
     }
 
@@ -144,7 +164,9 @@ impl Forest {
         let mut at = self.node(from);
         let mut is_circle = false;
         while let Some(node) = at.filter(|_| !is_circle) {
-            is_circle = seen.get_mut(node.number()).is_none_or(|seen| std::mem::replace(seen, true));
+            is_circle = seen
+                .get_mut(node.number())
+                .is_none_or(|seen| std::mem::replace(seen, true));
             at = self.parent(node);
         }
         seen.truncate(self.entries);
@@ -165,24 +187,33 @@ impl Forest {
             }
             let mut below = at;
             for above in self.entries_above(at, &mut seen) {
-                let is_said = !is_left(above) && entries.get(above).is_none_or(|one| says(one.marks));
+                let is_said =
+                    !is_left(above) && entries.get(above).is_none_or(|one| says(one.marks));
                 if is_said || above > below {
                     break;
                 }
                 below = above;
                 let is_kept = until.get(above).is_some_and(|end| (1..=at).contains(end));
-                kept.get_mut(above).into_iter().for_each(|kept| *kept |= is_kept);
+                kept.get_mut(above)
+                    .into_iter()
+                    .for_each(|kept| *kept |= is_kept);
             }
         }
         kept
     }
 
     /// The entries above this one, the nearest first, up to a record that was seen.
-    fn entries_above<'f>(&'f self, at: usize, seen: &'f mut [bool]) -> impl Iterator<Item = usize> + 'f {
+    fn entries_above<'f>(
+        &'f self,
+        at: usize,
+        seen: &'f mut [bool],
+    ) -> impl Iterator<Item = usize> + 'f {
         let mut node = Node::of(at).and_then(|node| self.parent(node));
         std::iter::from_fn(move || {
             let is_new = |seen: &mut bool| !std::mem::replace(seen, true);
-            while let Some(above) = node.filter(|above| seen.get_mut(above.number()).is_some_and(is_new)) {
+            while let Some(above) =
+                node.filter(|above| seen.get_mut(above.number()).is_some_and(is_new))
+            {
                 node = self.parent(above);
                 if let Some(entry) = self.entry_of(above) {
                     return Some(entry);
@@ -212,7 +243,9 @@ pub(crate) fn left_by_prompts(entries: &[Placed]) -> (Vec<Range<usize>>, HashSet
     let mut last_with_parent: HashMap<Print, usize> = HashMap::new();
     let mut ranges = Vec::new();
     for (at, one) in entries.iter().enumerate() {
-        let (true, Some(parent)) = (one.marks.prompt && !one.marks.copy, one.parent) else { continue };
+        let (true, Some(parent)) = (one.marks.prompt && !one.marks.copy, one.parent) else {
+            continue;
+        };
         if let Some(earlier) = last_with_parent.insert(parent, at) {
             ranges.push(earlier..at);
         }
@@ -224,7 +257,9 @@ pub(crate) fn left_by_prompts(entries: &[Placed]) -> (Vec<Range<usize>>, HashSet
 pub(super) fn left_until(ranges: &[Range<usize>], entries: usize) -> Vec<usize> {
     let mut ends = vec![0; entries];
     for range in ranges {
-        ends.get_mut(range.start).into_iter().for_each(|end| *end = range.end.max(*end));
+        ends.get_mut(range.start)
+            .into_iter()
+            .for_each(|end| *end = range.end.max(*end));
     }
     let mut last = 0;
     for (at, end) in ends.iter_mut().enumerate() {

@@ -26,10 +26,17 @@ pub fn compare(old: &str, new: &str) -> Vec<DiffLine> {
     }
     // A last line without its end is the same line.
     let (whole_old, whole_new) = (ended(old), ended(new));
-    let (old, new) = if whole_old == whole_new { (old, new) } else { (&*whole_old, &*whole_new) };
+    let (old, new) = if whole_old == whole_new {
+        (old, new)
+    } else {
+        (&*whole_old, &*whole_new)
+    };
     let (old, new) = (lines_of(old), lines_of(new));
     let mut lines = Vec::new();
-    for (index, group) in group_diff_ops(differences(&old, &new), CONTEXT).into_iter().enumerate() {
+    for (index, group) in group_diff_ops(differences(&old, &new), CONTEXT)
+        .into_iter()
+        .enumerate()
+    {
         if index > 0 {
             lines.push(DiffLine::plain(Sign::Note, ""));
         }
@@ -37,7 +44,9 @@ pub fn compare(old: &str, new: &str) -> Vec<DiffLine> {
             let before = old.get(op.old_range()).unwrap_or_default();
             let after = new.get(op.new_range()).unwrap_or_default();
             match op {
-                DiffOp::Equal { .. } => lines.extend(before.iter().map(|line| plain(Sign::Same, line))),
+                DiffOp::Equal { .. } => {
+                    lines.extend(before.iter().map(|line| plain(Sign::Same, line)));
+                }
                 _ => lines.extend(change(before, after)),
             }
         }
@@ -46,12 +55,18 @@ pub fn compare(old: &str, new: &str) -> Vec<DiffLine> {
 }
 
 fn whole(sign: Sign, text: &str) -> Vec<DiffLine> {
-    text.lines().map(|line| DiffLine::plain(sign, line)).collect()
+    text.lines()
+        .map(|line| DiffLine::plain(sign, line))
+        .collect()
 }
 
 /// A text whose last line has an end.
 fn ended(text: &str) -> Cow<'_, str> {
-    if text.is_empty() || text.ends_with('\n') { text.into() } else { format!("{text}\n").into() }
+    if text.is_empty() || text.ends_with('\n') {
+        text.into()
+    } else {
+        format!("{text}\n").into()
+    }
 }
 
 fn lines_of(text: &str) -> Vec<&str> {
@@ -73,7 +88,9 @@ fn change(old: &[&str], new: &[&str]) -> Vec<DiffLine> {
     let refined = is_small.then(|| refine(old, new)).flatten();
     refined.unwrap_or_else(|| {
         let removed = old.iter().map(|line| plain(Sign::Removed, line));
-        removed.chain(new.iter().map(|line| plain(Sign::Added, line))).collect()
+        removed
+            .chain(new.iter().map(|line| plain(Sign::Added, line)))
+            .collect()
     })
 }
 
@@ -84,17 +101,34 @@ fn refine(old: &[&str], new: &[&str]) -> Option<Vec<DiffLine>> {
     if diff_ratio(&ops, old_words.len(), new_words.len()) < ALIKE {
         return None;
     }
-    let (mut old_differs, mut new_differs) = (vec![true; old_words.len()], vec![true; new_words.len()]);
+    let (mut old_differs, mut new_differs) =
+        (vec![true; old_words.len()], vec![true; new_words.len()]);
     for op in ops.iter().filter(|op| matches!(op, DiffOp::Equal { .. })) {
-        old_differs.get_mut(op.old_range()).into_iter().flatten().for_each(|differs| *differs = false);
-        new_differs.get_mut(op.new_range()).into_iter().flatten().for_each(|differs| *differs = false);
+        old_differs
+            .get_mut(op.old_range())
+            .into_iter()
+            .flatten()
+            .for_each(|differs| *differs = false);
+        new_differs
+            .get_mut(op.new_range())
+            .into_iter()
+            .flatten()
+            .for_each(|differs| *differs = false);
     }
     let removed = marked(Sign::Removed, old, &old_differs);
-    Some(removed.into_iter().chain(marked(Sign::Added, new, &new_differs)).collect())
+    Some(
+        removed
+            .into_iter()
+            .chain(marked(Sign::Added, new, &new_differs))
+            .collect(),
+    )
 }
 
 fn words_of<'a>(lines: &[&'a str]) -> Vec<&'a str> {
-    lines.iter().flat_map(|line| line.split_word_bounds()).collect()
+    lines
+        .iter()
+        .flat_map(|line| line.split_word_bounds())
+        .collect()
 }
 
 /// Lines of which is known for each word whether it differs.
@@ -116,7 +150,12 @@ fn marked(sign: Sign, lines: &[&str], differs: &[bool]) -> Vec<DiffLine> {
                 *differs = false;
             }
         }
-        DiffLine { sign, old: None, new: None, parts }
+        DiffLine {
+            sign,
+            old: None,
+            new: None,
+            parts,
+        }
     };
     lines.iter().map(line_of).collect()
 }
@@ -124,7 +163,9 @@ fn marked(sign: Sign, lines: &[&str], differs: &[bool]) -> Vec<DiffLine> {
 /// Characters that can be seen in the parts that differ, or in the others.
 fn weight(parts: &[(bool, String)], differs: bool) -> usize {
     let those = parts.iter().filter(|part| part.0 == differs);
-    those.map(|(_, text)| text.chars().filter(|c| !c.is_whitespace()).count()).sum()
+    those
+        .map(|(_, text)| text.chars().filter(|c| !c.is_whitespace()).count())
+        .sum()
 }
 
 fn plain(sign: Sign, line: &str) -> DiffLine {
@@ -137,12 +178,19 @@ mod tests {
     use crate::model::change::counts;
 
     fn marks(line: &super::DiffLine) -> Vec<&str> {
-        line.parts.iter().filter(|(differs, _)| *differs).map(|(_, text)| text.as_str()).collect()
+        line.parts
+            .iter()
+            .filter(|(differs, _)| *differs)
+            .map(|(_, text)| text.as_str())
+            .collect()
     }
 
     #[test]
     fn it_shows_lines_around_and_marks_the_words_that_differ() {
-        let old = (0..20).map(|n| format!("let line_{n} = f({n});\n")).collect::<Vec<_>>().concat();
+        let old = (0..20)
+            .map(|n| format!("let line_{n} = f({n});\n"))
+            .collect::<Vec<_>>()
+            .concat();
         let lines = compare(&old, &old.replace("f(10)", "f(ten)"));
         assert_eq!(counts(&lines), (1, 1));
         assert_eq!(lines.len(), 8);
@@ -157,23 +205,42 @@ mod tests {
     fn what_is_another_line_has_no_marks() {
         let lines = compare("fn one() {}\n", "struct Harbour { depth: u32 }\n");
         assert!(lines.iter().all(|line| marks(line).is_empty()), "{lines:?}");
-        let lines = compare("a b c d e f\nwhole other words\n", "a b c d e F\nnothing kept of it\n");
+        let lines = compare(
+            "a b c d e f\nwhole other words\n",
+            "a b c d e F\nnothing kept of it\n",
+        );
         assert_eq!(counts(&lines), (2, 2));
         assert_eq!(lines.iter().flat_map(marks).collect::<Vec<_>>(), ["f", "F"]);
     }
 
     #[test]
     fn a_last_line_without_an_end_is_the_same_line() {
-        assert_eq!(counts(&compare("let x = 1;\nlet y = 2;", "let x = 10;\nlet y = 2;\nlet z = 3;")), (2, 1));
+        assert_eq!(
+            counts(&compare(
+                "let x = 1;\nlet y = 2;",
+                "let x = 10;\nlet y = 2;\nlet z = 3;"
+            )),
+            (2, 1)
+        );
         assert_eq!(counts(&compare("x", "x\n")), (1, 1));
         assert_eq!(counts(&compare("", "x")), (1, 0));
     }
 
     #[test]
     fn groups_that_lie_apart_have_a_gap_between_them() {
-        let old = (0..40).map(|n| format!("line {n}\n")).collect::<Vec<_>>().concat();
-        let lines = compare(&old, &old.replace("line 3\n", "").replace("line 30\n", "line 30\nmore\n"));
+        let old = (0..40)
+            .map(|n| format!("line {n}\n"))
+            .collect::<Vec<_>>()
+            .concat();
+        let lines = compare(
+            &old,
+            &old.replace("line 3\n", "")
+                .replace("line 30\n", "line 30\nmore\n"),
+        );
         assert_eq!(counts(&lines), (1, 1));
-        assert_eq!(lines.iter().filter(|line| line.sign == Sign::Note).count(), 1);
+        assert_eq!(
+            lines.iter().filter(|line| line.sign == Sign::Note).count(),
+            1
+        );
     }
 }

@@ -26,7 +26,11 @@ pub(crate) fn is_patch(text: &str) -> bool {
 
 /// pi and OpenClaw write ` 12 text`, `+13 text`, `-14 text` and `     ...` between.
 fn is_numbered(text: &str) -> bool {
-    let mut lines = text.lines().take(40).filter(|line| !line.trim().is_empty()).peekable();
+    let mut lines = text
+        .lines()
+        .take(40)
+        .filter(|line| !line.trim().is_empty())
+        .peekable();
     lines.peek().is_some() && lines.all(|line| numbered(line).is_some())
 }
 
@@ -57,14 +61,24 @@ fn numbered(line: &str) -> Option<DiffLine> {
         _ => return None,
     };
     let rest = line.get(1..)?.trim_start_matches(' ');
-    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let end = rest
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(rest.len());
     let (number, text) = rest.split_at_checked(end)?;
     let number = number.parse().ok()?;
     if !text.is_empty() && !text.starts_with(' ') {
         return None;
     }
-    let (old, new) = if sign == Sign::Removed { (Some(number), None) } else { (None, Some(number)) };
-    Some(DiffLine { old, new, ..DiffLine::plain(sign, text.get(1..).unwrap_or_default()) })
+    let (old, new) = if sign == Sign::Removed {
+        (Some(number), None)
+    } else {
+        (None, Some(number))
+    };
+    Some(DiffLine {
+        old,
+        new,
+        ..DiffLine::plain(sign, text.get(1..).unwrap_or_default())
+    })
 }
 
 #[derive(Default)]
@@ -107,7 +121,11 @@ impl Reader {
             self.hunk(line);
         } else if let Some((_, sign)) = SIDES.iter().find(|(mark, _)| line.trim_end() == *mark) {
             self.side = *sign;
-            self.head = if self.side == Some(Sign::Removed) { BlockHead::Begins } else { BlockHead::Ended };
+            self.head = if self.side == Some(Sign::Removed) {
+                BlockHead::Begins
+            } else {
+                BlockHead::Ended
+            };
         } else if let Some(side) = self.side {
             if !self.is_block_head(line) {
                 self.push(DiffLine::plain(side, line));
@@ -119,7 +137,9 @@ impl Reader {
 
     /// Takes a line of the head of a block, which says where it begins, and which a line of dashes ends.
     fn is_block_head(&mut self, line: &str) -> bool {
-        let is_place = [":start_line:", ":end_line:"].iter().any(|start| line.starts_with(start));
+        let is_place = [":start_line:", ":end_line:"]
+            .iter()
+            .any(|start| line.starts_with(start));
         self.head = match self.head {
             BlockHead::Begins | BlockHead::Places if is_place => BlockHead::Places,
             BlockHead::Places if line.trim_end() == "-------" => {
@@ -135,11 +155,20 @@ impl Reader {
     fn is_head(&mut self, line: &str) -> bool {
         if let Some(names) = line.strip_prefix("diff --git ") {
             let (old, new) = names.split_once(" b/").unwrap_or(("", names));
-            self.begin_file(File { old: name_of(old).to_owned(), new: name_of(new).to_owned(), fate: "" });
-        } else if let Some((start, fate)) = MARKS.iter().find(|(start, _)| line.starts_with(start)) {
+            self.begin_file(File {
+                old: name_of(old).to_owned(),
+                new: name_of(new).to_owned(),
+                fate: "",
+            });
+        } else if let Some((start, fate)) = MARKS.iter().find(|(start, _)| line.starts_with(start))
+        {
             let name = line.get(start.len()..).unwrap_or_default().to_owned();
             self.is_loose = true;
-            self.begin_file(File { old: name.clone(), new: name, fate });
+            self.begin_file(File {
+                old: name.clone(),
+                new: name,
+                fate,
+            });
         } else if let Some(name) = line.strip_prefix("--- ") {
             if self.file.is_none() {
                 self.begin_file(File::default());
@@ -149,7 +178,10 @@ impl Reader {
             self.amend(|file| file.set_new(name));
         } else if let Some(name) = line.strip_prefix("rename from ") {
             self.amend(|file| name.clone_into(&mut file.old));
-        } else if let Some(name) = line.strip_prefix("rename to ").or(line.strip_prefix("*** Move to: ")) {
+        } else if let Some(name) = line
+            .strip_prefix("rename to ")
+            .or(line.strip_prefix("*** Move to: "))
+        {
             self.amend(|file| name.clone_into(&mut file.new));
         } else if line.starts_with("new file mode") {
             self.amend(|file| file.fate = "new");
@@ -175,15 +207,22 @@ impl Reader {
 
     /// Writes the head of the file.
     fn end_file(&mut self) {
-        let Some(File { old, new, fate }) = self.file.take() else { return };
-        let fate = if fate.is_empty() { String::new() } else { format!(" ({fate})") };
+        let Some(File { old, new, fate }) = self.file.take() else {
+            return;
+        };
+        let fate = if fate.is_empty() {
+            String::new()
+        } else {
+            format!(" ({fate})")
+        };
         let name = match (old.as_str(), new.as_str()) {
             ("", name) | (name, "") => name.to_owned(),
             (old, new) if old == new => new.to_owned(),
             (old, new) => format!("{old} \u{2192} {new}"),
         };
         if !name.is_empty() {
-            self.found.push(DiffLine::plain(Sign::File, &format!("{name}{fate}")));
+            self.found
+                .push(DiffLine::plain(Sign::File, &format!("{name}{fate}")));
         }
     }
 
@@ -194,12 +233,23 @@ impl Reader {
             at.split(',').next()?.parse().ok()
         };
         (self.old, self.new) = (start('-'), start('+'));
-        let place = line.trim_start_matches('@').split_once("@@").map_or("", |(_, place)| place.trim());
+        let place = line
+            .trim_start_matches('@')
+            .split_once("@@")
+            .map_or("", |(_, place)| place.trim());
         // Patches with `*** Update File` heads name the place after the only mark.
-        let place =
-            if place.is_empty() && self.new.is_none() { line.trim_matches(['@', ' ']) } else { place };
+        let place = if place.is_empty() && self.new.is_none() {
+            line.trim_matches(['@', ' '])
+        } else {
+            place
+        };
         self.end_file();
-        if !place.is_empty() || self.found.last().is_some_and(|line| line.sign != Sign::File) {
+        if !place.is_empty()
+            || self
+                .found
+                .last()
+                .is_some_and(|line| line.sign != Sign::File)
+        {
             self.found.push(DiffLine::plain(Sign::Note, place));
         }
     }
@@ -213,7 +263,11 @@ impl Reader {
             Some(_) => (Sign::Note, None, None),
         };
         let text = line.strip_prefix(['+', '-', ' ']).unwrap_or(line);
-        self.push(DiffLine { old, new, ..DiffLine::plain(sign, text) });
+        self.push(DiffLine {
+            old,
+            new,
+            ..DiffLine::plain(sign, text)
+        });
     }
 
     fn push(&mut self, line: DiffLine) {
@@ -242,8 +296,11 @@ impl File {
 }
 
 /// Heads of a file in patches of the shape that OpenAI's models write.
-const MARKS: [(&str, &str); 3] =
-    [("*** Update File: ", ""), ("*** Add File: ", "new"), ("*** Delete File: ", "deleted")];
+const MARKS: [(&str, &str); 3] = [
+    ("*** Update File: ", ""),
+    ("*** Add File: ", "new"),
+    ("*** Delete File: ", "deleted"),
+];
 
 /// The number of a line, then one more.
 fn take(number: &mut Option<u32>) -> Option<u32> {
@@ -256,7 +313,10 @@ fn take(number: &mut Option<u32>) -> Option<u32> {
 fn name_of(name: &str) -> &str {
     let name = name.split('\t').next().unwrap_or(name).trim();
     let is_nothing = name == "/dev/null";
-    let name = name.strip_prefix("a/").or(name.strip_prefix("b/")).unwrap_or(name);
+    let name = name
+        .strip_prefix("a/")
+        .or(name.strip_prefix("b/"))
+        .unwrap_or(name);
     if is_nothing { "" } else { name }
 }
 

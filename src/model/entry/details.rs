@@ -42,10 +42,21 @@ pub(crate) fn records_below(entry: &Entry, block: usize) -> Vec<(Of, Origin)> {
     let own = own.filter(|own| Some(*own) != next_own);
     let result = result.filter(|result| Some(*result) != next_result && Some(*result) != next_own);
     let result = result.filter(|result| Some(*result) != own);
-    let found = [own.map(|own| (Of::Block, own)), result.map(|result| (Of::Result, result))];
+    let found = [
+        own.map(|own| (Of::Block, own)),
+        result.map(|result| (Of::Result, result)),
+    ];
     let is_last = block + 1 == entry.blocks.len();
-    let further = if is_last { without_blocks(entry) } else { Vec::new() };
-    found.into_iter().flatten().chain(further.into_iter().map(|record| (Of::Block, record))).collect()
+    let further = if is_last {
+        without_blocks(entry)
+    } else {
+        Vec::new()
+    };
+    found
+        .into_iter()
+        .flatten()
+        .chain(further.into_iter().map(|record| (Of::Block, record)))
+        .collect()
 }
 
 /// The records for which no block stands.
@@ -55,9 +66,17 @@ fn without_blocks(entry: &Entry) -> Vec<Origin> {
     }
     let all = (0..entry.blocks.len()).map(|block| records_of(entry, block));
     let place = |record: &Origin| (record.file, record.at);
-    let own: HashSet<_> =
-        all.flat_map(|(own, result)| [own, result]).flatten().map(|record| place(&record)).collect();
-    entry.records.iter().filter(|record| !own.contains(&place(record))).copied().collect()
+    let own: HashSet<_> = all
+        .flat_map(|(own, result)| [own, result])
+        .flatten()
+        .map(|record| place(&record))
+        .collect();
+    entry
+        .records
+        .iter()
+        .filter(|record| !own.contains(&place(record)))
+        .copied()
+        .collect()
 }
 
 fn records_of(entry: &Entry, block: usize) -> (Option<Origin>, Option<Origin>) {
@@ -66,9 +85,10 @@ fn records_of(entry: &Entry, block: usize) -> (Option<Origin>, Option<Origin>) {
         None => (None, None),
         Some(BlockKind::Text(body) | BlockKind::Thinking(body)) => (from(body), None),
         Some(BlockKind::Raw(raw) | BlockKind::Aside(_, raw)) => (from(&raw.body), None),
-        Some(BlockKind::Call(call)) => {
-            (from(&call.input), call.state.result().and_then(|result| from(&result.body)))
-        }
+        Some(BlockKind::Call(call)) => (
+            from(&call.input),
+            call.state.result().and_then(|result| from(&result.body)),
+        ),
         Some(BlockKind::Result(stray)) => (None, from(&stray.result.body)),
         Some(BlockKind::Image(image)) => (Some(image.origin), None),
         Some(BlockKind::Break(_)) => (Some(entry.origin), None),
@@ -86,17 +106,34 @@ mod tests {
     fn a_record_of_several_blocks_stands_below_the_last() {
         let mut out = Batch::default();
         let mut entry = out.new_entry("a".into(), Role::Assistant, None);
-        let at = |at| Origin { at, ..Origin::default() };
+        let at = |at| Origin {
+            at,
+            ..Origin::default()
+        };
         for record in [1, 1, 2] {
             out.begin_record(at(record));
             let body = out.prose("words");
-            entry.blocks.push(Batch::block(Piece(record), BlockKind::Text(body)));
+            entry
+                .blocks
+                .push(Batch::block(Piece(record), BlockKind::Text(body)));
         }
         let found: Vec<_> = (0..4).map(|block| records_below(&entry, block)).collect();
-        assert_eq!(found, [vec![], vec![(Of::Block, at(1))], vec![(Of::Block, at(2))], vec![]]);
+        assert_eq!(
+            found,
+            [
+                vec![],
+                vec![(Of::Block, at(1))],
+                vec![(Of::Block, at(2))],
+                vec![]
+            ]
+        );
         entry.records = vec![at(7), at(1)];
         let below: Vec<_> = (0..4).map(|block| records_below(&entry, block)).collect();
-        assert_eq!(below[2], [(Of::Block, at(2)), (Of::Block, at(7))], "what no block stands for comes last");
+        assert_eq!(
+            below[2],
+            [(Of::Block, at(2)), (Of::Block, at(7))],
+            "what no block stands for comes last"
+        );
         assert_eq!(below[..2], found[..2]);
     }
 }

@@ -65,7 +65,10 @@ impl Boundary {
     /// What an entry is.
     pub(crate) fn of(entry: &Entry) -> Self {
         let cuts = |kind: &BlockKind| {
-            matches!(kind, BlockKind::Break(Break::Compaction { partial: false, .. } | Break::Interrupted(_)))
+            matches!(
+                kind,
+                BlockKind::Break(Break::Compaction { partial: false, .. } | Break::Interrupted(_))
+            )
         };
         let is_cut = || entry.blocks.iter().any(|block| cuts(&block.kind));
         Self::by(entry.marks, entry.role == Role::Assistant, is_cut)
@@ -112,10 +115,16 @@ impl Glance {
             match &block.kind {
                 BlockKind::Call(call) if !is_textual(&call.key) => {
                     glance.calls = glance.calls.saturating_add(1);
-                    glance.open = glance.open.saturating_add(u16::from(call.state.result().is_none()));
+                    glance.open = glance
+                        .open
+                        .saturating_add(u16::from(call.state.result().is_none()));
                 }
                 BlockKind::Break(Break::Compaction { partial, .. }) => {
-                    let this = if *partial { Compaction::Partial } else { Compaction::Whole };
+                    let this = if *partial {
+                        Compaction::Partial
+                    } else {
+                        Compaction::Whole
+                    };
                     glance.compaction = glance.compaction.max(this);
                 }
                 BlockKind::Break(Break::Interrupted(_)) => glance.is_interruption = true,
@@ -123,15 +132,22 @@ impl Glance {
             }
             glance.is_stray |= matches!(block.kind, BlockKind::Result(_));
             glance.is_broken |= is_error && matches!(block.kind, BlockKind::Raw(_));
-            glance.errors = glance.errors.saturating_add(u16::from(block.kind.counts_as_error()));
+            glance.errors = glance
+                .errors
+                .saturating_add(u16::from(block.kind.counts_as_error()));
         }
         glance
     }
 
     fn see_room(&mut self, kind: &BlockKind) {
-        let lines = kind.bodies().into_iter().map(|body| body.lines.max(body.bytes / LINE_BYTES));
+        let lines = kind
+            .bodies()
+            .into_iter()
+            .map(|body| body.lines.max(body.bytes / LINE_BYTES));
         let lines = lines.fold(0, u32::saturating_add);
-        self.short = self.short.saturating_add(u16::try_from(lines.min(SHORT)).unwrap_or(u16::MAX));
+        self.short = self
+            .short
+            .saturating_add(u16::try_from(lines.min(SHORT)).unwrap_or(u16::MAX));
         self.long = self.long.saturating_add(lines.min(LONG));
     }
 }

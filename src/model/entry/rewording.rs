@@ -18,7 +18,10 @@ pub(crate) fn batch(batch: &mut Batch, reword: &mut Reword<'_>) {
         match edit {
             Edit::Entry(one) => entry(one, reword),
             Edit::Result { result: one, .. } => result(one, reword),
-            Edit::State { state: ToolState::Streaming(live), .. } => body(live, reword),
+            Edit::State {
+                state: ToolState::Streaming(live),
+                ..
+            } => body(live, reword),
             _ => {}
         }
     }
@@ -49,7 +52,10 @@ pub(crate) fn block(block: &mut Block, reword: &mut Reword<'_>) {
             body(&mut call.input, reword);
             match &mut call.state {
                 ToolState::Streaming(live) => body(live, reword),
-                state => state.result_mut().into_iter().for_each(|one| result(one, reword)),
+                state => state
+                    .result_mut()
+                    .into_iter()
+                    .for_each(|one| result(one, reword)),
             }
         }
         BlockKind::Result(stray) => result(&mut stray.result, reword),
@@ -101,7 +107,9 @@ fn result(one: &mut ToolResult, reword: &mut Reword<'_>) {
 
 fn image(one: &mut Image, reword: &mut Reword<'_>) {
     text(&mut one.mime, reword);
-    one.source.iter_mut().for_each(|source| text(source, reword));
+    one.source
+        .iter_mut()
+        .for_each(|source| text(source, reword));
 }
 
 fn line(what: &mut Break, reword: &mut Reword<'_>) {

@@ -64,7 +64,10 @@ impl SenderKind {
 
     /// Whether what comes from it is a message in somebody's own words, and no notice of the program.
     pub(crate) fn is_message(self) -> bool {
-        matches!(self, Self::Peer | Self::Coordinator | Self::Handback | Self::Channel)
+        matches!(
+            self,
+            Self::Peer | Self::Coordinator | Self::Handback | Self::Channel
+        )
     }
 }
 
@@ -78,19 +81,26 @@ impl Sender {
     pub(crate) fn words(&self) -> String {
         let (with_name, alone) = match self.kind {
             SenderKind::Peer => ("message from", "message from another agent"),
-            SenderKind::Coordinator => ("message from the coordinator", "message from the coordinator"),
+            SenderKind::Coordinator => (
+                "message from the coordinator",
+                "message from the coordinator",
+            ),
             SenderKind::Handback => ("result of", "result of a sub-agent"),
             SenderKind::Schedule => ("schedule", "schedule"),
             SenderKind::Task => ("background task", "background task"),
             SenderKind::Runtime => ("from the program:", "from the program"),
             SenderKind::Channel => ("message from channel", "message from a channel"),
         };
-        self.name.as_ref().map_or_else(|| alone.to_owned(), |name| format!("{with_name} {name}"))
+        self.name
+            .as_ref()
+            .map_or_else(|| alone.to_owned(), |name| format!("{with_name} {name}"))
     }
 
     /// The same in a word: its name, else its kind.
     pub(crate) fn word(&self) -> &str {
-        self.name.as_ref().map_or(self.kind.word(), |name| name.as_str())
+        self.name
+            .as_ref()
+            .map_or(self.kind.word(), |name| name.as_str())
     }
 }
 
@@ -108,9 +118,18 @@ mod tests {
 
     #[test]
     fn a_sender_without_a_name_is_told_by_its_kind() {
-        let peer = Sender { kind: SenderKind::Peer, name: Some("build".into()) };
-        assert_eq!((peer.words().as_str(), peer.word()), ("message from build", "build"));
+        let peer = Sender {
+            kind: SenderKind::Peer,
+            name: Some("build".into()),
+        };
+        assert_eq!(
+            (peer.words().as_str(), peer.word()),
+            ("message from build", "build")
+        );
         let peer = Sender::of(SenderKind::Peer);
-        assert_eq!((peer.words().as_str(), peer.word()), ("message from another agent", "peer"));
+        assert_eq!(
+            (peer.words().as_str(), peer.word()),
+            ("message from another agent", "peer")
+        );
     }
 }

@@ -12,7 +12,10 @@ pub struct EntrySet {
 
 impl EntrySet {
     /// Whether the entry belongs to it.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as of the sets of the standard library")]
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "as of the sets of the standard library"
+    )]
     pub fn contains(&self, id: &EntryId) -> bool {
         self.belongs.get(id.index()) == Some(&true)
     }
@@ -22,7 +25,10 @@ impl EntrySet {
         if self.belongs.len() <= id.index() {
             self.belongs.resize(id.index() + 1, false);
         }
-        let belonged = self.belongs.get_mut(id.index()).map(|belongs| std::mem::replace(belongs, true));
+        let belonged = self
+            .belongs
+            .get_mut(id.index())
+            .map(|belongs| std::mem::replace(belongs, true));
         self.len += usize::from(belonged == Some(false));
     }
 

@@ -41,7 +41,10 @@ pub struct Unknown {
 impl Unknown {
     /// None so far.
     pub(super) fn at(first: Origin) -> Self {
-        Self { counts: [0; Judged::ALL.len()], first }
+        Self {
+            counts: [0; Judged::ALL.len()],
+            first,
+        }
     }
 
     /// Adds one.
@@ -73,6 +76,9 @@ impl Unknown {
     /// The loudest of them.
     pub fn judged(&self) -> Judged {
         let counted = Judged::ALL.into_iter().zip(self.counts).rev();
-        counted.into_iter().find(|(_, n)| *n > 0).map_or(Judged::Trace, |(judged, _)| judged)
+        counted
+            .into_iter()
+            .find(|(_, n)| *n > 0)
+            .map_or(Judged::Trace, |(judged, _)| judged)
     }
 }

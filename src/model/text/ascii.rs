@@ -49,8 +49,14 @@ mod tests {
 
     #[test]
     fn every_character_has_words_in_ascii() {
-        assert_eq!(ascii("“It’s” — 3 × 4…\t\u{1b}[31m"), "\"It's\" - 3 * 4...\t\u{1b}[31m");
-        assert_eq!(ascii("é宽 ␛[2J ⟨U+009B⟩"), "<U+00E9><U+5BBD> ^[[2J <U+009B>");
+        assert_eq!(
+            ascii("“It’s” — 3 × 4…\t\u{1b}[31m"),
+            "\"It's\" - 3 * 4...\t\u{1b}[31m"
+        );
+        assert_eq!(
+            ascii("é宽 ␛[2J ⟨U+009B⟩"),
+            "<U+00E9><U+5BBD> ^[[2J <U+009B>"
+        );
         for c in '\u{80}'..=char::MAX {
             let plain = ascii(c.encode_utf8(&mut [0; 4])).into_owned();
             assert!(

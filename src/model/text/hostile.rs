@@ -31,7 +31,10 @@ pub(super) fn is_plain(raw: &str) -> bool {
 fn is_printable(bytes: [u8; 8]) -> bool {
     let word = u64::from_le_bytes(bytes);
     let odd = octets::below(word, b' ') | octets::equal(word, 0x7f) | octets::beyond_ascii(word);
-    odd == 0 || bytes.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
+    odd == 0
+        || bytes
+            .iter()
+            .all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
 }
 
 /// Characters that could steer a terminal or deceive a reader, wherever they stand; see [`first_hostile`].
@@ -41,7 +44,8 @@ pub(crate) fn is_hostile(c: char) -> bool {
 
 /// The first such character of a text, and its place, but for those that what stands beside them needs.
 pub(crate) fn first_hostile(text: &str) -> Option<(usize, char)> {
-    text.char_indices().find(|(at, c)| is_hostile(*c) && !is_kept(text, *at, *c))
+    text.char_indices()
+        .find(|(at, c)| is_hostile(*c) && !is_kept(text, *at, *c))
 }
 
 /// Whether the character at a place of a text is needed there.
@@ -58,7 +62,9 @@ fn is_control(c: char) -> bool {
 /// The length of the mark `⟨U+202E⟩` at the beginning of a text, if one stands there.
 fn mark(text: &str) -> Option<usize> {
     let (digits, _) = text.strip_prefix("⟨U+")?.split_once('⟩')?;
-    let code = u32::from_str_radix(digits, 16).ok().filter(|_| (2..=6).contains(&digits.len()))?;
+    let code = u32::from_str_radix(digits, 16)
+        .ok()
+        .filter(|_| (2..=6).contains(&digits.len()))?;
     char::from_u32(code).filter(|c| is_hostile(*c))?;
     Some("⟨U+".len() + digits.len() + '⟩'.len_utf8())
 }
@@ -70,7 +76,9 @@ pub(crate) fn without_marks(text: &str) -> Option<Text> {
     while let Some((before, after)) = rest.find("⟨U+").and_then(|at| rest.split_at_checked(at)) {
         out.push_str(before);
         let length = mark(after);
-        let (kept, further) = after.split_at_checked(length.unwrap_or("⟨".len())).unwrap_or((after, ""));
+        let (kept, further) = after
+            .split_at_checked(length.unwrap_or("⟨".len()))
+            .unwrap_or((after, ""));
         if length.is_none() {
             out.push_str(kept);
         }
@@ -87,7 +95,9 @@ pub(crate) fn harmless(text: &str) -> (String, usize) {
     let (mut rest, mut left_out) = (text, 0);
     while let Some(c) = rest.chars().next() {
         let length = mark(rest);
-        let (_, after) = rest.split_at_checked(length.unwrap_or(c.len_utf8())).unwrap_or((rest, ""));
+        let (_, after) = rest
+            .split_at_checked(length.unwrap_or(c.len_utf8()))
+            .unwrap_or((rest, ""));
         let is_line_end = c == '\r' && after.starts_with('\n');
         let is_out = is_hostile(c) && !is_kept(text, text.len() - rest.len(), c);
         rest = after;
@@ -117,7 +127,9 @@ pub(super) fn push_visible(out: &mut String, text: &str, (at, c): (usize, char))
         '\0'..='\u{1f}' => out.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
         '\u{7f}' => out.push('\u{2421}'),
         '\u{2028}' | '\u{2029}' => out.push('\n'),
-        c if is_hostile(c) && !is_kept(text, at, c) => out.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))),
+        c if is_hostile(c) && !is_kept(text, at, c) => {
+            out.push_str(&format!("⟨U+{:04X}⟩", u32::from(c)));
+        }
         c => out.push(c),
     }
 }

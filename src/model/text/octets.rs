@@ -35,9 +35,21 @@ mod tests {
                 let word = u64::from_le_bytes(bytes);
                 let first = |found: u64| (found != 0).then(|| found.trailing_zeros() as usize / 8);
                 let here = |is_such: bool| is_such.then_some(at);
-                assert_eq!(first(equal(word, b'"')), here(byte == b'"'), "{byte} at {at}");
-                assert_eq!(first(below(word, b' ')), here(byte < b' '), "{byte} at {at}");
-                assert_eq!(first(beyond_ascii(word)), here(byte >= 0x80), "{byte} at {at}");
+                assert_eq!(
+                    first(equal(word, b'"')),
+                    here(byte == b'"'),
+                    "{byte} at {at}"
+                );
+                assert_eq!(
+                    first(below(word, b' ')),
+                    here(byte < b' '),
+                    "{byte} at {at}"
+                );
+                assert_eq!(
+                    first(beyond_ascii(word)),
+                    here(byte >= 0x80),
+                    "{byte} at {at}"
+                );
             }
         }
     }

@@ -48,7 +48,12 @@ pub struct Outlet<W> {
 impl<W: Write> Outlet<W> {
     /// To a writer.
     pub fn new(to: W, charset: Charset, form: Form) -> Self {
-        Self { to, charset, form, begun: Vec::new() }
+        Self {
+            to,
+            charset,
+            form,
+            begun: Vec::new(),
+        }
     }
 
     fn hand_on(&mut self, text: &str) -> io::Result<()> {
@@ -79,7 +84,8 @@ impl<W: Write> Write for Outlet<W> {
             self.hand_on(chunk.valid())?;
             let odd = chunk.invalid();
             // At the end it may be a character that goes on with the next bytes.
-            if std::str::from_utf8(odd).is_err_and(|error| error.error_len().is_none()) && text.ends_with(odd)
+            if std::str::from_utf8(odd).is_err_and(|error| error.error_len().is_none())
+                && text.ends_with(odd)
             {
                 self.begun = odd.to_vec();
             } else if !odd.is_empty() {
@@ -118,8 +124,14 @@ mod tests {
             let put = |form| written(&[head, rest], Charset::Ascii, form);
             assert_eq!(put(Form::Text), "\"<U+00E9>...<U+1F469><U+009B>\"");
             assert_eq!(put(Form::Json), r#""\u00e9\u2026\ud83d\udc69\u009b""#);
-            assert_eq!(written(&[head, rest], Charset::Unicode, Form::Text).as_bytes(), text);
+            assert_eq!(
+                written(&[head, rest], Charset::Unicode, Form::Text).as_bytes(),
+                text
+            );
         }
-        assert_eq!(written(&[b"a\xffb", b"\x9bc"], Charset::Ascii, Form::Text), "a<U+FFFD>b<U+FFFD>c");
+        assert_eq!(
+            written(&[b"a\xffb", b"\x9bc"], Charset::Ascii, Form::Text),
+            "a<U+FFFD>b<U+FFFD>c"
+        );
     }
 }

@@ -38,7 +38,9 @@ pub fn redacted() -> Option<String> {
 /// Does something with what masks all that is read, if it is to be masked.
 pub(crate) fn with_mask<T>(act: impl FnOnce(&mut Mask) -> T) -> Option<T> {
     let mask = REDACTED.get()?;
-    Some(act(&mut mask.lock().unwrap_or_else(PoisonError::into_inner)))
+    Some(act(&mut mask
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)))
 }
 
 /// A text of a session as it may be shown.
@@ -70,26 +72,44 @@ impl Mask {
         let is_begin = |(secret, next): &(&String, Option<&String>)| {
             next.is_some_and(|next| next.starts_with(secret.as_str()))
         };
-        self.found.iter().zip(next).filter(|pair| !is_begin(pair)).count()
+        self.found
+            .iter()
+            .zip(next)
+            .filter(|pair| !is_begin(pair))
+            .count()
     }
 
     /// The text without its secrets; nothing if none was found.
     pub(crate) fn apply(&mut self, text: &str) -> Option<String> {
         let mut masked = Cow::Borrowed(text);
         for at in ANY.as_ref()?.matches(text) {
-            let (Some(shape), Some(cell)) = (SHAPES.get(at), EACH.get(at)) else { continue };
-            let Some(one) = cell.get_or_init(|| Regex::new(&pattern(shape.pattern)).ok()) else { continue };
+            let (Some(shape), Some(cell)) = (SHAPES.get(at), EACH.get(at)) else {
+                continue;
+            };
+            let Some(one) = cell.get_or_init(|| Regex::new(&pattern(shape.pattern)).ok()) else {
+                continue;
+            };
             let mut has_found = false;
             let replaced = one.replace_all(&masked, |found: &Captures<'_>| {
                 let hidden = hidden(&masked, found, shape.sure);
                 let whole = found.get_match().as_str();
-                let Some(hidden) = hidden else { return whole.to_owned() };
+                let Some(hidden) = hidden else {
+                    return whole.to_owned();
+                };
                 has_found = true;
                 // A value is the same secret under another name; a token is told by all of it.
                 let before = whole.strip_suffix(hidden).unwrap_or_default();
-                let own = if shape.sure == Sure::AsValue { hidden } else { whole };
+                let own = if shape.sure == Sure::AsValue {
+                    hidden
+                } else {
+                    whole
+                };
                 self.note(own);
-                let end = if hidden.ends_with('@') && before.contains("://") { "@" } else { "" };
+                let end = if hidden.ends_with('@') && before.contains("://") {
+                    "@"
+                } else {
+                    ""
+                };
                 format!("{before}{MASK}{end}")
             });
             if has_found {
@@ -105,20 +125,36 @@ impl Mask {
     /// As [`Mask::apply`], for what stands under a name in a record.
     pub(crate) fn apply_named(&mut self, name: &str, value: &str) -> Option<String> {
         /// How the names end that say what they name.
-        const NAMES: [&str; 8] = ["word", "wd", "ssphrase", "_pass", "secret", "token", "key", "credentials"];
-        let end = name.get(name.len().saturating_sub(12)..).unwrap_or(name).to_ascii_lowercase();
+        const NAMES: [&str; 8] = [
+            "word",
+            "wd",
+            "ssphrase",
+            "_pass",
+            "secret",
+            "token",
+            "key",
+            "credentials",
+        ];
+        let end = name
+            .get(name.len().saturating_sub(12)..)
+            .unwrap_or(name)
+            .to_ascii_lowercase();
         if !NAMES.iter().any(|name| end.ends_with(name)) || value.contains(char::is_whitespace) {
             return self.apply(value);
         }
         let joined = format!("{name}\": \"{value}");
         let masked = self.apply(&joined)?;
-        masked.strip_prefix(name)?.strip_prefix("\": \"").map(str::to_owned)
+        masked
+            .strip_prefix(name)?
+            .strip_prefix("\": \"")
+            .map(str::to_owned)
     }
 
     /// As [`Mask::apply`] for a text of a session. Colours can stand in the midst of a secret, so a text with
     /// one loses them.
     pub(crate) fn text(&mut self, text: &Text) -> Option<Text> {
-        self.apply(&without_sgr(text)).map(|masked| Text::clean(&masked))
+        self.apply(&without_sgr(text))
+            .map(|masked| Text::clean(&masked))
     }
 
     /// What is to be said in the end.
@@ -133,7 +169,8 @@ impl Mask {
     /// Line ends may be written in several ways, and one copy may be cut off.
     fn note(&mut self, secret: &str) {
         let plain = secret.replace("\\n", "").replace("\\r", "");
-        self.found.insert(plain.chars().filter(char::is_ascii_alphanumeric).collect());
+        self.found
+            .insert(plain.chars().filter(char::is_ascii_alphanumeric).collect());
     }
 }
 
@@ -157,7 +194,11 @@ fn hidden<'t>(text: &'t str, found: &Captures<'t>, sure: Sure) -> Option<&'t str
 fn is_value(before: &str, stays: &str, value: &str) -> bool {
     /// How long a value of a name that ends in `_KEY` alone is at least: such names mean all sorts of things.
     const LONG: usize = 16;
-    let (name, sign) = stays.split_at(stays.find(['=', ':', '"', '\'', '\\', ' ', '\t', '\n']).unwrap_or(0));
+    let (name, sign) = stays.split_at(
+        stays
+            .find(['=', ':', '"', '\'', '\\', ' ', '\t', '\n'])
+            .unwrap_or(0),
+    );
     let is_quoted = stays.ends_with(['"', '\'']);
     let is_joined = sign == "=" || sign.starts_with('=') && is_quoted;
     let is_environment = !name.contains(|c: char| c.is_ascii_lowercase())
@@ -171,24 +212,51 @@ fn is_value(before: &str, stays: &str, value: &str) -> bool {
     let is_code = value.starts_with(['$', '{', '[', '(', '<', '%', '/', '.', '*'])
         || value.contains(['(', '[', '{'])
         || value.contains("::")
-        || ["process.", "os.", "env.", "secrets.", "vars.", "config.", "self.", "this."]
-            .iter()
-            .any(|code| value.starts_with(code));
-    let plain = value.trim_end_matches([')', ']', '}', '.', ':']).to_ascii_lowercase();
+        || [
+            "process.", "os.", "env.", "secrets.", "vars.", "config.", "self.", "this.",
+        ]
+        .iter()
+        .any(|code| value.starts_with(code));
+    let plain = value
+        .trim_end_matches([')', ']', '}', '.', ':'])
+        .to_ascii_lowercase();
     let is_filler = plain.len() < 4
-        || plain.bytes().all(|byte| Some(&byte) == plain.as_bytes().first())
-        || ["your", "example", "placeholder", "xxxx", "****", "redacted", "changeme", "dummy"]
-            .iter()
-            .any(|filler| plain.contains(filler))
-        || ["none", "null", "true", "false", "undefined", "string", "password", "secret", "token", "number"]
-            .contains(&plain.as_str());
+        || plain
+            .bytes()
+            .all(|byte| Some(&byte) == plain.as_bytes().first())
+        || [
+            "your",
+            "example",
+            "placeholder",
+            "xxxx",
+            "****",
+            "redacted",
+            "changeme",
+            "dummy",
+        ]
+        .iter()
+        .any(|filler| plain.contains(filler))
+        || [
+            "none",
+            "null",
+            "true",
+            "false",
+            "undefined",
+            "string",
+            "password",
+            "secret",
+            "token",
+            "number",
+        ]
+        .contains(&plain.as_str());
     if is_code || is_filler {
         return false;
     }
     if lower == "_key" || lower == "key" {
         return is_environment && is_joined && value.len() >= LONG && has_digit && has_letter;
     }
-    let is_long_and_odd = value.len() >= 8 && value.bytes().filter(u8::is_ascii_uppercase).count() > 2;
+    let is_long_and_odd =
+        value.len() >= 8 && value.bytes().filter(u8::is_ascii_uppercase).count() > 2;
     match (is_joined, is_quoted) {
         (true, _) if is_environment => !value.contains('.') || has_digit,
         (true, _) if is_password => {
@@ -235,7 +303,10 @@ mod tests {
             ("hf_", secret.to_owned()),
             ("sk_live_", secret.to_owned()),
             ("npm_", secret.to_owned()),
-            ("eyJ", "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl".to_owned()),
+            (
+                "eyJ",
+                "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl".to_owned(),
+            ),
             ("Authorization: Bearer ", secret.to_owned()),
             ("12345678:", format!("AA{secret}")),
             ("AWS_SECRET_ACCESS_KEY=", format!("{secret}AAAA")),
@@ -249,9 +320,18 @@ mod tests {
             ("figd_", format!("{secret}abcd")),
             ("sbp_", "01234567".repeat(5)),
             ("AGE-SECRET-KEY-1", "QPZRY9X8GF2TVDW0".repeat(3)),
-            ("https://hooks.slack.com/services/", format!("T0AB12CD3/B0AB12CD3/{secret}")),
-            ("https://discord.com/api/webhooks/123456789012345678/", secret.repeat(2)),
-            ("M", format!("{}.Gabcde.{secret}", secret.get(..24).unwrap())),
+            (
+                "https://hooks.slack.com/services/",
+                format!("T0AB12CD3/B0AB12CD3/{secret}"),
+            ),
+            (
+                "https://discord.com/api/webhooks/123456789012345678/",
+                secret.repeat(2),
+            ),
+            (
+                "M",
+                format!("{}.Gabcde.{secret}", secret.get(..24).unwrap()),
+            ),
             ("crsr_", "0123456789abcdef".repeat(4)),
             ("dckr_pat_", secret.to_owned()),
             ("glc_", secret.to_owned()),
@@ -274,13 +354,19 @@ mod tests {
             ("BBDC-", format!("{secret}a+b/")),
             ("_gitlab_session=", "0123456789abcdef".repeat(2)),
             ("AccountKey: ", format!("{}Ab==", "0123456789Ab".repeat(7))),
-            ("pat.ABCDEFGHIJKLMNOPQRSTU0.", "0123456789abcdefABCDEF01.0123456789abcdefABCD".to_owned()),
+            (
+                "pat.ABCDEFGHIJKLMNOPQRSTU0.",
+                "0123456789abcdefABCDEF01.0123456789abcdefABCD".to_owned(),
+            ),
             ("sk_live_", "0123456789abcdefABCD".repeat(2)),
             ("sk_5x3_", "0123456789abcdef".repeat(4)),
             ("pi_0123456789abcdefABCDEF01_secret_", secret.to_owned()),
             ("ramp_sec_", secret.to_owned()),
             ("live_", "0123456789abcdefABCD".repeat(2)),
-            ("pat-na1-", "01234567-89ab-cdef-0123-456789abcdef".to_owned()),
+            (
+                "pat-na1-",
+                "01234567-89ab-cdef-0123-456789abcdef".to_owned(),
+            ),
             ("3MVG9", secret.repeat(3)),
             ("1000.", format!("{0}.{0}", "0123456789abcdef".repeat(2))),
             ("", format!("{}-us12", "0123456789abcdef".repeat(2))),
@@ -296,32 +382,54 @@ mod tests {
             ("Server=x;Uid=me;Pwd=", "hunter".to_owned()),
         ] {
             // Of what has no beginning of its own nothing stays.
-            let (before, secret) = if before == "M" { ("", format!("M{secret}")) } else { (before, secret) };
+            let (before, secret) = if before == "M" {
+                ("", format!("M{secret}"))
+            } else {
+                (before, secret)
+            };
             let text = format!("key \"{before}{secret}\" end");
-            assert_eq!(masked(&text), (Some(format!("key \"{before}[masked]\" end")), 1), "{text}");
+            assert_eq!(
+                masked(&text),
+                (Some(format!("key \"{before}[masked]\" end")), 1),
+                "{text}"
+            );
         }
         for (text, rest) in [
             (
                 "kind: Secret\nmetadata:\n  name: a\ndata:\n  key: aHVudGVy\n  b: eA==\n---",
                 "data:[masked]\n---",
             ),
-            ("data:\n  key: aHVudGVy\nkind: Secret\n---", "data:[masked]\n---"),
-            (r"kind: Secret\nstringData:\n  key: hunter\n---", r"stringData:[masked]\n---"),
+            (
+                "data:\n  key: aHVudGVy\nkind: Secret\n---",
+                "data:[masked]\n---",
+            ),
+            (
+                r"kind: Secret\nstringData:\n  key: hunter\n---",
+                r"stringData:[masked]\n---",
+            ),
         ] {
             assert!(masked(text).0.unwrap().ends_with(rest), "{text}");
         }
         assert_eq!(masked("kind: ConfigMap\ndata:\n  key: plain\n").0, None);
-        let pem = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Blbn\nNza\n-----END OPENSSH PRIVATE KEY-----";
+        let pem =
+            "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Blbn\nNza\n-----END OPENSSH PRIVATE KEY-----";
         assert_eq!(
             masked(&format!("a\n{pem}\nb")).0.unwrap(),
             "a\n-----BEGIN OPENSSH PRIVATE KEY-----[masked]\nb"
         );
-        assert_eq!(masked(pem.split("-----END").next().unwrap()).1, 1, "one that breaks off");
+        assert_eq!(
+            masked(pem.split("-----END").next().unwrap()).1,
+            1,
+            "one that breaks off"
+        );
         assert_eq!(
             masked("psql postgres://me:hunter2@db/x").0.as_deref(),
             Some("psql postgres://me:[masked]@db/x")
         );
-        assert_eq!(masked("curl -H sk-ant-a…").0.as_deref(), Some("curl -H sk-[masked]"));
+        assert_eq!(
+            masked("curl -H sk-ant-a…").0.as_deref(),
+            Some("curl -H sk-[masked]")
+        );
     }
 
     /// In quotes a value is given, without them it may be code, and a short word.
@@ -339,7 +447,10 @@ mod tests {
         ] {
             for quote in ["\"", "'", "\\\""] {
                 let expected = format!("{name}{quote}[masked]{quote}");
-                assert_eq!(masked(&format!("{name}{quote}{value}{quote}")).0, Some(expected));
+                assert_eq!(
+                    masked(&format!("{name}{quote}{value}{quote}")).0,
+                    Some(expected)
+                );
             }
             assert_eq!(masked(&format!("{name}{value} ")).0, None, "{name}{value}");
         }
@@ -377,9 +488,17 @@ mod tests {
         ] {
             assert_eq!(masked(text), (None, 0), "{text}");
         }
-        for text in ["ghp_0123456789abcdefghij", "psql postgres://me:hunter2@db/x", "curl -u me:hunter2 x"] {
+        for text in [
+            "ghp_0123456789abcdefghij",
+            "psql postgres://me:hunter2@db/x",
+            "curl -u me:hunter2 x",
+        ] {
             let once = masked(text).0.unwrap();
-            assert_eq!(masked(&once), (None, 0), "what is masked is no secret any more");
+            assert_eq!(
+                masked(&once),
+                (None, 0),
+                "what is masked is no secret any more"
+            );
         }
     }
 
@@ -403,6 +522,9 @@ mod tests {
         let mut mask = Mask::default();
         let text = Text::output("x \u{1b}[31mghp_\u{1b}[0m0123456789abcdefghij");
         assert_eq!(mask.text(&text).as_deref(), Some("x ghp_[masked]"));
-        assert_eq!((mask.text(&Text::output("\u{1b}[31mred")), mask.count()), (None, 1));
+        assert_eq!(
+            (mask.text(&Text::output("\u{1b}[31mred")), mask.count()),
+            (None, 1)
+        );
     }
 }

@@ -25,7 +25,11 @@ pub(super) fn reduce_returns(raw: &str) -> Cow<'_, str> {
         let line = line.trim_end_matches('\r');
         line.rsplit('\r').next().unwrap_or(line).to_owned()
     };
-    raw.split('\n').map(visible).collect::<Vec<_>>().join("\n").into()
+    raw.split('\n')
+        .map(visible)
+        .collect::<Vec<_>>()
+        .join("\n")
+        .into()
 }
 
 /// Drops every escape sequence but SGR. Unfinished sequences are dropped up to the line's end. Characters from U+0080 to

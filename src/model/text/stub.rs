@@ -37,8 +37,11 @@ pub(super) fn seen(raw: &str, max: usize, manner: Manner) -> Option<(String, boo
             c if is_hostile(c) => return None,
             _ if left == 0 => return keeps_its_text(rest).then_some((seen, true)),
             ' '..='~' | '\t' => {
-                let run =
-                    rest.bytes().take(left).take_while(|byte| matches!(byte, b' '..=b'~' | b'\t')).count();
+                let run = rest
+                    .bytes()
+                    .take(left)
+                    .take_while(|byte| matches!(byte, b' '..=b'~' | b'\t'))
+                    .count();
                 seen.push_str(rest.get(..run)?);
                 left -= run;
                 rest = rest.get(run..)?;
@@ -76,7 +79,10 @@ fn keeps_its_text(rest: &str) -> bool {
 /// After a control sequence: none of them is seen.
 fn after_sequence(rest: &str) -> Option<&str> {
     let bytes = rest.strip_prefix("\u{1b}[")?.as_bytes();
-    let parameters = bytes.iter().take_while(|byte| matches!(byte, b' '..=b'?')).count();
+    let parameters = bytes
+        .iter()
+        .take_while(|byte| matches!(byte, b' '..=b'?'))
+        .count();
     let is_whole = matches!(bytes.get(parameters)?, b'@'..=b'~');
     is_whole.then(|| rest.get(parameters + 3..)).flatten()
 }

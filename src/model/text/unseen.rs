@@ -66,12 +66,24 @@ fn joins_emoji(before: &str, after: &str) -> bool {
 /// others, would be a text that nobody sees.
 fn is_in_flag(before: &str, c: char, after: &str) -> bool {
     let is_letter = |c: &char| matches!(c, '\u{e0030}'..='\u{e0039}' | '\u{e0061}'..='\u{e007a}');
-    let earlier = before.chars().rev().take(LONGEST_TAGS + 1).take_while(is_letter).count();
+    let earlier = before
+        .chars()
+        .rev()
+        .take(LONGEST_TAGS + 1)
+        .take_while(is_letter)
+        .count();
     let (letters, is_ended) = if c == END_OF_TAGS {
         (earlier, true)
     } else {
-        let later = after.chars().take(LONGEST_TAGS + 1).take_while(is_letter).count();
-        (earlier + 1 + later, is_letter(&c) && after.chars().nth(later) == Some(END_OF_TAGS))
+        let later = after
+            .chars()
+            .take(LONGEST_TAGS + 1)
+            .take_while(is_letter)
+            .count();
+        (
+            earlier + 1 + later,
+            is_letter(&c) && after.chars().nth(later) == Some(END_OF_TAGS),
+        )
     };
     let begins = before.chars().rev().nth(earlier) == Some(BLACK_FLAG);
     is_ended && begins && (3..=LONGEST_TAGS).contains(&letters)
@@ -97,7 +109,9 @@ impl Property {
 
 /// The class that a pattern names; none if the tables lack it, which a test rules out.
 fn class(pattern: &str) -> ClassUnicode {
-    let parsed = regex_syntax::Parser::new().parse(pattern).map(regex_syntax::hir::Hir::into_kind);
+    let parsed = regex_syntax::Parser::new()
+        .parse(pattern)
+        .map(regex_syntax::hir::Hir::into_kind);
     match parsed {
         Ok(HirKind::Class(regex_syntax::hir::Class::Unicode(class))) => class,
         _ => ClassUnicode::empty(),
@@ -113,7 +127,12 @@ mod tests {
     fn all_that_is_ignorable_by_default_is_unseen() {
         let ignorable = class(r"\p{Default_Ignorable_Code_Point}");
         assert!(ignorable.ranges().len() > 10);
-        let all = || ignorable.ranges().iter().flat_map(|range| range.start()..=range.end());
+        let all = || {
+            ignorable
+                .ranges()
+                .iter()
+                .flat_map(|range| range.start()..=range.end())
+        };
         let missing: Vec<char> = all().filter(|c| !is_unseen(*c)).collect();
         assert!(missing.is_empty(), "{missing:?}");
         let further = ('\0'..=char::MAX).filter(|c| is_unseen(*c)).count() - all().count();
@@ -148,12 +167,21 @@ mod tests {
             ("☎\u{fe0f}\u{fe0f}\u{fe0e}", 2),
             ("1\u{fe0f}2\u{fe0f}", 2),
             ("\u{fe0f}", 1),
-            ("a\u{200d}b 👨\u{200d} \u{200d}👨 👨\u{fe0f}\u{fe0f}\u{fe0f}\u{200d}👨", 6),
+            (
+                "a\u{200d}b 👨\u{200d} \u{200d}👨 👨\u{fe0f}\u{fe0f}\u{fe0f}\u{200d}👨",
+                6,
+            ),
             ("葛\u{e0100}\u{e0101} 葛\u{fe05} a\u{e0100}", 3),
             ("🏴\u{e0067}\u{e0062}\u{e007f}", 3),
             ("🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}", 5),
-            ("🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}\u{e007f}", 1),
-            ("🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e0061}\u{e0062}\u{e007f}", 8),
+            (
+                "🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}\u{e007f}",
+                1,
+            ),
+            (
+                "🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e0061}\u{e0062}\u{e007f}",
+                8,
+            ),
             ("🏳\u{e0067}\u{e0062}\u{e0073}\u{e007f}", 4),
         ] {
             let clean = Text::clean(raw);

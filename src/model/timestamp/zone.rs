@@ -31,7 +31,10 @@ impl Zone {
 
     /// By a name such as `Europe/Berlin` or a rule such as `CET-1CEST,M3.5.0,M10.5.0/3`.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        TimeZone::get(name).or_else(|_| TimeZone::posix(name)).ok().map(Self)
+        TimeZone::get(name)
+            .or_else(|_| TimeZone::posix(name))
+            .ok()
+            .map(Self)
     }
 
     /// By the bytes of a file of the system's time zones.
@@ -65,7 +68,9 @@ mod tests {
     #[test]
     fn zones_have_names_or_rules() {
         assert_eq!(Zone::named("UTC"), Some(Zone::default()));
-        assert!(Zone::named("CET-1CEST,M3.5.0,M10.5.0/3").is_some() && Zone::named("JST-9").is_some());
+        assert!(
+            Zone::named("CET-1CEST,M3.5.0,M10.5.0/3").is_some() && Zone::named("JST-9").is_some()
+        );
         for none in ["", "/dev/zero", "../../dev/zero", "no zone", "Europe"] {
             assert_eq!(Zone::named(none), None, "{none}");
         }

@@ -116,9 +116,19 @@ pub struct EndLine {
 
 impl<'a> Ending<'a> {
     fn is_end_of(&self, end: End, update: &Update) -> bool {
-        let noticed = || self.all.iter().filter(|known| known.carrier == Carrier::Notice);
-        let is_later =
-            || noticed().any(|known| known.at.zip(update.at).is_some_and(|(known, at)| known < at));
+        let noticed = || {
+            self.all
+                .iter()
+                .filter(|known| known.carrier == Carrier::Notice)
+        };
+        let is_later = || {
+            noticed().any(|known| {
+                known
+                    .at
+                    .zip(update.at)
+                    .is_some_and(|(known, at)| known < at)
+            })
+        };
         end.verdict == self.verdict && !(update.carrier == Carrier::Queue && is_later())
     }
 
@@ -127,12 +137,22 @@ impl<'a> Ending<'a> {
         let first = *self.all.first()?;
         let end = first.end?;
         let exit = self.all.iter().find_map(|update| update.end?.exit);
-        Some((End { exit, at: end.at.or(first.at), ..end }, first))
+        Some((
+            End {
+                exit,
+                at: end.at.or(first.at),
+                ..end
+            },
+            first,
+        ))
     }
 
     /// What first told the model.
     pub(crate) fn delivered(&self) -> Option<&'a Update> {
-        self.all.iter().copied().find(|update| update.carrier.is_seen())
+        self.all
+            .iter()
+            .copied()
+            .find(|update| update.carrier.is_seen())
     }
 
     /// What stands for all that tells it: what first told the model, if anything did.
@@ -142,7 +162,10 @@ impl<'a> Ending<'a> {
 
     /// What a record of this key tells of it. What the model got by asking stands with the call that asked.
     pub(crate) fn by(&self, key: &Key) -> Option<&'a Update> {
-        self.all.iter().copied().find(|update| update.by == *key && update.carrier != Carrier::Poll)
+        self.all
+            .iter()
+            .copied()
+            .find(|update| update.by == *key && update.carrier != Carrier::Poll)
     }
 }
 
@@ -165,21 +188,33 @@ impl End {
     pub(crate) fn by_word(word: Option<&str>, exit: Option<i64>) -> Option<Self> {
         let verdict = match word.unwrap_or("completed").to_ascii_lowercase().as_str() {
             "completed" | "complete" | "done" | "exited" | "finished" | "success" | "succeeded" => {
-                if exit.is_some_and(|code| code != 0) { Verdict::Failed } else { Verdict::Done }
+                if exit.is_some_and(|code| code != 0) {
+                    Verdict::Failed
+                } else {
+                    Verdict::Done
+                }
             }
             "failed" | "error" | "errored" => Verdict::Failed,
-            "stopped" | "killed" | "cancelled" | "canceled" | "interrupted" | "timed_out" | "lost"
-            | "terminated" => Verdict::Stopped,
+            "stopped" | "killed" | "cancelled" | "canceled" | "interrupted" | "timed_out"
+            | "lost" | "terminated" => Verdict::Stopped,
             _ => return None,
         };
-        Some(Self { verdict, exit, at: None })
+        Some(Self {
+            verdict,
+            exit,
+            at: None,
+        })
     }
 }
 
 impl Work {
     /// What a result says that began work of this id.
     pub(crate) fn begun(handle: Key, ends: Ends) -> Self {
-        Self { handle, ends, updates: Vec::new() }
+        Self {
+            handle,
+            ends,
+            updates: Vec::new(),
+        }
     }
 
     /// The ends that are told of it, each with what tells it. What was taken up again ends anew: a record says so, another
@@ -193,9 +228,15 @@ impl Work {
                 continue;
             };
             let is_new = std::mem::take(&mut is_again);
-            match endings.last_mut().filter(|ending| !is_new && ending.is_end_of(end, update)) {
+            match endings
+                .last_mut()
+                .filter(|ending| !is_new && ending.is_end_of(end, update))
+            {
                 Some(ending) => ending.all.push(update),
-                None => endings.push(Ending { verdict: end.verdict, all: vec![update] }),
+                None => endings.push(Ending {
+                    verdict: end.verdict,
+                    all: vec![update],
+                }),
             }
         }
         endings
@@ -209,19 +250,27 @@ impl Work {
     /// Two records of which one cannot be right: it ended, and then it went on or ended otherwise, though nothing tells
     /// that it was taken up again.
     pub(crate) fn contradiction(&self) -> Option<(&Update, &Update)> {
-        let mut records: Vec<&Update> = self.updates.iter().filter(|update| update.at.is_some()).collect();
+        let mut records: Vec<&Update> = self
+            .updates
+            .iter()
+            .filter(|update| update.at.is_some())
+            .collect();
         records.sort_by_key(|update| update.at);
         let mut ended: Option<(&Update, End)> = None;
         for update in records {
             match (update.end, ended) {
                 (None, _) if update.takes_up() => ended = None,
-                (None, Some((first, _))) if update.carrier == Carrier::Poll && update.at > first.at => {
+                (None, Some((first, _)))
+                    if update.carrier == Carrier::Poll && update.at > first.at =>
+                {
                     return Some((first, update));
                 }
                 // What the model stopped may have ended by itself before that.
                 (Some(_), Some((first, before)))
                     if first.carrier == Carrier::Poll && before.verdict == Verdict::Stopped => {}
-                (Some(end), Some((first, before))) if before.is_other(end) => return Some((first, update)),
+                (Some(end), Some((first, before))) if before.is_other(end) => {
+                    return Some((first, update));
+                }
                 (Some(end), None) => ended = Some((update, end)),
                 _ => {}
             }
@@ -236,12 +285,16 @@ impl Work {
 
     /// Whether its end was put into the queue of what is told to the model.
     pub(crate) fn is_queued(&self) -> bool {
-        self.updates.iter().any(|update| update.carrier == Carrier::Queue && update.end.is_some())
+        self.updates
+            .iter()
+            .any(|update| update.carrier == Carrier::Queue && update.end.is_some())
     }
 
     /// When the model asked how it stands.
     pub fn polls(&self) -> impl Iterator<Item = &Update> {
-        self.updates.iter().filter(|update| update.carrier == Carrier::Poll)
+        self.updates
+            .iter()
+            .filter(|update| update.carrier == Carrier::Poll)
     }
 
     /// Takes in what a record tells. Whether that is news.

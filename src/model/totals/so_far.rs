@@ -21,7 +21,13 @@ pub(crate) struct Step {
 pub(crate) fn tokens(usage: &Usage) -> Tokens {
     let written = usage.cache_write.unwrap_or(0);
     let long = usage.cache_write_1h.unwrap_or(0).min(written);
-    [usage.input.unwrap_or(0), usage.output.unwrap_or(0), usage.cache_read.unwrap_or(0), written - long, long]
+    [
+        usage.input.unwrap_or(0),
+        usage.output.unwrap_or(0),
+        usage.cache_read.unwrap_or(0),
+        written - long,
+        long,
+    ]
 }
 
 /// A sum that was recorded later, and what had been made since the one before.
@@ -29,8 +35,12 @@ pub(crate) type Later<'s> = (&'s Sums, Vec<Step>);
 
 /// What it had cost by then: no later sum has less in it, of the session or of one that went on from it.
 pub(crate) fn by_then(before: Option<&Sums>, later: &[Later<'_>]) -> Vec<(Name, Usage)> {
-    let recorded = later.iter().map(|(after, steps)| between(before, after, steps));
-    recorded.reduce(least).unwrap_or_else(|| before.unwrap_or_default().to_vec())
+    let recorded = later
+        .iter()
+        .map(|(after, steps)| between(before, after, steps));
+    recorded
+        .reduce(least)
+        .unwrap_or_else(|| before.unwrap_or_default().to_vec())
 }
 
 /// What both have.
@@ -62,7 +72,9 @@ fn between(before: Option<&Sums>, after: &Sums, steps: &[Step]) -> Vec<(Name, Us
         let mut sum = Tokens::default();
         let steps = steps.iter().filter(|step| all || step.is_before);
         for step in steps.filter(|step| model.is_none_or(|model| step.model == *model)) {
-            sum.iter_mut().zip(step.tokens).for_each(|(sum, term)| *sum = sum.saturating_add(term));
+            sum.iter_mut()
+                .zip(step.tokens)
+                .for_each(|(sum, term)| *sum = sum.saturating_add(term));
         }
         sum
     };
@@ -73,13 +85,20 @@ fn between(before: Option<&Sums>, after: &Sums, steps: &[Step]) -> Vec<(Name, Us
             0 => (price(&sum(None, false)), price(&sum(None, true))),
             all => (price(&made), all),
         };
-        let then = before.iter().find(|(name, _)| name == model).map(|(_, sum)| sum.clone());
+        let then = before
+            .iter()
+            .find(|(name, _)| name == model)
+            .map(|(_, sum)| sum.clone());
         let then = then.unwrap_or_default();
         let (had, has) = (tokens(&then), tokens(later));
         let mut grown = Tokens::default();
-        for ((((grown, had), has), made), all) in grown.iter_mut().zip(had).zip(has).zip(made).zip(all) {
+        for ((((grown, had), has), made), all) in
+            grown.iter_mut().zip(had).zip(has).zip(made).zip(all)
+        {
             let most = has.saturating_sub(had);
-            *grown = made.saturating_add(part(most.saturating_sub(all), share)).min(most);
+            *grown = made
+                .saturating_add(part(most.saturating_sub(all), share))
+                .min(most);
         }
         let mut usage = plus(&then, grown);
         if let Some(cost) = later.cost {
@@ -94,7 +113,9 @@ fn between(before: Option<&Sums>, after: &Sums, steps: &[Step]) -> Vec<(Name, Us
 /// How prices of tokens are to each other with most models, in units of a twentieth of a token of input.
 fn price(tokens: &Tokens) -> u64 {
     let terms = tokens.iter().zip([20, 100, 2, 25, 40]);
-    terms.fold(0, |sum, (count, price)| sum.saturating_add(count.saturating_mul(price)))
+    terms.fold(0, |sum, (count, price)| {
+        sum.saturating_add(count.saturating_mul(price))
+    })
 }
 
 fn part(of: u64, (some, all): (u64, u64)) -> u64 {

@@ -33,25 +33,39 @@ impl Transcript {
     /// What was spent, by parts.
     pub(crate) fn parts(&self) -> Vec<Part<'_>> {
         let spent = self.ledger.sessions();
-        let whole = |sessions| Part { sessions, totals: Cow::Borrowed(self.totals()) };
+        let whole = |sessions| Part {
+            sessions,
+            totals: Cow::Borrowed(self.totals()),
+        };
         if !spent.iter().any(Totals::has_runs) {
             return vec![whole((0..spent.len()).collect())];
         }
-        let is_such = |session: usize, is_it: fn(&Totals) -> bool| spent.get(session).is_some_and(is_it);
+        let is_such =
+            |session: usize, is_it: fn(&Totals) -> bool| spent.get(session).is_some_and(is_it);
         let same = |session: usize| self.lanes().get(session).and_then(|lane| lane.same);
-        let shares = |session: usize| self.lanes().get(session).map_or(&[][..], |lane| &lane.shares);
+        let shares = |session: usize| {
+            self.lanes()
+                .get(session)
+                .map_or(&[][..], |lane| &lane.shares)
+        };
         // This one's sum has in it what it went on from, and what that spent besides is known to be in none.
-        let has_its =
-            |session: usize, other: usize| shares(session).iter().any(|share| share.session == other);
+        let has_its = |session: usize, other: usize| {
+            shares(session).iter().any(|share| share.session == other)
+        };
         // That sum may have been counted with another one that has it, too.
         let counted = |session: usize| {
-            let sums = shares(session).iter().filter(|share| is_such(share.session, Totals::is_so_far));
+            let sums = shares(session)
+                .iter()
+                .filter(|share| is_such(share.session, Totals::is_so_far));
             sums.max_by_key(|share| (share.requests, std::cmp::Reverse(share.of)))
         };
         let mut left: Vec<usize> = (0..spent.len()).collect();
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let next = |left: &[usize]| {
-            let summed = left.iter().copied().filter(|session| is_such(*session, Totals::has_runs));
+            let summed = left
+                .iter()
+                .copied()
+                .filter(|session| is_such(*session, Totals::has_runs));
             summed.min_by_key(|session| counted(*session).is_some())
         };
         while let Some(summed) = next(&left) {
@@ -74,7 +88,10 @@ impl Transcript {
         }
         let part = |sessions: Vec<usize>| {
             let mut totals = Totals::default();
-            sessions.iter().filter_map(|session| spent.get(*session)).for_each(|own| totals.join(own));
+            sessions
+                .iter()
+                .filter_map(|session| spent.get(*session))
+                .for_each(|own| totals.join(own));
             for share in sessions.iter().filter_map(|session| counted(*session)) {
                 if totals.is_so_far() {
                     totals.leave_runs(&share.sums);
@@ -83,7 +100,10 @@ impl Transcript {
             if sessions.len() > 1 {
                 totals.drop_runs_of_requests();
             }
-            Part { sessions, totals: Cow::Owned(totals) }
+            Part {
+                sessions,
+                totals: Cow::Owned(totals),
+            }
         };
         groups.into_iter().map(part).collect()
     }

@@ -11,7 +11,9 @@ impl Transcript {
     pub fn fill(&mut self, ids: &[EntryId], contents: &[(Origin, Vec<Held>)]) -> Vec<EntryId> {
         let mut filled = Vec::new();
         for id in ids {
-            let Some(entry) = self.entries.get_mut(id.index()) else { continue };
+            let Some(entry) = self.entries.get_mut(id.index()) else {
+                continue;
+            };
             let before = held_bytes(&entry.blocks);
             for body in entry
                 .blocks
@@ -50,7 +52,11 @@ impl Transcript {
             if keeps(id) {
                 continue;
             }
-            for body in entry.blocks.iter_mut().flat_map(|block| block.kind.bodies_mut()) {
+            for body in entry
+                .blocks
+                .iter_mut()
+                .flat_map(|block| block.kind.bodies_mut())
+            {
                 self.held_bytes = self.held_bytes.saturating_sub(u64::from(body.release()));
             }
         }

@@ -64,9 +64,22 @@ impl Transcript {
     /// When the session left a branch: the time of the entry with which it went on, else of the last
     /// one on the branch.
     pub(crate) fn left_at(&self, branch: &Branch) -> Option<Timestamp> {
-        let at = |id: EntryId| self.get(id).filter(|entry| entry.lane.is_none() && !entry.is_beside())?.at;
-        let from = branch.next.and_then(|id| self.place_of(id)).unwrap_or(usize::MAX);
-        let next = self.order().iter().skip(from).copied().take(FAR).find_map(at);
+        let at = |id: EntryId| {
+            self.get(id)
+                .filter(|entry| entry.lane.is_none() && !entry.is_beside())?
+                .at
+        };
+        let from = branch
+            .next
+            .and_then(|id| self.place_of(id))
+            .unwrap_or(usize::MAX);
+        let next = self
+            .order()
+            .iter()
+            .skip(from)
+            .copied()
+            .take(FAR)
+            .find_map(at);
         next.or_else(|| branch.entries.iter().rev().copied().find_map(at))
     }
 
@@ -105,7 +118,10 @@ impl Transcript {
 
     pub(super) fn apply_link(&mut self, key: Key, parent: Option<Key>) {
         let leads = self.is_linked_tree();
-        let prints = (self.print_of(&key), parent.as_ref().map(|parent| self.print_of(parent)));
+        let prints = (
+            self.print_of(&key),
+            parent.as_ref().map(|parent| self.print_of(parent)),
+        );
         self.grow_branches(prints.0, prints.1, leads, None);
         if leads {
             self.lead(&key, parent.as_ref());
@@ -126,7 +142,8 @@ impl Transcript {
         leads: bool,
         marks: Option<Marks>,
     ) {
-        let is_there = |key: Print| self.lineage.has_link(key) || self.index.get_print(key).is_some();
+        let is_there =
+            |key: Print| self.lineage.has_link(key) || self.index.get_print(key).is_some();
         let new = Growth {
             key,
             parent,
@@ -162,13 +179,21 @@ impl Transcript {
         let print = |key: &Key| self.print_of(key);
         let mut keys: Vec<Option<Print>> = vec![None; self.entries.len()];
         for (key, id) in self.index.iter() {
-            keys.get_mut(id.index()).into_iter().for_each(|place| *place = Some(key));
+            keys.get_mut(id.index())
+                .into_iter()
+                .for_each(|place| *place = Some(key));
         }
         let placed = |(place, id): (usize, &EntryId)| {
             let marks = self.marks(*id).filter(|_| self.lane_at(*id).is_none())?;
             let key = keys.get(id.index()).copied().flatten()?;
             let parent = self.entries.parent(id.index(), &print);
-            Some(Placed { id: *id, place, key, parent, marks })
+            Some(Placed {
+                id: *id,
+                place,
+                key,
+                parent,
+                marks,
+            })
         };
         let mut entries = Vec::with_capacity(self.order.len());
         entries.extend(self.order.iter().enumerate().filter_map(placed));

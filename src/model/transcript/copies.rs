@@ -19,7 +19,10 @@ use crate::model::usage::Usage;
 pub(super) type Aside = (Timestamp, Text);
 
 fn asides(entry: &Entry) -> impl Iterator<Item = Aside> {
-    entry.blocks.iter().filter_map(|block| aside(entry.at, block))
+    entry
+        .blocks
+        .iter()
+        .filter_map(|block| aside(entry.at, block))
 }
 
 fn aside(at: Option<Timestamp>, block: &Block) -> Option<Aside> {
@@ -31,28 +34,46 @@ fn aside(at: Option<Timestamp>, block: &Block) -> Option<Aside> {
 
 impl Transcript {
     /// Takes back what a file brought a lane before this record.
-    pub(super) fn retire_copies(&mut self, lane: Option<&Name>, before: Origin, touched: &mut Touched) {
+    pub(super) fn retire_copies(
+        &mut self,
+        lane: Option<&Name>,
+        before: Origin,
+        touched: &mut Touched,
+    ) {
         let is_copy = |id: &EntryId| {
             let origin = self.entries.get(id.index()).map(|entry| entry.origin);
             let is_left = self.get(*id).is_some_and(|entry| entry.marks.copy);
-            !is_left && origin.is_some_and(|origin| origin.file == before.file && origin.at < before.at)
+            !is_left
+                && origin.is_some_and(|origin| origin.file == before.file && origin.at < before.at)
         };
         let copies: Vec<EntryId> = if let Some(lane) = lane {
-            let entries = self.lanes.get(lane).map(|lane| lane.entries.as_slice()).unwrap_or_default();
+            let entries = self
+                .lanes
+                .get(lane)
+                .map(|lane| lane.entries.as_slice())
+                .unwrap_or_default();
             entries.iter().copied().filter(is_copy).collect()
         } else {
-            let main = self.order.iter().copied().filter(|id| self.lane_at(*id).is_none());
+            let main = self
+                .order
+                .iter()
+                .copied()
+                .filter(|id| self.lane_at(*id).is_none());
             main.filter(is_copy).collect()
         };
         let mut left = Vec::new();
         for id in copies {
-            let Some(mut entry) = self.get(id).cloned() else { continue };
+            let Some(mut entry) = self.get(id).cloned() else {
+                continue;
+            };
             if self.index.get(&entry.key) == Some(&id) {
                 self.retire(&entry.key, touched);
                 if let Some(usage) = entry.usage.take() {
                     self.complete(&entry.key, usage, touched);
                 }
-                entry.blocks.retain(|block| matches!(block.kind, BlockKind::Aside(..)));
+                entry
+                    .blocks
+                    .retain(|block| matches!(block.kind, BlockKind::Aside(..)));
                 left.extend((!entry.blocks.is_empty()).then_some(entry));
             }
         }
@@ -65,7 +86,9 @@ impl Transcript {
         if left.is_empty() {
             return;
         }
-        let others = self.entries().filter(|entry| entry.origin.file != before.file);
+        let others = self
+            .entries()
+            .filter(|entry| entry.origin.file != before.file);
         let known: HashSet<Aside> = others.flat_map(asides).collect();
         for entry in left {
             for (number, block) in entry.blocks.iter().enumerate() {
@@ -80,13 +103,17 @@ impl Transcript {
                     from: None,
                     model: None,
                     stop: Stop::Unrecorded,
-                    marks: Marks { copy: true, ..Marks::default() },
+                    marks: Marks {
+                        copy: true,
+                        ..Marks::default()
+                    },
                     ended: None,
                     blocks: vec![block.clone()],
                     ..entry.clone()
                 };
                 unknown.mark_by_asides();
-                self.left.extend(aside.map(|aside| (aside, unknown.key.clone())));
+                self.left
+                    .extend(aside.map(|aside| (aside, unknown.key.clone())));
                 self.apply_entry(unknown, touched);
             }
         }
@@ -94,27 +121,47 @@ impl Transcript {
 
     /// Takes back an entry, and what its file brought its lane before.
     pub(super) fn retire_with(&mut self, key: &Key, touched: &mut Touched) {
-        let Some(entry) = self.index.get(key).and_then(|id| self.get(*id)) else { return };
+        let Some(entry) = self.index.get(key).and_then(|id| self.get(*id)) else {
+            return;
+        };
         let (lane, origin) = (entry.lane.clone(), entry.origin);
-        self.retire_copies(lane.as_ref(), Origin { at: origin.at + 1, ..origin }, touched);
+        self.retire_copies(
+            lane.as_ref(),
+            Origin {
+                at: origin.at + 1,
+                ..origin
+            },
+            touched,
+        );
     }
 
     /// Takes in what a copy of an entry says was spent for it, now or when the entry comes.
     pub(super) fn complete(&mut self, of: &Key, usage: Box<Usage>, touched: &mut Touched) {
         let Some(id) = self.index.get(of).copied() else {
             let known = self.copied.remove(of);
-            self.copied.extend(richer(known, Some(usage), true).map(|usage| (of.clone(), usage)));
+            self.copied
+                .extend(richer(known, Some(usage), true).map(|usage| (of.clone(), usage)));
             return;
         };
         // What another session spent for it is not spent here.
-        let Some(entry) = self.entries.get_mut(id.index()).filter(|entry| entry.usage.is_some()) else {
+        let Some(entry) = self
+            .entries
+            .get_mut(id.index())
+            .filter(|entry| entry.usage.is_some())
+        else {
             return;
         };
-        let before = Entry { blocks: Vec::new(), ..entry.clone() };
+        let before = Entry {
+            blocks: Vec::new(),
+            ..entry.clone()
+        };
         entry.usage = richer(entry.usage.take(), Some(usage), true);
         if entry.usage != before.usage {
             entry.revision += 1;
-            let now = Entry { blocks: Vec::new(), ..entry.clone() };
+            let now = Entry {
+                blocks: Vec::new(),
+                ..entry.clone()
+            };
             self.ledger.change(&before, &now);
             touched.changed.push(id);
         }
@@ -123,12 +170,16 @@ impl Transcript {
     /// Gives a new entry what copies of it said before it came.
     pub(super) fn adopt_copies(&mut self, entry: &mut Entry, touched: &mut Touched) {
         if !self.left.is_empty() && !entry.marks.copy {
-            let known: Vec<Key> = asides(entry).filter_map(|aside| self.left.remove(&aside)).collect();
+            let known: Vec<Key> = asides(entry)
+                .filter_map(|aside| self.left.remove(&aside))
+                .collect();
             for key in &known {
                 self.retire(key, touched);
             }
         }
-        let Some(copied) = self.copied.remove(&entry.key) else { return };
+        let Some(copied) = self.copied.remove(&entry.key) else {
+            return;
+        };
         if entry.usage.is_some() {
             entry.usage = richer(entry.usage.take(), Some(copied), true);
         }

@@ -39,7 +39,12 @@ impl Differences {
     /// Takes in what a batch has touched in the new transcript.
     pub(crate) fn note(&mut self, shown: &Transcript, now: &Transcript, touched: &Touched) {
         let mut passing = shown.passing();
-        for id in touched.added.iter().chain(&touched.changed).chain(&touched.moved) {
+        for id in touched
+            .added
+            .iter()
+            .chain(&touched.changed)
+            .chain(&touched.moved)
+        {
             let Some(entry) = now.get(*id) else { continue };
             let difference = match shown.find(&entry.key).and_then(|known| passing.get(known)) {
                 None => Some(Difference::New),
@@ -58,7 +63,10 @@ impl Differences {
     pub(crate) fn replace(self, shown: &mut Transcript, mut now: Transcript) -> Replaced {
         now.settle();
         let such = |wanted: Difference| {
-            let such = self.0.iter().filter(|(id, is)| **is == wanted && now.place_of(**id).is_some());
+            let such = self
+                .0
+                .iter()
+                .filter(|(id, is)| **is == wanted && now.place_of(**id).is_some());
             such.map(|(id, _)| *id).collect::<Vec<EntryId>>()
         };
         let touched = Touched {
@@ -71,18 +79,25 @@ impl Differences {
         };
         let goes_on = goes_on(shown, &now, &touched.changed);
         let before = std::mem::replace(shown, now);
-        Replaced { touched, before: (!goes_on).then(|| Box::new(before)) }
+        Replaced {
+            touched,
+            before: (!goes_on).then(|| Box::new(before)),
+        }
     }
 }
 
 /// Whether all entries of a transcript have their ids, places and lanes in another one, and its branches are the same.
 fn goes_on(before: &Transcript, now: &Transcript, changed: &[EntryId]) -> bool {
-    let is_hidden = |transcript: &Transcript, id| transcript.marks(id).is_some_and(Marks::is_hidden);
+    let is_hidden =
+        |transcript: &Transcript, id| transcript.marks(id).is_some_and(Marks::is_hidden);
     let stays = |id: &EntryId| {
         before.lane_at(*id) == now.lane_at(*id) && is_hidden(before, *id) == is_hidden(now, *id)
     };
     now.order.starts_with(&before.order)
-        && before.index.iter().all(|(key, id)| now.index.get_print(key) == Some(id))
+        && before
+            .index
+            .iter()
+            .all(|(key, id)| now.index.get_print(key) == Some(id))
         && now.is_linked_tree() == before.is_linked_tree()
         && now.lineage.has_same_branches(&before.lineage)
         && changed.iter().all(stays)

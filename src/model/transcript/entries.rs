@@ -13,8 +13,10 @@ impl Transcript {
     pub(super) fn apply_entry(&mut self, new: Entry, touched: &mut Touched) {
         // A record without a link, such as a damaged line, and a copy, which hangs beside the path, say
         // nothing of where the branch ends.
-        let leads =
-            self.lineage.is_linked_tree() && new.lane.is_none() && new.parent.is_some() && !new.marks.copy;
+        let leads = self.lineage.is_linked_tree()
+            && new.lane.is_none()
+            && new.parent.is_some()
+            && !new.marks.copy;
         self.lineage.see_parent(new.parent.as_ref());
         let key = self.index.print(&new.key);
         let known = self.index.get_print(key).copied();
@@ -35,7 +37,9 @@ impl Transcript {
     }
 
     fn add_entry(&mut self, mut new: Entry, touched: &mut Touched) {
-        let Ok(number) = u32::try_from(self.entries.len()) else { return };
+        let Ok(number) = u32::try_from(self.entries.len()) else {
+            return;
+        };
         let id = EntryId(number);
         new.revision = 1;
         new.end_at(None);
@@ -49,7 +53,10 @@ impl Transcript {
         self.see_model(&new);
         self.held_bytes += held_bytes(&new.blocks);
         self.index.insert(&new.key, id);
-        let in_lane = new.lane.clone().map(|lane| (lane, new.last_time().filter(|_| !new.is_beside())));
+        let in_lane = new
+            .lane
+            .clone()
+            .map(|lane| (lane, new.last_time().filter(|_| !new.is_beside())));
         self.lineage.see_undone(new.marks.undone);
         let begun = super::work::begun(&new.blocks);
         self.see_report(&mut new);
@@ -66,7 +73,8 @@ impl Transcript {
     /// Notes calls that an entry has gained.
     pub(super) fn note_calls(&mut self, id: EntryId, entry: &Entry, blocks: &[Block]) {
         let entries = &self.entries;
-        self.pairs.add_calls(id, entry, blocks, &|known| entries.get(known.index()));
+        self.pairs
+            .add_calls(id, entry, blocks, &|known| entries.get(known.index()));
     }
 
     /// Notes the calls of an entry that has others now.
@@ -77,8 +85,12 @@ impl Transcript {
     }
 
     fn update_entry(&mut self, id: EntryId, new: Entry, touched: &mut Touched) {
-        let Some(new) = self.extend_large(id, new, touched) else { return };
-        let Some(old) = self.entries.get_mut(id.index()) else { return };
+        let Some(new) = self.extend_large(id, new, touched) else {
+            return;
+        };
+        let Some(old) = self.entries.get_mut(id.index()) else {
+            return;
+        };
         self.work += 1 + old.blocks.len() as u64;
         let mut entry = old.clone();
         let before = entry.marks;
@@ -92,7 +104,8 @@ impl Transcript {
             for (kept, newer) in old.blocks.iter_mut().zip(entry.blocks) {
                 move_bodies(&mut kept.kind, newer.kind);
             }
-            self.held_bytes = (self.held_bytes + held_bytes(&old.blocks)).saturating_sub(held_before);
+            self.held_bytes =
+                (self.held_bytes + held_bytes(&old.blocks)).saturating_sub(held_before);
             touched.moved.push(id);
             self.adopt_strays_of(id, touched);
             return;
@@ -120,15 +133,27 @@ impl Transcript {
     }
 
     /// Takes further blocks of a large entry, without a look at those that it has. Gives back what is none.
-    fn extend_large(&mut self, id: EntryId, mut new: Entry, touched: &mut Touched) -> Option<Entry> {
-        let Some(entry) = self.entries.get_mut(id.index()) else { return Some(new) };
+    fn extend_large(
+        &mut self,
+        id: EntryId,
+        mut new: Entry,
+        touched: &mut Touched,
+    ) -> Option<Entry> {
+        let Some(entry) = self.entries.get_mut(id.index()) else {
+            return Some(new);
+        };
         self.large.note(id, entry);
-        let Some(places) = self.large.get(id).filter(|places| places.is_further(&new.blocks)) else {
+        let Some(places) = self
+            .large
+            .get(id)
+            .filter(|places| places.is_further(&new.blocks))
+        else {
             return Some(new);
         };
         let is_cut = Boundary::of(&new) == Boundary::Cut;
         let repeats = |call: &ToolCall| identifies(&call.key) && places.has_call(&call.key);
-        new.blocks.retain(|block| block.call().is_none_or(|call| !repeats(call)));
+        new.blocks
+            .retain(|block| block.call().is_none_or(|call| !repeats(call)));
         let mut blocks = std::mem::take(&mut entry.blocks);
         let before = entry.clone();
         merge_head(entry, &new, Extent::FURTHER);
@@ -186,7 +211,10 @@ impl Transcript {
 
     pub(super) fn see_model(&mut self, entry: &Entry) {
         let Some(model) = &entry.model else { return };
-        if entry.lane.is_none() && entry.role == Role::Assistant && self.meta.model.as_ref() != Some(model) {
+        if entry.lane.is_none()
+            && entry.role == Role::Assistant
+            && self.meta.model.as_ref() != Some(model)
+        {
             self.meta.model = Some(model.clone());
         }
         if !self.meta.models.contains(model) {
@@ -195,7 +223,9 @@ impl Transcript {
     }
 
     pub(super) fn retire(&mut self, key: &Key, touched: &mut Touched) {
-        let Some(id) = self.index.remove(key) else { return };
+        let Some(id) = self.index.remove(key) else {
+            return;
+        };
         self.order.retire(id);
         self.forget(id);
         touched.reordered = true;
@@ -203,8 +233,12 @@ impl Transcript {
     }
 
     pub(super) fn retire_piece(&mut self, of: &Key, piece: Piece, touched: &mut Touched) {
-        let Some(id) = self.index.get(of).copied() else { return };
-        let Some(entry) = self.entries.get_mut(id.index()) else { return };
+        let Some(id) = self.index.get(of).copied() else {
+            return;
+        };
+        let Some(entry) = self.entries.get_mut(id.index()) else {
+            return;
+        };
         if !entry.blocks.iter().any(|block| block.piece == piece) {
             return;
         }
@@ -212,8 +246,8 @@ impl Transcript {
         entry.blocks.retain(|block| block.piece != piece);
         entry.revision += 1;
         let entry = entry.clone();
-        self.held_bytes =
-            (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(held_bytes(&previous.blocks));
+        self.held_bytes = (self.held_bytes + held_bytes(&entry.blocks))
+            .saturating_sub(held_bytes(&previous.blocks));
         self.change_calls(id, &previous, &entry);
         self.see_boundary_again(id, &previous, &entry);
         touched.changed.push(id);
@@ -221,12 +255,17 @@ impl Transcript {
 
     /// Undoes what a retired entry contributed; its place in the arena stays empty.
     pub(super) fn forget(&mut self, id: EntryId) {
-        let Some(entry) = self.entries.get_mut(id.index()) else { return };
+        let Some(entry) = self.entries.get_mut(id.index()) else {
+            return;
+        };
         let blocks = std::mem::take(&mut entry.blocks);
         self.held_bytes = self.held_bytes.saturating_sub(held_bytes(&blocks));
         self.ledger.remove(entry);
         entry.usage = None;
-        let gone = Entry { blocks, ..entry.clone() };
+        let gone = Entry {
+            blocks,
+            ..entry.clone()
+        };
         self.large.forget(id);
         self.pairs.remove_calls(id, &gone);
         for block in &gone.blocks {

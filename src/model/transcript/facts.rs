@@ -19,15 +19,29 @@ impl Transcript {
     pub fn has_times(&self) -> bool {
         let order = self.order();
         let ends = || {
-            let ids = order.iter().take(ASKED).chain(order.iter().rev().take(ASKED));
-            ids.filter_map(|id| self.get(*id)).filter(|entry| !entry.is_beside())
+            let ids = order
+                .iter()
+                .take(ASKED)
+                .chain(order.iter().rev().take(ASKED));
+            ids.filter_map(|id| self.get(*id))
+                .filter(|entry| !entry.is_beside())
         };
         let timed = ends().filter(|entry| entry.at.is_some()).count();
         timed > 0 && timed * FEW >= ends().count()
     }
 
-    pub(super) fn apply_usage(&mut self, of: Key, usage: Usage, model: Option<Name>, touched: &mut Touched) {
-        if let Some(entry) = self.index.get(&of).and_then(|id| self.entries.get_mut(id.index())) {
+    pub(super) fn apply_usage(
+        &mut self,
+        of: Key,
+        usage: Usage,
+        model: Option<Name>,
+        touched: &mut Touched,
+    ) {
+        if let Some(entry) = self
+            .index
+            .get(&of)
+            .and_then(|id| self.entries.get_mut(id.index()))
+        {
             let is_named = entry.model.is_none() && model.is_some();
             let model = entry.model.clone().or(model);
             if entry.usage.as_deref() == Some(&usage) && entry.model == model {
@@ -44,21 +58,36 @@ impl Transcript {
             touched.changed.extend(self.index.get(&of));
             return;
         }
-        let nothing = Usage { scope: usage.scope, ..Usage::default() };
+        let nothing = Usage {
+            scope: usage.scope,
+            ..Usage::default()
+        };
         if !usage.scope.is_of_requests() && usage == nothing {
             touched.meta |= self.ledger.take_aside(&of).is_some();
             return;
         }
         // Sent again with other figures, it stays where it came first.
-        let after = self.ledger.aside(&of).map_or_else(|| self.order.last_remaining(), |known| known.after);
-        self.ledger.add_aside(of, Aside { usage, model, after });
+        let after = self
+            .ledger
+            .aside(&of)
+            .map_or_else(|| self.order.last_remaining(), |known| known.after);
+        self.ledger.add_aside(
+            of,
+            Aside {
+                usage,
+                model,
+                after,
+            },
+        );
         touched.meta = true;
     }
 
     /// What was recorded of an entry before it came is that entry's, with the model if it names none. What it says itself
     /// is newer.
     pub(super) fn adopt_usage(&mut self, entry: &mut Entry, touched: &mut Touched) {
-        let Some(before) = self.ledger.take_aside(&entry.key) else { return };
+        let Some(before) = self.ledger.take_aside(&entry.key) else {
+            return;
+        };
         entry.usage.get_or_insert_with(|| Box::new(before.usage));
         entry.model = entry.model.take().or(before.model);
         touched.meta = true;
@@ -68,7 +97,13 @@ impl Transcript {
     pub(super) fn apply_meta(&mut self, edit: MetaEdit) -> bool {
         match edit {
             MetaEdit::Lane { name, label, call } => return self.lanes.note(&name, label, call),
-            MetaEdit::Session { name, label, root, same, shares } => {
+            MetaEdit::Session {
+                name,
+                label,
+                root,
+                same,
+                shares,
+            } => {
                 let is_known = self.is_spoken_to(Some(&name));
                 let is_new = self.lanes.note_session(&name, label, root, (same, shares));
                 if !is_known {

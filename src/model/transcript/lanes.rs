@@ -73,14 +73,23 @@ impl Lanes {
     /// The session whose agent somebody speaks to in a lane; the only one in the main lane.
     pub(super) fn spoken_to(&self, lane: Option<&Name>) -> Option<usize> {
         let Some(lane) = lane else { return Some(0) };
-        self.session_of(lane).filter(|(_, session)| session.name == *lane).map(|(number, _)| number)
+        self.session_of(lane)
+            .filter(|(_, session)| session.name == *lane)
+            .map(|(number, _)| number)
     }
 
     /// Whether these are the same sub-agents, whatever their entries are.
     pub(super) fn are_same(&self, other: &Self) -> bool {
         let facts = |lane: &LaneFacts| {
             let names = (lane.name.clone(), lane.label.clone(), lane.call.clone());
-            (names, lane.is_helper, lane.is_session, lane.root.clone(), lane.same, lane.shares.clone())
+            (
+                names,
+                lane.is_helper,
+                lane.is_session,
+                lane.root.clone(),
+                lane.same,
+                lane.shares.clone(),
+            )
         };
         self.list.iter().map(facts).eq(other.list.iter().map(facts))
     }
@@ -100,7 +109,13 @@ impl Lanes {
         (same, shares): (Option<usize>, Vec<Share>),
     ) -> bool {
         let lane = self.of(name);
-        let before = (lane.is_session, &lane.label, &lane.root, lane.same, &lane.shares);
+        let before = (
+            lane.is_session,
+            &lane.label,
+            &lane.root,
+            lane.same,
+            &lane.shares,
+        );
         let is_new = before != (true, &label, &root, same, &shares);
         (lane.is_session, lane.label, lane.root) = (true, label, root);
         (lane.same, lane.shares) = (same, shares);
@@ -111,7 +126,9 @@ impl Lanes {
     pub(super) fn note(&mut self, name: &Name, label: Option<Text>, call: Option<Key>) -> bool {
         let lane = self.of(name);
         let is_new = label.as_ref().is_some_and(|label| lane.label != *label)
-            || call.as_ref().is_some_and(|call| lane.call.as_ref() != Some(call));
+            || call
+                .as_ref()
+                .is_some_and(|call| lane.call.as_ref() != Some(call));
         if let Some(label) = label {
             lane.label = label;
         }
@@ -190,12 +207,20 @@ impl Transcript {
     /// The sub-agents that a call started, in the order in which they were recorded.
     pub(crate) fn lanes_of_call(&self, call: &Key) -> impl Iterator<Item = &LaneFacts> {
         let places = self.lanes.by_call.get(call).filter(|_| !call.is_empty());
-        places.into_iter().flatten().filter_map(|place| self.lanes.list.get(*place))
+        places
+            .into_iter()
+            .flatten()
+            .filter_map(|place| self.lanes.list.get(*place))
     }
 
     /// The sub-agents that a call of an entry started. What repeats the call started none.
-    pub(crate) fn lanes_begun<'a>(&'a self, id: EntryId, call: &Key) -> impl Iterator<Item = &'a LaneFacts> {
-        self.lanes_of_call(call).filter(move |lane| self.caller(lane) == Some(id))
+    pub(crate) fn lanes_begun<'a>(
+        &'a self,
+        id: EntryId,
+        call: &Key,
+    ) -> impl Iterator<Item = &'a LaneFacts> {
+        self.lanes_of_call(call)
+            .filter(move |lane| self.caller(lane) == Some(id))
     }
 
     /// The sub-agent that a call started; the first one, if there are several.
@@ -207,23 +232,34 @@ impl Transcript {
     /// agent's is meant if it has it, and never the sub-agent's own.
     pub(crate) fn caller(&self, lane: &LaneFacts) -> Option<EntryId> {
         let entries = self.entries_with_call(lane.call.as_ref()?);
-        let first = entries.first().filter(|_| entries.len() == 1 || self.is_joined());
+        let first = entries
+            .first()
+            .filter(|_| entries.len() == 1 || self.is_joined());
         let main = first.or_else(|| entries.iter().find(|id| self.lane_at(**id).is_none()));
-        let caller = main.or_else(|| entries.iter().find(|id| self.lane_at(**id) != Some(&lane.name)));
-        caller.copied().filter(|id| self.lane_at(*id) != Some(&lane.name))
+        let caller = main.or_else(|| {
+            entries
+                .iter()
+                .find(|id| self.lane_at(**id) != Some(&lane.name))
+        });
+        caller
+            .copied()
+            .filter(|id| self.lane_at(*id) != Some(&lane.name))
     }
 
     /// When a sub-agent began, by what it says itself if it says anything.
     pub(crate) fn lane_began(&self, lane: &LaneFacts) -> Option<Timestamp> {
         let entries = || lane.entries.iter().filter_map(|id| self.get(*id));
-        let own = entries().filter(|entry| !entry.is_beside()).find_map(|entry| entry.at);
+        let own = entries()
+            .filter(|entry| !entry.is_beside())
+            .find_map(|entry| entry.at);
         own.or_else(|| entries().find_map(|entry| entry.at))
     }
 
     /// The sub-agent that started this one; none if the main agent of a session did, or nobody knows.
     pub(crate) fn parent_lane(&self, lane: &LaneFacts) -> Option<&LaneFacts> {
         let name = self.lane_at(self.caller(lane)?)?;
-        self.lane(name).filter(|parent| parent.name != lane.name && !parent.is_session)
+        self.lane(name)
+            .filter(|parent| parent.name != lane.name && !parent.is_session)
     }
 
     /// The entry of the main lane that a sub-agent goes back to, over all that lie between.
@@ -251,10 +287,17 @@ impl Transcript {
         let mut seen = HashSet::from([&lane.name]);
         let mut next = 0;
         while let Some(above) = found.get(next).copied() {
-            let callers = above.entries.iter().filter_map(|id| Some((*id, self.get(*id)?)));
-            for (id, call) in callers.flat_map(|(id, entry)| entry.calls().map(move |call| (id, call))) {
+            let callers = above
+                .entries
+                .iter()
+                .filter_map(|id| Some((*id, self.get(*id)?)));
+            for (id, call) in
+                callers.flat_map(|(id, entry)| entry.calls().map(move |call| (id, call)))
+            {
                 // An id that repeats belongs to the first call that has it.
-                let begun = self.lanes_of_call(&call.key).filter(|lane| self.caller(lane) == Some(id));
+                let begun = self
+                    .lanes_of_call(&call.key)
+                    .filter(|lane| self.caller(lane) == Some(id));
                 found.extend(begun.filter(|lane| seen.insert(&lane.name)));
             }
             next += 1;

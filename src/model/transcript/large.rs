@@ -21,7 +21,10 @@ pub(super) struct Large {
 
 impl Default for Large {
     fn default() -> Self {
-        Self { entries: HashMap::new(), small: SMALL }
+        Self {
+            entries: HashMap::new(),
+            small: SMALL,
+        }
     }
 }
 
@@ -48,7 +51,10 @@ impl Large {
     /// With another limit.
     #[cfg(test)]
     pub(super) fn above(small: usize) -> Self {
-        Self { small, ..Self::default() }
+        Self {
+            small,
+            ..Self::default()
+        }
     }
 
     /// Notes the blocks of an entry, if it is large. Those that it had before are known.
@@ -67,13 +73,23 @@ impl Large {
 
     /// What is noted of an entry.
     pub(super) fn get(&self, id: EntryId) -> Option<&Places> {
-        if self.entries.is_empty() { None } else { self.entries.get(&id) }
+        if self.entries.is_empty() {
+            None
+        } else {
+            self.entries.get(&id)
+        }
     }
 
     /// Places of the calls with this id, if they are noted.
     pub(super) fn of_call(&self, id: EntryId, key: &Key) -> Option<&[usize]> {
         let places = self.get(id)?;
-        Some(places.calls.get(key).map(|asked| asked.blocks.as_slice()).unwrap_or_default())
+        Some(
+            places
+                .calls
+                .get(key)
+                .map(|asked| asked.blocks.as_slice())
+                .unwrap_or_default(),
+        )
     }
 
     /// Places of the calls with this id that may wait for their results, and of others.
@@ -85,22 +101,42 @@ impl Large {
     ) -> impl Iterator<Item = usize> + 'a {
         let noted = self.get(id);
         let asked = noted.and_then(|places| places.calls.get(key));
-        let listed = asked.map_or(&[][..], |asked| asked.blocks.get(asked.answered..).unwrap_or_default());
+        let listed = asked.map_or(&[][..], |asked| {
+            asked.blocks.get(asked.answered..).unwrap_or_default()
+        });
         let all = if noted.is_some() { &[] } else { blocks };
         let is_such = |block: &Block| block.call().is_some_and(|call| call.key == *key);
-        let found = all.iter().enumerate().filter(move |(_, block)| is_such(block)).map(|(place, _)| place);
+        let found = all
+            .iter()
+            .enumerate()
+            .filter(move |(_, block)| is_such(block))
+            .map(|(place, _)| place);
         listed.iter().copied().chain(found)
     }
 
     /// The place of the call with this id that has this result.
-    pub(super) fn holding(&self, id: EntryId, blocks: &[Block], key: &Key, result: &Key) -> Option<usize> {
+    pub(super) fn holding(
+        &self,
+        id: EntryId,
+        blocks: &[Block],
+        key: &Key,
+        result: &Key,
+    ) -> Option<usize> {
         let has = |block: &Block| {
             let call = block.call().filter(|call| call.key == *key);
-            call.is_some_and(|call| call.state.result().is_some_and(|known| known.key == *result))
+            call.is_some_and(|call| {
+                call.state
+                    .result()
+                    .is_some_and(|known| known.key == *result)
+            })
         };
         match self.get(id) {
             Some(places) => {
-                let place = places.calls.get(key).and_then(|asked| asked.results.get(result)).copied();
+                let place = places
+                    .calls
+                    .get(key)
+                    .and_then(|asked| asked.results.get(result))
+                    .copied();
                 place.filter(|place| blocks.get(*place).is_some_and(has))
             }
             None => blocks.iter().position(has),
@@ -109,7 +145,10 @@ impl Large {
 
     /// A call has a result now.
     pub(super) fn answered(&mut self, id: EntryId, key: &Key, result: &Key, place: usize) {
-        let asked = self.entries.get_mut(&id).and_then(|places| places.calls.get_mut(key));
+        let asked = self
+            .entries
+            .get_mut(&id)
+            .and_then(|places| places.calls.get_mut(key));
         let Some(asked) = asked else { return };
         asked.results.insert(result.clone(), place);
         asked.answered += usize::from(asked.blocks.get(asked.answered) == Some(&place));
@@ -132,7 +171,9 @@ impl Places {
 
     /// Whether a record brings nothing but further blocks of the entry.
     pub(super) fn is_further(&self, blocks: &[Block]) -> bool {
-        !blocks.iter().any(|block| self.pieces.contains(&block.piece))
+        !blocks
+            .iter()
+            .any(|block| self.pieces.contains(&block.piece))
     }
 
     /// Whether the entry has a call of this id.

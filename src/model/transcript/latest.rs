@@ -25,7 +25,13 @@ struct Newest {
 
 impl Latest {
     /// Takes in what stands at a place of the order.
-    pub(super) fn see(&mut self, place: usize, id: EntryId, lane: Option<&Name>, boundary: Boundary) {
+    pub(super) fn see(
+        &mut self,
+        place: usize,
+        id: EntryId,
+        lane: Option<&Name>,
+        boundary: Boundary,
+    ) {
         if boundary == Boundary::None {
             return;
         }

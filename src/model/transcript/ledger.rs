@@ -44,7 +44,9 @@ impl Ledger {
     /// Takes back what an entry spent.
     pub(super) fn remove(&mut self, entry: &Entry) {
         if let Some(usage) = &entry.usage {
-            self.change_totals(&entry.key, |totals| totals.remove(usage, entry.model.as_ref()));
+            self.change_totals(&entry.key, |totals| {
+                totals.remove(usage, entry.model.as_ref());
+            });
         }
     }
 
@@ -66,7 +68,9 @@ impl Ledger {
     /// Takes usage back that was recorded beside the entries.
     pub(super) fn take_aside(&mut self, of: &Key) -> Option<Aside> {
         let aside = self.asides.remove(of)?;
-        self.change_totals(of, |totals| totals.remove(&aside.usage, aside.model.as_ref()));
+        self.change_totals(of, |totals| {
+            totals.remove(&aside.usage, aside.model.as_ref());
+        });
         Some(aside)
     }
 
@@ -77,15 +81,21 @@ impl Ledger {
 
     /// Which of several sessions has this key; none if there is only one.
     pub(super) fn session_of(&self, key: &Key) -> Option<usize> {
-        let number =
-            key.rsplit_once('~').and_then(|(_, number)| number.parse::<usize>().ok()?.checked_sub(1));
-        (!self.sessions.is_empty())
-            .then_some(number.filter(|number| *number < self.sessions.len()).unwrap_or(0))
+        let number = key
+            .rsplit_once('~')
+            .and_then(|(_, number)| number.parse::<usize>().ok()?.checked_sub(1));
+        (!self.sessions.is_empty()).then_some(
+            number
+                .filter(|number| *number < self.sessions.len())
+                .unwrap_or(0),
+        )
     }
 
     fn change_totals(&mut self, key: &Key, change: impl Fn(&mut Totals)) {
         change(&mut self.totals);
-        let session = self.session_of(key).and_then(|session| self.sessions.get_mut(session));
+        let session = self
+            .session_of(key)
+            .and_then(|session| self.sessions.get_mut(session));
         session.into_iter().for_each(change);
     }
 

@@ -48,8 +48,16 @@ impl Lineage {
     /// A record is the last one now, with so many entries before it. If it does not go on from the one before, that
     /// was left.
     pub(super) fn lead(&mut self, key: &Key, parent: Option<&Key>, entries: usize) {
-        if let Some(tip) = self.leaf.replace(key.clone()).filter(|tip| tip != key && Some(tip) != parent) {
-            self.departures.push(Departure { tip, next: key.clone(), place: entries });
+        if let Some(tip) = self
+            .leaf
+            .replace(key.clone())
+            .filter(|tip| tip != key && Some(tip) != parent)
+        {
+            self.departures.push(Departure {
+                tip,
+                next: key.clone(),
+                place: entries,
+            });
         }
     }
 
@@ -132,12 +140,25 @@ impl Lineage {
 
     /// The last record, if all records are linked.
     pub(super) fn leaf(&self, print: impl Fn(&Key) -> Print) -> Option<Print> {
-        self.leaf.as_ref().filter(|_| self.is_linked_tree).map(print)
+        self.leaf
+            .as_ref()
+            .filter(|_| self.is_linked_tree)
+            .map(print)
     }
 
     /// The links of all records, with those of the entries.
-    pub(super) fn links<'a>(&'a self, entries: Vec<Placed>, print: &'a dyn Fn(&Key) -> Print) -> Links<'a> {
-        Links { entries, others: &self.links, leaf: self.leaf(print), departures: &self.departures, print }
+    pub(super) fn links<'a>(
+        &'a self,
+        entries: Vec<Placed>,
+        print: &'a dyn Fn(&Key) -> Print,
+    ) -> Links<'a> {
+        Links {
+            entries,
+            others: &self.links,
+            leaf: self.leaf(print),
+            departures: &self.departures,
+            print,
+        }
     }
 }
 

@@ -19,7 +19,10 @@ pub(crate) struct Extent {
 
 impl Extent {
     /// Further pieces of an entry that has some, and nothing else.
-    pub(crate) const FURTHER: Self = Self { is_part: true, has_first: false };
+    pub(crate) const FURTHER: Self = Self {
+        is_part: true,
+        has_first: false,
+    };
 
     /// What new blocks are to an entry with those that are known.
     pub(crate) fn of(known: &[Block], new: &[Block]) -> Self {
@@ -31,7 +34,10 @@ impl Extent {
             (None, Some(_)) => true,
             (_, None) => false,
         };
-        Self { is_part: brings_piece || leaves_piece, has_first }
+        Self {
+            is_part: brings_piece || leaves_piece,
+            has_first,
+        }
     }
 }
 
@@ -67,7 +73,11 @@ pub(crate) fn merge_head(entry: &mut Entry, new: &Entry, part: Extent) {
 
 /// Several records of one request repeat its usage while it grows: the greatest output counts, of equal ones that of a
 /// complete answer, then the one that tells more, and else the first, so that sending them again changes nothing.
-pub(super) fn richer(old: Option<Box<Usage>>, new: Option<Box<Usage>>, is_part: bool) -> Option<Box<Usage>> {
+pub(super) fn richer(
+    old: Option<Box<Usage>>,
+    new: Option<Box<Usage>>,
+    is_part: bool,
+) -> Option<Box<Usage>> {
     let rank = |usage: &Usage| (usage.output, !usage.is_partial, usage.known_counts());
     match (old, new) {
         (Some(old), Some(new)) if is_part && rank(&old) >= rank(&new) => Some(old),
@@ -89,14 +99,23 @@ pub(super) fn merge_blocks(entry: &mut Entry, mut new: Vec<Block>) {
         return;
     }
     let again_pieces = sorted(renewed_blocks.iter().map(|block| block.piece));
-    let (again, further): (Vec<Block>, Vec<Block>) =
-        new.into_iter().partition(|block| holds(&again_pieces, block));
-    if renewed_blocks.iter().map(|block| block.piece).eq(again.iter().map(|block| block.piece)) {
+    let (again, further): (Vec<Block>, Vec<Block>) = new
+        .into_iter()
+        .partition(|block| holds(&again_pieces, block));
+    if renewed_blocks
+        .iter()
+        .map(|block| block.piece)
+        .eq(again.iter().map(|block| block.piece))
+    {
         // Pieces may be interleaved: each block has its own place.
         let mut again = again.into_iter();
-        let renewed = old
-            .into_iter()
-            .filter_map(|block| if holds(&again_pieces, &block) { again.next() } else { Some(block) });
+        let renewed = old.into_iter().filter_map(|block| {
+            if holds(&again_pieces, &block) {
+                again.next()
+            } else {
+                Some(block)
+            }
+        });
         entry.blocks.extend(renewed);
     } else {
         let mut by_piece: HashMap<Piece, Vec<Block>> = HashMap::new();
@@ -133,9 +152,16 @@ fn holds(pieces: &[Piece], block: &Block) -> bool {
 
 /// Leaves out calls that another piece of the same message has brought.
 fn drop_repeated_calls(new: &mut Vec<Block>, kept: &[&Block]) {
-    let known: HashSet<Key> =
-        kept.iter().filter_map(|block| block.call()).map(|call| call.key.clone()).collect();
-    new.retain(|block| block.call().is_none_or(|call| !identifies(&call.key) || !known.contains(&call.key)));
+    let known: HashSet<Key> = kept
+        .iter()
+        .filter_map(|block| block.call())
+        .map(|call| call.key.clone())
+        .collect();
+    new.retain(|block| {
+        block
+            .call()
+            .is_none_or(|call| !identifies(&call.key) || !known.contains(&call.key))
+    });
 }
 
 /// A call sent again does not lose its result or what it has put out so far, and equal bodies stay in memory.
@@ -146,7 +172,9 @@ fn carry_over(replaced: &[&Block], new: &mut [Block]) {
         known.entry(&call.key).or_default().push_back(call);
     }
     for call in new.iter_mut().filter_map(Block::call_mut) {
-        let Some(known) = known.get_mut(&call.key).and_then(VecDeque::pop_front) else { continue };
+        let Some(known) = known.get_mut(&call.key).and_then(VecDeque::pop_front) else {
+            continue;
+        };
         let is_pending = call.state == ToolState::Pending;
         call.state.go_on_from(&known.state);
         if call.state.is_open() && (is_pending || !known.state.is_open()) {

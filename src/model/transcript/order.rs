@@ -41,7 +41,11 @@ impl Order {
 
     /// The last of them.
     pub(super) fn last_remaining(&self) -> Option<EntryId> {
-        self.ids.iter().rev().find(|id| !self.retired.contains(id)).copied()
+        self.ids
+            .iter()
+            .rev()
+            .find(|id| !self.retired.contains(id))
+            .copied()
     }
 
     /// The place of an entry.

@@ -97,10 +97,18 @@ impl Pages {
 
     /// How many blocks the entry has, without unpacking it.
     pub(crate) fn blocks(&self, number: usize) -> usize {
-        let Some(page) = self.list.get(number / PAGE) else { return 0 };
+        let Some(page) = self.list.get(number / PAGE) else {
+            return 0;
+        };
         match &page.packed {
-            Some(packed) => packed.glances.get(number % PAGE).map_or(0, |glance| glance.blocks.into()),
-            None => page.entries().get(number % PAGE).map_or(0, |entry| entry.blocks.len()),
+            Some(packed) => packed
+                .glances
+                .get(number % PAGE)
+                .map_or(0, |glance| glance.blocks.into()),
+            None => page
+                .entries()
+                .get(number % PAGE)
+                .map_or(0, |entry| entry.blocks.len()),
         }
     }
 
@@ -118,22 +126,36 @@ impl Pages {
         let page = self.list.get(number / PAGE)?;
         match &page.packed {
             Some(packed) => packed.parents.get(number % PAGE).copied().flatten(),
-            None => page.entries().get(number % PAGE)?.parent.as_ref().map(print),
+            None => page
+                .entries()
+                .get(number % PAGE)?
+                .parent
+                .as_ref()
+                .map(print),
         }
     }
 
     /// For a look at one entry after the other.
     pub(crate) fn passing(&self) -> Passing<'_> {
-        Passing { pages: self, number: None, entries: Vec::new() }
+        Passing {
+            pages: self,
+            number: None,
+            entries: Vec::new(),
+        }
     }
 
     /// Adds an entry; its number is the length before.
     pub(crate) fn push(&mut self, entry: Entry) {
         if self.len.is_multiple_of(PAGE) {
             let entries = OnceLock::from(Vec::with_capacity(PAGE));
-            self.list.push(Page { entries, ..Page::default() });
+            self.list.push(Page {
+                entries,
+                ..Page::default()
+            });
         }
-        let Some(page) = self.list.last_mut() else { return };
+        let Some(page) = self.list.last_mut() else {
+            return;
+        };
         page.open_to_change();
         page.glances.push(OnceLock::new());
         if let Some(entries) = page.entries_mut() {
@@ -145,7 +167,11 @@ impl Pages {
     /// Entries of open pages with their numbers: no other one holds bodies. Only where these are may be changed, which
     /// no glance tells.
     pub(crate) fn open_mut(&mut self) -> impl Iterator<Item = (usize, &mut Entry)> {
-        let open = self.list.iter_mut().enumerate().filter(|(_, page)| page.holds_bodies());
+        let open = self
+            .list
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, page)| page.holds_bodies());
         open.flat_map(|(number, page)| {
             let entries = page.entries_mut().into_iter().flatten().enumerate();
             entries.map(move |(at, entry)| (number * PAGE + at, entry))
@@ -208,7 +234,8 @@ impl Passing<'_> {
 
 impl Page {
     fn entries(&self) -> &Vec<Entry> {
-        self.entries.get_or_init(|| self.packed.as_ref().map(unpack).unwrap_or_default())
+        self.entries
+            .get_or_init(|| self.packed.as_ref().map(unpack).unwrap_or_default())
     }
 
     fn glance(&self, at: usize) -> Option<Glance> {
@@ -223,7 +250,11 @@ impl Page {
     fn open_to_change(&mut self) {
         self.entries();
         if let Some(packed) = self.packed.take() {
-            self.glances = packed.glances.iter().map(|glance| OnceLock::from(*glance)).collect();
+            self.glances = packed
+                .glances
+                .iter()
+                .map(|glance| OnceLock::from(*glance))
+                .collect();
         }
     }
 
@@ -233,11 +264,15 @@ impl Page {
     }
 
     fn holds_bodies(&self) -> bool {
-        self.entries.get().is_some_and(|entries| entries.iter().any(|entry| held_bytes(&entry.blocks) > 0))
+        self.entries
+            .get()
+            .is_some_and(|entries| entries.iter().any(|entry| held_bytes(&entry.blocks) > 0))
     }
 
     fn close(&mut self, print: Printing<'_>) {
-        let Some(entries) = self.entries.get() else { return };
+        let Some(entries) = self.entries.get() else {
+            return;
+        };
         if self.packed.is_none() {
             if self.holds_bodies() {
                 return;

@@ -90,10 +90,16 @@ impl PairIndex {
         blocks: &[Block],
         known: &dyn Fn(EntryId) -> Option<&'a Entry>,
     ) {
-        for call in blocks.iter().filter_map(Block::call).filter(|call| !call.key.is_empty()) {
+        for call in blocks
+            .iter()
+            .filter_map(Block::call)
+            .filter(|call| !call.key.is_empty())
+        {
             if !self.has_several(&call.key) {
                 match self.calls.get(&call.key).copied() {
-                    Some(first) if first != id => self.begin_several(&call.key, first, known(first)),
+                    Some(first) if first != id => {
+                        self.begin_several(&call.key, first, known(first));
+                    }
                     Some(_) => continue,
                     None => {
                         self.calls.insert(&call.key, id);
@@ -142,15 +148,30 @@ impl PairIndex {
         if call.is_empty() {
             return &[];
         }
-        let several = if self.several.is_empty() { None } else { self.several.get(call) };
-        let one = || self.calls.get(call).map(std::slice::from_ref).unwrap_or_default();
+        let several = if self.several.is_empty() {
+            None
+        } else {
+            self.several.get(call)
+        };
+        let one = || {
+            self.calls
+                .get(call)
+                .map(std::slice::from_ref)
+                .unwrap_or_default()
+        };
         several.map_or_else(one, |callers| &callers.all)
     }
 
     /// Those of one lane, if several entries have such calls.
     pub(crate) fn several_in(&self, call: &Key, lane: Option<&Name>) -> &[EntryId] {
-        let callers = if call.is_empty() { None } else { self.several.get(call) };
-        callers.and_then(|callers| callers.by_lane.get(&lane.cloned())).map_or(&[], |in_lane| &in_lane.all)
+        let callers = if call.is_empty() {
+            None
+        } else {
+            self.several.get(call)
+        };
+        callers
+            .and_then(|callers| callers.by_lane.get(&lane.cloned()))
+            .map_or(&[], |in_lane| &in_lane.all)
     }
 
     /// The last entry with a call of this id for which `waits` holds. Who does not wait is
@@ -162,7 +183,11 @@ impl PairIndex {
         waits: impl Fn(EntryId) -> bool,
     ) -> Option<EntryId> {
         let Some(callers) = self.several.get_mut(call) else {
-            return self.entries_with(call).first().copied().filter(|id| waits(*id));
+            return self
+                .entries_with(call)
+                .first()
+                .copied()
+                .filter(|id| waits(*id));
         };
         let waiting = match among {
             Among::Lane(lane) => &mut callers.by_lane.get_mut(&lane.cloned())?.waiting,
@@ -179,7 +204,11 @@ impl PairIndex {
 
     /// Entries with calls of this id that may wait, and some that do not; nothing unless several have such calls.
     pub(crate) fn waiting(&self, call: &Key) -> Option<impl DoubleEndedIterator<Item = EntryId>> {
-        let callers = if self.several.is_empty() { None } else { self.several.get(call) };
+        let callers = if self.several.is_empty() {
+            None
+        } else {
+            self.several.get(call)
+        };
         callers.map(|callers| callers.waiting.iter().copied())
     }
 
@@ -208,12 +237,20 @@ impl PairIndex {
 
     /// Stray entries with results for this call, in the order in which they came. An empty id names nothing.
     pub(crate) fn strays_of(&self, call: &Key) -> impl Iterator<Item = &Key> {
-        self.strays.get(call).filter(|_| !call.is_empty()).into_iter().flat_map(|strays| &strays.order)
+        self.strays
+            .get(call)
+            .filter(|_| !call.is_empty())
+            .into_iter()
+            .flat_map(|strays| &strays.order)
     }
 
     /// Forgets a stray entry.
     pub(crate) fn remove_stray(&mut self, call: &Key, stray: &Key) {
-        let Some(strays) = self.strays.get_mut(call).filter(|strays| strays.there.contains(stray)) else {
+        let Some(strays) = self
+            .strays
+            .get_mut(call)
+            .filter(|strays| strays.there.contains(stray))
+        else {
             return;
         };
         strays.there.remove(stray);

@@ -25,7 +25,11 @@ impl Transcript {
         self.lanes.hear(lane.as_ref(), result.at);
         let holder = self.pairs.holder(&call, &result.key).filter(|id| {
             let entry = self.entries.get(id.index());
-            entry.is_some_and(|e| self.large.holding(*id, &e.blocks, &call, &result.key).is_some())
+            entry.is_some_and(|e| {
+                self.large
+                    .holding(*id, &e.blocks, &call, &result.key)
+                    .is_some()
+            })
         });
         let (is_known, waiting) = self.waiting_for(&call, lane.as_ref());
         match holder.or(waiting) {
@@ -46,11 +50,17 @@ impl Transcript {
         let looked = Cell::new(0);
         let waits_in = |id: EntryId| {
             looked.set(looked.get() + 1);
-            let Some(entry) = entries.get(id.index()) else { return false };
+            let Some(entry) = entries.get(id.index()) else {
+                return false;
+            };
             let mut places = large.waiting(id, &entry.blocks, call);
             places.any(|place| {
                 looked.set(looked.get() + 1);
-                entry.blocks.get(place).and_then(Block::call).is_some_and(waits)
+                entry
+                    .blocks
+                    .get(place)
+                    .and_then(Block::call)
+                    .is_some_and(waits)
             })
         };
         let near = self.pairs.last_waiting(call, Among::Lane(lane), waits_in);
@@ -60,20 +70,40 @@ impl Transcript {
     }
 
     /// Gives a result to a call of an entry: to the one that has it, or to the first one that waits.
-    fn join_result(&mut self, id: EntryId, key: &Key, mut result: ToolResult, touched: &mut Touched) {
-        let Some(entry) = self.entries.get_mut(id.index()) else { return };
+    fn join_result(
+        &mut self,
+        id: EntryId,
+        key: &Key,
+        mut result: ToolResult,
+        touched: &mut Touched,
+    ) {
+        let Some(entry) = self.entries.get_mut(id.index()) else {
+            return;
+        };
         self.large.note(id, entry);
         let holding = self.large.holding(id, &entry.blocks, key, &result.key);
-        let waits_at = |place: &usize| entry.blocks.get(*place).and_then(Block::call).is_some_and(waits);
+        let waits_at = |place: &usize| {
+            entry
+                .blocks
+                .get(*place)
+                .and_then(Block::call)
+                .is_some_and(waits)
+        };
         let place = holding.or_else(|| self.large.waiting(id, &entry.blocks, key).find(waits_at));
-        let Some((place, block)) = place.and_then(|at| Some((at, entry.blocks.get_mut(at)?))) else { return };
+        let Some((place, block)) = place.and_then(|at| Some((at, entry.blocks.get_mut(at)?)))
+        else {
+            return;
+        };
         let before = held_by(block);
         let Some(call) = block.call_mut() else { return };
         let known = call.state.result().filter(|_| has(call, &result));
         result.body.flags.early |= known.is_some_and(|known| known.body.flags.early);
         self.large.answered(id, key, &result.key, place);
         self.pairs.answered(key, &result.key, id);
-        let begun = result.work.as_ref().map(|work| (key.clone(), work.handle.clone()));
+        let begun = result
+            .work
+            .as_ref()
+            .map(|work| (key.clone(), work.handle.clone()));
         let mut state = ended(result);
         if known.is_some() {
             state.go_on_from(&call.state);
@@ -110,7 +140,11 @@ impl Transcript {
         }
         let origin = result.body.from;
         let at = result.at;
-        let stray = StrayResult { call, result, duplicate };
+        let stray = StrayResult {
+            call,
+            result,
+            duplicate,
+        };
         let mut entry = Batch::default().new_entry(key, Role::Harness, at);
         entry.origin = origin;
         entry.lane = lane;
@@ -135,16 +169,30 @@ impl Transcript {
     }
 
     /// Gives results that came before their calls to the calls of an entry. Whether there were any.
-    pub(super) fn adopt_strays(&mut self, id: EntryId, entry: &mut Entry, touched: &mut Touched) -> bool {
+    pub(super) fn adopt_strays(
+        &mut self,
+        id: EntryId,
+        entry: &mut Entry,
+        touched: &mut Touched,
+    ) -> bool {
         let lane = entry.lane.as_ref();
-        let waits = |call: &&ToolCall| call.state.is_open() && self.stray_for(&call.key, lane).is_some();
-        let waiting: Vec<Key> = entry.calls().filter(waits).map(|call| call.key.clone()).collect();
+        let waits =
+            |call: &&ToolCall| call.state.is_open() && self.stray_for(&call.key, lane).is_some();
+        let waiting: Vec<Key> = entry
+            .calls()
+            .filter(waits)
+            .map(|call| call.key.clone())
+            .collect();
         let mut has_adopted = false;
         for key in waiting {
-            let Some(mut result) = self.take_stray(&key, entry.lane.as_ref(), touched) else { continue };
+            let Some(mut result) = self.take_stray(&key, entry.lane.as_ref(), touched) else {
+                continue;
+            };
             result.body.flags.early = true;
             self.pairs.answered(&key, &result.key, id);
-            let call = entry.calls_mut().find(|call| call.key == key && call.state.is_open());
+            let call = entry
+                .calls_mut()
+                .find(|call| call.key == key && call.state.is_open());
             if let Some(call) = call {
                 call.state = ended(result);
                 has_adopted = true;
@@ -157,7 +205,8 @@ impl Transcript {
     pub(super) fn adopt_strays_of(&mut self, id: EntryId, touched: &mut Touched) {
         let Some(entry) = self.get(id) else { return };
         let lane = entry.lane.as_ref();
-        let waits = |call: &ToolCall| call.state.is_open() && self.stray_for(&call.key, lane).is_some();
+        let waits =
+            |call: &ToolCall| call.state.is_open() && self.stray_for(&call.key, lane).is_some();
         if !entry.calls().any(waits) {
             return;
         }
@@ -187,11 +236,18 @@ impl Transcript {
         self.pairs.strays_of(call).find(is_for)
     }
 
-    fn take_stray(&mut self, call: &Key, lane: Option<&Name>, touched: &mut Touched) -> Option<ToolResult> {
+    fn take_stray(
+        &mut self,
+        call: &Key,
+        lane: Option<&Name>,
+        touched: &mut Touched,
+    ) -> Option<ToolResult> {
         let key = self.stray_for(call, lane)?.clone();
         let id = self.index.get(&key).copied()?;
         let block = self.entries.get_mut(id.index())?.blocks.pop()?;
-        self.held_bytes = self.held_bytes.saturating_sub(held_bytes(std::slice::from_ref(&block)));
+        self.held_bytes = self
+            .held_bytes
+            .saturating_sub(held_bytes(std::slice::from_ref(&block)));
         self.pairs.remove_stray(call, &key);
         self.retire(&key, touched);
         match block.kind {
@@ -203,15 +259,24 @@ impl Transcript {
     /// As a result, a state is that of the call that was asked last; in one message of the first one.
     pub(super) fn apply_state(&mut self, key: &Key, state: ToolState, touched: &mut Touched) {
         let callers: Vec<EntryId> = match self.pairs.waiting(key) {
-            Some(waiting) => {
-                waiting.rev().find(|id| self.open_place(*id, key).is_some()).into_iter().collect()
-            }
+            Some(waiting) => waiting
+                .rev()
+                .find(|id| self.open_place(*id, key).is_some())
+                .into_iter()
+                .collect(),
             None => self.pairs.entries_with(key).to_vec(),
         };
-        let last = callers.into_iter().rev().find_map(|id| Some((id, self.open_place(id, key)?)));
+        let last = callers
+            .into_iter()
+            .rev()
+            .find_map(|id| Some((id, self.open_place(id, key)?)));
         let Some((id, place)) = last else { return };
-        let Some(entry) = self.entries.get_mut(id.index()) else { return };
-        let Some(call) = entry.blocks.get_mut(place).and_then(Block::call_mut) else { return };
+        let Some(entry) = self.entries.get_mut(id.index()) else {
+            return;
+        };
+        let Some(call) = entry.blocks.get_mut(place).and_then(Block::call_mut) else {
+            return;
+        };
         if call.state != state && call.state.result().is_none() {
             let held = |state: &ToolState| state.live().map_or(0, Body::held_bytes);
             self.held_bytes = (self.held_bytes + held(&state)).saturating_sub(held(&call.state));
@@ -224,8 +289,13 @@ impl Transcript {
     /// The place of the first call with this id in an entry that may still go on.
     fn open_place(&self, id: EntryId, key: &Key) -> Option<usize> {
         let entry = self.get(id)?;
-        let is_open =
-            |place: &usize| entry.blocks.get(*place).and_then(Block::call).is_some_and(|c| c.state.is_open());
+        let is_open = |place: &usize| {
+            entry
+                .blocks
+                .get(*place)
+                .and_then(Block::call)
+                .is_some_and(|c| c.state.is_open())
+        };
         self.large.waiting(id, &entry.blocks, key).find(is_open)
     }
 }
@@ -241,7 +311,9 @@ fn held_by(block: &Block) -> u64 {
 }
 
 fn has(call: &ToolCall, result: &ToolResult) -> bool {
-    call.state.result().is_some_and(|known| known.key == result.key)
+    call.state
+        .result()
+        .is_some_and(|known| known.key == result.key)
 }
 
 /// Whether a call has no result.

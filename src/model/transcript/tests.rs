@@ -20,7 +20,9 @@ fn entry(out: &mut Batch, key: &str, pieces: &[(&str, &str)]) -> Entry {
     let mut entry = out.new_entry(Text::from(key), Role::Assistant, None);
     for (piece, words) in pieces {
         let body = out.prose(words);
-        entry.blocks.push(Batch::block(Piece::of(piece), BlockKind::Text(body)));
+        entry
+            .blocks
+            .push(Batch::block(Piece::of(piece), BlockKind::Text(body)));
     }
     entry
 }
@@ -40,10 +42,19 @@ fn words(transcript: &Transcript) -> Vec<String> {
         entry
             .blocks
             .iter()
-            .flat_map(|b| b.kind.bodies().into_iter().map(|body| body.stub.to_string()).collect::<Vec<_>>())
+            .flat_map(|b| {
+                b.kind
+                    .bodies()
+                    .into_iter()
+                    .map(|body| body.stub.to_string())
+                    .collect::<Vec<_>>()
+            })
             .collect::<Vec<_>>()
     };
-    transcript.entries().map(|entry| format!("{}: {}", entry.key, texts(entry).join(", "))).collect()
+    transcript
+        .entries()
+        .map(|entry| format!("{}: {}", entry.key, texts(entry).join(", ")))
+        .collect()
 }
 
 /// Reads a session anew, batch by batch, in place of another reading.
@@ -59,16 +70,30 @@ fn read_anew(shown: &mut Transcript, batches: Vec<Batch>) -> Replaced {
 #[test]
 fn where_a_file_only_grew_nothing_is_looked_for() {
     let mut transcript = Transcript::new();
-    transcript.apply(batch_of(Mode::Append, &[("a", &[("1", "one")]), ("b", &[("2", "two")])]));
+    transcript.apply(batch_of(
+        Mode::Append,
+        &[("a", &[("1", "one")]), ("b", &[("2", "two")])],
+    ));
     let replaced = read_anew(
         &mut transcript,
         vec![
-            batch_of(Mode::ReplaceStart, &[("a", &[("1", "one")]), ("b", &[("2", "tow")])]),
-            batch_of(Mode::ReplaceEnd, &[("b", &[("2", "two"), ("3", "three")]), ("c", &[("4", "four")])]),
+            batch_of(
+                Mode::ReplaceStart,
+                &[("a", &[("1", "one")]), ("b", &[("2", "tow")])],
+            ),
+            batch_of(
+                Mode::ReplaceEnd,
+                &[
+                    ("b", &[("2", "two"), ("3", "three")]),
+                    ("c", &[("4", "four")]),
+                ],
+            ),
         ],
     );
     assert!(replaced.before.is_none(), "all have the ids that they had");
-    let [_, b, c] = transcript.order()[..] else { panic!("three entries") };
+    let [_, b, c] = transcript.order()[..] else {
+        panic!("three entries")
+    };
     let touched = replaced.touched;
     assert_eq!((touched.added, touched.changed), (vec![c], vec![b]));
     assert!(touched.moved.is_empty() && !touched.reordered && !touched.lanes && !touched.meta);
@@ -80,12 +105,23 @@ fn where_entries_went_or_came_between_they_are_others_by_id() {
     let a: (&str, &[(&str, &str)]) = ("a", &[("1", "one")]);
     let b: (&str, &[(&str, &str)]) = ("b", &[("2", "two")]);
     let c: (&str, &[(&str, &str)]) = ("c", &[("3", "three")]);
-    for (anew, added) in [([c, a].as_slice(), "c"), (&[a, c, b], "c"), (&[b, a], ""), (&[a], ""), (&[], "")] {
+    for (anew, added) in [
+        ([c, a].as_slice(), "c"),
+        (&[a, c, b], "c"),
+        (&[b, a], ""),
+        (&[a], ""),
+        (&[], ""),
+    ] {
         let mut transcript = Transcript::new();
         transcript.apply(batch_of(Mode::Append, &[a, b]));
-        let Replaced { touched, before } = read_anew(&mut transcript, vec![batch_of(Mode::Replace, anew)]);
+        let Replaced { touched, before } =
+            read_anew(&mut transcript, vec![batch_of(Mode::Replace, anew)]);
         assert_eq!(before.unwrap().order().len(), 2);
-        assert_eq!(touched.added, Vec::from_iter(transcript.find(added)), "{anew:?}");
+        assert_eq!(
+            touched.added,
+            Vec::from_iter(transcript.find(added)),
+            "{anew:?}"
+        );
         assert!(touched.changed.is_empty());
     }
 }
@@ -113,14 +149,23 @@ fn where_all_entries_stay_and_other_branches_are_left_they_are_looked_up() {
 fn lanes_that_are_announced_otherwise_are_others() {
     let of = |mode, label: &str| {
         let mut batch = batch_of(mode, &[("a", &[("1", "one")])]);
-        batch.meta(MetaEdit::Lane { name: Text::from("x"), label: Some(Text::from(label)), call: None });
+        batch.meta(MetaEdit::Lane {
+            name: Text::from("x"),
+            label: Some(Text::from(label)),
+            call: None,
+        });
         batch
     };
     for (label, is_other) in [("mate", false), ("cook", true)] {
         let mut transcript = Transcript::new();
         transcript.apply(of(Mode::Append, "mate"));
-        let Replaced { touched, before } = read_anew(&mut transcript, vec![of(Mode::Replace, label)]);
-        assert_eq!((touched.lanes, before.is_none()), (is_other, true), "{label}");
+        let Replaced { touched, before } =
+            read_anew(&mut transcript, vec![of(Mode::Replace, label)]);
+        assert_eq!(
+            (touched.lanes, before.is_none()),
+            (is_other, true),
+            "{label}"
+        );
         assert!(touched.is_empty(), "nothing else tells of it");
     }
 }
@@ -131,12 +176,16 @@ fn what_is_corrected_while_it_is_read_anew_differs_from_what_is_shown_only_in_th
     let mut transcript = Transcript::new();
     transcript.apply(batch_of(Mode::Append, &[("a", &[("1", "one")])]));
     let steps = [
-        batch_of(Mode::ReplaceStart, &[("a", &[("1", "on")]), ("b", &[("2", "two")])]),
+        batch_of(
+            Mode::ReplaceStart,
+            &[("a", &[("1", "on")]), ("b", &[("2", "two")])],
+        ),
         batch_of(Mode::ReplaceMore, &[("a", &[("1", "one")])]),
     ];
     let mut gone = batch_of(Mode::ReplaceEnd, &[]);
     gone.push(Edit::Retire(Text::from("b")));
-    let Replaced { touched, before } = read_anew(&mut transcript, steps.into_iter().chain([gone]).collect());
+    let Replaced { touched, before } =
+        read_anew(&mut transcript, steps.into_iter().chain([gone]).collect());
     assert!(touched.is_empty() && before.is_none(), "{touched:?}");
 }
 
@@ -144,7 +193,10 @@ fn what_is_corrected_while_it_is_read_anew_differs_from_what_is_shown_only_in_th
 fn what_stands_elsewhere_has_moved() {
     let at = |mode, at: u64| {
         let mut batch = batch_of(mode, &[]);
-        batch.begin_record(Origin { at, ..Origin::default() });
+        batch.begin_record(Origin {
+            at,
+            ..Origin::default()
+        });
         let entry = entry(&mut batch, "a", &[("1", "one")]);
         batch.push(Edit::Entry(Box::new(entry)));
         batch
@@ -152,22 +204,36 @@ fn what_stands_elsewhere_has_moved() {
     let mut transcript = Transcript::new();
     transcript.apply(at(Mode::Append, 7));
     let Replaced { touched, before } = read_anew(&mut transcript, vec![at(Mode::Replace, 9)]);
-    assert_eq!((touched.moved.as_slice(), before.is_none()), (transcript.order(), true));
+    assert_eq!(
+        (touched.moved.as_slice(), before.is_none()),
+        (transcript.order(), true)
+    );
     assert!(touched.is_empty());
 }
 
 #[test]
 fn a_message_of_several_records_keeps_its_order_when_it_is_replaced() {
     let batch = |mode| {
-        let mut batch =
-            batch_of(mode, &[("a", &[("0", "zero")]), ("a", &[("1", "one"), ("2", "two"), ("1", "three")])]);
+        let mut batch = batch_of(
+            mode,
+            &[
+                ("a", &[("0", "zero")]),
+                ("a", &[("1", "one"), ("2", "two"), ("1", "three")]),
+            ],
+        );
         // What is taken away before it comes is nothing yet.
-        batch.push(Edit::RetirePiece { of: Text::from("a"), piece: Piece::of("4") });
+        batch.push(Edit::RetirePiece {
+            of: Text::from("a"),
+            piece: Piece::of("4"),
+        });
         for piece in [("4", "not yet"), ("4", "four"), ("5", "five")] {
             let further = entry(&mut batch, "a", &[piece]);
             batch.entry(further);
             if piece.1 == "not yet" {
-                batch.push(Edit::RetirePiece { of: Text::from("a"), piece: Piece::of("4") });
+                batch.push(Edit::RetirePiece {
+                    of: Text::from("a"),
+                    piece: Piece::of("4"),
+                });
             }
         }
         batch
@@ -187,7 +253,13 @@ fn what_comes_from_memory_is_not_looked_for_on_disk() {
         batch.stubs_only = stubs_only;
         let mut entry = batch.new_entry(Text::from("a"), Role::Assistant, None);
         let body = batch.tree(&Text::from("tree"), 9, || Tree::Number(Text::from("0.1")));
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title: Text::from("tree"), body })));
+        entry.blocks.push(Batch::block(
+            Piece(0),
+            BlockKind::Raw(Raw {
+                title: Text::from("tree"),
+                body,
+            }),
+        ));
         batch.entry(entry);
         batch
     };
@@ -197,7 +269,10 @@ fn what_comes_from_memory_is_not_looked_for_on_disk() {
     // As at the end of a stream, whose deltas make it: no record holds all of it.
     transcript.apply(batch(false));
     assert_eq!(transcript.held_bytes(), 9);
-    let bodies = transcript.entries().flat_map(|entry| &entry.blocks).flat_map(|block| block.kind.bodies());
+    let bodies = transcript
+        .entries()
+        .flat_map(|entry| &entry.blocks)
+        .flat_map(|block| block.kind.bodies());
     assert!(bodies.map(|body| body.tree().is_some()).eq([true]));
 }
 
@@ -225,10 +300,16 @@ fn asking(out: &mut Batch, [entry, piece, call, times]: [usize; 4], spent: u64) 
     let (key, lane) = [("a", None), ("b", None), ("c", Some("scout"))][entry];
     let mut entry = out.new_entry(Text::from(key), Role::Assistant, None);
     entry.lane = lane.map(Text::from);
-    let block = Batch::block(Piece::of(["1", "2"][piece]), BlockKind::Call(Box::new(call)));
+    let block = Batch::block(
+        Piece::of(["1", "2"][piece]),
+        BlockKind::Call(Box::new(call)),
+    );
     entry.blocks = vec![block; times];
     // Requests count their tokens in each of their records.
-    entry.usage = Some(Box::new(Usage { output: Some(spent), ..Usage::default() }));
+    entry.usage = Some(Box::new(Usage {
+        output: Some(spent),
+        ..Usage::default()
+    }));
     Edit::Entry(Box::new(entry))
 }
 
@@ -245,7 +326,11 @@ fn answer(out: &mut Batch, call: usize, key: usize) -> Edit {
         duration_ms: None,
         work: None,
     };
-    Edit::Result { call: Text::from(["x", "y"][call]), result: Box::new(result), lane: None }
+    Edit::Result {
+        call: Text::from(["x", "y"][call]),
+        result: Box::new(result),
+        lane: None,
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -275,8 +360,15 @@ fn batch(mode: Mode, steps: &[Step]) -> Batch {
             Step::Ask(what, spent) => asking(&mut batch, what, spent),
             Step::Answer(call, key) => answer(&mut batch, call, key),
             Step::Fares(call, is_lost) => {
-                let state = if is_lost { ToolState::Lost } else { ToolState::Running };
-                Edit::State { call: Text::from(["x", "y"][call]), state }
+                let state = if is_lost {
+                    ToolState::Lost
+                } else {
+                    ToolState::Running
+                };
+                Edit::State {
+                    call: Text::from(["x", "y"][call]),
+                    state,
+                }
             }
             Step::Drop(entry, piece) => Edit::RetirePiece {
                 of: Text::from(["a", "b", "c"][entry]),
@@ -289,7 +381,13 @@ fn batch(mode: Mode, steps: &[Step]) -> Batch {
 }
 
 fn timeless(transcript: &Transcript) -> Vec<Entry> {
-    transcript.entries().map(|entry| Entry { revision: 0, ..entry.clone() }).collect()
+    transcript
+        .entries()
+        .map(|entry| Entry {
+            revision: 0,
+            ..entry.clone()
+        })
+        .collect()
 }
 
 proptest! {
@@ -336,26 +434,44 @@ fn a_call_that_another_piece_brings_now_stays() {
 #[test]
 fn a_result_stays_when_its_call_goes() {
     let mut transcript = Transcript::new();
-    transcript.apply(batch(Mode::Append, &[Step::Ask([0, 0, 0, 1], 0), Step::Answer(0, 0)]));
+    transcript.apply(batch(
+        Mode::Append,
+        &[Step::Ask([0, 0, 0, 1], 0), Step::Answer(0, 0)],
+    ));
     assert_eq!(transcript.order().len(), 1);
     transcript.apply(batch(Mode::Replace, &[Step::Answer(0, 0)]));
-    let kinds: Vec<&BlockKind> =
-        transcript.entries().flat_map(|entry| &entry.blocks).map(|block| &block.kind).collect();
+    let kinds: Vec<&BlockKind> = transcript
+        .entries()
+        .flat_map(|entry| &entry.blocks)
+        .map(|block| &block.kind)
+        .collect();
     assert!(matches!(kinds[..], [BlockKind::Result(_)]), "{kinds:?}");
 }
 
 #[test]
 fn a_result_joins_the_call_of_its_own_lane() {
-    for lanes in [[None, Some("one")], [Some("one"), None], [Some("one"), Some("two")]] {
+    for lanes in [
+        [None, Some("one")],
+        [Some("one"), None],
+        [Some("one"), Some("two")],
+    ] {
         let mut batch = Batch::default();
         for (number, lane) in lanes.iter().enumerate() {
-            let Edit::Entry(mut caller) = asking(&mut batch, [number, number, 1, 1], 0) else { panic!() };
+            let Edit::Entry(mut caller) = asking(&mut batch, [number, number, 1, 1], 0) else {
+                panic!()
+            };
             caller.lane = lane.map(Text::from);
             batch.push(Edit::Entry(caller));
         }
-        let Edit::Result { call, result, .. } = answer(&mut batch, 1, 7) else { panic!() };
+        let Edit::Result { call, result, .. } = answer(&mut batch, 1, 7) else {
+            panic!()
+        };
         // The call of the other lane came last.
-        batch.push(Edit::Result { call, result, lane: lanes[0].map(Text::from) });
+        batch.push(Edit::Result {
+            call,
+            result,
+            lane: lanes[0].map(Text::from),
+        });
         let mut asked = batch.clone();
         asked.edits.pop();
         let is_answered = |entry: &Entry| entry.calls().all(|call| call.state.result().is_some());
@@ -366,10 +482,18 @@ fn a_result_joins_the_call_of_its_own_lane() {
             }
             transcript.entries().map(is_answered).collect::<Vec<bool>>()
         };
-        assert_eq!(answered([batch.clone(), Batch::default()]), [true, false], "{lanes:?}");
+        assert_eq!(
+            answered([batch.clone(), Batch::default()]),
+            [true, false],
+            "{lanes:?}"
+        );
         // In a replacement, too, where only the calls were known before.
         batch.mode = Mode::Replace;
-        assert_eq!(answered([asked, batch]), [true, false], "{lanes:?} replaced");
+        assert_eq!(
+            answered([asked, batch]),
+            [true, false],
+            "{lanes:?} replaced"
+        );
     }
 }
 
@@ -379,7 +503,11 @@ fn usage_of_entries_that_a_rewrite_drops_leaves_the_totals() {
         let mut batch = batch_of(mode, &[]);
         for key in keys {
             let mut entry = entry(&mut batch, key, &[("1", "said")]);
-            entry.usage = Some(Box::new(Usage { input: Some(10), cost: Some(0.5), ..Usage::default() }));
+            entry.usage = Some(Box::new(Usage {
+                input: Some(10),
+                cost: Some(0.5),
+                ..Usage::default()
+            }));
             batch.push(Edit::Entry(Box::new(entry)));
         }
         batch
@@ -400,8 +528,15 @@ fn usage_of_entries_that_a_rewrite_drops_leaves_the_totals() {
 fn usage_that_comes_before_its_entry_becomes_that_of_the_entry() {
     let batch = |mode: Mode| {
         let mut batch = batch_of(mode, &[]);
-        let usage = Box::new(Usage { output: Some(61), ..Usage::default() });
-        batch.push(Edit::Usage { of: Text::from("a"), usage, model: None });
+        let usage = Box::new(Usage {
+            output: Some(61),
+            ..Usage::default()
+        });
+        batch.push(Edit::Usage {
+            of: Text::from("a"),
+            usage,
+            model: None,
+        });
         let entry = entry(&mut batch, "a", &[("1", "said")]);
         batch.push(Edit::Entry(Box::new(entry)));
         batch
@@ -411,8 +546,14 @@ fn usage_that_comes_before_its_entry_becomes_that_of_the_entry() {
     let first = transcript.clone();
     transcript.apply(batch(Mode::Replace));
     for transcript in [first, transcript] {
-        let of_entry = transcript.entries().next().and_then(|entry| entry.usage.as_ref()?.output);
-        assert_eq!((of_entry, transcript.totals().sum().output.total), (Some(61), 61));
+        let of_entry = transcript
+            .entries()
+            .next()
+            .and_then(|entry| entry.usage.as_ref()?.output);
+        assert_eq!(
+            (of_entry, transcript.totals().sum().output.total),
+            (Some(61), 61)
+        );
         assert_eq!(transcript.asides().count(), 0);
     }
 }
@@ -432,7 +573,10 @@ fn an_entry_that_goes_to_another_lane_stands_in_that() {
         let a = transcript.find("a").unwrap();
         assert_eq!(transcript.lane_at(a).map(Text::as_str), lane);
         let holding = transcript.lanes().iter().filter(|lane| lane.entries == [a]);
-        assert_eq!(holding.map(|lane| lane.name.as_str()).collect::<Vec<_>>(), Vec::from_iter(lane));
+        assert_eq!(
+            holding.map(|lane| lane.name.as_str()).collect::<Vec<_>>(),
+            Vec::from_iter(lane)
+        );
         assert_eq!(touched.reordered, lane.is_some());
     }
 }
@@ -441,7 +585,11 @@ fn an_entry_that_goes_to_another_lane_stands_in_that() {
 fn the_newest_entry_may_stand_before_a_sub_agents_last() {
     let mut transcript = Transcript::new();
     let mut batch = Batch::default();
-    for (key, lane, at) in [("a", None, 1_000), ("b", None, 9_000), ("c", Some("helper"), 5_000)] {
+    for (key, lane, at) in [
+        ("a", None, 1_000),
+        ("b", None, 9_000),
+        ("c", Some("helper"), 5_000),
+    ] {
         let mut entry = batch.new_entry(key.into(), Role::Assistant, Some(Timestamp(at)));
         entry.lane = lane.map(Into::into);
         batch.entry(entry);
@@ -455,8 +603,17 @@ fn the_newest_entry_may_stand_before_a_sub_agents_last() {
 fn what_is_told_of_work_finds_its_call_in_any_order() {
     let report = |out: &mut Batch, about: About, by: &str, carrier: Carrier, exit: i64| {
         let end = End::by_word(None, Some(exit));
-        let update = Update { by: Text::from(by), at: Some(Timestamp(exit)), carrier, end };
-        out.push(Edit::Update { about, update, lane: None });
+        let update = Update {
+            by: Text::from(by),
+            at: Some(Timestamp(exit)),
+            carrier,
+            end,
+        };
+        out.push(Edit::Update {
+            about,
+            update,
+            lane: None,
+        });
     };
     let noted = |out: &mut Batch, key: &str| {
         let mut noted = entry(out, key, &[]);
@@ -469,20 +626,54 @@ fn what_is_told_of_work_finds_its_call_in_any_order() {
         &|out| {
             let mut asked = entry(out, "asked", &[]);
             let call = samples::call(out, "c1");
-            asked.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+            asked
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
             out.entry(asked);
         },
         &|out| {
             let work = Some(Box::new(Work::begun(Text::from("w1"), Ends::Announced)));
-            let result = ToolResult { work, ..samples::result(out, "r1", Some(Timestamp(1))) };
-            out.push(Edit::Result { call: Text::from("c1"), result: Box::new(result), lane: None });
+            let result = ToolResult {
+                work,
+                ..samples::result(out, "r1", Some(Timestamp(1)))
+            };
+            out.push(Edit::Result {
+                call: Text::from("c1"),
+                result: Box::new(result),
+                lane: None,
+            });
         },
-        &|out| report(out, About { call: Some(Text::from("c1")), handle: None }, "queue", Carrier::Queue, 3),
         &|out| {
-            report(out, About { call: None, handle: Some(Text::from("w1")) }, "notice", Carrier::Notice, 3);
+            report(
+                out,
+                About {
+                    call: Some(Text::from("c1")),
+                    handle: None,
+                },
+                "queue",
+                Carrier::Queue,
+                3,
+            );
+        },
+        &|out| {
+            report(
+                out,
+                About {
+                    call: None,
+                    handle: Some(Text::from("w1")),
+                },
+                "notice",
+                Carrier::Notice,
+                3,
+            );
         },
     ];
-    let orders = [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [4, 2, 5, 3, 1, 0], [1, 3, 5, 2, 0, 4]];
+    let orders = [
+        [0, 1, 2, 3, 4, 5],
+        [5, 4, 3, 2, 1, 0],
+        [4, 2, 5, 3, 1, 0],
+        [1, 3, 5, 2, 0, 4],
+    ];
     for order in orders {
         let mut transcript = Transcript::new();
         for _ in 0..2 {
@@ -500,12 +691,24 @@ fn what_is_told_of_work_finds_its_call_in_any_order() {
         );
         let work = call.state.work().unwrap();
         assert_eq!(work.updates.len(), 2, "{order:?}");
-        assert_eq!(work.delivered().map(|report| report.by.as_str()), Some("notice"), "{order:?}");
+        assert_eq!(
+            work.delivered().map(|report| report.by.as_str()),
+            Some("notice"),
+            "{order:?}"
+        );
         assert_eq!(transcript.order().len(), 3, "no stray is left: {order:?}");
         let marks = |key: &str| transcript.marks(transcript.find(key).unwrap()).unwrap();
-        assert!(marks("notice").reports && !marks("notice").is_hidden(), "{order:?}");
-        assert!(marks("queue").again && marks("queue").is_hidden(), "one row stands for both: {order:?}");
-        let report = transcript.reported_by(&Text::from("notice")).map(|(entry, _)| entry);
+        assert!(
+            marks("notice").reports && !marks("notice").is_hidden(),
+            "{order:?}"
+        );
+        assert!(
+            marks("queue").again && marks("queue").is_hidden(),
+            "one row stands for both: {order:?}"
+        );
+        let report = transcript
+            .reported_by(&Text::from("notice"))
+            .map(|(entry, _)| entry);
         assert_eq!(report.collect::<Vec<_>>(), [id], "{order:?}");
     }
 }
@@ -515,7 +718,12 @@ fn work_that_is_taken_up_again_ends_anew() {
     let mut work = Work::begun(Text::from("w1"), Ends::Announced);
     let mut hear = |by: &str, at: i64, carrier: Carrier| {
         let end = End::by_word(None, None);
-        work.take_in(Update { by: by.into(), at: Some(Timestamp(at)), carrier, end });
+        work.take_in(Update {
+            by: by.into(),
+            at: Some(Timestamp(at)),
+            carrier,
+            end,
+        });
     };
     hear("q1", 1, Carrier::Queue);
     hear("n1", 2, Carrier::Notice);
@@ -523,12 +731,20 @@ fn work_that_is_taken_up_again_ends_anew() {
     assert_eq!(work.endings().len(), 1, "told again, it is the same end");
     let mut hear = |by: &str, at: i64, carrier: Carrier| {
         let end = End::by_word(None, None);
-        work.take_in(Update { by: by.into(), at: Some(Timestamp(at)), carrier, end });
+        work.take_in(Update {
+            by: by.into(),
+            at: Some(Timestamp(at)),
+            carrier,
+            end,
+        });
     };
     hear("q2", 8, Carrier::Queue);
     assert_eq!(work.endings().len(), 2);
     let (end, report) = work.completed().unwrap();
-    assert_eq!((end.at, report.by.as_str(), work.delivered()), (Some(Timestamp(8)), "q2", None));
+    assert_eq!(
+        (end.at, report.by.as_str(), work.delivered()),
+        (Some(Timestamp(8)), "q2", None)
+    );
 }
 
 #[test]
@@ -536,13 +752,22 @@ fn a_result_that_says_again_that_work_goes_on_is_a_poll_in_any_order() {
     let asked = |out: &mut Batch, key: &str| {
         let mut asked = entry(out, key, &[]);
         let call = samples::call(out, key);
-        asked.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+        asked
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
         out.entry(asked);
     };
     let answered = |out: &mut Batch, key: &str| {
         let work = Some(Box::new(Work::begun(Text::from("w1"), Ends::Announced)));
-        let result = ToolResult { work, ..samples::result(out, &format!("r{key}"), Some(Timestamp(1))) };
-        out.push(Edit::Result { call: Text::from(key), result: Box::new(result), lane: None });
+        let result = ToolResult {
+            work,
+            ..samples::result(out, &format!("r{key}"), Some(Timestamp(1)))
+        };
+        out.push(Edit::Result {
+            call: Text::from(key),
+            result: Box::new(result),
+            lane: None,
+        });
     };
     for order in [["c1", "c2"], ["c2", "c1"]] {
         let mut transcript = Transcript::new();
@@ -555,7 +780,11 @@ fn a_result_that_says_again_that_work_goes_on_is_a_poll_in_any_order() {
         }
         transcript.apply(out);
         let states = |transcript: &Transcript| -> Vec<&str> {
-            transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect()
+            transcript
+                .entries()
+                .flat_map(Entry::calls)
+                .map(|call| call.state.word())
+                .collect()
         };
         assert_eq!(states(&transcript), ["unknown", "done"], "{order:?}");
         let polls = |transcript: &Transcript| {
@@ -565,10 +794,22 @@ fn a_result_that_says_again_that_work_goes_on_is_a_poll_in_any_order() {
         assert_eq!(polls(&transcript), Some(1), "{order:?}");
         // Read again when the work has ended, it is a poll all the same.
         let mut out = Batch::default();
-        let about = About { call: None, handle: Some(Text::from("w1")) };
+        let about = About {
+            call: None,
+            handle: Some(Text::from("w1")),
+        };
         let end = End::by_word(None, Some(2));
-        let update = Update { by: Text::from("n"), at: Some(Timestamp(9)), carrier: Carrier::Notice, end };
-        out.push(Edit::Update { about, update, lane: None });
+        let update = Update {
+            by: Text::from("n"),
+            at: Some(Timestamp(9)),
+            carrier: Carrier::Notice,
+            end,
+        };
+        out.push(Edit::Update {
+            about,
+            update,
+            lane: None,
+        });
         for key in order {
             answered(&mut out, key);
         }
@@ -583,10 +824,19 @@ fn what_is_told_of_work_again_and_again_is_kept_within_bounds() {
     let mut work = Work::begun(Text::from("w1"), Ends::Announced);
     let mut hear = |by: usize, exit: Option<i64>| {
         let end = exit.and_then(|exit| End::by_word(None, Some(exit)));
-        work.take_in(Update { by: Text::clean(&by.to_string()), at: None, carrier: Carrier::Poll, end })
+        work.take_in(Update {
+            by: Text::clean(&by.to_string()),
+            at: None,
+            carrier: Carrier::Poll,
+            end,
+        })
     };
     assert_eq!((0..3_000).filter(|by| hear(*by, None)).count(), 1_000);
     assert!(hear(3_000, Some(0)) && hear(3_001, Some(1)));
-    assert_eq!(work.completed().map(|(end, _)| end.exit), Some(Some(1)), "the last end counts");
+    assert_eq!(
+        work.completed().map(|(end, _)| end.exit),
+        Some(Some(1)),
+        "the last end counts"
+    );
     assert_eq!(work.updates.len(), 1_000);
 }

@@ -32,7 +32,11 @@ impl Turns {
             }
             let is_prompt = entries.marks(id.index()).is_some_and(|marks| marks.prompt);
             if let Some(session) = lanes.spoken_to(lane).filter(|_| is_prompt) {
-                self.add(Turn { prompt: id, first: place, session });
+                self.add(Turn {
+                    prompt: id,
+                    first: place,
+                    session,
+                });
             }
         }
         self.known = order.len();
@@ -42,7 +46,10 @@ impl Turns {
         if self.of_session.len() <= turn.session {
             self.of_session.resize_with(turn.session + 1, Vec::new);
         }
-        self.of_session.get_mut(turn.session).into_iter().for_each(|own| own.push(self.list.len()));
+        self.of_session
+            .get_mut(turn.session)
+            .into_iter()
+            .for_each(|own| own.push(self.list.len()));
         self.list.push(turn);
     }
 
@@ -55,7 +62,12 @@ impl Turns {
     }
 
     /// An entry that stands at this place is another one now.
-    pub(super) fn see_boundary_again(&mut self, (place, id): (usize, EntryId), before: &Entry, now: &Entry) {
+    pub(super) fn see_boundary_again(
+        &mut self,
+        (place, id): (usize, EntryId),
+        before: &Entry,
+        now: &Entry,
+    ) {
         let (was, is) = (Boundary::of(before), Boundary::of(now));
         if (was, &before.lane) == (is, &now.lane) || place >= self.known {
             return;
@@ -77,7 +89,8 @@ impl Turns {
     pub(super) fn at(&self, session: usize, place: usize) -> Option<usize> {
         let own = self.of_session(session);
         let is_before = |turn: &usize| self.list.get(*turn).is_some_and(|turn| turn.first <= place);
-        own.get(own.partition_point(is_before).checked_sub(1)?).copied()
+        own.get(own.partition_point(is_before).checked_sub(1)?)
+            .copied()
     }
 
     /// The numbers of those of a session.

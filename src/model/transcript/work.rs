@@ -57,26 +57,44 @@ impl Transcript {
         lane: Option<Name>,
         touched: &mut Touched,
     ) {
-        let of_call = about.call.as_ref().and_then(|call| self.began(call, lane.as_ref()));
+        let of_call = about
+            .call
+            .as_ref()
+            .and_then(|call| self.began(call, lane.as_ref()));
         self.note_odd(&about, &update, of_call.as_ref(), touched);
         let of_work = || self.newest_work(about.handle.as_ref()?, lane.as_ref(), update.carrier);
         if let Some(begun) = of_call.or_else(of_work) {
             return self.take_in(&begun, update, touched);
         }
         if let Some(id) = about.call.or(about.handle) {
-            self.works.early.entry(id).or_default().push(Early { lane, update });
+            self.works
+                .early
+                .entry(id)
+                .or_default()
+                .push(Early { lane, update });
         }
     }
 
     /// Calls that began work which went on after their results, with their entries.
     pub(crate) fn works(&self) -> impl DoubleEndedIterator<Item = (EntryId, &ToolCall)> {
-        let begun = |(entry, call): &(EntryId, Key)| Begun { lane: None, entry: *entry, call: call.clone() };
-        self.works.all.iter().filter_map(move |all| Some((all.0, self.call_of(&begun(all))?)))
+        let begun = |(entry, call): &(EntryId, Key)| Begun {
+            lane: None,
+            entry: *entry,
+            call: call.clone(),
+        };
+        self.works
+            .all
+            .iter()
+            .filter_map(move |all| Some((all.0, self.call_of(&begun(all))?)))
     }
 
     /// Of what a record of this key tells that names a call, if that is not plainly the work of this call.
     pub(crate) fn odd_notices(&self, by: &Key) -> &[About] {
-        self.works.odd.get(by).map(Vec::as_slice).unwrap_or_default()
+        self.works
+            .odd
+            .get(by)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
     }
 
     /// The calls that began work of this id, the newest of them, with their entries.
@@ -88,7 +106,13 @@ impl Transcript {
         begun.map(|begun| (begun.entry, &begun.call))
     }
 
-    fn note_odd(&mut self, about: &About, update: &Update, of_call: Option<&Begun>, touched: &mut Touched) {
+    fn note_odd(
+        &mut self,
+        about: &About,
+        update: &Update,
+        of_call: Option<&Begun>,
+        touched: &mut Touched,
+    ) {
         let is_notice = update.carrier == Carrier::Notice && update.end.is_some();
         let is_own = |begun: &Begun| {
             let handle = self.work_of(begun).map(|work| &work.handle);
@@ -103,7 +127,11 @@ impl Transcript {
         }
         odd.push(about.clone());
         if let Some(handle) = &about.handle {
-            self.works.odd_by_handle.entry(handle.clone()).or_default().push(update.by.clone());
+            self.works
+                .odd_by_handle
+                .entry(handle.clone())
+                .or_default()
+                .push(update.by.clone());
         }
         touched.changed.extend(self.find(&update.by));
     }
@@ -111,7 +139,11 @@ impl Transcript {
     /// Notes the work that calls of an entry began, each with its id, and gives them what was told of it before.
     pub(super) fn note_work(&mut self, id: EntryId, begun: Vec<(Key, Key)>, touched: &mut Touched) {
         for (call, handle) in begun {
-            let begun = Begun { lane: self.lane_at(id).cloned(), entry: id, call };
+            let begun = Begun {
+                lane: self.lane_at(id).cloned(),
+                entry: id,
+                call,
+            };
             if self.is_poll(&begun, &handle, touched) {
                 continue;
             }
@@ -121,18 +153,27 @@ impl Transcript {
                 known.push(begun.clone());
                 known.drain(..known.len().saturating_sub(GIVEN_AGAIN));
             }
-            let work = self.work_of(&begun).map(|work| work.updates.clone()).unwrap_or_default();
+            let work = self
+                .work_of(&begun)
+                .map(|work| work.updates.clone())
+                .unwrap_or_default();
             for update in &work {
                 self.note_report(&update.by, &begun);
             }
             self.beginners_changed(&handle, touched);
-            let at = self.call_of(&begun).and_then(|call| call.state.result()?.at);
+            let at = self
+                .call_of(&begun)
+                .and_then(|call| call.state.result()?.at);
             for key in [&begun.call, &handle] {
-                let Some(early) = self.works.early.get_mut(key) else { continue };
+                let Some(early) = self.works.early.get_mut(key) else {
+                    continue;
+                };
                 // A poll before the work began was about other work of this id.
-                let is_older = |early: &Early| early.update.carrier == Carrier::Poll && early.update.at < at;
-                let is_own =
-                    |early: &Early| *key == begun.call || early.lane == begun.lane && !is_older(early);
+                let is_older =
+                    |early: &Early| early.update.carrier == Carrier::Poll && early.update.at < at;
+                let is_own = |early: &Early| {
+                    *key == begun.call || early.lane == begun.lane && !is_older(early)
+                };
                 let own: Vec<Early> = early.extract_if(.., |early| is_own(early)).collect();
                 for early in own {
                     self.take_in(&begun, early.update, touched);
@@ -144,25 +185,48 @@ impl Transcript {
     /// Whether a result only says again that work goes on which a call before it began: then it is a poll. If that call
     /// comes after it, the other one is.
     fn is_poll(&mut self, begun: &Begun, handle: &Key, touched: &mut Touched) -> bool {
-        if self.works.polls.contains(&(begun.entry, begun.call.clone())) {
+        if self
+            .works
+            .polls
+            .contains(&(begun.entry, begun.call.clone()))
+        {
             self.end_work(begun);
             return true;
         }
-        let all = self.works.by_handle.get(handle).map(Vec::as_slice).unwrap_or_default();
+        let all = self
+            .works
+            .by_handle
+            .get(handle)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         let goes_on = |other: &&Begun| {
             let is_of_lane = *other != begun && other.lane == begun.lane;
-            is_of_lane && self.work_of(other).is_some_and(|work| work.completed().is_none())
+            is_of_lane
+                && self
+                    .work_of(other)
+                    .is_some_and(|work| work.completed().is_none())
         };
-        let Some(other) = all.iter().find(goes_on).cloned() else { return false };
+        let Some(other) = all.iter().find(goes_on).cloned() else {
+            return false;
+        };
         let is_poll = self.stands_before(&other, begun);
-        let (first, poll) = if is_poll { (&other, begun) } else { (begun, &other) };
+        let (first, poll) = if is_poll {
+            (&other, begun)
+        } else {
+            (begun, &other)
+        };
         if let Some(known) = self.works.by_handle.get_mut(handle) {
             known.retain(|known| known != poll);
         }
         self.beginners_changed(handle, touched);
         self.works.polls.insert((poll.entry, poll.call.clone()));
         if let Some((work, by, at)) = self.end_work(poll) {
-            let asked = Update { by, at, carrier: Carrier::Poll, end: None };
+            let asked = Update {
+                by,
+                at,
+                carrier: Carrier::Poll,
+                end: None,
+            };
             for update in std::iter::once(asked).chain(work.updates) {
                 self.take_in(first, update, touched);
             }
@@ -196,10 +260,16 @@ impl Transcript {
     /// The call of this id, if its result began work: the newest, of its own lane before any other.
     fn began(&self, call: &Key, lane: Option<&Name>) -> Option<Begun> {
         let entries = self.pairs.entries_with(call).iter().rev().take(GIVEN_AGAIN);
-        let all =
-            entries.map(|id| Begun { lane: self.lane_at(*id).cloned(), entry: *id, call: call.clone() });
+        let all = entries.map(|id| Begun {
+            lane: self.lane_at(*id).cloned(),
+            entry: *id,
+            call: call.clone(),
+        });
         let mut all: Vec<Begun> = all.filter(|begun| self.work_of(begun).is_some()).collect();
-        let own = all.iter().position(|begun| begun.lane.as_ref() == lane).unwrap_or(0);
+        let own = all
+            .iter()
+            .position(|begun| begun.lane.as_ref() == lane)
+            .unwrap_or(0);
         (own < all.len()).then(|| all.swap_remove(own))
     }
 
@@ -215,20 +285,31 @@ impl Transcript {
         };
         let found = own().find(is_waited_for);
         // Where ends are always told, ids of work are not given again.
-        let is_announced =
-            |begun: &&Begun| self.work_of(begun).is_some_and(|work| work.ends == Ends::Announced);
+        let is_announced = |begun: &&Begun| {
+            self.work_of(begun)
+                .is_some_and(|work| work.ends == Ends::Announced)
+        };
         if carrier == Carrier::Poll {
             return found.or_else(|| own().find(is_announced)).cloned();
         }
-        let is_only = || all.iter().all(|begun| Some(&begun.lane) == all.first().map(|first| &first.lane));
-        found.or_else(|| own().next()).or_else(|| all.last().filter(|_| is_only())).cloned()
+        let is_only = || {
+            all.iter()
+                .all(|begun| Some(&begun.lane) == all.first().map(|first| &first.lane))
+        };
+        found
+            .or_else(|| own().next())
+            .or_else(|| all.last().filter(|_| is_only()))
+            .cloned()
     }
 
     fn call_of(&self, begun: &Begun) -> Option<&ToolCall> {
         let blocks = &self.get(begun.entry)?.blocks;
         let is_it = |call: &&ToolCall| call.key == begun.call && call.state.work().is_some();
         match self.large.of_call(begun.entry, &begun.call) {
-            Some(places) => places.iter().filter_map(|place| blocks.get(*place)?.call()).find(is_it),
+            Some(places) => places
+                .iter()
+                .filter_map(|place| blocks.get(*place)?.call())
+                .find(is_it),
             None => blocks.iter().filter_map(Block::call).find(is_it),
         }
     }
@@ -237,10 +318,15 @@ impl Transcript {
         let entry = self.entries.get_mut(begun.entry.index())?;
         self.large.note(begun.entry, entry);
         let is_it = |block: &Block| {
-            block.call().is_some_and(|call| call.key == begun.call && call.state.work().is_some())
+            block
+                .call()
+                .is_some_and(|call| call.key == begun.call && call.state.work().is_some())
         };
         let place = match self.large.of_call(begun.entry, &begun.call) {
-            Some(places) => places.iter().copied().find(|place| entry.blocks.get(*place).is_some_and(is_it)),
+            Some(places) => places
+                .iter()
+                .copied()
+                .find(|place| entry.blocks.get(*place).is_some_and(is_it)),
             None => entry.blocks.iter().position(is_it),
         };
         entry.blocks.get_mut(place?)?.call_mut()
@@ -252,7 +338,9 @@ impl Transcript {
 
     fn take_in(&mut self, begun: &Begun, update: Update, touched: &mut Touched) {
         let by = update.by.clone();
-        let Some(call) = self.call_of_mut(begun) else { return };
+        let Some(call) = self.call_of_mut(begun) else {
+            return;
+        };
         let before = foremost(call.state.work());
         if !call.state.take_in(update) {
             return;
@@ -285,7 +373,9 @@ impl Transcript {
     fn mark_report(&mut self, key: &Key, touched: &mut Touched) {
         let Some(id) = self.find(key) else { return };
         let (reports, again) = self.report_marks(key);
-        let Some(entry) = self.entries.get_mut(id.index()) else { return };
+        let Some(entry) = self.entries.get_mut(id.index()) else {
+            return;
+        };
         let before = entry.marks;
         entry.set_report((reports, again));
         if before != entry.marks {
@@ -342,5 +432,7 @@ impl Entry {
 /// The calls of these blocks that began work, each with the id of the work.
 pub(super) fn begun(blocks: &[Block]) -> Vec<(Key, Key)> {
     let calls = blocks.iter().filter_map(Block::call);
-    calls.filter_map(|call| Some((call.key.clone(), call.state.work()?.handle.clone()))).collect()
+    calls
+        .filter_map(|call| Some((call.key.clone(), call.state.work()?.handle.clone())))
+        .collect()
 }

@@ -7,8 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use ratatui::style::Style;
 use syntect::dumps::from_uncompressed_data;
 use syntect::highlighting::{
-    Color, HighlightState, Highlighter as Matcher, RangedHighlightIterator, ScopeSelectors, StyleModifier,
-    Theme as Scopes, ThemeItem, ThemeSettings,
+    Color, HighlightState, Highlighter as Matcher, RangedHighlightIterator, ScopeSelectors,
+    StyleModifier, Theme as Scopes, ThemeItem, ThemeSettings,
 };
 use syntect::parsing::{ParseState, ScopeStack, SyntaxReference, SyntaxSet};
 
@@ -55,8 +55,14 @@ const ROLES: [(Role, &str); 7] = [
         "keyword - keyword.operator, keyword.operator.word, keyword.operator.logical.python, storage, \
          storage.type, entity.name.tag, variable.language, markup.heading, meta.diff.range",
     ),
-    (Role::String, "string, punctuation.definition.string, markup.inserted, markup.raw"),
-    (Role::Constant, "constant, constant.character.escape, support.constant, variable.other.constant"),
+    (
+        Role::String,
+        "string, punctuation.definition.string, markup.inserted, markup.raw",
+    ),
+    (
+        Role::Constant,
+        "constant, constant.character.escape, support.constant, variable.other.constant",
+    ),
     (
         Role::Function,
         "entity.name.function, support.function, variable.function, support.macro, meta.mapping.key string, \
@@ -90,19 +96,35 @@ impl Highlighter {
     pub(crate) fn new() -> Self {
         let place = |index: usize| {
             let r = u8::try_from(index).unwrap_or(0);
-            Color { r, g: 0, b: 0, a: 255 }
+            Color {
+                r,
+                g: 0,
+                b: 0,
+                a: 255,
+            }
         };
         let item = |(index, (_, selector)): (usize, &(Role, &str))| {
             let scope = ScopeSelectors::from_str(selector).unwrap_or_default();
-            let style = StyleModifier { foreground: Some(place(index)), background: None, font_style: None };
+            let style = StyleModifier {
+                foreground: Some(place(index)),
+                background: None,
+                font_style: None,
+            };
             ThemeItem { scope, style }
         };
         let scopes = Scopes {
-            settings: ThemeSettings { foreground: Some(place(0)), ..ThemeSettings::default() },
+            settings: ThemeSettings {
+                foreground: Some(place(0)),
+                ..ThemeSettings::default()
+            },
             scopes: ROLES.iter().enumerate().map(item).collect(),
             ..Scopes::default()
         };
-        Self { grammars: grammars(), scopes, compiled: Mutex::default() }
+        Self {
+            grammars: grammars(),
+            scopes,
+            compiled: Mutex::default(),
+        }
     }
 
     /// How many languages were in use.
@@ -113,7 +135,9 @@ impl Highlighter {
 
     /// Whether a language can be compiled, if `most` may be; an unknown one never is.
     pub(crate) fn has_room(&self, language: &str, most: usize) -> bool {
-        let Some(grammar) = self.grammar(language) else { return true };
+        let Some(grammar) = self.grammar(language) else {
+            return true;
+        };
         let names = self.names();
         names.len() < most || names.contains(&grammar.name)
     }
@@ -124,7 +148,9 @@ impl Highlighter {
 
     /// The roles of all words of a text. An unknown language gives no lines at all.
     pub(crate) fn highlight(&self, language: &str, text: &str) -> Highlight {
-        let Some(grammar) = self.grammar(language) else { return Highlight::default() };
+        let Some(grammar) = self.grammar(language) else {
+            return Highlight::default();
+        };
         self.names().insert(grammar.name.clone());
         let matcher = Matcher::new(&self.scopes);
         let mut parser = ParseState::new(grammar);
@@ -140,10 +166,16 @@ impl Highlighter {
             buffer.clear();
             buffer.push_str(line);
             buffer.push('\n');
-            let Ok(changes) = parser.parse_line(&buffer, &self.grammars) else { break };
+            let Ok(changes) = parser.parse_line(&buffer, &self.grammars) else {
+                break;
+            };
             let first = words.len();
-            for (style, _, range) in RangedHighlightIterator::new(&mut state, &changes, &buffer, &matcher) {
-                let role = ROLES.get(usize::from(style.foreground.r)).map_or(Role::Plain, |(role, _)| *role);
+            for (style, _, range) in
+                RangedHighlightIterator::new(&mut state, &changes, &buffer, &matcher)
+            {
+                let role = ROLES
+                    .get(usize::from(style.foreground.r))
+                    .map_or(Role::Plain, |(role, _)| *role);
                 let end = u32::try_from(range.end).unwrap_or(u32::MAX);
                 match words.get_mut(first..).and_then(<[_]>::last_mut) {
                     Some((last, same)) if *same == role => *last = end,

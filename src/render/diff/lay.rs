@@ -18,18 +18,37 @@ use crate::render::wrap::{self, Frame, Piece};
 const SIDE_BY_SIDE: usize = 140;
 
 /// See [`super::rows`].
-pub fn rows(lines: &[DiffLine], language: &str, extent: Extent, width: usize, look: &Look<'_>) -> Vec<Row> {
+pub fn rows(
+    lines: &[DiffLine],
+    language: &str,
+    extent: Extent,
+    width: usize,
+    look: &Look<'_>,
+) -> Vec<Row> {
     let most = extent.head + extent.tail;
     // A preview begins one line before the first change, not with all of the lines around it.
     let is_change = |line: &DiffLine| matches!(line.sign, Sign::Added | Sign::Removed | Sign::File);
     let first = lines.iter().position(is_change).unwrap_or(0);
-    let skipped = if lines.len() > most && extent.rows_per_line > 0 { first.saturating_sub(1) } else { 0 };
-    let shown = if lines.len().saturating_sub(skipped) <= most + 1 { lines.len() } else { most };
+    let skipped = if lines.len() > most && extent.rows_per_line > 0 {
+        first.saturating_sub(1)
+    } else {
+        0
+    };
+    let shown = if lines.len().saturating_sub(skipped) <= most + 1 {
+        lines.len()
+    } else {
+        most
+    };
     let hidden = lines.len().saturating_sub(skipped + shown);
     let lines: Vec<&DiffLine> = lines.iter().skip(skipped).take(shown).collect();
     let source = Of::Own(change::text(lines.iter().copied()));
     let mut at = 0;
-    let sheet = Sheet { width, limit: extent.rows_per_line, column: column(&lines), look };
+    let sheet = Sheet {
+        width,
+        limit: extent.rows_per_line,
+        column: column(&lines),
+        look,
+    };
     let has = |sign| lines.iter().any(|line| line.sign == sign);
     let is_wide = width >= SIDE_BY_SIDE && has(Sign::Added) && has(Sign::Removed);
     let mut rows = Vec::new();
@@ -37,20 +56,32 @@ pub fn rows(lines: &[DiffLine], language: &str, extent: Extent, width: usize, lo
     for part in lines.chunk_by(|_, next| !matches!(next.sign, Sign::File | Sign::Note)) {
         if let Some(file) = part.first().filter(|line| line.sign == Sign::File) {
             let name = DiffLine::text(file);
-            let name = name.strip_suffix(" (new)").or(name.strip_suffix(" (deleted)")).unwrap_or(&name);
+            let name = name
+                .strip_suffix(" (new)")
+                .or(name.strip_suffix(" (deleted)"))
+                .unwrap_or(&name);
             code::language_of_path(name).clone_into(&mut language);
         }
         let mut painted = paint(part, at, &language, look);
         if extent.is_preview() {
-            let code = painted.iter_mut().filter(|one| !matches!(one.line.sign, Sign::File | Sign::Note));
+            let code = painted
+                .iter_mut()
+                .filter(|one| !matches!(one.line.sign, Sign::File | Sign::Note));
             wrap::dedent(code.map(|one| &mut one.spans));
         }
         at += part.len();
-        if is_wide { sheet.side_by_side(&painted, &mut rows) } else { sheet.unified(&painted, &mut rows) }
+        if is_wide {
+            sheet.side_by_side(&painted, &mut rows);
+        } else {
+            sheet.unified(&painted, &mut rows);
+        }
     }
     set_source(&mut rows, &source);
     if hidden > 0 {
-        let what = format!("+{}", figures::count(u64::try_from(hidden).unwrap_or(0), "line"));
+        let what = format!(
+            "+{}",
+            figures::count(u64::try_from(hidden).unwrap_or(0), "line")
+        );
         mark_hidden(&mut rows, &what, hidden, width, look);
     }
     rows
@@ -71,7 +102,12 @@ struct Painted<'a> {
 }
 
 /// Each side of a hunk is highlighted as one text.
-fn paint<'a>(part: &[&'a DiffLine], first: usize, language: &str, look: &Look<'_>) -> Vec<Painted<'a>> {
+fn paint<'a>(
+    part: &[&'a DiffLine],
+    first: usize,
+    language: &str,
+    look: &Look<'_>,
+) -> Vec<Painted<'a>> {
     let theme = look.theme;
     let side = |gone: Sign| {
         let lines = part
@@ -90,7 +126,11 @@ fn paint<'a>(part: &[&'a DiffLine], first: usize, language: &str, look: &Look<'_
                 Sign::Removed => old.next(),
                 Sign::File | Sign::Note => None,
             };
-            Painted { line, at: first + index, spans: spans(line, code.unwrap_or_default(), look) }
+            Painted {
+                line,
+                at: first + index,
+                spans: spans(line, code.unwrap_or_default(), look),
+            }
         })
         .collect()
 }
@@ -100,7 +140,13 @@ fn paint<'a>(part: &[&'a DiffLine], first: usize, language: &str, look: &Look<'_
 fn spans(line: &DiffLine, code: Vec<Piece>, look: &Look<'_>) -> Vec<Piece> {
     let theme = look.theme;
     let (style, tint) = match line.sign {
-        Sign::Same => return if code.is_empty() { plain(line, theme.text) } else { code },
+        Sign::Same => {
+            return if code.is_empty() {
+                plain(line, theme.text)
+            } else {
+                code
+            };
+        }
         Sign::File => return plain(line, theme.accent.add_modifier(Modifier::BOLD)),
         Sign::Note => return plain(line, theme.dim),
         Sign::Added => (theme.diff.added, theme.tints().map(|tints| tints.added)),
@@ -113,7 +159,11 @@ fn spans(line: &DiffLine, code: Vec<Piece>, look: &Look<'_>) -> Vec<Piece> {
         };
         return line.parts.iter().map(part).collect();
     };
-    let code = if code.is_empty() { plain(line, theme.text) } else { code };
+    let code = if code.is_empty() {
+        plain(line, theme.text)
+    } else {
+        code
+    };
     let mut cuts = Vec::new();
     let mut at = 0;
     for (differs, text) in &line.parts {
@@ -137,7 +187,11 @@ fn on_grounds(code: &[Piece], cuts: &[(usize, ratatui::style::Color)]) -> Vec<Pi
         let first = cuts.partition_point(|(cut, _)| *cut <= start);
         for (cut, ground) in cuts.get(first..).unwrap_or_default() {
             let to = (*cut).min(end);
-            if let Some(text) = span.content.get(from - start..to - start).filter(|text| !text.is_empty()) {
+            if let Some(text) = span
+                .content
+                .get(from - start..to - start)
+                .filter(|text| !text.is_empty())
+            {
                 out.push(Span::styled(text.to_owned(), span.style.bg(*ground)));
             }
             from = to;
@@ -166,7 +220,11 @@ impl Sheet<'_> {
     fn unified(&self, lines: &[Painted<'_>], rows: &mut Vec<Row>) {
         for painted in lines {
             let line = painted.line;
-            let number = if line.sign == Sign::Removed { line.old } else { line.new };
+            let number = if line.sign == Sign::Removed {
+                line.old
+            } else {
+                line.new
+            };
             let wrapped = self.wrap(painted, number, self.width);
             let source = Source::line(painted.at);
             let row = |(number, spans): (usize, Vec<Piece>)| Row {
@@ -184,7 +242,12 @@ impl Sheet<'_> {
         let half = (self.width - 3) / 2;
         let is_change = |line: &Painted<'_>| matches!(line.line.sign, Sign::Added | Sign::Removed);
         for group in lines.chunk_by(|line, next| is_change(line) && is_change(next)) {
-            let of = |sign| group.iter().filter(move |painted| painted.line.sign == sign).collect::<Vec<_>>();
+            let of = |sign| {
+                group
+                    .iter()
+                    .filter(move |painted| painted.line.sign == sign)
+                    .collect::<Vec<_>>()
+            };
             let (old, new) = (of(Sign::Removed), of(Sign::Added));
             match group {
                 [one] if matches!(one.line.sign, Sign::File | Sign::Note) => {
@@ -207,12 +270,22 @@ impl Sheet<'_> {
         half: usize,
         rows: &mut Vec<Row>,
     ) {
-        let bar = Span::styled(format!(" {} ", self.look.theme.glyphs().line.bar), self.look.theme.dim);
+        let bar = Span::styled(
+            format!(" {} ", self.look.theme.glyphs().line.bar),
+            self.look.theme.dim,
+        );
         let shown = left.or(right).map_or(0, |one| one.at);
         let beside = right.map(|one| source::number(one.at));
-        let source = Source { beside, ..Source::line(shown) };
-        let left = left.map(|one| self.wrap(one, one.line.old, half)).unwrap_or_default();
-        let right = right.map(|one| self.wrap(one, one.line.new, half)).unwrap_or_default();
+        let source = Source {
+            beside,
+            ..Source::line(shown)
+        };
+        let left = left
+            .map(|one| self.wrap(one, one.line.old, half))
+            .unwrap_or_default();
+        let right = right
+            .map(|one| self.wrap(one, one.line.new, half))
+            .unwrap_or_default();
         for index in 0..left.len().max(right.len()) {
             let mut spans = left.get(index).cloned().unwrap_or_default();
             let free = half.saturating_sub(wrap::width_of(&spans));
@@ -222,7 +295,12 @@ impl Sheet<'_> {
             spans.push(bar.clone());
             spans.extend(right.get(index).cloned().unwrap_or_default());
             let (line, source) = (spans.into(), source.clone());
-            rows.push(Row { line, source, continues: index > 0, ..Row::default() });
+            rows.push(Row {
+                line,
+                source,
+                continues: index > 0,
+                ..Row::default()
+            });
         }
     }
 
@@ -236,19 +314,38 @@ impl Sheet<'_> {
             Sign::File => return vec![wrap::fit(&painted.spans, width, glyphs.cut)],
             Sign::Note => {
                 let gap = Span::styled(format!("{} ", glyphs.ellipsis), theme.dim);
-                let spans: Vec<Piece> = std::iter::once(gap).chain(painted.spans.iter().cloned()).collect();
+                let spans: Vec<Piece> = std::iter::once(gap)
+                    .chain(painted.spans.iter().cloned())
+                    .collect();
                 return vec![wrap::fit(&spans, width, glyphs.cut)];
             }
         };
         let column = self.column;
         let number = number.map(|number| number.to_string()).unwrap_or_default();
-        let number = if column == 0 { String::new() } else { format!("{number:>column$} ") };
-        let first = vec![Span::styled(number, theme.dim), Span::styled(format!("{sign} "), style)];
+        let number = if column == 0 {
+            String::new()
+        } else {
+            format!("{number:>column$} ")
+        };
+        let first = vec![
+            Span::styled(number, theme.dim),
+            Span::styled(format!("{sign} "), style),
+        ];
         let mark = Span::styled(glyphs.goes_on, theme.dim);
         let rest = wrap::continuation(wrap::width_of(&first), &painted.spans, width, mark);
         let sideways = self.look.sideways;
-        let frame = Frame { width, first, rest, limit: self.limit, cut: glyphs.cut, sideways };
-        wrap::wrap(&painted.spans, &frame).into_iter().map(|line| line.spans).collect()
+        let frame = Frame {
+            width,
+            first,
+            rest,
+            limit: self.limit,
+            cut: glyphs.cut,
+            sideways,
+        };
+        wrap::wrap(&painted.spans, &frame)
+            .into_iter()
+            .map(|line| line.spans)
+            .collect()
     }
 }
 
@@ -265,7 +362,13 @@ mod tests {
     fn laid_out(patch: &str, width: usize, theme: &Theme) -> Vec<Row> {
         let colours = Colours::now();
         let look = Look::full(200, theme, &colours);
-        rows(&of_patch(patch), "", Detail::Full.extent(0, 0), width, &look)
+        rows(
+            &of_patch(patch),
+            "",
+            Detail::Full.extent(0, 0),
+            width,
+            &look,
+        )
     }
 
     const PATCH: &str =
@@ -273,9 +376,14 @@ mod tests {
 
     #[test]
     fn wide_sheets_have_both_sides() {
-        let shown: Vec<String> =
-            laid_out(PATCH, 140, &Theme::dark()).iter().map(|row| row.line.to_string()).collect();
-        let right = |line: &str| line.split_once(" \u{2502} ").map(|(_, right)| right.to_owned());
+        let shown: Vec<String> = laid_out(PATCH, 140, &Theme::dark())
+            .iter()
+            .map(|row| row.line.to_string())
+            .collect();
+        let right = |line: &str| {
+            line.split_once(" \u{2502} ")
+                .map(|(_, right)| right.to_owned())
+        };
         assert_eq!(shown[0], "x.rs");
         assert!(shown[2].starts_with(" 9   let a;"), "{shown:?}");
         assert!(shown[3].starts_with("10 - let b;"), "{shown:?}");
@@ -293,7 +401,12 @@ mod tests {
         assert_eq!(word.style.fg, theme.syntax.keyword.fg);
         assert_eq!(word.style.bg, Some(theme.tints().unwrap().added.0));
         let plain = laid_out(PATCH, 80, &Theme::dark());
-        assert!(plain.iter().flat_map(|row| &row.line.spans).all(|span| span.style.bg.is_none()));
+        assert!(
+            plain
+                .iter()
+                .flat_map(|row| &row.line.spans)
+                .all(|span| span.style.bg.is_none())
+        );
     }
 
     #[test]

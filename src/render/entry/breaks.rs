@@ -21,19 +21,41 @@ pub fn lay_out(sheet: &mut Sheet<'_>, what: &Break, detail: Detail) {
     let theme = sheet.look.theme;
     let glyphs = sheet.glyphs();
     match what {
-        Break::Compaction { before, after, trigger, partial, took } => {
+        Break::Compaction {
+            before,
+            after,
+            trigger,
+            partial,
+            took,
+        } => {
             let mut words = compaction(*before, *after, *partial, glyphs.arrow);
-            let notes = [first_line(trigger), took.map(figures::duration).unwrap_or_default()];
-            let notes: Vec<String> = notes.into_iter().filter(|note| !note.trim().is_empty()).collect();
+            let notes = [
+                first_line(trigger),
+                took.map(figures::duration).unwrap_or_default(),
+            ];
+            let notes: Vec<String> = notes
+                .into_iter()
+                .filter(|note| !note.trim().is_empty())
+                .collect();
             if !notes.is_empty() {
                 words.push_str(&format!(" ({})", notes.join(", ")));
             }
-            rule(sheet, &format!("{} {words}", glyphs.compacted), theme.warn, 4);
+            rule(
+                sheet,
+                &format!("{} {words}", glyphs.compacted),
+                theme.warn,
+                4,
+            );
         }
         Break::Branch(text) => across(sheet, "branch left", text, detail),
         Break::Interrupted(text) => {
             let words = titled("interrupted", text);
-            rule(sheet, &format!("{} {words}", glyphs.outcome.failed), theme.warn, 2);
+            rule(
+                sheet,
+                &format!("{} {words}", glyphs.outcome.failed),
+                theme.warn,
+                2,
+            );
         }
         Break::Resumed(text) => across(sheet, "resumed", text, detail),
         Break::Error(text) => error(sheet, text, detail),
@@ -44,14 +66,24 @@ pub fn lay_out(sheet: &mut Sheet<'_>, what: &Break, detail: Detail) {
         Break::Continued(id) => across(sheet, "continued in", id, detail),
         Break::Waiting(text) => {
             let words = titled("waiting for you", text);
-            rule(sheet, &format!("{} {words}", glyphs.list.doing), theme.accent, 2);
+            rule(
+                sheet,
+                &format!("{} {words}", glyphs.list.doing),
+                theme.accent,
+                2,
+            );
         }
     }
 }
 
 /// `compacted 148k → 22k tokens`
 fn compaction(before: Option<u64>, after: Option<u64>, partial: bool, arrow: &str) -> String {
-    let mut words = if partial { "old outputs dropped" } else { "compacted" }.to_owned();
+    let mut words = if partial {
+        "old outputs dropped"
+    } else {
+        "compacted"
+    }
+    .to_owned();
     match (before, after) {
         (Some(before), Some(after)) => {
             words.push_str(&format!(
@@ -60,7 +92,9 @@ fn compaction(before: Option<u64>, after: Option<u64>, partial: bool, arrow: &st
                 figures::tokens(after)
             ));
         }
-        (Some(before), None) => words.push_str(&format!(" from {} tokens", figures::tokens(before))),
+        (Some(before), None) => {
+            words.push_str(&format!(" from {} tokens", figures::tokens(before)));
+        }
         (None, Some(after)) => words.push_str(&format!(" to {} tokens", figures::tokens(after))),
         (None, None) => {}
     }
@@ -70,13 +104,18 @@ fn compaction(before: Option<u64>, after: Option<u64>, partial: bool, arrow: &st
 /// A rule with a title; further lines of the text stand below it.
 fn across(sheet: &mut Sheet<'_>, title: &str, text: &Text, detail: Detail) {
     let dim = sheet.look.theme.dim;
-    let is_long = text.trim().contains('\n') || wrap::width(wrap::head(text, 400)) + 20 > sheet.room();
+    let is_long =
+        text.trim().contains('\n') || wrap::width(wrap::head(text, 400)) + 20 > sheet.room();
     if !is_long || detail == Detail::Closed {
         rule(sheet, &titled(title, text), dim, 2);
         return;
     }
     rule(sheet, title, dim, 2);
-    let limit = if detail.is_whole() { detail.rows() } else { PREVIEW };
+    let limit = if detail.is_whole() {
+        detail.rows()
+    } else {
+        PREVIEW
+    };
     let mut rows = body::prose(text, Manner::Prose, limit, sheet.room(), sheet.look);
     for span in rows.iter_mut().flat_map(|row| &mut row.line.spans) {
         span.style = dim.add_modifier(span.style.add_modifier);
@@ -89,20 +128,38 @@ fn rule(sheet: &mut Sheet<'_>, words: &str, style: Style, lead: usize) {
     let theme = sheet.look.theme;
     let glyphs = sheet.glyphs();
     let width = sheet.width();
-    let front = if width > 24 { format!("{} ", glyphs.line.rule.repeat(lead)) } else { String::new() };
-    let spans = [Span::styled(front, theme.dim), Span::styled(words.to_owned(), style)];
+    let front = if width > 24 {
+        format!("{} ", glyphs.line.rule.repeat(lead))
+    } else {
+        String::new()
+    };
+    let spans = [
+        Span::styled(front, theme.dim),
+        Span::styled(words.to_owned(), style),
+    ];
     let mut line = wrap::fit(&spans, width, glyphs.cut);
     let left = width.saturating_sub(wrap::width_of(&line) + 1);
     if left > 0 {
-        line.push(Span::styled(format!(" {}", glyphs.line.rule.repeat(left)), theme.dim));
+        line.push(Span::styled(
+            format!(" {}", glyphs.line.rule.repeat(left)),
+            theme.dim,
+        ));
     }
-    sheet.push(Row { line: line.into(), kind: RowKind::Rule, ..Row::default() }, 0);
+    sheet.push(
+        Row {
+            line: line.into(),
+            kind: RowKind::Rule,
+            ..Row::default()
+        },
+        0,
+    );
 }
 
 fn error(sheet: &mut Sheet<'_>, text: &Text, detail: Detail) {
     let theme = sheet.look.theme;
     let first = first_line(text);
-    let fits = wrap::width(&first) + 20 <= usize::from(sheet.look.width) && !text.trim().contains('\n');
+    let fits =
+        wrap::width(&first) + 20 <= usize::from(sheet.look.width) && !text.trim().contains('\n');
     sheet.head(Head {
         kind: RowKind::Error,
         at: sheet.item.entry.at,
@@ -116,7 +173,11 @@ fn error(sheet: &mut Sheet<'_>, text: &Text, detail: Detail) {
         ..Head::default()
     });
     if !fits && detail != Detail::Closed {
-        let limit = if detail.is_whole() { detail.rows() } else { PREVIEW };
+        let limit = if detail.is_whole() {
+            detail.rows()
+        } else {
+            PREVIEW
+        };
         let rows = body::prose(text, Manner::Typed, limit, sheet.room(), sheet.look);
         sheet.body(rows);
     }
@@ -124,9 +185,17 @@ fn error(sheet: &mut Sheet<'_>, text: &Text, detail: Detail) {
 
 fn titled(title: &str, text: &Text) -> String {
     let first = first_line(text);
-    if first.is_empty() { title.to_owned() } else { format!("{title} {first}") }
+    if first.is_empty() {
+        title.to_owned()
+    } else {
+        format!("{title} {first}")
+    }
 }
 
 fn first_line(text: &Text) -> String {
-    without_sgr(wrap::head(text.trim(), 2_000)).lines().next().unwrap_or_default().to_owned()
+    without_sgr(wrap::head(text.trim(), 2_000))
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }

@@ -27,21 +27,34 @@ pub fn lay_out(sheet: &mut Sheet<'_>, block: usize, detail: Detail) {
         return;
     }
     let all = sheet.item.details;
-    let own = all.partition_point(|(of, _)| *of < block)..all.partition_point(|(of, _)| *of <= block);
-    let before = own.start.checked_sub(1).and_then(|at| all.get(at)).map(|(_, details)| details);
+    let own =
+        all.partition_point(|(of, _)| *of < block)..all.partition_point(|(of, _)| *of <= block);
+    let before = own
+        .start
+        .checked_sub(1)
+        .and_then(|at| all.get(at))
+        .map(|(_, details)| details);
     for (_, details) in all.get(own).unwrap_or_default() {
         if let Some((origin, record)) = &details.record {
             if *origin != sheet.item.entry.origin {
-                sheet.note(&super::place(*origin, sheet.glyphs().dot), sheet.look.theme.dim);
+                sheet.note(
+                    &super::place(*origin, sheet.glyphs().dot),
+                    sheet.look.theme.dim,
+                );
             }
             let rows = tree::rows(record, sheet.room(), Detail::Raw.rows(), sheet.look);
             sheet.body(rows);
             continue;
         }
         // Records of one message repeat what they say of it.
-        let is_new = |field: &&(Text, Tree)| before.is_none_or(|before| !before.fields.contains(field));
+        let is_new =
+            |field: &&(Text, Tree)| before.is_none_or(|before| !before.fields.contains(field));
         let fields: Vec<&(Text, Tree)> = details.fields.iter().filter(is_new).collect();
-        let most = if detail == Detail::Raw { usize::MAX } else { FIELDS };
+        let most = if detail == Detail::Raw {
+            usize::MAX
+        } else {
+            FIELDS
+        };
         for (path, value) in fields.iter().take(most) {
             field(sheet, path, value, detail);
         }
@@ -100,9 +113,16 @@ fn push(value: &Tree, sheet: &Sheet<'_>, spans: &mut Vec<Piece>) {
 /// What went wrong is seen.
 fn style_of(text: &str, sheet: &Sheet<'_>) -> Style {
     let theme = sheet.look.theme;
-    if matches!(text, "failed" | "error" | "needs-auth" | "rejected") { theme.bad } else { theme.dim }
+    if matches!(text, "failed" | "error" | "needs-auth" | "rejected") {
+        theme.bad
+    } else {
+        theme.dim
+    }
 }
 
 fn on_one_line(text: &str) -> String {
-    wrap::head(text, BYTES).split_whitespace().collect::<Vec<_>>().join(" ")
+    wrap::head(text, BYTES)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
 }

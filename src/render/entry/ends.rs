@@ -30,9 +30,18 @@ pub(super) fn of_block<'a>(sheet: &Sheet<'a>, index: usize) -> &'a [EndLine] {
     if !entry.blocks.get(index).is_some_and(is_notice) {
         return &[];
     }
-    let number = entry.blocks.iter().take(index).filter(|block| is_notice(block)).count();
+    let number = entry
+        .blocks
+        .iter()
+        .take(index)
+        .filter(|block| is_notice(block))
+        .count();
     let is_last = !entry.blocks.iter().skip(index + 1).any(is_notice);
-    let end = if is_last { ends.len() } else { (number + 1).min(ends.len()) };
+    let end = if is_last {
+        ends.len()
+    } else {
+        (number + 1).min(ends.len())
+    };
     ends.get(number..end).unwrap_or_default()
 }
 
@@ -59,7 +68,10 @@ pub(super) fn lay_out(sheet: &mut Sheet<'_>, block: &Block, ends: &[EndLine], de
         let (text, suffix) = words(sheet, end);
         if number > 0 {
             let line = wrap::fit(&[text, suffix].concat(), sheet.room(), sheet.glyphs().cut).into();
-            sheet.body(vec![Row { line, ..Row::default() }]);
+            sheet.body(vec![Row {
+                line,
+                ..Row::default()
+            }]);
             continue;
         }
         sheet.head(Head {
@@ -70,7 +82,11 @@ pub(super) fn lay_out(sheet: &mut Sheet<'_>, block: &Block, ends: &[EndLine], de
             suffix,
             right: vec![Span::styled(glyph, style)],
             is_away: body.is_away(),
-            hides: if detail.is_whole() { 0 } else { body.lines.max(1) },
+            hides: if detail.is_whole() {
+                0
+            } else {
+                body.lines.max(1)
+            },
             ..Head::default()
         });
     }
@@ -93,13 +109,23 @@ fn words(sheet: &Sheet<'_>, end: &EndLine) -> (Vec<Piece>, Vec<Piece>) {
     let mut suffix = vec![Span::styled(format!("{quote} {}", end.verb), theme.text)];
     let dot = format!(" {} ", sheet.glyphs().dot);
     let last = end.facts.len().saturating_sub(1);
-    let mut facts: Vec<Piece> = end.exit.iter().map(|exit| Span::styled(exit.clone(), theme.bad)).collect();
+    let mut facts: Vec<Piece> = end
+        .exit
+        .iter()
+        .map(|exit| Span::styled(exit.clone(), theme.bad))
+        .collect();
     facts.extend(end.facts.iter().enumerate().map(|(number, fact)| {
-        let style = if number == last && end.is_missed { theme.warn } else { theme.dim };
+        let style = if number == last && end.is_missed {
+            theme.warn
+        } else {
+            theme.dim
+        };
         Span::styled(fact.clone(), style)
     }));
     let about = wrap::width(&end.about).min(ABOUT);
-    let room = sheet.room().saturating_sub(AROUND + wrap::width(&end.tool) + about + end.verb.len());
+    let room = sheet
+        .room()
+        .saturating_sub(AROUND + wrap::width(&end.tool) + about + end.verb.len());
     while wrap::width_of(&facts) + (facts.len() - 1) * wrap::width(&dot) > room && facts.len() > 1 {
         facts.remove(usize::from(end.exit.is_some() && facts.len() > 2));
     }

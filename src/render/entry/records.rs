@@ -19,7 +19,10 @@ pub struct Records {
 impl Records {
     /// Those that were read; nothing below level 5.
     pub(crate) fn of(item: &Item<'_>, look: &Look<'_>) -> Option<Self> {
-        let records = item.details.iter().filter_map(|(_, details)| details.record.as_ref());
+        let records = item
+            .details
+            .iter()
+            .filter_map(|(_, details)| details.record.as_ref());
         let records = records.map(|(_, tree)| tree);
         let mut records = records.filter(|_| look.level == Level::Raw).peekable();
         records.peek()?;
@@ -38,7 +41,11 @@ impl Records {
 
     /// Whether all that a block says stands in them.
     pub(crate) fn contain(&self, block: &Block) -> bool {
-        block.kind.bodies().into_iter().all(|body| self.contain_body(body))
+        block
+            .kind
+            .bodies()
+            .into_iter()
+            .all(|body| self.contain_body(body))
             && !matches!(&block.kind, BlockKind::Call(call) if call.state.live().is_some())
     }
 
@@ -63,7 +70,12 @@ impl Records {
 /// Hashes of the lines of a text, without colours and blanks around them.
 fn prints(text: &str) -> Vec<u64> {
     let plain = without_sgr(text);
-    plain.lines().map(str::trim).filter(|line| !line.is_empty()).map(print).collect()
+    plain
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .map(print)
+        .collect()
 }
 
 fn print(line: &str) -> u64 {

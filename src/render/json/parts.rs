@@ -18,7 +18,10 @@ impl<'a> Parts<'a> {
     /// Of a text that begins with `{` or `[`.
     pub(crate) fn of(text: &'a str) -> Self {
         let is_map = text.starts_with('{');
-        Self { rest: text.get(1..).unwrap_or_default(), is_map }
+        Self {
+            rest: text.get(1..).unwrap_or_default(),
+            is_map,
+        }
     }
 
     /// The text behind the last child.
@@ -51,7 +54,9 @@ fn length(text: &str) -> Option<usize> {
     let mut bytes = text.bytes().enumerate();
     while let Some((at, byte)) = bytes.next() {
         match byte {
-            b'}' | b']' | b',' | b' ' | b'\n' | b'\r' | b'\t' if depth == 0 => return (at > 0).then_some(at),
+            b'}' | b']' | b',' | b' ' | b'\n' | b'\r' | b'\t' if depth == 0 => {
+                return (at > 0).then_some(at);
+            }
             b'{' | b'[' => depth += 1,
             b'}' | b']' if depth == 1 => return Some(at + 1),
             b'}' | b']' => depth -= 1,

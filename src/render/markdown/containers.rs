@@ -37,7 +37,11 @@ fn begins_with_number(line: &str) -> bool {
 
 impl Writer<'_> {
     pub(super) fn contain(&mut self, first: Option<Vec<Piece>>, rest: Vec<Piece>) {
-        self.containers.push(Container { first, rest, is_begun: false });
+        self.containers.push(Container {
+            first,
+            rest,
+            is_begun: false,
+        });
     }
 
     /// A bar along the left; the alerts of GitHub have a title beside it.
@@ -101,7 +105,11 @@ impl Writer<'_> {
 
     /// An item without any text still shows its bullet.
     pub(super) fn leave_item(&mut self) {
-        if self.containers.last().is_some_and(|container| container.first.is_some()) {
+        if self
+            .containers
+            .last()
+            .is_some_and(|container| container.first.is_some())
+        {
             let source = self.places.line();
             self.push(Vec::new(), source);
         }
@@ -117,7 +125,11 @@ impl Writer<'_> {
             (glyphs.list.todo, self.look.theme.text)
         };
         let sign = format!("{sign} ");
-        if let Some(container) = self.containers.last_mut().filter(|container| container.first.is_some()) {
+        if let Some(container) = self
+            .containers
+            .last_mut()
+            .filter(|container| container.first.is_some())
+        {
             container.rest = vec![Span::raw(" ".repeat(wrap::width(&sign)))];
             container.first = Some(vec![Span::styled(sign, style)]);
         }
@@ -128,10 +140,19 @@ impl Writer<'_> {
         let mut front = Vec::new();
         for container in &mut self.containers {
             container.is_begun = true;
-            front.extend(container.first.take().unwrap_or_else(|| container.rest.clone()));
+            front.extend(
+                container
+                    .first
+                    .take()
+                    .unwrap_or_else(|| container.rest.clone()),
+            );
         }
         // Endless nesting may take two thirds; the text keeps the rest.
         let most = self.width - self.width / 3;
-        if wrap::width_of(&front) > most { Vec::new() } else { front }
+        if wrap::width_of(&front) > most {
+            Vec::new()
+        } else {
+            front
+        }
     }
 }

@@ -19,8 +19,14 @@ impl Definitions {
         if found.iter().next().is_none() {
             return Self(VecDeque::new());
         }
-        let used = if manner == Manner::Prose { addresses(text) } else { HashSet::new() };
-        let unused = found.iter().filter(|(_, one)| !used.contains(one.dest.as_ref()));
+        let used = if manner == Manner::Prose {
+            addresses(text)
+        } else {
+            HashSet::new()
+        };
+        let unused = found
+            .iter()
+            .filter(|(_, one)| !used.contains(one.dest.as_ref()));
         let mut spans: Vec<Range<usize>> = unused.map(|(_, one)| one.span.clone()).collect();
         spans.sort_by_key(|span| span.start);
         Self(spans.into())
@@ -41,5 +47,7 @@ fn addresses(text: &str) -> HashSet<String> {
         }
         _ => None,
     };
-    Parser::new_ext(text, options()).filter_map(address).collect()
+    Parser::new_ext(text, options())
+        .filter_map(address)
+        .collect()
 }

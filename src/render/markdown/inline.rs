@@ -97,7 +97,11 @@ impl<'a> Inline<'a> {
     /// Adds code.
     pub(crate) fn code(&mut self, text: &str, source: &str) {
         let style = self.look.theme.code.add_modifier(self.style().add_modifier);
-        let shown = if self.manner == Manner::Typed { source } else { text };
+        let shown = if self.manner == Manner::Typed {
+            source
+        } else {
+            text
+        };
         for link in &mut self.open {
             link.text.push_str(shown);
         }
@@ -112,7 +116,11 @@ impl<'a> Inline<'a> {
         self.new_line();
         if self.manner == Manner::Typed {
             let after = rest.split_once('\n').map_or("", |(_, after)| after);
-            let blanks: String = after.chars().take_while(|c| matches!(c, ' ' | '\t')).take(200).collect();
+            let blanks: String = after
+                .chars()
+                .take_while(|c| matches!(c, ' ' | '\t'))
+                .take(200)
+                .collect();
             self.push(blanks, self.base);
         }
     }
@@ -120,7 +128,10 @@ impl<'a> Inline<'a> {
     /// From here on a heading.
     pub(crate) fn heading(&mut self, level: HeadingLevel) {
         let theme = self.look.theme;
-        self.base = Style { add_modifier: heading_modifier(level), ..theme.heading };
+        self.base = Style {
+            add_modifier: heading_modifier(level),
+            ..theme.heading
+        };
         if self.manner == Manner::Typed {
             self.push(format!("{} ", "#".repeat(level as usize)), theme.dim);
         }
@@ -142,21 +153,31 @@ impl<'a> Inline<'a> {
                 self.marked(Modifier::CROSSED_OUT, source, marks);
             }
             // A tag with a namespace reads like an address.
-            Tag::Link { link_type: LinkType::Autolink, dest_url, .. } if !is_web(&dest_url) => {
+            Tag::Link {
+                link_type: LinkType::Autolink,
+                dest_url,
+                ..
+            } if !is_web(&dest_url) => {
                 self.text("<");
                 self.begin_link(String::new(), "", self.style());
             }
-            Tag::Link { dest_url, title, .. } => {
+            Tag::Link {
+                dest_url, title, ..
+            } => {
                 let address = safe(&dest_url).into_owned();
                 let style = if is_web(&address) {
-                    self.style().patch(self.look.theme.accent).add_modifier(Modifier::UNDERLINED)
+                    self.style()
+                        .patch(self.look.theme.accent)
+                        .add_modifier(Modifier::UNDERLINED)
                 } else {
                     self.style()
                 };
                 let style = self.links.mark(style, &address);
                 self.begin_link(address, &title, style);
             }
-            Tag::Image { dest_url, title, .. } => {
+            Tag::Image {
+                dest_url, title, ..
+            } => {
                 self.push("[image ".to_owned(), self.look.theme.dim);
                 let address = safe(&dest_url).into_owned();
                 let style = self.links.mark(self.look.theme.dim, &address);
@@ -172,12 +193,16 @@ impl<'a> Inline<'a> {
             TagEnd::Emphasis => self.unmarked(source, 1),
             TagEnd::Strong => self.unmarked(source, 2),
             TagEnd::Strikethrough => {
-                let marks = source.bytes().rev().take_while(|byte| *byte == b'~').count();
+                let marks = source
+                    .bytes()
+                    .rev()
+                    .take_while(|byte| *byte == b'~')
+                    .count();
                 self.unmarked(source, marks);
             }
             TagEnd::Link => {
-                let is_tag =
-                    source.starts_with('<') && self.open.last().is_some_and(|link| link.address.is_empty());
+                let is_tag = source.starts_with('<')
+                    && self.open.last().is_some_and(|link| link.address.is_empty());
                 self.end_link();
                 if is_tag {
                     self.text(">");
@@ -193,19 +218,35 @@ impl<'a> Inline<'a> {
 
     fn begin_link(&mut self, address: String, title: &str, style: Style) {
         self.styles.push(style);
-        self.open.push(Link { address, title: safe(title).into_owned(), text: String::new() });
+        self.open.push(Link {
+            address,
+            title: safe(title).into_owned(),
+            text: String::new(),
+        });
     }
 
     /// What the text of the link does not say follows it, but for an address that the terminal knows: only
     /// a text that looks like another address is never left alone with it.
     fn end_link(&mut self) {
         self.styles.pop();
-        let Some(Link { address, title, text }) = self.open.pop() else { return };
+        let Some(Link {
+            address,
+            title,
+            text,
+        }) = self.open.pop()
+        else {
+            return;
+        };
         let bare = address.strip_prefix("mailto:").unwrap_or(&address);
         let is_said = address.is_empty() || text.trim() == address || text.trim() == bare;
-        let is_known =
-            self.look.theme.terminal.has_links && link::printable(&address).is_some() && !text.contains('.');
-        let mut suffix = if is_said || is_known { String::new() } else { address.clone() };
+        let is_known = self.look.theme.terminal.has_links
+            && link::printable(&address).is_some()
+            && !text.contains('.');
+        let mut suffix = if is_said || is_known {
+            String::new()
+        } else {
+            address.clone()
+        };
         if !title.is_empty() {
             let blank = if suffix.is_empty() { "" } else { " " };
             suffix.push_str(&format!("{blank}\"{title}\""));
@@ -220,7 +261,10 @@ impl<'a> Inline<'a> {
 
     fn marked(&mut self, modifier: Modifier, source: &str, marks: usize) {
         if self.manner == Manner::Typed {
-            self.push(source.get(..marks).unwrap_or_default().to_owned(), self.look.theme.dim);
+            self.push(
+                source.get(..marks).unwrap_or_default().to_owned(),
+                self.look.theme.dim,
+            );
         }
         self.styles.push(self.style().add_modifier(modifier));
     }
@@ -229,7 +273,10 @@ impl<'a> Inline<'a> {
         self.styles.pop();
         if self.manner == Manner::Typed {
             let from = source.len().saturating_sub(marks);
-            self.push(source.get(from..).unwrap_or_default().to_owned(), self.look.theme.dim);
+            self.push(
+                source.get(from..).unwrap_or_default().to_owned(),
+                self.look.theme.dim,
+            );
         }
     }
 
@@ -253,7 +300,10 @@ pub(crate) fn ink(text: &str) -> usize {
 /// Text as it may be shown. Entities such as `&#27;` are decoded after the text was cleaned, so it is
 /// cleaned again.
 pub(crate) fn safe(text: &str) -> Cow<'_, str> {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
+    if text
+        .bytes()
+        .all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
+    {
         return text.into();
     }
     Text::clean(text).to_string().into()
@@ -261,12 +311,16 @@ pub(crate) fn safe(text: &str) -> Cow<'_, str> {
 
 fn is_web(address: &str) -> bool {
     let lower = address.get(..8).unwrap_or(address).to_ascii_lowercase();
-    ["http://", "https://", "mailto:"].iter().any(|scheme| lower.starts_with(scheme))
+    ["http://", "https://", "mailto:"]
+        .iter()
+        .any(|scheme| lower.starts_with(scheme))
 }
 
 /// HTML that says nothing but "new line".
 pub(crate) fn is_line_break(tag: &str) -> bool {
-    let name = tag.trim_start_matches('<').trim_end_matches(['>', '/', ' ']);
+    let name = tag
+        .trim_start_matches('<')
+        .trim_end_matches(['>', '/', ' ']);
     name.eq_ignore_ascii_case("br")
 }
 

@@ -27,7 +27,12 @@ impl Places {
     /// At the beginning of a text.
     pub(crate) fn of(text: &str) -> Self {
         let breaks = text.match_indices('\n').map(|(at, _)| at + 1).collect();
-        Self { breaks, marks: Vec::new(), line: 0, block: 0 }
+        Self {
+            breaks,
+            marks: Vec::new(),
+            line: 0,
+            block: 0,
+        }
     }
 
     fn line_at(&self, byte: usize) -> usize {
@@ -44,7 +49,11 @@ impl Places {
     /// At an element; `ink` has been gathered before it.
     pub(crate) fn enter(&mut self, event: &Event<'_>, range: &Range<usize>, ink: usize) {
         self.block = self.line_at(range.start);
-        let byte = if matches!(event, Event::End(_)) { range.end.saturating_sub(1) } else { range.start };
+        let byte = if matches!(event, Event::End(_)) {
+            range.end.saturating_sub(1)
+        } else {
+            range.start
+        };
         self.stand(self.line_at(byte.max(range.start)), ink);
     }
 
@@ -92,7 +101,9 @@ pub struct Reading {
 impl Reading {
     fn line_at(&self, ink: usize) -> usize {
         let at = self.marks.partition_point(|(before, _)| *before <= ink);
-        at.checked_sub(1).and_then(|at| self.marks.get(at)).map_or(0, |(_, line)| *line)
+        at.checked_sub(1)
+            .and_then(|at| self.marks.get(at))
+            .map_or(0, |(_, line)| *line)
     }
 
     /// The lines of the next row.

@@ -27,7 +27,10 @@ type Cell = Vec<Vec<Piece>>;
 impl Table {
     /// An empty table.
     pub(crate) fn new(alignments: &[Alignment]) -> Self {
-        Self { alignments: alignments.iter().take(MAX_COLUMNS).copied().collect(), rows: Vec::new() }
+        Self {
+            alignments: alignments.iter().take(MAX_COLUMNS).copied().collect(),
+            rows: Vec::new(),
+        }
     }
 
     /// Begins a row.
@@ -46,10 +49,16 @@ impl Table {
     /// they stay in the last one as they were written.
     pub(crate) fn end_row(&mut self, source: &str, look: &Look<'_>) {
         let beyond = source.trim().trim_start_matches('|').trim_end_matches('|');
-        let mut bars =
-            beyond.match_indices('|').filter(|(at, _)| !beyond.get(..*at).is_some_and(ends_in_escape));
-        let beyond = bars.nth(self.alignments.len().saturating_sub(1)).and_then(|(at, _)| beyond.get(at..));
-        let last = self.rows.last_mut().and_then(|row| row.get_mut(self.alignments.len().saturating_sub(1)));
+        let mut bars = beyond
+            .match_indices('|')
+            .filter(|(at, _)| !beyond.get(..*at).is_some_and(ends_in_escape));
+        let beyond = bars
+            .nth(self.alignments.len().saturating_sub(1))
+            .and_then(|(at, _)| beyond.get(at..));
+        let last = self
+            .rows
+            .last_mut()
+            .and_then(|row| row.get_mut(self.alignments.len().saturating_sub(1)));
         if let (Some(text), Some(cell)) = (beyond, last) {
             let text = Span::styled(safe(text).into_owned(), look.theme.text);
             match cell.last_mut() {
@@ -73,7 +82,10 @@ impl Table {
         let mut widths = vec![1_usize; columns];
         for row in &self.rows {
             for (cell, widest) in row.iter().zip(&mut widths) {
-                *widest = cell.iter().map(|line| wrap::width_of(line)).fold(*widest, usize::max);
+                *widest = cell
+                    .iter()
+                    .map(|line| wrap::width_of(line))
+                    .fold(*widest, usize::max);
             }
         }
         let room = width.checked_sub(columns.saturating_sub(1) * BETWEEN)?;
@@ -83,9 +95,16 @@ impl Table {
         while widths.iter().sum::<usize>() > room {
             let too_much = widths.iter().sum::<usize>() - room;
             let widest = widths.iter().copied().max().unwrap_or(0);
-            let second = widths.iter().copied().filter(|other| *other < widest).max().unwrap_or(NARROWEST);
+            let second = widths
+                .iter()
+                .copied()
+                .filter(|other| *other < widest)
+                .max()
+                .unwrap_or(NARROWEST);
             let same = widths.iter().filter(|other| **other == widest).count();
-            let give = (widest - second.max(NARROWEST)).min(too_much.div_ceil(same)).max(1);
+            let give = (widest - second.max(NARROWEST))
+                .min(too_much.div_ceil(same))
+                .max(1);
             for column in widths.iter_mut().filter(|other| **other == widest) {
                 *column = column.saturating_sub(give);
             }
@@ -102,8 +121,12 @@ impl Table {
                 .enumerate()
                 .map(|(column, width)| {
                     let lines = row.get(column).map(Vec::as_slice).unwrap_or_default();
-                    let lines = lines.iter().map(|line| if index == 0 { bold(line) } else { line.clone() });
-                    lines.flat_map(|line| wrapped(&line, &Frame::of(*width))).collect()
+                    let lines = lines
+                        .iter()
+                        .map(|line| if index == 0 { bold(line) } else { line.clone() });
+                    lines
+                        .flat_map(|line| wrapped(&line, &Frame::of(*width)))
+                        .collect()
                 })
                 .collect();
             let height = cells.iter().map(Vec::len).max().unwrap_or(0).max(1);
@@ -111,7 +134,10 @@ impl Table {
             let source = if index == 0 { 0 } else { index + 1 };
             lines.extend((0..height).map(|at| (source, self.grid_line(&cells, at, widths, look))));
             if index == 0 {
-                let rules: Vec<String> = widths.iter().map(|width| glyphs.line.rule.repeat(*width)).collect();
+                let rules: Vec<String> = widths
+                    .iter()
+                    .map(|width| glyphs.line.rule.repeat(*width))
+                    .collect();
                 let joint = format!("{0}{1}{0}", glyphs.line.rule, glyphs.line.cross);
                 lines.push((1, vec![Span::styled(rules.join(&joint), look.theme.dim)]));
             }
@@ -130,7 +156,10 @@ impl Table {
         let mut line = Vec::new();
         for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
             if column > 0 {
-                line.push(Span::styled(format!(" {} ", look.theme.glyphs().line.bar), look.theme.dim));
+                line.push(Span::styled(
+                    format!(" {} ", look.theme.glyphs().line.bar),
+                    look.theme.dim,
+                ));
             }
             let spans = cell.get(at).cloned().unwrap_or_default();
             line.extend(self.aligned(column, spans, *width));
@@ -161,7 +190,9 @@ impl Table {
     fn records(&self, width: usize, look: &Look<'_>) -> Vec<(usize, Vec<Piece>)> {
         let mut lines = Vec::new();
         let of = |index| move |line| (index, line);
-        let Some((head, rows)) = self.rows.split_first() else { return lines };
+        let Some((head, rows)) = self.rows.split_first() else {
+            return lines;
+        };
         if rows.is_empty() {
             lines.extend(
                 head.iter()
@@ -178,11 +209,19 @@ impl Table {
                 let mut spans = bold(&name.concat());
                 spans.push(Span::styled(": ", look.theme.dim));
                 if cell.is_empty() {
-                    lines.extend(wrapped(&spans, &Frame::hanging(width, 2)).into_iter().map(of(index + 2)));
+                    lines.extend(
+                        wrapped(&spans, &Frame::hanging(width, 2))
+                            .into_iter()
+                            .map(of(index + 2)),
+                    );
                 }
                 for line in cell {
                     spans.extend(line.iter().cloned());
-                    lines.extend(wrapped(&spans, &Frame::hanging(width, 2)).into_iter().map(of(index + 2)));
+                    lines.extend(
+                        wrapped(&spans, &Frame::hanging(width, 2))
+                            .into_iter()
+                            .map(of(index + 2)),
+                    );
                     spans = vec![Span::raw("  ")];
                 }
             }
@@ -196,10 +235,18 @@ fn ends_in_escape(text: &str) -> bool {
 }
 
 fn wrapped(line: &[Piece], frame: &Frame) -> Vec<Vec<Piece>> {
-    wrap::wrap(line, frame).into_iter().map(|line| line.spans).collect()
+    wrap::wrap(line, frame)
+        .into_iter()
+        .map(|line| line.spans)
+        .collect()
 }
 
 fn bold(spans: &[Piece]) -> Vec<Piece> {
-    let bold = |span: &Piece| Span::styled(span.content.clone(), span.style.add_modifier(Modifier::BOLD));
+    let bold = |span: &Piece| {
+        Span::styled(
+            span.content.clone(),
+            span.style.add_modifier(Modifier::BOLD),
+        )
+    };
     spans.iter().map(bold).collect()
 }

@@ -7,43 +7,82 @@ use crate::render::theme::Theme;
 
 fn laid_out(text: &str, manner: Manner, width: usize, theme: &Theme) -> Vec<Row> {
     let colours = Colours::now();
-    let look = Look { level: Level::Preview, ..Look::full(80, theme, &colours) };
+    let look = Look {
+        level: Level::Preview,
+        ..Look::full(80, theme, &colours)
+    };
     rows(text, manner, width, 1000, &look)
 }
 
 fn shown(text: &str, manner: Manner, width: usize) -> Vec<String> {
-    laid_out(text, manner, width, &Theme::dark()).iter().map(|row| row.line.to_string()).collect()
+    laid_out(text, manner, width, &Theme::dark())
+        .iter()
+        .map(|row| row.line.to_string())
+        .collect()
 }
 
 #[test]
 fn wrapped_lines_are_joined_and_lines_that_were_meant_stay() {
     let wrapped = "Each of these lines is as long as an author lets them get who wraps the text,\nwhich nobody has done here: it \
                    goes on in the line below, as a sentence does that\nis longer than its page.";
-    assert_eq!(shown(wrapped, Manner::Prose, 300), [wrapped.replace('\n', " ")]);
-    assert_eq!(shown("61\n62\n\nc", Manner::Prose, 20), ["61", "62", "", "c"]);
-    assert_eq!(shown("> roses\n> red", Manner::Prose, 20), ["│ roses", "│ red"]);
+    assert_eq!(
+        shown(wrapped, Manner::Prose, 300),
+        [wrapped.replace('\n', " ")]
+    );
+    assert_eq!(
+        shown("61\n62\n\nc", Manner::Prose, 20),
+        ["61", "62", "", "c"]
+    );
+    assert_eq!(
+        shown("> roses\n> red", Manner::Prose, 20),
+        ["│ roses", "│ red"]
+    );
     let unbroken = format!("see\nhttps://a.b/{}", "c".repeat(60));
-    assert_eq!(shown(&unbroken, Manner::Prose, 300), [unbroken.replace('\n', " ")]);
-    assert_eq!(shown("a\n  b\n\nc", Manner::Typed, 20), ["a", "  b", "", "c"]);
+    assert_eq!(
+        shown(&unbroken, Manner::Prose, 300),
+        [unbroken.replace('\n', " ")]
+    );
+    assert_eq!(
+        shown("a\n  b\n\nc", Manner::Typed, 20),
+        ["a", "  b", "", "c"]
+    );
 }
 
 #[test]
 fn typed_text_keeps_its_markers() {
-    assert_eq!(shown("ls *.rs and *.md", Manner::Typed, 40), ["ls *.rs and *.md"]);
-    assert_eq!(shown("**do** it `now`", Manner::Typed, 40), ["**do** it `now`"]);
+    assert_eq!(
+        shown("ls *.rs and *.md", Manner::Typed, 40),
+        ["ls *.rs and *.md"]
+    );
+    assert_eq!(
+        shown("**do** it `now`", Manner::Typed, 40),
+        ["**do** it `now`"]
+    );
     assert_eq!(shown("# install\nx", Manner::Typed, 40), ["# install", "x"]);
 }
 
 #[test]
 fn a_tag_with_a_namespace_is_no_link() {
-    assert_eq!(shown("a <qwen:context> b", Manner::Prose, 40), ["a <qwen:context> b"]);
-    assert_eq!(shown("a <qwen:context> b", Manner::Typed, 40), ["a <qwen:context> b"]);
-    assert_eq!(shown("a <https://a.b> c", Manner::Prose, 40), ["a https://a.b c"]);
+    assert_eq!(
+        shown("a <qwen:context> b", Manner::Prose, 40),
+        ["a <qwen:context> b"]
+    );
+    assert_eq!(
+        shown("a <qwen:context> b", Manner::Typed, 40),
+        ["a <qwen:context> b"]
+    );
+    assert_eq!(
+        shown("a <https://a.b> c", Manner::Prose, 40),
+        ["a https://a.b c"]
+    );
 }
 
 #[test]
 fn typed_lists_stay_as_they_were_typed() {
-    assert_eq!(shown("a:\n- b\n* c\n\nd", Manner::Typed, 40), ["a:", "- b", "* c", "", "d"]);
+    assert_eq!(
+        shown("a:\n- b\n* c\n\nd", Manner::Typed, 40),
+        ["a:", "- b", "* c", "", "d"]
+    );
 }
 
 #[test]
@@ -51,28 +90,56 @@ fn lists_hang() {
     let text = "- one two three\n  - inner\n- [x] done\n- [ ] open\n\n3. third\n4. fourth";
     assert_eq!(
         shown(text, Manner::Prose, 12),
-        ["• one two", "  three", "  ◦ inner", "☑ done", "☐ open", "", "3. third", "4. fourth"]
+        [
+            "• one two",
+            "  three",
+            "  ◦ inner",
+            "☑ done",
+            "☐ open",
+            "",
+            "3. third",
+            "4. fourth"
+        ]
     );
 }
 
 #[test]
 fn numbers_are_those_that_were_written() {
-    assert_eq!(shown("1. a\n3. b\n7. c", Manner::Prose, 20), ["1. a", "3. b", "7. c"]);
-    assert_eq!(shown("3. a\n2. b\n1) c", Manner::Prose, 20)[..2], ["3. a", "2. b"]);
-    assert_eq!(shown("1. a\n1. b\n1. c", Manner::Prose, 20), ["1. a", "1. b", "1. c"]);
-    assert_eq!(shown("1) a\n1) b\n2) c", Manner::Prose, 20), ["1) a", "1) b", "2) c"]);
+    assert_eq!(
+        shown("1. a\n3. b\n7. c", Manner::Prose, 20),
+        ["1. a", "3. b", "7. c"]
+    );
+    assert_eq!(
+        shown("3. a\n2. b\n1) c", Manner::Prose, 20)[..2],
+        ["3. a", "2. b"]
+    );
+    assert_eq!(
+        shown("1. a\n1. b\n1. c", Manner::Prose, 20),
+        ["1. a", "1. b", "1. c"]
+    );
+    assert_eq!(
+        shown("1) a\n1) b\n2) c", Manner::Prose, 20),
+        ["1) a", "1) b", "2) c"]
+    );
 }
 
 #[test]
 fn a_list_that_goes_on_after_a_paragraph_keeps_its_lines() {
-    assert_eq!(shown("Then:\n4. d\n5. e", Manner::Prose, 40), ["Then:", "4. d", "5. e"]);
-    let year = "It is a while ago now that all of this was written, and it was\n2024 or so when it was.";
+    assert_eq!(
+        shown("Then:\n4. d\n5. e", Manner::Prose, 40),
+        ["Then:", "4. d", "5. e"]
+    );
+    let year =
+        "It is a while ago now that all of this was written, and it was\n2024 or so when it was.";
     assert_eq!(shown(year, Manner::Prose, 90), [year.replace('\n', " ")]);
 }
 
 #[test]
 fn quotes_have_a_bar() {
-    assert_eq!(shown("> a\n>\n> b\n\nc", Manner::Prose, 20), ["│ a", "│ ", "│ b", "", "c"]);
+    assert_eq!(
+        shown("> a\n>\n> b\n\nc", Manner::Prose, 20),
+        ["│ a", "│ ", "│ b", "", "c"]
+    );
 }
 
 #[test]
@@ -132,7 +199,12 @@ fn links_show_their_address() {
         ["a (https://x.io) https://y.io"]
     );
     let rows = laid_out("[a](javascript:alert)", Manner::Prose, 60, &Theme::dark());
-    assert!(!rows[0].line.spans[0].style.add_modifier.contains(Modifier::UNDERLINED));
+    assert!(
+        !rows[0].line.spans[0]
+            .style
+            .add_modifier
+            .contains(Modifier::UNDERLINED)
+    );
 }
 
 #[test]
@@ -145,7 +217,12 @@ fn html_stays_readable() {
 
 #[test]
 fn entities_cannot_smuggle_control_characters() {
-    let text = shown("a&#27;[2J &#x202e; `x`\n\n```\n&#27;\n```", Manner::Prose, 60).concat();
+    let text = shown(
+        "a&#27;[2J &#x202e; `x`\n\n```\n&#27;\n```",
+        Manner::Prose,
+        60,
+    )
+    .concat();
     assert!(!text.chars().any(char::is_control), "{text:?}");
     assert!(!text.contains('\u{202e}'));
 }
@@ -154,14 +231,18 @@ fn entities_cannot_smuggle_control_characters() {
 fn headings_show_their_level() {
     let rows = laid_out("# a\n\n## b", Manner::Prose, 60, &Theme::dark());
     assert_eq!(rows[0].line.to_string(), "a");
-    assert!(rows[0].line.spans[0].style.add_modifier.contains(Modifier::BOLD | Modifier::UNDERLINED));
+    assert!(
+        rows[0].line.spans[0]
+            .style
+            .add_modifier
+            .contains(Modifier::BOLD | Modifier::UNDERLINED)
+    );
     assert_eq!(rows[2].line.spans[0].style.add_modifier, Modifier::BOLD);
 }
 
 #[test]
 fn words_that_look_like_definitions_stay_in_their_place() {
-    let text =
-        "first\n\n[Status]: done\n[Owner]: me\n\n- one\n- [Label]: here\n- three\n\n> [Said]: so\n\nlast";
+    let text = "first\n\n[Status]: done\n[Owner]: me\n\n- one\n- [Label]: here\n- three\n\n> [Said]: so\n\nlast";
     let expected = [
         "first",
         "",
@@ -177,6 +258,11 @@ fn words_that_look_like_definitions_stay_in_their_place() {
         "last",
     ];
     assert_eq!(shown(text, Manner::Prose, 40), expected);
-    let rows = laid_out("[Status]: done\n\n[ref]: https://x.io/y", Manner::Prose, 40, &Theme::dark());
+    let rows = laid_out(
+        "[Status]: done\n\n[ref]: https://x.io/y",
+        Manner::Prose,
+        40,
+        &Theme::dark(),
+    );
     assert_ne!(rows[0].line.spans[0].style, rows[1].line.spans[0].style);
 }

@@ -52,7 +52,10 @@ impl FromStr for Choice {
 
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = CHOICES.iter().find(|(_, choice)| choice == self).map_or("auto", |(name, _)| name);
+        let name = CHOICES
+            .iter()
+            .find(|(_, choice)| choice == self)
+            .map_or("auto", |(name, _)| name);
         f.write_str(name)
     }
 }
@@ -70,7 +73,11 @@ pub struct Canvas {
 
 impl Canvas {
     /// Half blocks: a cell shows two pixels, one above the other.
-    pub const BLOCKS: Self = Self { means: Means::Blocks, cell: (1, 2), in_tmux: false };
+    pub const BLOCKS: Self = Self {
+        means: Means::Blocks,
+        cell: (1, 2),
+        in_tmux: false,
+    };
 
     /// Whether images are more than cells of text.
     pub(crate) fn is_graphic(self) -> bool {
@@ -88,9 +95,15 @@ impl Canvas {
         let fitted = if natural.0 <= columns && natural.1 <= rows {
             natural
         } else if columns * cell_width * height <= rows * cell_height * width {
-            (columns, rounded(height * columns * cell_width, width * cell_height).clamp(1, rows))
+            (
+                columns,
+                rounded(height * columns * cell_width, width * cell_height).clamp(1, rows),
+            )
         } else {
-            (rounded(width * rows * cell_height, height * cell_width).clamp(1, columns), rows)
+            (
+                rounded(width * rows * cell_height, height * cell_width).clamp(1, columns),
+                rows,
+            )
         };
         let cells = |count: u64| u16::try_from(count).unwrap_or(u16::MAX);
         (cells(fitted.0), cells(fitted.1))
@@ -111,14 +124,25 @@ mod tests {
         assert_eq!(blocks.fit((1_920, 1_080), (96, 32)), (96, 27));
         assert_eq!(blocks.fit((10, 4), (96, 32)), (10, 2));
         assert_eq!(blocks.fit((12_000, 1), (96, 32)), (96, 1));
-        let sixel = Canvas { means: Means::Sixel, cell: (10, 20), in_tmux: false };
-        assert_eq!(sixel.fit((640, 480), (96, 32)), (64, 24), "as large as it is");
+        let sixel = Canvas {
+            means: Means::Sixel,
+            cell: (10, 20),
+            in_tmux: false,
+        };
+        assert_eq!(
+            sixel.fit((640, 480), (96, 32)),
+            (64, 24),
+            "as large as it is"
+        );
         assert_eq!(sixel.fit((640, 480), (96, 12)), (32, 12));
         assert_eq!(sixel.fit((16, 16), (96, 12)), (2, 1));
         for size in [(1, 12_000), (12_000, 12_000), (0, 0), (7, 3)] {
             for columns in 1..120 {
                 let (width, height) = sixel.fit(size, (columns, 9));
-                assert!((1..=columns).contains(&width) && (1..=9).contains(&height), "{size:?} {columns}");
+                assert!(
+                    (1..=columns).contains(&width) && (1..=9).contains(&height),
+                    "{size:?} {columns}"
+                );
             }
         }
     }

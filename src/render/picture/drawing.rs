@@ -46,7 +46,11 @@ impl Drawing {
         expect(dead_code, reason = "without images nothing is drawn")
     )]
     pub(crate) fn whole(shape: Shape, png: Vec<u8>) -> Self {
-        Self { id: kitty::next_id(), shape, form: Form::Whole(png) }
+        Self {
+            id: kitty::next_id(),
+            shape,
+            form: Form::Whole(png),
+        }
     }
 
     /// A drawing of which each row of cells is shown by itself.
@@ -55,15 +59,22 @@ impl Drawing {
         expect(dead_code, reason = "without images nothing is drawn")
     )]
     pub(crate) fn strips(shape: Shape, strips: Vec<String>) -> Self {
-        Self { id: kitty::next_id(), shape, form: Form::Strips(strips) }
+        Self {
+            id: kitty::next_id(),
+            shape,
+            form: Form::Strips(strips),
+        }
     }
 
     /// What must be sent before its cells are shown.
     pub(crate) fn transmission(&self) -> Option<String> {
         match &self.form {
-            Form::Whole(png) => {
-                Some(kitty::transmit(self.id, self.shape.cells, png, self.shape.canvas.in_tmux))
-            }
+            Form::Whole(png) => Some(kitty::transmit(
+                self.id,
+                self.shape.cells,
+                png,
+                self.shape.canvas.in_tmux,
+            )),
             Form::Strips(_) => None,
         }
     }
@@ -91,25 +102,44 @@ pub(crate) fn draw(data: &[u8], shape: Shape) -> Result<Drawing, String> {
     use super::canvas::Means;
     use image::imageops::{FilterType, resize};
     let whole = super::decoding::flat(&super::decoding::open(data)?.into_rgba8());
-    let (columns, rows) = (u32::from(shape.cells.0.max(1)), u32::from(shape.cells.1.max(1)));
-    let mut cell = (u32::from(shape.canvas.cell.0.max(1)), u32::from(shape.canvas.cell.1.max(1)));
+    let (columns, rows) = (
+        u32::from(shape.cells.0.max(1)),
+        u32::from(shape.cells.1.max(1)),
+    );
+    let mut cell = (
+        u32::from(shape.canvas.cell.0.max(1)),
+        u32::from(shape.canvas.cell.1.max(1)),
+    );
     while columns * cell.0 * rows * cell.1 > MOST_PIXELS {
         if shape.canvas.means == Means::Sixel || cell.0 < 2 || cell.1 < 2 {
             return Err("too large to be shown".to_owned());
         }
         cell = (cell.0 / 2, cell.1 / 2);
     }
-    let pixels = resize(&whole, columns * cell.0, rows * cell.1, FilterType::Triangle);
-    let strip = |row: u32| image::imageops::crop_imm(&pixels, 0, row * cell.1, pixels.width(), cell.1);
+    let pixels = resize(
+        &whole,
+        columns * cell.0,
+        rows * cell.1,
+        FilterType::Triangle,
+    );
+    let strip =
+        |row: u32| image::imageops::crop_imm(&pixels, 0, row * cell.1, pixels.width(), cell.1);
     match shape.canvas.means {
         Means::Kitty => Ok(Drawing::whole(shape, png(&pixels)?)),
         Means::ITerm2 => {
-            let strips = (0..rows).map(|row| Ok(inline(&png(&strip(row).to_image())?, shape.cells.0)));
-            Ok(Drawing::strips(shape, strips.collect::<Result<_, String>>()?))
+            let strips =
+                (0..rows).map(|row| Ok(inline(&png(&strip(row).to_image())?, shape.cells.0)));
+            Ok(Drawing::strips(
+                shape,
+                strips.collect::<Result<_, String>>()?,
+            ))
         }
         Means::Sixel => {
             let height = usize::try_from(cell.1).unwrap_or(1);
-            Ok(Drawing::strips(shape, super::sixel::strips(&pixels, height)))
+            Ok(Drawing::strips(
+                shape,
+                super::sixel::strips(&pixels, height),
+            ))
         }
         Means::Off | Means::Blocks => Err("drawn in cells".to_owned()),
     }
@@ -127,10 +157,16 @@ fn png(pixels: &image::RgbImage) -> Result<Vec<u8>, String> {
     use image::ImageEncoder;
     use image::codecs::png::{CompressionType, FilterType, PngEncoder};
     let mut data = Vec::new();
-    let encoder = PngEncoder::new_with_quality(&mut data, CompressionType::Fast, FilterType::Adaptive);
+    let encoder =
+        PngEncoder::new_with_quality(&mut data, CompressionType::Fast, FilterType::Adaptive);
     let (width, height) = pixels.dimensions();
     encoder
-        .write_image(pixels.as_raw(), width, height, image::ExtendedColorType::Rgb8)
+        .write_image(
+            pixels.as_raw(),
+            width,
+            height,
+            image::ExtendedColorType::Rgb8,
+        )
         .map_err(|error| error.to_string())?;
     Ok(data)
 }
@@ -156,7 +192,14 @@ mod tests {
     use base64::Engine as _;
 
     fn shape(means: Means, cells: (u16, u16)) -> Shape {
-        Shape { cells, canvas: Canvas { means, cell: (10, 20), in_tmux: false } }
+        Shape {
+            cells,
+            canvas: Canvas {
+                means,
+                cell: (10, 20),
+                in_tmux: false,
+            },
+        }
     }
 
     fn decoded(png: &[u8]) -> image::RgbImage {
@@ -167,13 +210,24 @@ mod tests {
     fn kitty_gets_a_png_of_the_size_of_the_cells() {
         let drawing = draw(&png(300, 200), shape(Means::Kitty, (12, 4))).unwrap();
         let sent = drawing.transmission().unwrap();
-        assert!(sent.contains(&format!("i={},c=12,r=4,m=", drawing.id)), "{}", drawing.id);
-        let data: String =
-            sent.split_terminator("\x1b\\").map(|piece| piece.split_once(';').unwrap().1).collect();
-        let data = base64::engine::general_purpose::STANDARD.decode(data).unwrap();
+        assert!(
+            sent.contains(&format!("i={},c=12,r=4,m=", drawing.id)),
+            "{}",
+            drawing.id
+        );
+        let data: String = sent
+            .split_terminator("\x1b\\")
+            .map(|piece| piece.split_once(';').unwrap().1)
+            .collect();
+        let data = base64::engine::general_purpose::STANDARD
+            .decode(data)
+            .unwrap();
         let seen = decoded(&data);
         assert_eq!(seen.dimensions(), (120, 80));
-        assert_eq!((seen.get_pixel(5, 5).0, seen.get_pixel(5, 75).0), ([255, 0, 0], [0, 0, 255]));
+        assert_eq!(
+            (seen.get_pixel(5, 5).0, seen.get_pixel(5, 75).0),
+            ([255, 0, 0], [0, 0, 255])
+        );
         assert_eq!(drawing.strip(0), None);
     }
 
@@ -189,7 +243,11 @@ mod tests {
         for (row, colour) in [(0, [255, 0, 0]), (3, [0, 0, 255])] {
             let data = drawing.strip(row).unwrap().split_once(':').unwrap().1;
             let data = data.strip_suffix('\x07').unwrap();
-            let seen = decoded(&base64::engine::general_purpose::STANDARD.decode(data).unwrap());
+            let seen = decoded(
+                &base64::engine::general_purpose::STANDARD
+                    .decode(data)
+                    .unwrap(),
+            );
             assert_eq!(seen.dimensions(), (120, 20));
             assert_eq!(seen.get_pixel(60, 10).0, colour);
         }
@@ -198,8 +256,18 @@ mod tests {
     #[test]
     fn what_is_too_large_is_made_smaller_or_not_at_all() {
         let large = |means| {
-            let canvas = Canvas { means, cell: (60, 120), in_tmux: false };
-            draw(&png(8, 8), Shape { cells: (96, 32), canvas })
+            let canvas = Canvas {
+                means,
+                cell: (60, 120),
+                in_tmux: false,
+            };
+            draw(
+                &png(8, 8),
+                Shape {
+                    cells: (96, 32),
+                    canvas,
+                },
+            )
         };
         assert!(large(Means::Sixel).is_err());
         assert_eq!(large(Means::Kitty).unwrap().shape.cells, (96, 32));

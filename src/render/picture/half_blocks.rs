@@ -41,8 +41,15 @@ pub(crate) fn rows(
                 _ => spans.push(Span::styled(HALF_BLOCK.to_string(), style)),
             }
         }
-        let tile = drawing.map(|drawing| Tile { drawing: Arc::clone(drawing), row });
-        rows.push(Row { line: spans.into(), tile, ..Row::default() });
+        let tile = drawing.map(|drawing| Tile {
+            drawing: Arc::clone(drawing),
+            row,
+        });
+        rows.push(Row {
+            line: spans.into(),
+            tile,
+            ..Row::default()
+        });
     }
     rows
 }
@@ -60,7 +67,11 @@ impl Picture {
         let mut count = 0;
         for y in down {
             let line = y * self.width;
-            for pixel in self.pixels.get(line + across.start..line + across.end).unwrap_or_default() {
+            for pixel in self
+                .pixels
+                .get(line + across.start..line + across.end)
+                .unwrap_or_default()
+            {
                 for (sum, part) in sums.iter_mut().zip(pixel) {
                     *sum += usize::from(*part);
                 }
@@ -90,7 +101,10 @@ mod tests {
         assert_eq!(shown.len(), 1);
         assert_eq!(shown[0].line.to_string(), "▀▀▀");
         let style = shown[0].line.spans[0].style;
-        assert_eq!((style.fg, style.bg), (Some(Color::Rgb(255, 0, 0)), Some(Color::Rgb(0, 0, 255))));
+        assert_eq!(
+            (style.fg, style.bg),
+            (Some(Color::Rgb(255, 0, 0)), Some(Color::Rgb(0, 0, 255)))
+        );
     }
 
     #[test]
@@ -101,8 +115,15 @@ mod tests {
             let cells = cells(picture.size, columns, 10, Canvas::BLOCKS);
             let shown = rows(&picture, cells, None, &Theme::dark());
             assert_eq!(shown.len(), usize::from(cells.1));
-            assert!(shown.iter().all(|row| row.line.width() == usize::from(cells.0)));
-            let (top, bottom) = (&shown[0].line.spans[0], &shown[shown.len() - 1].line.spans[0]);
+            assert!(
+                shown
+                    .iter()
+                    .all(|row| row.line.width() == usize::from(cells.0))
+            );
+            let (top, bottom) = (
+                &shown[0].line.spans[0],
+                &shown[shown.len() - 1].line.spans[0],
+            );
             assert_ne!(top.style.fg, bottom.style.bg);
         }
     }
@@ -112,8 +133,15 @@ mod tests {
         let mut data = std::io::Cursor::new(Vec::new());
         let made = image::RgbaImage::from_pixel(2, 2, image::Rgba([255, 255, 255, 0]));
         made.write_to(&mut data, image::ImageFormat::Png).unwrap();
-        let shown =
-            rows(&decode(&data.into_inner()).unwrap(), (2, 1), None, &Theme::dark().with_depth(Depth::True));
-        assert_eq!(shown[0].line.spans[0].style.fg, Some(Color::Rgb(128, 128, 128)));
+        let shown = rows(
+            &decode(&data.into_inner()).unwrap(),
+            (2, 1),
+            None,
+            &Theme::dark().with_depth(Depth::True),
+        );
+        assert_eq!(
+            shown[0].line.spans[0].style.fg,
+            Some(Color::Rgb(128, 128, 128))
+        );
     }
 }

@@ -179,9 +179,15 @@ pub(crate) fn question(in_tmux: bool) -> String {
 
 /// Whether an answer (what stands between `ESC _` and ST) says that it does.
 pub(crate) fn is_yes(answer: &str) -> bool {
-    answer.strip_prefix('G').and_then(|rest| rest.split_once(';')).is_some_and(|(keys, message)| {
-        message == "OK" && keys.split(',').any(|key| key.strip_prefix("i=") == Some(&ASKED.to_string()))
-    })
+    answer
+        .strip_prefix('G')
+        .and_then(|rest| rest.split_once(';'))
+        .is_some_and(|(keys, message)| {
+            message == "OK"
+                && keys
+                    .split(',')
+                    .any(|key| key.strip_prefix("i=") == Some(&ASKED.to_string()))
+        })
 }
 
 /// A command as the terminal takes it; through tmux, if that stands between.
@@ -202,8 +208,14 @@ mod tests {
     #[test]
     fn marks_are_those_of_the_specification() {
         // Spot checks of rowcolumn-diacritics.txt: its beginning, its end, and one of its middle.
-        for (number, wanted) in [(0, 0x305), (1, 0x30d), (2, 0x30e), (3, 0x310), (296, 0x1d244), (56, 0x612)]
-        {
+        for (number, wanted) in [
+            (0, 0x305),
+            (1, 0x30d),
+            (2, 0x30e),
+            (3, 0x310),
+            (296, 0x1d244),
+            (56, 0x612),
+        ] {
             assert_eq!(mark(number).map(u32::from), Some(wanted), "{number}");
         }
         assert_eq!(mark(297), None);
@@ -232,7 +244,10 @@ mod tests {
         assert!(commands[1].starts_with("\x1b_Gq=2,m=1;"));
         assert!(commands[2].starts_with("\x1b_Gq=2,m=0;"));
         assert_eq!(commands.len(), 3);
-        let data: String = commands.iter().map(|command| command.split_once(';').unwrap().1).collect();
+        let data: String = commands
+            .iter()
+            .map(|command| command.split_once(';').unwrap().1)
+            .collect();
         assert_eq!(super::STANDARD.decode(data).unwrap(), png);
         assert_eq!(
             transmit(9, (1, 1), b"abc", true),
@@ -257,6 +272,9 @@ mod tests {
             let [high, a, b, low] = id.to_be_bytes();
             assert!(high > 0 && low > 0 && a == 0 && b == 0, "{id:x}");
         }
-        assert_eq!(ids.iter().collect::<std::collections::HashSet<_>>().len(), 600);
+        assert_eq!(
+            ids.iter().collect::<std::collections::HashSet<_>>().len(),
+            600
+        );
     }
 }

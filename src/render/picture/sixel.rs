@@ -16,7 +16,10 @@ const BAND: usize = 6;
 pub(crate) fn strips(pixels: &RgbImage, height: usize) -> Vec<String> {
     let width = usize::try_from(pixels.width()).unwrap_or(1).max(1);
     let (indices, palette) = reduced(pixels);
-    indices.chunks(width * height.max(1)).map(|strip| sixels(strip, width, &palette)).collect()
+    indices
+        .chunks(width * height.max(1))
+        .map(|strip| sixels(strip, width, &palette))
+        .collect()
 }
 
 /// The number of the colour of each pixel, and the colours.
@@ -43,12 +46,16 @@ fn quantized(pixels: &RgbImage) -> (Vec<u8>, Vec<[u8; 3]>) {
     let four = |[r, g, b]: [u8; 3]| [r, g, b, u8::MAX];
     let flat: Vec<u8> = pixels.pixels().flat_map(|pixel| four(pixel.0)).collect();
     // One of so many pixels is looked at: 1 is best, 30 quickest.
-    let sample = i32::try_from(pixels.pixels().len() / LOOKS).unwrap_or(30).clamp(1, 30);
+    let sample = i32::try_from(pixels.pixels().len() / LOOKS)
+        .unwrap_or(30)
+        .clamp(1, 30);
     let net = NeuQuant::new(sample, COLOURS, &flat);
     // Pictures repeat their colours; looking one up costs more than remembering it.
     let mut known: HashMap<[u8; 3], u8> = HashMap::new();
     let mut index_of = |colour: [u8; 3]| {
-        *known.entry(colour).or_insert_with(|| u8::try_from(net.index_of(&four(colour))).unwrap_or(0))
+        *known
+            .entry(colour)
+            .or_insert_with(|| u8::try_from(net.index_of(&four(colour))).unwrap_or(0))
     };
     let indices = pixels.pixels().map(|pixel| index_of(pixel.0)).collect();
     let palette = net.color_map_rgb().as_chunks().0.to_vec();
@@ -67,7 +74,12 @@ fn sixels(indices: &[u8], width: usize, palette: &[[u8; 3]]) -> String {
     }
     for (number, [r, g, b]) in palette.iter().enumerate() {
         if is_used.get(number) == Some(&true) {
-            out.push_str(&format!("#{number};2;{};{};{}", percent(*r), percent(*g), percent(*b)));
+            out.push_str(&format!(
+                "#{number};2;{};{};{}",
+                percent(*r),
+                percent(*g),
+                percent(*b)
+            ));
         }
     }
     for (number, band) in indices.chunks(width * BAND).enumerate() {
@@ -90,7 +102,9 @@ fn paint_band(band: &[u8], width: usize, out: &mut String) {
     let mut places = [usize::MAX; COLOURS];
     for (y, line) in band.chunks(width).enumerate() {
         for (x, index) in line.iter().enumerate() {
-            let Some(place) = places.get_mut(usize::from(*index)) else { continue };
+            let Some(place) = places.get_mut(usize::from(*index)) else {
+                continue;
+            };
             if *place == usize::MAX {
                 *place = layers.len();
                 layers.push((*index, vec![0; width]));
@@ -105,7 +119,10 @@ fn paint_band(band: &[u8], width: usize, out: &mut String) {
             out.push('$');
         }
         out.push_str(&format!("#{index}"));
-        let end = bits.iter().rposition(|bits| *bits != 0).map_or(0, |last| last + 1);
+        let end = bits
+            .iter()
+            .rposition(|bits| *bits != 0)
+            .map_or(0, |last| last + 1);
         for run in bits.get(..end).unwrap_or_default().chunk_by(|a, b| a == b) {
             let sixel = char::from(b'?' + run.first().copied().unwrap_or(0));
             match run.len() {
@@ -138,10 +155,15 @@ mod tests {
         /// Paints a sixel so many times.
         fn paint(&mut self, sixel: u8, times: usize) {
             let bits = (0..6).filter(|bit| ((sixel - b'?') >> bit) & 1 == 1);
-            for (x, bit) in (self.x..self.x + times).flat_map(|x| bits.clone().map(move |bit| (x, bit))) {
+            for (x, bit) in
+                (self.x..self.x + times).flat_map(|x| bits.clone().map(move |bit| (x, bit)))
+            {
                 assert!(x < self.width, "painted beside the picture");
                 let at = (self.y + bit) * self.width + x;
-                *self.pixels.get_mut(at).expect("nothing is painted below the picture") = Some(self.colour);
+                *self
+                    .pixels
+                    .get_mut(at)
+                    .expect("nothing is painted below the picture") = Some(self.colour);
             }
             self.x += times;
         }
@@ -165,20 +187,40 @@ mod tests {
 
     /// What a terminal makes of a picture: its width, and its pixels (`None` where nothing is painted).
     fn shown(sixels: &str) -> (usize, Vec<Option<[u8; 3]>>) {
-        let body = sixels.strip_prefix("\x1bP0;1;0q\"1;1;").unwrap().strip_suffix("\x1b\\").unwrap();
+        let body = sixels
+            .strip_prefix("\x1bP0;1;0q\"1;1;")
+            .unwrap()
+            .strip_suffix("\x1b\\")
+            .unwrap();
         let (size, _) = body.split_once('#').unwrap();
         let (width, height) = size.split_once(';').unwrap();
         let (width, height): (usize, usize) = (width.parse().unwrap(), height.parse().unwrap());
         let pixels = vec![None; width * height];
-        let mut screen = Screen { width, pixels, colours: HashMap::new(), colour: [0; 3], x: 0, y: 0 };
+        let mut screen = Screen {
+            width,
+            pixels,
+            colours: HashMap::new(),
+            colour: [0; 3],
+            x: 0,
+            y: 0,
+        };
         let command = Regex::new(r"#([0-9;]+)|!([0-9]+)[?-~]|[$\-?-~]").unwrap();
         let mut end = size.len();
-        for found in command.captures_iter(body).filter(|found| found.get(0).unwrap().start() >= size.len()) {
+        for found in command
+            .captures_iter(body)
+            .filter(|found| found.get(0).unwrap().start() >= size.len())
+        {
             let whole = found.get(0).unwrap();
             assert_eq!(whole.start(), end, "nothing but sixels");
             end = whole.end();
-            let numbers = found.get(1).or(found.get(2)).map_or("", |numbers| numbers.as_str());
-            let numbers: Vec<usize> = numbers.split(';').filter_map(|number| number.parse().ok()).collect();
+            let numbers = found
+                .get(1)
+                .or(found.get(2))
+                .map_or("", |numbers| numbers.as_str());
+            let numbers: Vec<usize> = numbers
+                .split(';')
+                .filter_map(|number| number.parse().ok())
+                .collect();
             screen.take(whole.as_str(), &numbers);
         }
         assert_eq!(end, body.len());
@@ -187,7 +229,13 @@ mod tests {
 
     #[test]
     fn a_terminal_sees_the_picture_again() {
-        let colour = |x: u32, y: u32| Rgb([u8::try_from(x * 20).unwrap(), u8::try_from(y * 6).unwrap(), 128]);
+        let colour = |x: u32, y: u32| {
+            Rgb([
+                u8::try_from(x * 20).unwrap(),
+                u8::try_from(y * 6).unwrap(),
+                128,
+            ])
+        };
         let image = RgbImage::from_fn(12, 40, colour);
         let strips = strips(&image, 20);
         assert_eq!(strips.len(), 2);
@@ -197,7 +245,12 @@ mod tests {
             for (at, pixel) in (0..).zip(pixels) {
                 let wanted = image.get_pixel(at % 12, at / 12 + row * 20).0;
                 let seen = pixel.expect("all is painted");
-                let far = wanted.iter().zip(seen).map(|(a, b)| a.abs_diff(b)).max().unwrap();
+                let far = wanted
+                    .iter()
+                    .zip(seen)
+                    .map(|(a, b)| a.abs_diff(b))
+                    .max()
+                    .unwrap();
                 assert!(far <= 48, "{wanted:?} became {seen:?}");
             }
         }
@@ -206,6 +259,9 @@ mod tests {
     #[test]
     fn few_colours_are_exact_and_runs_are_short() {
         let image = RgbImage::from_pixel(100, 8, Rgb([255, 0, 51]));
-        assert_eq!(strips(&image, 8), ["\x1bP0;1;0q\"1;1;100;8#0;2;100;0;20#0!100~-#0!100B\x1b\\"]);
+        assert_eq!(
+            strips(&image, 8),
+            ["\x1bP0;1;0q\"1;1;100;8#0;2;100;0;20#0!100~-#0!100B\x1b\\"]
+        );
     }
 }

@@ -77,7 +77,9 @@ pub(super) fn changed_by(call: &ToolCall) -> Option<(usize, usize)> {
 }
 
 fn counts(change: Option<&[DiffLine]>, call: &ToolCall) -> Option<(usize, usize)> {
-    change.map(change::counts).or_else(|| Some((change::written(call)?.lines().count(), 0)))
+    change
+        .map(change::counts)
+        .or_else(|| Some((change::written(call)?.lines().count(), 0)))
 }
 
 impl<'a> Card<'a> {
@@ -90,7 +92,19 @@ impl<'a> Card<'a> {
         let (look, width, is_dim) = (sheet.look, sheet.room(), sheet.item.dim);
         let is_awaited = sheet.item.is_awaited;
         let id = recorded_key(&call.key, sheet.item.is_joined);
-        Self { look, call, detail, width, change, id, has_lane, nodes, plan_before, is_dim, is_awaited }
+        Self {
+            look,
+            call,
+            detail,
+            width,
+            change,
+            id,
+            has_lane,
+            nodes,
+            plan_before,
+            is_dim,
+            is_awaited,
+        }
     }
 
     /// Added and removed lines.
@@ -117,11 +131,23 @@ impl<'a> Card<'a> {
             ToolState::Lost => rows.push(self.note("interrupted: there will be no result")),
             ToolState::Failed(result) | ToolState::Refused(result) | ToolState::Stopped(result) => {
                 rows.extend(with_source(self.output(result, FAILURE), &RESULT));
-                rows.extend(images(result, self.detail, self.is_dim, self.width, self.look));
+                rows.extend(images(
+                    result,
+                    self.detail,
+                    self.is_dim,
+                    self.width,
+                    self.look,
+                ));
             }
             ToolState::Done(result) | ToolState::Acknowledged(result) => {
                 rows.extend(with_source(self.result(result), &RESULT));
-                rows.extend(images(result, self.detail, self.is_dim, self.width, self.look));
+                rows.extend(images(
+                    result,
+                    self.detail,
+                    self.is_dim,
+                    self.width,
+                    self.look,
+                ));
             }
         }
         rows
@@ -131,9 +157,15 @@ impl<'a> Card<'a> {
     fn input(&self) -> Vec<Row> {
         let whole = self.detail.is_whole();
         if self.call.input.is_away() {
-            return if whole { vec![self.away("input", self.call.input.bytes)] } else { Vec::new() };
+            return if whole {
+                vec![self.away("input", self.call.input.bytes)]
+            } else {
+                Vec::new()
+            };
         }
-        let Some(input) = self.call.input.tree() else { return self.text_input() };
+        let Some(input) = self.call.input.tree() else {
+            return self.text_input();
+        };
         let mut rows = self.asked(input, whole);
         if self.change.is_some() && !matches!(self.call.kind, ToolKind::Edit | ToolKind::Write) {
             rows.extend(self.written_rows());
@@ -147,7 +179,9 @@ impl<'a> Card<'a> {
             ToolKind::Edit | ToolKind::Write => self.written_rows(),
             ToolKind::Plan => {
                 let tasks = plan::rows(input, self.plan_before, whole, self.width, self.look);
-                tasks.or_else(|| self.plan(input)).unwrap_or_else(|| self.arguments(input))
+                tasks
+                    .or_else(|| self.plan(input))
+                    .unwrap_or_else(|| self.arguments(input))
             }
             ToolKind::Delegate => self.prompt(input),
             ToolKind::Run if whole => self.command(input),
@@ -185,13 +219,20 @@ impl<'a> Card<'a> {
         match change::written(self.call) {
             Some(text) => {
                 let language = code::language_of_path(&self.call.headline);
-                let source = Source { text, lines: text.lines().count() };
+                let source = Source {
+                    text,
+                    lines: text.lines().count(),
+                };
                 let extent = self.extent((FILE.0 * 2, FILE.1));
                 let rows = output::source_code(source, language, extent, self.width, self.look);
                 with_source(rows, &Of::Own(text.clone()))
             }
             None => self.cell().unwrap_or_else(|| {
-                self.call.input.tree().map(|input| self.arguments(input)).unwrap_or_default()
+                self.call
+                    .input
+                    .tree()
+                    .map(|input| self.arguments(input))
+                    .unwrap_or_default()
             }),
         }
     }
@@ -199,13 +240,23 @@ impl<'a> Card<'a> {
     /// The new source of a notebook's cell.
     fn cell(&self) -> Option<Vec<Row>> {
         let input = self.call.input.tree()?;
-        let text = input.get("new_source").and_then(Tree::as_text).filter(|text| !text.is_blank())?;
-        let is_prose =
-            input.get("cell_type").and_then(Tree::as_text).is_some_and(|kind| kind.as_str() == "markdown");
-        let source = Source { text, lines: text.lines().count() };
+        let text = input
+            .get("new_source")
+            .and_then(Tree::as_text)
+            .filter(|text| !text.is_blank())?;
+        let is_prose = input
+            .get("cell_type")
+            .and_then(Tree::as_text)
+            .is_some_and(|kind| kind.as_str() == "markdown");
+        let source = Source {
+            text,
+            lines: text.lines().count(),
+        };
         let extent = self.extent(CHANGE);
         let language = if is_prose { "markdown" } else { "python" };
-        Some(output::source_code(source, language, extent, self.width, self.look))
+        Some(output::source_code(
+            source, language, extent, self.width, self.look,
+        ))
     }
 
     /// A command that the head row cannot show whole.
@@ -215,44 +266,81 @@ impl<'a> Card<'a> {
         let command = ["command", "cmd", "script", "code", "input"]
             .iter()
             .find_map(|name| input.get(name).and_then(Tree::as_text))
-            .filter(|text| text.trim().contains('\n') || before + wrap::width(text) > self.width / 2);
+            .filter(|text| {
+                text.trim().contains('\n') || before + wrap::width(text) > self.width / 2
+            });
         let mut rows = Vec::new();
         if let Some(text) = command {
-            let source = Source { text, lines: text.lines().count() };
+            let source = Source {
+                text,
+                lines: text.lines().count(),
+            };
             let extent = self.extent(FILE);
             rows = with_source(
                 output::source_code(source, "bash", extent, self.width, self.look),
                 &Of::Own(text.clone()),
             );
-            rows.push(Row { line: vec![self.rule()].into(), ..Row::default() });
+            rows.push(Row {
+                line: vec![self.rule()].into(),
+                ..Row::default()
+            });
         }
         rows
     }
 
     /// The prompt of a sub-agent.
     fn prompt(&self, input: &Tree) -> Vec<Row> {
-        let names = ["prompt", "task", "message", "instructions", "description", "input"];
-        let Some(text) = names.iter().find_map(|name| input.get(name).and_then(Tree::as_text)) else {
+        let names = [
+            "prompt",
+            "task",
+            "message",
+            "instructions",
+            "description",
+            "input",
+        ];
+        let Some(text) = names
+            .iter()
+            .find_map(|name| input.get(name).and_then(Tree::as_text))
+        else {
             return self.arguments(input);
         };
-        let rows = prose(text, Manner::Typed, self.preview_rows(2), self.width, self.look);
+        let rows = prose(
+            text,
+            Manner::Typed,
+            self.preview_rows(2),
+            self.width,
+            self.look,
+        );
         with_source(rows, &Of::Own(text.clone()))
     }
 
     /// A plan that is written as prose.
     fn plan(&self, input: &Tree) -> Option<Vec<Row>> {
         let text = input.get("plan").and_then(Tree::as_text)?;
-        let rows = prose(text, Manner::Prose, self.preview_rows(12), self.width, self.look);
+        let rows = prose(
+            text,
+            Manner::Prose,
+            self.preview_rows(12),
+            self.width,
+            self.look,
+        );
         Some(with_source(rows, &Of::Own(text.clone())))
     }
 
     fn arguments(&self, input: &Tree) -> Vec<Row> {
-        if matches!(input, Tree::Null) || matches!(input, Tree::Map(members) if members.is_empty()) {
+        if matches!(input, Tree::Null) || matches!(input, Tree::Map(members) if members.is_empty())
+        {
             return Vec::new();
         }
         if self.detail.is_whole() {
             let limit = self.detail.rows();
-            return tree::folded(Value::Tree(input), self.detail, self.nodes, (self.width, limit), self.look);
+            return tree::folded(
+                Value::Tree(input),
+                self.detail,
+                self.nodes,
+                (self.width, limit),
+                self.look,
+            );
         }
         let text = tree::arguments(input, self.width * 2);
         // What the head row says in full need not be said again.
@@ -261,10 +349,15 @@ impl<'a> Card<'a> {
         }
         // What the head row says already needs no row of its own.
         let is_only = |value: &Tree| {
-            value.as_text().is_some_and(|only| only.trim() == self.call.headline.trim())
-                || text.split_once('=').is_some_and(|(_, only)| only == self.call.headline.as_str())
+            value
+                .as_text()
+                .is_some_and(|only| only.trim() == self.call.headline.trim())
+                || text
+                    .split_once('=')
+                    .is_some_and(|(_, only)| only == self.call.headline.as_str())
         };
-        if matches!(input, Tree::Map(members) if matches!(members.as_slice(), [(_, only)] if is_only(only))) {
+        if matches!(input, Tree::Map(members) if matches!(members.as_slice(), [(_, only)] if is_only(only)))
+        {
             return Vec::new();
         }
         vec![self.note(&text)]
@@ -288,11 +381,19 @@ impl<'a> Card<'a> {
             ToolKind::Search => output::hits(source, extent(FILE), self.width, self.look),
             ToolKind::Delegate => {
                 let text = result.body.text_or_stub();
-                prose(text, Manner::Prose, self.preview_rows(4), self.width, self.look)
+                prose(
+                    text,
+                    Manner::Prose,
+                    self.preview_rows(4),
+                    self.width,
+                    self.look,
+                )
             }
             ToolKind::Fetch => fetched(&result.body, self.shown(FILE), self.width, self.look),
             ToolKind::Other => of_server(&result.body, self.shown(OUTPUT), self.width, self.look),
-            ToolKind::Run | ToolKind::Edit | ToolKind::Write | ToolKind::Plan => self.output(result, OUTPUT),
+            ToolKind::Run | ToolKind::Edit | ToolKind::Write | ToolKind::Plan => {
+                self.output(result, OUTPUT)
+            }
         }
     }
 
@@ -306,7 +407,11 @@ impl<'a> Card<'a> {
 
     fn shown(&self, preview: (usize, usize)) -> Shown<'a> {
         let nodes = self.nodes.part(RESULT_TREE);
-        Shown { detail: self.detail, preview: self.look.share(preview), nodes }
+        Shown {
+            detail: self.detail,
+            preview: self.look.share(preview),
+            nodes,
+        }
     }
 
     fn output(&self, result: &ToolResult, preview: (usize, usize)) -> Vec<Row> {
@@ -320,11 +425,23 @@ impl<'a> Card<'a> {
     fn stub(&self, body: &Body) -> Vec<Row> {
         let base = self.look.theme.text;
         let extent = Detail::Preview.extent(1, 0);
-        let mut rows =
-            output::plain(Source { text: &body.stub, lines: 1 }, extent, self.width, self.look, base);
+        let mut rows = output::plain(
+            Source {
+                text: &body.stub,
+                lines: 1,
+            },
+            extent,
+            self.width,
+            self.look,
+            base,
+        );
         rows.iter_mut().for_each(mark_away);
         if body.lines > 1 || body.bytes as usize > body.stub.len() {
-            let mut more = hidden_row(&rest_of(body), body.lines.saturating_sub(1) as usize, self.look);
+            let mut more = hidden_row(
+                &rest_of(body),
+                body.lines.saturating_sub(1) as usize,
+                self.look,
+            );
             mark_away(&mut more);
             rows.push(more);
         }
@@ -333,7 +450,10 @@ impl<'a> Card<'a> {
 
     fn away(&self, what: &str, bytes: u32) -> Row {
         let text = format!("{what} not loaded, {}", figures::bytes(u64::from(bytes)));
-        Row { is_away: true, ..self.note(&text) }
+        Row {
+            is_away: true,
+            ..self.note(&text)
+        }
     }
 
     fn raw(&self) -> Vec<Row> {
@@ -347,15 +467,25 @@ impl<'a> Card<'a> {
         );
         for (index, body) in bodies.enumerate() {
             if index > 0 {
-                rows.push(Row { line: vec![self.rule()].into(), ..Row::default() });
+                rows.push(Row {
+                    line: vec![self.rule()].into(),
+                    ..Row::default()
+                });
             }
-            rows.extend(with_source(raw_rows(body, self.width, self.look), &Of::Body(index)));
+            rows.extend(with_source(
+                raw_rows(body, self.width, self.look),
+                &Of::Body(index),
+            ));
         }
         rows
     }
 
     fn preview_rows(&self, preview: usize) -> usize {
-        if self.detail.is_whole() { self.detail.rows() } else { self.look.share((preview, 0)).0 }
+        if self.detail.is_whole() {
+            self.detail.rows()
+        } else {
+            self.look.share((preview, 0)).0
+        }
     }
 
     /// Of a preview so many lines, more of them on high screens.
@@ -366,12 +496,27 @@ impl<'a> Card<'a> {
 
     fn note(&self, text: &str) -> Row {
         let glyphs = self.look.theme.glyphs();
-        let line = wrap::fit(&[Span::styled(text.to_owned(), self.look.theme.dim)], self.width, glyphs.cut);
-        Row { line: line.into(), ..Row::default() }
+        let line = wrap::fit(
+            &[Span::styled(text.to_owned(), self.look.theme.dim)],
+            self.width,
+            glyphs.cut,
+        );
+        Row {
+            line: line.into(),
+            ..Row::default()
+        }
     }
 
     fn rule(&self) -> Piece {
-        Span::styled(self.look.theme.glyphs().line.rule.repeat(self.width.min(16)), self.look.theme.dim)
+        Span::styled(
+            self.look
+                .theme
+                .glyphs()
+                .line
+                .rule
+                .repeat(self.width.min(16)),
+            self.look.theme.dim,
+        )
     }
 }
 
@@ -382,9 +527,19 @@ pub(crate) fn hidden_by_head(detail: Detail, lines: u32) -> u32 {
 
 /// A result by itself.
 pub(crate) fn of_result(sheet: &Sheet<'_>, result: &ToolResult, detail: Detail) -> Vec<Row> {
-    let shown = Shown { detail, preview: sheet.look.share(OUTPUT), nodes: sheet.nodes(RESULT_TREE) };
+    let shown = Shown {
+        detail,
+        preview: sheet.look.share(OUTPUT),
+        nodes: sheet.nodes(RESULT_TREE),
+    };
     let mut rows = body_rows(&result.body, shown, sheet.room(), sheet.look);
-    rows.extend(images(result, detail, sheet.item.dim, sheet.room(), sheet.look));
+    rows.extend(images(
+        result,
+        detail,
+        sheet.item.dim,
+        sheet.room(),
+        sheet.look,
+    ));
     rows
 }
 
@@ -401,8 +556,18 @@ pub(crate) fn change_text(call: &ToolCall) -> Option<Text> {
     change.or_else(|| change::written(call).cloned())
 }
 
-fn images(result: &ToolResult, detail: Detail, is_dim: bool, width: usize, look: &Look<'_>) -> Vec<Row> {
-    result.images.iter().flat_map(|image| image_rows(image, detail, is_dim, width, look)).collect()
+fn images(
+    result: &ToolResult,
+    detail: Detail,
+    is_dim: bool,
+    width: usize,
+    look: &Look<'_>,
+) -> Vec<Row> {
+    result
+        .images
+        .iter()
+        .flat_map(|image| image_rows(image, detail, is_dim, width, look))
+        .collect()
 }
 
 #[cfg(test)]
@@ -426,7 +591,10 @@ mod tests {
             (ToolKind::Run, None),
         ] {
             call.kind = kind;
-            assert_eq!((changed_by(&call), change_text(&call).is_some()), (expected, expected.is_some()));
+            assert_eq!(
+                (changed_by(&call), change_text(&call).is_some()),
+                (expected, expected.is_some())
+            );
         }
     }
 }

@@ -44,33 +44,71 @@ pub(crate) fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
         }
         ToolState::Refused(result) | ToolState::Stopped(result) => short(&result.facts),
     };
-    let words_style = if matches!(call.state, ToolState::Failed(_)) { theme.bad } else { theme.dim };
+    let words_style = if matches!(call.state, ToolState::Failed(_)) {
+        theme.bad
+    } else {
+        theme.dim
+    };
     let took = duration(sheet, call).unwrap_or_default();
-    let took = if super::is_running(sheet, call) { took } else { format!("{took:>DURATION$}") };
+    let took = if super::is_running(sheet, call) {
+        took
+    } else {
+        format!("{took:>DURATION$}")
+    };
     // Decoders join facts with a dot.
-    let words = if theme.ascii { words.replace('·', glyphs.dot) } else { words };
-    vec![styled(words, words_style), styled(took, theme.dim), styled(glyph, style)]
+    let words = if theme.ascii {
+        words.replace('·', glyphs.dot)
+    } else {
+        words
+    };
+    vec![
+        styled(words, words_style),
+        styled(took, theme.dim),
+        styled(glyph, style),
+    ]
 }
 
 /// The facts of several calls that ended well: how long they took together, if that is known of each.
 pub(crate) fn of_run(sheet: &Sheet<'_>, run: &[(&Entry, &ToolCall)]) -> Vec<Piece> {
     let theme = sheet.look.theme;
-    let took: Option<Vec<Took>> = run.iter().map(|(entry, call)| call.took(entry.said(call))).collect();
+    let took: Option<Vec<Took>> = run
+        .iter()
+        .map(|(entry, call)| call.took(entry.said(call)))
+        .collect();
     let took = took.map(|all| {
         let is_bound = all.iter().any(|took| took.by == Clocked::Bound);
-        let by = if is_bound { Clocked::Bound } else { Clocked::Measured };
-        in_words(sheet, Took { ms: all.iter().map(|took| took.ms).sum(), by })
+        let by = if is_bound {
+            Clocked::Bound
+        } else {
+            Clocked::Measured
+        };
+        in_words(
+            sheet,
+            Took {
+                ms: all.iter().map(|took| took.ms).sum(),
+                by,
+            },
+        )
     });
     let took = format!("{:>DURATION$}", took.unwrap_or_default());
     let outcome = &sheet.glyphs().outcome;
     let is_unrecorded = run.iter().any(|(_, call)| call.state.is_unrecorded());
-    let (glyph, style) = if is_unrecorded { (outcome.lost, theme.dim) } else { (outcome.done, theme.good) };
+    let (glyph, style) = if is_unrecorded {
+        (outcome.lost, theme.dim)
+    } else {
+        (outcome.done, theme.good)
+    };
     vec![styled(took, theme.dim), styled(glyph, style)]
 }
 
 /// Facts on one line.
 pub(crate) fn short(facts: &Text) -> String {
-    without_sgr(wrap::head(facts, FACT)).lines().next().unwrap_or_default().trim().to_owned()
+    without_sgr(wrap::head(facts, FACT))
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_owned()
 }
 
 fn of_result(call: &ToolCall, result: &ToolResult) -> String {
@@ -81,7 +119,9 @@ fn of_result(call: &ToolCall, result: &ToolResult) -> String {
     match call.kind {
         // Lines of an error are none of the file.
         ToolKind::Read | ToolKind::Search if result.verdict != Verdict::Done => String::new(),
-        ToolKind::Read | ToolKind::Search if body.bytes > 0 => figures::count(u64::from(body.lines), "line"),
+        ToolKind::Read | ToolKind::Search if body.bytes > 0 => {
+            figures::count(u64::from(body.lines), "line")
+        }
         ToolKind::Run | ToolKind::Fetch | ToolKind::Other if body.bytes >= 1_000 => {
             figures::bytes(u64::from(body.bytes))
         }

@@ -39,8 +39,9 @@ pub(super) struct Task {
 
 /// The tasks of a plan, if the input holds some.
 fn tasks_of(input: &Tree) -> Option<Vec<Task>> {
-    let mut lists =
-        ["todos", "plan", "items", "tasks", "steps", "todo_list"].iter().filter_map(|name| input.get(name));
+    let mut lists = ["todos", "plan", "items", "tasks", "steps", "todo_list"]
+        .iter()
+        .filter_map(|name| input.get(name));
     // Models sometimes write the list as a string.
     let list = lists.find_map(|list| match list {
         Tree::Text(text) => json::parse(text).map(Cow::Owned),
@@ -51,9 +52,21 @@ fn tasks_of(input: &Tree) -> Option<Vec<Task>> {
 }
 
 fn task_of(task: &Tree) -> Option<Task> {
-    let text = |names: &[&str]| names.iter().find_map(|name| task.get(name).and_then(Tree::as_text));
-    let content =
-        text(&["content", "step", "title", "text", "description", "task", "subject"]).or(task.as_text())?;
+    let text = |names: &[&str]| {
+        names
+            .iter()
+            .find_map(|name| task.get(name).and_then(Tree::as_text))
+    };
+    let content = text(&[
+        "content",
+        "step",
+        "title",
+        "text",
+        "description",
+        "task",
+        "subject",
+    ])
+    .or(task.as_text())?;
     let is_done = task.get("done").or(task.get("completed")) == Some(&Tree::Bool(true));
     let state = match text(&["status", "state"]).map_or("", Text::as_str) {
         "completed" | "done" => State::Done,
@@ -62,7 +75,11 @@ fn task_of(task: &Tree) -> Option<Task> {
         _ if is_done => State::Done,
         _ => State::Todo,
     };
-    let text = without_sgr(content).lines().next().unwrap_or_default().to_owned();
+    let text = without_sgr(content)
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .to_owned();
     Some(Task { text, state })
 }
 
@@ -78,7 +95,12 @@ pub fn rows(
     let tasks = tasks_of(input)?;
     let before = before.and_then(Body::tree).and_then(tasks_of);
     let Some(before) = before.filter(|before| before.len().max(tasks.len()) <= MOST) else {
-        return Some(tasks.iter().flat_map(|task| task_rows(task, None, width, look)).collect());
+        return Some(
+            tasks
+                .iter()
+                .flat_map(|task| task_rows(task, None, width, look))
+                .collect(),
+        );
     };
     let mut rows = Vec::new();
     let mut same: Vec<Task> = Vec::new();
@@ -95,9 +117,18 @@ pub fn rows(
 }
 
 /// Tasks that are as they were.
-fn push_same(rows: &mut Vec<Row>, same: &mut Vec<Task>, whole: bool, width: usize, look: &Look<'_>) {
+fn push_same(
+    rows: &mut Vec<Row>,
+    same: &mut Vec<Task>,
+    whole: bool,
+    width: usize,
+    look: &Look<'_>,
+) {
     if whole || same.len() <= FEW {
-        rows.extend(same.iter().flat_map(|task| task_rows(task, Some(&Change::None), width, look)));
+        rows.extend(
+            same.iter()
+                .flat_map(|task| task_rows(task, Some(&Change::None), width, look)),
+        );
     } else {
         let done = same.iter().filter(|task| task.state == State::Done).count();
         let tasks = figures::count(u64::try_from(same.len()).unwrap_or(u64::MAX), "task");
@@ -106,7 +137,11 @@ fn push_same(rows: &mut Vec<Row>, same: &mut Vec<Task>, whole: bool, width: usiz
             done if done == same.len() => ", done".to_owned(),
             done => format!(", {done} done"),
         };
-        rows.push(hidden_row(&format!("{tasks} as before{done}"), same.len(), look));
+        rows.push(hidden_row(
+            &format!("{tasks} as before{done}"),
+            same.len(),
+            look,
+        ));
     }
     same.clear();
 }
@@ -130,8 +165,21 @@ fn task_rows(task: &Task, change: Option<&Change>, width: usize, look: &Look<'_>
     let rest = vec![Span::raw(" ".repeat(wrap::width_of(&first)))];
     let mut spans = vec![Span::styled(task.text.clone(), style)];
     spans.extend(change.and_then(|change| said(task, change, look)));
-    let frame = Frame { width, first, rest, limit: 3, cut: glyphs.cut, sideways: None };
-    wrap::wrap(&spans, &frame).into_iter().map(|line| Row { line, ..Row::default() }).collect()
+    let frame = Frame {
+        width,
+        first,
+        rest,
+        limit: 3,
+        cut: glyphs.cut,
+        sideways: None,
+    };
+    wrap::wrap(&spans, &frame)
+        .into_iter()
+        .map(|line| Row {
+            line,
+            ..Row::default()
+        })
+        .collect()
 }
 
 /// What changed, in words: colours may be missing.
@@ -140,7 +188,10 @@ fn said(task: &Task, change: &Change, look: &Look<'_>) -> Option<Piece> {
     let (words, style): (Cow<'_, str>, Style) = match change {
         Change::None => return None,
         Change::Added => ("+ added".into(), theme.diff.added),
-        Change::Gone => (format!("{} dropped", theme.glyphs().minus).into(), theme.diff.removed),
+        Change::Gone => (
+            format!("{} dropped", theme.glyphs().minus).into(),
+            theme.diff.removed,
+        ),
         Change::Renamed(was) => (format!("~ was: {was}").into(), theme.warn),
         Change::State(_) => match task.state {
             State::Done => ("done now".into(), theme.good),

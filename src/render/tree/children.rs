@@ -24,7 +24,11 @@ pub(super) fn member(key: &str) -> String {
     if is_name {
         return format!(".{key}");
     }
-    let quoted = key.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t");
+    let quoted = key
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+        .replace('\t', "\\t");
     format!(".[\"{quoted}\"]")
 }
 
@@ -39,20 +43,35 @@ pub(super) fn children_of(value: Value<'_>, reach: usize) -> (Vec<Child<'_>>, Le
     match value {
         Value::Tree(Tree::Map(members)) => {
             let shown = members.iter().take(reach);
-            let children =
-                shown.map(|(key, value)| Child { key: Some(key.clone()), value: Value::Tree(value) });
-            (children.collect(), Left::Values(members.len().saturating_sub(reach), "key"))
+            let children = shown.map(|(key, value)| Child {
+                key: Some(key.clone()),
+                value: Value::Tree(value),
+            });
+            (
+                children.collect(),
+                Left::Values(members.len().saturating_sub(reach), "key"),
+            )
         }
         Value::Tree(tree) => {
             let items = tree.items();
-            let children =
-                items.iter().take(reach).map(|value| Child { key: None, value: Value::Tree(value) });
-            (children.collect(), Left::Values(items.len().saturating_sub(reach), "item"))
+            let children = items.iter().take(reach).map(|value| Child {
+                key: None,
+                value: Value::Tree(value),
+            });
+            (
+                children.collect(),
+                Left::Values(items.len().saturating_sub(reach), "item"),
+            )
         }
         Value::Json(text) => {
             let mut parts = Parts::of(text);
             let children = parts.by_ref().take(reach);
-            let children = children.map(|(key, value)| Child { key, value: Value::Json(value) }).collect();
+            let children = children
+                .map(|(key, value)| Child {
+                    key,
+                    value: Value::Json(value),
+                })
+                .collect();
             // What closes the value is no child.
             let left = parts.rest().trim().len().saturating_sub(1);
             (children, Left::Bytes(left))

@@ -16,7 +16,9 @@ pub(crate) fn compact(tree: &Tree, max: usize) -> String {
 
 /// Members of an object as `key=value`, strings in full, parted by blanks.
 pub(crate) fn arguments(tree: &Tree, max: usize) -> String {
-    let Tree::Map(members) = tree else { return compact(tree, max) };
+    let Tree::Map(members) = tree else {
+        return compact(tree, max);
+    };
     let mut out = String::new();
     for (key, value) in members {
         if out.len() > max {
@@ -36,7 +38,8 @@ pub(crate) fn arguments(tree: &Tree, max: usize) -> String {
 pub(super) fn needs_quotes(text: &str) -> bool {
     text.trim().len() != text.len()
         || matches!(text, "" | "null" | "true" | "false")
-        || (text.starts_with(|c: char| c == '-' || c.is_ascii_digit()) && text.parse::<f64>().is_ok())
+        || (text.starts_with(|c: char| c == '-' || c.is_ascii_digit())
+            && text.parse::<f64>().is_ok())
 }
 
 fn push_compact(out: &mut String, tree: &Tree, max: usize, depth: usize) {
@@ -52,7 +55,11 @@ fn push_compact(out: &mut String, tree: &Tree, max: usize, depth: usize) {
         Tree::Map(members) if depth >= MAX_DEPTH => out.push_str(&format!("{{{}}}", members.len())),
         Tree::List(items) => {
             out.push('[');
-            for (index, item) in items.iter().enumerate().take_while(|(index, _)| *index < max) {
+            for (index, item) in items
+                .iter()
+                .enumerate()
+                .take_while(|(index, _)| *index < max)
+            {
                 out.push_str(if index == 0 { "" } else { ", " });
                 push_compact(out, item, max, depth + 1);
             }
@@ -60,7 +67,11 @@ fn push_compact(out: &mut String, tree: &Tree, max: usize, depth: usize) {
         }
         Tree::Map(members) => {
             out.push('{');
-            for (index, (key, value)) in members.iter().enumerate().take_while(|(index, _)| *index < max) {
+            for (index, (key, value)) in members
+                .iter()
+                .enumerate()
+                .take_while(|(index, _)| *index < max)
+            {
                 out.push_str(if index == 0 { "" } else { ", " });
                 out.push_str(key);
                 out.push_str(": ");
@@ -73,8 +84,9 @@ fn push_compact(out: &mut String, tree: &Tree, max: usize, depth: usize) {
 
 fn push_string(out: &mut String, text: &str) {
     let plain = without_sgr(text);
-    let is_word =
-        !plain.is_empty() && !plain.contains([' ', '"', ',', '=', '\n', '\t']) && !needs_quotes(&plain);
+    let is_word = !plain.is_empty()
+        && !plain.contains([' ', '"', ',', '=', '\n', '\t'])
+        && !needs_quotes(&plain);
     if is_word {
         out.push_str(&plain);
         return;

@@ -33,7 +33,10 @@ fn push_children<'t>(below: &mut Vec<&'t Tree>, tree: &'t Tree) -> usize {
         }
     };
     match tree {
-        Tree::Map(members) => members.iter().take(PAGE.0).for_each(|(_, child)| add(child)),
+        Tree::Map(members) => members
+            .iter()
+            .take(PAGE.0)
+            .for_each(|(_, child)| add(child)),
         Tree::List(items) => items.iter().take(PAGE.0).for_each(add),
         Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) => {}
     }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use ratatui::text::Span;
 
-use super::children::{Child, bytes_of, children_of, compact_of, count, is_block, is_container, member};
+use super::children::{
+    Child, bytes_of, children_of, compact_of, count, is_block, is_container, member,
+};
 use super::compact::{compact, needs_quotes};
 use super::{Leaf, MAX_DEPTH, PAGE, Value, has_children};
 use crate::model::body::Tree;
@@ -74,15 +76,41 @@ impl<'a> Writer<'a> {
         look: &'a Look<'a>,
     ) -> Self {
         let (rows, leaves, lines) = (Vec::new(), Vec::new(), Vec::new());
-        Self { manner, nodes, look, width, limit, rows, hidden: 0, path: String::new(), leaves, lines }
+        Self {
+            manner,
+            nodes,
+            look,
+            width,
+            limit,
+            rows,
+            hidden: 0,
+            path: String::new(),
+            leaves,
+            lines,
+        }
     }
 
     /// What each row shows a part of.
     pub(super) fn leaves(&self) -> Vec<Leaf> {
-        let outermost = Leaf { path: Arc::from("."), value: None, line: 0 };
+        let outermost = Leaf {
+            path: Arc::from("."),
+            value: None,
+            line: 0,
+        };
         let line = |row: usize| self.lines.get(row).copied().unwrap_or(0);
-        let leaf = |row: usize| self.leaves.get(row).cloned().flatten().unwrap_or_else(|| outermost.clone());
-        (0..self.rows.len()).map(|row| Leaf { line: line(row), ..leaf(row) }).collect()
+        let leaf = |row: usize| {
+            self.leaves
+                .get(row)
+                .cloned()
+                .flatten()
+                .unwrap_or_else(|| outermost.clone())
+        };
+        (0..self.rows.len())
+            .map(|row| Leaf {
+                line: line(row),
+                ..leaf(row)
+            })
+            .collect()
     }
 
     /// The rows, and how many values had no room.
@@ -92,7 +120,12 @@ impl<'a> Writer<'a> {
 
     /// The root is always open: the head of its block folds it.
     pub(super) fn root(&mut self, value: Value<'_>) {
-        let spot = Spot { front: Vec::new(), depth: 0, id: self.nodes.root, parent: None };
+        let spot = Spot {
+            front: Vec::new(),
+            depth: 0,
+            id: self.nodes.root,
+            parent: None,
+        };
         match value {
             Value::Tree(tree) if has_children(tree) => self.open(spot, value, true),
             Value::Json(_) => self.open(spot, value, true),
@@ -105,7 +138,11 @@ impl<'a> Writer<'a> {
     }
 
     fn is_open(&self, id: NodeId, by_default: bool) -> bool {
-        let by_hand = if self.manner.by_hand { self.nodes.get(id) } else { None };
+        let by_hand = if self.manner.by_hand {
+            self.nodes.get(id)
+        } else {
+            None
+        };
         by_hand.unwrap_or(by_default)
     }
 
@@ -124,7 +161,9 @@ impl<'a> Writer<'a> {
                 Some(tree) => self.value(spot, Value::Tree(&tree)),
                 None => self.string(spot, text),
             },
-            Value::Tree(tree) if !has_children(tree) || spot.depth >= MAX_DEPTH => self.scalar(spot, tree),
+            Value::Tree(tree) if !has_children(tree) || spot.depth >= MAX_DEPTH => {
+                self.scalar(spot, tree);
+            }
             Value::Tree(_) | Value::Json(_) => {
                 let by_default = spot.depth < self.manner.depth && !matches!(value, Value::Json(_));
                 if self.is_open(spot.id, by_default) {
@@ -139,7 +178,11 @@ impl<'a> Writer<'a> {
     /// The tree of a string that is JSON itself, as arguments of calls often are; raw records stay as they
     /// are.
     fn inner(&self, text: &Text) -> Option<Tree> {
-        let tree = if self.manner.is_raw { None } else { json::parse(text) };
+        let tree = if self.manner.is_raw {
+            None
+        } else {
+            json::parse(text)
+        };
         tree.filter(has_children)
     }
 
@@ -158,13 +201,27 @@ impl<'a> Writer<'a> {
         let mut spans = spot.front;
         spans.push(Span::styled(format!("{} ", glyphs.closed), theme.accent));
         spans.push(Span::styled(size, theme.dim));
-        let plain = without_sgr(&text).split_whitespace().collect::<Vec<_>>().join(" ");
-        let inner = plain.get(1..plain.len().saturating_sub(1)).unwrap_or(&plain);
+        let plain = without_sgr(&text)
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        let inner = plain
+            .get(1..plain.len().saturating_sub(1))
+            .unwrap_or(&plain);
         spans.push(Span::styled(inner.to_owned(), theme.dim));
         let line = wrap::fit(&spans, self.width, glyphs.cut);
         let node = self.node(spot.id, spot.parent, Some(false));
-        let source = Source::own(Text::clean(&format!("{front}{}", compact_of(value, COPIED))));
-        self.rows.push(Row { line: line.into(), node, hides: 1, source, ..Row::default() });
+        let source = Source::own(Text::clean(&format!(
+            "{front}{}",
+            compact_of(value, COPIED)
+        )));
+        self.rows.push(Row {
+            line: line.into(),
+            node,
+            hides: 1,
+            source,
+            ..Row::default()
+        });
     }
 
     /// The children of a node below it.
@@ -175,7 +232,10 @@ impl<'a> Writer<'a> {
         let reach = self.reach(id);
         let (children, left) = children_of(value, reach);
         let mut front = self.begin(spot, children.first(), is_root);
-        let keys = children.iter().filter_map(|child| child.key.as_ref()).map(|key| wrap::width(key));
+        let keys = children
+            .iter()
+            .filter_map(|child| child.key.as_ref())
+            .map(|key| wrap::width(key));
         let widest = keys.filter(|key| *key <= ALIGNED_KEY).max().unwrap_or(0);
         let count = children.len();
         for (index, child) in children.into_iter().enumerate() {
@@ -187,10 +247,20 @@ impl<'a> Writer<'a> {
             let id = if let Some(key) = &child.key {
                 let is_closed = !self.is_open(id.member(key), depth + 1 < self.manner.depth);
                 let is_block = is_block(child.value) && !(is_closed && is_container(child.value));
-                let pad = if is_block { 0 } else { widest.saturating_sub(wrap::width(key)) };
-                let name = without_sgr(key).split_whitespace().collect::<Vec<_>>().join(" ");
+                let pad = if is_block {
+                    0
+                } else {
+                    widest.saturating_sub(wrap::width(key))
+                };
+                let name = without_sgr(key)
+                    .split_whitespace()
+                    .collect::<Vec<_>>()
+                    .join(" ");
                 own.push(Span::styled(name, self.look.theme.accent));
-                own.push(Span::styled(format!(":{}", " ".repeat(pad + 1)), self.look.theme.dim));
+                own.push(Span::styled(
+                    format!(":{}", " ".repeat(pad + 1)),
+                    self.look.theme.dim,
+                ));
                 id.member(key)
             } else {
                 own.push(Span::styled("- ", self.look.theme.dim));
@@ -198,7 +268,15 @@ impl<'a> Writer<'a> {
             };
             let (outer, first) = (self.path.len(), self.rows.len());
             self.step_to(child.key.as_ref(), index);
-            self.value(Spot { front: own, depth: depth + 1, id, parent }, child.value);
+            self.value(
+                Spot {
+                    front: own,
+                    depth: depth + 1,
+                    id,
+                    parent,
+                },
+                child.value,
+            );
             self.set_leaf(first, child.value);
             self.path.truncate(outer);
         }
@@ -230,9 +308,14 @@ impl<'a> Writer<'a> {
         self.leaves.resize(self.rows.len(), None);
         let value = match value {
             Value::Tree(Tree::Text(text) | Tree::Number(text)) => Some(text.clone()),
-            Value::Tree(Tree::Null | Tree::Bool(_) | Tree::List(_) | Tree::Map(_)) | Value::Json(_) => None,
+            Value::Tree(Tree::Null | Tree::Bool(_) | Tree::List(_) | Tree::Map(_))
+            | Value::Json(_) => None,
         };
-        let leaf = Leaf { path: Arc::from(self.path.as_str()), value, line: 0 };
+        let leaf = Leaf {
+            path: Arc::from(self.path.as_str()),
+            value,
+            line: 0,
+        };
         for known in self.leaves.iter_mut().skip(first) {
             known.get_or_insert_with(|| leaf.clone());
         }
@@ -251,7 +334,10 @@ impl<'a> Writer<'a> {
         }
         let mut line = spot.front;
         if self.manner.walks {
-            line.push(Span::styled(self.look.theme.glyphs().open, self.look.theme.dim));
+            line.push(Span::styled(
+                self.look.theme.glyphs().open,
+                self.look.theme.dim,
+            ));
         }
         let node = self.node(spot.id, spot.parent, Some(true));
         self.push(line, &Frame::of(self.width), node);
@@ -276,7 +362,11 @@ impl<'a> Writer<'a> {
     }
 
     fn node(&self, id: NodeId, parent: Option<NodeId>, is_open: Option<bool>) -> Option<Node> {
-        self.manner.walks.then_some(Node { id, parent, is_open })
+        self.manner.walks.then_some(Node {
+            id,
+            parent,
+            is_open,
+        })
     }
 
     fn scalar(&mut self, spot: Spot, tree: &Tree) {
@@ -299,8 +389,17 @@ impl<'a> Writer<'a> {
     /// A string behind its key; one of several lines below it.
     fn string(&mut self, spot: Spot, text: &Text) {
         let is_open = self.is_open(spot.id, false);
-        let most = if is_open { self.limit } else { self.manner.strings }.min(self.limit);
-        let bytes = self.width.saturating_mul(4).saturating_mul(most.min(MANY_ROWS)).max(4_096);
+        let most = if is_open {
+            self.limit
+        } else {
+            self.manner.strings
+        }
+        .min(self.limit);
+        let bytes = self
+            .width
+            .saturating_mul(4)
+            .saturating_mul(most.min(MANY_ROWS))
+            .max(4_096);
         let shown = wrap::head(text, bytes);
         let rest = text.len() - shown.len();
         let first = self.rows.len();
@@ -310,25 +409,45 @@ impl<'a> Writer<'a> {
             self.paragraph(spot, shown, most)
         } else {
             let plain = without_sgr(shown).into_owned();
-            let plain = if needs_quotes(&plain) { format!("\"{plain}\"") } else { plain };
+            let plain = if needs_quotes(&plain) {
+                format!("\"{plain}\"")
+            } else {
+                plain
+            };
             let front = wrap::width_of(&spot.front);
             // What is cut on the screen is copied whole.
             let source = Source::own(Text::output(&format!("{}{text}", text_of(&spot.front))));
             let mut spans = spot.front;
             spans.push(Span::styled(plain, self.look.theme.text));
             let (limit, sideways) = (most.saturating_add(2), self.look.sideways);
-            let frame = Frame { limit, sideways, ..Frame::hanging(self.width, front) };
+            let frame = Frame {
+                limit,
+                sideways,
+                ..Frame::hanging(self.width, front)
+            };
             let lines: Vec<Row> = Row::wrapped(&spans, &frame).collect();
             // A row that says how much is missing could as well be that one row.
             let is_cut = lines.len() > most.saturating_add(1);
             let most = if is_cut { most } else { lines.len() };
             before = front;
-            let with_source = |row: Row| Row { source: source.clone(), ..row };
-            self.rows.extend(lines.into_iter().take(most).map(with_source));
+            let with_source = |row: Row| Row {
+                source: source.clone(),
+                ..row
+            };
+            self.rows
+                .extend(lines.into_iter().take(most).map(with_source));
             usize::from(is_cut)
         };
         let is_cut = lines_left > 0 || rest > 0;
-        let node = self.node(id, parent, if is_cut { Some(false) } else { is_open.then_some(true) });
+        let node = self.node(
+            id,
+            parent,
+            if is_cut {
+                Some(false)
+            } else {
+                is_open.then_some(true)
+            },
+        );
         if is_cut {
             let own = |row: &Row| row.line.to_string().trim_end().len().saturating_sub(before);
             let shown_bytes: usize = self.rows.iter().skip(first).map(own).sum();
@@ -353,15 +472,28 @@ impl<'a> Writer<'a> {
         let plain = without_sgr(text);
         let bar = vec![
             Span::raw(" ".repeat(spot.depth * STEP)),
-            Span::styled(format!("{} ", self.look.theme.glyphs().line.bar), self.look.theme.dim),
+            Span::styled(
+                format!("{} ", self.look.theme.glyphs().line.bar),
+                self.look.theme.dim,
+            ),
         ];
         let first = self.rows.len();
         let mut lines = (0..).zip(plain.lines());
         while self.rows.len() - first < most && !self.is_full() {
-            let Some((number, line)) = lines.next() else { return 0 };
-            let frame = Frame { first: bar.clone(), rest: bar.clone(), ..Frame::of(self.width) };
+            let Some((number, line)) = lines.next() else {
+                return 0;
+            };
+            let frame = Frame {
+                first: bar.clone(),
+                rest: bar.clone(),
+                ..Frame::of(self.width)
+            };
             self.lines.resize(self.rows.len(), 0);
-            self.push(vec![Span::styled(line.to_owned(), self.look.theme.text)], &frame, None);
+            self.push(
+                vec![Span::styled(line.to_owned(), self.look.theme.text)],
+                &frame,
+                None,
+            );
             self.lines.resize(self.rows.len(), number);
         }
         lines.filter(|(_, line)| !line.trim().is_empty()).count()
@@ -372,7 +504,11 @@ impl<'a> Writer<'a> {
         let bytes = self.width.saturating_mul(4 * MANY_ROWS);
         let cut = wrap::head(text, bytes).trim_end_matches('\\');
         let shown = json::value(&format!("{cut}\""));
-        let shown = shown.as_ref().and_then(Tree::as_text).cloned().unwrap_or_else(|| Text::output(cut));
+        let shown = shown
+            .as_ref()
+            .and_then(Tree::as_text)
+            .cloned()
+            .unwrap_or_else(|| Text::output(cut));
         self.string(spot, &shown);
         let what = format!("+{}", bytes_of(text.len() - cut.len()));
         let row = hidden_row(&what, 1, self.look);
@@ -382,9 +518,19 @@ impl<'a> Writer<'a> {
     fn push(&mut self, spans: Vec<Piece>, frame: &Frame, node: Option<Node>) {
         let left = self.limit.saturating_sub(self.rows.len()).max(1);
         let (cut, sideways) = (self.look.theme.glyphs().cut, self.look.sideways);
-        let frame = Frame { limit: left, cut, sideways, ..frame.clone() };
+        let frame = Frame {
+            limit: left,
+            cut,
+            sideways,
+            ..frame.clone()
+        };
         let source = Source::own(Text::clean(text_of(&spans).trim_end()));
-        self.rows.extend(Row::wrapped(&spans, &frame).map(|row| Row { node, source: source.clone(), ..row }));
+        self.rows
+            .extend(Row::wrapped(&spans, &frame).map(|row| Row {
+                node,
+                source: source.clone(),
+                ..row
+            }));
     }
 }
 
@@ -394,9 +540,16 @@ fn text_of(spans: &[Piece]) -> String {
 
 /// Lines behind a place of a text.
 fn lines_in(text: &str, from: usize) -> usize {
-    text.bytes().skip(from).filter(|byte| *byte == b'\n').count()
+    text.bytes()
+        .skip(from)
+        .filter(|byte| *byte == b'\n')
+        .count()
 }
 
 fn indent(depth: usize) -> Vec<Piece> {
-    if depth == 0 { Vec::new() } else { vec![Span::raw(" ".repeat(depth * STEP))] }
+    if depth == 0 {
+        Vec::new()
+    } else {
+        vec![Span::raw(" ".repeat(depth * STEP))]
+    }
 }

@@ -5,7 +5,10 @@ use super::{Frame, Piece, continuation, dedent, fit, fit_path, width as width_of
 use ratatui::text::Line;
 
 fn rows(text: &str, width: usize) -> Vec<String> {
-    wrap(&[Span::raw(text.to_owned())], &Frame::of(width)).iter().map(Line::to_string).collect()
+    wrap(&[Span::raw(text.to_owned())], &Frame::of(width))
+        .iter()
+        .map(Line::to_string)
+        .collect()
 }
 
 #[test]
@@ -25,7 +28,11 @@ fn breaks_words_that_are_too_long() {
 fn keeps_indentation() {
     assert_eq!(rows("    let x = 1;", 20), ["    let x = 1;"]);
     assert_eq!(rows("    let x = 1;", 10), ["    let x", "= 1;"]);
-    assert_eq!(rows("\t\tx\ty", 20), ["        x       y"], "tabs indent by four columns");
+    assert_eq!(
+        rows("\t\tx\ty", 20),
+        ["        x       y"],
+        "tabs indent by four columns"
+    );
 }
 
 #[test]
@@ -34,28 +41,54 @@ fn long_words_break_behind_their_joints() {
         rows("see /home/mira/lighthouse/src/lib.rs", 24),
         ["see /home/mira/", "lighthouse/src/lib.rs"]
     );
-    assert_eq!(rows("a word and /home/mira", 14), ["a word and", "/home/mira"], "words first");
+    assert_eq!(
+        rows("a word and /home/mira", 14),
+        ["a word and", "/home/mira"],
+        "words first"
+    );
 }
 
 #[test]
 fn what_a_line_of_code_goes_on_with_is_indented_as_it_is() {
     let line = [Span::raw("\tlet"), Span::raw(" x")];
-    let front: String =
-        continuation(3, &line, 40, Span::raw(">")).iter().map(|span| span.content.as_ref()).collect();
+    let front: String = continuation(3, &line, 40, Span::raw(">"))
+        .iter()
+        .map(|span| span.content.as_ref())
+        .collect();
     assert_eq!(front, format!("{}> ", " ".repeat(7)));
 }
 
 #[test]
 fn the_indentation_of_all_lines_is_taken_away() {
-    let line =
-        |parts: &[&str]| -> Vec<Piece> { parts.iter().map(|part| Span::raw((*part).to_owned())).collect() };
-    let mut lines = [line(&["  ", "  if x {"]), line(&[""]), line(&["      y"]), line(&["    }"])];
+    let line = |parts: &[&str]| -> Vec<Piece> {
+        parts
+            .iter()
+            .map(|part| Span::raw((*part).to_owned()))
+            .collect()
+    };
+    let mut lines = [
+        line(&["  ", "  if x {"]),
+        line(&[""]),
+        line(&["      y"]),
+        line(&["    }"]),
+    ];
     dedent(lines.iter_mut());
-    let text = |line: &Vec<Piece>| line.iter().map(|span| span.content.as_ref()).collect::<String>();
-    assert_eq!(lines.iter().map(text).collect::<Vec<_>>(), ["if x {", "", "  y", "}"]);
+    let text = |line: &Vec<Piece>| {
+        line.iter()
+            .map(|span| span.content.as_ref())
+            .collect::<String>()
+    };
+    assert_eq!(
+        lines.iter().map(text).collect::<Vec<_>>(),
+        ["if x {", "", "  y", "}"]
+    );
     let mut mixed = [line(&["\ta"]), line(&["    b"])];
     dedent(mixed.iter_mut());
-    assert_eq!(mixed.iter().map(text).collect::<Vec<_>>(), ["\ta", "    b"], "they have none in common");
+    assert_eq!(
+        mixed.iter().map(text).collect::<Vec<_>>(),
+        ["\ta", "    b"],
+        "they have none in common"
+    );
 }
 
 #[test]
@@ -70,35 +103,56 @@ fn what_joins_to_something_wide_fits_all_the_same() {
     // A spacing mark joins to the sign that stands for a control character, or to the span before it.
     assert_eq!(rows("\u{1}\u{200d}\u{119df}", 1), ["\u{fffd}"]);
     let spans = ["a", "\u{119df}", "b"].map(|text| Span::raw(text.to_owned()));
-    let lines: Vec<String> = wrap(&spans, &Frame::of(1)).iter().map(Line::to_string).collect();
+    let lines: Vec<String> = wrap(&spans, &Frame::of(1))
+        .iter()
+        .map(Line::to_string)
+        .collect();
     assert_eq!(lines, ["\u{fffd}", "b"]);
 }
 
 #[test]
 fn what_joins_over_two_spans_is_of_the_first() {
     let spans = [Span::raw("a👨\u{200d}"), Span::raw("👩b"), Span::raw("c")];
-    for line in [wrap(&spans, &Frame::of(5)).swap_remove(0), Line::from(fit(&spans, 5, "…"))] {
+    for line in [
+        wrap(&spans, &Frame::of(5)).swap_remove(0),
+        Line::from(fit(&spans, 5, "…")),
+    ] {
         let parts: Vec<&str> = line.iter().map(|span| span.content.as_ref()).collect();
         assert_eq!(parts, ["a👨\u{200d}👩", "b", "c"]);
-        assert_eq!(line.iter().map(|span| width_of(&span.content)).sum::<usize>(), 5);
+        assert_eq!(
+            line.iter()
+                .map(|span| width_of(&span.content))
+                .sum::<usize>(),
+            5
+        );
     }
 }
 
 #[test]
 fn a_word_that_moves_to_a_narrower_row_is_broken_there() {
-    let lines: Vec<String> =
-        wrap(&[Span::raw("a bcdefghij k")], &Frame::hanging(11, 4)).iter().map(Line::to_string).collect();
+    let lines: Vec<String> = wrap(&[Span::raw("a bcdefghij k")], &Frame::hanging(11, 4))
+        .iter()
+        .map(Line::to_string)
+        .collect();
     assert_eq!(lines, ["a bcdefghij", "    k"]);
-    let lines: Vec<String> =
-        wrap(&[Span::raw("a bcdefghijk")], &Frame::hanging(11, 4)).iter().map(Line::to_string).collect();
+    let lines: Vec<String> = wrap(&[Span::raw("a bcdefghijk")], &Frame::hanging(11, 4))
+        .iter()
+        .map(Line::to_string)
+        .collect();
     assert_eq!(lines, ["a", "    bcdefgh", "    ijk"]);
 }
 
 #[test]
 fn hangs_and_limits() {
-    let frame = Frame { limit: 2, cut: "…", ..Frame::hanging(8, 2) };
-    let lines: Vec<String> =
-        wrap(&[Span::raw("one two three four")], &frame).iter().map(Line::to_string).collect();
+    let frame = Frame {
+        limit: 2,
+        cut: "…",
+        ..Frame::hanging(8, 2)
+    };
+    let lines: Vec<String> = wrap(&[Span::raw("one two three four")], &frame)
+        .iter()
+        .map(Line::to_string)
+        .collect();
     assert_eq!(lines, ["one two", "  three…"]);
 }
 
@@ -140,8 +194,14 @@ fn of_a_path_the_name_of_the_file_stays() {
     assert_eq!(at(15), "src/…/window.rs");
     assert_eq!(at(14), "…/window.rs");
     assert_eq!(at(8), "…ndow.rs");
-    assert_eq!(fit_path("/home/mira/lighthouse/docs/a.md", 20, "…"), "/home/…/docs/a.md");
-    assert_eq!(fit_path("a long name without folders", 10, "…"), "…t folders");
+    assert_eq!(
+        fit_path("/home/mira/lighthouse/docs/a.md", 20, "…"),
+        "/home/…/docs/a.md"
+    );
+    assert_eq!(
+        fit_path("a long name without folders", 10, "…"),
+        "…t folders"
+    );
 }
 
 proptest! {

@@ -47,7 +47,10 @@ fn result(line: &Line) -> Value {
     let mut region = serde_json::Map::new();
     if let Some(row) = line.number.filter(|_| line.has_lines) {
         region.insert("startLine".to_owned(), json!(row));
-        region.extend(line.column.map(|column| ("startColumn".to_owned(), json!(column))));
+        region.extend(
+            line.column
+                .map(|column| ("startColumn".to_owned(), json!(column))),
+        );
     }
     region.insert("byteOffset".to_owned(), json!(line.byte));
     region.insert("byteLength".to_owned(), json!(line.len));
@@ -66,7 +69,11 @@ fn result(line: &Line) -> Value {
 
 /// A path as a reference: what is no letter, digit or one of a few marks is written in hexadecimal.
 fn uri(path: &str) -> String {
-    let mut uri = if path.starts_with('/') { "file://".to_owned() } else { String::new() };
+    let mut uri = if path.starts_with('/') {
+        "file://".to_owned()
+    } else {
+        String::new()
+    };
     for byte in path.bytes() {
         if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
             uri.push(char::from(byte));

@@ -102,7 +102,12 @@ pub fn write(
             Step::Failure(failure) => missed.refused.push(failure),
             Step::Unreadable(found) => {
                 let why = without_paths(found.unreadable.as_deref().unwrap_or_default());
-                *rows.entry((found.format, None)).or_default().unreadable.entry(why).or_default() += 1;
+                *rows
+                    .entry((found.format, None))
+                    .or_default()
+                    .unreadable
+                    .entry(why)
+                    .or_default() += 1;
                 missed.unreadable.push(*found);
             }
         }
@@ -112,14 +117,19 @@ pub fn write(
     let mut rows: Vec<(Key, Row)> = rows.into_iter().collect();
     rows.sort_by_cached_key(|((format, version), _)| (*format, version.as_deref().map(numbers_of)));
     if options.json {
-        rows.iter().try_for_each(|(key, row)| json::write_line(out, &line(key, row)))?;
+        rows.iter()
+            .try_for_each(|(key, row)| json::write_line(out, &line(key, row)))?;
     } else {
         write_page(&rows, out)?;
     }
     // The page says what cannot be read, without its path.
     let unreadable = std::mem::take(&mut missed.unreadable);
     let is_missed = options.strict && !unreadable.is_empty();
-    if is_missed || !missed.is_empty() { Ok(Outcome::Failed(missed.refused)) } else { Ok(Outcome::Complete) }
+    if is_missed || !missed.is_empty() {
+        Ok(Outcome::Failed(missed.refused))
+    } else {
+        Ok(Outcome::Complete)
+    }
 }
 
 /// Reads a session, of which nothing is kept but how its records were understood.
@@ -132,7 +142,9 @@ fn examine(target: &Target, found: Found) -> Result<Outline<Examined>, OpenError
         Feed::Batch { batch, .. } => {
             for edit in &batch.edits {
                 match edit {
-                    Edit::Entry(entry) => entry.times().for_each(|at| reach = Some(widened(reach, (at, at)))),
+                    Edit::Entry(entry) => entry
+                        .times()
+                        .for_each(|at| reach = Some(widened(reach, (at, at)))),
                     Edit::Meta(MetaEdit::Version(new)) => version = Some(new.clone()),
                     _ => {}
                 }
@@ -144,11 +156,20 @@ fn examine(target: &Target, found: Found) -> Result<Outline<Examined>, OpenError
         Feed::Fault(what) => fault = Some(what),
         _ => {}
     });
-    let failure = fault.map(|what| OpenError(format!("{}: reading stopped: {what}", shown(&target.path))));
+    let failure =
+        fault.map(|what| OpenError(format!("{}: reading stopped: {what}", shown(&target.path))));
     if let (0, Some(failure)) = (tally.records(), &failure) {
         return Err(failure.clone());
     }
-    Ok(Outline { what: Examined { key: (format, version), tally, reach }, files, failure })
+    Ok(Outline {
+        what: Examined {
+            key: (format, version),
+            tally,
+            reach,
+        },
+        files,
+        failure,
+    })
 }
 
 fn widened(
@@ -163,7 +184,10 @@ impl Row {
         self.sessions += 1;
         self.records += session.tally.records();
         for (kind, unknown) in &session.tally.unknown {
-            let (judged, count) = self.unknown.entry(kind.clone()).or_insert((Judged::Trace, 0));
+            let (judged, count) = self
+                .unknown
+                .entry(kind.clone())
+                .or_insert((Judged::Trace, 0));
             *judged = unknown.judged().max(*judged);
             *count += unknown.count();
         }
@@ -189,10 +213,18 @@ fn without_paths(why: &str) -> String {
 
 /// A text before and from the place where a path begins.
 fn at_path(text: &str) -> Option<(&str, &str)> {
-    let begins = |at: usize| text.get(..at).is_some_and(|before| !before.ends_with(char::is_alphanumeric));
-    let names_one =
-        |at: usize| text.get(at + 1..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric));
-    let is_home = |at: usize| text.get(..at).is_some_and(|before| before.ends_with(['~', '.', '*', '>']));
+    let begins = |at: usize| {
+        text.get(..at)
+            .is_some_and(|before| !before.ends_with(char::is_alphanumeric))
+    };
+    let names_one = |at: usize| {
+        text.get(at + 1..)
+            .is_some_and(|rest| rest.starts_with(char::is_alphanumeric))
+    };
+    let is_home = |at: usize| {
+        text.get(..at)
+            .is_some_and(|before| before.ends_with(['~', '.', '*', '>']))
+    };
     let mut slashes = text.match_indices('/').map(|(at, _)| at);
     let at = slashes.find(|at| begins(*at) && names_one(*at) && !is_home(*at))?;
     text.split_at_checked(at)
@@ -200,7 +232,9 @@ fn at_path(text: &str) -> Option<(&str, &str)> {
 
 /// A version in the order of its numbers: 2.1.9 is before 2.1.10.
 fn numbers_of(version: &str) -> (Vec<u64>, String) {
-    let numbers = version.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
+    let numbers = version
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|number| number.parse().ok());
     (numbers.collect(), version.to_owned())
 }
 
@@ -210,7 +244,10 @@ fn line<'a>((format, version): &'a Key, row: &'a Row) -> Line<'a> {
         judged: judged.word(),
         count: *count,
     };
-    let unreadable = |(what, count): (&'a String, &u64)| UnreadableLine { what, count: *count };
+    let unreadable = |(what, count): (&'a String, &u64)| UnreadableLine {
+        what,
+        count: *count,
+    };
     Line {
         schema: "tv.health/1",
         agent: Some(*format).filter(|format| ingest::names_an_agent(format)),
@@ -231,15 +268,26 @@ const RECORDS: usize = 11;
 fn write_page(rows: &[(Key, Row)], out: &mut dyn Write) -> io::Result<()> {
     let sessions: u64 = rows.iter().map(|(_, row)| row.sessions).sum();
     let system = std::env::consts::OS;
-    writeln!(out, "tv {} on {system}: {}", env!("CARGO_PKG_VERSION"), count(sessions, "session"))?;
+    writeln!(
+        out,
+        "tv {} on {system}: {}",
+        env!("CARGO_PKG_VERSION"),
+        count(sessions, "session")
+    )?;
     if rows.is_empty() {
         return Ok(());
     }
     let name = |(format, version): &Key| {
-        let version = version.as_deref().map(|version| format!(" {}", prefix(version, LONGEST)));
+        let version = version
+            .as_deref()
+            .map(|version| format!(" {}", prefix(version, LONGEST)));
         format!("{format}{}", version.unwrap_or_default())
     };
-    let width = rows.iter().map(|(key, _)| name(key).chars().count()).max().unwrap_or_default();
+    let width = rows
+        .iter()
+        .map(|(key, _)| name(key).chars().count())
+        .max()
+        .unwrap_or_default();
     let width = width.max("agent and version".len()) + 2;
     writeln!(
         out,
@@ -247,9 +295,9 @@ fn write_page(rows: &[(Key, Row)], out: &mut dyn Write) -> io::Result<()> {
         "agent and version", "sessions", "records"
     )?;
     for (key, row) in rows {
-        let reach = row
-            .reach
-            .map(|(oldest, newest)| format!("  {}  {}", oldest.calendar_day(), newest.calendar_day()));
+        let reach = row.reach.map(|(oldest, newest)| {
+            format!("  {}  {}", oldest.calendar_day(), newest.calendar_day())
+        });
         writeln!(
             out,
             "{:<width$}{:>SESSIONS$}{:>RECORDS$}{}",
@@ -260,7 +308,12 @@ fn write_page(rows: &[(Key, Row)], out: &mut dyn Write) -> io::Result<()> {
         )?;
         for (kind, (judged, count)) in &row.unknown {
             let judged = judged.word();
-            writeln!(out, "    unknown ({judged}): {} ×{}", prefix(kind, LONGEST), exact(*count))?;
+            writeln!(
+                out,
+                "    unknown ({judged}): {} ×{}",
+                prefix(kind, LONGEST),
+                exact(*count)
+            )?;
         }
         for (what, count) in &row.unreadable {
             writeln!(out, "    cannot be read: {what} ×{}", exact(*count))?;
@@ -277,15 +330,27 @@ mod tests {
     fn versions_are_ordered_by_their_numbers() {
         let mut versions = ["2.1.10", "2.1.9", "10.0.0", "2.1.10-beta", "unknown"];
         versions.sort_by_key(|version| numbers_of(version));
-        assert_eq!(versions, ["unknown", "2.1.9", "2.1.10", "2.1.10-beta", "10.0.0"]);
+        assert_eq!(
+            versions,
+            ["unknown", "2.1.9", "2.1.10", "2.1.10-beta", "10.0.0"]
+        );
     }
 
     #[test]
     fn no_path_is_shown() {
         for (why, expected) in [
-            ("/home/me/a.jsonl: cannot be read (Is a directory)", "…: cannot be read (Is a directory)"),
-            ("reading stopped: \"/home/me/a b\" is gone", "reading stopped: \"…"),
-            ("it is in ~/.cursor/projects/*/chats", "it is in ~/.cursor/projects/*/chats"),
+            (
+                "/home/me/a.jsonl: cannot be read (Is a directory)",
+                "…: cannot be read (Is a directory)",
+            ),
+            (
+                "reading stopped: \"/home/me/a b\" is gone",
+                "reading stopped: \"…",
+            ),
+            (
+                "it is in ~/.cursor/projects/*/chats",
+                "it is in ~/.cursor/projects/*/chats",
+            ),
             ("input/output error", "input/output error"),
         ] {
             assert_eq!(without_paths(why), expected);

@@ -32,7 +32,10 @@ impl PriceLines {
     pub(super) fn of(totals: &Totals, now: Timestamp) -> Self {
         let (source, date) = prices::provenance();
         let cost = cost::of(totals);
-        let named = cost.unpriced_models.iter().filter(|model| !model.is_blank());
+        let named = cost
+            .unpriced_models
+            .iter()
+            .filter(|model| !model.is_blank());
         let named: Vec<&str> = named.map(Text::as_str).collect();
         let unpriced_models = CostFigures::from(&cost).unpriced_models;
         let days = prices::taken().map(|taken| now.since(taken) / DAY_MS);
@@ -46,7 +49,14 @@ impl PriceLines {
             )
         });
         let is_of_interest = cost.is_estimated || !unpriced_models.is_empty();
-        Self { source, date, days, unpriced_models, warning, is_of_interest }
+        Self {
+            source,
+            date,
+            days,
+            unpriced_models,
+            warning,
+            is_of_interest,
+        }
     }
 
     pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -59,7 +69,9 @@ impl PriceLines {
             write!(out, "; none for {}", self.unpriced_models.join(", "))?;
         }
         writeln!(out)?;
-        self.warning.iter().try_for_each(|warning| writeln!(out, "  warning: {warning}"))
+        self.warning
+            .iter()
+            .try_for_each(|warning| writeln!(out, "  warning: {warning}"))
     }
 }
 
@@ -78,22 +90,45 @@ mod tests {
         let after = |days: u64| Timestamp(taken.0 + i64::try_from(days * DAY_MS).unwrap());
         let spent = |model: &str| {
             let mut totals = Totals::default();
-            let usage = Usage { input: Some(10), output: Some(1), scope: Scope::Request, ..Usage::default() };
+            let usage = Usage {
+                input: Some(10),
+                output: Some(1),
+                scope: Scope::Request,
+                ..Usage::default()
+            };
             totals.add(&usage, Some(&Text::clean(model)));
             totals
         };
         let said = |model: &str, days: u64| {
             let mut out = Vec::new();
-            PriceLines::of(&spent(model), after(days)).write(&mut out).unwrap();
+            PriceLines::of(&spent(model), after(days))
+                .write(&mut out)
+                .unwrap();
             String::from_utf8(out).unwrap()
         };
         let new = said("unheard-of-5", OLD_DAYS);
-        assert!(new.contains("; none for unheard-of-5") && !new.contains("warning"), "{new}");
+        assert!(
+            new.contains("; none for unheard-of-5") && !new.contains("warning"),
+            "{new}"
+        );
         let old = said("unheard-of-5", OLD_DAYS + 1);
-        assert!(old.contains("warning: the prices are 91 days old and do not know unheard-of-5"), "{old}");
+        assert!(
+            old.contains("warning: the prices are 91 days old and do not know unheard-of-5"),
+            "{old}"
+        );
         let known = said("claude-opus-4-6", 1000);
-        assert!(known.contains("prices: litellm") && !known.contains("warning"), "{known}");
-        assert_eq!(PriceLines::of(&Totals::default(), after(1000)).unpriced_models, Vec::<String>::new());
-        assert!(PriceLines::of(&spent("<synthetic>"), after(0)).warning.is_none());
+        assert!(
+            known.contains("prices: litellm") && !known.contains("warning"),
+            "{known}"
+        );
+        assert_eq!(
+            PriceLines::of(&Totals::default(), after(1000)).unpriced_models,
+            Vec::<String>::new()
+        );
+        assert!(
+            PriceLines::of(&spent("<synthetic>"), after(0))
+                .warning
+                .is_none()
+        );
     }
 }

@@ -16,24 +16,57 @@ use crate::report::reading::Reading;
 fn sick_session() -> Reading {
     let mut out = Batch::default();
     for line in 1..=8 {
-        out.begin_record(Origin { file: FileId(0), at: u64::from(line) * 10, len: 9, line });
-        out.tally.count(if line == 8 { Fate::Passed("a copy") } else { Fate::Shown }, FileId(0), 9);
+        out.begin_record(Origin {
+            file: FileId(0),
+            at: u64::from(line) * 10,
+            len: 9,
+            line,
+        });
+        out.tally.count(
+            if line == 8 {
+                Fate::Passed("a copy")
+            } else {
+                Fate::Shown
+            },
+            FileId(0),
+            9,
+        );
         if line < 3 {
             out.unknown("type/x", Judged::Loud);
             out.notice(Severity::Warning, "a string was mended");
         }
     }
-    out.begin_record(Origin { file: FileId(0), at: 90, len: 9, line: 9 });
+    out.begin_record(Origin {
+        file: FileId(0),
+        at: 90,
+        len: 9,
+        line: 9,
+    });
     out.tally.count(Fate::Faulty, FileId(0), 9);
     out.tally.note_fault(out.origin(), Text::clean("not JSON"));
-    let target = Target { path: PathBuf::from("sick.jsonl"), session: None };
+    let target = Target {
+        path: PathBuf::from("sick.jsonl"),
+        session: None,
+    };
     let reason = Text::clean("no header");
-    let verdicts = vec![FormatVerdict { format: "pi", confidence: "no", reason }];
-    Reading { verdicts, ..Reading::from_batch(target, out) }
+    let verdicts = vec![FormatVerdict {
+        format: "pi",
+        confidence: "no",
+        reason,
+    }];
+    Reading {
+        verdicts,
+        ..Reading::from_batch(target, out)
+    }
 }
 
 fn coverage() -> Coverage {
-    let at = |line: u32| Origin { file: FileId(0), at: u64::from(line) * 10, len: 9, line };
+    let at = |line: u32| Origin {
+        file: FileId(0),
+        at: u64::from(line) * 10,
+        len: 9,
+        line,
+    };
     let mut coverage = Coverage::default();
     coverage.add("text", 900, (900, 100), at(1));
     coverage.add("details.mood", 40, (0, 0), at(2));
@@ -44,7 +77,11 @@ fn coverage() -> Coverage {
 #[test]
 fn every_anomaly_is_listed_with_its_place() {
     let mut written = Vec::new();
-    text::write(&examine(&sick_session(), &coverage(), Timestamp(0)), &mut written).unwrap();
+    text::write(
+        &examine(&sick_session(), &coverage(), Timestamp(0)),
+        &mut written,
+    )
+    .unwrap();
     let text = String::from_utf8(written).unwrap();
     for expected in [
         "9 records of 81 B: 88.8% of them and 88.8% of their bytes are shown",

@@ -16,23 +16,35 @@ use crate::report::reading::Reading;
 
 fn entry(out: &mut Batch, key: &str, role: Role, text: &str) -> Entry {
     let mut entry = out.new_entry(Text::clean(key), role, Some(Timestamp(1_000)));
-    entry.marks = Marks { prompt: role == Role::User, ..Marks::default() };
+    entry.marks = Marks {
+        prompt: role == Role::User,
+        ..Marks::default()
+    };
     let body = out.prose(text);
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+    entry
+        .blocks
+        .push(Batch::block(Piece(0), BlockKind::Text(body)));
     entry
 }
 
 fn counted(fill: impl FnOnce(&mut Batch)) -> Figures {
     let mut batch = Batch::default();
     fill(&mut batch);
-    let target = Target { path: PathBuf::from("evil\u{1b}[2J.jsonl"), session: None };
+    let target = Target {
+        path: PathBuf::from("evil\u{1b}[2J.jsonl"),
+        session: None,
+    };
     of(&Reading::from_batch(target, batch), Timestamp(2_000))
 }
 
 #[test]
 fn messages_are_counted_by_speaker_and_blank_text_is_no_text() {
     let figures = counted(|out| {
-        for (key, role) in [("u", Role::User), ("a", Role::Assistant), ("h", Role::Harness)] {
+        for (key, role) in [
+            ("u", Role::User),
+            ("a", Role::Assistant),
+            ("h", Role::Harness),
+        ] {
             let entry = entry(out, key, role, "text");
             out.entry(entry);
         }
@@ -40,7 +52,15 @@ fn messages_are_counted_by_speaker_and_blank_text_is_no_text() {
         out.entry(blank);
     });
     let entries = &figures.entries;
-    assert_eq!((entries.user, entries.assistant, entries.system, entries.harness), (1, 2, 0, 1));
+    assert_eq!(
+        (
+            entries.user,
+            entries.assistant,
+            entries.system,
+            entries.harness
+        ),
+        (1, 2, 0, 1)
+    );
     assert_eq!((figures.blocks.text, figures.turns), (3, 1));
 }
 
@@ -49,8 +69,17 @@ fn unknown_is_null_and_not_zero() {
     let figures = counted(|_| {});
     let json = serde_json::to_value(&figures).unwrap();
     assert_eq!(json["schema"], "tv.stats/2");
-    for null in ["/usage/input", "/usage/reasoning", "/cost/usd", "/session/id", "/session/started"] {
-        assert!(json.pointer(null).is_some_and(serde_json::Value::is_null), "{null}");
+    for null in [
+        "/usage/input",
+        "/usage/reasoning",
+        "/cost/usd",
+        "/session/id",
+        "/session/started",
+    ] {
+        assert!(
+            json.pointer(null).is_some_and(serde_json::Value::is_null),
+            "{null}"
+        );
     }
     assert_eq!(json["usage"]["requests"], 0);
     assert_eq!(json["cost"]["source"], "unpriced");
@@ -61,7 +90,12 @@ fn unknown_is_null_and_not_zero() {
 #[test]
 fn records_are_counted_with_their_faults() {
     let figures = counted(|out| {
-        out.begin_record(Origin { file: FileId(0), at: 70, len: 9, line: 3 });
+        out.begin_record(Origin {
+            file: FileId(0),
+            at: 70,
+            len: 9,
+            line: 3,
+        });
         out.tally.count(Fate::Shown, FileId(0), 700);
         out.tally.count(Fate::Passed("a copy"), FileId(0), 20);
         out.tally.count(Fate::Faulty, FileId(0), 9);
@@ -71,37 +105,83 @@ fn records_are_counted_with_their_faults() {
         out.unknown("type/x", Judged::Trace);
     });
     let records = &figures.records;
-    assert_eq!((records.total, records.shown, records.passed, records.faulty), (3, 1, 1, 1));
+    assert_eq!(
+        (records.total, records.shown, records.passed, records.faulty),
+        (3, 1, 1, 1)
+    );
     assert_eq!((records.faults[0].line, records.faults[0].byte), (3, 70));
     assert_eq!(records.passed_reasons["a copy"], 1);
     let bytes = &records.bytes;
-    assert_eq!((bytes.total, bytes.shown, bytes.passed, bytes.faulty), (729, 700, 20, 9));
+    assert_eq!(
+        (bytes.total, bytes.shown, bytes.passed, bytes.faulty),
+        (729, 700, 20, 9)
+    );
     assert_eq!(bytes.passed_reasons["a copy"], 20);
-    assert_eq!((records.unknown["type/x"], records.unknown_judged["type/x"]), (3, "loud"));
+    assert_eq!(
+        (records.unknown["type/x"], records.unknown_judged["type/x"]),
+        (3, "loud")
+    );
 }
 
 #[test]
 fn lanes_count_in_the_whole_but_not_in_the_active_part() {
     let figures = counted(|out| {
-        let spent = |cost| Some(Box::new(Usage { input: Some(10), cost: Some(cost), ..Usage::default() }));
-        let main = Entry { usage: spent(0.5), ..entry(out, "main", Role::Assistant, "text") };
+        let spent = |cost| {
+            Some(Box::new(Usage {
+                input: Some(10),
+                cost: Some(cost),
+                ..Usage::default()
+            }))
+        };
+        let main = Entry {
+            usage: spent(0.5),
+            ..entry(out, "main", Role::Assistant, "text")
+        };
         let lane = Some(Text::clean("helper"));
-        let sub = Entry { usage: spent(0.25), lane, ..entry(out, "sub", Role::Assistant, "text") };
+        let sub = Entry {
+            usage: spent(0.25),
+            lane,
+            ..entry(out, "sub", Role::Assistant, "text")
+        };
         out.entry(main);
         out.entry(sub);
     });
-    assert_eq!((figures.lanes, figures.entries.assistant, figures.active.entries), (1, 2, 1));
-    assert_eq!((figures.cost.usd, figures.active.cost.usd), (Some(0.75), Some(0.5)));
-    assert_eq!((figures.usage.input, figures.active.usage.input), (Some(20), Some(10)));
+    assert_eq!(
+        (
+            figures.lanes,
+            figures.entries.assistant,
+            figures.active.entries
+        ),
+        (1, 2, 1)
+    );
+    assert_eq!(
+        (figures.cost.usd, figures.active.cost.usd),
+        (Some(0.75), Some(0.5))
+    );
+    assert_eq!(
+        (figures.usage.input, figures.active.usage.input),
+        (Some(20), Some(10))
+    );
 }
 
 #[test]
 fn usage_beside_the_entries_is_active_where_nothing_else_is() {
     let figures = counted(|out| {
-        let usage = Box::new(Usage { input: Some(7), cost: Some(0.1), ..Usage::default() });
-        out.push(Edit::Usage { of: Text::clean("request"), usage, model: None });
+        let usage = Box::new(Usage {
+            input: Some(7),
+            cost: Some(0.1),
+            ..Usage::default()
+        });
+        out.push(Edit::Usage {
+            of: Text::clean("request"),
+            usage,
+            model: None,
+        });
     });
-    assert_eq!((figures.usage.input, figures.active.usage.input), (Some(7), Some(7)));
+    assert_eq!(
+        (figures.usage.input, figures.active.usage.input),
+        (Some(7), Some(7))
+    );
 }
 
 #[test]
@@ -116,7 +196,9 @@ fn partial_compactions_are_breaks_but_no_compactions() {
                 partial,
                 took: None,
             };
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(compaction)));
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Break(compaction)));
             out.entry(entry);
         }
         out.meta(MetaEdit::Id(Text::clean("7f3c")));

@@ -21,14 +21,18 @@ use crate::report::rows::Paper;
 fn say(out: &mut Batch, key: &str, role: Role) {
     let mut entry = out.new_entry(Text::clean(key), role, None);
     let body = out.prose("text");
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+    entry
+        .blocks
+        .push(Batch::block(Piece(0), BlockKind::Text(body)));
     out.entry(entry);
 }
 
 fn call(out: &mut Batch) {
     let mut entry = out.new_entry(Text::clean("calling"), Role::Assistant, None);
     let call = samples::call(out, "c1");
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+    entry
+        .blocks
+        .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
     out.entry(entry);
 }
 
@@ -71,15 +75,25 @@ fn what_was_written_is_not_written_again_when_its_file_is_written_anew() {
         for key in keys {
             say(&mut batch, key, Role::Assistant);
         }
-        Feed::Batch { stage: Stage::Whole, batch: Box::new(batch) }
+        Feed::Batch {
+            stage: Stage::Whole,
+            batch: Box::new(batch),
+        }
     };
-    let target = Target { path: "session.json".into(), session: None };
+    let target = Target {
+        path: "session.json".into(),
+        session: None,
+    };
     let options = Options {
         target: target.clone(),
         joined: Vec::new(),
         folders: crate::report::reading::Folders::default(),
         entry: None,
-        paper: Paper { width: 60, colour: false, ascii: false },
+        paper: Paper {
+            width: 60,
+            colour: false,
+            ascii: false,
+        },
         level: Level::Preview,
         json: true,
         follow: Some(WatchMode::Poll),
@@ -97,7 +111,11 @@ fn what_was_written_is_not_written_again_when_its_file_is_written_anew() {
     std::thread::scope(|scope| {
         // Each message is taken before the next one is there.
         let (sender, feed) = bounded(0);
-        scope.spawn(move || feeds.into_iter().for_each(|message| drop(sender.send(message))));
+        scope.spawn(move || {
+            for message in feeds {
+                drop(sender.send(message));
+            }
+        });
         write_feed(
             Printer::new(&options, || Timestamp(0)),
             &feed,
@@ -112,8 +130,15 @@ fn what_was_written_is_not_written_again_when_its_file_is_written_anew() {
         .unwrap()
         .lines()
         .map(|line| {
-            serde_json::from_str::<serde_json::Value>(line).unwrap()["key"].as_str().unwrap().to_owned()
+            serde_json::from_str::<serde_json::Value>(line).unwrap()["key"]
+                .as_str()
+                .unwrap()
+                .to_owned()
         })
         .collect();
-    assert_eq!(keys, ["a", "b", "c", "d", "e", "x"], "what came between is written in the end");
+    assert_eq!(
+        keys,
+        ["a", "b", "c", "d", "e", "x"],
+        "what came between is written in the end"
+    );
 }

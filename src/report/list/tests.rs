@@ -11,14 +11,24 @@ use crate::render::wrap;
 use crate::report::rows::Paper;
 
 fn options(folder: &Path, width: u16) -> Options {
-    let environment = Environment { home: Some(folder.to_owned()), ..Environment::default() };
+    let environment = Environment {
+        home: Some(folder.to_owned()),
+        ..Environment::default()
+    };
     Options {
-        search: Search { environment, ..Search::default() },
+        search: Search {
+            environment,
+            ..Search::default()
+        },
         hint: false,
         limit: None,
         json: false,
         strict: false,
-        paper: Paper { width, colour: false, ascii: false },
+        paper: Paper {
+            width,
+            colour: false,
+            ascii: false,
+        },
     }
 }
 
@@ -58,9 +68,14 @@ fn rows_fit_the_page_whatever_stands_in_them() {
         }
     }
     let table = written(&options(folder.path(), 100));
-    assert!(table.contains("5d0c1c52-7f4…") && table.contains("(no title)"), "{table}");
-    let starts: Vec<usize> =
-        table.lines().map(|row| wrap::width(row.split("claude-code").next().unwrap())).collect();
+    assert!(
+        table.contains("5d0c1c52-7f4…") && table.contains("(no title)"),
+        "{table}"
+    );
+    let starts: Vec<usize> = table
+        .lines()
+        .map(|row| wrap::width(row.split("claude-code").next().unwrap()))
+        .collect();
     assert_eq!(starts, [14, 14, 14], "{table}");
 }
 
@@ -78,8 +93,15 @@ fn a_session_counts_to_the_project_in_which_it_began() {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path().join(".claude/projects/-w-mill");
     fs::create_dir_all(&project).unwrap();
-    let lines = [prompt("u1", "/w/mill", "grind"), prompt("u2", "/w/mill/wheel", "grind")];
-    fs::write(project.join("5d0c1c52-7f4e-4a39.jsonl"), lines.join("\n") + "\n").unwrap();
+    let lines = [
+        prompt("u1", "/w/mill", "grind"),
+        prompt("u2", "/w/mill/wheel", "grind"),
+    ];
+    fs::write(
+        project.join("5d0c1c52-7f4e-4a39.jsonl"),
+        lines.join("\n") + "\n",
+    )
+    .unwrap();
     let table = written(&options(folder.path(), 160));
     assert!(table.contains(" /w/mill "), "{table}");
 }
@@ -91,17 +113,33 @@ fn a_session_that_runs_has_its_age_and_others_their_time() {
     let now = Timestamp(4_000_000_000_000);
     let at = Timestamp(now.0 - 300_000);
     let table = Table::new(&options, now);
-    let place = || Place { path: folder.path().join("a.jsonl"), session: None };
-    let line = |found: Found| table.line(&Found { modified: Some(at), ..found });
-    let found = |live| Found { live, ..Found::new(place(), "pi", Text::from("a")) };
+    let place = || Place {
+        path: folder.path().join("a.jsonl"),
+        session: None,
+    };
+    let line = |found: Found| {
+        table.line(&Found {
+            modified: Some(at),
+            ..found
+        })
+    };
+    let found = |live| Found {
+        live,
+        ..Found::new(place(), "pi", Text::from("a"))
+    };
     assert!(line(found(Some(true))).starts_with(&format!("● {:>10}  ", figures::age(300_000))));
     for live in [Some(false), None] {
         assert!(line(found(live)).starts_with(&format!("  {:>10}  ", at.day_or_minute(now))));
     }
     // What cannot be read has one, too.
-    let row = line(Found::unreadable(place().path, "pi", Text::from("no permission")));
+    let row = line(Found::unreadable(
+        place().path,
+        "pi",
+        Text::from("no permission"),
+    ));
     assert!(
-        row.starts_with(&format!("  {:>10}  pi ", at.day_or_minute(now))) && row.contains("no permission"),
+        row.starts_with(&format!("  {:>10}  pi ", at.day_or_minute(now)))
+            && row.contains("no permission"),
         "{row}"
     );
 }

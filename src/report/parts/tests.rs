@@ -30,13 +30,20 @@ fn reading(steps: &[Step]) -> Reading {
         let key = Text::clean(&format!("k{place}"));
         let mut entry = out.new_entry(key.clone(), Role::Assistant, Some(Timestamp(1000)));
         if *lane == 0 {
-            entry.parent = main.len().checked_sub(1).map(|last| main[last.saturating_sub(*back)].clone());
+            entry.parent = main
+                .len()
+                .checked_sub(1)
+                .map(|last| main[last.saturating_sub(*back)].clone());
             main.push(key);
         } else {
             entry.lane = Some(Text::clean(&format!("lane {lane}")));
         }
         let cost = cost.map(|eighths| f64::from(eighths) / 8.0);
-        entry.usage = Some(Box::new(Usage { input: Some(*tokens), cost, ..Usage::default() }));
+        entry.usage = Some(Box::new(Usage {
+            input: Some(*tokens),
+            cost,
+            ..Usage::default()
+        }));
         if let Some(started) = starts {
             let id = Text::clean(&format!("call {place}"));
             let input = out.prose("{}");
@@ -46,13 +53,25 @@ fn reading(steps: &[Step]) -> Reading {
                 input,
                 ..samples::call(&mut out, &id)
             };
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
             let name = Text::clean(&format!("lane {started}"));
-            out.meta(MetaEdit::Lane { name, label: None, call: Some(id) });
+            out.meta(MetaEdit::Lane {
+                name,
+                label: None,
+                call: Some(id),
+            });
         }
         out.entry(entry);
     }
-    Reading::from_batch(Target { path: PathBuf::from("made"), session: None }, out)
+    Reading::from_batch(
+        Target {
+            path: PathBuf::from("made"),
+            session: None,
+        },
+        out,
+    )
 }
 
 fn transcript(steps: &[Step]) -> Transcript {
@@ -99,13 +118,26 @@ fn a_lane_holds_what_it_started_and_its_branch_too() {
     let lanes = lanes(&transcript);
     let facts = |lane: usize| {
         let lane = &lanes[lane];
-        (lane.parent.as_deref(), lane.branch, lane.own.cost.usd, lane.total.cost.usd, lane.total.entries)
+        (
+            lane.parent.as_deref(),
+            lane.branch,
+            lane.own.cost.usd,
+            lane.total.cost.usd,
+            lane.total.entries,
+        )
     };
     assert_eq!(facts(0), (None, Some(1), Some(0.5), Some(0.75), 2));
-    assert_eq!(facts(1), (Some("lane 1"), Some(1), Some(0.25), Some(0.25), 1));
+    assert_eq!(
+        facts(1),
+        (Some("lane 1"), Some(1), Some(0.25), Some(0.25), 1)
+    );
     let branch = &branches(&transcript)[0];
     assert_eq!(
-        (branch.own.cost.usd, branch.total.cost.usd, branch.total.entries),
+        (
+            branch.own.cost.usd,
+            branch.total.cost.usd,
+            branch.total.entries
+        ),
         (Some(1.0), Some(1.75), 3)
     );
     assert_eq!(
@@ -120,18 +152,39 @@ fn requests_that_were_made_for_an_answer_are_of_its_lane() {
     for (key, lane) in [("k0", None), ("k1", Some("lane 1")), ("k2", None)] {
         let mut entry = out.new_entry(Text::from(key), Role::Assistant, Some(Timestamp(1000)));
         entry.lane = lane.map(Text::from);
-        let spent = |input| Box::new(Usage { input: Some(input), output: Some(1), ..Usage::default() });
+        let spent = |input| {
+            Box::new(Usage {
+                input: Some(input),
+                output: Some(1),
+                ..Usage::default()
+            })
+        };
         entry.usage = Some(spent(10));
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(out.prose("said"))));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Text(out.prose("said"))));
         out.entry(entry);
         // What is not understood changes nothing of whose request it is.
-        let mut unknown = out.new_entry(Text::clean(&format!("{key}:unknown")), Role::Harness, None);
-        let raw = Raw { title: Text::from("odd"), body: out.output("odd") };
-        unknown.blocks.push(Batch::block(Piece(0), BlockKind::Aside(Judged::Loud, raw)));
+        let mut unknown =
+            out.new_entry(Text::clean(&format!("{key}:unknown")), Role::Harness, None);
+        let raw = Raw {
+            title: Text::from("odd"),
+            body: out.output("odd"),
+        };
+        unknown
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Aside(Judged::Loud, raw)));
         out.entry(unknown);
-        out.push(Edit::Usage { of: Text::clean(&format!("{key}:advice")), usage: spent(500), model: None });
+        out.push(Edit::Usage {
+            of: Text::clean(&format!("{key}:advice")),
+            usage: spent(500),
+            model: None,
+        });
     }
-    let target = Target { path: PathBuf::from("made"), session: None };
+    let target = Target {
+        path: PathBuf::from("made"),
+        session: None,
+    };
     let whole = figures::of(&Reading::from_batch(target, out), Timestamp(0));
     let of = |usage: &crate::report::spent::UsageFigures| (usage.requests, usage.input);
     assert_eq!(of(&whole.usage), (6, Some(1530)));
@@ -143,5 +196,11 @@ fn requests_that_were_made_for_an_answer_are_of_its_lane() {
 #[test]
 fn lanes_that_start_each_other_in_a_circle_are_counted_once() {
     let transcript = transcript(&[(1, 0, 1, None, Some(2)), (2, 0, 1, None, Some(1))]);
-    assert_eq!(lanes(&transcript).iter().map(|lane| lane.total.entries).collect::<Vec<_>>(), [2, 2]);
+    assert_eq!(
+        lanes(&transcript)
+            .iter()
+            .map(|lane| lane.total.entries)
+            .collect::<Vec<_>>(),
+        [2, 2]
+    );
 }

@@ -17,20 +17,42 @@ use crate::report::reading::{Contents, Folders, Reading};
 use crate::report::rows::Paper;
 
 fn options(level: Level, json: bool) -> Options {
-    let target = Target { path: PathBuf::from("a.jsonl"), session: None };
-    let paper = Paper { width: 60, colour: false, ascii: false };
+    let target = Target {
+        path: PathBuf::from("a.jsonl"),
+        session: None,
+    };
+    let paper = Paper {
+        width: 60,
+        colour: false,
+        ascii: false,
+    };
     let (joined, branch) = (Vec::new(), Choice::All);
     let folders = Folders::default();
-    Options { target, joined, folders, entry: None, paper, level, json, follow: None, branch }
+    Options {
+        target,
+        joined,
+        folders,
+        entry: None,
+        paper,
+        level,
+        json,
+        follow: None,
+        branch,
+    }
 }
 
 /// A call that starts a sub-agent, an answer, and then an entry of the sub-agent.
 fn session_with_a_lane(options: &Options) -> Reading {
     let mut out = Batch::default();
     let mut calling = out.new_entry(Text::clean("calling"), Role::Assistant, None);
-    let call =
-        ToolCall { name: Text::clean("task"), kind: ToolKind::Delegate, ..samples::call(&mut out, "c1") };
-    calling.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+    let call = ToolCall {
+        name: Text::clean("task"),
+        kind: ToolKind::Delegate,
+        ..samples::call(&mut out, "c1")
+    };
+    calling
+        .blocks
+        .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
     out.entry(calling);
     let answer = out.new_entry(Text::clean("answer"), Role::Assistant, None);
     out.entry(answer);
@@ -38,7 +60,11 @@ fn session_with_a_lane(options: &Options) -> Reading {
     sub.lane = Some(Text::clean("lane"));
     out.entry(sub);
     let call = Some(Text::clean("c1"));
-    out.meta(MetaEdit::Lane { name: Text::clean("lane"), label: None, call });
+    out.meta(MetaEdit::Lane {
+        name: Text::clean("lane"),
+        label: None,
+        call,
+    });
     Reading::from_batch(options.target.clone(), out)
 }
 
@@ -60,7 +86,10 @@ fn json_has_every_entry_in_file_order() {
     let keys: Vec<String> = lines
         .lines()
         .map(|line| {
-            serde_json::from_str::<serde_json::Value>(line).unwrap()["key"].as_str().unwrap().to_owned()
+            serde_json::from_str::<serde_json::Value>(line).unwrap()["key"]
+                .as_str()
+                .unwrap()
+                .to_owned()
         })
         .collect();
     assert_eq!(keys, ["calling", "answer", "sub"]);
@@ -69,9 +98,17 @@ fn json_has_every_entry_in_file_order() {
 #[test]
 fn a_lane_is_written_below_its_call_or_folded_under_it() {
     let (_, done) = printed(&options(Level::Full, false));
-    assert_eq!(done, [true, true, true], "below its call, so with the first entry");
+    assert_eq!(
+        done,
+        [true, true, true],
+        "below its call, so with the first entry"
+    );
     let (_, done) = printed(&options(Level::Preview, false));
-    assert_eq!(done, [false, false, true], "folded: its turn comes and nothing is written");
+    assert_eq!(
+        done,
+        [false, false, true],
+        "folded: its turn comes and nothing is written"
+    );
 }
 
 /// An answer of so many blocks, some of them sentences in front of calls, with the call of a plan now and then.
@@ -80,12 +117,23 @@ fn large_answer(options: &Options, blocks: usize) -> Reading {
     let mut entry = out.new_entry(Text::clean("large"), Role::Assistant, None);
     for number in 0..blocks {
         let piece = Piece(u64::try_from(number).unwrap());
-        out.begin_record(Origin { at: piece.0, len: 1, ..Origin::default() });
+        out.begin_record(Origin {
+            at: piece.0,
+            len: 1,
+            ..Origin::default()
+        });
         let kind = if number % 3 == 0 {
             BlockKind::Text(out.prose(&format!("sentence {number}")))
         } else {
-            let kind = if number % 50 == 1 { ToolKind::Plan } else { ToolKind::Run };
-            let call = ToolCall { kind, ..samples::call(&mut out, &format!("c{number}")) };
+            let kind = if number % 50 == 1 {
+                ToolKind::Plan
+            } else {
+                ToolKind::Run
+            };
+            let call = ToolCall {
+                kind,
+                ..samples::call(&mut out, &format!("c{number}"))
+            };
             BlockKind::Call(Box::new(call))
         };
         entry.blocks.push(Batch::block(piece, kind));
@@ -96,21 +144,37 @@ fn large_answer(options: &Options, blocks: usize) -> Reading {
 
 #[test]
 fn a_large_entry_is_laid_out_in_portions_that_make_up_the_whole() {
-    for level in [Level::Prompts, Level::Outline, Level::Preview, Level::Full, Level::Raw] {
+    for level in [
+        Level::Prompts,
+        Level::Outline,
+        Level::Preview,
+        Level::Full,
+        Level::Raw,
+    ] {
         let options = options(level, false);
         let mut reading = large_answer(&options, 3 * BLOCKS + 7);
         let mut out = Vec::new();
-        Printer::new(&options, || Timestamp(0)).print(EntryId(0), &mut reading, &mut out).unwrap();
+        Printer::new(&options, || Timestamp(0))
+            .print(EntryId(0), &mut reading, &mut out)
+            .unwrap();
         let entry = reading.transcript.get(EntryId(0)).unwrap();
         let ends: Vec<usize> =
             std::iter::successors(Some(0), |first| Some(end_of_portion(entry, *first, level)))
                 .skip(1)
                 .take_while(|end| *end < entry.blocks.len())
                 .collect();
-        assert!(ends.len() >= 2 && ends.windows(2).all(|pair| pair[1] - pair[0] < BLOCKS + 4), "{ends:?}");
+        assert!(
+            ends.len() >= 2 && ends.windows(2).all(|pair| pair[1] - pair[0] < BLOCKS + 4),
+            "{ends:?}"
+        );
         // In one portion, as an entry of a few blocks is.
         let printer = Printer::new(&options, || Timestamp(0));
-        let Reading { transcript, account, pager, .. } = &mut reading;
+        let Reading {
+            transcript,
+            account,
+            pager,
+            ..
+        } = &mut reading;
         let entry = transcript.get(EntryId(0)).unwrap().clone();
         let mut whole = Portioned {
             id: EntryId(0),
@@ -125,7 +189,10 @@ fn a_large_entry_is_laid_out_in_portions_that_make_up_the_whole() {
             above: None,
         };
         let rows = printer.rows_of(&mut whole, 0..usize::MAX);
-        let lines: String = rows.iter().map(|row| options.paper.line(row) + "\n").collect();
+        let lines: String = rows
+            .iter()
+            .map(|row| options.paper.line(row) + "\n")
+            .collect();
         assert_eq!(String::from_utf8(out).unwrap(), lines, "{level:?}");
     }
 }

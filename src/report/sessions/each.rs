@@ -77,9 +77,20 @@ pub(crate) fn each<T: Send>(
     read: impl Fn(&Target, Found) -> Result<Outline<T>, OpenError> + Sync,
     mut take: impl FnMut(Step<T>) -> bool,
 ) {
-    let Looked { mut sessions, unreadable, refused } = find::unread(search);
-    let unreadable = unreadable.into_iter().map(|found| Step::Unreadable(Box::new(found)));
-    if !refused.into_iter().map(Step::Failure).chain(unreadable).all(&mut take) {
+    let Looked {
+        mut sessions,
+        unreadable,
+        refused,
+    } = find::unread(search);
+    let unreadable = unreadable
+        .into_iter()
+        .map(|found| Step::Unreadable(Box::new(found)));
+    if !refused
+        .into_iter()
+        .map(Step::Failure)
+        .chain(unreadable)
+        .all(&mut take)
+    {
         return;
     }
     sessions.retain(|session| since.is_none_or(|since| session.is_since(since)));
@@ -90,25 +101,36 @@ pub(crate) fn each<T: Send>(
     }
     let all: Vec<(usize, &Unread)> = sessions.iter().enumerate().collect();
     let (mut files, mut others) = (HashSet::new(), HashSet::new());
-    let end = read_all(&all, (search, true), now, &read, |mut message| match &mut message {
-        Message::Other(number) => {
-            others.insert(*number);
-            true
-        }
-        Message::Session(_, own) => {
-            files.extend(std::mem::take(own));
-            pass_on(message, &mut take)
-        }
-        Message::Passed | Message::Failure(_) => pass_on(message, &mut take),
-    });
+    let end = read_all(
+        &all,
+        (search, true),
+        now,
+        &read,
+        |mut message| match &mut message {
+            Message::Other(number) => {
+                others.insert(*number);
+                true
+            }
+            Message::Session(_, own) => {
+                files.extend(std::mem::take(own));
+                pass_on(message, &mut take)
+            }
+            Message::Passed | Message::Failure(_) => pass_on(message, &mut take),
+        },
+    );
     if end.is_err() {
         return;
     }
     // What other sessions started was read with them, unless they are gone.
-    let rest = all.into_iter().filter(|(number, _)| others.contains(number));
-    let (read_before, rest): (Vec<_>, Vec<_>) = rest.partition(|(_, session)| files.contains(session.path()));
+    let rest = all
+        .into_iter()
+        .filter(|(number, _)| others.contains(number));
+    let (read_before, rest): (Vec<_>, Vec<_>) =
+        rest.partition(|(_, session)| files.contains(session.path()));
     if read_before.iter().all(|_| take(Step::Done)) {
-        let _ = read_all(&rest, (search, false), now, &read, |message| pass_on(message, &mut take));
+        let _ = read_all(&rest, (search, false), now, &read, |message| {
+            pass_on(message, &mut take)
+        });
     }
 }
 
@@ -144,12 +166,20 @@ fn read_one<T>(
     read: &impl Fn(&Target, Found) -> Result<Outline<T>, OpenError>,
     say: &mut dyn FnMut(Message<T>) -> bool,
 ) {
-    let found = if is_listed { reader.listed(unread) } else { reader.found(unread) };
+    let found = if is_listed {
+        reader.listed(unread)
+    } else {
+        reader.found(unread)
+    };
     let Some(found) = found.filter(|found| !is_listed || !reader.is_part(found)) else {
         say(Message::Other(number));
         return;
     };
-    if search.format.as_ref().is_some_and(|format| found.format != format) {
+    if search
+        .format
+        .as_ref()
+        .is_some_and(|format| found.format != format)
+    {
         say(Message::Passed);
         return;
     }
@@ -157,9 +187,15 @@ fn read_one<T>(
         Failure::CameBy(Box::new(found))
     } else {
         match read(&unread.target(), found) {
-            Ok(Outline { what, files, failure }) => {
+            Ok(Outline {
+                what,
+                files,
+                failure,
+            }) => {
                 let is_wanted = say(Message::Session(Box::new(what), files));
-                let failure = failure.filter(|_| is_wanted).map(|why| Failure::of(unread, search, why));
+                let failure = failure
+                    .filter(|_| is_wanted)
+                    .map(|why| Failure::of(unread, search, why));
                 if let Some(failure) = failure {
                     say(Message::Failure(failure));
                 }

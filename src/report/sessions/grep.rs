@@ -32,10 +32,21 @@ use crate::model::timestamp::Timestamp;
 use crate::report::outcome::{Missed, Outcome, ReportError};
 
 /// Writes all hits.
-pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+pub fn write(
+    options: &Options,
+    now: Timestamp,
+    out: &mut dyn Write,
+) -> Result<Outcome, ReportError> {
     let (query, said) = Query::new(&options.asked, now).map_err(OpenError)?;
-    let Looked { mut sessions, unreadable, refused } = find::unread(&options.search);
-    let mut missed = Missed { refused, unreadable };
+    let Looked {
+        mut sessions,
+        unreadable,
+        refused,
+    } = find::unread(&options.search);
+    let mut missed = Missed {
+        refused,
+        unreadable,
+    };
     if let Some(since) = query.since {
         sessions.retain(|session| session.is_since(since));
     }
@@ -50,7 +61,11 @@ pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<O
         |message| match message {
             Message::Hits(head, mut hits) => {
                 repeats.leave_out(&head, &mut hits);
-                if hits.is_empty() { Ok(()) } else { printer.write(&head, &hits, out) }
+                if hits.is_empty() {
+                    Ok(())
+                } else {
+                    printer.write(&head, &hits, out)
+                }
             }
             Message::Failure(Failure::Named(failure)) => {
                 missed.refused.push(failure);
@@ -62,7 +77,11 @@ pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<O
             }
         },
     )?;
-    let otherwise = if printer.has_written() { Outcome::Complete } else { Outcome::Nothing };
+    let otherwise = if printer.has_written() {
+        Outcome::Complete
+    } else {
+        Outcome::Nothing
+    };
     let outcome = Outcome::of_many(missed, options.strict, otherwise);
     Ok(match said {
         Some(said) => Outcome::Saying(said, Box::new(outcome)),

@@ -24,7 +24,11 @@ use crate::model::timestamp::Timestamp;
 use crate::report::outcome::{Missed, Outcome, ReportError};
 
 /// Writes what was spent.
-pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+pub fn write(
+    options: &Options,
+    now: Timestamp,
+    out: &mut dyn Write,
+) -> Result<Outcome, ReportError> {
     let moment = |when: Option<When>| when.and_then(|when| judge::moment_of(when, Some(now)));
     let (since, until) = (moment(options.since), moment(options.until));
     let mut missed = Missed::default();
@@ -46,6 +50,11 @@ pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<O
 pub type Step = each::Step<Spender>;
 
 /// Reads what all sessions spent that were written to since then, or those of the named places, until nobody takes it.
-pub fn count(search: &Search, since: Option<Timestamp>, now: Timestamp, take: impl FnMut(Step) -> bool) {
+pub fn count(
+    search: &Search,
+    since: Option<Timestamp>,
+    now: Timestamp,
+    take: impl FnMut(Step) -> bool,
+) {
     each(search, since, now, read, take);
 }

@@ -32,7 +32,9 @@ pub(crate) fn walk<U: Sync, S, T: Send, E>(
         let left = units.len().checked_sub(first).filter(|left| *left > 0)?;
         Some(first + (left / SHARES).clamp(1, TOGETHER))
     };
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(units.len());
+    let threads = thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(units.len());
     thread::scope(|scope| {
         let (announce, announced) = bounded::<(usize, Receiver<T>)>(AHEAD);
         for _ in 0..threads {
@@ -42,14 +44,19 @@ pub(crate) fn walk<U: Sync, S, T: Send, E>(
                 let mut state = state();
                 let is_on = || !is_over.load(Ordering::Relaxed);
                 let claim = || {
-                    let first = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, end_of_share).ok()?;
+                    let first = next
+                        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, end_of_share)
+                        .ok()?;
                     let share = units.get(first..end_of_share(first)?).filter(|_| is_on())?;
                     let (say, heard) = bounded(WAITING);
                     announce.send((first, heard)).ok().map(|()| (share, say))
                 };
                 while let Some((share, say)) = claim() {
                     let mut say = |what| say.send(what).is_ok();
-                    share.iter().take_while(|_| is_on()).for_each(|unit| work(&mut state, unit, &mut say));
+                    share
+                        .iter()
+                        .take_while(|_| is_on())
+                        .for_each(|unit| work(&mut state, unit, &mut say));
                 }
             });
         }
@@ -112,8 +119,10 @@ mod tests {
             },
         );
         assert_eq!(end, Ok(()));
-        let expected: Vec<_> =
-            units.iter().flat_map(|unit| (0..unit % 30).map(|part| (*unit, part))).collect();
+        let expected: Vec<_> = units
+            .iter()
+            .flat_map(|unit| (0..unit % 30).map(|part| (*unit, part)))
+            .collect();
         assert_eq!(seen, expected);
     }
 
@@ -142,6 +151,14 @@ mod tests {
     #[test]
     fn a_walk_over_nothing_ends() {
         let nothing: [u8; 0] = [];
-        assert_eq!(walk(&nothing, || (), |(), _, _: &mut dyn FnMut(u8) -> bool| {}, |_| Err("none")), Ok(()));
+        assert_eq!(
+            walk(
+                &nothing,
+                || (),
+                |(), _, _: &mut dyn FnMut(u8) -> bool| {},
+                |_| Err("none")
+            ),
+            Ok(())
+        );
     }
 }

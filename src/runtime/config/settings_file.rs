@@ -22,17 +22,25 @@ pub(crate) fn bytes(path: &Path) -> Result<Option<Vec<u8>>, String> {
     let read = file.take(LARGEST as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|error| unusable(path, &error))?;
     if bytes.len() > LARGEST {
-        return Err(format!("{}: it is larger than 1 MiB and is not read", path.display()));
+        return Err(format!(
+            "{}: it is larger than 1 MiB and is not read",
+            path.display()
+        ));
     }
     Ok(Some(bytes))
 }
 
 /// The text of a file, if there is one; or why it cannot be used.
 pub(crate) fn text(path: &Path) -> Result<Option<String>, String> {
-    let Some(bytes) = bytes(path)? else { return Ok(None) };
+    let Some(bytes) = bytes(path)? else {
+        return Ok(None);
+    };
     String::from_utf8(bytes).map(Some).map_err(|error| {
         let (line, column) = place(error.as_bytes(), error.utf8_error().valid_up_to());
-        format!("{}:{line}:{column}: this byte is no UTF-8, so the file is not used", path.display())
+        format!(
+            "{}:{line}:{column}: this byte is no UTF-8, so the file is not used",
+            path.display()
+        )
     })
 }
 
@@ -43,7 +51,10 @@ pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
         Err(error) => return absence(folder, &error).map(|()| Vec::new()),
     };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    paths.retain(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "toml")
+    });
     paths.sort();
     Ok(paths)
 }
@@ -55,12 +66,16 @@ pub(crate) fn enter(folder: &Path) -> Result<(), String> {
 
 /// What is not there is no mistake; a link to nothing is one.
 fn absence(path: &Path, error: &io::Error) -> Result<(), String> {
-    let is_absent = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+    let is_absent = matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    );
     match fs::symlink_metadata(path) {
         Err(_) if is_absent => Ok(()),
-        Ok(found) if is_absent && found.is_symlink() => {
-            Err(format!("{}: it is a link that leads nowhere", path.display()))
-        }
+        Ok(found) if is_absent && found.is_symlink() => Err(format!(
+            "{}: it is a link that leads nowhere",
+            path.display()
+        )),
         _ => Err(unusable(path, error)),
     }
 }
@@ -72,7 +87,10 @@ fn unusable(path: &Path, error: &io::Error) -> String {
 /// Line and column of a byte, counted from 1.
 fn place(bytes: &[u8], at: usize) -> (usize, usize) {
     let before = bytes.get(..at).unwrap_or(bytes);
-    let line = before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = before
+        .rsplit(|byte| *byte == b'\n')
+        .next()
+        .unwrap_or_default();
     let lines = before.split(|byte| *byte == b'\n').count();
     (lines, String::from_utf8_lossy(line).chars().count() + 1)
 }
@@ -99,7 +117,14 @@ mod tests {
         symlink("loop", path("loop")).unwrap();
         symlink("/dev/zero", path("zero")).unwrap();
         symlink(path("full"), path("link")).unwrap();
-        mknodat(CWD, path("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        mknodat(
+            CWD,
+            path("pipe"),
+            FileType::Fifo,
+            Mode::RUSR | Mode::WUSR,
+            0,
+        )
+        .unwrap();
         for (name, words) in [
             ("latin", "latin:2:8: this byte is no UTF-8"),
             ("large", "larger than 1 MiB"),
@@ -115,7 +140,10 @@ mod tests {
         assert_eq!(text(&path("missing")), Ok(None));
         assert_eq!(text(&path("full/config.toml")), Ok(None));
         for name in ["full", "link"] {
-            assert_eq!(text(&path(name)).unwrap().map(|text| text.len()), Some(LARGEST));
+            assert_eq!(
+                text(&path(name)).unwrap().map(|text| text.len()),
+                Some(LARGEST)
+            );
         }
     }
 
@@ -130,11 +158,21 @@ mod tests {
         }
         symlink(path("missing"), path("dangling")).unwrap();
         for name in ["file", "dangling"] {
-            assert!(files(&path(name)).is_err() && enter(&path(name)).is_err(), "{name}");
+            assert!(
+                files(&path(name)).is_err() && enter(&path(name)).is_err(),
+                "{name}"
+            );
         }
-        for absent in [path("missing"), path("file/tv"), Path::new("/dev/null/.config/tv").to_owned()] {
+        for absent in [
+            path("missing"),
+            path("file/tv"),
+            Path::new("/dev/null/.config/tv").to_owned(),
+        ] {
             assert_eq!((files(&absent), enter(&absent)), (Ok(Vec::new()), Ok(())));
         }
-        assert_eq!(files(&path("folder")), Ok(vec![path("folder/a.toml"), path("folder/b.toml")]));
+        assert_eq!(
+            files(&path("folder")),
+            Ok(vec![path("folder/a.toml"), path("folder/b.toml")])
+        );
     }
 }

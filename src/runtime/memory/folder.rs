@@ -60,9 +60,15 @@ impl From<Problem> for String {
 impl Place {
     /// The state folder of a reader with this home.
     pub(super) fn new(folder: &Path, home: Option<&Path>) -> Self {
-        let root = home.filter(|home| folder.starts_with(home)).or(folder.parent()).unwrap_or(folder);
+        let root = home
+            .filter(|home| folder.starts_with(home))
+            .or(folder.parent())
+            .unwrap_or(folder);
         let below = folder.strip_prefix(root).unwrap_or(Path::new(""));
-        Self { root: root.to_owned(), below: below.to_owned() }
+        Self {
+            root: root.to_owned(),
+            below: below.to_owned(),
+        }
     }
 
     /// The folder, or the one with this name in it; `None` if it is not there.
@@ -72,7 +78,10 @@ impl Place {
 
     /// The same, made for its owner only if it is not there.
     pub(super) fn make(&self, name: Option<&str>) -> Result<Option<Folder>, Problem> {
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.root);
+        let made = DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.root);
         made.map_err(|error| failed(&self.root, &error))?;
         self.descend(name, true)
     }
@@ -80,7 +89,10 @@ impl Place {
     fn descend(&self, name: Option<&str>, makes: bool) -> Result<Option<Folder>, Problem> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut folder = match rustix::fs::open(&self.root, flags, Mode::empty()) {
-            Ok(opened) => Folder { opened: File::from(opened), path: self.root.clone() },
+            Ok(opened) => Folder {
+                opened: File::from(opened),
+                path: self.root.clone(),
+            },
             Err(Errno::NOENT) => return Ok(None),
             Err(error) => return Err(failed(&self.root, &error.into())),
         };
@@ -119,13 +131,23 @@ impl Folder {
             is_new = made.is_ok();
             opened = match made {
                 // Another program was faster.
-                Ok(()) | Err(Errno::EXIST) => rustix::fs::openat(&self.opened, name, flags, Mode::empty()),
+                Ok(()) | Err(Errno::EXIST) => {
+                    rustix::fs::openat(&self.opened, name, flags, Mode::empty())
+                }
                 Err(error) => Err(error),
             };
         }
         match opened {
-            Ok(opened) => Ok(Some((Self { opened: File::from(opened), path }, is_new))),
-            Err(_) if self.is_link(name) => Err(refused(&path, "it is a link, which is not followed")),
+            Ok(opened) => Ok(Some((
+                Self {
+                    opened: File::from(opened),
+                    path,
+                },
+                is_new,
+            ))),
+            Err(_) if self.is_link(name) => {
+                Err(refused(&path, "it is a link, which is not followed"))
+            }
             Err(Errno::NOENT) => Ok(None),
             Err(error) => Err(failed(&path, &error.into())),
         }
@@ -138,7 +160,10 @@ impl Folder {
 
     /// Whether nobody else can look into it; what tv itself has made is closed to others.
     fn expect_own(&self) -> Result<(), Problem> {
-        let metadata = self.opened.metadata().map_err(|error| failed(&self.path, &error))?;
+        let metadata = self
+            .opened
+            .metadata()
+            .map_err(|error| failed(&self.path, &error))?;
         if metadata.uid() != rustix::process::geteuid().as_raw() {
             return Err(refused(&self.path, "it belongs to another user"));
         }
@@ -146,7 +171,10 @@ impl Folder {
             return Ok(());
         }
         if !self.names().iter().any(|name| self.is_own(name)) {
-            return Err(refused(&self.path, "it is open to others and was not made by tv (`chmod 700`?)"));
+            return Err(refused(
+                &self.path,
+                "it is open to others and was not made by tv (`chmod 700`?)",
+            ));
         }
         // A file system without modes has nothing to close.
         let _ = rustix::fs::fchmod(&self.opened, FOLDER);
@@ -166,9 +194,15 @@ impl Folder {
 
     /// The names in it.
     fn names(&self) -> Vec<String> {
-        let Ok(entries) = rustix::fs::Dir::read_from(&self.opened) else { return Vec::new() };
+        let Ok(entries) = rustix::fs::Dir::read_from(&self.opened) else {
+            return Vec::new();
+        };
         let name = |entry: rustix::fs::DirEntry| entry.file_name().to_str().ok().map(str::to_owned);
-        entries.flatten().filter_map(name).filter(|name| name != "." && name != "..").collect()
+        entries
+            .flatten()
+            .filter_map(name)
+            .filter(|name| name != "." && name != "..")
+            .collect()
     }
 
     /// Opens a file that was made here: no link, no pipe.
@@ -176,7 +210,9 @@ impl Folder {
         let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let opened = rustix::fs::openat(&self.opened, name, flags, FILE).map(File::from);
         let file = opened.map_err(|error| match error {
-            _ if self.is_link(Path::new(name)) => io::Error::other("it is a link, which is not followed"),
+            _ if self.is_link(Path::new(name)) => {
+                io::Error::other("it is a link, which is not followed")
+            }
             error => error.into(),
         })?;
         let metadata = file.metadata()?;
@@ -202,9 +238,13 @@ impl Folder {
             Err(error) => return Err(failed(&path, &error).why),
         };
         let mut bytes = Vec::new();
-        file.take(LARGEST).read_to_end(&mut bytes).map_err(|error| failed(&path, &error).why)?;
+        file.take(LARGEST)
+            .read_to_end(&mut bytes)
+            .map_err(|error| failed(&path, &error).why)?;
         let parsed = parse(&String::from_utf8_lossy(&bytes));
-        parsed.map(Some).map_err(|what| format!("{} {what}; it is left as it is", path.display()))
+        parsed
+            .map(Some)
+            .map_err(|what| format!("{} {what}; it is left as it is", path.display()))
     }
 
     /// Writes a file beside the old one, and puts it in its place.
@@ -216,7 +256,12 @@ impl Folder {
             let mut file = self.file(&draft, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?;
             file.write_all(text.as_bytes())?;
             file.sync_data()?;
-            Ok(rustix::fs::renameat(&self.opened, &draft, &self.opened, name)?)
+            Ok(rustix::fs::renameat(
+                &self.opened,
+                &draft,
+                &self.opened,
+                name,
+            )?)
         };
         write().map_err(|error| {
             let _ = self.remove(&draft);
@@ -235,7 +280,8 @@ impl Folder {
 
     /// As [`Self::remove`], with a sentence.
     pub(super) fn forget(&self, name: &str) -> Result<bool, String> {
-        self.remove(name).map_err(|error| failed(&self.path.join(name), &error).why)
+        self.remove(name)
+            .map_err(|error| failed(&self.path.join(name), &error).why)
     }
 
     /// Keeps other programs out of it until the file is dropped. One that takes too long is not waited for.
@@ -243,7 +289,9 @@ impl Folder {
         let opened = self.file(LOCK, OFlags::WRONLY | OFlags::CREATE);
         let file = opened.map_err(|error| failed(&self.path.join(LOCK), &error).why)?;
         for _ in 0..TRIES {
-            if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) != Err(Errno::WOULDBLOCK) {
+            if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)
+                != Err(Errno::WOULDBLOCK)
+            {
                 break;
             }
             thread::sleep(PATIENCE);
@@ -254,7 +302,8 @@ impl Folder {
     /// The files of sessions with their times, the oldest first.
     pub(super) fn sessions(&self) -> Vec<(SystemTime, String)> {
         let dated = |name: String| {
-            let file = memory::is_file_name(&name).then(|| self.file(&name, OFlags::RDONLY).ok())??;
+            let file =
+                memory::is_file_name(&name).then(|| self.file(&name, OFlags::RDONLY).ok())??;
             Some((file.metadata().ok()?.modified().ok()?, name))
         };
         let mut files: Vec<_> = self.names().into_iter().filter_map(dated).collect();
@@ -270,9 +319,15 @@ fn is_made_by_tv(name: &str, metadata: &Metadata) -> bool {
 }
 
 fn failed(path: &Path, error: &io::Error) -> Problem {
-    Problem { why: format!("{}: {error}", path.display()), is_refusal: false }
+    Problem {
+        why: format!("{}: {error}", path.display()),
+        is_refusal: false,
+    }
 }
 
 fn refused(path: &Path, why: &str) -> Problem {
-    Problem { why: format!("{}: {why}, so nothing is kept there", path.display()), is_refusal: true }
+    Problem {
+        why: format!("{}: {why}, so nothing is kept there", path.display()),
+        is_refusal: true,
+    }
 }

@@ -25,16 +25,46 @@ use crate::session::Session;
 /// One record of a session. Keys repeat, so entries are sent again: otherwise, longer, in another lane.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Prompt { key: u8 },
-    Answer { key: u8, calls: u8, tool: u8, tokens: u8, lane: u8 },
-    Result { call: u8, is_good: bool, after: u8 },
-    Usage { key: u8, tokens: u8 },
-    Lane { lane: u8, call: u8 },
-    Compaction { key: u8 },
-    Stop { key: u8 },
-    Retire { key: u8 },
-    RetirePiece { key: u8, piece: u8 },
-    Fares { call: u8, is_lost: bool },
+    Prompt {
+        key: u8,
+    },
+    Answer {
+        key: u8,
+        calls: u8,
+        tool: u8,
+        tokens: u8,
+        lane: u8,
+    },
+    Result {
+        call: u8,
+        is_good: bool,
+        after: u8,
+    },
+    Usage {
+        key: u8,
+        tokens: u8,
+    },
+    Lane {
+        lane: u8,
+        call: u8,
+    },
+    Compaction {
+        key: u8,
+    },
+    Stop {
+        key: u8,
+    },
+    Retire {
+        key: u8,
+    },
+    RetirePiece {
+        key: u8,
+        piece: u8,
+    },
+    Fares {
+        call: u8,
+        is_lost: bool,
+    },
     Live(bool),
 }
 
@@ -80,53 +110,104 @@ fn call(out: &mut Batch, id: u8, tool: u8) -> ToolCall {
         ("new_string", other),
         ("command", word),
     ];
-    let tree =
-        Tree::Map(fields.into_iter().map(|(name, text)| (Text::from(name), Tree::Text(text))).collect());
+    let tree = Tree::Map(
+        fields
+            .into_iter()
+            .map(|(name, text)| (Text::from(name), Tree::Text(text)))
+            .collect(),
+    );
     let input = out.tree(&Text::from("in"), 20, || tree);
-    ToolCall { name: Text::from(name), kind, input, ..samples::call(out, &format!("c{id}")) }
+    ToolCall {
+        name: Text::from(name),
+        kind,
+        input,
+        ..samples::call(out, &format!("c{id}"))
+    }
 }
 
 fn batch(number: usize, step: Step) -> Batch {
     let mut out = Batch::default();
     let line = u32::try_from(number).unwrap() + 1;
-    out.begin_record(Origin { file: FileId(0), at: u64::from(line) * 100, len: 99, line });
+    out.begin_record(Origin {
+        file: FileId(0),
+        at: u64::from(line) * 100,
+        len: 99,
+        line,
+    });
     let mut said = |key: u8, role: Role| {
         let mut entry = out.new_entry(name('k', key), role, Some(at(number)));
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(out.prose("so"))));
+        entry
+            .blocks
+            .push(Batch::block(Piece(0), BlockKind::Text(out.prose("so"))));
         entry
     };
     match step {
         Step::Prompt { key } => {
             let mut entry = said(key, Role::User);
-            entry.marks = Marks { prompt: true, ..Marks::default() };
+            entry.marks = Marks {
+                prompt: true,
+                ..Marks::default()
+            };
             out.entry(entry);
         }
-        Step::Answer { key, calls, tool, tokens, lane } => {
+        Step::Answer {
+            key,
+            calls,
+            tool,
+            tokens,
+            lane,
+        } => {
             let mut entry = said(key, Role::Assistant);
             entry.lane = (lane > 0).then(|| name('l', lane));
             entry.usage = (tokens > 0).then(|| Box::new(usage(tokens)));
             for place in 0..calls {
                 let call = call(&mut out, key * 4 + place, tool);
-                entry.blocks.push(Batch::block(Piece(u64::from(place) + 1), BlockKind::Call(Box::new(call))));
+                entry.blocks.push(Batch::block(
+                    Piece(u64::from(place) + 1),
+                    BlockKind::Call(Box::new(call)),
+                ));
             }
             out.entry(entry);
         }
-        Step::Result { call, is_good, after } => {
-            let verdict = if is_good { Verdict::Done } else { Verdict::Failed };
-            let sample = samples::result(&mut out, &format!("r{call}"), Some(at(usize::from(after))));
+        Step::Result {
+            call,
+            is_good,
+            after,
+        } => {
+            let verdict = if is_good {
+                Verdict::Done
+            } else {
+                Verdict::Failed
+            };
+            let sample =
+                samples::result(&mut out, &format!("r{call}"), Some(at(usize::from(after))));
             let result = Box::new(ToolResult { verdict, ..sample });
-            out.push(Edit::Result { call: name('c', call), result, lane: None });
+            out.push(Edit::Result {
+                call: name('c', call),
+                result,
+                lane: None,
+            });
         }
         Step::Usage { key, tokens } => {
-            out.push(Edit::Usage { of: name('k', key), usage: Box::new(usage(tokens)), model: None });
+            out.push(Edit::Usage {
+                of: name('k', key),
+                usage: Box::new(usage(tokens)),
+                model: None,
+            });
         }
         Step::Lane { lane, call } => {
-            out.meta(MetaEdit::Lane { name: name('l', lane), label: None, call: Some(name('c', call)) });
+            out.meta(MetaEdit::Lane {
+                name: name('l', lane),
+                label: None,
+                call: Some(name('c', call)),
+            });
         }
         Step::Compaction { key } => {
             let mut entry = said(key, Role::Harness);
             let line = Break::compaction("");
-            entry.blocks.push(Batch::block(Piece(1), BlockKind::Break(line)));
+            entry
+                .blocks
+                .push(Batch::block(Piece(1), BlockKind::Break(line)));
             out.entry(entry);
         }
         Step::Stop { key } => {
@@ -137,11 +218,21 @@ fn batch(number: usize, step: Step) -> Batch {
         }
         Step::Retire { key } => out.push(Edit::Retire(name('k', key))),
         Step::RetirePiece { key, piece } => {
-            out.push(Edit::RetirePiece { of: name('k', key), piece: Piece(u64::from(piece)) });
+            out.push(Edit::RetirePiece {
+                of: name('k', key),
+                piece: Piece(u64::from(piece)),
+            });
         }
         Step::Fares { call, is_lost } => {
-            let state = if is_lost { ToolState::Lost } else { ToolState::Running };
-            out.push(Edit::State { call: name('c', call), state });
+            let state = if is_lost {
+                ToolState::Lost
+            } else {
+                ToolState::Running
+            };
+            out.push(Edit::State {
+                call: name('c', call),
+                state,
+            });
         }
         Step::Live(is_live) => out.meta(MetaEdit::Live(Some(is_live))),
     }
@@ -149,7 +240,11 @@ fn batch(number: usize, step: Step) -> Batch {
 }
 
 fn usage(tokens: u8) -> Usage {
-    Usage { input: Some(u64::from(tokens) * 1_000), output: Some(10), ..Usage::default() }
+    Usage {
+        input: Some(u64::from(tokens) * 1_000),
+        output: Some(10),
+        ..Usage::default()
+    }
 }
 
 const ALL: Needs = Needs {
@@ -182,33 +277,75 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         needs: _,
         is_behind: _,
     } = indexes;
-    let lanes: Vec<Option<Text>> =
-        [None].into_iter().chain((1..4).map(|lane| Some(name('l', lane)))).collect();
+    let lanes: Vec<Option<Text>> = [None]
+        .into_iter()
+        .chain((1..4).map(|lane| Some(name('l', lane))))
+        .collect();
     let mut answers: Vec<(&'static str, String)> = Vec::new();
     let mut add = |name: &'static str, what: &dyn Debug| answers.push((name, format!("{what:?}")));
     let sums = |figures: &Figures| {
         let facts = &figures.facts;
-        let counts = (facts.calls, facts.failed, facts.errors, facts.open, facts.delegated);
-        (counts, facts.started, facts.ended, facts.totals.sum(), figures.time, figures.lacks_agents)
+        let counts = (
+            facts.calls,
+            facts.failed,
+            facts.errors,
+            facts.open,
+            facts.delegated,
+        );
+        (
+            counts,
+            facts.started,
+            facts.ended,
+            facts.totals.sum(),
+            figures.time,
+            figures.lacks_agents,
+        )
     };
     for turn in 0..transcript.turns().len() {
         add("account", &(turn, sums(&account.turn(transcript, turn))));
     }
     for lane in &lanes {
         let path = account.path(lane.as_ref());
-        add("account", &(lane, path.entries, sums(&path.work), account.time(lane.as_ref())));
-        add("windows", &(lane, windows.rows(lane.as_ref()), windows.sums(lane.as_ref())));
+        add(
+            "account",
+            &(
+                lane,
+                path.entries,
+                sums(&path.work),
+                account.time(lane.as_ref()),
+            ),
+        );
+        add(
+            "windows",
+            &(
+                lane,
+                windows.rows(lane.as_ref()),
+                windows.sums(lane.as_ref()),
+            ),
+        );
     }
     add("account", &account.cost(transcript));
     let runs = loops.loops();
     add(
         "loops",
-        &runs.iter().map(|run| (run.places().collect::<Vec<_>>(), run.results())).collect::<Vec<_>>(),
+        &runs
+            .iter()
+            .map(|run| (run.places().collect::<Vec<_>>(), run.results()))
+            .collect::<Vec<_>>(),
     );
-    add("loops", &(loops.undone().collect::<Vec<_>>(), loops.current(transcript).map(Run::count)));
+    add(
+        "loops",
+        &(
+            loops.undone().collect::<Vec<_>>(),
+            loops.current(transcript).map(Run::count),
+        ),
+    );
     let places: Vec<Place> = calls.all().collect();
     for place in &places {
-        add("calls", &(place, calls.number(*place), calls.overlaps(*place, 9)));
+        add(
+            "calls",
+            &(place, calls.number(*place), calls.overlaps(*place, 9)),
+        );
         add("calls", &calls.earlier(*place, 9));
         add("files", &files.of_call(*place));
     }
@@ -227,19 +364,39 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         );
     }
     add("calls", &calls.delegates().collect::<Vec<_>>());
-    add("spending", &(&spending.charges, spending.total, spending.without_tokens));
-    let spans =
-        timeline.first().into_iter().flat_map(|first| [first].into_iter().chain(timeline.after(first)));
+    add(
+        "spending",
+        &(&spending.charges, spending.total, spending.without_tokens),
+    );
+    let spans = timeline
+        .first()
+        .into_iter()
+        .flat_map(|first| [first].into_iter().chain(timeline.after(first)));
     for id in spans {
         // Lanes are numbered as they were met.
         let lane = |number: usize| timeline.lanes()[number].name.clone();
         let (span, row) = timeline.get(id).unwrap();
         let (own, row) = (lane(span.lane), lane(timeline.row(row).unwrap().lane));
-        add("timeline", &(Span { lane: 0, ..span.clone() }, own, row, timeline.started_by(id).map(lane)));
+        add(
+            "timeline",
+            &(
+                Span {
+                    lane: 0,
+                    ..span.clone()
+                },
+                own,
+                row,
+                timeline.started_by(id).map(lane),
+            ),
+        );
     }
     add(
         "timeline",
-        &(timeline.count(), timeline.untimed(), timeline.prompts(at(0), at(999)).collect::<Vec<_>>()),
+        &(
+            timeline.count(),
+            timeline.untimed(),
+            timeline.prompts(at(0), at(999)).collect::<Vec<_>>(),
+        ),
     );
     for id in transcript.order() {
         let mut beside: Vec<_> = flights.beside(*id).collect();
@@ -247,11 +404,23 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         add("flights", &(id, flights.spot(*id, 0), beside));
         add("windows", &windows.row_at(transcript, *id));
     }
-    let mut list: Vec<_> =
-        files.list().map(|(path, file)| (path, &file.uses, file.reads, file.edits)).collect();
+    let mut list: Vec<_> = files
+        .list()
+        .map(|(path, file)| (path, &file.uses, file.reads, file.edits))
+        .collect();
     list.sort_by_key(|(path, ..)| path.to_string());
     add("files", &list);
-    add("brief", &(&brief.files, &brief.commands, &brief.commits, &brief.tests, &brief.failed, &brief.open));
+    add(
+        "brief",
+        &(
+            &brief.files,
+            &brief.commands,
+            &brief.commits,
+            &brief.tests,
+            &brief.failed,
+            &brief.open,
+        ),
+    );
     add("brief", &brief.away);
     add("findings", &findings.iter().collect::<Vec<_>>());
     answers
@@ -269,7 +438,10 @@ fn assert_are_those_of_fresh_ones(indexes: &mut Indexes, transcript: &Transcript
     follow(indexes, transcript);
     let mut fresh = Indexes::default();
     follow(&mut fresh, transcript);
-    for (grown, fresh) in answers(indexes, transcript).into_iter().zip(answers(&fresh, transcript)) {
+    for (grown, fresh) in answers(indexes, transcript)
+        .into_iter()
+        .zip(answers(&fresh, transcript))
+    {
         assert_eq!(grown, fresh);
     }
 }
@@ -359,8 +531,17 @@ proptest! {
 fn a_session_remembers_what_was_read_again() {
     let mut session = Session::default();
     for (number, key) in [6, 7].into_iter().enumerate() {
-        let step = Step::Answer { key, calls: 1, tool: 0, tokens: 0, lane: 0 };
-        session.take(Feed::Batch { stage: Stage::Whole, batch: Box::new(batch(number, step)) });
+        let step = Step::Answer {
+            key,
+            calls: 1,
+            tool: 0,
+            tokens: 0,
+            lane: 0,
+        };
+        session.take(Feed::Batch {
+            stage: Stage::Whole,
+            batch: Box::new(batch(number, step)),
+        });
     }
     let ids = session.transcript.order().to_vec();
     let content = |entry: &Entry| {
@@ -371,7 +552,10 @@ fn a_session_remembers_what_was_read_again() {
     session.transcript.release(0, |_| false);
     follow(&mut session.indexes, &session.transcript);
     let unread = |session: &Session| {
-        let place = Place { entry: ids[1], block: 1 };
+        let place = Place {
+            entry: ids[1],
+            block: 1,
+        };
         session.indexes.calls.earlier(place, 9).unread.len()
     };
     assert_eq!(unread(&session), 2);
@@ -396,7 +580,10 @@ fn a_large_entry_is_not_judged_with_each_of_its_results_and_judged_in_the_end() 
     let mut entry = out.new_entry(Text::from("a"), Role::Assistant, Some(at(0)));
     for number in 0..CALLS {
         let call = samples::call(&mut out, &format!("c{number}"));
-        entry.blocks.push(Batch::block(Piece(number.into()), BlockKind::Call(Box::new(call))));
+        entry.blocks.push(Batch::block(
+            Piece(number.into()),
+            BlockKind::Call(Box::new(call)),
+        ));
     }
     out.entry(entry);
     take(out, &mut transcript, &mut indexes);
@@ -405,7 +592,11 @@ fn a_large_entry_is_not_judged_with_each_of_its_results_and_judged_in_the_end() 
         let mut out = Batch::default();
         let result = samples::result(&mut out, &format!("r{number}"), Some(at(1)));
         let call = Text::clean(&format!("c{number}"));
-        out.push(Edit::Result { call, result: Box::new(result), lane: None });
+        out.push(Edit::Result {
+            call,
+            result: Box::new(result),
+            lane: None,
+        });
         take(out, &mut transcript, &mut indexes);
     }
     let judged = indexes.account.work() - before;
@@ -426,11 +617,19 @@ const LINES: u32 = 96;
 fn steps_of_lines(lanes: u32) -> [u64; 3] {
     let (mut transcript, mut indexes) = (Transcript::new(), Indexes::default());
     let mut number = 0;
-    let needs = Needs { findings: true, ..Needs::default() };
+    let needs = Needs {
+        findings: true,
+        ..Needs::default()
+    };
     let mut take = |is_seen: bool, fill: &dyn Fn(&mut Batch)| {
         let mut out = Batch::default();
         number += 1;
-        out.begin_record(Origin { file: FileId(0), at: u64::from(number) * 100, len: 99, line: number });
+        out.begin_record(Origin {
+            file: FileId(0),
+            at: u64::from(number) * 100,
+            len: 99,
+            line: number,
+        });
         fill(&mut out);
         let touched = transcript.apply(out);
         indexes.note(&transcript, &touched);
@@ -439,7 +638,11 @@ fn steps_of_lines(lanes: u32) -> [u64; 3] {
         if is_seen {
             indexes.follow(&transcript, needs, true);
         }
-        let steps = [indexes.account.work(), transcript.work(), indexes.findings.work() as u64];
+        let steps = [
+            indexes.account.work(),
+            transcript.work(),
+            indexes.findings.work() as u64,
+        ];
         (steps, indexes.is_behind())
     };
     let named = |kind: char, number: u32| Text::clean(&format!("{kind}{number}"));
@@ -447,19 +650,33 @@ fn steps_of_lines(lanes: u32) -> [u64; 3] {
         let mut entry = out.new_entry(key, Role::Assistant, Some(at(1)));
         entry.lane = lane;
         let call = samples::call(out, &call);
-        entry.blocks.push(Batch::block(Piece(1), BlockKind::Call(Box::new(call))));
+        entry
+            .blocks
+            .push(Batch::block(Piece(1), BlockKind::Call(Box::new(call))));
         out.entry(entry);
     };
     let answers = |out: &mut Batch, number: u32| {
         let result = samples::result(out, &named('r', number), Some(at(2)));
-        out.push(Edit::Result { call: named('b', number), result: Box::new(result), lane: None });
+        out.push(Edit::Result {
+            call: named('b', number),
+            result: Box::new(result),
+            lane: None,
+        });
     };
     for lane in 0..lanes {
         take(false, &|out| {
             asks(out, (named('m', lane), named('t', lane)), None);
             let (name, call) = (named('l', lane), Some(named('t', lane)));
-            out.meta(MetaEdit::Lane { name, label: None, call });
-            asks(out, (named('a', lane), named('b', lane)), Some(named('l', lane)));
+            out.meta(MetaEdit::Lane {
+                name,
+                label: None,
+                call,
+            });
+            asks(
+                out,
+                (named('a', lane), named('b', lane)),
+                Some(named('l', lane)),
+            );
             answers(out, lane);
         });
     }
@@ -471,7 +688,13 @@ fn steps_of_lines(lanes: u32) -> [u64; 3] {
     };
     for line in 0..LINES {
         let (lane, new) = (line * 31 % lanes, lanes + line);
-        take(true, &|out| asks(out, (named('a', new), named('b', new)), Some(named('l', lane))));
+        take(true, &|out| {
+            asks(
+                out,
+                (named('a', new), named('b', new)),
+                Some(named('l', lane)),
+            );
+        });
         take(true, &|out| answers(out, new));
     }
     let (after, _) = take(true, &|_| {});
@@ -483,7 +706,13 @@ fn a_line_costs_the_same_however_many_sub_agents_there_are() {
     let (few, many) = (steps_of_lines(100), steps_of_lines(800));
     for (number, name) in ["account", "joining", "lint"].into_iter().enumerate() {
         let (few, many) = (few[number], many[number]);
-        assert!(few >= u64::from(LINES), "{name}: {few} steps: it counts something");
-        assert!(many <= few + few / 4, "{name}: {few} steps with 100 sub-agents, {many} with 800");
+        assert!(
+            few >= u64::from(LINES),
+            "{name}: {few} steps: it counts something"
+        );
+        assert!(
+            many <= few + few / 4,
+            "{name}: {few} steps with 100 sub-agents, {many} with 800"
+        );
     }
 }

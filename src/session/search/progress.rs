@@ -71,7 +71,13 @@ pub(crate) struct Known {
 impl SearchProgress {
     /// A search that begins at a place of the order.
     pub(crate) fn from(place: usize, known: Option<Known>) -> Self {
-        Self { out: place..place, done: place..place, size: FIRST, known, ..Self::default() }
+        Self {
+            out: place..place,
+            done: place..place,
+            size: FIRST,
+            known,
+            ..Self::default()
+        }
     }
 
     /// The next portion, if there is one and not enough are out.
@@ -90,7 +96,11 @@ impl SearchProgress {
             let number = self.next;
             // Where there is nothing to search, there are no hits.
             let hits = entries.is_empty().then(Vec::new);
-            self.portions.push_back(Portion { number, places, hits });
+            self.portions.push_back(Portion {
+                number,
+                places,
+                hits,
+            });
             if !entries.is_empty() {
                 return Some((number, entries));
             }
@@ -106,7 +116,9 @@ impl SearchProgress {
         let mut texts = Texts::new();
         let (mut passed, mut bytes) = (0, 0);
         let mut is_full = |place: usize| {
-            let Some(id) = order.get(place) else { return true };
+            let Some(id) = order.get(place) else {
+                return true;
+            };
             passed += 1;
             let is_unknown = !self.is_known_to_miss(place, *id);
             if let Some(entry) = is_unknown.then(|| passing.get(*id)).flatten() {
@@ -116,7 +128,10 @@ impl SearchProgress {
             texts.len() >= self.size || bytes >= HEAVY || passed >= PASSED
         };
         if is_up {
-            let first = (0..from.start).rev().find(|place| is_full(*place)).unwrap_or(0);
+            let first = (0..from.start)
+                .rev()
+                .find(|place| is_full(*place))
+                .unwrap_or(0);
             texts.reverse();
             (first..from.start, texts)
         } else {
@@ -126,12 +141,18 @@ impl SearchProgress {
     }
 
     fn is_known_to_miss(&self, place: usize, id: EntryId) -> bool {
-        self.known.as_ref().is_some_and(|known| known.within.contains(&place) && !known.entries.contains(&id))
+        self.known
+            .as_ref()
+            .is_some_and(|known| known.within.contains(&place) && !known.entries.contains(&id))
     }
 
     /// Takes the hits of a portion. Gives those of all portions whose turn it is now.
     pub(crate) fn take(&mut self, number: u32, hits: Vec<Hit>) -> Vec<Vec<Hit>> {
-        if let Some(portion) = self.portions.iter_mut().find(|portion| portion.number == number) {
+        if let Some(portion) = self
+            .portions
+            .iter_mut()
+            .find(|portion| portion.number == number)
+        {
             portion.hits = Some(hits);
         }
         self.settle()
@@ -140,11 +161,19 @@ impl SearchProgress {
     fn settle(&mut self) -> Vec<Vec<Hit>> {
         let mut released = Vec::new();
         let is_next = |portion: &Portion, done: &Range<usize>| {
-            portion.hits.is_some() && (portion.places.end == done.start || portion.places.start == done.end)
+            portion.hits.is_some()
+                && (portion.places.end == done.start || portion.places.start == done.end)
         };
-        while let Some(at) = self.portions.iter().position(|portion| is_next(portion, &self.done)) {
-            let Some(portion) = self.portions.remove(at) else { break };
-            self.done = self.done.start.min(portion.places.start)..self.done.end.max(portion.places.end);
+        while let Some(at) = self
+            .portions
+            .iter()
+            .position(|portion| is_next(portion, &self.done))
+        {
+            let Some(portion) = self.portions.remove(at) else {
+                break;
+            };
+            self.done =
+                self.done.start.min(portion.places.start)..self.done.end.max(portion.places.end);
             released.extend(portion.hits.filter(|hits| !hits.is_empty()));
         }
         released
@@ -168,7 +197,9 @@ impl SearchProgress {
 
     /// How much of so many places is searched, in percent.
     pub(crate) fn percent(&self, len: usize) -> u8 {
-        u8::try_from(self.done.len() * 100 / len.max(1)).unwrap_or(100).min(100)
+        u8::try_from(self.done.len() * 100 / len.max(1))
+            .unwrap_or(100)
+            .min(100)
     }
 }
 
@@ -192,12 +223,15 @@ mod tests {
     fn session(are_heavy: &[bool]) -> Transcript {
         let mut batch = Batch::default();
         for (number, is_heavy) in are_heavy.iter().enumerate() {
-            let mut entry = batch.new_entry(Key::clean(&format!("k{number}")), Role::Assistant, None);
+            let mut entry =
+                batch.new_entry(Key::clean(&format!("k{number}")), Role::Assistant, None);
             let mut body = batch.prose("mast");
             if *is_heavy {
                 body.bytes = u32::try_from(HEAVY).unwrap();
             }
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Text(body)));
             batch.entry(entry);
         }
         let mut transcript = Transcript::new();

@@ -22,6 +22,11 @@ impl Failure {
     /// What went wrong now, after what went wrong before.
     pub(super) fn after(last: Option<&Self>, what: String, now: Instant, in_reading: bool) -> Self {
         let delay = last.map_or(FIRST_RETRY, |last| (last.delay * 2).min(LAST_RETRY));
-        Self { what, delay, retry: now + delay, in_reading }
+        Self {
+            what,
+            delay,
+            retry: now + delay,
+            in_reading,
+        }
     }
 }

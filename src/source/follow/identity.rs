@@ -20,16 +20,24 @@ pub(super) struct Identity {
 impl Identity {
     /// Of a text of which nothing but the beginning is looked at.
     pub(super) fn of(file: &File) -> io::Result<Self> {
-        Ok(Self { head: read_range(file, 0, HEAD)?, mark: Vec::new() })
+        Ok(Self {
+            head: read_range(file, 0, HEAD)?,
+            mark: Vec::new(),
+        })
     }
 
     /// Takes note of bytes that were read at a place.
     pub(super) fn note(&mut self, bytes: &[u8], at: u64) {
         if at == self.head.len() as u64 {
             let wanting = HEAD.saturating_sub(self.head.len()).min(bytes.len());
-            self.head.extend_from_slice(bytes.get(..wanting).unwrap_or_default());
+            self.head
+                .extend_from_slice(bytes.get(..wanting).unwrap_or_default());
         }
-        self.mark.extend_from_slice(bytes.get(bytes.len().saturating_sub(MARK)..).unwrap_or_default());
+        self.mark.extend_from_slice(
+            bytes
+                .get(bytes.len().saturating_sub(MARK)..)
+                .unwrap_or_default(),
+        );
         self.mark.drain(..self.mark.len().saturating_sub(MARK));
     }
 

@@ -43,7 +43,12 @@ fn growth_touch_and_truncation_are_distinguished() {
     append(&path, "two\n");
     assert_eq!(follower.poll(now), Change::Grown);
     assert_eq!(read_all(&mut follower), "two\n");
-    File::options().write(true).open(&path).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+    File::options()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .set_modified(std::time::UNIX_EPOCH)
+        .unwrap();
     assert_eq!(follower.poll(now), Change::Quiet);
     fs::write(&path, "").unwrap();
     assert_eq!(follower.poll(now), Change::Quiet);
@@ -62,10 +67,16 @@ fn a_file_that_stays_empty_is_said_once() {
     let due = follower.retry_at().unwrap();
     assert!(due > start);
     assert_eq!(follower.poll(due), Change::Emptied);
-    assert_eq!((follower.poll(due), follower.retry_at()), (Change::Quiet, None));
+    assert_eq!(
+        (follower.poll(due), follower.retry_at()),
+        (Change::Quiet, None)
+    );
     append(&path, "two\n");
     assert_eq!(follower.poll(due), Change::Anew("cut and written anew"));
-    assert_eq!((read_all(&mut follower), follower.poll(due)), ("two\n".to_owned(), Change::Quiet));
+    assert_eq!(
+        (read_all(&mut follower), follower.poll(due)),
+        ("two\n".to_owned(), Change::Quiet)
+    );
 }
 
 #[test]
@@ -120,7 +131,10 @@ fn a_swapped_link_is_another_file() {
     fs::write(&other, "other\n").unwrap();
     fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink(&other, &link).unwrap();
-    assert_eq!(follower.poll(Instant::now()), Change::Anew("replaced by another file"));
+    assert_eq!(
+        follower.poll(Instant::now()),
+        Change::Anew("replaced by another file")
+    );
 }
 
 #[test]
@@ -130,12 +144,24 @@ fn a_failure_is_reported_once_and_tried_again_later() {
     fs::remove_file(&path).unwrap();
     std::os::unix::fs::symlink(&path, &path).unwrap();
     assert!(matches!(follower.poll(now), Change::Unreadable(_)));
-    assert_eq!(follower.poll(now + Duration::from_millis(100)), Change::Quiet);
-    assert_eq!(follower.poll(now + Duration::from_millis(300)), Change::Quiet);
+    assert_eq!(
+        follower.poll(now + Duration::from_millis(100)),
+        Change::Quiet
+    );
+    assert_eq!(
+        follower.poll(now + Duration::from_millis(300)),
+        Change::Quiet
+    );
     fs::remove_file(&path).unwrap();
     fs::write(&path, "two\n").unwrap();
-    assert_eq!(follower.poll(now + Duration::from_millis(500)), Change::Quiet);
-    assert!(matches!(follower.poll(now + Duration::from_secs(1)), Change::Anew(_)));
+    assert_eq!(
+        follower.poll(now + Duration::from_millis(500)),
+        Change::Quiet
+    );
+    assert!(matches!(
+        follower.poll(now + Duration::from_secs(1)),
+        Change::Anew(_)
+    ));
     drop(dir);
 }
 
@@ -178,8 +204,13 @@ fn a_disk_that_fails_is_tried_again_ever_more_seldom_and_costs_no_byte() {
         };
         assert_eq!(&buffer[..read], b"two\n");
         assert_eq!(delays, [250, 500, 1000, 2000, 4000, 5000, 5000, 5000]);
-        assert!(matches!(&changes[0], Change::Unreadable(why) if *why == io::Error::from(errno).to_string()));
-        assert!(changes[1..].iter().all(|change| *change == Change::Quiet), "it is reported once");
+        assert!(
+            matches!(&changes[0], Change::Unreadable(why) if *why == io::Error::from(errno).to_string())
+        );
+        assert!(
+            changes[1..].iter().all(|change| *change == Change::Quiet),
+            "it is reported once"
+        );
         assert_eq!(follower.poll(now), Change::Back);
         assert_eq!(follower.poll(now), Change::Quiet);
         append(&path, "three\n");

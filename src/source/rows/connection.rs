@@ -53,7 +53,11 @@ impl Database {
     /// Opens a database; it and every statement waits so long for a writer.
     pub(crate) fn open_patiently(path: &Path, patience: Duration) -> Result<Self, Failure> {
         let look = tried(patience, || Look::begin(path))?;
-        Ok(Self { path: path.to_owned(), look: RefCell::new(look), patience })
+        Ok(Self {
+            path: path.to_owned(),
+            look: RefCell::new(look),
+            patience,
+        })
     }
 
     /// Whether nothing was committed since it was opened.
@@ -77,7 +81,9 @@ impl Database {
                    WHERE t.type = 'table' AND t.sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY t.rowid, c.cid";
         self.each(sql, &[], &mut |row| {
             let mut names = row.iter().filter_map(Cell::text);
-            let (Some(table), Some(column)) = (names.next(), names.next()) else { return };
+            let (Some(table), Some(column)) = (names.next(), names.next()) else {
+                return;
+            };
             match tables.last_mut() {
                 Some((last, columns)) if *last == table => columns.push(column),
                 _ => tables.push((table, vec![column])),
@@ -88,7 +94,10 @@ impl Database {
 
     /// A number that changes with the tables, and when their rows were moved.
     pub(crate) fn schema(&self) -> Result<i64, Failure> {
-        Ok(self.value("PRAGMA schema_version", &[])?.and_then(|cell| cell.int()).unwrap_or(0))
+        Ok(self
+            .value("PRAGMA schema_version", &[])?
+            .and_then(|cell| cell.int())
+            .unwrap_or(0))
     }
 
     /// Runs a query. Its rows are all of one state of the database.
@@ -112,14 +121,20 @@ impl Database {
         questions: &mut dyn Iterator<Item = (&str, Vec<Cell>)>,
     ) -> Result<Vec<Result<Option<Cell>, Failure>>, Failure> {
         let first = |rows: Vec<Vec<Cell>>| rows.into_iter().flatten().next();
-        Ok(self.ask(questions)?.into_iter().map(|rows| rows.map(first)).collect())
+        Ok(self
+            .ask(questions)?
+            .into_iter()
+            .map(|rows| rows.map(first))
+            .collect())
     }
 
     fn ask(
         &self,
         questions: &mut dyn Iterator<Item = (&str, Vec<Cell>)>,
     ) -> Result<Vec<Result<Rows, Failure>>, Failure> {
-        let questions: Vec<_> = questions.map(|(sql, parameters)| (sql.to_owned(), parameters)).collect();
+        let questions: Vec<_> = questions
+            .map(|(sql, parameters)| (sql.to_owned(), parameters))
+            .collect();
         let mut look = self.look.borrow_mut();
         let mut is_first = true;
         tried(self.patience, || {
@@ -127,7 +142,11 @@ impl Database {
                 *look = Look::begin(&self.path)?;
             }
             let answers = look.reader.ask(questions.clone());
-            if look.marks.hold() { Ok(answers) } else { Err(Failure::Busy) }
+            if look.marks.hold() {
+                Ok(answers)
+            } else {
+                Err(Failure::Busy)
+            }
         })
     }
 
@@ -142,7 +161,10 @@ impl Database {
 }
 
 /// Tries again for a while if a writer came between.
-fn tried<T>(patience: Duration, mut attempt: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
+fn tried<T>(
+    patience: Duration,
+    mut attempt: impl FnMut() -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let begun = Instant::now();
     let mut tries = 1;
     loop {

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use seccompiler::SeccompCmpArgLen::Dword;
 use seccompiler::SeccompCmpOp::MaskedEq;
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCondition, SeccompFilter, SeccompRule, TargetArch, apply_filter,
+    BpfProgram, SeccompAction, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
+    apply_filter,
 };
 
 /// Calls that change files by name or by descriptor.
@@ -75,8 +76,11 @@ pub(crate) fn bind_this_thread() -> bool {
 }
 
 fn program() -> Option<BpfProgram> {
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
-        CHANGES.iter().chain(OLD_CHANGES).map(|call| (*call, Vec::new())).collect();
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = CHANGES
+        .iter()
+        .chain(OLD_CHANGES)
+        .map(|call| (*call, Vec::new()))
+        .collect();
     for (call, flags) in OPENS {
         rules.insert(*call, opens_to_write(*flags)?);
     }
@@ -124,7 +128,13 @@ mod tests {
                 assert_eq!(fs::read(&path).unwrap(), b"words");
                 assert!(File::create(&other).is_err() && File::create(&path).is_err());
                 assert!(OpenOptions::new().append(true).open(&path).is_err());
-                assert!(OpenOptions::new().read(true).write(true).open(&path).is_err());
+                assert!(
+                    OpenOptions::new()
+                        .read(true)
+                        .write(true)
+                        .open(&path)
+                        .is_err()
+                );
                 assert!(fs::rename(&path, &other).is_err() && fs::remove_file(&path).is_err());
                 assert!(fs::hard_link(&path, &other).is_err() && fs::create_dir(&other).is_err());
                 assert!(held.set_len(0).is_err() && chown(&path, Some(0), None).is_err());

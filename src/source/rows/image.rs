@@ -27,7 +27,10 @@ impl Image {
             Some((file, changes))
         };
         let log = has_log.then(log).flatten();
-        Ok(Self { base: regular::open(path)?, log })
+        Ok(Self {
+            base: regular::open(path)?,
+            log,
+        })
     }
 
     /// How many bytes it has.
@@ -40,16 +43,24 @@ impl Image {
 
     /// Reads at a position until the buffer is full or the database ends. Returns how many bytes it read.
     pub(crate) fn read(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-        let Some((log, changes)) = &self.log else { return read_at(&self.base, buffer, at) };
+        let Some((log, changes)) = &self.log else {
+            return read_at(&self.base, buffer, at);
+        };
         let left = usize::try_from(self.len()?.saturating_sub(at)).unwrap_or(usize::MAX);
         let all = buffer.len().min(left);
         let mut rest = buffer.get_mut(..all).unwrap_or_default();
         let mut at = at;
         while !rest.is_empty() {
             let (number, within) = (at / changes.page as u64, at % changes.page as u64);
-            let len = changes.page.saturating_sub(usize::try_from(within).unwrap_or(0)).min(rest.len());
+            let len = changes
+                .page
+                .saturating_sub(usize::try_from(within).unwrap_or(0))
+                .min(rest.len());
             let (piece, others) = std::mem::take(&mut rest).split_at_mut(len);
-            let read = match u32::try_from(number + 1).ok().and_then(|number| changes.newest.get(&number)) {
+            let read = match u32::try_from(number + 1)
+                .ok()
+                .and_then(|number| changes.newest.get(&number))
+            {
                 Some(start) => read_at(log, piece, start + within)?,
                 None => read_at(&self.base, piece, at)?,
             };

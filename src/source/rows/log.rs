@@ -35,7 +35,12 @@ impl Header {
         let salts = bytes.get(16..24)?.try_into().ok()?;
         let is_sound = magic & !1 == MAGIC && written_sums(bytes, 24) == Some(sums);
         let is_size = page.is_power_of_two() && (512..=65_536).contains(&page);
-        (is_sound && is_size).then_some(Self { frame: FRAME + page, salts, is_big, sums })
+        (is_sound && is_size).then_some(Self {
+            frame: FRAME + page,
+            salts,
+            is_big,
+            sums,
+        })
     }
 
     /// Whether frames were written after these salts.
@@ -72,7 +77,11 @@ impl Changes {
             }
             true
         })?;
-        (pages != 0).then_some(Self { page, pages, newest })
+        (pages != 0).then_some(Self {
+            page,
+            pages,
+            newest,
+        })
     }
 }
 
@@ -118,7 +127,13 @@ fn each_frame(file: &File, mut each: impl FnMut(&Frame) -> bool) -> Option<usize
                 is_sound = is_of_log && written_sums(frame, 16) == Some(sums);
             }
             let number = |place| word(frame, place, u32::from_be_bytes);
-            if !each(&Frame { at, page: number(0)?, pages: number(4)?, is_of_log, is_sound }) {
+            if !each(&Frame {
+                at,
+                page: number(0)?,
+                pages: number(4)?,
+                is_of_log,
+                is_sound,
+            }) {
                 return Some(page);
             }
             at += header.frame as u64;
@@ -135,7 +150,10 @@ fn word(bytes: &[u8], at: usize, order: fn([u8; 4]) -> u32) -> Option<u32> {
 
 /// The checksums as they are written.
 fn written_sums(bytes: &[u8], at: usize) -> Option<(u32, u32)> {
-    Some((word(bytes, at, u32::from_be_bytes)?, word(bytes, at + 4, u32::from_be_bytes)?))
+    Some((
+        word(bytes, at, u32::from_be_bytes)?,
+        word(bytes, at + 4, u32::from_be_bytes)?,
+    ))
 }
 
 /// The sums of all before, with these bytes.
@@ -149,8 +167,10 @@ fn summed(before: (u32, u32), bytes: &[u8], is_big: bool) -> (u32, u32) {
 
 fn summed_by(before: (u32, u32), bytes: &[u8], order: impl Fn([u8; 4]) -> u32) -> (u32, u32) {
     let (pairs, _) = bytes.as_chunks::<8>();
-    pairs.iter().fold(before, |(a, b), [w, x, y, z, rest @ ..]| {
-        let a = a.wrapping_add(order([*w, *x, *y, *z])).wrapping_add(b);
-        (a, b.wrapping_add(order(*rest)).wrapping_add(a))
-    })
+    pairs
+        .iter()
+        .fold(before, |(a, b), [w, x, y, z, rest @ ..]| {
+            let a = a.wrapping_add(order([*w, *x, *y, *z])).wrapping_add(b);
+            (a, b.wrapping_add(order(*rest)).wrapping_add(a))
+        })
 }

@@ -62,7 +62,12 @@ impl Marks {
         if log.is_none() {
             look_for_writer(&file, path)?;
         }
-        Ok(Self { path: path.to_owned(), base, counter, log })
+        Ok(Self {
+            path: path.to_owned(),
+            base,
+            counter,
+            log,
+        })
     }
 
     /// Whether what was read since is all of one state.
@@ -92,7 +97,9 @@ impl Marks {
 
     /// Whether there is a log that SQLite does not take for one, or not all of it.
     pub(crate) fn has_broken_log(&self) -> bool {
-        self.log.as_ref().is_some_and(|log| log.is_broken(&beside(&self.path, "-wal")))
+        self.log
+            .as_ref()
+            .is_some_and(|log| log.is_broken(&beside(&self.path, "-wal")))
     }
 
     fn is_unwritten(&self) -> bool {
@@ -115,12 +122,21 @@ impl Log {
         let index = Index::of(&beside(base, "-shm"));
         let file = regular::open(&path).ok()?;
         let stamp = Stamp::of_file(&file).ok().filter(|stamp| stamp.len > 0)?;
-        Some(Self { stamp, header: read_range(&file, 0, HEADER).ok()?, index })
+        Some(Self {
+            stamp,
+            header: read_range(&file, 0, HEADER).ok()?,
+            index,
+        })
     }
 
     fn is_broken(&self, path: &Path) -> bool {
-        let Some(header) = Header::of(&self.header) else { return true };
-        let index = self.index.as_ref().filter(|index| header.has_salts(index.salts));
+        let Some(header) = Header::of(&self.header) else {
+            return true;
+        };
+        let index = self
+            .index
+            .as_ref()
+            .filter(|index| header.has_salts(index.salts));
         let frames = index.map_or(0, |index| u64::from(index.written));
         let lost = || first_lost(&regular::open(path).ok()?);
         // A frame that was being written is sound the second time.
@@ -136,8 +152,15 @@ impl Index {
             let word = bytes.get(at..at + 4).and_then(|word| word.try_into().ok());
             word.map_or(0, u32::from_ne_bytes)
         };
-        let salts = bytes.get(SALTS..SALTS + 8).and_then(|salts| salts.try_into().ok()).unwrap_or_default();
-        Some(Self { salts, written: word(WRITTEN), moved: word(MOVED) })
+        let salts = bytes
+            .get(SALTS..SALTS + 8)
+            .and_then(|salts| salts.try_into().ok())
+            .unwrap_or_default();
+        Some(Self {
+            salts,
+            written: word(WRITTEN),
+            moved: word(MOVED),
+        })
     }
 }
 
@@ -166,7 +189,12 @@ fn look_for_writer(file: &File, base: &Path) -> Result<(), Failure> {
 
 /// Whether another process writes behind these bytes. It does not notice the question.
 fn is_locked(file: &File, (start, length): (u64, u64)) -> bool {
-    let asked =
-        Flock { start, length, pid: None, typ: FlockType::ReadLock, offset_type: FlockOffsetType::Set };
+    let asked = Flock {
+        start,
+        length,
+        pid: None,
+        typ: FlockType::ReadLock,
+        offset_type: FlockOffsetType::Set,
+    };
     fcntl_getlk(file, &asked).is_ok_and(|lock| lock.is_some())
 }

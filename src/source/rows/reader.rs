@@ -35,15 +35,28 @@ impl Reader {
         let (answer, answers) = bounded(1);
         let image = Image::open(path, has_log).map_err(|error| Failure::of(&error))?;
         let serve = move || serve(image, &asked, &answer);
-        let thread = thread::Builder::new().name("database".to_owned()).spawn(serve);
+        let thread = thread::Builder::new()
+            .name("database".to_owned())
+            .spawn(serve);
         let thread = thread.map_err(|error| Failure::Unreadable(error.to_string()))?;
-        Ok(Self { questions: Some(questions), answers, thread: Some(thread) })
+        Ok(Self {
+            questions: Some(questions),
+            answers,
+            thread: Some(thread),
+        })
     }
 
     /// What is answered to questions, to the first of them at least.
     pub(crate) fn ask(&self, questions: Vec<Question>) -> Vec<Result<Rows, Failure>> {
-        let asked = self.questions.as_ref().is_some_and(|all| all.send(questions).is_ok());
-        let answers = if asked { self.answers.recv().ok() } else { None };
+        let asked = self
+            .questions
+            .as_ref()
+            .is_some_and(|all| all.send(questions).is_ok());
+        let answers = if asked {
+            self.answers.recv().ok()
+        } else {
+            None
+        };
         answers.unwrap_or_else(|| vec![Err(Failure::Unreadable("its reader has ended".to_owned()))])
     }
 }
@@ -57,7 +70,11 @@ impl Drop for Reader {
     }
 }
 
-fn serve(image: Image, asked: &Receiver<Vec<Question>>, answer: &Sender<Vec<Result<Rows, Failure>>>) {
+fn serve(
+    image: Image,
+    asked: &Receiver<Vec<Question>>,
+    answer: &Sender<Vec<Result<Rows, Failure>>>,
+) {
     #[cfg(target_os = "linux")]
     super::guard::bind_this_thread();
     let connection = connect(image).map_err(|error| failure(&error));
@@ -68,7 +85,13 @@ fn serve(image: Image, asked: &Receiver<Vec<Question>>, answer: &Sender<Vec<Resu
                 Ok(connection) => rows(connection, &sql, &parameters),
                 Err(failure) => Err(failure.clone()),
             };
-            bytes += rows.iter().flatten().flatten().filter_map(Cell::bytes).map(<[u8]>::len).sum::<usize>();
+            bytes += rows
+                .iter()
+                .flatten()
+                .flatten()
+                .filter_map(Cell::bytes)
+                .map(<[u8]>::len)
+                .sum::<usize>();
             answers.push(rows);
             if bytes > ENOUGH {
                 break;
@@ -92,7 +115,9 @@ fn connect(image: Image) -> rusqlite::Result<Connection> {
 }
 
 fn rows(connection: &Connection, sql: &str, parameters: &[Cell]) -> Result<Rows, Failure> {
-    let mut statement = connection.prepare_cached(sql).map_err(|error| failure(&error))?;
+    let mut statement = connection
+        .prepare_cached(sql)
+        .map_err(|error| failure(&error))?;
     let columns = statement.column_count();
     let mut run = || -> rusqlite::Result<Rows> {
         let mut all = Vec::new();
@@ -144,9 +169,11 @@ fn words(error: &Error) -> String {
 fn failure(error: &Error) -> Failure {
     let what = words(error);
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
-            Failure::Busy
-        }
+        Some(
+            ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::FileLockingProtocolFailed,
+        ) => Failure::Busy,
         Some(ErrorCode::DatabaseCorrupt) => Failure::Damaged(what),
         Some(ErrorCode::NotADatabase) => {
             Failure::Unreadable("not a database, or only a piece of one".to_owned())

@@ -8,7 +8,10 @@
 //! **The one place with `unsafe`**, because SQLite calls functions of C. Each is given what SQLite promises
 //! (<https://sqlite.org/c3ref/vfs.html>): `open` a piece of memory of `szOsFile` bytes, the others one that `open` has
 //! filled, until `close`. None of them panics.
-#![expect(unsafe_code, reason = "functions that SQLite calls, and the structures in which it finds them")]
+#![expect(
+    unsafe_code,
+    reason = "functions that SQLite calls, and the structures in which it finds them"
+)]
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -33,12 +36,16 @@ static REGISTERED: LazyLock<c_int> = LazyLock::new(register);
 /// Opens a database for SQLite.
 pub(super) fn connect(image: Image) -> rusqlite::Result<Connection> {
     if *REGISTERED != ffi::SQLITE_OK {
-        return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(*REGISTERED), None));
+        return Err(rusqlite::Error::SqliteFailure(
+            ffi::Error::new(*REGISTERED),
+            None,
+        ));
     }
     let name = format!("database-{}", NEXT.fetch_add(1, Ordering::Relaxed));
     with_opening(|all| all.insert(name.clone(), image));
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_EXRESCODE;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_EXRESCODE;
     let connection = Connection::open_with_flags_and_vfs(&name, flags, NAME);
     with_opening(|all| all.remove(&name));
     connection
@@ -111,19 +118,38 @@ unsafe extern "C" fn open(
     granted: *mut c_int,
 ) -> c_int {
     let file = file.cast::<OpenFile>();
-    let known = ffi::sqlite3_file { pMethods: ptr::null() };
+    let known = ffi::sqlite3_file {
+        pMethods: ptr::null(),
+    };
     // SAFETY: the memory is for an `OpenFile`. Without methods SQLite does not close it.
-    unsafe { file.write(OpenFile { known, image: ptr::null_mut() }) };
+    unsafe {
+        file.write(OpenFile {
+            known,
+            image: ptr::null_mut(),
+        });
+    };
     if flags & ffi::SQLITE_OPEN_MAIN_DB == 0 || name.is_null() {
         return ffi::SQLITE_CANTOPEN;
     }
     // SAFETY: a name ends with a zero.
     let name = unsafe { CStr::from_ptr(name) };
-    let image = name.to_str().ok().and_then(|name| with_opening(|all| all.remove(name)));
-    let Some(image) = image else { return ffi::SQLITE_CANTOPEN };
-    let known = ffi::sqlite3_file { pMethods: &raw const METHODS };
+    let image = name
+        .to_str()
+        .ok()
+        .and_then(|name| with_opening(|all| all.remove(name)));
+    let Some(image) = image else {
+        return ffi::SQLITE_CANTOPEN;
+    };
+    let known = ffi::sqlite3_file {
+        pMethods: &raw const METHODS,
+    };
     // SAFETY: as above; `close` takes the image back.
-    unsafe { file.write(OpenFile { known, image: Box::into_raw(Box::new(image)) }) };
+    unsafe {
+        file.write(OpenFile {
+            known,
+            image: Box::into_raw(Box::new(image)),
+        });
+    };
     if !granted.is_null() {
         // SAFETY: SQLite wants to know it there.
         unsafe { granted.write(ffi::SQLITE_OPEN_READONLY | ffi::SQLITE_OPEN_MAIN_DB) };
@@ -225,7 +251,10 @@ unsafe extern "C" fn accept(_: *mut ffi::sqlite3_file, _: c_int) -> c_int {
     ffi::SQLITE_OK
 }
 
-unsafe extern "C" fn file_size(file: *mut ffi::sqlite3_file, size: *mut ffi::sqlite3_int64) -> c_int {
+unsafe extern "C" fn file_size(
+    file: *mut ffi::sqlite3_file,
+    size: *mut ffi::sqlite3_int64,
+) -> c_int {
     // SAFETY: `open` has filled the file.
     let len = unsafe { image(file) }.and_then(|image| image.len().ok());
     let Some(len) = len.and_then(|len| ffi::sqlite3_int64::try_from(len).ok()) else {
@@ -272,13 +301,21 @@ mod tests {
         fs::create_dir(dir.join("folder")).unwrap();
         let writer = Connection::open(&written).unwrap();
         writer
-            .execute_batch("PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (n, x);")
+            .execute_batch(
+                "PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (n, x);",
+            )
             .unwrap();
         for number in 0..rows {
-            writer.execute("INSERT INTO t VALUES (?1, zeroblob(900))", [number]).unwrap();
+            writer
+                .execute("INSERT INTO t VALUES (?1, zeroblob(900))", [number])
+                .unwrap();
             if number == rows / 2 {
-                writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
-                writer.execute("UPDATE t SET x = 'changed' WHERE n = 0", []).unwrap();
+                writer
+                    .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+                    .unwrap();
+                writer
+                    .execute("UPDATE t SET x = 'changed' WHERE n = 0", [])
+                    .unwrap();
             }
         }
         for ending in ["", "-wal"] {
@@ -290,8 +327,9 @@ mod tests {
     /// All files of the folder, with what is in them.
     fn files(path: &Path) -> Vec<(PathBuf, Vec<u8>)> {
         let entries = fs::read_dir(path.parent().unwrap()).unwrap().flatten();
-        let mut files: Vec<_> =
-            entries.map(|entry| (entry.path(), fs::read(entry.path()).unwrap())).collect();
+        let mut files: Vec<_> = entries
+            .map(|entry| (entry.path(), fs::read(entry.path()).unwrap()))
+            .collect();
         files.sort();
         files
     }
@@ -309,14 +347,20 @@ mod tests {
         assert_eq!(before.len(), 2);
         let connection = connect(Image::open(&path, true).unwrap()).unwrap();
         assert_eq!(sum(&connection).unwrap(), (200, 199 * 100));
-        let changed: String =
-            connection.query_row("SELECT x FROM t WHERE n = 0", [], |row| row.get(0)).unwrap();
+        let changed: String = connection
+            .query_row("SELECT x FROM t WHERE n = 0", [], |row| row.get(0))
+            .unwrap();
         assert_eq!(changed, "changed");
-        let sound: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        let sound: String = connection
+            .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+            .unwrap();
         assert_eq!(sound, "ok");
-        for change in
-            ["INSERT INTO t VALUES (1, 2)", "DROP TABLE t", "PRAGMA journal_mode = delete", "VACUUM"]
-        {
+        for change in [
+            "INSERT INTO t VALUES (1, 2)",
+            "DROP TABLE t",
+            "PRAGMA journal_mode = delete",
+            "VACUUM",
+        ] {
             let _ = connection.execute_batch(change);
         }
         assert!(connection.execute("DELETE FROM t", []).is_err());

@@ -39,7 +39,12 @@ impl Database {
     }
 
     /// Nothing.
-    pub(crate) fn each(&self, _: &str, _: &[Cell], _: &mut dyn FnMut(Vec<Cell>)) -> Result<(), Failure> {
+    pub(crate) fn each(
+        &self,
+        _: &str,
+        _: &[Cell],
+        _: &mut dyn FnMut(Vec<Cell>),
+    ) -> Result<(), Failure> {
         Ok(())
     }
 

@@ -33,15 +33,34 @@ fn archive(members: &[(&str, u8, &str)], is_whole: bool) -> Vec<u8> {
         ]
         .concat();
         directory.extend(
-            [b"PK\x01\x02\x14\x00".as_slice(), &about, &[0; 10], &len(bytes.len()), name.as_bytes()].concat(),
+            [
+                b"PK\x01\x02\x14\x00".as_slice(),
+                &about,
+                &[0; 10],
+                &len(bytes.len()),
+                name.as_bytes(),
+            ]
+            .concat(),
         );
         bytes.extend([b"PK\x03\x04".as_slice(), &about, name.as_bytes(), &packed].concat());
     }
     if is_whole {
         let (at, size) = (bytes.len(), directory.len());
         let count = u16::try_from(members.len()).unwrap().to_le_bytes();
-        let place = [size, at].map(|number| u32::try_from(number).unwrap().to_le_bytes()).concat();
-        bytes.extend([&directory[..], b"PK\x05\x06\0\0\0\0", &count, &count, &place, &[0, 0]].concat());
+        let place = [size, at]
+            .map(|number| u32::try_from(number).unwrap().to_le_bytes())
+            .concat();
+        bytes.extend(
+            [
+                &directory[..],
+                b"PK\x05\x06\0\0\0\0",
+                &count,
+                &count,
+                &place,
+                &[0, 0],
+            ]
+            .concat(),
+        );
     }
     bytes
 }
@@ -51,8 +70,13 @@ fn lines(bytes: &[u8]) -> (String, Option<String>) {
     let path = dir.path().join("a.eval");
     fs::write(&path, bytes).unwrap();
     let mut text = Vec::new();
-    let end = Zip::new(File::open(&path).unwrap()).unwrap().read_to_end(&mut text);
-    (String::from_utf8_lossy(&text).into_owned(), end.err().map(|error| error.kind().to_string()))
+    let end = Zip::new(File::open(&path).unwrap())
+        .unwrap()
+        .read_to_end(&mut text);
+    (
+        String::from_utf8_lossy(&text).into_owned(),
+        end.err().map(|error| error.kind().to_string()),
+    )
 }
 
 const MEMBERS: [(&str, u8, &str); 6] = [
@@ -67,7 +91,10 @@ const MEMBERS: [(&str, u8, &str); 6] = [
 #[test]
 fn members_are_lines_and_the_last_of_a_name_counts() {
     let (text, end) = lines(&archive(&MEMBERS, true));
-    assert_eq!((text.as_str(), end), ("{\"b\":  2}\n{\"a\": 1}\n2\n10\n", None));
+    assert_eq!(
+        (text.as_str(), end),
+        ("{\"b\":  2}\n{\"a\": 1}\n2\n10\n", None)
+    );
     assert!(is_log(&archive(&MEMBERS, true)) && !is_log(&archive(&MEMBERS[4..], true)));
 }
 
@@ -86,7 +113,10 @@ fn without_a_directory_all_that_is_there_is_read() {
 #[test]
 fn a_damaged_directory_hides_nothing() {
     let mut bytes = archive(&MEMBERS, true);
-    let at = bytes.windows(4).rposition(|four: &[u8]| four == b"PK\x01\x02").unwrap();
+    let at = bytes
+        .windows(4)
+        .rposition(|four: &[u8]| four == b"PK\x01\x02")
+        .unwrap();
     bytes[at] = 0;
     let (text, end) = lines(&bytes);
     assert_eq!(text, "{\"b\":  2}\n{\"a\": 1}\n2\n10\n");
@@ -96,7 +126,10 @@ fn a_damaged_directory_hides_nothing() {
 #[test]
 fn a_broken_member_spares_the_others() {
     let mut bytes = archive(&MEMBERS, true);
-    let at = bytes.windows(4).position(|four| four == [0x28, 0xb5, 0x2f, 0xfd]).unwrap();
+    let at = bytes
+        .windows(4)
+        .position(|four| four == [0x28, 0xb5, 0x2f, 0xfd])
+        .unwrap();
     bytes[at] = 0;
     let (text, end) = lines(&bytes);
     assert!(text.starts_with("{\"b\":  2}\n{\"a\": 1}\n2\n"), "{text}");
@@ -109,15 +142,39 @@ fn a_member_without_its_length_ends_before_the_next_one() {
     let whole = archive(&MEMBERS, true);
     let len = archive(&MEMBERS, false).len();
     let (mut behind, mut long) = (Vec::new(), Vec::new());
-    let starts: Vec<usize> = (0..len).filter(|at| whole[*at..].starts_with(b"PK\x03\x04")).collect();
+    let starts: Vec<usize> = (0..len)
+        .filter(|at| whole[*at..].starts_with(b"PK\x03\x04"))
+        .collect();
     for (at, end) in starts.iter().zip(starts[1..].iter().chain([&len])) {
         let member = &whole[*at..*end];
         let sizes = [&member[18..22], &[0; 4], &member[22..26], &[0; 4]].concat();
         let name_end = 30 + usize::from(member[26]);
-        let flags = [&member[..6], &[8, 0], &member[8..18], &[0; 8], &member[26..]].concat();
-        behind.extend([&flags[..], b"PK\x07\x08\0\0\0\0", &sizes[..4], &sizes[8..12]].concat());
+        let flags = [
+            &member[..6],
+            &[8, 0],
+            &member[8..18],
+            &[0; 8],
+            &member[26..],
+        ]
+        .concat();
+        behind.extend(
+            [
+                &flags[..],
+                b"PK\x07\x08\0\0\0\0",
+                &sizes[..4],
+                &sizes[8..12],
+            ]
+            .concat(),
+        );
         let extra = [&[1, 0, 16, 0], &sizes[8..], &sizes[..8]].concat();
-        let head = [&member[..18], &[0xff; 8], &member[26..28], &[20, 0], &member[30..name_end]].concat();
+        let head = [
+            &member[..18],
+            &[0xff; 8],
+            &member[26..28],
+            &[20, 0],
+            &member[30..name_end],
+        ]
+        .concat();
         long.extend([&head[..], &extra, &member[name_end..]].concat());
     }
     for mut bytes in [behind, long] {
@@ -133,8 +190,13 @@ fn a_header_is_found_wherever_it_begins() {
     // Around the end of what is looked through first.
     for len in 4_090..4_100 {
         let text = "1".repeat(len);
-        let mut bytes =
-            archive(&[("samples/1_epoch_1.json", 0, &text), ("samples/2_epoch_1.json", 0, "2")], false);
+        let mut bytes = archive(
+            &[
+                ("samples/1_epoch_1.json", 0, &text),
+                ("samples/2_epoch_1.json", 0, "2"),
+            ],
+            false,
+        );
         bytes[18..22].fill(0);
         let (text, _) = lines(&bytes);
         assert_eq!(text.lines().map(str::len).collect::<Vec<_>>(), [len, 1]);
@@ -144,12 +206,23 @@ fn a_header_is_found_wherever_it_begins() {
 #[test]
 fn what_is_listed_as_several_members_is_read_once() {
     let text = format!("[{}0]", "0,".repeat(1 << 20));
-    let mut bytes =
-        archive(&[("samples/1_epoch_1.json", 8, &text), ("samples/2_epoch_1.json", 8, "2")], true);
-    let second = bytes.windows(4).rposition(|four| four == b"PK\x01\x02").unwrap();
+    let mut bytes = archive(
+        &[
+            ("samples/1_epoch_1.json", 8, &text),
+            ("samples/2_epoch_1.json", 8, "2"),
+        ],
+        true,
+    );
+    let second = bytes
+        .windows(4)
+        .rposition(|four| four == b"PK\x01\x02")
+        .unwrap();
     bytes[second + 42..second + 46].fill(0);
     let (text, end) = lines(&bytes);
-    assert_eq!(text.lines().map(str::len).collect::<Vec<_>>(), [(2 << 20) + 3, 1]);
+    assert_eq!(
+        text.lines().map(str::len).collect::<Vec<_>>(),
+        [(2 << 20) + 3, 1]
+    );
     assert_eq!(end, Some(std::io::ErrorKind::InvalidData.to_string()));
 }
 
@@ -159,9 +232,21 @@ fn members_that_overlap_by_their_names_are_not_taken_for_listed() {
     let inner = archive(&[("samples/2_epoch_1.json", 0, "2")], false);
     let outer = format!("\"{}\"", String::from_utf8_lossy(&inner));
     let long = format!("samples/{}_epoch_1.json", "1".repeat(100));
-    let mut bytes = archive(&[(&long, 0, &outer), ("samples/2_epoch_1.json", 0, "2")], true);
-    let second = bytes.windows(4).rposition(|four| four == b"PK\x01\x02").unwrap();
-    let at = bytes.windows(4).enumerate().filter(|(_, four)| *four == b"PK\x03\x04").nth(1).unwrap().0;
+    let mut bytes = archive(
+        &[(&long, 0, &outer), ("samples/2_epoch_1.json", 0, "2")],
+        true,
+    );
+    let second = bytes
+        .windows(4)
+        .rposition(|four| four == b"PK\x01\x02")
+        .unwrap();
+    let at = bytes
+        .windows(4)
+        .enumerate()
+        .filter(|(_, four)| *four == b"PK\x03\x04")
+        .nth(1)
+        .unwrap()
+        .0;
     bytes[second + 42..second + 46].copy_from_slice(&u32::try_from(at).unwrap().to_le_bytes());
     let (_, end) = lines(&bytes);
     assert_eq!(end, Some(std::io::ErrorKind::InvalidData.to_string()));
@@ -171,7 +256,13 @@ fn members_that_overlap_by_their_names_are_not_taken_for_listed() {
 fn a_member_that_grows_beyond_all_measure_spares_the_others() {
     let longest = usize::try_from(LONGEST).unwrap();
     let text = " ".repeat(longest + 1);
-    let bytes = archive(&[("samples/1_epoch_1.json", 8, &text), ("samples/2_epoch_1.json", 8, "2")], true);
+    let bytes = archive(
+        &[
+            ("samples/1_epoch_1.json", 8, &text),
+            ("samples/2_epoch_1.json", 8, "2"),
+        ],
+        true,
+    );
     let (text, end) = lines(&bytes);
     assert_eq!(text.lines().map(str::len).collect::<Vec<_>>(), [longest, 1]);
     assert_eq!(end, Some(std::io::ErrorKind::FileTooLarge.to_string()));

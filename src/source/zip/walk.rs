@@ -22,13 +22,28 @@ const WITH_DESCRIPTOR: u64 = 8;
 /// The members.
 pub(super) fn walk(file: &File) -> io::Result<BTreeMap<Order, Member>> {
     let mut members = BTreeMap::new();
-    let mut window = Window { file, at: 0, bytes: Vec::new() };
+    let mut window = Window {
+        file,
+        at: 0,
+        bytes: Vec::new(),
+    };
     let mut from = 0;
     while let Some((at, is_member)) = window.next_header(from)? {
         from = at + LOCAL.len() as u64;
-        let header = if is_member { window.at(at, LOCAL_LEN + 1024)? } else { &[] };
-        let Some(local) = Local::read(header.get(..LOCAL_LEN + 1024).unwrap_or(header)) else { continue };
-        let Local { len, method, packed, .. } = local;
+        let header = if is_member {
+            window.at(at, LOCAL_LEN + 1024)?
+        } else {
+            &[]
+        };
+        let Some(local) = Local::read(header.get(..LOCAL_LEN + 1024).unwrap_or(header)) else {
+            continue;
+        };
+        let Local {
+            len,
+            method,
+            packed,
+            ..
+        } = local;
         let name = local.name.to_owned();
         let begin = at + len;
         let end = match packed.and_then(|len| begin.checked_add(len)) {
@@ -39,7 +54,15 @@ pub(super) fn walk(file: &File) -> io::Result<BTreeMap<Order, Member>> {
                 None => known.map_or(file.metadata()?.len(), |end| end.max(begin)),
             },
         };
-        insert(&name, Member { at, len: end.saturating_sub(begin), method }, &mut members);
+        insert(
+            &name,
+            Member {
+                at,
+                len: end.saturating_sub(begin),
+                method,
+            },
+            &mut members,
+        );
         from = end.max(from);
     }
     Ok(members)
@@ -60,8 +83,18 @@ impl<'h> Local<'h> {
         let (name, extra) = (number(header, 26, 2)?, number(header, 28, 2)?);
         let name_end = LOCAL_LEN + usize::try_from(name).ok()?;
         let extra_end = name_end + usize::try_from(extra).ok()?;
-        let mut long = long_numbers(header.get(name_end..extra_end.min(header.len())).unwrap_or_default());
-        let mut or_long = |short: u64| if short == ELSEWHERE { long.pop_front() } else { Some(short) };
+        let mut long = long_numbers(
+            header
+                .get(name_end..extra_end.min(header.len()))
+                .unwrap_or_default(),
+        );
+        let mut or_long = |short: u64| {
+            if short == ELSEWHERE {
+                long.pop_front()
+            } else {
+                Some(short)
+            }
+        };
         // In this order they are written elsewhere.
         let _size = or_long(number(header, 22, 4)?);
         let packed = or_long(number(header, 18, 4)?);
@@ -69,7 +102,8 @@ impl<'h> Local<'h> {
             name: header.get(LOCAL_LEN..name_end)?,
             len: LOCAL_LEN as u64 + name + extra,
             method: number(header, 8, 2)?,
-            packed: packed.filter(|_| number(header, 6, 2).is_some_and(|flags| flags & WITH_DESCRIPTOR == 0)),
+            packed: packed
+                .filter(|_| number(header, 6, 2).is_some_and(|flags| flags & WITH_DESCRIPTOR == 0)),
         })
     }
 }
@@ -94,7 +128,11 @@ impl Window<'_> {
         let is_here = self.at <= at && at.saturating_add(len as u64) <= end;
         if !is_here {
             let is_next = self.at <= at && at <= end;
-            let size = if is_next { (self.bytes.len() * 4).clamp(FIRST, BLOCK) } else { FIRST };
+            let size = if is_next {
+                (self.bytes.len() * 4).clamp(FIRST, BLOCK)
+            } else {
+                FIRST
+            };
             (self.at, self.bytes) = (at, read_range(self.file, at, size.max(len))?);
         }
         let from = usize::try_from(at - self.at).unwrap_or(usize::MAX);
@@ -124,7 +162,9 @@ impl Window<'_> {
 fn descriptor(file: &File, begin: u64, next: u64) -> io::Result<u64> {
     // With its mark or without, of short numbers or of long ones.
     for (len, mark, size) in [(24, 4, 8), (20, 0, 8), (16, 4, 4), (12, 0, 4)] {
-        let Some(end) = next.checked_sub(len as u64).filter(|end| *end >= begin) else { continue };
+        let Some(end) = next.checked_sub(len as u64).filter(|end| *end >= begin) else {
+            continue;
+        };
         let bytes = read_range(file, end, len)?;
         let is_marked = mark == 0 || bytes.starts_with(DESCRIPTOR);
         if is_marked && number(&bytes, mark + 4, size) == Some(end - begin) {

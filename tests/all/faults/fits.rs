@@ -10,7 +10,10 @@ use crate::fixtures;
 use crate::stage::Stage;
 
 fn config() -> ProptestConfig {
-    ProptestConfig { max_shrink_iters: 500, ..fixtures::cases(24) }
+    ProptestConfig {
+        max_shrink_iters: 500,
+        ..fixtures::cases(24)
+    }
 }
 
 /// Each row of the screen is as wide as the screen, and has nothing that would steer a terminal.
@@ -22,7 +25,10 @@ fn check_cells(stage: &Stage) {
         let mut x = 0;
         while x < columns {
             let symbol = buffer[(x, y)].symbol();
-            assert!(!symbol.chars().any(char::is_control), "{symbol:?} at {x}, {y}");
+            assert!(
+                !symbol.chars().any(char::is_control),
+                "{symbol:?} at {x}, {y}"
+            );
             x += u16::try_from(symbol.width().max(1)).unwrap();
         }
         assert_eq!(x, columns, "a character is cut at the edge of line {y}");
@@ -66,7 +72,11 @@ fn keys() -> impl Strategy<Value = &'static str> {
 
 fn sizes() -> impl Strategy<Value = (u16, u16)> {
     // Small ones are where sums go wrong.
-    proptest::prop_oneof![(0_u16..300, 0_u16..120), (0_u16..12, 0_u16..8), (1_u16..60, 1_u16..20)]
+    proptest::prop_oneof![
+        (0_u16..300, 0_u16..120),
+        (0_u16..12, 0_u16..8),
+        (1_u16..60, 1_u16..20)
+    ]
 }
 
 proptest! {
@@ -95,7 +105,16 @@ proptest! {
 
 #[test]
 fn screens_without_room_and_with_very_much_of_it_are_drawn() {
-    for (columns, lines) in [(0, 0), (0, 24), (80, 0), (1, 1), (2, 1), (1, 100), (10_000, 2), (2, 1_000)] {
+    for (columns, lines) in [
+        (0, 0),
+        (0, 24),
+        (80, 0),
+        (1, 1),
+        (2, 1),
+        (1, 100),
+        (10_000, 2),
+        (2, 1_000),
+    ] {
         for keys in ["G", "i", "?", "esc 2", "esc 5", "esc !", "esc :", "esc /"] {
             let mut stage = Stage::open(&crate::stage::demo(), (80, 24), Theme::dark());
             stage.press(keys).wait(300);
@@ -115,7 +134,12 @@ fn wide() -> impl Strategy<Value = String> {
 /// A session that says these texts wherever a session says anything.
 fn saying(texts: &[String]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
-    let text = |n: usize| texts.get(n % texts.len().max(1)).cloned().unwrap_or_default();
+    let text = |n: usize| {
+        texts
+            .get(n % texts.len().max(1))
+            .cloned()
+            .unwrap_or_default()
+    };
     let at = "2026-03-01T10:00:00.000Z";
     let entry = |id: &str, message: serde_json::Value| json!({"type": "message", "id": id, "parentId": null, "timestamp": at, "message": message});
     let says = |role: &str, text: &str| json!({"role": role, "content": [{"type": "text", "text": text}], "timestamp": 1});
@@ -165,14 +189,31 @@ fn on_a_terminal(stage: &Stage) -> vt100::Parser {
 /// The dividers of the panes are where they belong, whatever the text beside them is made of.
 #[track_caller]
 fn check_dividers(stage: &Stage) -> usize {
-    let (frame, buffer, screen) = (stage.app.reader.frame(), stage.buffer(), on_a_terminal(stage));
+    let (frame, buffer, screen) = (
+        stage.app.reader.frame(),
+        stage.buffer(),
+        on_a_terminal(stage),
+    );
     let mut seen = 0;
     for area in [frame.outline_divider, frame.inspector_divider] {
-        let first = area.positions().next().map(|at| buffer[at].symbol().to_owned());
+        let first = area
+            .positions()
+            .next()
+            .map(|at| buffer[at].symbol().to_owned());
         for at in area.positions() {
-            assert_eq!(Some(buffer[at].symbol()), first.as_deref(), "{at:?}\n{}", stage.picture());
+            assert_eq!(
+                Some(buffer[at].symbol()),
+                first.as_deref(),
+                "{at:?}\n{}",
+                stage.picture()
+            );
             let shown = screen.screen().cell(at.y, at.x).map(vt100::Cell::contents);
-            assert_eq!(shown, first.as_deref(), "{at:?} on a terminal\n{}", screen.screen().contents());
+            assert_eq!(
+                shown,
+                first.as_deref(),
+                "{at:?} on a terminal\n{}",
+                screen.screen().contents()
+            );
             seen += 1;
         }
     }
@@ -213,7 +254,12 @@ fn thousands_of_combining_marks_are_few_in_a_cell() {
         stage.press(keys);
         check_cells(&stage);
         assert!(check_dividers(&stage) > 20);
-        let most = stage.buffer().content().iter().map(|cell| cell.symbol().chars().count()).max();
+        let most = stage
+            .buffer()
+            .content()
+            .iter()
+            .map(|cell| cell.symbol().chars().count())
+            .max();
         assert!(most < Some(20), "{most:?} characters in a cell");
     }
 }

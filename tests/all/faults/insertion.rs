@@ -50,22 +50,45 @@ pub(super) struct Seen {
 
 fn seen(target: &Target) -> Seen {
     let session = fixtures::read(target);
-    let is_new =
-        |block: &Block| matches!(block.kind, BlockKind::Aside(..)) && format!("{block:?}").contains(TOKEN);
+    let is_new = |block: &Block| {
+        matches!(block.kind, BlockKind::Aside(..)) && format!("{block:?}").contains(TOKEN)
+    };
     let mut entries = Vec::new();
     for entry in session.transcript.entries() {
-        if entry.blocks.iter().any(is_new) && entry.blocks.iter().all(is_new) && entry.usage.is_none() {
+        if entry.blocks.iter().any(is_new)
+            && entry.blocks.iter().all(is_new)
+            && entry.usage.is_none()
+        {
             continue;
         }
         // How loud things are that nobody knows, all of them together decide.
         let is_unknown = !entry.blocks.is_empty()
-            && entry.blocks.iter().all(|block| matches!(block.kind, BlockKind::Aside(..)));
-        let marks = if is_unknown { Marks::default() } else { entry.marks };
-        let of = (entry.role, entry.lane.as_deref(), marks, entry.stop, entry.at, entry.ended);
-        entries.push(without_places(&format!("{of:?} {:?} {:?} {:?}", entry.usage, entry.model, entry.from)));
+            && entry
+                .blocks
+                .iter()
+                .all(|block| matches!(block.kind, BlockKind::Aside(..)));
+        let marks = if is_unknown {
+            Marks::default()
+        } else {
+            entry.marks
+        };
+        let of = (
+            entry.role,
+            entry.lane.as_deref(),
+            marks,
+            entry.stop,
+            entry.at,
+            entry.ended,
+        );
+        entries.push(without_places(&format!(
+            "{of:?} {:?} {:?} {:?}",
+            entry.usage, entry.model, entry.from
+        )));
     }
     let unknown = session.transcript.tally().unknown.iter();
-    let unknown = unknown.map(|(kind, found)| (kind.to_string(), (found.count(), found.judged()))).collect();
+    let unknown = unknown
+        .map(|(kind, found)| (kind.to_string(), (found.count(), found.judged())))
+        .collect();
     let read = shown(target, Level::Preview, true);
     Seen {
         entries,
@@ -79,7 +102,10 @@ fn seen(target: &Target) -> Seen {
 }
 
 fn lines(text: &str) -> Vec<String> {
-    text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
+    text.lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn shown(target: &Target, level: Level, json: bool) -> String {
@@ -88,7 +114,11 @@ fn shown(target: &Target, level: Level, json: bool) -> String {
         joined: Vec::new(),
         folders: Folders::default(),
         entry: None,
-        paper: Paper { width: 200, colour: false, ascii: true },
+        paper: Paper {
+            width: 200,
+            colour: false,
+            ascii: true,
+        },
         level,
         json,
         follow: None,
@@ -102,9 +132,14 @@ fn shown(target: &Target, level: Level, json: bool) -> String {
 fn figures(target: &Target) -> Value {
     let mut out = Vec::new();
     let (targets, folders) = (vec![Ok(target.clone())], Folders::default());
-    let options = stats::Options { targets, folders, json: true };
+    let options = stats::Options {
+        targets,
+        folders,
+        json: true,
+    };
     stats::write(&options, Timestamp(1_893_456_000_000), &mut out).unwrap();
-    let mut figures: Value = serde_json::from_str(&without_places(&String::from_utf8(out).unwrap())).unwrap();
+    let mut figures: Value =
+        serde_json::from_str(&without_places(&String::from_utf8(out).unwrap())).unwrap();
     // What counts records counts what was put in, too.
     for name in ["path", "records"] {
         figures.as_object_mut().unwrap().remove(name);
@@ -137,7 +172,9 @@ fn known_of(line: &str) -> Option<Value> {
     members.values_mut().for_each(without_details);
     let blocks = members["blocks"].as_array_mut().unwrap();
     for name in ["completed", "delivered"] {
-        let said = blocks.iter_mut().filter_map(|block| block[name].as_object_mut());
+        let said = blocks
+            .iter_mut()
+            .filter_map(|block| block[name].as_object_mut());
         said.for_each(|said| drop(said.remove("by")));
     }
     let is_new = |block: &Value| {
@@ -169,15 +206,20 @@ fn without_places(text: &str) -> String {
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let rest = part.trim_start_matches(|c: char| c.is_ascii_digit());
-        let rest = if rest.len() < part.len() { rest.strip_prefix(':').unwrap_or(part) } else { part };
+        let rest = if rest.len() < part.len() {
+            rest.strip_prefix(':').unwrap_or(part)
+        } else {
+            part
+        };
         let rest = if rest.len() < part.len() {
             rest.trim_start_matches(|c: char| c.is_ascii_digit())
         } else {
             part
         };
         let mut rest = rest;
-        while let Some(number) =
-            rest.strip_prefix('/').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        while let Some(number) = rest
+            .strip_prefix('/')
+            .filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
         {
             rest = number.trim_start_matches(|c: char| c.is_ascii_digit());
         }
@@ -185,7 +227,8 @@ fn without_places(text: &str) -> String {
         plain.push_str(rest);
     }
     let is_count = |line: &str| {
-        line.contains(" records inherited from ") || line.starts_with("  -- ") && line.ends_with(" UTC --")
+        line.contains(" records inherited from ")
+            || line.starts_with("  -- ") && line.ends_with(" UTC --")
     };
     let lines: Vec<&str> = plain.lines().filter(|line| !is_count(line)).collect();
     lines.join("\n")
@@ -200,7 +243,10 @@ pub(super) fn changes(before: &[Seen], after: &[Seen]) -> Vec<String> {
 pub(super) fn changes_of_main(before: &[Seen], after: &[Seen]) -> Vec<String> {
     let main = |seen: &[Seen]| -> Vec<String> {
         let entries = seen.iter().flat_map(|seen| &seen.read);
-        entries.filter(|entry| entry["lane"].is_null()).map(Value::to_string).collect()
+        entries
+            .filter(|entry| entry["lane"].is_null())
+            .map(Value::to_string)
+            .collect()
     };
     let mut faults = Vec::new();
     differ("main lane", &main(before), &main(after), &mut faults);
@@ -231,8 +277,17 @@ fn faults(before: &[Seen], after: &[Seen], inserted: &[Inserted]) -> Vec<String>
                 faults.push(format!("figures: {}", found.unwrap_or_default()));
             }
         }
-        let old: Vec<&String> = after.rows.iter().filter(|row| !row.contains(TOKEN)).collect();
-        differ("rows", &before.rows.iter().collect::<Vec<_>>(), &old, &mut faults);
+        let old: Vec<&String> = after
+            .rows
+            .iter()
+            .filter(|row| !row.contains(TOKEN))
+            .collect();
+        differ(
+            "rows",
+            &before.rows.iter().collect::<Vec<_>>(),
+            &old,
+            &mut faults,
+        );
     }
     let mut counted: BTreeMap<&str, (u64, Option<Judged>)> = BTreeMap::new();
     for (kind, (count, judged)) in after.iter().flat_map(|seen| &seen.unknown) {
@@ -241,28 +296,52 @@ fn faults(before: &[Seen], after: &[Seen], inserted: &[Inserted]) -> Vec<String>
             *known = (known.0 + count, Some(*judged));
         }
     }
-    for Inserted { name, probes, judged, place, tellings } in inserted {
+    for Inserted {
+        name,
+        probes,
+        judged,
+        place,
+        tellings,
+    } in inserted
+    {
         // A session of a database may be told by the one that began it, too.
         let most = probes.len() * tellings * after.len();
         let (count, found) = counted.get(name.as_str()).copied().unwrap_or_default();
-        if found != Some(*judged) || !(probes.len()..=most).contains(&usize::try_from(count).unwrap()) {
-            faults.push(format!("counted {place}: {count} {found:?} of {} {judged:?}", probes.len()));
+        if found != Some(*judged)
+            || !(probes.len()..=most).contains(&usize::try_from(count).unwrap())
+        {
+            faults.push(format!(
+                "counted {place}: {count} {found:?} of {} {judged:?}",
+                probes.len()
+            ));
         }
         for probe in probes {
             if !after.iter().any(|seen| seen.raw.contains(probe.as_str())) {
                 faults.push(format!("lost {place}"));
             }
         }
-        let of_it = |rows: &Vec<String>| rows.iter().filter(|row| row.contains(name.as_str())).count();
-        let rows =
-            |rows: fn(&Seen) -> &Vec<String>| after.iter().map(rows).map(of_it).max().unwrap_or_default();
-        let most = if *judged == Judged::Trace { 0 } else { probes.len() * tellings };
+        let of_it = |rows: &Vec<String>| {
+            rows.iter()
+                .filter(|row| row.contains(name.as_str()))
+                .count()
+        };
+        let rows = |rows: fn(&Seen) -> &Vec<String>| {
+            after.iter().map(rows).map(of_it).max().unwrap_or_default()
+        };
+        let most = if *judged == Judged::Trace {
+            0
+        } else {
+            probes.len() * tellings
+        };
         // What is of a sub-agent or of a copied history is folded away with it.
         if *judged == Judged::Loud && rows(|seen| &seen.rows).max(rows(|seen| &seen.more)) == 0 {
             faults.push(format!("no row of {place}: {judged:?}"));
         }
         if rows(|seen| &seen.rows) > most {
-            faults.push(format!("rows of {place}: {} of {most} {judged:?}", rows(|seen| &seen.rows)));
+            faults.push(format!(
+                "rows of {place}: {} of {most} {judged:?}",
+                rows(|seen| &seen.rows)
+            ));
         }
         if *judged == Judged::Trace
             && !place.starts_with("/*")
@@ -277,13 +356,25 @@ fn faults(before: &[Seen], after: &[Seen], inserted: &[Inserted]) -> Vec<String>
     faults
 }
 
-fn differ<T: PartialEq + std::fmt::Debug>(what: &str, before: &[T], after: &[T], faults: &mut Vec<String>) {
-    let pair = before.iter().zip(after).find(|(before, after)| before != after);
+fn differ<T: PartialEq + std::fmt::Debug>(
+    what: &str,
+    before: &[T],
+    after: &[T],
+    faults: &mut Vec<String>,
+) {
+    let pair = before
+        .iter()
+        .zip(after)
+        .find(|(before, after)| before != after);
     if let Some((before, after)) = pair {
         faults.push(format!("{what}: {before:?}\n      is {after:?}"));
     } else if before.len() != after.len() {
         let more = before.get(after.len()).or(after.get(before.len()));
-        faults.push(format!("{what}: {} are {}: {more:?}", before.len(), after.len()));
+        faults.push(format!(
+            "{what}: {} are {}: {more:?}",
+            before.len(),
+            after.len()
+        ));
     }
 }
 
@@ -300,7 +391,9 @@ fn first_difference(before: &Value, after: &Value, at: &str, found: &mut Option<
         }
         (Value::Array(old), Value::Array(new)) => {
             let pairs = old.iter().zip(new).enumerate();
-            pairs.for_each(|(n, (old, new))| first_difference(old, new, &format!("{at}[{n}]"), found));
+            pairs.for_each(|(n, (old, new))| {
+                first_difference(old, new, &format!("{at}[{n}]"), found);
+            });
             if found.is_none() {
                 let longer = if old.len() < new.len() { new } else { old };
                 let more = &longer[old.len().min(new.len())];
@@ -333,20 +426,37 @@ enum Form {
 impl Content {
     fn of(file: &Path) -> Option<Self> {
         if file.is_dir() {
-            let records = fixtures::children(file).into_iter().map(|file| fs::read_to_string(file).unwrap());
-            let root = records.map(|record| serde_json::from_str(&record).unwrap()).collect();
-            return Some(Self { root: Value::Array(root), form: Form::Folder });
+            let records = fixtures::children(file)
+                .into_iter()
+                .map(|file| fs::read_to_string(file).unwrap());
+            let root = records
+                .map(|record| serde_json::from_str(&record).unwrap())
+                .collect();
+            return Some(Self {
+                root: Value::Array(root),
+                form: Form::Folder,
+            });
         }
         #[cfg(feature = "sqlite")]
         if file.extension().is_some_and(|extension| extension == "db") {
-            return Some(Self { root: tables::read(file), form: Form::Database(fs::read(file).unwrap()) });
+            return Some(Self {
+                root: tables::read(file),
+                form: Form::Database(fs::read(file).unwrap()),
+            });
         }
         let text = fs::read_to_string(file).ok()?;
         if let Ok(mut root) = serde_json::from_str::<Value>(&text) {
             spans::open(&mut root);
-            return Some(Self { root, form: Form::Document });
+            return Some(Self {
+                root,
+                form: Form::Document,
+            });
         }
-        let frame = if text.starts_with("data: ") { "data: " } else { "" };
+        let frame = if text.starts_with("data: ") {
+            "data: "
+        } else {
+            ""
+        };
         let line = |line: &str| {
             let json = line.strip_prefix(frame).unwrap_or(line);
             serde_json::from_str::<Value>(json).unwrap_or_else(|_| Value::from(line))
@@ -355,7 +465,10 @@ impl Content {
         let is_json = items.iter().any(Value::is_object);
         let mut root = Value::Array(items);
         spans::open(&mut root);
-        is_json.then_some(Self { root, form: Form::Lines(frame) })
+        is_json.then_some(Self {
+            root,
+            form: Form::Lines(frame),
+        })
     }
 
     /// Whether its format is told by something else than most of its records.
@@ -376,8 +489,9 @@ impl Content {
             Form::Folder => {
                 let mut gone = fixtures::children(file);
                 for (number, record) in root.as_array().into_iter().flatten().enumerate() {
-                    let name =
-                        record["id"].as_str().map_or_else(|| format!("unnamed-{number}"), str::to_owned);
+                    let name = record["id"]
+                        .as_str()
+                        .map_or_else(|| format!("unnamed-{number}"), str::to_owned);
                     let (path, text) = (file.join(name + ".json"), record.to_string());
                     gone.retain(|other| *other != path);
                     // The one that was written last comes first in a list.
@@ -407,18 +521,38 @@ impl Content {
 /// The files that a session is made of.
 fn files_of(path: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let mut folders = if path.is_dir() { vec![path.to_owned()] } else { Vec::new() };
+    let stem = path
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let mut folders = if path.is_dir() {
+        vec![path.to_owned()]
+    } else {
+        Vec::new()
+    };
     if path.is_file() {
         files.push(path.to_owned());
         let is_its = |folder: &PathBuf| {
-            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = folder
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             folder.is_dir() && (name == stem || stem.ends_with(name.get(..8).unwrap_or(&name)))
         };
-        folders.extend(fixtures::children(path.parent().unwrap()).into_iter().filter(is_its));
+        folders.extend(
+            fixtures::children(path.parent().unwrap())
+                .into_iter()
+                .filter(is_its),
+        );
     }
     // A sub-agent of OpenClaw may begin with what its parent said.
-    if path.parent().is_some_and(|folder| folder.ends_with("openclaw")) && stem == "spawner" {
+    if path
+        .parent()
+        .is_some_and(|folder| folder.ends_with("openclaw"))
+        && stem == "spawner"
+    {
         let siblings = fixtures::children(path.parent().unwrap()).into_iter();
         files.extend(siblings.filter(|file| file.to_string_lossy().contains("/d2000000-")));
     }
@@ -427,8 +561,9 @@ fn files_of(path: &Path) -> Vec<PathBuf> {
             files.push(folder);
             continue;
         }
-        let (below, found): (Vec<_>, Vec<_>) =
-            fixtures::children(&folder).into_iter().partition(|path| path.is_dir());
+        let (below, found): (Vec<_>, Vec<_>) = fixtures::children(&folder)
+            .into_iter()
+            .partition(|path| path.is_dir());
         files.extend(found);
         folders.extend(below);
     }
@@ -438,8 +573,12 @@ fn files_of(path: &Path) -> Vec<PathBuf> {
 /// Whether each file of a folder is one record, and called as it is.
 fn has_file_for_each(folder: &Path) -> bool {
     let is_record = |file: &PathBuf| {
-        let record = fs::read_to_string(file).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
-        record.is_some_and(|record| record["id"].as_str() == file.file_stem().and_then(|stem| stem.to_str()))
+        let record = fs::read_to_string(file)
+            .ok()
+            .and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        record.is_some_and(|record| {
+            record["id"].as_str() == file.file_stem().and_then(|stem| stem.to_str())
+        })
     };
     let files = fixtures::children(folder);
     !files.is_empty() && files.iter().all(is_record)
@@ -492,18 +631,33 @@ impl Sample {
         };
         let files: Vec<_> = files_of(&path).into_iter().filter_map(content).collect();
         let is_sample = format != "generic" && !files.is_empty();
-        is_sample.then(|| Self { before: all_seen(&path), format, path, files })
+        is_sample.then(|| Self {
+            before: all_seen(&path),
+            format,
+            path,
+            files,
+        })
     }
 
     /// What is wrong with it once all of this is put in.
     fn with(&self, wishes: &[Wish]) -> Vec<String> {
-        let mut files: Vec<Content> = self.files.iter().map(|(_, content)| content.clone()).collect();
+        let mut files: Vec<Content> = self
+            .files
+            .iter()
+            .map(|(_, content)| content.clone())
+            .collect();
         let (mut inserted, mut next) = (Vec::new(), 0);
         for wish in wishes {
             let number = wish.file.index(files.len());
             let is_known = files[number].is_known();
-            let mut roots: Vec<&mut Value> = files.iter_mut().map(|content| &mut content.root).collect();
-            inserted.extend(made::insert(&self.format, (&mut roots, number, is_known), wish, &mut next));
+            let mut roots: Vec<&mut Value> =
+                files.iter_mut().map(|content| &mut content.root).collect();
+            inserted.extend(made::insert(
+                &self.format,
+                (&mut roots, number, is_known),
+                wish,
+                &mut next,
+            ));
         }
         if inserted.is_empty() {
             return Vec::new();
@@ -513,7 +667,11 @@ impl Sample {
         }
         let mut faults = faults(&self.before, &all_seen(&self.path), &inserted);
         if !faults.is_empty() {
-            faults.extend(inserted.iter().map(|inserted| format!("put in: {inserted:?}")));
+            faults.extend(
+                inserted
+                    .iter()
+                    .map(|inserted| format!("put in: {inserted:?}")),
+            );
         }
         for (file, content) in &self.files {
             content.write(file);
@@ -528,9 +686,14 @@ fn nothing_known_changes_whatever_unknown_is_put_in() {
     copy(&fixtures::root(), home.path());
     let mut wrong = Vec::new();
     for fixture in fixtures::all() {
-        let Some(sample) = Sample::of(&fixture, home.path()) else { continue };
-        let config =
-            ProptestConfig { failure_persistence: None, max_shrink_iters: 20, ..fixtures::cases(CASES) };
+        let Some(sample) = Sample::of(&fixture, home.path()) else {
+            continue;
+        };
+        let config = ProptestConfig {
+            failure_persistence: None,
+            max_shrink_iters: 20,
+            ..fixtures::cases(CASES)
+        };
         let outcome = TestRunner::new(config).run(&made::wishes(), |wishes| {
             let faults = sample.with(&wishes);
             prop_assert!(faults.is_empty(), "{}", faults.join("\n"));

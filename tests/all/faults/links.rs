@@ -26,10 +26,17 @@ impl Machine {
         for folder in ["home/projects/-x/busy", "home/projects/-y", "etc"] {
             fs::create_dir_all(machine.at(folder)).unwrap();
         }
-        fs::copy(fixtures::root().join("claude-code/busy.jsonl"), machine.session()).unwrap();
+        fs::copy(
+            fixtures::root().join("claude-code/busy.jsonl"),
+            machine.session(),
+        )
+        .unwrap();
         fs::write(machine.at("etc/btest01.txt"), SECRET).unwrap();
-        fs::write(machine.at("etc/agent-a1.jsonl"), agent_line("u-5", None, Some("a1"), SECRET) + "\n")
-            .unwrap();
+        fs::write(
+            machine.at("etc/agent-a1.jsonl"),
+            agent_line("u-5", None, Some("a1"), SECRET) + "\n",
+        )
+        .unwrap();
         machine
     }
 
@@ -62,14 +69,24 @@ fn links_out_of_the_agents_folders_are_reported_and_not_followed() {
         symlink(machine.at(target), &link).unwrap();
         let text = doctor_says(&machine.session());
         assert!(!text.contains(SECRET), "{}", link.display());
-        assert!(text.contains(REFUSED), "{} is reported ({is_folder})", link.display());
+        assert!(
+            text.contains(REFUSED),
+            "{} is reported ({is_folder})",
+            link.display()
+        );
         // The same link to another project of the agent is followed.
         fs::remove_file(&link).unwrap();
-        let within = machine.at("home/projects/-y").join(Path::new(target).file_name().unwrap());
+        let within = machine
+            .at("home/projects/-y")
+            .join(Path::new(target).file_name().unwrap());
         fs::rename(machine.at(target), &within).unwrap();
         symlink(&within, &link).unwrap();
         let text = doctor_says(&machine.session());
-        assert!(text.contains(SECRET) && !text.contains(REFUSED), "{}", link.display());
+        assert!(
+            text.contains(SECRET) && !text.contains(REFUSED),
+            "{}",
+            link.display()
+        );
     }
 }
 
@@ -90,21 +107,41 @@ fn a_file_that_is_exchanged_for_a_link_while_it_is_followed_is_not_read() {
         let machine = Machine::new();
         let path = machine.beside("subagents/agent-a1.jsonl");
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, agent_line("u-4", None, Some("a1"), "HARMLESS") + "\n").unwrap();
+        fs::write(
+            &path,
+            agent_line("u-4", None, Some("a1"), "HARMLESS") + "\n",
+        )
+        .unwrap();
         let mut followed = Followed::start(&machine.session(), mode);
-        followed.until("the sub-agent", |f| f.records().iter().any(|record| record.contains("HARMLESS")));
+        followed.until("the sub-agent", |f| {
+            f.records().iter().any(|record| record.contains("HARMLESS"))
+        });
         let aside = machine.beside("subagents/aside");
         symlink(machine.at("etc/agent-a1.jsonl"), &aside).unwrap();
         fs::rename(&aside, &path).unwrap();
         // What comes later is read after it.
-        crate::pty::append(&machine.session(), &(agent_line("u-9", None, None, "LATER") + "\n"));
+        crate::pty::append(
+            &machine.session(),
+            &(agent_line("u-9", None, None, "LATER") + "\n"),
+        );
         let other = machine.beside("subagents/agent-a2.jsonl");
-        fs::write(&other, agent_line("u-6", None, Some("a2"), "ANOTHER") + "\n").unwrap();
+        fs::write(
+            &other,
+            agent_line("u-6", None, Some("a2"), "ANOTHER") + "\n",
+        )
+        .unwrap();
         followed.until("what came later", |f| {
             let records = f.records();
-            ["LATER", "ANOTHER"].iter().all(|words| records.iter().any(|record| record.contains(words)))
+            ["LATER", "ANOTHER"]
+                .iter()
+                .all(|words| records.iter().any(|record| record.contains(words)))
         });
-        assert!(!followed.records().iter().any(|record| record.contains(SECRET)));
+        assert!(
+            !followed
+                .records()
+                .iter()
+                .any(|record| record.contains(SECRET))
+        );
         followed.end();
     }
 }
@@ -115,17 +152,28 @@ fn a_sub_agent_that_becomes_a_link_to_a_folder_is_told_of_and_nothing_waits() {
         let machine = Machine::new();
         let path = machine.beside("subagents/agent-a1.jsonl");
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, agent_line("u-4", None, Some("a1"), "HARMLESS") + "\n").unwrap();
+        fs::write(
+            &path,
+            agent_line("u-4", None, Some("a1"), "HARMLESS") + "\n",
+        )
+        .unwrap();
         let mut followed = Followed::start(&machine.session(), mode);
         let aside = machine.beside("aside");
         symlink(machine.at("home"), &aside).unwrap();
         fs::rename(&aside, &path).unwrap();
         followed.until("what it is now", |f| {
             let mut notices = f.whole.notices().iter();
-            notices.any(|notice| notice.what.contains("agent-a1.jsonl") && notice.what.contains("a folder"))
+            notices.any(|notice| {
+                notice.what.contains("agent-a1.jsonl") && notice.what.contains("a folder")
+            })
         });
-        crate::pty::append(&machine.session(), &(agent_line("u-9", None, None, "LATER") + "\n"));
-        followed.until("what came later", |f| f.records().iter().any(|record| record.contains("LATER")));
+        crate::pty::append(
+            &machine.session(),
+            &(agent_line("u-9", None, None, "LATER") + "\n"),
+        );
+        followed.until("what came later", |f| {
+            f.records().iter().any(|record| record.contains("LATER"))
+        });
         followed.end();
     }
 }
@@ -134,18 +182,27 @@ fn a_sub_agent_that_becomes_a_link_to_a_folder_is_told_of_and_nothing_waits() {
 fn one_of_several_sessions_that_becomes_a_link_to_a_folder_is_told_of_and_nothing_waits() {
     for mode in [WatchMode::Native, WatchMode::Poll] {
         let dir = tempfile::tempdir().unwrap();
-        let [one, two, aside] = ["one.jsonl", "two.jsonl", "aside"].map(|name| dir.path().join(name));
+        let [one, two, aside] =
+            ["one.jsonl", "two.jsonl", "aside"].map(|name| dir.path().join(name));
         let line = |words: &str| agent_line(&format!("u-{words}"), None, None, words) + "\n";
         fs::write(&one, line("FIRST")).unwrap();
         fs::write(&two, line("SECOND")).unwrap();
-        let [session, other] =
-            [&one, &two].map(|path| fixtures::open(&Target { path: path.clone(), session: None }));
+        let [session, other] = [&one, &two].map(|path| {
+            fixtures::open(&Target {
+                path: path.clone(),
+                session: None,
+            })
+        });
         let mut followed = Followed::of(session.join(vec![other]), mode);
-        let has = |f: &mut Followed, words: &str| f.records().iter().any(|record| record.contains(words));
-        followed.until("both", |f| f.is_caught_up && has(f, "FIRST") && has(f, "SECOND"));
+        let has =
+            |f: &mut Followed, words: &str| f.records().iter().any(|record| record.contains(words));
+        followed.until("both", |f| {
+            f.is_caught_up && has(f, "FIRST") && has(f, "SECOND")
+        });
         symlink(dir.path(), &aside).unwrap();
         fs::rename(&aside, &two).unwrap();
-        let is_told = |link: &LinkState| matches!(link, LinkState::Reread(why) if why.contains("a folder"));
+        let is_told =
+            |link: &LinkState| matches!(link, LinkState::Reread(why) if why.contains("a folder"));
         followed.until("what it is now", |f| f.links.iter().any(is_told));
         crate::pty::append(&one, &line("THIRD"));
         followed.until("what came later", |f| has(f, "THIRD"));
@@ -163,7 +220,11 @@ const DOCUMENT: &str = "{\n\"messages\":[\n{\"role\":\"user\",\n\"content\":\"FI
 #[test]
 fn a_document_that_is_exchanged_for_a_pipe_or_a_device_is_not_read_and_nothing_waits() {
     for mode in [WatchMode::Native, WatchMode::Poll] {
-        for (kind, words) in [("pipe", "named pipe"), ("device", "device"), ("large", "more than 256 MiB")] {
+        for (kind, words) in [
+            ("pipe", "named pipe"),
+            ("device", "device"),
+            ("large", "more than 256 MiB"),
+        ] {
             let dir = tempfile::tempdir().unwrap();
             let (path, aside) = (dir.path().join("session.json"), dir.path().join("aside"));
             fs::write(&path, DOCUMENT).unwrap();
@@ -174,14 +235,17 @@ fn a_document_that_is_exchanged_for_a_pipe_or_a_device_is_not_read_and_nothing_w
                 _ => File::create(&aside).unwrap().set_len(3 << 30).unwrap(),
             }
             fs::rename(&aside, &path).unwrap();
-            let is_reported =
-                |link: &LinkState| matches!(link, LinkState::Unreadable(why) if why.contains(words));
+            let is_reported = |link: &LinkState| matches!(link, LinkState::Unreadable(why) if why.contains(words));
             followed.until(kind, |f| f.links.iter().any(is_reported));
-            assert!(followed.records().len() < 3, "what was asked for again is not read, either");
+            assert!(
+                followed.records().len() < 3,
+                "what was asked for again is not read, either"
+            );
             fs::write(&aside, DOCUMENT.replace("SECOND", "THIRD")).unwrap();
             fs::rename(&aside, &path).unwrap();
-            followed
-                .until("the next document", |f| f.records().iter().any(|record| record.contains("THIRD")));
+            followed.until("the next document", |f| {
+                f.records().iter().any(|record| record.contains("THIRD"))
+            });
             followed.end();
         }
     }
@@ -205,7 +269,9 @@ fn lines_that_are_exchanged_for_a_pipe_or_a_device_are_not_read_and_nothing_wait
         followed.until(kind, |f| f.links.iter().any(is_reported));
         fs::write(&aside, line("SECOND")).unwrap();
         fs::rename(&aside, &path).unwrap();
-        followed.until("the next file", |f| f.records().iter().any(|record| record.contains("SECOND")));
+        followed.until("the next file", |f| {
+            f.records().iter().any(|record| record.contains("SECOND"))
+        });
         followed.end();
     }
 }

@@ -11,7 +11,11 @@ use crate::fixtures;
 
 /// What the program writes with these settings.
 fn run(config: &Path, arguments: &[&str]) -> String {
-    let output = Command::new(TV).args(arguments).env("XDG_CONFIG_HOME", config).output().unwrap();
+    let output = Command::new(TV)
+        .args(arguments)
+        .env("XDG_CONFIG_HOME", config)
+        .output()
+        .unwrap();
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
@@ -30,11 +34,18 @@ fn next_release() -> String {
                "timestamp": "2026-11-30T10:00:00.000Z", "attachment": attachment})
     };
     let new = [
-        attachment(1, json!({"type": "tide_reminder", "text": "The TIDE turns at noon"})),
+        attachment(
+            1,
+            json!({"type": "tide_reminder", "text": "The TIDE turns at noon"}),
+        ),
         attachment(2, json!({"type": "reef_state", "depth": 3})),
-        attachment(3, json!({"type": "crew_note", "words": "The CREW says hello"})),
+        attachment(
+            3,
+            json!({"type": "crew_note", "words": "The CREW says hello"}),
+        ),
     ];
-    new.iter().fold(renamed, |text, record| text + &record.to_string() + "\n")
+    new.iter()
+        .fold(renamed, |text, record| text + &record.to_string() + "\n")
 }
 
 const OVERLAY: &str = r#"extends = "claude-code"
@@ -51,13 +62,21 @@ state = { headline = { title = "aiTitle" } }
 fn a_few_lines_calm_the_next_release() {
     assert!(OVERLAY.lines().count() <= 10);
     let folder = tempfile::tempdir().unwrap();
-    let session = folder.path().join("5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl");
+    let session = folder
+        .path()
+        .join("5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl");
     fs::write(&session, next_release()).unwrap();
     let session = session.to_str().unwrap();
     let config = folder.path().join("config");
-    let show = || run(&config, &["show", "--level", "3", "--width", "100", session]);
+    let show = || {
+        run(
+            &config,
+            &["show", "--level", "3", "--width", "100", session],
+        )
+    };
     let unknown = || {
-        let stats: Value = serde_json::from_str(&run(&config, &["stats", "--json", session])).unwrap();
+        let stats: Value =
+            serde_json::from_str(&run(&config, &["stats", "--json", session])).unwrap();
         stats["records"]["unknown_judged"].clone()
     };
     let before = show();
@@ -65,38 +84,64 @@ fn a_few_lines_calm_the_next_release() {
         before.contains("attachment/tide_reminder") && !before.contains("The CREW says hello"),
         "{before}"
     );
-    assert_eq!(unknown().as_object().unwrap().len(), 9, "eight and the fixture's own: {}", unknown());
-    let calls =
-        |text: &str| text.lines().filter(|line| line.contains(" run ") || line.contains(" read ")).count();
+    assert_eq!(
+        unknown().as_object().unwrap().len(),
+        9,
+        "eight and the fixture's own: {}",
+        unknown()
+    );
+    let calls = |text: &str| {
+        text.lines()
+            .filter(|line| line.contains(" run ") || line.contains(" read "))
+            .count()
+    };
 
     let formats = config.join("tv/formats");
     fs::create_dir_all(&formats).unwrap();
     let file = formats.join("claude-code.toml");
     fs::write(&file, OVERLAY).unwrap();
     let after = show();
-    assert!(!after.contains("TIDE") && after.contains("crew note  The CREW says hello"), "{after}");
+    assert!(
+        !after.contains("TIDE") && after.contains("crew note  The CREW says hello"),
+        "{after}"
+    );
     assert_eq!(unknown(), json!({"type/hologram": "trace"}));
     assert_eq!(calls(&after), calls(&before), "{after}");
     let doctor = run(&config, &["doctor", session]);
-    assert!(doctor.contains("with kinds and places of") && doctor.contains("claude-code.toml"), "{doctor}");
-    let check = run(&config, &["formats", "check", file.to_str().unwrap(), session]);
+    assert!(
+        doctor.contains("with kinds and places of") && doctor.contains("claude-code.toml"),
+        "{doctor}"
+    );
+    let check = run(
+        &config,
+        &["formats", "check", file.to_str().unwrap(), session],
+    );
     assert!(check.contains("claude-code: no mistakes"), "{check}");
-    assert!(run(&config, &["formats"]).contains("(with "), "{}", run(&config, &["formats"]));
+    assert!(
+        run(&config, &["formats"]).contains("(with "),
+        "{}",
+        run(&config, &["formats"])
+    );
 }
 
 /// What `tv doctor` says about the unknown can be pasted into a file, and then nothing is unknown any more.
 #[test]
 fn the_lines_of_the_doctor_name_what_was_unknown() {
     let folder = tempfile::tempdir().unwrap();
-    let session = folder.path().join("5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl");
+    let session = folder
+        .path()
+        .join("5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl");
     let odd = json!({"type": "system", "subtype": "odd \"quoted\" one", "uuid": "o-1", "parentUuid": null, "content": "ODD words"});
     fs::write(&session, next_release() + &odd.to_string() + "\n").unwrap();
     let session = session.to_str().unwrap();
     let config = folder.path().join("config");
-    let doctor: Value = serde_json::from_str(&run(&config, &["doctor", "--json", session])).unwrap();
+    let doctor: Value =
+        serde_json::from_str(&run(&config, &["doctor", "--json", session])).unwrap();
     let kind = &doctor["unknown"][0];
     assert!(
-        kind["judged"].is_string() && kind["version"].is_string() && kind["first"]["line"].is_number(),
+        kind["judged"].is_string()
+            && kind["version"].is_string()
+            && kind["first"]["line"].is_number(),
         "{kind}"
     );
     let text = run(&config, &["doctor", session]);
@@ -107,8 +152,14 @@ fn the_lines_of_the_doctor_name_what_was_unknown() {
     fs::write(formats.join("claude-code.toml"), overlay).unwrap();
     let stats: Value = serde_json::from_str(&run(&config, &["stats", "--json", session])).unwrap();
     assert_eq!(stats["records"]["unknown"], json!({}), "{overlay}");
-    let shown = run(&config, &["show", "--level", "3", "--width", "100", session]);
-    assert!(shown.contains("ODD words") && shown.contains("The TIDE turns at noon"), "{shown}");
+    let shown = run(
+        &config,
+        &["show", "--level", "3", "--width", "100", session],
+    );
+    assert!(
+        shown.contains("ODD words") && shown.contains("The TIDE turns at noon"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -120,23 +171,48 @@ fn mistakes_of_an_overlay_are_told_with_their_places() {
     let good = "extends = \"pi\"\nroots = [\"~/.other/*.jsonl\"]\n[kinds.type]\nquiet = [\"a\"]\n";
     fs::write(formats.join("good.toml"), good).unwrap();
     for (text, place, what) in [
-        ("extends = \"claud-code\"\n", ":1:11:", "there is no format `claud-code`"),
-        ("extends = \"pi\"\n[kinds.typo]\nquiet = [\"a\"]\n", ":2:8:", "`typo` is no class of kinds"),
+        (
+            "extends = \"claud-code\"\n",
+            ":1:11:",
+            "there is no format `claud-code`",
+        ),
+        (
+            "extends = \"pi\"\n[kinds.typo]\nquiet = [\"a\"]\n",
+            ":2:8:",
+            "`typo` is no class of kinds",
+        ),
         (
             "extends = \"pi\"\n[kinds.type]\nquiet = [\"a\"]\nnote = { a = \"b\" }\n",
             ":4:10:",
             "`a` stands in two lists",
         ),
-        ("extends = \"pi\"\n[[record]]\n", ":2:3:", "`record` is not known here"),
-        ("extends = \"pi\"\n[kinds.type]\nnote = { a = \"\" }\n", ":3:14:", "a path is empty"),
+        (
+            "extends = \"pi\"\n[[record]]\n",
+            ":2:3:",
+            "`record` is not known here",
+        ),
+        (
+            "extends = \"pi\"\n[kinds.type]\nnote = { a = \"\" }\n",
+            ":3:14:",
+            "a path is empty",
+        ),
     ] {
         let file = formats.join("bad.toml");
         fs::write(&file, text).unwrap();
         let check = run(config, &["formats", "check", file.to_str().unwrap()]);
-        assert!(check.contains(place) && check.contains(what), "{text}{check}");
+        assert!(
+            check.contains(place) && check.contains(what),
+            "{text}{check}"
+        );
         let list = run(config, &["formats"]);
-        assert!(list.contains(what), "it is told wherever formats are used: {list}");
-        assert!(list.contains(".other/*.jsonl") && list.contains("good.toml"), "the others count: {list}");
+        assert!(
+            list.contains(what),
+            "it is told wherever formats are used: {list}"
+        );
+        assert!(
+            list.contains(".other/*.jsonl") && list.contains("good.toml"),
+            "the others count: {list}"
+        );
     }
 }
 
@@ -152,7 +228,10 @@ fn what_of_an_overlay_changes_nothing_is_told() {
     for (text, remarks) in [
         (
             "extends = \"claude-code\"\nroots = [\"~/.other/*.jsonl\"]\n[kinds.type]\nquiet = [\"latch-of-next-week\", \"user\", \"atis-latch\"]\n",
-            &[(":4:32:", read), (":4:40:", "`atis-latch` is so without this file")][..],
+            &[
+                (":4:32:", read),
+                (":4:40:", "`atis-latch` is so without this file"),
+            ][..],
         ),
         (
             "extends = \"codex\"\nroots = [{ at = \"~/.codex/backup\", files = \"*.jsonl\" }]\n[kinds.\"event_msg.type\"]\nnote = { token_count = \"info\", news = \"text\" }\n",
@@ -162,7 +241,10 @@ fn what_of_an_overlay_changes_nothing_is_told() {
             "extends = \"opencode\"\n[kinds.event]\nquiet = [\"session.idle\", \"new.*\"]\n",
             &[(":3:10:", read)],
         ),
-        ("extends = \"openclaw\"\n[kinds.role]\nquiet = [\"user\", \"moderator\"]\n", &[(":3:10:", read)]),
+        (
+            "extends = \"openclaw\"\n[kinds.role]\nquiet = [\"user\", \"moderator\"]\n",
+            &[(":3:10:", read)],
+        ),
         // Of definitions, any member can be a class.
         (
             "extends = \"gemini\"\n[kinds.type]\nquiet = [\"info\", \"banner\"]\n[kinds.\"a.b\"]\nquiet = [\"c\"]\n",
@@ -177,13 +259,26 @@ fn what_of_an_overlay_changes_nothing_is_told() {
         fs::write(&file, text).unwrap();
         let check = run(folder.path(), &["formats", "check", file.to_str().unwrap()]);
         let told: Vec<&str> = check.lines().skip(1).collect();
-        let warnings = if remarks.len() == 1 { "1 warning" } else { "2 warnings" };
-        assert!(check.contains(&format!(": no mistakes, {warnings}\n")), "{text}{check}");
+        let warnings = if remarks.len() == 1 {
+            "1 warning"
+        } else {
+            "2 warnings"
+        };
+        assert!(
+            check.contains(&format!(": no mistakes, {warnings}\n")),
+            "{text}{check}"
+        );
         assert_eq!(told.len(), remarks.len(), "{text}{check}");
         let mut command = Command::new(TV);
-        command.args(["formats", "check", file.to_str().unwrap()]).env("XDG_CONFIG_HOME", folder.path());
+        command
+            .args(["formats", "check", file.to_str().unwrap()])
+            .env("XDG_CONFIG_HOME", folder.path());
         let status = command.output().unwrap().status;
-        assert_eq!(status.code(), Some(0), "a warning is no mistake: {text}{check}");
+        assert_eq!(
+            status.code(),
+            Some(0),
+            "a warning is no mistake: {text}{check}"
+        );
         for ((place, what), told) in remarks.iter().zip(told) {
             assert!(
                 told.contains(place) && told.contains("warning: ") && told.contains(what),
@@ -205,21 +300,47 @@ fn an_overlay_adds_to_a_definition() {
         json!({"when": "2026-11-30T10:01:00Z", "data": {"what": "tide.high", "words": "The TIDE is high"}}),
         json!({"when": "2026-11-30T10:02:00Z", "data": {"what": "moon", "phase": "full"}}),
     ];
-    fs::write(&session, records.map(|record| record.to_string() + "\n").concat()).unwrap();
+    fs::write(
+        &session,
+        records.map(|record| record.to_string() + "\n").concat(),
+    )
+    .unwrap();
     let formats = folder.path().join("tv/formats");
     fs::create_dir_all(&formats).unwrap();
     fs::write(formats.join("mine.toml"), mine).unwrap();
     fs::write(formats.join("more.toml"), overlay).unwrap();
     let session = session.to_str().unwrap();
-    let check =
-        run(folder.path(), &["formats", "check", formats.join("more.toml").to_str().unwrap(), session]);
-    assert!(check.contains("mine: no mistakes") && !check.contains("taken by no rule"), "{check}");
-    let json = run(folder.path(), &["show", "--format", "mine", "--json", session]);
-    let entries: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let check = run(
+        folder.path(),
+        &[
+            "formats",
+            "check",
+            formats.join("more.toml").to_str().unwrap(),
+            session,
+        ],
+    );
+    assert!(
+        check.contains("mine: no mistakes") && !check.contains("taken by no rule"),
+        "{check}"
+    );
+    let json = run(
+        folder.path(),
+        &["show", "--format", "mine", "--json", session],
+    );
+    let entries: Vec<Value> = json
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let at = |n: usize| entries[n]["at"].as_str().unwrap().to_owned();
     assert!(at(1).contains("10:01") && at(2).contains("10:02"), "{json}");
-    let shown = run(folder.path(), &["show", "--format", "mine", "--width", "80", session]);
-    assert!(shown.contains("tide.high  The TIDE is high") && shown.contains("moon: full"), "{shown}");
+    let shown = run(
+        folder.path(),
+        &["show", "--format", "mine", "--width", "80", session],
+    );
+    assert!(
+        shown.contains("tide.high  The TIDE is high") && shown.contains("moon: full"),
+        "{shown}"
+    );
 }
 
 /// A place of the reader's own is looked into as those of the agent are.
@@ -229,15 +350,30 @@ fn an_overlay_adds_places() {
     let config = folder.path().join("config");
     let formats = config.join("tv/formats");
     fs::create_dir_all(&formats).unwrap();
-    fs::write(formats.join("pi.toml"), "extends = \"pi\"\nroots = [\"~/elsewhere/*.jsonl\"]\n").unwrap();
+    fs::write(
+        formats.join("pi.toml"),
+        "extends = \"pi\"\nroots = [\"~/elsewhere/*.jsonl\"]\n",
+    )
+    .unwrap();
     let elsewhere = folder.path().join("elsewhere");
     fs::create_dir_all(&elsewhere).unwrap();
-    fs::copy(fixtures::root().join("pi/version-3.jsonl"), elsewhere.join("s.jsonl")).unwrap();
+    fs::copy(
+        fixtures::root().join("pi/version-3.jsonl"),
+        elsewhere.join("s.jsonl"),
+    )
+    .unwrap();
     let list = |config: &Path| {
         let mut command = Command::new(TV);
-        command.args(["list", "--json"]).env("HOME", folder.path()).env("XDG_CONFIG_HOME", config);
+        command
+            .args(["list", "--json"])
+            .env("HOME", folder.path())
+            .env("XDG_CONFIG_HOME", config);
         String::from_utf8(command.output().unwrap().stdout).unwrap()
     };
-    assert!(list(&config).contains("elsewhere/s.jsonl"), "{}", list(&config));
+    assert!(
+        list(&config).contains("elsewhere/s.jsonl"),
+        "{}",
+        list(&config)
+    );
     assert!(!list(&folder.path().join("none")).contains("elsewhere/s.jsonl"));
 }

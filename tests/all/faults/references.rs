@@ -19,7 +19,12 @@ pub(super) const SECRET: &str = "SECRET OF THE MACHINE";
 /// All that reports and the viewer's records say of a session.
 pub(super) fn doctor_says(path: &Path) -> String {
     let run = |arguments: &[&str]| {
-        let output = Command::new(TV).args(arguments).arg(path).stdin(Stdio::null()).output().unwrap();
+        let output = Command::new(TV)
+            .args(arguments)
+            .arg(path)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
         assert!(
             matches!(output.status.code(), Some(0 | 1)),
             "{arguments:?} {}",
@@ -27,10 +32,16 @@ pub(super) fn doctor_says(path: &Path) -> String {
         );
         String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap()
     };
-    [&["show", "--level", "5"][..], &["show", "--json"], &["stats", "--json"], &["check"], &["doctor"]]
-        .into_iter()
-        .map(run)
-        .collect()
+    [
+        &["show", "--level", "5"][..],
+        &["show", "--json"],
+        &["stats", "--json"],
+        &["check"],
+        &["doctor"],
+    ]
+    .into_iter()
+    .map(run)
+    .collect()
 }
 
 #[test]
@@ -40,7 +51,12 @@ fn names_of_sub_agents_lead_nowhere_else() {
     fs::create_dir_all(home.join("s-1/subagents")).unwrap();
     let secret = agent_line("u-5", None, Some("a1"), SECRET) + "\n";
     // Wherever the names below would lead if they were taken for paths.
-    for place in ["secret.jsonl", "agent-secret.jsonl", "home/other/secret.jsonl", "home/s-1/secret.jsonl"] {
+    for place in [
+        "secret.jsonl",
+        "agent-secret.jsonl",
+        "home/other/secret.jsonl",
+        "home/s-1/secret.jsonl",
+    ] {
         let place = folder.path().join(place);
         fs::create_dir_all(place.parent().unwrap()).unwrap();
         fs::write(place, &secret).unwrap();
@@ -65,7 +81,11 @@ fn names_of_sub_agents_lead_nowhere_else() {
             "type": "user", "uuid": "u-3", "timestamp": "2026-01-01T00:00:02.000Z", "message": {"role": "user",
             "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "done"}]},
             "toolUseResult": {"agentId": name, "status": "completed", "outputFile": name, "transcriptPath": name}});
-        let lines = [agent_line("u-1", None, None, "begin"), call.to_string(), result.to_string()];
+        let lines = [
+            agent_line("u-1", None, None, "begin"),
+            call.to_string(),
+            result.to_string(),
+        ];
         fs::write(&path, lines.join("\n") + "\n").unwrap();
         assert!(!doctor_says(&path).contains(SECRET), "{name}");
     }
@@ -107,11 +127,17 @@ fn a_stored_output_that_is_too_large_is_named_and_not_read() {
         assert!(most < BASE, "{most} KB");
         out.join().unwrap() + &err.join().unwrap()
     });
-    assert!(output.contains("tide 2 ok"), "the beginning is shown: {output}");
+    assert!(
+        output.contains("tide 2 ok"),
+        "the beginning is shown: {output}"
+    );
     assert!(output.contains("btest01.txt"), "{output}");
     let report = Command::new(TV).arg("doctor").arg(&path).output().unwrap();
     let report = String::from_utf8(report.stdout).unwrap();
-    assert!(report.contains("btest01.txt cannot be read: it has more than 256 MiB"), "{report}");
+    assert!(
+        report.contains("btest01.txt cannot be read: it has more than 256 MiB"),
+        "{report}"
+    );
 }
 
 /// A message with a text behind an image, or what is said to be one.
@@ -130,16 +156,23 @@ fn images_that_are_huge_broken_or_none_are_placeholders() {
     console.wait_for("FIRST ANSWER");
     let data = "iVBORw0KGgoAAAANSUhE".repeat(30 * 1024 * 1024 / 20);
     let bytes = data.len() as u64 / 1024;
-    let of = |kind: &str, data: &str| format!(r#"{{"type":"image","mimeType":{kind},"data":{data}}}"#);
+    let of =
+        |kind: &str, data: &str| format!(r#"{{"type":"image","mimeType":{kind},"data":{data}}}"#);
     let text = |data: &str| format!("\"{data}\"");
-    append(&path, &with_image(&of("\"image/png\"", &text(&data)), "BEHIND THE HUGE ONE", 3));
+    append(
+        &path,
+        &with_image(&of("\"image/png\"", &text(&data)), "BEHIND THE HUGE ONE", 3),
+    );
     drop(data);
     console.wait_for("BEHIND THE HUGE ONE");
     console.wait_for("image png 23 MB");
     let broken = [
         of("\"image/png\"", &text(&"!no base64!".repeat(100))),
         of("\"image/png\"", &text(&"iVBORw0KGgo".repeat(99))),
-        of("\"image/png\"", &text("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ=====AAA")),
+        of(
+            "\"image/png\"",
+            &text("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ=====AAA"),
+        ),
         of("\"image/png\"", &text(&"aGVsbG8g".repeat(100))),
         of("\"image/jpeg\"", &text(&"iVBORw0KGgoAAAANSUhE".repeat(100))),
         of("\"text/html\"", &text(&"PGgxPmhpPC9oMT4K".repeat(100))),
@@ -152,7 +185,11 @@ fn images_that_are_huge_broken_or_none_are_placeholders() {
         let words = format!("BEHIND BROKEN {number}");
         append(&path, &with_image(image, &words, 4 + number));
         console.wait_for(&words);
-        assert!(console.text().contains("image"), "{image}\n{}", console.text());
+        assert!(
+            console.text().contains("image"),
+            "{image}\n{}",
+            console.text()
+        );
     }
     // Once more over all of them, with time to decode what is in sight.
     console.send("g");
@@ -165,7 +202,10 @@ fn images_that_are_huge_broken_or_none_are_placeholders() {
     console.wait_for("BEHIND BROKEN 9");
     // The line as it was read, once more while it is decoded, and both again for the picture.
     let peak = peak(console.process());
-    assert!(peak < BASE + 6 * bytes, "{peak} KB for an image of {bytes} KB");
+    assert!(
+        peak < BASE + 6 * bytes,
+        "{peak} KB for an image of {bytes} KB"
+    );
     console.send("q");
     assert_eq!(console.wait_for_exit(), 0);
 }

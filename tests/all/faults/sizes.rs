@@ -29,14 +29,20 @@ fn a_line_of_fifty_megabytes_is_a_placeholder() {
     drop(data);
     let with_text = line("user", "WITH AN IMAGE", 3);
     let cut = with_text.find(r#"{"type":"text""#).unwrap();
-    append(&path, &format!("{}{image},{}", &with_text[..cut], &with_text[cut..]));
+    append(
+        &path,
+        &format!("{}{image},{}", &with_text[..cut], &with_text[cut..]),
+    );
     drop(image);
     append(&path, &line("assistant", "AFTER THE IMAGE", 4));
     console.wait_for("AFTER THE IMAGE");
     console.wait_for("image png 39 MB");
     // The line as it was read, and once more while it is decoded.
     let peak = peak(console.process());
-    assert!(peak < BASE + 3 * bytes, "{peak} KB for a line of {bytes} KB");
+    assert!(
+        peak < BASE + 3 * bytes,
+        "{peak} KB for a line of {bytes} KB"
+    );
     console.send("q");
     assert_eq!(console.wait_for_exit(), 0);
 }
@@ -45,17 +51,28 @@ fn a_line_of_fifty_megabytes_is_a_placeholder() {
 fn sparse(lines: usize, to: u64) -> (TempDir, std::path::PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = session(dir.path());
-    let many: String = (0..lines).map(|number| line("assistant", "before the hole", 1000 + number)).collect();
+    let many: String = (0..lines)
+        .map(|number| line("assistant", "before the hole", 1000 + number))
+        .collect();
     append(&path, &many);
-    OpenOptions::new().write(true).open(&path).unwrap().set_len(to).unwrap();
+    OpenOptions::new()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .set_len(to)
+        .unwrap();
     (dir, path)
 }
 
 #[test]
 fn a_line_that_never_ends_is_reported_and_not_held() {
     let (_dir, path) = sparse(2000, 1 << 30);
-    let mut child =
-        Command::new(TV).args(["stats", "--json"]).arg(&path).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = Command::new(TV)
+        .args(["stats", "--json"])
+        .arg(&path)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut most = 0;
     while child.try_wait().unwrap().is_none() {
         most = most.max(peak(child.id()));
@@ -78,9 +95,11 @@ fn beyond_four_gigabytes_the_end_is_shown_first_and_places_are_true() {
     file.seek(SeekFrom::End(0)).unwrap();
     file.write_all(b"\n").unwrap();
     for number in 0..20 {
-        file.write_all(line("assistant", &format!("beyond {number}"), 5000 + number).as_bytes()).unwrap();
+        file.write_all(line("assistant", &format!("beyond {number}"), 5000 + number).as_bytes())
+            .unwrap();
     }
-    file.write_all(line("user", "THE TAIL", 6000).as_bytes()).unwrap();
+    file.write_all(line("user", "THE TAIL", 6000).as_bytes())
+        .unwrap();
     let mut console = Console::start(&[path.to_str().unwrap()], &[]);
     console.wait_for("THE TAIL");
     let at = fs::metadata(&path).unwrap().len();
@@ -107,8 +126,15 @@ fn what_is_appended_for_long_costs_by_the_entry_and_not_by_the_byte() {
     let add = |console: &mut Console, numbers: std::ops::Range<usize>| {
         for first in numbers.clone().step_by(50) {
             let some = first..numbers.end.min(first + 50);
-            let text: String =
-                some.map(|n| line("assistant", &format!("record {n} {filler} END {n}"), 100 + n)).collect();
+            let text: String = some
+                .map(|n| {
+                    line(
+                        "assistant",
+                        &format!("record {n} {filler} END {n}"),
+                        100 + n,
+                    )
+                })
+                .collect();
             append(&path, &text);
         }
         console.wait_for(&format!("END {}", numbers.end - 1));
@@ -122,8 +148,14 @@ fn what_is_appended_for_long_costs_by_the_entry_and_not_by_the_byte() {
     let (memory_now, open_now) = of(process);
     // A file may be open for a moment, to be read.
     let (files, threads) = (open.0.abs_diff(open_now.0), open.1.abs_diff(open_now.1));
-    assert!(files < 3 && threads < 2, "open files and threads: {open:?}, then {open_now:?}");
-    let (grown, written) = (memory_now.saturating_sub(memory), count as u64 * filler.len() as u64 / 1024);
+    assert!(
+        files < 3 && threads < 2,
+        "open files and threads: {open:?}, then {open_now:?}"
+    );
+    let (grown, written) = (
+        memory_now.saturating_sub(memory),
+        count as u64 * filler.len() as u64 / 1024,
+    );
     assert!(grown < written / 4, "{grown} KB more for {written} KB");
     fs::remove_file(&path).unwrap();
     console.wait_for("file gone");

@@ -31,7 +31,11 @@ fn with_tables_of(sql: &Path) -> (TempDir, PathBuf, Writer) {
 }
 
 fn undone(transcript: &Transcript) -> Vec<String> {
-    transcript.entries().filter(|entry| entry.marks.undone).map(|entry| entry.key.to_string()).collect()
+    transcript
+        .entries()
+        .filter(|entry| entry.marks.undone)
+        .map(|entry| entry.key.to_string())
+        .collect()
 }
 
 /// The file of the session in a folder, with what was undone.
@@ -56,21 +60,29 @@ fn parts_before_their_message_undo_and_redo_in_a_folder() {
         part(&storage, "msg_2", "prt_2", "two");
         part(&storage, "msg_2", "prt_3", "more");
         message(&storage, "msg_2", "assistant");
-        followed.until("the message with its parts", |f| said(&f.whole) == ["one", "two|more"]);
+        followed.until("the message with its parts", |f| {
+            said(&f.whole) == ["one", "two|more"]
+        });
         message(&storage, "msg_3", "user");
         part(&storage, "msg_3", "prt_4", "three");
         followed.until("the third", |f| said(&f.whole).len() == 3);
         assert!(undone(&followed.whole).is_empty());
         session(&storage, r#""revert":{"messageID":"msg_2"},"#);
         followed.until("undone", |f| undone(&f.whole) == ["msg_2", "msg_3"]);
-        assert_eq!(said(&followed.whole).len(), 3, "what was undone is still there");
+        assert_eq!(
+            said(&followed.whole).len(),
+            3,
+            "what was undone is still there"
+        );
         session(&storage, "");
         followed.until("done again", |f| undone(&f.whole).is_empty());
         fs::remove_dir_all(storage.join("part/msg_3")).unwrap();
         fs::remove_file(storage.join("message/ses_1/msg_3.json")).unwrap();
         followed.until("deleted", |f| said(&f.whole) == ["one", "two|more"]);
         // The session, two messages and three parts.
-        followed.until("counted once", |f| f.whole.tally().records() == 6 && f.whole.tally().faulty == 0);
+        followed.until("counted once", |f| {
+            f.whole.tally().records() == 6 && f.whole.tally().faulty == 0
+        });
         followed.end();
     }
 }
@@ -88,12 +100,18 @@ fn parts_before_their_message_undo_and_redo_in_a_database() {
         followed.until("the first message", |f| said(&f.whole) == ["one"]);
         writer.part("ses_1", 2, 2, "two", 2);
         writer.message("ses_1", 2, "user");
-        followed.until("the message with its part", |f| said(&f.whole) == ["one", "two"]);
+        followed.until("the message with its part", |f| {
+            said(&f.whole) == ["one", "two"]
+        });
         writer.message("ses_1", 3, "user");
         writer.part("ses_1", 3, 3, "three", 3);
         followed.until("the third", |f| said(&f.whole) == ["one", "two", "three"]);
-        writer.run("UPDATE session SET revert = '{\"messageID\":\"msg_00000002\"}', time_updated = 5");
-        followed.until("undone", |f| undone(&f.whole) == ["msg_00000002", "msg_00000003"]);
+        writer.run(
+            "UPDATE session SET revert = '{\"messageID\":\"msg_00000002\"}', time_updated = 5",
+        );
+        followed.until("undone", |f| {
+            undone(&f.whole) == ["msg_00000002", "msg_00000003"]
+        });
         writer.run("UPDATE session SET revert = NULL, time_updated = 6");
         followed.until("done again", |f| undone(&f.whole).is_empty());
         writer.run("DELETE FROM part WHERE message_id = 'msg_00000003'; DELETE FROM message WHERE id = 'msg_00000003'");
@@ -114,21 +132,39 @@ fn of_many_part_files_one_that_is_half_written_holds_up_no_other() {
     for number in 0..messages {
         message(&storage, &format!("msg_{number:06}"), "user");
         for piece in 0..5 {
-            part(&storage, &format!("msg_{number:06}"), &format!("prt_{number:06}{piece}"), "text");
+            part(
+                &storage,
+                &format!("msg_{number:06}"),
+                &format!("prt_{number:06}{piece}"),
+                "text",
+            );
         }
     }
     let half = storage.join("part/msg_000007/prt_0000072.json");
     let whole = fs::read_to_string(&half).unwrap();
     fs::write(&half, &whole[..whole.len() / 2]).unwrap();
     let mut followed = Followed::start(&storage, WatchMode::Native);
-    assert!(followed.preview.order().len() < 200, "the newest are shown first");
+    assert!(
+        followed.preview.order().len() < 200,
+        "the newest are shown first"
+    );
     assert!(!followed.preview.order().is_empty());
     let records = u64::try_from(1 + messages + 5 * messages).unwrap();
-    followed.until("all the others", |f| f.whole.tally().records() >= records - 1);
+    followed.until("all the others", |f| {
+        f.whole.tally().records() >= records - 1
+    });
     assert_eq!(followed.whole.tally().faulty, 0);
     fs::write(&half, whole.replace("text\"}", "late\"}")).unwrap();
-    followed.until("the half one", |f| said(&f.whole).iter().any(|said| said.contains("late")));
-    assert_eq!((followed.whole.tally().records(), followed.whole.tally().faulty), (records, 0));
+    followed.until("the half one", |f| {
+        said(&f.whole).iter().any(|said| said.contains("late"))
+    });
+    assert_eq!(
+        (
+            followed.whole.tally().records(),
+            followed.whole.tally().faulty
+        ),
+        (records, 0)
+    );
     followed.end();
 }
 
@@ -137,7 +173,10 @@ fn numbers(range: std::ops::Range<i64>) -> Vec<String> {
 }
 
 fn spoken(transcript: &Transcript) -> Vec<String> {
-    said(transcript).into_iter().filter(|said| said.starts_with("message")).collect()
+    said(transcript)
+        .into_iter()
+        .filter(|said| said.starts_with("message"))
+        .collect()
 }
 
 #[test]
@@ -171,7 +210,11 @@ fn a_writer_that_locks_checkpoints_and_loses_its_log_holds_nobody_up() {
         let crashed = tempfile::tempdir().unwrap();
         let copy = crashed.path().join("agent.db");
         for ending in ["", "-wal"] {
-            fs::copy(format!("{}{ending}", path.display()), format!("{}{ending}", copy.display())).unwrap();
+            fs::copy(
+                format!("{}{ending}", path.display()),
+                format!("{}{ending}", copy.display()),
+            )
+            .unwrap();
         }
         followed.end();
         let mut followed = Followed::start(&copy, mode);
@@ -192,7 +235,9 @@ fn a_database_on_a_read_only_mount_is_followed() {
             writer.run("PRAGMA wal_checkpoint(truncate)");
         }
         let before = listing(dir.path());
-        let Some(mut console) = READ_ONLY.view(&["--level=3", path.to_str().unwrap()]) else { return };
+        let Some(mut console) = READ_ONLY.view(&["--level=3", path.to_str().unwrap()]) else {
+            return;
+        };
         console.wait_for("message 3");
         let next = if live { 4 } else { 5 };
         writer.events("s", next..next + 1);
@@ -224,26 +269,41 @@ fn tables_of_other_versions_are_read_or_refused_by_name() {
         let text = fs::read_to_string(&sql).unwrap();
         let whole = tempfile::tempdir().unwrap();
         let path = whole.path().join("agent.db");
-        Connection::open(&path).unwrap().execute_batch(&text).unwrap();
+        Connection::open(&path)
+            .unwrap()
+            .execute_batch(&text)
+            .unwrap();
         let first = |path: &Path| {
-            let target = Target { path: path.to_owned(), session: None };
+            let target = Target {
+                path: path.to_owned(),
+                session: None,
+            };
             let session = tv::ingest::sessions(&target).ok()?.first()?.id.clone();
-            Some(Target { path: path.to_owned(), session: Some(session) })
+            Some(Target {
+                path: path.to_owned(),
+                session: Some(session),
+            })
         };
         let expected = records_of(&first(&path).unwrap()).unwrap();
         let connection = Connection::open(&path).unwrap();
         let query = "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c \
                      WHERE t.type = 'table'";
         let mut statement = connection.prepare(query).unwrap();
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let rows = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap();
         let columns: Vec<(String, String)> = rows.map(Result::unwrap).collect();
         for (table, column) in columns {
             let other = whole.path().join("other.db");
             let _ = fs::remove_file(&other);
             fs::copy(&path, &other).unwrap();
             let connection = Connection::open(&other).unwrap();
-            connection.execute_batch("PRAGMA foreign_keys = off; PRAGMA user_version = 4711").unwrap();
-            connection.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN later_added TEXT")).unwrap();
+            connection
+                .execute_batch("PRAGMA foreign_keys = off; PRAGMA user_version = 4711")
+                .unwrap();
+            connection
+                .execute_batch(&format!("ALTER TABLE {table} ADD COLUMN later_added TEXT"))
+                .unwrap();
             let rename = format!("ALTER TABLE {table} RENAME COLUMN {column} TO {column}_once");
             if connection.execute_batch(&rename).is_err() {
                 continue;
@@ -255,7 +315,10 @@ fn tables_of_other_versions_are_read_or_refused_by_name() {
             };
             match records_of(&target) {
                 Ok(records) => {
-                    assert!(records <= expected, "{table}.{column}: {records} of {expected}");
+                    assert!(
+                        records <= expected,
+                        "{table}.{column}: {records} of {expected}"
+                    );
                     read_in_full += usize::from(records == expected);
                 }
                 Err(why) => {
@@ -278,8 +341,14 @@ fn tables_that_change_while_they_are_read_are_read_again() {
     writer.events("s", 4..6);
     followed.until("more", |f| spoken(&f.whole) == numbers(1..6));
     writer.run("ALTER TABLE transcript_events RENAME COLUMN event_json TO another_name");
-    followed.until("said why", |f| matches!(f.links.last(), Some(LinkState::Unreadable(_))));
-    assert_eq!(spoken(&followed.whole), numbers(1..6), "what was read stays");
+    followed.until("said why", |f| {
+        matches!(f.links.last(), Some(LinkState::Unreadable(_)))
+    });
+    assert_eq!(
+        spoken(&followed.whole),
+        numbers(1..6),
+        "what was read stays"
+    );
     writer.run("ALTER TABLE transcript_events RENAME COLUMN another_name TO event_json");
     writer.events("s", 6..8);
     followed.until("again", |f| spoken(&f.whole) == numbers(1..8));
@@ -290,9 +359,10 @@ fn tables_that_change_while_they_are_read_are_read_again() {
 #[test]
 fn tables_of_credentials_are_never_read() {
     const KEY: &str = "sk-ant-NEVER-TO-BE-READ";
-    for (sql, tables) in
-        [(opencode(), &["account", "control_account"][..]), (openclaw(), &["auth_profile_store"][..])]
-    {
+    for (sql, tables) in [
+        (opencode(), &["account", "control_account"][..]),
+        (openclaw(), &["auth_profile_store"][..]),
+    ] {
         let dir = tempfile::tempdir().unwrap();
         let made = |name: &str, change: &dyn Fn(&Connection, &str)| {
             let path = dir.path().join(name).join("agent.db");
@@ -307,27 +377,51 @@ fn tables_of_credentials_are_never_read() {
         };
         let plain = made("plain", &|_, _| {});
         let keys = made("keys", &|connection, table| {
-            let mut columns = connection.prepare(&format!("PRAGMA table_info({table})")).unwrap();
-            let types = columns.query_map([], |row| row.get::<_, String>(2)).unwrap();
+            let mut columns = connection
+                .prepare(&format!("PRAGMA table_info({table})"))
+                .unwrap();
+            let types = columns
+                .query_map([], |row| row.get::<_, String>(2))
+                .unwrap();
             let value = |kind: String| {
-                if kind.eq_ignore_ascii_case("text") { format!("'{KEY}'") } else { "7".to_owned() }
+                if kind.eq_ignore_ascii_case("text") {
+                    format!("'{KEY}'")
+                } else {
+                    "7".to_owned()
+                }
             };
             let values: Vec<String> = types.map(|kind| value(kind.unwrap())).collect();
-            connection.execute_batch(&format!("INSERT INTO {table} VALUES ({})", values.join(", "))).unwrap();
+            connection
+                .execute_batch(&format!(
+                    "INSERT INTO {table} VALUES ({})",
+                    values.join(", ")
+                ))
+                .unwrap();
         });
-        assert!(!keys.iter().any(|key| key.contains("NEVER-TO-BE")), "{keys:?}");
+        assert!(
+            !keys.iter().any(|key| key.contains("NEVER-TO-BE")),
+            "{keys:?}"
+        );
         let wired = made("wired", &|connection, table| {
             let wire = format!(
                 "DROP TABLE {table}; CREATE VIEW {table} AS SELECT no_such_function() AS access_token"
             );
             connection.execute_batch(&wire).unwrap();
-            assert!(connection.prepare(&format!("SELECT * FROM {table}")).is_err(), "the tripwire works");
+            assert!(
+                connection
+                    .prepare(&format!("SELECT * FROM {table}"))
+                    .is_err(),
+                "the tripwire works"
+            );
         });
         // All that is said of the session is the same; sizes of files are another matter.
         assert_eq!(keys[..SAME], plain[..SAME]);
         assert_eq!(wired[..SAME], plain[..SAME]);
         for output in &wired[SAME..] {
-            assert!(!output.contains("no_such_function") && !output.contains("cannot be read"), "{output}");
+            assert!(
+                !output.contains("no_such_function") && !output.contains("cannot be read"),
+                "{output}"
+            );
         }
     }
 }
@@ -337,13 +431,27 @@ const SAME: usize = 4;
 
 /// What reports say of the first session of a database, without its place.
 fn reports(path: &Path) -> Vec<String> {
-    let session =
-        tv::ingest::sessions(&Target { path: path.to_owned(), session: None }).unwrap().swap_remove(0);
-    let (place, one) = (path.display().to_string(), format!("{}#{}", path.display(), session.id));
+    let session = tv::ingest::sessions(&Target {
+        path: path.to_owned(),
+        session: None,
+    })
+    .unwrap()
+    .swap_remove(0);
+    let (place, one) = (
+        path.display().to_string(),
+        format!("{}#{}", path.display(), session.id),
+    );
     let run = |arguments: &[&str]| {
-        let output = std::process::Command::new(super::TV).args(arguments).output().unwrap();
-        assert!(matches!(output.status.code(), Some(0 | 1)), "{arguments:?} {output:?}");
-        let output = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+        let output = std::process::Command::new(super::TV)
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(
+            matches!(output.status.code(), Some(0 | 1)),
+            "{arguments:?} {output:?}"
+        );
+        let output =
+            String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
         output.replace(&place, "DATABASE")
     };
     [

@@ -24,13 +24,16 @@ fn viewed(wrapper: Wrapper) -> Option<(Console, std::path::PathBuf, tempfile::Te
 
 #[test]
 fn without_watches_the_poll_shows_what_comes() {
-    const NO_INSTANCES: &str = "echo 0 > /proc/sys/user/max_inotify_instances && exec \"$0\" \"$@\"";
+    const NO_INSTANCES: &str =
+        "echo 0 > /proc/sys/user/max_inotify_instances && exec \"$0\" \"$@\"";
     const NO_WATCHES: &str = "echo 0 > /proc/sys/user/max_inotify_watches && exec \"$0\" \"$@\"";
     for wrapper in [
         Wrapper(&["unshare", "-U", "-r", "sh", "-c", NO_INSTANCES]),
         Wrapper(&["unshare", "-U", "-r", "sh", "-c", NO_WATCHES]),
     ] {
-        let Some((mut console, path, _dir)) = viewed(wrapper) else { return };
+        let Some((mut console, path, _dir)) = viewed(wrapper) else {
+            return;
+        };
         console.wait_for("no file events");
         console.wait_for("FOLLOW  poll");
         say(&path, "SEEN NEVERTHELESS", 3);
@@ -44,7 +47,10 @@ fn without_watches_the_poll_shows_what_comes() {
 /// The system itself makes reads of the file fail, for some tries.
 #[test]
 fn a_read_that_fails_is_reported_and_tried_again() {
-    for (errno, words) in [("EIO", "Input/output error"), ("ESTALE", "Stale file handle")] {
+    for (errno, words) in [
+        ("EIO", "Input/output error"),
+        ("ESTALE", "Stale file handle"),
+    ] {
         let dir = tempfile::tempdir().unwrap();
         let path = session(dir.path());
         let name = path.to_str().unwrap();
@@ -54,8 +60,20 @@ fn a_read_that_fails_is_reported_and_tried_again() {
         }
         // The first reading takes three or four.
         let fails = format!("inject=pread64:error={errno}:when=6..8");
-        let arguments =
-            ["-f", "-qq", "-o", "/dev/null", "-P", name, "-e", "trace=pread64", "-e", &fails, TV, name];
+        let arguments = [
+            "-f",
+            "-qq",
+            "-o",
+            "/dev/null",
+            "-P",
+            name,
+            "-e",
+            "trace=pread64",
+            "-e",
+            &fails,
+            TV,
+            name,
+        ];
         let mut console = Console::run("strace", &arguments, &[]);
         console.wait_for("FIRST ANSWER");
         let mut number = 3;
@@ -68,11 +86,17 @@ fn a_read_that_fails_is_reported_and_tried_again() {
             number += 1;
         }
         console.wait_for(&format!("unreadable: {words}"));
-        console.wait("an end of the trouble", |console| !console.text().contains("unreadable"));
+        console.wait("an end of the trouble", |console| {
+            !console.text().contains("unreadable")
+        });
         say(&path, "AFTER IT", 20);
         console.wait_for("AFTER IT");
         for number in 3..number {
-            assert!(console.text().contains(&format!("LINE {number}")), "{}", console.text());
+            assert!(
+                console.text().contains(&format!("LINE {number}")),
+                "{}",
+                console.text()
+            );
         }
         console.send("q");
         console.wait_for_exit();
@@ -83,20 +107,44 @@ fn a_read_that_fails_is_reported_and_tried_again() {
 fn interrupted_reads_are_no_trouble() {
     let dir = tempfile::tempdir().unwrap();
     let path = session(dir.path());
-    if Wrapper(&["strace", "-f", "-qq", "-o", "/dev/null"]).before(&[]).is_none() {
+    if Wrapper(&["strace", "-f", "-qq", "-o", "/dev/null"])
+        .before(&[])
+        .is_none()
+    {
         return;
     }
-    let arguments =
-        ["-f", "-qq", "-o", "/dev/null", "-e", "trace=pread64,read", "-P", path.to_str().unwrap()];
-    let plain = Command::new(TV).args(["show", "--json"]).arg(&path).output().unwrap();
+    let arguments = [
+        "-f",
+        "-qq",
+        "-o",
+        "/dev/null",
+        "-e",
+        "trace=pread64,read",
+        "-P",
+        path.to_str().unwrap(),
+    ];
+    let plain = Command::new(TV)
+        .args(["show", "--json"])
+        .arg(&path)
+        .output()
+        .unwrap();
     let interrupted = Command::new("strace")
         .args(arguments)
-        .args(["-e", "inject=pread64,read:error=EINTR:when=1+2", TV, "show", "--json"])
+        .args([
+            "-e",
+            "inject=pread64,read:error=EINTR:when=1+2",
+            TV,
+            "show",
+            "--json",
+        ])
         .arg(&path)
         .output()
         .unwrap();
     assert!(plain.status.success() && !plain.stdout.is_empty());
-    assert_eq!(String::from_utf8_lossy(&interrupted.stdout), String::from_utf8_lossy(&plain.stdout));
+    assert_eq!(
+        String::from_utf8_lossy(&interrupted.stdout),
+        String::from_utf8_lossy(&plain.stdout)
+    );
 }
 
 /// What is mounted read-only for the viewer still grows by others.
@@ -104,13 +152,19 @@ fn interrupted_reads_are_no_trouble() {
 fn a_read_only_mount_is_followed() {
     let dir = tempfile::tempdir().unwrap();
     let path = session(dir.path());
-    let Some(mut console) = READ_ONLY.view(&["--level=2", path.to_str().unwrap()]) else { return };
+    let Some(mut console) = READ_ONLY.view(&["--level=2", path.to_str().unwrap()]) else {
+        return;
+    };
     console.wait_for("FIRST ANSWER");
     say(&path, "FROM OUTSIDE", 3);
     console.wait_for("FROM OUTSIDE");
     console.send("q");
     assert_eq!(console.wait_for_exit(), 0);
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left");
+    assert_eq!(
+        fs::read_dir(dir.path()).unwrap().count(),
+        1,
+        "nothing is left"
+    );
 }
 
 /// A session with more sub-agents than files may be open, five of which grow side by side.
@@ -134,13 +188,22 @@ fn many_files_that_grow_need_few_to_be_open() {
         fs::write(agent(number), step_of(number, 0)).unwrap();
     }
     let mut child = Command::new("sh")
-        .args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\"", TV, "show", "--follow", "--json"])
+        .args([
+            "-c",
+            "ulimit -n 64 && exec \"$0\" \"$@\"",
+            TV,
+            "show",
+            "--follow",
+            "--json",
+        ])
         .arg(&path)
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut missing: HashSet<String> = (0..200).map(|number| format!("\"said {number} 0\"")).collect();
+    let mut missing: HashSet<String> = (0..200)
+        .map(|number| format!("\"said {number} 0\""))
+        .collect();
     let mut until_all = |missing: &mut HashSet<String>| {
         while !missing.is_empty() {
             let line = lines.next().unwrap().unwrap();
@@ -162,12 +225,20 @@ fn many_files_that_grow_need_few_to_be_open() {
 #[test]
 fn one_file_at_a_time_is_enough() {
     let dir = tempfile::tempdir().unwrap();
-    let paths: Vec<_> = (0..5).map(|number| dir.path().join(format!("{number}.jsonl"))).collect();
+    let paths: Vec<_> = (0..5)
+        .map(|number| dir.path().join(format!("{number}.jsonl")))
+        .collect();
     for path in &paths {
         fs::write(path, "{\"role\":\"user\",\"content\":\"hello\"}\n").unwrap();
     }
     let output = Command::new("sh")
-        .args(["-c", "ulimit -n 6 && exec \"$0\" \"$@\"", TV, "stats", "--json"])
+        .args([
+            "-c",
+            "ulimit -n 6 && exec \"$0\" \"$@\"",
+            TV,
+            "stats",
+            "--json",
+        ])
         .args(&paths)
         .output()
         .unwrap();
@@ -176,9 +247,17 @@ fn one_file_at_a_time_is_enough() {
 }
 
 /// What `tv` says on both ways, in a folder and with these variables alone beside the search path.
-fn says(folder: &std::path::Path, arguments: &[&str], variables: &[(&str, &str)]) -> (String, String) {
+fn says(
+    folder: &std::path::Path,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+) -> (String, String) {
     let mut command = Command::new(TV);
-    command.args(arguments).current_dir(folder).env_clear().stdin(Stdio::null());
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .env_clear()
+        .stdin(Stdio::null());
     command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
     let output = command.envs(variables.iter().copied()).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -190,18 +269,34 @@ fn what_is_no_time_zone_is_reported_and_read_no_further() {
     let dir = tempfile::tempdir().unwrap();
     let path = session(dir.path());
     let pipe = dir.path().join("pipe");
-    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &pipe,
+        rustix::fs::FileType::Fifo,
+        0o600.into(),
+        0,
+    )
+    .unwrap();
     let huge = dir.path().join("huge");
     fs::File::create(&huge).unwrap().set_len(3 << 30).unwrap();
-    let of_zone =
-        |zone: &str| says(dir.path(), &["show", "--level", "4", path.to_str().unwrap()], &[("TZ", zone)]);
+    let of_zone = |zone: &str| {
+        says(
+            dir.path(),
+            &["show", "--level", "4", path.to_str().unwrap()],
+            &[("TZ", zone)],
+        )
+    };
     let (utc, quiet) = of_zone("UTC");
     assert!(utc.contains("10:00") || utc.contains("FIRST"), "{utc}");
     assert_eq!(quiet, "");
     for zone in ["", ":UTC", "UTC0"] {
         assert_eq!(of_zone(zone), (utc.clone(), String::new()), "{zone:?}");
     }
-    assert_ne!(of_zone("JST-9").0, utc, "times are shown in the zone that is named");
+    assert_ne!(
+        of_zone("JST-9").0,
+        utc,
+        "times are shown in the zone that is named"
+    );
     for zone in [
         "/dev/zero",
         ":/dev/zero",
@@ -213,8 +308,10 @@ fn what_is_no_time_zone_is_reported_and_read_no_further() {
     ] {
         let (times, complaint) = of_zone(zone);
         assert_eq!(times, utc, "{zone}");
-        let expected =
-            format!("tv: TZ names no time zone ({}); times are told in UTC\n", zone.trim_start_matches(':'));
+        let expected = format!(
+            "tv: TZ names no time zone ({}); times are told in UTC\n",
+            zone.trim_start_matches(':')
+        );
         assert_eq!(complaint, expected);
     }
 }
@@ -239,19 +336,29 @@ fn folders_of_the_current_folder_are_nobodys_home() {
         ("XDG_DATA_HOME", "./data"),
     ];
     let (listed, complaints) = says(dir.path(), &["list"], &relative);
-    assert!(!listed.contains("PLANTED") && !listed.contains("s-1"), "{listed}");
+    assert!(
+        !listed.contains("PLANTED") && !listed.contains("s-1"),
+        "{listed}"
+    );
     for (name, value) in relative {
         let sentence = format!("tv: {name} is no absolute path ({value}) and is ignored\n");
         assert!(complaints.contains(&sentence), "{complaints}");
     }
     let home = dir.path().join("home");
     let (listed, complaints) = says(dir.path(), &["list"], &[("HOME", home.to_str().unwrap())]);
-    assert!(listed.contains("PLANTED") && complaints.contains("config.toml:2:1"), "{listed} {complaints}");
+    assert!(
+        listed.contains("PLANTED") && complaints.contains("config.toml:2:1"),
+        "{listed} {complaints}"
+    );
     assert_eq!(complaints.lines().count(), 1, "{complaints}");
     // The viewer says so in its own line, takes no settings from there, and keeps nothing.
     let script = "cd \"$1\" && exec \"$0\" session.jsonl";
     let arguments = ["-c", script, TV, dir.path().to_str().unwrap()];
-    let mut console = Console::run("sh", &arguments, &[&relative[..], &[("TV_STATE", "on")]].concat());
+    let mut console = Console::run(
+        "sh",
+        &arguments,
+        &[&relative[..], &[("TV_STATE", "on")]].concat(),
+    );
     console.wait_for("FIRST ANSWER");
     console.wait_for("HOME is no absolute path (home) and is ignored");
     assert!(!console.text().contains("glow"), "{}", console.text());

@@ -17,33 +17,43 @@ const CALLS: &str = "trace=%file,%network,fcntl,flock,ftruncate,fchmod,fchown,fa
 /// Whether a call that succeeded changes something outside of these folders.
 fn complaint(line: &str, own: &[&Path]) -> bool {
     // `123 openat(AT_FDCWD, "/a/b", O_RDONLY|O_CLOEXEC) = 3`
-    let Some((_, call)) = line.split_once(' ') else { return false };
+    let Some((_, call)) = line.split_once(' ') else {
+        return false;
+    };
     let call = call.trim_start();
     let name = call.split('(').next().unwrap_or_default();
-    let has_failed = call.rsplit_once("= ").is_some_and(|(_, end)| end.starts_with("-1"));
-    let names =
-        |folder: &Path| ["\"", "<"].iter().any(|sign| call.contains(&format!("{sign}{}/", folder.display())));
+    let has_failed = call
+        .rsplit_once("= ")
+        .is_some_and(|(_, end)| end.starts_with("-1"));
+    let names = |folder: &Path| {
+        ["\"", "<"]
+            .iter()
+            .any(|sign| call.contains(&format!("{sign}{}/", folder.display())))
+    };
     // By its name, or as the open folder in which a name is looked up.
     let is_itself = |folder: &Path| {
         let folder = folder.display();
         call.contains(&format!("\"{folder}\"")) || call.contains(&format!("<{folder}>"))
     };
     let is_own = own.iter().any(|folder| names(folder) || is_itself(folder));
-    let is_device = ["/dev", "/proc"].iter().any(|folder| names(Path::new(folder)));
-    let writes = ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC"].iter().any(|flag| call.contains(flag));
+    let is_device = ["/dev", "/proc"]
+        .iter()
+        .any(|folder| names(Path::new(folder)));
+    let writes = ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC"]
+        .iter()
+        .any(|flag| call.contains(flag));
     match name {
         "open" | "openat" | "openat2" => writes && !is_own && !is_device,
         "fcntl" => call.contains("F_WRLCK") && !is_own && !has_failed,
         "socket" => !(call.contains("AF_UNIX") || call.contains("AF_LOCAL")),
         "flock" => call.contains("LOCK_EX") && !is_own && !has_failed,
         "connect" | "sendto" | "bind" | "listen" => !(call.contains("AF_UNIX") || name == "sendto"),
-        "creat" | "mkdir" | "mkdirat" | "rename" | "renameat" | "renameat2" | "unlink" | "unlinkat"
-        | "rmdir" | "chmod" | "fchmodat" | "fchmodat2" | "fchmod" | "chown" | "lchown" | "fchown"
-        | "fchownat" | "truncate" | "ftruncate" | "fallocate" | "link" | "linkat" | "symlink"
-        | "symlinkat" | "utime" | "utimes" | "utimensat" | "futimesat" | "mknod" | "mknodat" | "pwrite64"
-        | "pwritev" | "setxattr" | "lsetxattr" | "fsetxattr" | "removexattr" | "copy_file_range" => {
-            !is_own && !has_failed
-        }
+        "creat" | "mkdir" | "mkdirat" | "rename" | "renameat" | "renameat2" | "unlink"
+        | "unlinkat" | "rmdir" | "chmod" | "fchmodat" | "fchmodat2" | "fchmod" | "chown"
+        | "lchown" | "fchown" | "fchownat" | "truncate" | "ftruncate" | "fallocate" | "link"
+        | "linkat" | "symlink" | "symlinkat" | "utime" | "utimes" | "utimensat" | "futimesat"
+        | "mknod" | "mknodat" | "pwrite64" | "pwritev" | "setxattr" | "lsetxattr" | "fsetxattr"
+        | "removexattr" | "copy_file_range" => !is_own && !has_failed,
         _ => false,
     }
 }
@@ -97,7 +107,10 @@ fn home(folder: &Path) -> Vec<PathBuf> {
     copy(&root().join("opencode/storage"), &storage);
     let archive = folder.join("log.eval");
     fs::copy(root().join("inspect-eval/log.eval"), &archive).unwrap();
-    #[cfg_attr(not(feature = "sqlite"), expect(unused_mut, reason = "databases are an extra"))]
+    #[cfg_attr(
+        not(feature = "sqlite"),
+        expect(unused_mut, reason = "databases are an extra")
+    )]
     let mut all = vec![lines, claude, document, storage, archive];
     #[cfg(feature = "sqlite")]
     {
@@ -151,7 +164,9 @@ fn nothing_is_changed_and_nobody_called() {
     fs::create_dir(&traces).unwrap();
     let strace = |name: &str| -> Vec<String> {
         let trace = traces.join(name).display().to_string();
-        ["-f", "-qq", "-y", "-o", &trace, "-e", CALLS, TV].map(str::to_owned).into()
+        ["-f", "-qq", "-y", "-o", &trace, "-e", CALLS, TV]
+            .map(str::to_owned)
+            .into()
     };
     for command in ["show", "stats", "check", "doctor"] {
         let status = Command::new("strace")
@@ -172,8 +187,14 @@ fn nothing_is_changed_and_nobody_called() {
     // The viewer, with a state of its own and all that keys can do without leaving it.
     for (number, target) in targets.iter().enumerate() {
         let mut arguments = strace(&format!("view{number}"));
-        let is_database = target.extension().is_some_and(|extension| extension == "db");
-        arguments.push(format!("{}{}", target.display(), if is_database { "#1111" } else { "" }));
+        let is_database = target
+            .extension()
+            .is_some_and(|extension| extension == "db");
+        arguments.push(format!(
+            "{}{}",
+            target.display(),
+            if is_database { "#1111" } else { "" }
+        ));
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let state = state.display().to_string();
         let mut console = Console::run(
@@ -201,12 +222,29 @@ fn nothing_is_changed_and_nobody_called() {
     let mut seen = 0;
     for trace in fs::read_dir(&traces).unwrap().flatten() {
         let text = fs::read_to_string(trace.path()).unwrap();
-        seen += text.lines().filter(|line| line.contains(place.to_str().unwrap())).count();
-        let complaints: Vec<&str> = text.lines().filter(|line| complaint(line, &[&state])).collect();
-        assert!(complaints.is_empty(), "{:?}:\n{}", trace.path(), complaints.join("\n"));
+        seen += text
+            .lines()
+            .filter(|line| line.contains(place.to_str().unwrap()))
+            .count();
+        let complaints: Vec<&str> = text
+            .lines()
+            .filter(|line| complaint(line, &[&state]))
+            .collect();
+        assert!(
+            complaints.is_empty(),
+            "{:?}:\n{}",
+            trace.path(),
+            complaints.join("\n")
+        );
     }
     assert!(seen > 20, "the traces are of the right program");
-    let after: Vec<_> = state_of(&place).into_iter().filter(|(path, _, _)| *path != targets[0]).collect();
-    let before: Vec<_> = before.into_iter().filter(|(path, _, _)| *path != targets[0]).collect();
+    let after: Vec<_> = state_of(&place)
+        .into_iter()
+        .filter(|(path, _, _)| *path != targets[0])
+        .collect();
+    let before: Vec<_> = before
+        .into_iter()
+        .filter(|(path, _, _)| *path != targets[0])
+        .collect();
     assert_eq!(after, before);
 }

@@ -16,8 +16,13 @@ use crate::follow::{Followed, Place, agent_line, append, following, line, lines,
 fn the_poll_is_reported_when_it_is_asked_for() {
     following(|_, followed| {
         let is_reported = followed.polled.contains(&Polled::Asked);
-        let is_unsure = followed.polled.iter().any(|why| matches!(why, Polled::Unsure(_)));
-        assert!(followed.polled.len() <= 1 && (is_reported || is_unsure || followed.polled.is_empty()));
+        let is_unsure = followed
+            .polled
+            .iter()
+            .any(|why| matches!(why, Polled::Unsure(_)));
+        assert!(
+            followed.polled.len() <= 1 && (is_reported || is_unsure || followed.polled.is_empty())
+        );
     });
     let place = Place::new("session.jsonl");
     fs::write(&place.path, text(&lines(0..1))).unwrap();
@@ -44,7 +49,12 @@ fn what_is_written_under_another_name_of_the_file_is_shown() {
 fn clocks_have_no_say() {
     following(|place, followed| {
         let set = |time: SystemTime| {
-            File::options().append(true).open(&place.path).unwrap().set_modified(time).unwrap();
+            File::options()
+                .append(true)
+                .open(&place.path)
+                .unwrap()
+                .set_modified(time)
+                .unwrap();
         };
         let mut expected = lines(0..3);
         let year = Duration::from_secs(365 * 86_400);
@@ -66,12 +76,20 @@ fn clocks_have_no_say() {
             "99999999999999999",
             "null",
         ] {
-            let odd = format!(r#"{{"role":"user","timestamp":{time},"content":"at {}"}}"#, expected.len());
+            let odd = format!(
+                r#"{{"role":"user","timestamp":{time},"content":"at {}"}}"#,
+                expected.len()
+            );
             append(&place.path, format!("{odd}\n"));
             expected.push(odd);
         }
         followed.until_lines(&expected);
-        assert!(followed.links.iter().all(|link| !matches!(link, tv::model::edit::LinkState::Reread(_))));
+        assert!(
+            followed
+                .links
+                .iter()
+                .all(|link| !matches!(link, tv::model::edit::LinkState::Reread(_)))
+        );
     });
 }
 
@@ -84,12 +102,24 @@ fn a_companion_that_is_deleted_and_made_again_is_another_one() {
         let folder = place.beside("s-1").join("subagents");
         fs::create_dir_all(&folder).unwrap();
         let agent = folder.join("agent-a1.jsonl");
-        fs::write(&agent, agent_line("u-2", None, Some("a1"), "look here") + "\n").unwrap();
+        fs::write(
+            &agent,
+            agent_line("u-2", None, Some("a1"), "look here") + "\n",
+        )
+        .unwrap();
         let mut followed = Followed::start(&place.path, mode);
-        followed.until("both", |followed| said(&followed.whole) == ["begin", "look here"]);
+        followed.until("both", |followed| {
+            said(&followed.whole) == ["begin", "look here"]
+        });
         fs::remove_file(&agent).unwrap();
-        fs::write(&agent, agent_line("u-2", None, Some("a1"), "look there") + "\n").unwrap();
-        followed.until("the new one", |followed| said(&followed.whole) == ["begin", "look there"]);
+        fs::write(
+            &agent,
+            agent_line("u-2", None, Some("a1"), "look there") + "\n",
+        )
+        .unwrap();
+        followed.until("the new one", |followed| {
+            said(&followed.whole) == ["begin", "look there"]
+        });
         assert_eq!(followed.whole.tally().records(), 2);
         followed.end();
     }
@@ -102,7 +132,11 @@ fn stamps(folder: &Path) -> Vec<(String, SystemTime, u32)> {
             let entry = entry.unwrap();
             let metadata = entry.metadata().unwrap();
             let name = entry.file_name().to_string_lossy().into_owned();
-            (name, metadata.modified().unwrap(), metadata.permissions().mode())
+            (
+                name,
+                metadata.modified().unwrap(),
+                metadata.permissions().mode(),
+            )
         })
         .collect();
     all.sort();
@@ -115,8 +149,9 @@ fn several_readers_of_a_file_wake_nobody_and_leave_nothing() {
     fs::write(&place.path, text(&lines(0..3))).unwrap();
     let folder = place.path.parent().unwrap();
     let before = stamps(folder);
-    let mut followed: Vec<_> =
-        [WatchMode::Native, WatchMode::Poll].map(|mode| Followed::start(&place.path, mode)).into();
+    let mut followed: Vec<_> = [WatchMode::Native, WatchMode::Poll]
+        .map(|mode| Followed::start(&place.path, mode))
+        .into();
     let mut child = Command::new(TV)
         .args(["show", "--follow", "--json"])
         .arg(&place.path)
@@ -138,7 +173,11 @@ fn several_readers_of_a_file_wake_nobody_and_leave_nothing() {
     let (_, before_reading) = super::work(child.id());
     std::thread::sleep(Duration::from_secs(1));
     let (_, ran) = super::work(child.id());
-    assert!(ran - before_reading < 30, "it ran for {} of 100 ticks", ran - before_reading);
+    assert!(
+        ran - before_reading < 30,
+        "it ran for {} of 100 ticks",
+        ran - before_reading
+    );
     reader.join().unwrap();
     assert_eq!(stamps(folder), before);
     append(&place.path, text(&lines(3..4)));

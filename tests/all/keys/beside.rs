@@ -25,8 +25,12 @@ use crate::stage::{Stage, demo, fixture};
 pub(super) const JOURNEYS: &[Journey] = &[
     ("next-new", |key| leads_to_news(key, "g")),
     ("previous-new", |key| leads_to_news(key, "G")),
-    ("next-pane", |key| cycles(key, [Pane::Inspector, Pane::Outline, Pane::Transcript])),
-    ("previous-pane", |key| cycles(key, [Pane::Outline, Pane::Inspector, Pane::Transcript])),
+    ("next-pane", |key| {
+        cycles(key, [Pane::Inspector, Pane::Outline, Pane::Transcript]);
+    }),
+    ("previous-pane", |key| {
+        cycles(key, [Pane::Outline, Pane::Inspector, Pane::Transcript]);
+    }),
     ("toggle-inspector", |key| {
         for (size, is_beside) in [(WIDE, true), ((80, 24), false)] {
             let mut stage = landmarks();
@@ -34,48 +38,113 @@ pub(super) const JOURNEYS: &[Journey] = &[
             stage.press("e").rest();
             assert_eq!(stage.app.reader.frame().inspector.width > 0, is_beside);
             key.press(&mut stage).rest();
-            assert_eq!(stage.app.reader.frame().inspector.width > 0, !is_beside, "{}", stage.picture());
+            assert_eq!(
+                stage.app.reader.frame().inspector.width > 0,
+                !is_beside,
+                "{}",
+                stage.picture()
+            );
             key.press(&mut stage).rest();
-            assert_eq!(stage.app.reader.frame().inspector.width > 0, is_beside, "{}", stage.picture());
+            assert_eq!(
+                stage.app.reader.frame().inspector.width > 0,
+                is_beside,
+                "{}",
+                stage.picture()
+            );
         }
         let mut stage = landmarks();
         stage.press("e");
         assert!(!stage.picture().contains("verdict"));
         key.press(&mut stage);
-        assert!(stage.picture().contains("verdict"), "of the item: {}", stage.picture());
+        assert!(
+            stage.picture().contains("verdict"),
+            "of the item: {}",
+            stage.picture()
+        );
     }),
     ("inspect-item", |key| {
         let item = "no such lantern";
-        inspects(key, changed(), "e", Tab::Item, &["[1 call+result]", "bash · c3 · call", item]);
+        inspects(
+            key,
+            changed(),
+            "e",
+            Tab::Item,
+            &["[1 call+result]", "bash · c3 · call", item],
+        );
         inspects(key, changed(), "g", Tab::Item, &["[1 ", "count the boats"]);
     }),
     ("inspect-raw", |key| {
-        inspects(key, branches(), "} ] t", Tab::Raw, &["toolCallId:", "call_o1", "grep -l oven"]);
+        inspects(
+            key,
+            branches(),
+            "} ] t",
+            Tab::Raw,
+            &["toolCallId:", "call_o1", "grep -l oven"],
+        );
     }),
     ("inspect-diff", |key| {
-        inspects(key, changed(), "G", Tab::Diff, &["as the agent recorded it", "three boats", "four boats"]);
+        inspects(
+            key,
+            changed(),
+            "G",
+            Tab::Diff,
+            &["as the agent recorded it", "three boats", "four boats"],
+        );
     }),
     ("inspect-context", |key| {
-        inspects(key, changed(), "g ] k", Tab::Context, &["WINDOW", "9.0k in the prompt", "gpt-5"]);
+        inspects(
+            key,
+            changed(),
+            "g ] k",
+            Tab::Context,
+            &["WINDOW", "9.0k in the prompt", "gpt-5"],
+        );
     }),
     ("inspect-timing", |key| {
-        inspects(key, changed(), "e", Tab::Timing, &["took", "ALL bash CALLS", "TURN 2", "SESSION"]);
+        inspects(
+            key,
+            changed(),
+            "e",
+            Tab::Timing,
+            &["took", "ALL bash CALLS", "TURN 2", "SESSION"],
+        );
     }),
     ("inspect-why", |key| {
-        inspects(key, changed(), "e", Tab::Why, &["PAIRING", "c3 belongs to this call alone"]);
+        inspects(
+            key,
+            changed(),
+            "e",
+            Tab::Why,
+            &["PAIRING", "c3 belongs to this call alone"],
+        );
     }),
     ("divider-left", |key| moves_dividers(key, Way::Previous)),
     ("divider-right", |key| moves_dividers(key, Way::Next)),
     ("toggle-wrap", |key| {
         let mut stage = long_lines();
-        let count =
-            |stage: &Stage, word: &str| stage.window().iter().filter(|row| row.2.contains(word)).count();
+        let count = |stage: &Stage, word: &str| {
+            stage
+                .window()
+                .iter()
+                .filter(|row| row.2.contains(word))
+                .count()
+        };
         let (code, prose) = (count(&stage, "code"), count(&stage, "prose"));
         assert!(code > 2 && prose > 2, "{}", stage.picture());
         key.press(&mut stage);
-        assert_eq!((count(&stage, "code"), count(&stage, "prose")), (1, prose), "{}", stage.picture());
+        assert_eq!(
+            (count(&stage, "code"), count(&stage, "prose")),
+            (1, prose),
+            "{}",
+            stage.picture()
+        );
         key.press(&mut stage);
-        assert_eq!((count(&stage, "code"), count(&stage, "prose")), (code, prose), "{}", stage.picture());
+        assert_eq!(
+            (count(&stage, "code"), count(&stage, "prose")),
+            (code, prose),
+            "{}",
+            stage.picture()
+        );
     }),
     ("scroll-right", |key| {
         let mut stage = long_lines();
@@ -99,7 +168,11 @@ pub(super) const JOURNEYS: &[Journey] = &[
     ("toggle-gutter", |key| {
         let (mut stage, line) = on_a_record(key);
         let text = std::fs::read_to_string(fixture(BRANCHES)).unwrap();
-        let byte: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+        let byte: usize = text
+            .split_inclusive('\n')
+            .take(line - 1)
+            .map(str::len)
+            .sum();
         let beside = |stage: &Stage| {
             let area = stage.app.reader.frame().transcript;
             let y = area.y + u16::try_from(stage.line_of_focus().unwrap()).unwrap();
@@ -117,7 +190,13 @@ pub(super) const JOURNEYS: &[Journey] = &[
         key.press(&mut stage);
         assert_eq!(beside(&stage), byte.to_string(), "{}", stage.picture());
         key.press(&mut stage);
-        assert_eq!((beside(&stage).as_str(), stage.app.reader.text.wrapping.numbers), ("", Numbers::None));
+        assert_eq!(
+            (
+                beside(&stage).as_str(),
+                stage.app.reader.text.wrapping.numbers
+            ),
+            ("", Numbers::None)
+        );
     }),
     ("timeline", |key| {
         let mut stage = boats();
@@ -128,14 +207,22 @@ pub(super) const JOURNEYS: &[Journey] = &[
         assert!(stage.picture().contains("TIMELINE"), "{}", stage.picture());
         key.press(&mut stage);
         stage.wait(300);
-        assert_eq!(stage.app.reader.views.open(), None, "the key that opens it closes it");
+        assert_eq!(
+            stage.app.reader.views.open(),
+            None,
+            "the key that opens it closes it"
+        );
     }),
     ("checks", |key| {
         let path = fixture("lint/orphan-call/bad.jsonl");
         let mut stage = Stage::open(&path, (100, 24), Theme::dark());
         stage.press("g");
         key.press(&mut stage);
-        assert!(stage.picture().contains("orphan-call"), "{}", stage.picture());
+        assert!(
+            stage.picture().contains("orphan-call"),
+            "{}",
+            stage.picture()
+        );
         let found = stage
             .app
             .reader
@@ -152,20 +239,36 @@ pub(super) const JOURNEYS: &[Journey] = &[
         key.press(&mut stage);
         assert_eq!(stage.app.reader.views.open(), Some(View::Checks));
         key.press(&mut stage);
-        assert_eq!(stage.app.reader.views.open(), None, "the key that opens the list closes it");
+        assert_eq!(
+            stage.app.reader.views.open(),
+            None,
+            "the key that opens the list closes it"
+        );
     }),
     ("brief", |key| {
         let mut stage = Stage::open(&demo(), (100, 40), Theme::dark());
         key.press(&mut stage);
         assert_eq!(stage.app.reader.views.open(), Some(View::Brief));
         for said in ["asked", "files", "tests", "answer"] {
-            assert!(stage.picture().contains(said), "{said}: {}", stage.picture());
+            assert!(
+                stage.picture().contains(said),
+                "{said}: {}",
+                stage.picture()
+            );
         }
         stage.press("j enter");
-        assert_eq!(stage.app.reader.views.open(), None, "enter leads to the place");
+        assert_eq!(
+            stage.app.reader.views.open(),
+            None,
+            "enter leads to the place"
+        );
         key.press(&mut stage);
         key.press(&mut stage);
-        assert_eq!(stage.app.reader.views.open(), None, "the key that opens the view closes it");
+        assert_eq!(
+            stage.app.reader.views.open(),
+            None,
+            "the key that opens the view closes it"
+        );
     }),
     ("money", |key| {
         let mut stage = Stage::open(&fixture("pi/version-3.jsonl"), (100, 24), Theme::dark());
@@ -175,7 +278,11 @@ pub(super) const JOURNEYS: &[Journey] = &[
         assert!(stage.picture().contains("MONEY"), "{}", stage.picture());
         key.press(&mut stage);
         stage.wait(300);
-        assert_eq!(stage.app.reader.views.open(), None, "the key that opens the view closes it");
+        assert_eq!(
+            stage.app.reader.views.open(),
+            None,
+            "the key that opens the view closes it"
+        );
     }),
     ("files", |key| {
         let mut stage = Stage::open(&demo(), (100, 24), Theme::dark());
@@ -185,7 +292,11 @@ pub(super) const JOURNEYS: &[Journey] = &[
         assert!(stage.picture().contains("FILES"), "{}", stage.picture());
     }),
     ("transcript", |key| {
-        let mut stage = Stage::open(&fixture("lint/orphan-call/bad.jsonl"), (100, 24), Theme::dark());
+        let mut stage = Stage::open(
+            &fixture("lint/orphan-call/bad.jsonl"),
+            (100, 24),
+            Theme::dark(),
+        );
         stage.press("!");
         key.press(&mut stage);
         stage.wait(300);
@@ -203,7 +314,8 @@ pub(super) const JOURNEYS: &[Journey] = &[
         let mut stage = branches();
         key.press(&mut stage);
         assert!(
-            stage.app.reader.text.as_of.is_on && stage.status().contains("the model had lost nothing"),
+            stage.app.reader.text.as_of.is_on
+                && stage.status().contains("the model had lost nothing"),
             "{}",
             stage.status()
         );
@@ -216,7 +328,11 @@ pub(super) const JOURNEYS: &[Journey] = &[
         let mut stage = table_of_tools();
         let before = heads(&stage);
         key.press(&mut stage);
-        assert!(heads(&stage) != before && heads(&stage).contains('↑'), "{before} {}", heads(&stage));
+        assert!(
+            heads(&stage) != before && heads(&stage).contains('↑'),
+            "{before} {}",
+            heads(&stage)
+        );
     }),
     ("shift-left", |key| {
         let mut stage = table_of_tools();
@@ -224,7 +340,11 @@ pub(super) const JOURNEYS: &[Journey] = &[
         stage.press(">");
         let before = heads(&stage);
         key.press(&mut stage);
-        assert!(before != first && heads(&stage) == first, "{before} {}", heads(&stage));
+        assert!(
+            before != first && heads(&stage) == first,
+            "{before} {}",
+            heads(&stage)
+        );
     }),
     ("reverse", |key| {
         let mut stage = table_of_tools();
@@ -241,10 +361,19 @@ pub(super) const JOURNEYS: &[Journey] = &[
         };
         let to_end = selected("G y");
         assert!(to_end.starts_with("and what do they carry?"), "{to_end}");
-        assert!(to_end.ends_with("thank you\n\nYou are welcome."), "{to_end}");
+        assert!(
+            to_end.ends_with("thank you\n\nYou are welcome."),
+            "{to_end}"
+        );
         let from_start = selected("G o g y");
-        assert!(from_start.starts_with("count the boats\n\nThere are three boats.\n\n"), "{from_start}");
-        assert!(from_start.ends_with(&to_end), "the other end stays: {from_start}");
+        assert!(
+            from_start.starts_with("count the boats\n\nThere are three boats.\n\n"),
+            "{from_start}"
+        );
+        assert!(
+            from_start.ends_with(&to_end),
+            "the other end stays: {from_start}"
+        );
         let mut stage = boats();
         key.press(&mut stage).press("k k esc");
         assert!(stage.app.reader.text.view.selection.is_none() && stage.asked.is_empty());
@@ -262,7 +391,10 @@ pub(super) const JOURNEYS: &[Journey] = &[
         let turn = "## User\n\ncount the boats\n\n## Assistant\n\nThere are three boats.";
         assert_eq!(untimed(copied(key.press(&mut stage))), turn);
         let two = untimed(copied(key.times("2 ", &mut stage)));
-        assert!(two.starts_with(turn) && two.ends_with("Herring, ninety crates."), "{two}");
+        assert!(
+            two.starts_with(turn) && two.ends_with("Herring, ninety crates."),
+            "{two}"
+        );
     }),
     ("copy-link", |key| {
         let mut stage = landmarks();
@@ -281,15 +413,23 @@ pub(super) const JOURNEYS: &[Journey] = &[
         let tree = tv::formats::json::parse(record).unwrap().to_tree();
         let mut stage = landmarks();
         stage.press("r");
-        stage.happen(Event::Records { title: "raw".to_owned(), trees: vec![("line 1".to_owned(), tree)] });
+        stage.happen(Event::Records {
+            title: "raw".to_owned(),
+            trees: vec![("line 1".to_owned(), tree)],
+        });
         assert_eq!(copied(key.press(&mut stage)), ".type");
         stage.press("G k");
-        assert_eq!(copied(key.press(&mut stage)), r#".cargo[0].["fish of today"]"#);
+        assert_eq!(
+            copied(key.press(&mut stage)),
+            r#".cargo[0].["fish of today"]"#
+        );
     }),
     ("pipe-record", |key| {
         let (mut stage, record) = on_a_record(key);
         stage.type_in("wc -c").press("enter");
-        let [Effect::Pipe { command, origins }] = &stage.asked[..] else { panic!("{:?}", stage.asked) };
+        let [Effect::Pipe { command, origins }] = &stage.asked[..] else {
+            panic!("{:?}", stage.asked)
+        };
         assert_eq!(command, "wc -c");
         assert!(origins.iter().any(|at| is(*at, record)), "{origins:?}");
     }),
@@ -297,14 +437,26 @@ pub(super) const JOURNEYS: &[Journey] = &[
         let mut stage = long();
         stage.press("g");
         let top = stage.window();
-        let wheel = Event::Mouse(Pointer { gesture: Gesture::WheelDown, column: 20, line: 10 });
+        let wheel = Event::Mouse(Pointer {
+            gesture: Gesture::WheelDown,
+            column: 20,
+            line: 10,
+        });
         key.press(&mut stage);
-        assert!(matches!(stage.asked[..], [Effect::Mouse(true)]), "{:?}", stage.asked);
+        assert!(
+            matches!(stage.asked[..], [Effect::Mouse(true)]),
+            "{:?}",
+            stage.asked
+        );
         stage.happen(wheel.clone());
         stage.arrange();
         assert_eq!(stage.window()[0], top[3], "the wheel scrolls");
         key.press(&mut stage);
-        assert!(matches!(stage.asked[..], [_, Effect::Mouse(false)]), "{:?}", stage.asked);
+        assert!(
+            matches!(stage.asked[..], [_, Effect::Mouse(false)]),
+            "{:?}",
+            stage.asked
+        );
         stage.happen(wheel);
         stage.arrange();
         assert_eq!(stage.window()[0], top[3], "and no longer");
@@ -324,7 +476,10 @@ fn changed() -> Stage {
         let patch = "--- a/boats.md\n+++ b/boats.md\n@@ -1 +1 @@\n-three boats\n+four boats\n";
         result.patch = Some(Batch::default().output(patch));
     }
-    stage.add([calls("c0", 409, "edit", ToolKind::Edit, "boats.md"), outcome]);
+    stage.add([
+        calls("c0", 409, "edit", ToolKind::Edit, "boats.md"),
+        outcome,
+    ]);
     stage.press("g");
     stage
 }
@@ -333,8 +488,14 @@ fn changed() -> Stage {
 fn long_lines() -> Stage {
     let mut stage = Stage::made((80, 40));
     let prose = "prose that is long enough to be wrapped ".repeat(6);
-    let code = (0..40).map(|n| format!("code{n:02}")).collect::<Vec<_>>().join("+");
-    stage.add([prompt("p1", "show it"), answer("a1", &format!("{prose}\n\n```\n{code}\n```\n"))]);
+    let code = (0..40)
+        .map(|n| format!("code{n:02}"))
+        .collect::<Vec<_>>()
+        .join("+");
+    stage.add([
+        prompt("p1", "show it"),
+        answer("a1", &format!("{prose}\n\n```\n{code}\n```\n")),
+    ]);
     stage.press("z 4 g");
     stage
 }
@@ -343,7 +504,10 @@ fn long_lines() -> Stage {
 #[track_caller]
 fn code_row(stage: &Stage) -> String {
     let rows = stage.window();
-    let row = rows.iter().find(|row| row.2.contains("code") && row.2.contains('+')).expect("code in sight");
+    let row = rows
+        .iter()
+        .find(|row| row.2.contains("code") && row.2.contains('+'))
+        .expect("code in sight");
     row.2.trim_matches([' ', '│', '…']).to_owned()
 }
 
@@ -362,13 +526,19 @@ fn leads_to_news(key: &Key, before: &str) {
             .iter()
             .any(|line| line.row().is_some_and(|row| row.kind == RowKind::News))
     };
-    stage.app.reader.text.places.seen =
-        Some(Seen { key: Text::from("p3"), at: Timestamp(stage.app.reader.screen.now.0 - 60_000) });
+    stage.app.reader.text.places.seen = Some(Seen {
+        key: Text::from("p3"),
+        at: Timestamp(stage.app.reader.screen.now.0 - 60_000),
+    });
     stage.resize(80, 16);
     stage.feed(Feed::CaughtUp);
     stage.arrange();
     stage.press(before);
-    assert!(stage.focused_key() != "a4" && !is_marked(&stage), "{}", stage.picture());
+    assert!(
+        stage.focused_key() != "a4" && !is_marked(&stage),
+        "{}",
+        stage.picture()
+    );
     key.press(&mut stage);
     assert_eq!(stage.focused_key(), "a4", "{}", stage.picture());
     assert!(is_marked(&stage), "{}", stage.picture());
@@ -380,9 +550,25 @@ fn cycles(key: &Key, order: [Pane; 3]) {
     stage.resize(WIDE.0, WIDE.1);
     stage.press("e").rest();
     let places = |stage: &Stage| {
-        let cursor = stage.app.reader.outline.sections.iter().position(|section| section.cursor.is_some());
-        let row = stage.app.reader.outline.sections.iter().find_map(|section| section.cursor);
-        (stage.app.reader.text.view.focus, (cursor, row), stage.app.reader.inspector.at)
+        let cursor = stage
+            .app
+            .reader
+            .outline
+            .sections
+            .iter()
+            .position(|section| section.cursor.is_some());
+        let row = stage
+            .app
+            .reader
+            .outline
+            .sections
+            .iter()
+            .find_map(|section| section.cursor);
+        (
+            stage.app.reader.text.view.focus,
+            (cursor, row),
+            stage.app.reader.inspector.at,
+        )
     };
     for pane in order {
         key.press(&mut stage);
@@ -396,7 +582,11 @@ fn cycles(key: &Key, order: [Pane; 3]) {
             (Pane::Inspector, after.2 != before.2),
         ];
         for (of, has_moved) in moved {
-            assert_eq!(has_moved, of == pane, "j moves in {pane:?} alone: {before:?} {after:?}");
+            assert_eq!(
+                has_moved,
+                of == pane,
+                "j moves in {pane:?} alone: {before:?} {after:?}"
+            );
         }
     }
 }
@@ -411,8 +601,15 @@ fn inspects(key: &Key, mut stage: Stage, before: &str, tab: Tab, wanted: &[&str]
     let shown = |stage: &Stage| {
         let area = stage.app.reader.frame().inspector;
         let buffer = stage.buffer();
-        let line = |y: u16| (area.x..area.right()).map(|x| buffer[(x, y)].symbol()).collect::<String>();
-        (area.y..area.bottom()).map(|y| line(y).trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+        let line = |y: u16| {
+            (area.x..area.right())
+                .map(|x| buffer[(x, y)].symbol())
+                .collect::<String>()
+        };
+        (area.y..area.bottom())
+            .map(|y| line(y).trim_end().to_owned())
+            .collect::<Vec<_>>()
+            .join("\n")
     };
     for _ in 0..2 {
         key.press(&mut stage).rest();
@@ -422,7 +619,10 @@ fn inspects(key: &Key, mut stage: Stage, before: &str, tab: Tab, wanted: &[&str]
             assert!(after.contains(words), "{words:?} is missing: {after}");
         }
         stage.press(other).rest();
-        assert!(!wanted.iter().all(|words| shown(&stage).contains(words)), "the other tab shows the same");
+        assert!(
+            !wanted.iter().all(|words| shown(&stage).contains(words)),
+            "the other tab shows the same"
+        );
     }
 }
 
@@ -454,13 +654,25 @@ fn a_digit_opens_its_view_at_once_and_is_a_count_if_a_key_follows_at_once() {
     stage.press("j j");
     let before = (stage.window(), stage.focused_key());
     stage.press("2");
-    assert_eq!(stage.app.reader.views.open(), Some(View::Timeline), "no time has passed");
+    assert_eq!(
+        stage.app.reader.views.open(),
+        Some(View::Timeline),
+        "no time has passed"
+    );
     stage.press("k");
-    assert_eq!((stage.app.reader.views.open(), stage.focused_key().as_str()), (None, "p1"), "a count");
+    assert_eq!(
+        (stage.app.reader.views.open(), stage.focused_key().as_str()),
+        (None, "p1"),
+        "a count"
+    );
     stage.press("2 j");
     assert_eq!((stage.window(), stage.focused_key()), before);
     stage.press("' '");
-    assert_eq!(stage.focused_key(), "z9", "a count is no jump: it leads back to where `g` came from");
+    assert_eq!(
+        stage.focused_key(),
+        "z9",
+        "a count is no jump: it leads back to where `g` came from"
+    );
     // After a moment the next key is one for the view.
     stage.press("2").wait(300).press("3");
     assert_eq!(stage.app.reader.views.open(), Some(View::Tools));
@@ -506,7 +718,11 @@ fn toggles(key: &Key, view: View, title: &str) {
     assert!(stage.picture().contains(title), "{}", stage.picture());
     key.press(&mut stage);
     stage.wait(300);
-    assert_eq!(stage.app.reader.views.open(), None, "the key that opens the view closes it");
+    assert_eq!(
+        stage.app.reader.views.open(),
+        None,
+        "the key that opens the view closes it"
+    );
 }
 
 /// A page whose rows can be sorted.
@@ -519,5 +735,13 @@ fn table_of_tools() -> Stage {
 
 /// The heads of its columns.
 fn heads(stage: &Stage) -> String {
-    stage.app.reader.views.sheet.heads.iter().map(ToString::to_string).collect()
+    stage
+        .app
+        .reader
+        .views
+        .sheet
+        .heads
+        .iter()
+        .map(ToString::to_string)
+        .collect()
 }

@@ -50,35 +50,60 @@ fn no_name_of_a_session_is_an_order_to_an_editor_or_a_command() {
     for name in HOSTILE {
         let folder = tempfile::tempdir().expect("a folder");
         let told = folder.path().join("told");
-        let editor =
-            format!("sh -c 'printf \"%s\\0\" \"$@\" > {0}; printf END >> {0}' editor", told.display());
+        let editor = format!(
+            "sh -c 'printf \"%s\\0\" \"$@\" > {0}; printf END >> {0}' editor",
+            told.display()
+        );
         let mut console = within(folder.path(), name, &[("VISUAL", &editor)]);
         console.send("v");
-        let whole = folder.path().canonicalize().expect("it is there").join(name);
+        let whole = folder
+            .path()
+            .canonicalize()
+            .expect("it is there")
+            .join(name);
         let text = written(&told, "END");
         let arguments: Vec<&str> = text.split('\0').collect();
         let path = Path::new(arguments[1]);
-        assert!(arguments[0].starts_with('+') && arguments.len() == 3, "{arguments:?}");
-        assert!(path.is_absolute() && path.canonicalize().expect("the file") == whole, "{arguments:?}");
-        console.wait("the viewer is back", |console| console.screen.screen().alternate_screen());
+        assert!(
+            arguments[0].starts_with('+') && arguments.len() == 3,
+            "{arguments:?}"
+        );
+        assert!(
+            path.is_absolute() && path.canonicalize().expect("the file") == whole,
+            "{arguments:?}"
+        );
+        console.wait("the viewer is back", |console| {
+            console.screen.screen().alternate_screen()
+        });
         // A command of the reader's gets the record on its input, an alarm's the path in its environment.
         fs::remove_file(&told).expect("it was there");
-        let command = format!("|printf '%s.' \"$#\" \"$0\" > {0}; printf END >> {0}\r", told.display());
+        let command = format!(
+            "|printf '%s.' \"$#\" \"$0\" > {0}; printf END >> {0}\r",
+            told.display()
+        );
         console.send(&command);
         console.wait_for("press a key");
         assert_eq!(written(&told, "END"), "0.sh.END");
         console.send(" ");
-        console.wait("the viewer is back", |console| console.screen.screen().alternate_screen());
+        console.wait("the viewer is back", |console| {
+            console.screen.screen().alternate_screen()
+        });
         fs::remove_file(&told).expect("it was there");
         console.send(&format!(
             ":watch \"WORD\" | printf '%s' \"$TV_SESSION\" > {0}; printf END >> {0}\r",
             told.display()
         ));
         console.wait_for("watching");
-        super::append(&folder.path().join(name), &super::line("user", "$(touch X) WORD `touch X`", 3));
+        super::append(
+            &folder.path().join(name),
+            &super::line("user", "$(touch X) WORD `touch X`", 3),
+        );
         let text = written(&told, "END");
         let path = Path::new(text.strip_suffix("END").expect("its end"));
-        assert!(path.is_absolute() && path.canonicalize().expect("the file") == whole, "{text:?}");
+        assert!(
+            path.is_absolute() && path.canonicalize().expect("the file") == whole,
+            "{text:?}"
+        );
         console.send("Q");
         assert_eq!(console.wait_for_exit(), 0, "{name:?}");
         console.assert_restored();
@@ -97,7 +122,13 @@ fn whatever_a_program_leaves_the_terminal_is_as_it_was_found() {
     let modes = |name: &str| fs::read_to_string(folder.path().join(name)).expect("modes");
     // Not as terminals usually are, so that nothing but what was found is right.
     let script = "stty -ixon tostop erase ^H; stty -g > \"$2/before\"; \"$0\" \"$1\"; stty -g > \"$2/after\"; echo DONE";
-    let arguments = ["-c", script, TV, path.to_str().expect("plain"), folder.path().to_str().expect("plain")];
+    let arguments = [
+        "-c",
+        script,
+        TV,
+        path.to_str().expect("plain"),
+        folder.path().to_str().expect("plain"),
+    ];
     let editor = format!("sh -c '{}' x", SLOVEN.replace('\'', "'\\''"));
     for keys in ["v", "|cat >/dev/null; "] {
         let mut console = Console::run("sh", &arguments, &[("VISUAL", &editor)]);
@@ -109,12 +140,20 @@ fn whatever_a_program_leaves_the_terminal_is_as_it_was_found() {
             console.send(&format!("{keys}{SLOVEN}\r"));
             console.wait_for("press a key");
             let screen = console.screen.screen();
-            assert!(!screen.alternate_screen() && !screen.hide_cursor(), "the words are on the plain screen");
+            assert!(
+                !screen.alternate_screen() && !screen.hide_cursor(),
+                "the words are on the plain screen"
+            );
             console.send(" ");
         }
-        console.wait("the viewer is back", |console| console.written("\u{1b}[?1049h") > frames + 1);
+        console.wait("the viewer is back", |console| {
+            console.written("\u{1b}[?1049h") > frames + 1
+        });
         console.wait_for("FIRST ANSWER");
-        assert_eq!(console.screen.screen().mouse_protocol_mode(), MouseProtocolMode::None);
+        assert_eq!(
+            console.screen.screen().mouse_protocol_mode(),
+            MouseProtocolMode::None
+        );
         console.send("Q");
         console.wait_for("DONE");
         console.wait_for_exit();
@@ -131,29 +170,48 @@ fn signals_end_it_while_another_program_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = session(folder.path());
     let told = folder.path().join("told");
-    let script = format!("{SLOVEN}; printf \"%s \" $$ > {}; exec sleep 1000", told.display());
+    let script = format!(
+        "{SLOVEN}; printf \"%s \" $$ > {}; exec sleep 1000",
+        told.display()
+    );
     let editor = format!("sh -c '{}' x", script.replace('\'', "'\\''"));
     for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::QUIT, 131)] {
         for keys in ["v".to_owned(), format!("|{script}\r"), "|true\r".to_owned()] {
             let _ = fs::remove_file(&told);
-            let mut console = Console::start(&[path.to_str().expect("a plain path")], &[("VISUAL", &editor)]);
+            let mut console = Console::start(
+                &[path.to_str().expect("a plain path")],
+                &[("VISUAL", &editor)],
+            );
             console.wait_for("FIRST ANSWER");
             console.send(&keys);
             let child = if keys == "|true\r" {
                 console.wait_for("press a key");
                 None
             } else {
-                written(&told, " ").trim().parse().ok().and_then(Pid::from_raw)
+                written(&told, " ")
+                    .trim()
+                    .parse()
+                    .ok()
+                    .and_then(Pid::from_raw)
             };
-            let process = i32::try_from(console.process()).ok().and_then(Pid::from_raw).expect("it runs");
+            let process = i32::try_from(console.process())
+                .ok()
+                .and_then(Pid::from_raw)
+                .expect("it runs");
             kill_process(process, signal).expect("it is ours");
             assert_eq!(console.wait_for_exit(), code, "{keys:?}");
             console.assert_restored();
-            assert_eq!(console.screen.screen().mouse_protocol_mode(), MouseProtocolMode::None);
+            assert_eq!(
+                console.screen.screen().mouse_protocol_mode(),
+                MouseProtocolMode::None
+            );
             if let Some(child) = child {
                 let begun = Instant::now();
                 while rustix::process::test_kill_process(child).is_ok() {
-                    assert!(begun.elapsed() < PATIENCE, "the other program was told, too");
+                    assert!(
+                        begun.elapsed() < PATIENCE,
+                        "the other program was told, too"
+                    );
                     console.drain(std::time::Duration::from_millis(20));
                 }
             }
@@ -178,7 +236,11 @@ fn agent(folder: &Path, name: &str, code: u8) -> String {
 
 fn viewer_with(bin: &str, path: &Path) -> Console {
     let script = "PATH=\"$1:$PATH\" exec \"$0\" \"$2\"";
-    let mut console = Console::run("sh", &["-c", script, TV, bin, path.to_str().expect("a plain path")], &[]);
+    let mut console = Console::run(
+        "sh",
+        &["-c", script, TV, bin, path.to_str().expect("a plain path")],
+        &[],
+    );
     console.wait_for("FIRST ANSWER");
     console
 }
@@ -194,9 +256,15 @@ fn the_sessions_own_agent_has_the_terminal_until_it_ends() {
         assert!(console.text().contains("in /tmp"), "{}", console.text());
         console.send("j\r");
         console.wait_for("AGENT HERE");
-        assert!(!console.screen.screen().alternate_screen(), "the screen is left to it");
+        assert!(
+            !console.screen.screen().alternate_screen(),
+            "the screen is left to it"
+        );
         let told = written(&folder.path().join("told"), "END");
-        assert_eq!(told.split('\0').collect::<Vec<_>>(), ["/tmp", "--fork", "s1", "END"]);
+        assert_eq!(
+            told.split('\0').collect::<Vec<_>>(),
+            ["/tmp", "--fork", "s1", "END"]
+        );
         console.send("\r");
         console.wait_for(after);
         if code != 0 {

@@ -20,12 +20,20 @@ fn a_paste_of_a_megabyte_is_cut_reported_and_left_by_escape() {
     let (mut console, _path, _folder) = start();
     for opens in ["/", "&", ":", "|"] {
         console.send(opens);
-        let is_open = |console: &Console| console.text().lines().any(|line| line.starts_with(opens));
+        let is_open =
+            |console: &Console| console.text().lines().any(|line| line.starts_with(opens));
         console.wait("the line is open", is_open);
         let before = console.frames();
-        console.send(&format!("\u{1b}[200~{}\u{1b}[201~", "FIRST \u{1b}[31mé\n".repeat(80_000)));
+        console.send(&format!(
+            "\u{1b}[200~{}\u{1b}[201~",
+            "FIRST \u{1b}[31mé\n".repeat(80_000)
+        ));
         console.wait_for("cut after 1000 characters");
-        assert!(console.frames() - before < 200, "{} frames", console.frames() - before);
+        assert!(
+            console.frames() - before < 200,
+            "{} frames",
+            console.frames() - before
+        );
         console.send("\u{1b}");
         console.wait("the line is left", |console| !is_open(console));
     }
@@ -46,7 +54,9 @@ fn a_paste_where_nothing_is_typed_does_nothing() {
 #[test]
 fn a_flood_of_the_mouse_hides_no_key_and_costs_few_frames() {
     let (mut console, path, _folder) = start();
-    let many: String = (200..400).map(|number| line("assistant", "one of many", number)).collect();
+    let many: String = (200..400)
+        .map(|number| line("assistant", "one of many", number))
+        .collect();
     append(&path, &(many + &line("assistant", "THE LAST", 400)));
     console.wait_for("THE LAST");
     console.send("\u{1b}[24~");
@@ -63,9 +73,15 @@ fn a_flood_of_the_mouse_hides_no_key_and_costs_few_frames() {
     console.send(&flood);
     console.send("?");
     console.wait_for("All keys");
-    assert!(console.frames() - before < 4_000, "{} frames", console.frames() - before);
+    assert!(
+        console.frames() - before < 4_000,
+        "{} frames",
+        console.frames() - before
+    );
     console.send("\u{1b}");
-    console.wait("the help closes", |console| !console.text().contains("All keys"));
+    console.wait("the help closes", |console| {
+        !console.text().contains("All keys")
+    });
     // In one direction, and never more than what is there.
     console.send(&"\u{1b}[<64;20;10M".repeat(5_000));
     console.wait_for("FIRST PROMPT");
@@ -77,16 +93,25 @@ fn a_flood_of_the_mouse_hides_no_key_and_costs_few_frames() {
 #[test]
 fn keys_that_repeat_faster_than_frames_are_all_heard() {
     let (mut console, path, _folder) = start();
-    let many: String =
-        (200..800).map(|number| line("assistant", &format!("message {number}"), number)).collect();
+    let many: String = (200..800)
+        .map(|number| line("assistant", &format!("message {number}"), number))
+        .collect();
     append(&path, &many);
     console.wait_for("message 799");
     let before = console.frames();
-    console.send(&("g".to_owned() + &"j".repeat(500) + &"k".repeat(500) + "/m\u{1b}\u{1b}[A\u{1b}[B?"));
+    console.send(
+        &("g".to_owned() + &"j".repeat(500) + &"k".repeat(500) + "/m\u{1b}\u{1b}[A\u{1b}[B?"),
+    );
     console.wait_for("All keys");
-    assert!(console.frames() - before < 500, "{} frames", console.frames() - before);
+    assert!(
+        console.frames() - before < 500,
+        "{} frames",
+        console.frames() - before
+    );
     console.send("q");
-    console.wait("the help closes", |console| !console.text().contains("All keys"));
+    console.wait("the help closes", |console| {
+        !console.text().contains("All keys")
+    });
     console.wait_for("FIRST PROMPT");
     console.send("q");
     assert_eq!(console.wait_for_exit(), 0);
@@ -113,11 +138,15 @@ fn late_answers_are_no_keys_and_hide_none() {
         console.send(&format!("/{answer}boats"));
         console.wait_for("/boats");
         console.send(&format!("{answer}\u{1b}"));
-        console.wait("the search is left", |console| !console.text().contains("/boats"));
+        console.wait("the search is left", |console| {
+            !console.text().contains("/boats")
+        });
         console.send(&format!("{answer}?"));
         console.wait_for("All keys");
         console.send("q");
-        console.wait("the help closes", |console| !console.text().contains("All keys"));
+        console.wait("the help closes", |console| {
+            !console.text().contains("All keys")
+        });
     }
     // In pieces, with time between them.
     console.send("/");
@@ -130,7 +159,9 @@ fn late_answers_are_no_keys_and_hide_none() {
     console.send("boats");
     console.wait_for("/boats");
     console.send(&(ANSWERS.concat() + "\u{3}"));
-    console.wait("the search is left", |console| !console.text().contains("/boats"));
+    console.wait("the search is left", |console| {
+        !console.text().contains("/boats")
+    });
     console.send(&(ANSWERS.concat() + "q"));
     assert_eq!(console.wait_for_exit(), 0);
     console.assert_restored();
@@ -142,15 +173,21 @@ fn a_late_answer_still_sets_the_background() {
     std::thread::sleep(LATE);
     let before = console.frames();
     console.send("\u{1b}]11;rgb:ffff/ffff/ffff\u{1b}\\");
-    console.wait("the frame is painted anew", |console| console.frames() > before);
+    console.wait("the frame is painted anew", |console| {
+        console.frames() > before
+    });
     console.send("Q");
     assert_eq!(console.wait_for_exit(), 0);
 }
 
 /// Whether a process has ended; its parent may not have asked for it.
 fn has_ended(process: &str) -> bool {
-    let Ok(stat) = fs::read_to_string(format!("/proc/{process}/stat")) else { return true };
-    stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z'))
+    let Ok(stat) = fs::read_to_string(format!("/proc/{process}/stat")) else {
+        return true;
+    };
+    stat.rsplit(") ")
+        .next()
+        .is_some_and(|rest| rest.starts_with('Z'))
 }
 
 #[cfg(target_os = "linux")]
@@ -161,8 +198,10 @@ fn without_its_terminal_the_program_ends_though_no_signal_says_so() {
     for wrapper in ["setsid sh -c", "trap '' HUP; sh -c"] {
         let folder = tempfile::tempdir().expect("a folder");
         let path = session(folder.path());
-        let script =
-            format!("{wrapper} 'echo PID $$ END; exec \"$0\" \"$1\"' '{program}' '{}'", path.display());
+        let script = format!(
+            "{wrapper} 'echo PID $$ END; exec \"$0\" \"$1\"' '{program}' '{}'",
+            path.display()
+        );
         let mut console = Console::run("sh", &["-c", &script], &[]);
         console.wait_for("FIRST ANSWER");
         let raw = console.raw_text();
@@ -177,7 +216,10 @@ fn without_its_terminal_the_program_ends_though_no_signal_says_so() {
         append(&path, &line("assistant", "NOBODY SEES IT", 3));
         let begun = Instant::now();
         while !has_ended(process) {
-            assert!(begun.elapsed() < PATIENCE, "{wrapper}: it goes on without a terminal");
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "{wrapper}: it goes on without a terminal"
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
     }

@@ -9,8 +9,9 @@ use super::{Console, append, home, line, session};
 /// A session of many short answers, each on a line of its own.
 fn long(folder: &Path) -> PathBuf {
     let path = session(folder);
-    let lines: Vec<String> =
-        (200..300).map(|number| line("assistant", &format!("SENTENCE {number}."), number)).collect();
+    let lines: Vec<String> = (200..300)
+        .map(|number| line("assistant", &format!("SENTENCE {number}."), number))
+        .collect();
     append(&path, &lines.concat());
     path
 }
@@ -18,7 +19,8 @@ fn long(folder: &Path) -> PathBuf {
 /// The first sentence in the window.
 fn first_sentence(console: &Console) -> Option<String> {
     let text = console.text();
-    text.lines().find_map(|line| Some(line.get(line.find("SENTENCE ")?..)?.trim().to_owned()))
+    text.lines()
+        .find_map(|line| Some(line.get(line.find("SENTENCE ")?..)?.trim().to_owned()))
 }
 
 fn go_away_from_the_end(console: &mut Console) -> String {
@@ -28,7 +30,9 @@ fn go_away_from_the_end(console: &mut Console) -> String {
         console.text().contains("SENTENCE 240.") && !console.text().contains("SENTENCE 299.")
     });
     console.send("\u{1b}");
-    console.wait("the search is over", |console| !console.text().contains("/sentence"));
+    console.wait("the search is over", |console| {
+        !console.text().contains("/sentence")
+    });
     first_sentence(console).expect("a sentence")
 }
 
@@ -40,7 +44,9 @@ fn a_session_that_is_read_anew_stands_where_it_stood() {
     let place = go_away_from_the_end(&mut console);
     console.send("R");
     console.wait_for("read anew");
-    console.wait("the place is the same", |console| first_sentence(console).as_ref() == Some(&place));
+    console.wait("the place is the same", |console| {
+        first_sentence(console).as_ref() == Some(&place)
+    });
     append(&path, &line("assistant", "SENTENCE 300.", 300));
     console.wait_for("1 new below");
     assert_eq!(first_sentence(&console), Some(place));
@@ -57,7 +63,9 @@ fn what_was_opened_stays_open_when_the_session_is_read_anew() {
     let mut console = Console::start(&[path.to_str().expect("a plain path")], &[]);
     console.wait_for("LINE 59.");
     console.send("-");
-    console.wait("one row each", |console| !console.text().contains("LINE 30."));
+    console.wait("one row each", |console| {
+        !console.text().contains("LINE 30.")
+    });
     console.send("\r");
     console.wait_for("LINE 30.");
     console.send("R");
@@ -81,8 +89,14 @@ fn joining_and_reading_anew_keep_filter_alarms_and_place() {
     for keys in [format!(":join {}\r", two.display()), "R".to_owned()] {
         console.send(&keys);
         console.wait_for("2 sessions joined");
-        console.wait("the place is the same", |console| first_sentence(console).as_ref() == Some(&place));
-        assert!(console.text().contains("&\"SENTENCE\""), "{}", console.text());
+        console.wait("the place is the same", |console| {
+            first_sentence(console).as_ref() == Some(&place)
+        });
+        assert!(
+            console.text().contains("&\"SENTENCE\""),
+            "{}",
+            console.text()
+        );
     }
     // What comes before all is read again is no news yet.
     let number = Cell::new(300);
@@ -105,10 +119,16 @@ fn another_session_leads_back_to_the_one_below_as_it_was_left() {
         ("PI_CODING_AGENT_DIR", ""),
         ("PI_CODING_AGENT_SESSION_DIR", ""),
     ];
-    let script = format!("cat '{}' | '{}' -", path.display(), env!("CARGO_BIN_EXE_tv"));
+    let script = format!(
+        "cat '{}' | '{}' -",
+        path.display(),
+        env!("CARGO_BIN_EXE_tv")
+    );
     let file = path.to_str().expect("a plain path");
-    for (program, arguments) in [(env!("CARGO_BIN_EXE_tv"), vec![file]), ("sh", vec!["-c", script.as_str()])]
-    {
+    for (program, arguments) in [
+        (env!("CARGO_BIN_EXE_tv"), vec![file]),
+        ("sh", vec!["-c", script.as_str()]),
+    ] {
         let mut console = Console::run(program, &arguments, &environment);
         console.wait_for("SENTENCE 299.");
         console.send("&\"SENTENCE\"\r");
@@ -123,8 +143,14 @@ fn another_session_leads_back_to_the_one_below_as_it_was_left() {
         console.send("\u{15}");
         console.wait_for("esc back");
         console.send("\u{1b}");
-        console.wait("the place is the same", |console| first_sentence(console).as_ref() == Some(&place));
-        assert!(console.text().contains("&\"SENTENCE\""), "{}", console.text());
+        console.wait("the place is the same", |console| {
+            first_sentence(console).as_ref() == Some(&place)
+        });
+        assert!(
+            console.text().contains("&\"SENTENCE\""),
+            "{}",
+            console.text()
+        );
         console.send("q");
         assert_eq!(console.wait_for_exit(), 0);
         console.assert_restored();
@@ -135,14 +161,22 @@ fn another_session_leads_back_to_the_one_below_as_it_was_left() {
 fn what_came_through_a_pipe_is_not_given_up_for_what_cannot_be_had() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = session(folder.path());
-    let script = format!("cat '{}' | '{}' -", path.display(), env!("CARGO_BIN_EXE_tv"));
+    let script = format!(
+        "cat '{}' | '{}' -",
+        path.display(),
+        env!("CARGO_BIN_EXE_tv")
+    );
     let mut console = Console::run("sh", &["-c", &script], &[]);
     console.wait_for("FIRST ANSWER");
     console.send("R");
     console.wait_for("cannot be read anew");
     console.send(&format!(":join {}\r", path.display()));
     console.wait_for("cannot be read as one");
-    assert!(console.text().contains("FIRST ANSWER"), "{}", console.text());
+    assert!(
+        console.text().contains("FIRST ANSWER"),
+        "{}",
+        console.text()
+    );
     console.send("Q");
     assert_eq!(console.wait_for_exit(), 0);
 }
@@ -160,7 +194,11 @@ fn the_newest_of_a_folder_stays_what_it_was_when_it_is_read_anew() {
     console.send("R");
     console.wait_for("read anew");
     console.wait_for("FIRST ANSWER");
-    assert!(!console.text().contains("ANOTHER ONE"), "{}", console.text());
+    assert!(
+        !console.text().contains("ANOTHER ONE"),
+        "{}",
+        console.text()
+    );
     console.send("Q");
     assert_eq!(console.wait_for_exit(), 0);
 }

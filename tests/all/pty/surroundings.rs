@@ -9,9 +9,16 @@ use super::{Console, append, cells, line, session, start};
 
 impl Console {
     pub(crate) fn resize(&mut self, rows: u16, cols: u16) {
-        let size = PtySize { rows, cols, pixel_width: 0, pixel_height: 0 };
+        let size = PtySize {
+            rows,
+            cols,
+            pixel_width: 0,
+            pixel_height: 0,
+        };
         self.master.resize(size).expect("the pty resizes");
-        self.screen.screen_mut().set_size(cells(rows.max(1)), cells(cols.max(1)));
+        self.screen
+            .screen_mut()
+            .set_size(cells(rows.max(1)), cells(cols.max(1)));
     }
 }
 
@@ -21,8 +28,11 @@ fn a_stopped_program_has_given_the_terminal_back_and_takes_it_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = session(folder.path());
     // A shell with job control stands between, so that the program can be stopped at all.
-    let script =
-        format!("set -m; '{}' '{}'; echo STOPPED; read x; fg", env!("CARGO_BIN_EXE_tv"), path.display());
+    let script = format!(
+        "set -m; '{}' '{}'; echo STOPPED; read x; fg",
+        env!("CARGO_BIN_EXE_tv"),
+        path.display()
+    );
     let mut console = Console::run("bash", &["-c", &script], &[]);
     console.wait_for("FIRST ANSWER");
     console.send("\u{1a}");
@@ -30,10 +40,14 @@ fn a_stopped_program_has_given_the_terminal_back_and_takes_it_again() {
     console.assert_restored();
     console.resize(30, 90);
     console.send("\r");
-    console.wait("the viewer is back", |console| console.screen.screen().alternate_screen());
+    console.wait("the viewer is back", |console| {
+        console.screen.screen().alternate_screen()
+    });
     console.wait_for("FIRST ANSWER");
     console.send("Q");
-    console.wait("the terminal is given back", |console| !console.screen.screen().alternate_screen());
+    console.wait("the terminal is given back", |console| {
+        !console.screen.screen().alternate_screen()
+    });
     console.wait_for_exit();
     console.assert_restored();
 }
@@ -44,7 +58,10 @@ fn a_storm_of_resizes_ends_in_the_right_picture() {
     for step in 0..60_u16 {
         console.resize(1 + step * 7 % 50, 1 + step * 13 % 160);
         if step % 10 == 0 {
-            append(&path, &line("assistant", "while it is resized", 200 + usize::from(step)));
+            append(
+                &path,
+                &line("assistant", "while it is resized", 200 + usize::from(step)),
+            );
         }
     }
     for (rows, cols) in [(0, 0), (1, 1), (2, 10_000), (1_000, 2), (24, 80)] {
@@ -88,7 +105,10 @@ fn colours_are_those_that_the_terminal_has() {
             .expect("a pattern")
             .is_match(raw)
     };
-    assert!(colours(&shown(&[]).0), "256 colours where nothing else is said");
+    assert!(
+        colours(&shown(&[]).0),
+        "256 colours where nothing else is said"
+    );
     assert!(!shown(&[]).0.contains("[38;2;"));
     assert!(!colours(&shown(&[("NO_COLOR", "1")]).0), "no colour at all");
     assert!(
@@ -98,7 +118,9 @@ fn colours_are_those_that_the_terminal_has() {
     let few = shown(&[("TERM", "linux")]).0;
     assert!(
         !few.contains("38;2;")
-            && !regex::Regex::new(r"38;5;(1[6-9]|[2-9]\d|\d{3})").expect("a pattern").is_match(&few)
+            && !regex::Regex::new(r"38;5;(1[6-9]|[2-9]\d|\d{3})")
+                .expect("a pattern")
+                .is_match(&few)
     );
     let strange = shown(&[("TERM", "no-such-terminal")]).0;
     assert!(strange.contains("FIRST") && !strange.contains("38;2;"));
@@ -110,7 +132,10 @@ fn colours_are_those_that_the_terminal_has() {
 fn a_terminal_without_a_name_or_with_a_strange_one_is_drawn_on_and_asked_nothing_risky() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = session(folder.path());
-    let (program, path) = (env!("CARGO_BIN_EXE_tv"), path.to_str().expect("a plain path"));
+    let (program, path) = (
+        env!("CARGO_BIN_EXE_tv"),
+        path.to_str().expect("a plain path"),
+    );
     for change in [&["-u", "TERM"][..], &["TERM="], &["TERM=quux-9000"]] {
         let arguments = [change, &[program, path]].concat();
         let mut console = Console::run("env", &arguments, &[]);
@@ -121,9 +146,14 @@ fn a_terminal_without_a_name_or_with_a_strange_one_is_drawn_on_and_asked_nothing
         assert_eq!(console.wait_for_exit(), 0, "{change:?}");
         console.assert_restored();
         let raw = console.raw_text();
-        assert!(!raw.contains("38;2;") && !raw.contains("48;2;"), "{change:?}");
+        assert!(
+            !raw.contains("38;2;") && !raw.contains("48;2;"),
+            "{change:?}"
+        );
         // A terminal of which nothing is known might write the questions on its screen.
-        let asks = ["\u{1b}]11;?", "\u{1b}[>0q", "\u{1b}[16t"].iter().any(|question| raw.contains(question));
+        let asks = ["\u{1b}]11;?", "\u{1b}[>0q", "\u{1b}[16t"]
+            .iter()
+            .any(|question| raw.contains(question));
         assert!(!asks || change == ["TERM=quux-9000"], "{change:?}");
     }
 }
@@ -157,7 +187,11 @@ fn broken_settings_are_reported_with_line_and_column() {
         console.assert_restored();
     };
     is_reported("wrap = true\nglow = 1\n", "2:1: nothing is called glow");
-    std::fs::write(settings.join("themes/mine.toml"), "[roles]\nbot = \"red\"\n").expect("a theme");
+    std::fs::write(
+        settings.join("themes/mine.toml"),
+        "[roles]\nbot = \"red\"\n",
+    )
+    .expect("a theme");
     is_reported("theme = \"mine\"\n", "2:1: no role is called bot");
     is_reported("theme = \"nowhere\"\n", "no theme is called nowhere");
 }
@@ -166,7 +200,12 @@ fn broken_settings_are_reported_with_line_and_column() {
 fn without_a_home_the_session_is_shown() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = session(folder.path());
-    let environment = [("HOME", ""), ("TV_STATE", "on"), ("XDG_STATE_HOME", ""), ("XDG_CONFIG_HOME", "")];
+    let environment = [
+        ("HOME", ""),
+        ("TV_STATE", "on"),
+        ("XDG_STATE_HOME", ""),
+        ("XDG_CONFIG_HOME", ""),
+    ];
     let mut console = Console::start(&[path.to_str().expect("a plain path")], &environment);
     console.wait_for("FIRST ANSWER");
     console.send("Q");
@@ -183,19 +222,25 @@ fn programs_that_are_missing_are_reported() {
     console.wait_for("FIRST ANSWER");
     console.send("v");
     console.wait_for("no-such-editor-here cannot be started");
-    console.wait("the viewer is back", |console| console.screen.screen().alternate_screen());
+    console.wait("the viewer is back", |console| {
+        console.screen.screen().alternate_screen()
+    });
     console.send("|no-such-command-here\r");
     console.wait_for("press a key");
     console.send("x");
     console.wait_for("exit 127");
-    console.wait("the viewer is back", |console| console.screen.screen().alternate_screen());
+    console.wait("the viewer is back", |console| {
+        console.screen.screen().alternate_screen()
+    });
     // What was typed while the terminal was another program's does not count.
     console.drain(Duration::from_millis(300));
     console.send("Q");
     assert_eq!(console.wait_for_exit(), 0);
     console.assert_restored();
-    let mut console =
-        Console::start(&[path.to_str().expect("a plain path")], &[("VISUAL", ""), ("EDITOR", "")]);
+    let mut console = Console::start(
+        &[path.to_str().expect("a plain path")],
+        &[("VISUAL", ""), ("EDITOR", "")],
+    );
     console.wait_for("FIRST ANSWER");
     console.send("v");
     console.wait_for("neither $VISUAL nor $EDITOR is set");
@@ -207,9 +252,13 @@ fn programs_that_are_missing_are_reported() {
 fn clipboard(console: &Console) -> String {
     use base64::Engine as _;
     let raw = console.raw_text();
-    let (_, rest) = raw.rsplit_once("\u{1b}]52;c;").expect("something was copied");
+    let (_, rest) = raw
+        .rsplit_once("\u{1b}]52;c;")
+        .expect("something was copied");
     let data = rest.split('\u{7}').next().unwrap_or_default();
-    let bytes = base64::engine::general_purpose::STANDARD.decode(data).expect("it is base64");
+    let bytes = base64::engine::general_purpose::STANDARD
+        .decode(data)
+        .expect("it is base64");
     String::from_utf8(bytes).expect("it is a text")
 }
 
@@ -218,8 +267,16 @@ fn switches_say_what_is_copied_and_what_has_marks() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = session(folder.path());
     let key = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
-    append(&path, &line("assistant", &format!(r"odd\u202e\u0007text {key} end"), 3));
-    let environment = [("SSH_CONNECTION", "1 2 3 4"), ("PATH", "/nowhere"), ("TMUX", ""), ("STY", "")];
+    append(
+        &path,
+        &line("assistant", &format!(r"odd\u202e\u0007text {key} end"), 3),
+    );
+    let environment = [
+        ("SSH_CONNECTION", "1 2 3 4"),
+        ("PATH", "/nowhere"),
+        ("TMUX", ""),
+        ("STY", ""),
+    ];
     let mut console = Console::start(&[path.to_str().expect("a plain path")], &environment);
     console.resize(24, 200);
     console.wait_for("U+202E");
@@ -229,7 +286,9 @@ fn switches_say_what_is_copied_and_what_has_marks() {
         console.drain(Duration::from_millis(100));
         console.send("yy");
         copies += 1;
-        console.wait("it is copied", |console| console.written("\u{1b}]52;c;") == copies);
+        console.wait("it is copied", |console| {
+            console.written("\u{1b}]52;c;") == copies
+        });
         console.wait_for(words);
         clipboard(console)
     };
@@ -239,7 +298,9 @@ fn switches_say_what_is_copied_and_what_has_marks() {
     assert_eq!(clean, format!("oddtext {key} end"));
     let masked = copied(&mut console, "redact", "1 key or token masked");
     assert!(
-        masked.starts_with("oddtext ghp_") && !masked.contains("0123456789") && masked.ends_with(" end"),
+        masked.starts_with("oddtext ghp_")
+            && !masked.contains("0123456789")
+            && masked.ends_with(" end"),
         "{masked:?}"
     );
     let open = copied(&mut console, "noredact", "copied 1 line");
@@ -249,11 +310,16 @@ fn switches_say_what_is_copied_and_what_has_marks() {
     // The inspector always shows what is there.
     console.send(":set noinspector\r");
     console.send(":set nomarks\r");
-    console.wait("the marks are gone", |console| !console.text().contains("U+202E"));
+    console.wait("the marks are gone", |console| {
+        !console.text().contains("U+202E")
+    });
     console.wait_for("text ghp_");
     console.send(":set marks\r");
     console.wait_for("U+202E");
     console.send("Q");
     assert_eq!(console.wait_for_exit(), 0);
-    assert!(!console.raw_text().contains('\u{202e}'), "it never reaches the screen");
+    assert!(
+        !console.raw_text().contains('\u{202e}'),
+        "it never reaches the screen"
+    );
 }

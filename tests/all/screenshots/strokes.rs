@@ -11,7 +11,12 @@ pub(super) struct Place {
 
 /// The shape of a character, if it is one that must touch its neighbours.
 pub(super) fn shape(c: char, at: Place, ink: &str) -> Option<String> {
-    let Place { x, y, width, height } = at;
+    let Place {
+        x,
+        y,
+        width,
+        height,
+    } = at;
     let (middle, centre) = (x + width / 2.0, y + height / 2.0);
     let (right, bottom) = (x + width, y + height);
     let left_to = format!("M{x:.1} {centre:.1}H");
@@ -24,15 +29,27 @@ pub(super) fn shape(c: char, at: Place, ink: &str) -> Option<String> {
         '┴' => format!("{left_to}{right:.1}{top_to}{centre:.1}"),
         '├' => format!("{top_to}{bottom:.1}M{middle:.1} {centre:.1}H{right:.1}"),
         '┤' => format!("{top_to}{bottom:.1}{left_to}{middle:.1}"),
-        '╭' | '┌' => format!("M{right:.1} {centre:.1}Q{middle:.1} {centre:.1} {middle:.1} {bottom:.1}"),
-        '╮' | '┐' => format!("M{x:.1} {centre:.1}Q{middle:.1} {centre:.1} {middle:.1} {bottom:.1}"),
-        '╰' | '└' => format!("M{right:.1} {centre:.1}Q{middle:.1} {centre:.1} {middle:.1} {y:.1}"),
+        '╭' | '┌' => {
+            format!("M{right:.1} {centre:.1}Q{middle:.1} {centre:.1} {middle:.1} {bottom:.1}")
+        }
+        '╮' | '┐' => {
+            format!("M{x:.1} {centre:.1}Q{middle:.1} {centre:.1} {middle:.1} {bottom:.1}")
+        }
+        '╰' | '└' => {
+            format!("M{right:.1} {centre:.1}Q{middle:.1} {centre:.1} {middle:.1} {y:.1}")
+        }
         '╯' | '┘' => format!("M{x:.1} {centre:.1}Q{middle:.1} {centre:.1} {middle:.1} {y:.1}"),
         _ => return block(c, at, ink),
     };
     let weight = if matches!(c, '━' | '┃') { 2.4 } else { 1.2 };
-    let dashes = if matches!(c, '╎' | '┆') { " stroke-dasharray=\"3 3\"" } else { "" };
-    Some(format!("<path d=\"{line}\" fill=\"none\" stroke=\"{ink}\" stroke-width=\"{weight}\"{dashes}/>\n"))
+    let dashes = if matches!(c, '╎' | '┆') {
+        " stroke-dasharray=\"3 3\""
+    } else {
+        ""
+    };
+    Some(format!(
+        "<path d=\"{line}\" fill=\"none\" stroke=\"{ink}\" stroke-width=\"{weight}\"{dashes}/>\n"
+    ))
 }
 
 fn block(c: char, at: Place, ink: &str) -> Option<String> {

@@ -24,8 +24,8 @@ pub(super) const DARK: Palette = Palette {
     ink: "#d5d8df",
     frame: "#3a3f4b",
     basic: [
-        "#2a2e37", "#ef6b73", "#8fc97a", "#e5c07b", "#6cb2f2", "#c792ea", "#5ccfd6", "#c3c8d1", "#6b7280",
-        "#ff8f94", "#aee59a", "#f5d898", "#91c9ff", "#dcb3f5", "#86e3e8", "#f4f6fa",
+        "#2a2e37", "#ef6b73", "#8fc97a", "#e5c07b", "#6cb2f2", "#c792ea", "#5ccfd6", "#c3c8d1",
+        "#6b7280", "#ff8f94", "#aee59a", "#f5d898", "#91c9ff", "#dcb3f5", "#86e3e8", "#f4f6fa",
     ],
 };
 
@@ -35,8 +35,8 @@ pub(super) const LIGHT: Palette = Palette {
     ink: "#2b2f36",
     frame: "#c9ccd3",
     basic: [
-        "#2b2f36", "#c0333c", "#2f7d32", "#946200", "#1f62b0", "#8a3fa6", "#0f7480", "#767c88", "#5d636e",
-        "#d2424b", "#388e3c", "#a86f00", "#2a72c9", "#9c50b8", "#138693", "#111318",
+        "#2b2f36", "#c0333c", "#2f7d32", "#946200", "#1f62b0", "#8a3fa6", "#0f7480", "#767c88",
+        "#5d636e", "#d2424b", "#388e3c", "#a86f00", "#2a72c9", "#9c50b8", "#138693", "#111318",
     ],
 };
 
@@ -54,7 +54,14 @@ struct Look {
 impl Look {
     fn plain(palette: &Palette) -> Self {
         let ink = palette.ink.to_owned();
-        Self { ink, ground: None, bold: false, italic: false, underline: false, dim: false }
+        Self {
+            ink,
+            ground: None,
+            bold: false,
+            italic: false,
+            underline: false,
+            dim: false,
+        }
     }
 }
 
@@ -80,7 +87,11 @@ pub(super) fn draw(screen: &Screen, title: &str, palette: &Palette) -> String {
     .unwrap();
     for (n, colour) in ["#ff5f57", "#febc2e", "#28c840"].iter().enumerate() {
         let x = MARGIN + 6.0 + 18.0 * f64::from(u8::try_from(n).unwrap());
-        writeln!(out, "<circle cx=\"{x}\" cy=\"17\" r=\"5.5\" fill=\"{colour}\"/>").unwrap();
+        writeln!(
+            out,
+            "<circle cx=\"{x}\" cy=\"17\" r=\"5.5\" fill=\"{colour}\"/>"
+        )
+        .unwrap();
     }
     writeln!(
         out,
@@ -100,9 +111,20 @@ fn row(screen: &Screen, row: u16, cols: u16, palette: &Palette) -> String {
     let mut col = 0;
     while col < cols {
         let (text, look, width) = stretch(screen, (row, col), cols, palette);
-        let (x, y) = (MARGIN + f64::from(col) * CELL.0, BAR + f64::from(row) * CELL.1);
-        let place = Place { x, y, width: f64::from(width) * CELL.0, height: CELL.1 };
-        let shape = text.chars().next().and_then(|c| strokes::shape(c, place, &look.ink));
+        let (x, y) = (
+            MARGIN + f64::from(col) * CELL.0,
+            BAR + f64::from(row) * CELL.1,
+        );
+        let place = Place {
+            x,
+            y,
+            width: f64::from(width) * CELL.0,
+            height: CELL.1,
+        };
+        let shape = text
+            .chars()
+            .next()
+            .and_then(|c| strokes::shape(c, place, &look.ink));
         match shape {
             Some(shape) => texts += &shape,
             None if text.trim().is_empty() => {}
@@ -115,7 +137,11 @@ fn row(screen: &Screen, row: u16, cols: u16, palette: &Palette) -> String {
 
 /// The backgrounds of a row: one shape for neighbours of one colour, or seams would show.
 fn grounds(screen: &Screen, row: u16, cols: u16, palette: &Palette) -> String {
-    let ground = |col: u16| screen.cell(row, col).and_then(|cell| look(cell, palette).ground);
+    let ground = |col: u16| {
+        screen
+            .cell(row, col)
+            .and_then(|cell| look(cell, palette).ground)
+    };
     let mut shapes = String::new();
     let mut start = 0;
     for col in 1..=cols {
@@ -123,7 +149,10 @@ fn grounds(screen: &Screen, row: u16, cols: u16, palette: &Palette) -> String {
             continue;
         }
         if let Some(colour) = ground(start) {
-            let (x, y) = (MARGIN + f64::from(start) * CELL.0, BAR + f64::from(row) * CELL.1);
+            let (x, y) = (
+                MARGIN + f64::from(start) * CELL.0,
+                BAR + f64::from(row) * CELL.1,
+            );
             let width = f64::from(col - start) * CELL.0;
             shapes += &format!(
                 "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{}\" fill=\"{colour}\"/>\n",
@@ -137,7 +166,12 @@ fn grounds(screen: &Screen, row: u16, cols: u16, palette: &Palette) -> String {
 
 /// The text from a column on that can be drawn in one go, its look and its width. Characters of an
 /// unusual width or with a shape of their own stand alone: fonts disagree on them.
-fn stretch(screen: &Screen, (row, start): (u16, u16), cols: u16, palette: &Palette) -> (String, Look, u16) {
+fn stretch(
+    screen: &Screen,
+    (row, start): (u16, u16),
+    cols: u16,
+    palette: &Palette,
+) -> (String, Look, u16) {
     let mut text = String::new();
     let mut look_of_all = None;
     let mut col = start;
@@ -146,7 +180,11 @@ fn stretch(screen: &Screen, (row, start): (u16, u16), cols: u16, palette: &Palet
         if *look_of_all.get_or_insert_with(|| look.clone()) != look {
             break;
         }
-        let contents = if cell.has_contents() { cell.contents() } else { " " };
+        let contents = if cell.has_contents() {
+            cell.contents()
+        } else {
+            " "
+        };
         let stands_alone = !contents.is_ascii();
         if stands_alone && !text.is_empty() {
             break;
@@ -157,7 +195,11 @@ fn stretch(screen: &Screen, (row, start): (u16, u16), cols: u16, palette: &Palet
             break;
         }
     }
-    (text, look_of_all.unwrap_or_else(|| Look::plain(palette)), (col - start).max(1))
+    (
+        text,
+        look_of_all.unwrap_or_else(|| Look::plain(palette)),
+        (col - start).max(1),
+    )
 }
 
 fn run(text: &str, look: &Look, place: Place) -> String {
@@ -182,7 +224,10 @@ fn run(text: &str, look: &Look, place: Place) -> String {
 }
 
 fn look(cell: &Cell, palette: &Palette) -> Look {
-    let (mut ink, mut ground) = (colour(cell.fgcolor(), palette), colour(cell.bgcolor(), palette));
+    let (mut ink, mut ground) = (
+        colour(cell.fgcolor(), palette),
+        colour(cell.bgcolor(), palette),
+    );
     if cell.inverse() {
         (ink, ground) = (
             Some(ground.unwrap_or_else(|| palette.ground.to_owned())),
@@ -221,5 +266,7 @@ fn hex(r: u8, g: u8, b: u8) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }

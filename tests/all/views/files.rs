@@ -11,8 +11,16 @@ use crate::made::{calls, entry, in_lane, lane, lines, prompt, result_at};
 use crate::stage::{Stage, demo};
 
 /// A call with its input.
-fn use_of(key: &str, at: i64, (kind, name): (ToolKind, &str), path: &str, input: &[(&str, &str)]) -> Edit {
-    let members = input.iter().map(|(name, text)| (Text::from(*name), Tree::Text(Text::from(*text))));
+fn use_of(
+    key: &str,
+    at: i64,
+    (kind, name): (ToolKind, &str),
+    path: &str,
+    input: &[(&str, &str)],
+) -> Edit {
+    let members = input
+        .iter()
+        .map(|(name, text)| (Text::from(*name), Tree::Text(Text::from(*text))));
     let tree = Tree::Map(members.collect());
     entry(key, at, Role::Assistant, |batch: &mut Batch| {
         vec![BlockKind::Call(Box::new(ToolCall {
@@ -34,8 +42,14 @@ const WRITE: (ToolKind, &str) = (ToolKind::Write, "write");
 
 /// Two agents at work on the same files.
 fn shipyard(size: (u16, u16)) -> Stage {
-    let change = [("old_string", "let planks = 3;\n"), ("new_string", "let planks = 4;\nlet nails = 9;\n")];
-    let back = [("new_string", "let planks = 3;\n"), ("old_string", "let planks = 4;\nlet nails = 9;\n")];
+    let change = [
+        ("old_string", "let planks = 3;\n"),
+        ("new_string", "let planks = 4;\nlet nails = 9;\n"),
+    ];
+    let back = [
+        ("new_string", "let planks = 3;\n"),
+        ("old_string", "let planks = 4;\nlet nails = 9;\n"),
+    ];
     let mut stage = Stage::made(size);
     stage.add([
         prompt("p1", "mend the hull"),
@@ -48,9 +62,21 @@ fn shipyard(size: (u16, u16)) -> Stage {
         result_at("t1", 6, "caulked", Verdict::Done),
         use_of("e1", 7, EDIT, "src/hull.rs", &back),
         result_at("e1", 8, "edited", Verdict::Done),
-        use_of("w1", 9, WRITE, "docs/log.md", &[("content", "# Log\n\nday one\n")]),
+        use_of(
+            "w1",
+            9,
+            WRITE,
+            "docs/log.md",
+            &[("content", "# Log\n\nday one\n")],
+        ),
         result_at("w1", 10, "written", Verdict::Done),
-        use_of("f1", 11, EDIT, "docs/log.md", &[("old_string", "day two"), ("new_string", "day three")]),
+        use_of(
+            "f1",
+            11,
+            EDIT,
+            "docs/log.md",
+            &[("old_string", "day two"), ("new_string", "day three")],
+        ),
         result_at("f1", 12, "no such text", Verdict::Failed),
         use_of("r2", 13, READ, "Cargo.toml", &[]),
         result_at("r2", 14, "[package]", Verdict::Done),
@@ -65,7 +91,10 @@ fn the_view_of_files() {
         stage.press("g 7").wait(300);
         insta::assert_snapshot!(format!("files-{}x{}", size.0, size.1), stage.picture());
         stage.press("g enter");
-        insta::assert_snapshot!(format!("files-history-{}x{}", size.0, size.1), stage.picture());
+        insta::assert_snapshot!(
+            format!("files-history-{}x{}", size.0, size.1),
+            stage.picture()
+        );
     }
 }
 
@@ -74,7 +103,14 @@ fn from_the_list_over_the_history_to_the_call() {
     let mut stage = shipyard((100, 30));
     stage.press("G 7").wait(300);
     let chosen = |stage: &Stage| {
-        let row = stage.app.reader.views.sheet.rows.iter().find(|row| row.is_chosen);
+        let row = stage
+            .app
+            .reader
+            .views
+            .sheet
+            .rows
+            .iter()
+            .find(|row| row.is_chosen);
         row.map(|row| row.line.to_string()).unwrap_or_default()
     };
     assert!(
@@ -83,20 +119,42 @@ fn from_the_list_over_the_history_to_the_call() {
         stage.picture()
     );
     stage.press("g");
-    assert!(chosen(&stage).contains("src/hull.rs") && chosen(&stage).starts_with('!'), "{}", stage.picture());
+    assert!(
+        chosen(&stage).contains("src/hull.rs") && chosen(&stage).starts_with('!'),
+        "{}",
+        stage.picture()
+    );
     stage.press("l");
     let page = stage.picture();
-    assert!(page.contains("stale read") && page.contains("h all files"), "{page}");
+    assert!(
+        page.contains("stale read") && page.contains("h all files"),
+        "{page}"
+    );
     stage.press("G");
     assert_eq!(stage.focused_key(), "e1", "the text goes along");
-    assert!(stage.picture().contains("relies on what was read by main"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("relies on what was read by main"),
+        "{}",
+        stage.picture()
+    );
     stage.press("k");
     assert_eq!(stage.focused_key(), "m1", "into the sub-agent, too");
-    assert!(stage.picture().contains("+let nails = 9;"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("+let nails = 9;"),
+        "{}",
+        stage.picture()
+    );
     stage.press("h");
-    assert!(stage.picture().contains("3 files"), "back to the list: {}", stage.picture());
+    assert!(
+        stage.picture().contains("3 files"),
+        "back to the list: {}",
+        stage.picture()
+    );
     stage.press("enter G enter");
-    assert_eq!((stage.app.reader.views.open(), stage.focused_key().as_str()), (None, "e1"));
+    assert_eq!(
+        (stage.app.reader.views.open(), stage.focused_key().as_str()),
+        (None, "e1")
+    );
 }
 
 #[test]
@@ -106,11 +164,19 @@ fn the_list_is_sorted_by_each_column() {
     let first = |stage: &Stage| stage.app.reader.views.sheet.rows[0].line.to_string();
     assert!(first(&stage).contains("src/hull.rs"), "changes first");
     stage.press(">");
-    assert!(first(&stage).contains("Cargo.toml"), "the last use: {}", stage.picture());
+    assert!(
+        first(&stage).contains("Cargo.toml"),
+        "the last use: {}",
+        stage.picture()
+    );
     stage.press("z r");
     assert!(first(&stage).contains("src/hull.rs"), "{}", stage.picture());
     stage.press("> >");
-    assert!(first(&stage).contains("Cargo.toml"), "by path: {}", stage.picture());
+    assert!(
+        first(&stage).contains("Cargo.toml"),
+        "by path: {}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -124,7 +190,12 @@ fn the_history_grows_while_it_is_looked_at() {
         use_of("r10", 22, READ, "src/mast.rs", &[]),
         result_at("r10", 23, "mast", Verdict::Done),
     ]);
-    assert_eq!(stage.app.reader.views.sheet.rows.len(), uses + 1, "{}", stage.picture());
+    assert_eq!(
+        stage.app.reader.views.sheet.rows.len(),
+        uses + 1,
+        "{}",
+        stage.picture()
+    );
     stage.press("h");
     assert!(stage.picture().contains("4 files"), "{}", stage.picture());
 }
@@ -134,7 +205,10 @@ fn the_outline_marks_files_with_flags() {
     let mut stage = shipyard((120, 40));
     stage.press(":").type_in("set outline").press("enter");
     let picture = stage.picture();
-    assert!(picture.contains("! src/hull.rs") && picture.contains("! docs/log.md"), "{picture}");
+    assert!(
+        picture.contains("! src/hull.rs") && picture.contains("! docs/log.md"),
+        "{picture}"
+    );
     assert!(!picture.contains("! Cargo.toml"), "{picture}");
 }
 

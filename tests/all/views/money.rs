@@ -21,7 +21,9 @@ fn opened(name: &str, size: (u16, u16)) -> Stage {
 /// Only who moves in a page leads the reader elsewhere.
 #[test]
 fn another_order_of_a_page_does_not_end_following() {
-    for keys in ["4 + 1", "4 - 1", "4 > 1", "3 + 1", "3 > 1", "7 > 1", "7 z r 1", "6 + - 1"] {
+    for keys in [
+        "4 + 1", "4 - 1", "4 > 1", "3 + 1", "3 > 1", "7 > 1", "7 z r 1", "6 + - 1",
+    ] {
         let mut stage = opened("pi/branches.jsonl", (120, 40));
         stage.press("1 G");
         assert!(stage.app.reader.text.view.follows());
@@ -35,11 +37,20 @@ fn the_page_fits_its_screen() {
     for size in [(80, 24), (120, 40), (200, 60)] {
         let mut stage = opened("pi/branches.jsonl", size);
         stage.press("g j");
-        insta::assert_snapshot!(format!("money-turns-{}x{}", size.0, size.1), stage.picture());
+        insta::assert_snapshot!(
+            format!("money-turns-{}x{}", size.0, size.1),
+            stage.picture()
+        );
         stage.press("z 1 g");
-        insta::assert_snapshot!(format!("money-session-{}x{}", size.0, size.1), stage.picture());
+        insta::assert_snapshot!(
+            format!("money-session-{}x{}", size.0, size.1),
+            stage.picture()
+        );
     }
-    let mut stage = opened("claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl", (120, 40));
+    let mut stage = opened(
+        "claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl",
+        (120, 40),
+    );
     stage.press("+ g");
     insta::assert_snapshot!("money-requests-120x40", stage.picture());
     stage.press("z 3 g");
@@ -58,7 +69,14 @@ fn small_and_plain_screens_do_not_break_it() {
             let _ = stage.picture();
         }
     }
-    let mut stage = Stage::open(&demo(), (100, 30), Theme { ascii: true, ..Theme::dark() });
+    let mut stage = Stage::open(
+        &demo(),
+        (100, 30),
+        Theme {
+            ascii: true,
+            ..Theme::dark()
+        },
+    );
     stage.press("4");
     stage.wait(300);
     let view: String = stage.picture().lines().take(28).collect();
@@ -71,11 +89,22 @@ fn levels_group_and_columns_sort() {
     stage.press("+");
     assert!(stage.picture().contains("requests"), "{}", stage.picture());
     stage.press("- - -");
-    assert!(stage.picture().contains("claude-opus-4-7 "), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("claude-opus-4-7 "),
+        "{}",
+        stage.picture()
+    );
     stage.press("z 5 <");
     assert!(stage.picture().contains("cost↓"), "{}", stage.picture());
     let rows = |stage: &Stage| {
-        let costs = stage.app.reader.views.sheet.rows.iter().map(|row| row.line.to_string());
+        let costs = stage
+            .app
+            .reader
+            .views
+            .sheet
+            .rows
+            .iter()
+            .map(|row| row.line.to_string());
         costs.collect::<Vec<_>>()
     };
     let falling = rows(&stage);
@@ -83,27 +112,54 @@ fn levels_group_and_columns_sort() {
     assert!(stage.picture().contains("cost↑"), "{}", stage.picture());
     assert_ne!(rows(&stage), falling);
     stage.press("z 1 >");
-    assert!(stage.status().contains("its own order"), "{}", stage.status());
+    assert!(
+        stage.status().contains("its own order"),
+        "{}",
+        stage.status()
+    );
 }
 
 #[test]
 fn enter_leads_to_the_request() {
     let mut stage = opened("pi/branches.jsonl", (120, 40));
     stage.press("z 5 g j");
-    let row = stage.app.reader.views.sheet.rows.iter().find(|row| row.is_chosen).unwrap().line.to_string();
+    let row = stage
+        .app
+        .reader
+        .views
+        .sheet
+        .rows
+        .iter()
+        .find(|row| row.is_chosen)
+        .unwrap()
+        .line
+        .to_string();
     let key = stage.focused_key();
     stage.press("enter");
     assert_eq!(stage.app.reader.views.open(), None);
     assert_eq!(stage.focused_key(), key, "{row}");
     let focus = stage.app.reader.text.view.focus.unwrap();
-    assert!(stage.app.reader.session.transcript.get(focus.entry).unwrap().usage.is_some());
+    assert!(
+        stage
+            .app
+            .reader
+            .session
+            .transcript
+            .get(focus.entry)
+            .unwrap()
+            .usage
+            .is_some()
+    );
 }
 
 fn prompt(key: &str) -> Edit {
     let mut batch = Batch::default();
     let mut entry = batch.new_entry(Text::clean(key), Role::User, None);
     entry.marks.prompt = true;
-    entry.blocks.push(Batch::block(Piece(1), BlockKind::Text(batch.prose(&format!("please {key}")))));
+    entry.blocks.push(Batch::block(
+        Piece(1),
+        BlockKind::Text(batch.prose(&format!("please {key}"))),
+    ));
     Edit::Entry(Box::new(entry))
 }
 
@@ -111,8 +167,16 @@ fn answer(key: &str, input: u64, cost: Option<f64>) -> Edit {
     let mut batch = Batch::default();
     let mut entry = batch.new_entry(Text::clean(key), Role::Assistant, None);
     entry.model = Some("claude-opus-4-6".into());
-    entry.usage = Some(Box::new(Usage { input: Some(input), output: Some(1_000), cost, ..Usage::default() }));
-    entry.blocks.push(Batch::block(Piece(1), BlockKind::Text(batch.prose(&format!("answer {key}")))));
+    entry.usage = Some(Box::new(Usage {
+        input: Some(input),
+        output: Some(1_000),
+        cost,
+        ..Usage::default()
+    }));
+    entry.blocks.push(Batch::block(
+        Piece(1),
+        BlockKind::Text(batch.prose(&format!("answer {key}"))),
+    ));
     Edit::Entry(Box::new(entry))
 }
 
@@ -122,18 +186,31 @@ fn it_grows_with_the_session_and_the_arithmetic_is_shown() {
     stage.add([prompt("one"), answer("a1", 100_000, None)]);
     stage.press("4");
     stage.wait(300);
-    assert!(!stage.picture().contains("please one"), "of few turns the requests: {}", stage.picture());
-    stage.press("-");
-    assert!(stage.picture().contains("please one"), "{}", stage.picture());
     assert!(
-        stage.picture().contains("100 000 input × $5.00/M = $0.500000 + 1 000 output × $25.00/M = $0.025000"),
+        !stage.picture().contains("please one"),
+        "of few turns the requests: {}",
+        stage.picture()
+    );
+    stage.press("-");
+    assert!(
+        stage.picture().contains("please one"),
+        "{}",
+        stage.picture()
+    );
+    assert!(
+        stage
+            .picture()
+            .contains("100 000 input × $5.00/M = $0.500000 + 1 000 output × $25.00/M = $0.025000"),
         "{}",
         stage.picture()
     );
     stage.press("G");
     stage.add([prompt("two"), answer("a2", 10_000, Some(0.5))]);
     let picture = stage.picture();
-    assert!(picture.contains("please two") && picture.contains("2 requests"), "{picture}");
+    assert!(
+        picture.contains("please two") && picture.contains("2 requests"),
+        "{picture}"
+    );
     assert!(
         picture.contains("$0.500000 recorded by the agent"),
         "the cursor went on to the new end: {picture}"
@@ -141,7 +218,11 @@ fn it_grows_with_the_session_and_the_arithmetic_is_shown() {
     assert!(picture.contains("85.0% less"), "{picture}");
     stage.press("g");
     stage.add([answer("a3", 1_000, None)]);
-    assert!(stage.picture().contains("100 000 input"), "the cursor stays: {}", stage.picture());
+    assert!(
+        stage.picture().contains("100 000 input"),
+        "the cursor stays: {}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -163,7 +244,12 @@ fn a_bill_of_several_days_has_dates() {
         stage.press("-");
         stage.picture()
     };
-    let rows = |days| bill(days).lines().filter(|line| line.contains("please")).collect::<String>();
+    let rows = |days| {
+        bill(days)
+            .lines()
+            .filter(|line| line.contains("please"))
+            .collect::<String>()
+    };
     assert!(rows(0).contains(" 00:00:00  2 please two"), "{}", rows(0));
     let dated = rows(3);
     assert!(dated.contains(" 02-03 00:00  2 please two"), "{dated}");
@@ -180,7 +266,10 @@ fn an_unknown_price_is_shown_as_such() {
     stage.press("4");
     stage.wait(300);
     let picture = stage.picture();
-    assert!(picture.contains("$? unheard-of-5 has no price: 101 000 tokens"), "{picture}");
+    assert!(
+        picture.contains("$? unheard-of-5 has no price: 101 000 tokens"),
+        "{picture}"
+    );
     assert!(!picture.contains("$0"), "{picture}");
 }
 
@@ -189,5 +278,11 @@ fn a_session_without_figures_says_so() {
     let mut stage = Stage::open(&fixture("generic/chat.jsonl"), (100, 30), Theme::dark());
     stage.press("4");
     stage.wait(300);
-    assert!(stage.picture().contains("Nothing is recorded of what was spent"), "{}", stage.picture());
+    assert!(
+        stage
+            .picture()
+            .contains("Nothing is recorded of what was spent"),
+        "{}",
+        stage.picture()
+    );
 }

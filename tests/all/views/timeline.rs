@@ -23,7 +23,10 @@ fn prompt(key: &str, seconds: i64, text: &str) -> Edit {
 fn answer(key: &str, seconds: i64, tokens: u64) -> Edit {
     with(says(key, seconds, Role::Assistant, "so it is"), |entry| {
         entry.model = Some(Text::from("claude-opus-4-6"));
-        entry.usage = Some(Box::new(Usage { input: Some(tokens), ..Usage::default() }));
+        entry.usage = Some(Box::new(Usage {
+            input: Some(tokens),
+            ..Usage::default()
+        }));
     })
 }
 
@@ -38,7 +41,13 @@ fn session(later: i64) -> Vec<Edit> {
         answer("a1", 6, 20_000),
         calls("read", 8, "read", ToolKind::Read, "src/watch.rs"),
         done("read", 9),
-        calls("test", 14, "bash", ToolKind::Run, "cargo test watch -- --nocapture"),
+        calls(
+            "test",
+            14,
+            "bash",
+            ToolKind::Run,
+            "cargo test watch -- --nocapture",
+        ),
         calls("grep", 14, "grep", ToolKind::Search, "sleep( tests/"),
         done("grep", 16),
         result_at("test", 55, "no such lantern", Verdict::Failed),
@@ -46,10 +55,16 @@ fn session(later: i64) -> Vec<Edit> {
         calls("quick", 60, "task", ToolKind::Delegate, "read the notes"),
         lane("reviewer", "slow"),
         lane("reader", "quick"),
-        in_lane(calls("look", 66, "bash", ToolKind::Run, "git diff"), "reviewer"),
+        in_lane(
+            calls("look", 66, "bash", ToolKind::Run, "git diff"),
+            "reviewer",
+        ),
         done("look", 90),
         in_lane(answer("r2", 104, 4_000), "reviewer"),
-        in_lane(calls("notes", 62, "read", ToolKind::Read, "NOTES.md"), "reader"),
+        in_lane(
+            calls("notes", 62, "read", ToolKind::Read, "NOTES.md"),
+            "reader",
+        ),
         done("notes", 70),
         done("quick", 72),
         done("slow", 105),
@@ -77,17 +92,40 @@ fn open(stage: &mut Stage) {
 }
 
 fn title(stage: &Stage) -> String {
-    stage.app.reader.views.sheet.title.iter().map(|span| span.content.as_ref()).collect()
+    stage
+        .app
+        .reader
+        .views
+        .sheet
+        .title
+        .iter()
+        .map(|span| span.content.as_ref())
+        .collect()
 }
 
 fn foot(stage: &Stage) -> String {
-    let lines = stage.app.reader.views.sheet.foot.iter().map(ToString::to_string);
+    let lines = stage
+        .app
+        .reader
+        .views
+        .sheet
+        .foot
+        .iter()
+        .map(ToString::to_string);
     lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The rows of the page.
 fn rows(stage: &Stage) -> Vec<String> {
-    stage.app.reader.views.sheet.rows.iter().map(|row| row.line.to_string()).collect()
+    stage
+        .app
+        .reader
+        .views
+        .sheet
+        .rows
+        .iter()
+        .map(|row| row.line.to_string())
+        .collect()
 }
 
 #[track_caller]
@@ -101,27 +139,60 @@ fn the_cursor_goes_through_time_and_is_the_readers_place() {
     let mut stage = stage((120, 40), HOURS);
     open(&mut stage);
     stage.press("g");
-    assert!(title(&stage).contains("session"), "it is short: {}", title(&stage));
+    assert!(
+        title(&stage).contains("session"),
+        "it is short: {}",
+        title(&stage)
+    );
     let mut seen = Vec::new();
     for _ in 0..5 {
         seen.push(stage.focused_key());
         stage.press("j");
     }
-    assert_eq!(seen, ["a1", "read", "read", "test", "test"], "{}", stage.picture());
+    assert_eq!(
+        seen,
+        ["a1", "read", "read", "test", "test"],
+        "{}",
+        stage.picture()
+    );
     stage.press("g j j j");
     assert_eq!(stage.focused_key(), "test");
     stage.press("j");
-    assert!(foot(&stage).contains("cargo test watch -- --nocapture"), "{}", foot(&stage));
-    assert!(foot(&stage).contains("failed") && foot(&stage).contains("≤41.0s"), "{}", foot(&stage));
-    assert!(foot(&stage).contains("on the critical path") && foot(&stage).contains("meanwhile grep"));
+    assert!(
+        foot(&stage).contains("cargo test watch -- --nocapture"),
+        "{}",
+        foot(&stage)
+    );
+    assert!(
+        foot(&stage).contains("failed") && foot(&stage).contains("≤41.0s"),
+        "{}",
+        foot(&stage)
+    );
+    assert!(
+        foot(&stage).contains("on the critical path") && foot(&stage).contains("meanwhile grep")
+    );
     stage.press("j");
     assert!(foot(&stage).contains("grep") && foot(&stage).contains("not on the critical path"));
     stage.press("enter");
-    assert_eq!((stage.app.reader.views.open(), stage.focused_key().as_str()), (None, "grep"));
+    assert_eq!(
+        (stage.app.reader.views.open(), stage.focused_key().as_str()),
+        (None, "grep")
+    );
     // The page opens at the item that the reader is at, inside a sub-agent as well.
     stage.press("] s enter");
     open(&mut stage);
-    assert!(stage.app.reader.views.sheet.rows.iter().any(|row| row.is_chosen), "{}", stage.picture());
+    assert!(
+        stage
+            .app
+            .reader
+            .views
+            .sheet
+            .rows
+            .iter()
+            .any(|row| row.is_chosen),
+        "{}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -131,22 +202,51 @@ fn rows_show_what_decided_the_end() {
     stage.press("g z 2");
     assert!(title(&stage).contains("turn 1 of 2"), "{}", title(&stage));
     assert!(title(&stage).contains("model") && title(&stage).contains("tools"));
-    assert!(row(&stage, "bash").contains('━') && row(&stage, "bash").contains('✗'), "{}", stage.picture());
+    assert!(
+        row(&stage, "bash").contains('━') && row(&stage, "bash").contains('✗'),
+        "{}",
+        stage.picture()
+    );
     assert!(row(&stage, "grep").contains('░') && !row(&stage, "grep").contains('━'));
-    assert!(row(&stage, "◦ reviewer").contains('━'), "{}", stage.picture());
+    assert!(
+        row(&stage, "◦ reviewer").contains('━'),
+        "{}",
+        stage.picture()
+    );
     // With room below, a sub-agent has rows of its own, else it is one.
     let below = |stage: &Stage| {
-        let rows: Vec<String> = rows(stage).into_iter().filter(|row| !row.trim().is_empty()).collect();
-        rows.into_iter().skip_while(|row| !row.starts_with("◦ reviewer")).nth(1).unwrap_or_default()
+        let rows: Vec<String> = rows(stage)
+            .into_iter()
+            .filter(|row| !row.trim().is_empty())
+            .collect();
+        rows.into_iter()
+            .skip_while(|row| !row.starts_with("◦ reviewer"))
+            .nth(1)
+            .unwrap_or_default()
     };
-    assert!(below(&stage).starts_with("  model") && below(&stage).contains('█'), "{}", stage.picture());
+    assert!(
+        below(&stage).starts_with("  model") && below(&stage).contains('█'),
+        "{}",
+        stage.picture()
+    );
     stage.resize(120, 16);
     stage.press("g z 2");
     assert!(!below(&stage).starts_with("  model"), "{}", stage.picture());
-    assert!(row(&stage, "◦ reviewer").contains("━━"), "{}", stage.picture());
+    assert!(
+        row(&stage, "◦ reviewer").contains("━━"),
+        "{}",
+        stage.picture()
+    );
     stage.resize(120, 40);
-    assert!(!row(&stage, "◦ reader").contains('━'), "{}", stage.picture());
-    assert!(!rows(&stage).iter().any(|row| row.starts_with("task")), "a sub-agent is its own row");
+    assert!(
+        !row(&stage, "◦ reader").contains('━'),
+        "{}",
+        stage.picture()
+    );
+    assert!(
+        !rows(&stage).iter().any(|row| row.starts_with("task")),
+        "a sub-agent is its own row"
+    );
     assert!(stage.picture().contains("ctx 90k"), "{}", stage.picture());
 }
 
@@ -156,7 +256,10 @@ fn hours_without_work_do_not_flatten_the_rest() {
     open(&mut stage);
     stage.press("z 1");
     let heads = stage.app.reader.views.sheet.heads[0].to_string();
-    assert!(heads.contains("2h58m"), "the length of what is left out: {heads}");
+    assert!(
+        heads.contains("2h58m"),
+        "the length of what is left out: {heads}"
+    );
     let columns = row(&stage, "model").chars().filter(|c| *c == '█').count();
     assert!(columns > 12, "{}", stage.picture());
     // Zooming and moving pass over what is left out, too.
@@ -167,13 +270,21 @@ fn hours_without_work_do_not_flatten_the_rest() {
     stage.press("- - - -");
     assert!(title(&stage).contains("session"), "{}", title(&stage));
     stage.press("-");
-    assert!(stage.picture().contains("this is all of the session"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("this is all of the session"),
+        "{}",
+        stage.picture()
+    );
     stage.press("g + + >");
     let moved = title(&stage);
     stage.press("<");
     assert_ne!(title(&stage), moved);
     stage.press("< < < < <");
-    assert!(stage.picture().contains("the session begins here"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("the session begins here"),
+        "{}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -181,7 +292,13 @@ fn fifty_calls_at_once_have_a_row_each() {
     let mut stage = Stage::made((80, 24));
     stage.add([prompt("p", 0, "all of them")]);
     for n in 0..50 {
-        stage.add([calls(&format!("c{n}"), 2, "bash", ToolKind::Run, &format!("cargo test part{n}"))]);
+        stage.add([calls(
+            &format!("c{n}"),
+            2,
+            "bash",
+            ToolKind::Run,
+            &format!("cargo test part{n}"),
+        )]);
     }
     for n in 0..50 {
         let which = n * 37 % 50;
@@ -203,16 +320,29 @@ fn fifty_calls_at_once_have_a_row_each() {
             .filter(|row| row.is_chosen)
             .map(|row| row.number)
             .collect();
-        assert_eq!(chosen.len(), 1, "the cursor is in sight: {}", stage.picture());
+        assert_eq!(
+            chosen.len(),
+            1,
+            "the cursor is in sight: {}",
+            stage.picture()
+        );
         seen.push((stage.focused_key(), chosen[0]));
     }
-    let mut numbers: Vec<usize> = seen.iter().filter(|(key, _)| key != "end").map(|(_, row)| *row).collect();
+    let mut numbers: Vec<usize> = seen
+        .iter()
+        .filter(|(key, _)| key != "end")
+        .map(|(_, row)| *row)
+        .collect();
     numbers.sort_unstable();
     numbers.dedup();
     assert_eq!(numbers.len(), 50, "{seen:?}");
     let on_path = |stage: &Stage| rows(stage).iter().filter(|row| row.contains('━')).count();
     stage.press("g 5 0 j");
-    assert!(on_path(&stage) <= 1, "only the last to end decided it: {}", stage.picture());
+    assert!(
+        on_path(&stage) <= 1,
+        "only the last to end decided it: {}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -236,25 +366,52 @@ fn what_runs_grows_and_the_end_is_followed() {
     assert!(foot(&stage).contains("running 0:18"), "{}", foot(&stage));
     let full = length(&stage);
     tick(&mut stage, 60);
-    assert!(foot(&stage).contains("running 0:48") && length(&stage) >= full, "{}", stage.picture());
-    stage.add([done("run", 61), calls("next", 70, "grep", ToolKind::Search, "boats")]);
+    assert!(
+        foot(&stage).contains("running 0:48") && length(&stage) >= full,
+        "{}",
+        stage.picture()
+    );
+    stage.add([
+        done("run", 61),
+        calls("next", 70, "grep", ToolKind::Search, "boats"),
+    ]);
     tick(&mut stage, 80);
-    assert!(!row(&stage, "bash").contains('▶') && row(&stage, "grep").contains('▶'), "{}", stage.picture());
-    assert!(foot(&stage).contains("boats"), "the cursor follows: {}", stage.picture());
+    assert!(
+        !row(&stage, "bash").contains('▶') && row(&stage, "grep").contains('▶'),
+        "{}",
+        stage.picture()
+    );
+    assert!(
+        foot(&stage).contains("boats"),
+        "the cursor follows: {}",
+        stage.picture()
+    );
     // A reader who has gone back stays where he is.
     stage.press("g");
     let here = foot(&stage);
     stage.add([done("next", 85), answer("b", 90, 12_000)]);
     // An answer that does not say why it ended might go on for a while.
     tick(&mut stage, 130);
-    assert_eq!(foot(&stage).lines().nth(1), here.lines().nth(1), "{}", stage.picture());
-    assert!(row(&stage, "you").contains('▶'), "now it waits: {}", stage.picture());
+    assert_eq!(
+        foot(&stage).lines().nth(1),
+        here.lines().nth(1),
+        "{}",
+        stage.picture()
+    );
+    assert!(
+        row(&stage, "you").contains('▶'),
+        "now it waits: {}",
+        stage.picture()
+    );
 }
 
 #[test]
 fn a_step_among_thousands_of_sub_agents_costs_at_most_in_proportion() {
     let (few, many) = (allocations_of_a_step(400), allocations_of_a_step(4_000));
-    assert!(many < few * 10, "a step takes {few} allocations beside 400, and {many} beside 4000");
+    assert!(
+        many < few * 10,
+        "a step takes {few} allocations beside 400, and {many} beside 4000"
+    );
 }
 
 /// The least that one of some steps takes through a session with so many sub-agents.
@@ -265,7 +422,10 @@ fn allocations_of_a_step(agents: i64) -> u64 {
         let (call, name) = (format!("c{n}"), format!("worker {n}"));
         edits.push(calls(&call, n, "task", ToolKind::Delegate, "help"));
         edits.push(lane(&name, &call));
-        edits.push(in_lane(calls(&format!("x{n}"), n + 1, "bash", ToolKind::Run, "true"), &name));
+        edits.push(in_lane(
+            calls(&format!("x{n}"), n + 1, "bash", ToolKind::Run, "true"),
+            &name,
+        ));
         edits.push(done(&format!("x{n}"), n + 30));
         edits.push(done(&call, n + 31));
     }
@@ -273,7 +433,11 @@ fn allocations_of_a_step(agents: i64) -> u64 {
     stage.add(edits);
     open(&mut stage);
     stage.press("z 1 g");
-    assert!(rows(&stage).len() < 40 && foot(&stage).contains("below"), "{}", stage.picture());
+    assert!(
+        rows(&stage).len() < 40 && foot(&stage).contains("below"),
+        "{}",
+        stage.picture()
+    );
     let step = |_| {
         let taken = allocation_counter::measure(|| {
             stage.press("j");
@@ -289,7 +453,13 @@ fn a_session_without_times_says_so() {
     stage.add([with(prompt("p", 0, "when?"), |entry| entry.at = None)]);
     stage.app.reader.session.file.is_caught_up = true;
     open(&mut stage);
-    assert!(stage.picture().contains("Nothing in this session tells when it was."), "{}", stage.picture());
+    assert!(
+        stage
+            .picture()
+            .contains("Nothing in this session tells when it was."),
+        "{}",
+        stage.picture()
+    );
     stage.press("j + > q");
     assert_eq!(stage.app.reader.views.open(), None);
 }

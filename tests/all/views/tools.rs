@@ -35,12 +35,26 @@ fn yard(size: (u16, u16)) -> Stage {
         bash("b2", 6, "make hull"),
         result_at("b2", 16, "no nails", Verdict::Failed),
         timed(calls("r1", 17, "read", ToolKind::Read, "src/hull.rs")),
-        result_at("r1", 18, &lines(30, |n| format!("plank {n}")), Verdict::Done),
+        result_at(
+            "r1",
+            18,
+            &lines(30, |n| format!("plank {n}")),
+            Verdict::Done,
+        ),
         bash("b3", 20, "sail away"),
         says("p2", 60, Role::User, "caulk it"),
-        timed(calls("t1", 61, "task", ToolKind::Delegate, "look at the seams")),
+        timed(calls(
+            "t1",
+            61,
+            "task",
+            ToolKind::Delegate,
+            "look at the seams",
+        )),
         lane("mate", "t1"),
-        in_lane(calls("m1", 62, "read", ToolKind::Read, "src/seam.rs"), "mate"),
+        in_lane(
+            calls("m1", 62, "read", ToolKind::Read, "src/seam.rs"),
+            "mate",
+        ),
         result_at("m1", 65, "tar", Verdict::Done),
         result_at("t1", 80, "all tight", Verdict::Done),
         bash("b4", 90, "make hull"),
@@ -57,22 +71,44 @@ fn open(stage: &mut Stage) {
 /// The table as words: each row without the blanks between its columns.
 fn rows(stage: &Stage) -> Vec<String> {
     let words = |line: String| line.split_whitespace().collect::<Vec<_>>().join(" ");
-    stage.app.reader.views.sheet.rows.iter().map(|row| words(row.line.to_string())).collect()
+    stage
+        .app
+        .reader
+        .views
+        .sheet
+        .rows
+        .iter()
+        .map(|row| words(row.line.to_string()))
+        .collect()
 }
 
 /// What stands in the rows after their numbers and times.
 fn numbers(stage: &Stage) -> Vec<String> {
-    rows(stage).iter().filter_map(|row| row.split(' ').next().map(str::to_owned)).collect()
+    rows(stage)
+        .iter()
+        .filter_map(|row| row.split(' ').next().map(str::to_owned))
+        .collect()
 }
 
 fn chosen(stage: &Stage) -> String {
     let rows = &stage.app.reader.views.sheet.rows;
-    let place = rows.iter().position(|row| row.is_chosen).expect("a row is chosen");
+    let place = rows
+        .iter()
+        .position(|row| row.is_chosen)
+        .expect("a row is chosen");
     self::rows(stage)[place].clone()
 }
 
 fn foot(stage: &Stage) -> String {
-    let lines: Vec<String> = stage.app.reader.views.sheet.foot.iter().map(ToString::to_string).collect();
+    let lines: Vec<String> = stage
+        .app
+        .reader
+        .views
+        .sheet
+        .foot
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     lines.join("\n")
 }
 
@@ -81,14 +117,38 @@ fn every_call_has_its_row() {
     let mut stage = yard((140, 40));
     open(&mut stage);
     let rows = rows(&stage);
-    let shown = |place: usize| rows[place].split_once(' ').unwrap().1.split_once(' ').unwrap().1;
+    let shown = |place: usize| {
+        rows[place]
+            .split_once(' ')
+            .unwrap()
+            .1
+            .split_once(' ')
+            .unwrap()
+            .1
+    };
     assert_eq!(rows.len(), 7);
     assert_eq!(shown(0), "bash make hull ✓ 4.0s 6 B main");
     assert_eq!(shown(1), "bash make hull ✗ failed 10.0s 8 B main");
-    assert!(shown(3).starts_with("bash sail away ╌ no result"), "{}", shown(3));
-    assert!(!shown(3).contains('✗'), "it stopped nothing, for the model answered: {}", shown(3));
-    assert_eq!(shown(5), "read src/seam.rs ✓ ≤3.0s 3 B mate", "only a bound is known");
-    assert!(shown(6).starts_with("bash make hull ! synthetic 2.0s"), "{}", shown(6));
+    assert!(
+        shown(3).starts_with("bash sail away ╌ no result"),
+        "{}",
+        shown(3)
+    );
+    assert!(
+        !shown(3).contains('✗'),
+        "it stopped nothing, for the model answered: {}",
+        shown(3)
+    );
+    assert_eq!(
+        shown(5),
+        "read src/seam.rs ✓ ≤3.0s 3 B mate",
+        "only a bound is known"
+    );
+    assert!(
+        shown(6).starts_with("bash make hull ! synthetic 2.0s"),
+        "{}",
+        shown(6)
+    );
 }
 
 #[test]
@@ -99,14 +159,30 @@ fn rows_are_sorted_by_any_column() {
     stage.press("z r");
     assert_eq!(numbers(&stage), ["7", "6", "5", "4", "3", "2", "1"]);
     stage.press("> >");
-    assert_eq!(numbers(&stage), ["1", "2", "4", "7", "3", "6", "5"], "by tool, then as in the file");
+    assert_eq!(
+        numbers(&stage),
+        ["1", "2", "4", "7", "3", "6", "5"],
+        "by tool, then as in the file"
+    );
     stage.press("> > >");
-    assert_eq!(numbers(&stage), ["5", "2", "1", "6", "7", "3", "4"], "by time, what has none last");
+    assert_eq!(
+        numbers(&stage),
+        ["5", "2", "1", "6", "7", "3", "4"],
+        "by time, what has none last"
+    );
     stage.press("z r");
     assert_eq!(numbers(&stage), ["3", "7", "6", "1", "2", "5", "4"]);
     stage.press("<");
-    assert_eq!(numbers(&stage), ["2", "4", "7", "1", "3", "5", "6"], "what needs a look first");
-    assert!(stage.picture().contains("by status↑"), "{}", stage.picture());
+    assert_eq!(
+        numbers(&stage),
+        ["2", "4", "7", "1", "3", "5", "6"],
+        "what needs a look first"
+    );
+    assert!(
+        stage.picture().contains("by status↑"),
+        "{}",
+        stage.picture()
+    );
     stage.press("> > > > >");
     assert!(stage.picture().contains("by lane↑"), "{}", stage.picture());
     assert_eq!(numbers(&stage), ["6", "1", "2", "3", "4", "5", "7"]);
@@ -122,10 +198,16 @@ fn the_foot_is_about_the_chosen_call() {
     let foot_text = foot(&stage);
     assert!(foot_text.contains("#2 bash · turn 1"), "{foot_text}");
     assert!(foot_text.contains("✗ failed · 10.0s"), "{foot_text}");
-    assert!(foot_text.contains("same call before, 1 time:  #1 ✓ 4.0s"), "{foot_text}");
+    assert!(
+        foot_text.contains("same call before, 1 time:  #1 ✓ 4.0s"),
+        "{foot_text}"
+    );
     stage.press("G");
     let foot_text = foot(&stage);
-    assert!(foot_text.contains("same call before, 2 times:  #2 ✗ 10.0s  #1 ✓ 4.0s"), "{foot_text}");
+    assert!(
+        foot_text.contains("same call before, 2 times:  #2 ✗ 10.0s  #1 ✓ 4.0s"),
+        "{foot_text}"
+    );
     assert!(foot_text.contains("synthetic-result: "), "{foot_text}");
 }
 
@@ -134,9 +216,16 @@ fn the_reader_goes_along_and_enter_goes_to_the_call() {
     let mut stage = yard((120, 40));
     open(&mut stage);
     stage.press("g j j");
-    assert_eq!(stage.focused_key(), "r1", "the transcript behind has the same place");
+    assert_eq!(
+        stage.focused_key(),
+        "r1",
+        "the transcript behind has the same place"
+    );
     stage.press("enter");
-    assert_eq!((stage.app.reader.views.open(), stage.focused_key().as_str()), (None, "r1"));
+    assert_eq!(
+        (stage.app.reader.views.open(), stage.focused_key().as_str()),
+        (None, "r1")
+    );
     stage.press("] t 3").wait(300);
     assert!(chosen(&stage).starts_with("4 "), "{}", chosen(&stage));
     stage.press("j j enter");
@@ -148,27 +237,51 @@ fn tools_stand_against_each_other() {
     let mut stage = yard((140, 40));
     open(&mut stage);
     stage.press("g j j -");
-    assert!(chosen(&stage).starts_with("read 2 "), "the tool of the chosen call: {}", chosen(&stage));
+    assert!(
+        chosen(&stage).starts_with("read 2 "),
+        "the tool of the chosen call: {}",
+        chosen(&stage)
+    );
     let rows = rows(&stage);
-    assert!(rows[0].starts_with("task 1 19.0s 19.0s 19.0s 19.0s ████"), "{rows:?}");
-    assert!(rows[1].starts_with("bash 4 2 50% 1 4.0s 10.0s 10.0s 16.0s ████"), "{rows:?}");
+    assert!(
+        rows[0].starts_with("task 1 19.0s 19.0s 19.0s 19.0s ████"),
+        "{rows:?}"
+    );
+    assert!(
+        rows[1].starts_with("bash 4 2 50% 1 4.0s 10.0s 10.0s 16.0s ████"),
+        "{rows:?}"
+    );
     assert!(rows[1].contains("44%"), "{rows:?}");
-    assert!(rows[2].contains("1.0s 1.0s 1.0s 1.0s"), "a bound is no duration beside exact ones: {rows:?}");
+    assert!(
+        rows[2].contains("1.0s 1.0s 1.0s 1.0s"),
+        "a bound is no duration beside exact ones: {rows:?}"
+    );
     stage.press("g j");
     let foot_text = foot(&stage);
-    assert!(foot_text.contains("bash 4 calls · 1 done, 2 failed, 1 without a result"), "{foot_text}");
+    assert!(
+        foot_text.contains("bash 4 calls · 1 done, 2 failed, 1 without a result"),
+        "{foot_text}"
+    );
     assert!(foot_text.contains("slowest        #2"), "{foot_text}");
     assert!(foot_text.contains("last failure   #7"), "{foot_text}");
     stage.press("enter");
     assert_eq!(numbers(&stage), ["1", "2", "4", "7"], "only its calls");
-    assert!(stage.picture().contains("4 calls of bash"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("4 calls of bash"),
+        "{}",
+        stage.picture()
+    );
     stage.press("h");
     assert!(chosen(&stage).starts_with("bash 4"), "{}", chosen(&stage));
     stage.press("z r +");
     assert_eq!(numbers(&stage).len(), 7, "all of them again");
     stage.press("-");
     assert!(chosen(&stage).starts_with("bash"), "{}", chosen(&stage));
-    assert!(self::rows(&stage)[0].starts_with("read"), "the least time first: {:?}", self::rows(&stage));
+    assert!(
+        self::rows(&stage)[0].starts_with("read"),
+        "the least time first: {:?}",
+        self::rows(&stage)
+    );
 }
 
 #[test]
@@ -177,14 +290,26 @@ fn a_filter_narrows_calls_and_tools() {
     stage.press("f e");
     open(&mut stage);
     assert_eq!(numbers(&stage), ["2", "7"]);
-    assert!(stage.picture().contains("2 calls · of 7 that the filter"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("2 calls · of 7 that the filter"),
+        "{}",
+        stage.picture()
+    );
     stage.press("-");
     assert_eq!(rows(&stage).len(), 1);
-    assert!(rows(&stage)[0].starts_with("bash 2 2 100%"), "{:?}", rows(&stage));
+    assert!(
+        rows(&stage)[0].starts_with("bash 2 2 100%"),
+        "{:?}",
+        rows(&stage)
+    );
     stage.press("f f");
     assert_eq!(rows(&stage).len(), 3);
     stage.press("& t o o l : n o n e enter");
-    assert!(stage.picture().contains("lets no call through"), "{}", stage.picture());
+    assert!(
+        stage.picture().contains("lets no call through"),
+        "{}",
+        stage.picture()
+    );
 }
 
 #[test]
@@ -193,16 +318,42 @@ fn the_table_grows_with_the_session() {
     open(&mut stage);
     stage.press("g");
     stage.add([bash("b5", 100, "make sail")]);
-    assert_eq!((numbers(&stage).len(), chosen(&stage).starts_with("1 ")), (8, true), "{:?}", rows(&stage));
-    assert!(rows(&stage)[7].contains("bash make sail"), "{:?}", rows(&stage));
+    assert_eq!(
+        (numbers(&stage).len(), chosen(&stage).starts_with("1 ")),
+        (8, true),
+        "{:?}",
+        rows(&stage)
+    );
+    assert!(
+        rows(&stage)[7].contains("bash make sail"),
+        "{:?}",
+        rows(&stage)
+    );
     stage.press("G");
-    stage.add([result_at("b5", 103, "cloth", Verdict::Done), bash("b6", 104, "hoist")]);
-    assert!(rows(&stage)[7].contains("make sail ✓ 3.0s"), "{:?}", rows(&stage));
-    assert!(chosen(&stage).contains("hoist"), "who follows goes on: {}", chosen(&stage));
+    stage.add([
+        result_at("b5", 103, "cloth", Verdict::Done),
+        bash("b6", 104, "hoist"),
+    ]);
+    assert!(
+        rows(&stage)[7].contains("make sail ✓ 3.0s"),
+        "{:?}",
+        rows(&stage)
+    );
+    assert!(
+        chosen(&stage).contains("hoist"),
+        "who follows goes on: {}",
+        chosen(&stage)
+    );
     stage.press("-");
-    stage
-        .add([calls("w1", 110, "weigh", ToolKind::Other, "anchor"), result_at("w1", 111, "", Verdict::Done)]);
-    assert!(rows(&stage).iter().any(|row| row.starts_with("weigh 1")), "{:?}", rows(&stage));
+    stage.add([
+        calls("w1", 110, "weigh", ToolKind::Other, "anchor"),
+        result_at("w1", 111, "", Verdict::Done),
+    ]);
+    assert!(
+        rows(&stage).iter().any(|row| row.starts_with("weigh 1")),
+        "{:?}",
+        rows(&stage)
+    );
 }
 
 #[test]
@@ -225,7 +376,13 @@ fn the_page_reads_well_at_all_sizes() {
         stage.press("-");
         insta::assert_snapshot!(format!("tools-summary-{columns}x{lines}"), stage.picture());
     }
-    for theme in [Theme::dark(), Theme { ascii: true, ..Theme::mono() }] {
+    for theme in [
+        Theme::dark(),
+        Theme {
+            ascii: true,
+            ..Theme::mono()
+        },
+    ] {
         for (columns, lines) in [(44, 14), (20, 5), (3, 3), (1, 1)] {
             let mut stage = Stage::open(&demo(), (columns, lines), theme.clone());
             stage.press("3").wait(300).press("j > - j enter z r h +");
@@ -252,7 +409,10 @@ fn a_hundred_thousand_calls_are_sorted_at_once() {
     stage.press("> > >");
     let sorted = started.elapsed();
     assert!(rows(&stage)[0].contains("make 0"), "{:?}", rows(&stage)[0]);
-    assert!(sorted.as_millis() < 5_000, "three times sorted in {sorted:?}");
+    assert!(
+        sorted.as_millis() < 5_000,
+        "three times sorted in {sorted:?}"
+    );
     let laid_out = stage.app.reader.views.sheet.rows.len();
     assert!(laid_out < 40, "texts for the window only: {laid_out}");
 }

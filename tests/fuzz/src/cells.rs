@@ -64,17 +64,33 @@ struct Made {
 impl Made {
     fn of(schema: &Schema) -> Self {
         let folder = PathBuf::from("/dev/shm");
-        let folder = if folder.is_dir() { folder } else { std::env::temp_dir() };
+        let folder = if folder.is_dir() {
+            folder
+        } else {
+            std::env::temp_dir()
+        };
         let path = folder.join(format!("tv-fuzz-cells-{}.db", std::process::id()));
         fs::remove_file(&path).ok();
         let connection = Connection::open(&path).expect("a database");
-        let lines = schema.tables.lines().take_while(|line| !line.starts_with("INSERT"));
+        let lines = schema
+            .tables
+            .lines()
+            .take_while(|line| !line.starts_with("INSERT"));
         let tables: String = lines.flat_map(|line| [line, "\n"]).collect();
-        let lax = tables.replace("STRICT", "").replace("NOT NULL", "").replace("= wal", "= memory");
-        connection.execute_batch(&(lax + schema.rows)).expect("sound SQL");
+        let lax = tables
+            .replace("STRICT", "")
+            .replace("NOT NULL", "")
+            .replace("= wal", "= memory");
+        connection
+            .execute_batch(&(lax + schema.rows))
+            .expect("sound SQL");
         let columns = columns(&connection);
         drop(connection);
-        Self { sound: fs::read(&path).expect("it was made"), columns, path }
+        Self {
+            sound: fs::read(&path).expect("it was made"),
+            columns,
+            path,
+        }
     }
 }
 
@@ -89,12 +105,19 @@ fn columns(connection: &Connection) -> Vec<(String, Vec<String>)> {
     let sql = "SELECT t.name, group_concat(c.name) FROM sqlite_schema t, pragma_table_info(t.name) c \
                WHERE t.type = 'table' GROUP BY t.name";
     let mut statement = connection.prepare(sql).expect("sound SQL");
-    let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)));
+    let rows = statement.query_map([], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+    });
     let all = rows.expect("a schema").map(|row| row.expect("two names"));
-    let is_filled =
-        |table: &str| connection.query_row(&format!("SELECT 1 FROM {table}"), [], |_| Ok(())).is_ok();
+    let is_filled = |table: &str| {
+        connection
+            .query_row(&format!("SELECT 1 FROM {table}"), [], |_| Ok(()))
+            .is_ok()
+    };
     let split = |columns: String| columns.split(',').map(str::to_owned).collect();
-    all.filter(|(table, _)| is_filled(table)).map(|(table, columns)| (table, split(columns))).collect()
+    all.filter(|(table, _)| is_filled(table))
+        .map(|(table, columns)| (table, split(columns)))
+        .collect()
 }
 
 thread_local! {
@@ -103,7 +126,9 @@ thread_local! {
 
 /// Changes cells as an input says, and reads what came of it: to its end, each row counted once.
 pub fn read(data: &[u8]) {
-    let Some((schema, changes)) = data.split_first() else { return };
+    let Some((schema, changes)) = data.split_first() else {
+        return;
+    };
     let number = usize::from(*schema) % SCHEMAS.len();
     MADE.with_borrow(|all| {
         let made = &all[number];
@@ -115,9 +140,12 @@ pub fn read(data: &[u8]) {
         for change in changes.split(|byte| *byte == b'\n').take(40) {
             set(&connection, made, change);
         }
-        connection.execute_batch("COMMIT").expect("cells are changed");
-        let expected: i64 =
-            connection.query_row(SCHEMAS[number].count, [], |row| row.get(0)).expect("a number");
+        connection
+            .execute_batch("COMMIT")
+            .expect("cells are changed");
+        let expected: i64 = connection
+            .query_row(SCHEMAS[number].count, [], |row| row.get(0))
+            .expect("a number");
         drop(connection);
         check(made, expected.unsigned_abs());
     });
@@ -125,7 +153,9 @@ pub fn read(data: &[u8]) {
 
 /// Changes a cell; a key that is there already stays as it is.
 fn set(connection: &Connection, made: &Made, change: &[u8]) {
-    let [table, column, row, kind, value @ ..] = change else { return };
+    let [table, column, row, kind, value @ ..] = change else {
+        return;
+    };
     let (table, columns) = &made.columns[usize::from(*table) % made.columns.len()];
     let column = &columns[usize::from(*column) % columns.len()];
     let written = || std::str::from_utf8(value).ok().map(str::trim);
@@ -140,18 +170,29 @@ fn set(connection: &Connection, made: &Made, change: &[u8]) {
         "UPDATE OR IGNORE {table} SET {column} = ?1 \
          WHERE rowid = (SELECT rowid FROM {table} ORDER BY rowid LIMIT 1 OFFSET ?2 % (SELECT count(*) FROM {table}))"
     );
-    connection.execute(&sql, (ToSqlOutput::Borrowed(value), row)).expect("any value fits a lax table");
+    connection
+        .execute(&sql, (ToSqlOutput::Borrowed(value), row))
+        .expect("any value fits a lax table");
 }
 
 fn check(made: &Made, expected: u64) {
-    let whole = Target { path: made.path.clone(), session: None };
+    let whole = Target {
+        path: made.path.clone(),
+        session: None,
+    };
     sessions(&whole).expect("the tables are known");
-    let target = Target { session: Some("s".to_owned()), ..whole };
+    let target = Target {
+        session: Some("s".to_owned()),
+        ..whole
+    };
     // There may be no such session any more.
     let Ok(session) = open(&target) else { return };
     let (mut batches, mut is_whole): (Vec<Batch>, bool) = (Vec::new(), false);
     session.read_whole(false, &mut |message| match message {
-        Feed::Batch { stage: Stage::Whole, batch } => batches.push(*batch),
+        Feed::Batch {
+            stage: Stage::Whole,
+            batch,
+        } => batches.push(*batch),
         Feed::CaughtUp => is_whole = true,
         Feed::Fault(what) => panic!("{what}"),
         _ => {}
@@ -162,8 +203,16 @@ fn check(made: &Made, expected: u64) {
     let tally = transcript.tally();
     laws::assert_conserved(tally);
     // A child is told in a lane.
-    assert!(tally.records() >= expected, "{} of {expected} rows", tally.records());
+    assert!(
+        tally.records() >= expected,
+        "{} of {expected} rows",
+        tally.records()
+    );
     let is_alone = transcript.lanes().is_empty();
-    assert!(!is_alone || tally.records() == expected, "{} of {expected} rows", tally.records());
+    assert!(
+        !is_alone || tally.records() == expected,
+        "{} of {expected} rows",
+        tally.records()
+    );
     laws::assert_transcript_clean(&transcript);
 }

@@ -23,7 +23,10 @@ struct Kept {
 
 impl Kept {
     fn record(&self) -> Record<'_> {
-        Record { origin: self.origin, bytes: &self.bytes }
+        Record {
+            origin: self.origin,
+            bytes: &self.bytes,
+        }
     }
 }
 
@@ -44,14 +47,21 @@ fn around(format: &str) -> Vec<Place<'static>> {
             Place::Row("transcript_events"),
         ],
         "cline" => {
-            vec![file("1_a/1_a.json"), file("1_a/scout.messages.json"), file("task/ui_messages.json")]
+            vec![
+                file("1_a/1_a.json"),
+                file("1_a/scout.messages.json"),
+                file("task/ui_messages.json"),
+            ]
         }
         "codex" => vec![
             line("h/.codex/sessions/rollout-x-01a0fbd7-d0a0-7000-8000-0000000000a2.jsonl"),
             line("h/.codex/session_index.jsonl"),
         ],
         "kimi-cli" => vec![file("sessions/a/b/state.json")],
-        "kimi-code" => vec![file("sessions/a/b/state.json"), line("sessions/a/b/agents/agent-0/wire.jsonl")],
+        "kimi-code" => vec![
+            file("sessions/a/b/state.json"),
+            line("sessions/a/b/agents/agent-0/wire.jsonl"),
+        ],
         "opencode" => vec![
             file("storage/session/p/ses_1.json"),
             file("storage/message/s/msg_01.json"),
@@ -68,9 +78,9 @@ fn around(format: &str) -> Vec<Place<'static>> {
 
 /// What is left to chance: the same for the same bytes (FNV-1a).
 fn chance(data: &[u8]) -> usize {
-    let mixed = data
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    let mixed = data.iter().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+        (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
     usize::try_from(mixed >> 33).expect("31 bits")
 }
 
@@ -84,7 +94,10 @@ pub fn decode(name: &str, data: &[u8]) {
     if let Some(place) = around.get(chance % around.len().max(1)).copied() {
         match place {
             Place::File(_) | Place::Text(_) | Place::Passage => {
-                let whole = Kept { origin: origin(0, data.len(), 1), bytes: data.to_vec() };
+                let whole = Kept {
+                    origin: origin(0, data.len(), 1),
+                    bytes: data.to_vec(),
+                };
                 lightly(format, &[whole], place);
             }
             _ => lightly(format, &lines, place),
@@ -94,14 +107,22 @@ pub fn decode(name: &str, data: &[u8]) {
 }
 
 fn origin(at: usize, len: usize, line: u32) -> Origin {
-    Origin { file: FileId(0), at: at as u64, len: u32::try_from(len).expect("small"), line }
+    Origin {
+        file: FileId(0),
+        at: at as u64,
+        len: u32::try_from(len).expect("small"),
+        line,
+    }
 }
 
 fn lines_of(data: &[u8]) -> Vec<Kept> {
     let mut lines = Vec::new();
     let mut keep = |line: Line<'_>| {
         let (Line::Whole(record) | Line::TooLong(record)) = line;
-        lines.push(Kept { origin: record.origin, bytes: record.bytes.to_vec() });
+        lines.push(Kept {
+            origin: record.origin,
+            bytes: record.bytes.to_vec(),
+        });
     };
     let mut buffer = LineBuffer::new(FileId(0));
     buffer.feed(data, &mut keep);
@@ -118,21 +139,36 @@ fn is_blank(record: Record<'_>) -> bool {
 }
 
 /// Reads records one after the other as one reading, and counts on the way. `before` went before.
-fn read(format: &dyn Format, portions: &[&[Kept]], place: Place<'_>, stubs_only: bool) -> Vec<Batch> {
+fn read(
+    format: &dyn Format,
+    portions: &[&[Kept]],
+    place: Place<'_>,
+    stubs_only: bool,
+) -> Vec<Batch> {
     let mut decoder = format.decoder();
     let mut batches: Vec<Batch> = Vec::new();
     for portion in portions {
         let mut batch = Batch::default();
         batch.stubs_only = stubs_only;
-        batch.tally = batches.last().map(|batch| batch.tally.clone()).unwrap_or_default();
+        batch.tally = batches
+            .last()
+            .map(|batch| batch.tally.clone())
+            .unwrap_or_default();
         for kept in *portion {
             let (records, bytes) = (batch.tally.records(), batch.tally.bytes.total());
             feed(&mut *decoder, kept.record(), place, &mut batch);
-            let told = (batch.tally.records() - records, batch.tally.bytes.total() - bytes);
+            let told = (
+                batch.tally.records() - records,
+                batch.tally.bytes.total() - bytes,
+            );
             if is_blank(kept.record()) {
                 assert_eq!(told, (0, 0), "a blank record is none");
             } else if matches!(place, Place::Line | Place::Element) {
-                assert!(told.0 > 0, "a record was lost: {:?}", String::from_utf8_lossy(&kept.bytes));
+                assert!(
+                    told.0 > 0,
+                    "a record was lost: {:?}",
+                    String::from_utf8_lossy(&kept.bytes)
+                );
                 assert_eq!(told.1, kept.bytes.len() as u64, "every byte counts once");
             } else {
                 assert!(told.1 <= kept.bytes.len() as u64, "no byte counts twice");
@@ -167,8 +203,16 @@ fn as_session(format: &'static dyn Format, lines: &[Kept], chance: usize) {
     if asked / 2 == 0 {
         told_again(batches, &whole);
     } else {
-        let level = if chance.is_multiple_of(2) { Level::Full } else { Level::Preview };
-        laws::assert_laid_out(&whole, 20 + u16::try_from(chance % 163).expect("small"), level);
+        let level = if chance.is_multiple_of(2) {
+            Level::Full
+        } else {
+            Level::Preview
+        };
+        laws::assert_laid_out(
+            &whole,
+            20 + u16::try_from(chance % 163).expect("small"),
+            level,
+        );
     }
 }
 
@@ -197,26 +241,36 @@ fn told_again(batches: Vec<Batch>, whole: &Transcript) {
 /// What a stream told up to the end of a reading can be told otherwise once the rest is there and spoils it.
 /// Streams of sound records are cut in the tests of the program.
 fn is_stream(lines: &[Kept]) -> bool {
-    lines.iter().any(|line| line.bytes.windows(4).any(|part| part == b"elta"))
+    lines
+        .iter()
+        .any(|line| line.bytes.windows(4).any(|part| part == b"elta"))
 }
 
 /// What is left on disk comes again: a fresh decoder gives the same bodies for the same record.
 fn bodies_come_again(format: &dyn Format, lines: &[Kept], whole: &Transcript, chance: usize) {
     let away = laws::tell(read(format, &[lines], Place::Line, true));
-    let gone: Vec<(&Body, &Body)> =
-        bodies(&away).zip(bodies(whole)).filter(|(away, _)| away.is_away()).collect();
+    let gone: Vec<(&Body, &Body)> = bodies(&away)
+        .zip(bodies(whole))
+        .filter(|(away, _)| away.is_away())
+        .collect();
     assert_eq!(bodies(&away).count(), bodies(whole).count());
     for (away, kept) in gone.iter().skip(chance % (gone.len() + 1)).take(3) {
         let end = |origin: Origin| origin.at + u64::from(origin.len);
         let its = |line: &&Kept| (line.origin.at..=end(line.origin)).contains(&away.from.at);
-        let first = lines.iter().position(|line| its(&line)).expect("a body has a record");
+        let first = lines
+            .iter()
+            .position(|line| its(&line))
+            .expect("a body has a record");
         let line = &lines[first];
         let mut decoder = format.decoder();
         let mut batch = Batch::default();
         let is_several = end(away.from) > end(line.origin);
         if is_several {
             // It came piece by piece: all lines of it tell it.
-            for line in lines[first..].iter().take_while(|line| line.origin.at < end(away.from)) {
+            for line in lines[first..]
+                .iter()
+                .take_while(|line| line.origin.at < end(away.from))
+            {
                 feed(&mut *decoder, line.record(), Place::Line, &mut batch);
             }
         } else {
@@ -224,17 +278,31 @@ fn bodies_come_again(format: &dyn Format, lines: &[Kept], whole: &Transcript, ch
             let len = usize::try_from(away.from.len).expect("small");
             // As the pager does: the bytes of the body's own record, which may be a part of its line.
             let bytes = line.bytes[start..start + len].to_vec();
-            feed(&mut *decoder, Kept { origin: away.from, bytes }.record(), Place::Line, &mut batch);
+            feed(
+                &mut *decoder,
+                Kept {
+                    origin: away.from,
+                    bytes,
+                }
+                .record(),
+                Place::Line,
+                &mut batch,
+            );
         }
         decoder.finish(&mut batch);
         let of_all = |body: &Body| !is_several || body.from == away.from;
-        let same = contents(&batch, of_all).into_iter().nth(usize::from(away.slot));
+        let same = contents(&batch, of_all)
+            .into_iter()
+            .nth(usize::from(away.slot));
         assert_eq!(same.as_ref(), Some(&kept.held), "{away:?}");
     }
 }
 
 fn bodies(transcript: &Transcript) -> impl Iterator<Item = &Body> {
-    transcript.entries().flat_map(|entry| &entry.blocks).flat_map(|block| block.kind.bodies())
+    transcript
+        .entries()
+        .flat_map(|entry| &entry.blocks)
+        .flat_map(|block| block.kind.bodies())
 }
 
 /// A document: its root without the messages, then each message. The ranges lie in the file and in order.
@@ -242,24 +310,41 @@ fn as_document(format: &dyn Format, data: &[u8]) {
     let Some(split) = split(data) else { return };
     let mut end = split.root.start;
     for element in &split.elements {
-        assert!(end <= element.start && element.start < element.end && element.end <= split.root.end);
+        assert!(
+            end <= element.start && element.start < element.end && element.end <= split.root.end
+        );
         end = element.end;
     }
-    let kept =
-        |at: usize, bytes: &[u8], line| Kept { origin: origin(at, bytes.len(), line), bytes: bytes.to_vec() };
-    let header = split.header.as_ref().map(|header| kept(split.root.start, header, 0));
-    let elements: Vec<Kept> =
-        split.elements.iter().map(|range| kept(range.start, &data[range.clone()], 1)).collect();
+    let kept = |at: usize, bytes: &[u8], line| Kept {
+        origin: origin(at, bytes.len(), line),
+        bytes: bytes.to_vec(),
+    };
+    let header = split
+        .header
+        .as_ref()
+        .map(|header| kept(split.root.start, header, 0));
+    let elements: Vec<Kept> = split
+        .elements
+        .iter()
+        .map(|range| kept(range.start, &data[range.clone()], 1))
+        .collect();
     let mut decoder = format.decoder();
     let mut batch = Batch::default();
     if let Some(header) = &header {
         feed(&mut *decoder, header.record(), Place::Header, &mut batch);
     }
-    for element in elements.iter().filter(|element| !is_blank(element.record())) {
+    for element in elements
+        .iter()
+        .filter(|element| !is_blank(element.record()))
+    {
         let before = batch.tally.records();
         feed(&mut *decoder, element.record(), Place::Element, &mut batch);
         let told = batch.tally.records() > before;
-        assert!(told, "a message was lost: {:?}", String::from_utf8_lossy(&element.bytes));
+        assert!(
+            told,
+            "a message was lost: {:?}",
+            String::from_utf8_lossy(&element.bytes)
+        );
     }
     decoder.finish(&mut batch);
     laws::assert_conserved(&batch.tally);

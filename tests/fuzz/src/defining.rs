@@ -21,13 +21,19 @@ const SAMPLES: [&str; 5] = [
 
 /// A text is a definition or has mistakes with places in it; a definition reads anything, and loses nothing.
 pub fn define(data: &[u8]) {
-    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
     let definition = match read(text, None) {
         Ok(definition) => definition,
         Err(mistakes) => {
             assert!(!mistakes.is_empty(), "refused without a mistake");
             let lines = text.split('\n').count();
-            assert!(mistakes.iter().all(|mistake| mistake.line <= lines && mistake.column > 0));
+            assert!(
+                mistakes
+                    .iter()
+                    .all(|mistake| mistake.line <= lines && mistake.column > 0)
+            );
             return;
         }
     };
@@ -37,13 +43,29 @@ pub fn define(data: &[u8]) {
     let mut batch = Batch::default();
     for (at, sample) in (0..).zip(SAMPLES) {
         let before = batch.tally.records();
-        let origin = Origin { at, ..Origin::default() };
-        feed(&mut *decoder, Record { origin, bytes: sample.as_bytes() }, Place::Line, &mut batch);
+        let origin = Origin {
+            at,
+            ..Origin::default()
+        };
+        feed(
+            &mut *decoder,
+            Record {
+                origin,
+                bytes: sample.as_bytes(),
+            },
+            Place::Line,
+            &mut batch,
+        );
         assert!(batch.tally.records() > before, "a record was lost");
     }
     laws::assert_conserved(&batch.tally);
     assert!(definition.name.len() <= 64, "a name is a column of tables");
-    assert!(batch.edits.len() < 50_000, "{} edits of {} records", batch.edits.len(), SAMPLES.len());
+    assert!(
+        batch.edits.len() < 50_000,
+        "{} edits of {} records",
+        batch.edits.len(),
+        SAMPLES.len()
+    );
     laws::assert_clean_within(&[batch]);
 }
 
@@ -92,7 +114,9 @@ pub fn hostile(data: &[u8]) {
     for pair in data.chunks(2) {
         let (piece, times) = (usize::from(pair[0]), pair.get(1).copied().unwrap_or(0));
         let piece = PIECES.get(piece % PIECES.len()).expect("one of them");
-        let times = TIMES.get(usize::from(times) % TIMES.len()).expect("one of them");
+        let times = TIMES
+            .get(usize::from(times) % TIMES.len())
+            .expect("one of them");
         if text.len() + piece.len() * times > 1 << 20 {
             break;
         }
@@ -103,7 +127,9 @@ pub fn hostile(data: &[u8]) {
 
 /// Bytes through one of the definitions, as through any decoder.
 pub fn decode(data: &[u8]) {
-    let Some((choice, data)) = data.split_first() else { return };
+    let Some((choice, data)) = data.split_first() else {
+        return;
+    };
     let number = usize::from(*choice) % DEFINITIONS.len();
     let definition = DEFINITIONS.get(number).expect("one of them");
     decoding::decode(definition.name, data);

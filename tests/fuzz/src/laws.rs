@@ -52,23 +52,47 @@ pub fn assert_clean_within(value: &impl Debug) {
             continue;
         }
         let (code, after) = rest[1..].split_once('}').expect("an escape ends");
-        let c = u32::from_str_radix(code, 16).ok().and_then(char::from_u32).expect("a character");
+        let c = u32::from_str_radix(code, 16)
+            .ok()
+            .and_then(char::from_u32)
+            .expect("a character");
         let end = after.strip_prefix('[').and_then(|body| {
             let end = body.find(|c: char| !matches!(c, '0'..='9' | ';' | ':'))?;
             body[end..].starts_with('m').then_some(end)
         });
-        assert!(!is_hostile(c) || c == '\u{1b}' && end.is_some(), "{c:?} in {told}");
+        assert!(
+            !is_hostile(c) || c == '\u{1b}' && end.is_some(),
+            "{c:?} in {told}"
+        );
         rest = after;
     }
 }
 
 /// Every record is in one of the sums, every pass has a reason and every fault a place.
 pub fn assert_conserved(tally: &Tally) {
-    assert_eq!(tally.records(), tally.shown + tally.merged + tally.passed + tally.faulty);
-    assert_eq!(tally.passed, tally.reasons.values().sum::<u64>(), "every pass has a reason");
-    assert_eq!(tally.faulty.min(1000), tally.faults.len() as u64, "every fault has a place");
-    assert_eq!(tally.bytes.passed, tally.bytes.reasons.values().sum::<u64>());
-    assert_eq!(tally.files.total(), (tally.records(), tally.bytes.total()), "files have all records");
+    assert_eq!(
+        tally.records(),
+        tally.shown + tally.merged + tally.passed + tally.faulty
+    );
+    assert_eq!(
+        tally.passed,
+        tally.reasons.values().sum::<u64>(),
+        "every pass has a reason"
+    );
+    assert_eq!(
+        tally.faulty.min(1000),
+        tally.faults.len() as u64,
+        "every fault has a place"
+    );
+    assert_eq!(
+        tally.bytes.passed,
+        tally.bytes.reasons.values().sum::<u64>()
+    );
+    assert_eq!(
+        tally.files.total(),
+        (tally.records(), tally.bytes.total()),
+        "files have all records"
+    );
 }
 
 /// Rows are not wider than asked, and hold nothing that steers a terminal.
@@ -78,20 +102,31 @@ pub fn assert_rows(rows: &[Row], width: usize) {
         let taken = columns(&row.line) + right;
         assert!(taken <= width, "{taken} of {width}: {row:?}");
         for span in row.line.spans.iter().chain(&row.right) {
-            assert!(!span.content.chars().any(|c| c == '\n' || c == '\t' || is_hostile(c)), "{span:?}");
+            assert!(
+                !span
+                    .content
+                    .chars()
+                    .any(|c| c == '\n' || c == '\t' || is_hostile(c)),
+                "{span:?}"
+            );
         }
     }
 }
 
 /// Columns as the painter counts them: grapheme by grapheme.
 pub fn columns(line: &Line<'_>) -> usize {
-    line.styled_graphemes(Style::new()).map(|one| usize::from(one.symbol.cell_width())).sum()
+    line.styled_graphemes(Style::new())
+        .map(|one| usize::from(one.symbol.cell_width()))
+        .sum()
 }
 
 /// All entries laid out at a width and a level.
 pub fn assert_laid_out(transcript: &Transcript, width: u16, level: Level) {
     let (theme, colours) = (Theme::dark(), Colours::never());
-    let look = Look { level, ..Look::full(width, &theme, &colours) };
+    let look = Look {
+        level,
+        ..Look::full(width, &theme, &colours)
+    };
     for entry in transcript.entries() {
         assert_rows(&lay_out(&Item::of(entry), &look), usize::from(width));
     }
@@ -109,7 +144,13 @@ pub fn tell(batches: impl IntoIterator<Item = Batch>) -> Transcript {
 
 /// Entries without what depends on how often and in which portions they were told.
 pub fn timeless(transcript: &Transcript) -> Vec<Entry> {
-    transcript.entries().map(|entry| Entry { revision: 0, ..entry.clone() }).collect()
+    transcript
+        .entries()
+        .map(|entry| Entry {
+            revision: 0,
+            ..entry.clone()
+        })
+        .collect()
 }
 
 /// Compares entry by entry: the first one that differs says enough. Beside faults the order is free: what
@@ -127,7 +168,12 @@ pub fn assert_same(left: &Transcript, right: &Transcript) {
     assert_eq!(a.len(), b.len());
     assert_eq!(left.tally(), right.tally());
     assert_eq!(left.totals().sum(), right.totals().sum());
-    assert!(!is_sound || left.turns() == right.turns(), "{:?} {:?}", left.turns(), right.turns());
+    assert!(
+        !is_sound || left.turns() == right.turns(),
+        "{:?} {:?}",
+        left.turns(),
+        right.turns()
+    );
 }
 
 /// Nothing hostile in anything that a transcript tells.

@@ -35,7 +35,10 @@ pub fn session(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usiz
 }
 
 fn lines(data: &[u8], dice: &mut Dice) -> Option<Vec<u8>> {
-    let mut lines: Vec<Vec<u8>> = data.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+    let mut lines: Vec<Vec<u8>> = data
+        .split(|byte| *byte == b'\n')
+        .map(<[u8]>::to_vec)
+        .collect();
     let (a, b) = (dice.roll(lines.len()), dice.roll(lines.len()));
     match dice.roll(7) {
         0 if lines.len() > 1 => drop(lines.remove(a)),
@@ -82,7 +85,9 @@ fn change(value: &mut Value, other: &Value, dice: &mut Dice) {
     for _ in 0..=dice.roll(3) {
         let count = count(value);
         let place = dice.roll(count);
-        let Some(node) = nth(value, &mut place.clone()) else { return };
+        let Some(node) = nth(value, &mut place.clone()) else {
+            return;
+        };
         change_node(node, other, dice);
     }
 }
@@ -105,8 +110,10 @@ fn change_within(node: &mut Value, dice: &mut Dice) {
     match node {
         Value::Object(members) => {
             let keys: Vec<String> = members.keys().cloned().collect();
-            let (Some(a), Some(b)) = (keys.get(dice.roll(keys.len())), keys.get(dice.roll(keys.len())))
-            else {
+            let (Some(a), Some(b)) = (
+                keys.get(dice.roll(keys.len())),
+                keys.get(dice.roll(keys.len())),
+            ) else {
                 return;
             };
             let value = members.remove(a).unwrap_or_default();

@@ -22,12 +22,18 @@ fn width_of(knobs: [u8; 2]) -> usize {
 
 fn within<T>(columns: usize, paint: impl FnOnce(&Look<'_>) -> T) -> T {
     let (theme, colours) = (Theme::dark(), Colours::never());
-    paint(&Look::full(u16::try_from(columns).expect("at most 400"), &theme, &colours))
+    paint(&Look::full(
+        u16::try_from(columns).expect("at most 400"),
+        &theme,
+        &colours,
+    ))
 }
 
 /// The gates that texts come in by, and what is made of colours behind them.
 pub fn text(data: &[u8]) {
-    let Some(([a, b, kind], raw)) = crate::knobs(data) else { return };
+    let Some(([a, b, kind], raw)) = crate::knobs(data) else {
+        return;
+    };
     let clean = Text::clean(raw);
     assert_clean(&clean, false);
     assert_eq!(Text::clean(&clean), clean, "what is clean stays as it is");
@@ -37,27 +43,44 @@ pub fn text(data: &[u8]) {
     let plain = without_sgr(&out);
     assert_clean(&plain, false);
     assert_clean(&Text::stub(raw, usize::from(a)), false);
-    assert!(Text::stub(raw, usize::from(a)).lines().count() <= 1, "a stub is a line");
+    assert!(
+        Text::stub(raw, usize::from(a)).lines().count() <= 1,
+        "a stub is a line"
+    );
 
     let theme = Theme::dark();
-    let terminal = Terminal { depth: Depth::True, ..theme.terminal };
+    let terminal = Terminal {
+        depth: Depth::True,
+        ..theme.terminal
+    };
     let spans = ansi::lines(&out, Style::new(), &Theme { terminal, ..theme });
-    let painted: Vec<String> =
-        spans.iter().map(|line| line.iter().map(|span| span.content.as_ref()).collect()).collect();
+    let painted: Vec<String> = spans
+        .iter()
+        .map(|line| line.iter().map(|span| span.content.as_ref()).collect())
+        .collect();
     let wanted: Vec<&str> = plain.lines().collect();
     assert_eq!(painted, wanted, "colours take nothing of the text");
 
     // Counts of what is hidden are cut by the sheet that takes these rows.
     let columns = width_of([a, b]).max(40);
     let rows = within(columns, |look| {
-        let source = Source { text: &out, lines: out.lines().count() };
-        let detail = if kind & 1 == 0 { Detail::Preview } else { Detail::Full };
+        let source = Source {
+            text: &out,
+            lines: out.lines().count(),
+        };
+        let detail = if kind & 1 == 0 {
+            Detail::Preview
+        } else {
+            Detail::Full
+        };
         let extent = detail.extent(usize::from(kind >> 5), usize::from(kind >> 6));
         match (kind >> 1) & 3 {
             0 => output::plain(source, extent, columns, look, Style::new()),
             1 => output::numbered(source, "", extent, columns, look),
             2 => output::hits(source, extent, columns, look),
-            _ => json::parse(&clean).map(|tree| tree::rows(&tree, columns, 100, look)).unwrap_or_default(),
+            _ => json::parse(&clean)
+                .map(|tree| tree::rows(&tree, columns, 100, look))
+                .unwrap_or_default(),
         }
     });
     assert_rows(&rows, columns);
@@ -65,9 +88,14 @@ pub fn text(data: &[u8]) {
 
 /// A line between what stands in front of it.
 pub fn wrapped(data: &[u8]) {
-    let Some(([a, b, indent, kind], text)) = crate::knobs(data) else { return };
+    let Some(([a, b, indent, kind], text)) = crate::knobs(data) else {
+        return;
+    };
     let room = width_of([a, b]);
-    let spans: Vec<Piece> = text.split('\n').map(|part| Span::raw(part.to_owned())).collect();
+    let spans: Vec<Piece> = text
+        .split('\n')
+        .map(|part| Span::raw(part.to_owned()))
+        .collect();
     let frame = Frame {
         limit: usize::from(kind & 3),
         cut: if kind & 4 == 0 { "…" } else { "~" },
@@ -78,7 +106,11 @@ pub fn wrapped(data: &[u8]) {
     assert!(!lines.is_empty() && (frame.limit == 0 || lines.len() <= frame.limit));
     lines.iter().for_each(|line| assert_line(line, room));
     assert_line(&Line::from(fit(&spans, room, frame.cut)), room);
-    let end = fit_end(&text.replace(|c: char| c.is_control(), " "), room, frame.cut);
+    let end = fit_end(
+        &text.replace(|c: char| c.is_control(), " "),
+        room,
+        frame.cut,
+    );
     assert!(width(&end) <= room, "{} of {room}: {end:?}", width(&end));
     for max in [usize::from(indent), room] {
         assert!(text.starts_with(head(text, max)) && head(text, max).len() <= max);
@@ -99,20 +131,30 @@ pub fn wrapped(data: &[u8]) {
 }
 
 fn assert_line(line: &Line<'_>, room: usize) {
-    assert!(columns(line) <= room, "{} of {room}: {line:?}", columns(line));
+    assert!(
+        columns(line) <= room,
+        "{} of {room}: {line:?}",
+        columns(line)
+    );
     assert!(!line.to_string().chars().any(char::is_control), "{line:?}");
 }
 
 /// Markdown in both manners.
 pub fn marked(data: &[u8]) {
-    let Some(([a, b, limit], raw)) = crate::knobs(data) else { return };
+    let Some(([a, b, limit], raw)) = crate::knobs(data) else {
+        return;
+    };
     let columns = width_of([a, b]);
     let text = Text::clean(raw);
     let limit = 1 + usize::from(limit);
     for manner in [Manner::Prose, Manner::Typed] {
-        let rows = within(columns, |look| markdown::rows(&text, manner, columns, limit, look));
+        let rows = within(columns, |look| {
+            markdown::rows(&text, manner, columns, limit, look)
+        });
         assert_rows(&rows, columns);
-        let again = within(columns, |look| markdown::rows(&text, manner, columns, usize::MAX, look));
+        let again = within(columns, |look| {
+            markdown::rows(&text, manner, columns, usize::MAX, look)
+        });
         assert_rows(&again, columns);
         // Ink is not made up: whatever letters a row shows, the text has.
         let has = |c: char| {
@@ -129,25 +171,43 @@ pub fn marked(data: &[u8]) {
 
 /// Two texts compared, and both read as patches.
 pub fn diffs(data: &[u8]) {
-    let Some(([a, b, split], raw)) = crate::knobs(data) else { return };
+    let Some(([a, b, split], raw)) = crate::knobs(data) else {
+        return;
+    };
     let columns = width_of([a, b]).max(40);
     let text = Text::clean(raw);
     let (old, new) = halves(&text, split);
     let lines = change::compare(old, new);
     assert_compared(old, new, &lines);
-    let extent = Extent { head: usize::from(split), tail: 2, rows_per_line: usize::from(split & 3) };
-    let rows = within(columns, |look| diff::rows(&lines, "", extent, columns, look));
+    let extent = Extent {
+        head: usize::from(split),
+        tail: 2,
+        rows_per_line: usize::from(split & 3),
+    };
+    let rows = within(columns, |look| {
+        diff::rows(&lines, "", extent, columns, look)
+    });
     assert_rows(&rows, columns);
     let patch = change::of_patch(&text);
-    let told: usize =
-        patch.iter().map(|line| line.parts.iter().map(|part| part.1.len()).sum::<usize>()).sum();
-    assert!(told <= 2 * text.len() + 16 * patch.len(), "a patch tells no more than it holds");
+    let told: usize = patch
+        .iter()
+        .map(|line| line.parts.iter().map(|part| part.1.len()).sum::<usize>())
+        .sum();
+    assert!(
+        told <= 2 * text.len() + 16 * patch.len(),
+        "a patch tells no more than it holds"
+    );
     for line in &patch {
-        assert!(line.parts.iter().all(|(_, text)| !text.contains('\n')), "{line:?}");
+        assert!(
+            line.parts.iter().all(|(_, text)| !text.contains('\n')),
+            "{line:?}"
+        );
     }
     let (added, removed) = change::counts(&patch);
     assert!(added + removed <= text.lines().count());
-    let rows = within(columns, |look| diff::rows(&patch, "rust", extent, columns, look));
+    let rows = within(columns, |look| {
+        diff::rows(&patch, "rust", extent, columns, look)
+    });
     assert_rows(&rows, columns);
     assert_clean(&change::text(patch.iter()), false);
 }
@@ -161,19 +221,34 @@ fn halves(text: &str, split: u8) -> (&str, &str) {
 /// What is the same or removed is a part of the old text in its order, what is the same or added one of the
 /// new text; and the difference of lines is the difference of the counts.
 fn assert_compared(old: &str, new: &str, lines: &[change::DiffLine]) {
-    let text = |line: &change::DiffLine| line.parts.iter().map(|part| part.1.as_str()).collect::<String>();
+    let text = |line: &change::DiffLine| {
+        line.parts
+            .iter()
+            .map(|part| part.1.as_str())
+            .collect::<String>()
+    };
     for (whole, not) in [(old, Sign::Added), (new, Sign::Removed)] {
         let mut rest = whole.lines();
-        for line in lines.iter().filter(|line| line.sign != not && line.sign != Sign::Note) {
+        for line in lines
+            .iter()
+            .filter(|line| line.sign != not && line.sign != Sign::Note)
+        {
             let text = text(line);
             assert!(rest.any(|of| of == text), "{text:?} is not in {whole:?}");
         }
     }
     let (added, removed) = change::counts(lines);
-    assert!(old != new || added + removed == 0, "a text does not differ from itself");
+    assert!(
+        old != new || added + removed == 0,
+        "a text does not differ from itself"
+    );
     let ended = |text: &str| text.trim_end_matches('\n').to_owned();
     if ended(old) != ended(new) {
         let (before, after) = (old.lines().count(), new.lines().count());
-        assert_eq!(after + removed, before + added, "{old:?} to {new:?}: {lines:?}");
+        assert_eq!(
+            after + removed,
+            before + added,
+            "{old:?} to {new:?}: {lines:?}"
+        );
     }
 }

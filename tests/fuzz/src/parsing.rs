@@ -39,7 +39,9 @@ fn sample() -> Transcript {
 
 /// A filter, or an alarm: prints as it is parsed, and judges each block one way.
 pub fn filter(data: &[u8]) {
-    let Ok(typed) = std::str::from_utf8(data) else { return };
+    let Ok(typed) = std::str::from_utf8(data) else {
+        return;
+    };
     for read in [parse, parse_alarm] {
         match read(typed) {
             Ok(expr) => {
@@ -58,14 +60,21 @@ fn judge(session: &Transcript, expr: Expr) {
     let no = Judge::new(&Expr::Not(Box::new(expr)), last);
     for entry in session.entries().take(TRIED) {
         for (place, block) in entry.blocks.iter().enumerate() {
-            let told =
-                |judge: &Judge, reads_memory| match judge.judge(session, entry, (place, block), reads_memory)
-                {
-                    Verdict::Known(known) => known,
-                    Verdict::Unsure(unsure) => judge.read(&unsure, &mut |_, _| None),
-                };
+            let told = |judge: &Judge, reads_memory| match judge.judge(
+                session,
+                entry,
+                (place, block),
+                reads_memory,
+            ) {
+                Verdict::Known(known) => known,
+                Verdict::Unsure(unsure) => judge.read(&unsure, &mut |_, _| None),
+            };
             let is_shown = told(&yes, true);
-            assert_eq!(told(&yes, false), is_shown, "what is read later says the same");
+            assert_eq!(
+                told(&yes, false),
+                is_shown,
+                "what is read later says the same"
+            );
             assert_eq!(told(&no, true), !is_shown, "a block is shown or it is not");
         }
     }
@@ -73,15 +82,22 @@ fn judge(session: &Transcript, expr: Expr) {
 
 /// Settings, themes, keys, times: whatever is written gets an answer, complaints have a place in the text.
 pub fn set(data: &[u8]) {
-    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
     let read = settings::parse(text);
     let lines = text.split('\n').count();
     for complaint in &read.complaints {
         let (line, rest) = complaint.split_once(':').expect("line:column: what");
         let (column, what) = rest.split_once(':').expect("line:column: what");
-        let (line, column): (usize, usize) =
-            (line.parse().expect("a line"), column.parse().expect("a column"));
-        assert!(line >= 1 && line <= lines && column >= 1 && !what.trim().is_empty(), "{complaint}");
+        let (line, column): (usize, usize) = (
+            line.parse().expect("a line"),
+            column.parse().expect("a column"),
+        );
+        assert!(
+            line >= 1 && line <= lines && column >= 1 && !what.trim().is_empty(),
+            "{complaint}"
+        );
     }
     assert_eq!(settings::parse(text), read);
     let _ = settings::themes::parse("own", text);

@@ -19,7 +19,11 @@ struct Scratch(PathBuf);
 impl Scratch {
     fn new() -> Self {
         let memory = PathBuf::from("/dev/shm");
-        let folder = if memory.is_dir() { memory } else { std::env::temp_dir() };
+        let folder = if memory.is_dir() {
+            memory
+        } else {
+            std::env::temp_dir()
+        };
         Self(folder.join(format!("tv-fuzz-{}.jsonl", std::process::id())))
     }
 }
@@ -38,12 +42,25 @@ thread_local! {
 pub fn session(data: &[u8]) {
     SCRATCH.with_borrow(|scratch| {
         fs::write(&scratch.0, data).expect("a file in memory");
-        let target = Target { path: scratch.0.clone(), session: None };
-        let Ok((kept, _)) = read(&target, false) else { return };
+        let target = Target {
+            path: scratch.0.clone(),
+            session: None,
+        };
+        let Ok((kept, _)) = read(&target, false) else {
+            return;
+        };
         let (away, mut pager) = read(&target, true).expect("it opened before");
-        let last = kept.last().map(|batch| batch.tally.clone()).unwrap_or_default();
+        let last = kept
+            .last()
+            .map(|batch| batch.tally.clone())
+            .unwrap_or_default();
         laws::assert_conserved(&last);
-        assert_eq!(away.last().map(|batch| batch.tally.clone()).unwrap_or_default(), last);
+        assert_eq!(
+            away.last()
+                .map(|batch| batch.tally.clone())
+                .unwrap_or_default(),
+            last
+        );
         laws::assert_clean_within(&kept);
         let (kept, mut away) = (laws::tell(kept), laws::tell(away));
         laws::assert_transcript_clean(&kept);
@@ -57,7 +74,11 @@ pub fn session(data: &[u8]) {
             .collect();
         away.fill(&ids, &contents);
         laws::assert_same(&away, &kept);
-        laws::assert_laid_out(&kept, 20 + u16::try_from(data.len() % 100).expect("small"), Level::Full);
+        laws::assert_laid_out(
+            &kept,
+            20 + u16::try_from(data.len() % 100).expect("small"),
+            Level::Full,
+        );
     });
 }
 
@@ -66,11 +87,17 @@ fn read(target: &Target, stubs_only: bool) -> Result<(Vec<Batch>, Pager), ingest
     let pager = session.pager();
     let verdicts = ingest::verdicts(target)?;
     let format = session.opened.format;
-    assert!(verdicts.iter().any(|verdict| verdict.format == format), "{format} is in the registry");
+    assert!(
+        verdicts.iter().any(|verdict| verdict.format == format),
+        "{format} is in the registry"
+    );
     let mut batches = Vec::new();
     let mut is_whole = false;
     session.read_whole(stubs_only, &mut |message| match message {
-        Feed::Batch { stage: Stage::Whole, batch } => batches.push(*batch),
+        Feed::Batch {
+            stage: Stage::Whole,
+            batch,
+        } => batches.push(*batch),
         Feed::CaughtUp => is_whole = true,
         Feed::Fault(what) => panic!("{what}"),
         _ => {}
@@ -82,16 +109,23 @@ fn read(target: &Target, stubs_only: bool) -> Result<(Vec<Batch>, Pager), ingest
 /// Cuts of the first bytes' choice: any chunks give the lines that a plain split gives. Documents are cut
 /// into ranges that lie in them and in order.
 pub fn lines(data: &[u8]) {
-    let Some(([limit, cuts @ ..], bytes)) = data.split_first_chunk::<8>().map(|(a, b)| (*a, b)) else {
+    let Some(([limit, cuts @ ..], bytes)) = data.split_first_chunk::<8>().map(|(a, b)| (*a, b))
+    else {
         return;
     };
     let limit = 1 + usize::from(limit);
     let naive = naive(bytes, limit);
     assert_eq!(chunked(&[bytes], limit), naive);
-    let mut places: Vec<usize> = cuts.iter().map(|cut| usize::from(*cut) * bytes.len() / 256).collect();
+    let mut places: Vec<usize> = cuts
+        .iter()
+        .map(|cut| usize::from(*cut) * bytes.len() / 256)
+        .collect();
     places.extend([0, bytes.len()]);
     places.sort_unstable();
-    let chunks: Vec<&[u8]> = places.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect();
+    let chunks: Vec<&[u8]> = places
+        .windows(2)
+        .map(|pair| &bytes[pair[0]..pair[1]])
+        .collect();
     assert_eq!(chunked(&chunks, limit), naive);
     let single: Vec<&[u8]> = bytes.chunks(1).collect();
     assert_eq!(chunked(&single, limit), naive);
@@ -133,7 +167,11 @@ fn naive(bytes: &[u8], limit: usize) -> Vec<Seen> {
     let mut at = 0;
     for (n, raw) in bytes.split(|byte| *byte == b'\n').enumerate() {
         let is_whole = raw.len() <= limit;
-        let kept = &raw[..if is_whole { raw.len() } else { raw.len().min(1024) }];
+        let kept = &raw[..if is_whole {
+            raw.len()
+        } else {
+            raw.len().min(1024)
+        }];
         let kept = kept.strip_suffix(b"\r").unwrap_or(kept);
         let len = if is_whole { kept.len() } else { raw.len() };
         if !raw.is_empty() {
@@ -146,12 +184,24 @@ fn naive(bytes: &[u8], limit: usize) -> Vec<Seen> {
 }
 
 fn assert_in_order(split: &Split, len: usize) {
-    assert!(split.root.start < split.root.end && split.root.end <= len, "{split:?}");
+    assert!(
+        split.root.start < split.root.end && split.root.end <= len,
+        "{split:?}"
+    );
     let mut end = split.root.start;
     for element in &split.elements {
-        assert!(end <= element.start && element.start < element.end, "{split:?}");
+        assert!(
+            end <= element.start && element.start < element.end,
+            "{split:?}"
+        );
         end = element.end;
     }
     assert!(end <= split.root.end, "{split:?}");
-    assert!(split.cut.as_ref().is_none_or(|cut| cut.start <= cut.end && cut.end <= len), "{split:?}");
+    assert!(
+        split
+            .cut
+            .as_ref()
+            .is_none_or(|cut| cut.start <= cut.end && cut.end <= len),
+        "{split:?}"
+    );
 }

@@ -17,13 +17,17 @@ impl Flat {
     fn starts(&self) -> impl Iterator<Item = Focus> {
         self.0.iter().enumerate().flat_map(|(entry, blocks)| {
             let entry = EntryId(u32::try_from(entry).expect("few"));
-            (0..blocks.len().max(1)).step_by(PORTION).map(move |block| Focus { entry, block })
+            (0..blocks.len().max(1))
+                .step_by(PORTION)
+                .map(move |block| Focus { entry, block })
         })
     }
 
     /// Place and row of all rows.
     fn all(&mut self) -> Vec<(usize, usize)> {
-        (0..self.len()).flat_map(|place| (0..self.rows(place).len()).map(move |row| (place, row))).collect()
+        (0..self.len())
+            .flat_map(|place| (0..self.rows(place).len()).map(move |row| (place, row)))
+            .collect()
     }
 }
 
@@ -38,7 +42,11 @@ impl Rows for Flat {
 
     fn place(&self, focus: Focus) -> Option<usize> {
         let is_of = |start: &Focus| start.entry == focus.entry && start.block <= focus.block;
-        let found = self.starts().enumerate().filter(|(_, start)| is_of(start)).last();
+        let found = self
+            .starts()
+            .enumerate()
+            .filter(|(_, start)| is_of(start))
+            .last();
         found.map(|(place, _)| place)
     }
 
@@ -51,7 +59,11 @@ impl Rows for Flat {
                 .skip(start.block)
                 .take(PORTION)
                 .flat_map(|(block, count)| {
-                    (0..*count).map(move |n| Row { block, kind: kind(n), ..Row::default() })
+                    (0..*count).map(move |n| Row {
+                        block,
+                        kind: kind(n),
+                        ..Row::default()
+                    })
                 })
                 .collect(),
         )
@@ -67,13 +79,19 @@ pub fn viewport(data: &[u8]) {
     for step in data.chunks_exact(2).take(100) {
         let (what, n) = (step[0] % 16, usize::from(step[1]));
         let by = isize::from(i8::from_ne_bytes([step[1]]));
-        let focus =
-            Focus { entry: EntryId(u32::try_from(n % (flat.0.len() + 1)).expect("few")), block: n % 3 };
+        let focus = Focus {
+            entry: EntryId(u32::try_from(n % (flat.0.len() + 1)).expect("few")),
+            block: n % 3,
+        };
         match what {
             0 => flat.0.push(vec![n % 7, n % 5]),
             1 => flat.0.push(vec![n % 40]),
             2 => drop(flat.0.pop()),
-            3 => flat.0.get_mut(n % 16).into_iter().for_each(|blocks| *blocks = vec![n % 9, n % 4, n % 3]),
+            3 => flat
+                .0
+                .get_mut(n % 16)
+                .into_iter()
+                .for_each(|blocks| *blocks = vec![n % 9, n % 4, n % 3]),
             4 => height = n % 60,
             5 | 6 => view.ask(Motion::Lines(by)),
             7 => view.ask(Motion::HalfPages(by / 16)),
@@ -89,9 +107,15 @@ pub fn viewport(data: &[u8]) {
         let was_following = view.follows();
         view.arrange(&mut flat, height);
         let all = flat.all();
-        let shown: Vec<(usize, usize)> = view.lines.iter().map(|line| (line.place, line.row)).collect();
+        let shown: Vec<(usize, usize)> = view
+            .lines
+            .iter()
+            .map(|line| (line.place, line.row))
+            .collect();
         assert_eq!(shown.len(), height.min(all.len()), "the window is full");
-        let top = shown.first().map(|first| all.iter().position(|row| row == first).expect("a row"));
+        let top = shown
+            .first()
+            .map(|first| all.iter().position(|row| row == first).expect("a row"));
         if let Some(top) = top {
             assert_eq!(all[top..top + shown.len()], shown, "rows follow each other");
         }
@@ -103,7 +127,11 @@ pub fn viewport(data: &[u8]) {
             let wanted = before.saturating_add_signed(by).min(most);
             assert_eq!(top, wanted, "scrolled by {by} from {before} of {most}");
         }
-        assert!(view.focus.is_none_or(|focus| focus.entry.index() < flat.0.len()), "the focus is there");
+        assert!(
+            view.focus
+                .is_none_or(|focus| focus.entry.index() < flat.0.len()),
+            "the focus is there"
+        );
         before = top;
     }
 }

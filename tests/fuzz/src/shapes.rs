@@ -19,7 +19,9 @@ const STEPS: usize = 400;
 
 /// Counts what a session of this shape costs, all at once and bit by bit.
 pub fn cost(data: &[u8]) {
-    let Some((knobs, records)) = data.split_first() else { return };
+    let Some((knobs, records)) = data.split_first() else {
+        return;
+    };
     let is_tree = knobs & 1 != 0;
     let name = if is_tree { "pi" } else { "claude-code" };
     let format = named(name).expect("a format");
@@ -31,18 +33,41 @@ pub fn cost(data: &[u8]) {
     let header =
         br#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-05T08:00:00.000Z","cwd":"/w"}"#;
     let header = is_tree.then(|| header.to_vec());
-    let lines = records.chunks_exact(A_RECORD).take(MOST).enumerate().map(|(number, of)| {
-        let of = [of[0], of[1], of[2], of[3]];
-        if is_tree { in_tree(number, of).into_bytes() } else { in_lines(number, of).into_bytes() }
-    });
+    let lines = records
+        .chunks_exact(A_RECORD)
+        .take(MOST)
+        .enumerate()
+        .map(|(number, of)| {
+            let of = [of[0], of[1], of[2], of[3]];
+            if is_tree {
+                in_tree(number, of).into_bytes()
+            } else {
+                in_lines(number, of).into_bytes()
+            }
+        });
     for (number, line) in header.into_iter().chain(lines).enumerate() {
         let mut batch = Batch::default();
         let line_number = u32::try_from(number).expect("few") + 1;
-        let origin =
-            Origin { file: FileId(0), at, len: u32::try_from(line.len()).expect("short"), line: line_number };
+        let origin = Origin {
+            file: FileId(0),
+            at,
+            len: u32::try_from(line.len()).expect("short"),
+            line: line_number,
+        };
         at += line.len() as u64 + 1;
-        count += 1 + line.windows(4).filter(|part| [&b"\"id\""[..], &b"\"ok\""[..]].contains(part)).count();
-        feed(&mut *decoder, Record { origin, bytes: &line }, Place::Line, &mut batch);
+        count += 1 + line
+            .windows(4)
+            .filter(|part| [&b"\"id\""[..], &b"\"ok\""[..]].contains(part))
+            .count();
+        feed(
+            &mut *decoder,
+            Record {
+                origin,
+                bytes: &line,
+            },
+            Place::Line,
+            &mut batch,
+        );
         decoder.finish(&mut batch);
         let touched = transcript.apply(batch);
         findings.note(&transcript, &touched);
@@ -54,10 +79,20 @@ pub fn cost(data: &[u8]) {
     transcript.settle();
     while !findings.follow(&transcript, 64) {}
     let whole = Findings::of(&transcript);
-    assert!(findings.iter().eq(whole.iter()), "what is kept up to date is what the whole has");
-    assert!(whole.work() <= count * STEPS, "{} steps of judging for {count} records and calls", whole.work());
+    assert!(
+        findings.iter().eq(whole.iter()),
+        "what is kept up to date is what the whole has"
+    );
+    assert!(
+        whole.work() <= count * STEPS,
+        "{} steps of judging for {count} records and calls",
+        whole.work()
+    );
     let joined = usize::try_from(transcript.work()).expect("few");
-    assert!(joined <= count * STEPS, "{joined} steps of joining for {count} records and calls");
+    assert!(
+        joined <= count * STEPS,
+        "{joined} steps of joining for {count} records and calls"
+    );
 }
 
 /// A few bits choose among few, the others are as if every record were another one.
@@ -104,7 +139,11 @@ fn in_tree(number: usize, [kind, id, parent, calls]: [u8; A_RECORD]) -> String {
 }
 
 fn in_lines(number: usize, [kind, id, message, calls]: [u8; A_RECORD]) -> String {
-    let lane = if kind & 0b1100 == 0b1100 { r#","agentId":"scout","isSidechain":true"# } else { "" };
+    let lane = if kind & 0b1100 == 0b1100 {
+        r#","agentId":"scout","isSidechain":true"#
+    } else {
+        ""
+    };
     let head = format!(
         r#"{{"uuid":"k{number}","parentUuid":"k{}","sessionId":"s","timestamp":"2026-01-05T08:00:00.000Z"{lane},"#,
         few(kind >> 2, number.saturating_sub(1))
@@ -135,7 +174,11 @@ fn in_lines(number: usize, [kind, id, message, calls]: [u8; A_RECORD]) -> String
 }
 
 fn joined(calls: u8, one: impl Fn(usize) -> String) -> String {
-    let count = if calls >= 250 { 200 } else { usize::from(calls) % 4 };
+    let count = if calls >= 250 {
+        200
+    } else {
+        usize::from(calls) % 4
+    };
     let mut text = String::new();
     for place in 0..count {
         let comma = if place > 0 { "," } else { "" };

@@ -29,7 +29,10 @@ impl Fixture {
     fn prompt(&mut self, key: &str) -> &mut Self {
         self.feed(|out, at| {
             let mut entry = out.new_entry(Key::from(key), Role::User, Some(at));
-            entry.marks = Marks { prompt: true, ..Marks::default() };
+            entry.marks = Marks {
+                prompt: true,
+                ..Marks::default()
+            };
             out.entry(entry);
         })
     }
@@ -40,7 +43,9 @@ impl Fixture {
             entry.lane = lane.map(Text::from);
             for (place, id) in (0..).zip(calls) {
                 let call = samples::call(out, id);
-                entry.blocks.push(Batch::block(Piece(place), BlockKind::Call(Box::new(call))));
+                entry
+                    .blocks
+                    .push(Batch::block(Piece(place), BlockKind::Call(Box::new(call))));
             }
             out.entry(entry);
         })
@@ -49,13 +54,21 @@ impl Fixture {
     fn result(&mut self, call: &str) -> &mut Self {
         self.feed(|out, at| {
             let result = samples::result(out, &format!("result of {call}"), Some(at));
-            out.push(Edit::Result { call: Key::from(call), result: Box::new(result), lane: None });
+            out.push(Edit::Result {
+                call: Key::from(call),
+                result: Box::new(result),
+                lane: None,
+            });
         })
     }
 
     fn compaction(&mut self, partial: bool) -> &mut Self {
         self.feed(|out, at| {
-            let mut entry = out.new_entry(Key::from(format!("c{}", at.0).as_str()), Role::Harness, Some(at));
+            let mut entry = out.new_entry(
+                Key::from(format!("c{}", at.0).as_str()),
+                Role::Harness,
+                Some(at),
+            );
             let line = Break::Compaction {
                 before: None,
                 after: None,
@@ -63,7 +76,9 @@ impl Fixture {
                 partial,
                 took: None,
             };
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(line)));
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Break(line)));
             out.entry(entry);
         })
     }
@@ -77,7 +92,10 @@ impl Fixture {
         let awaited = Awaited::of(&self.transcript);
         let counts = pairing::count(&self.transcript, true);
         let findings = Findings::of(&self.transcript);
-        let orphans = findings.iter().filter(|finding| finding.rule.id == "orphan-call").count();
+        let orphans = findings
+            .iter()
+            .filter(|finding| finding.rule.id == "orphan-call")
+            .count();
         assert_eq!(counts.orphan_calls, orphans as u64);
         awaited.has(&self.transcript, self.transcript.find(key).unwrap())
     }
@@ -86,23 +104,42 @@ impl Fixture {
 #[test]
 fn the_newest_answer_is_awaited_until_the_model_is_asked_again() {
     let mut fixture = Fixture::default();
-    fixture.prompt("p").answer("a", None, &["1", "2"]).result("1");
+    fixture
+        .prompt("p")
+        .answer("a", None, &["1", "2"])
+        .result("1");
     assert!(fixture.awaits("a"));
     fixture.answer("b", Some("scout"), &["3"]);
-    assert!(fixture.awaits("a") && fixture.awaits("b"), "each lane has an answer of its own");
+    assert!(
+        fixture.awaits("a") && fixture.awaits("b"),
+        "each lane has an answer of its own"
+    );
     fixture.answer("c", None, &[]);
     assert!(!fixture.awaits("a") && fixture.awaits("b"));
     fixture.result("2");
-    assert!(fixture.awaits("b"), "a late result takes nothing from others");
+    assert!(
+        fixture.awaits("b"),
+        "a late result takes nothing from others"
+    );
 }
 
 #[test]
 fn another_turn_a_compaction_and_the_end_leave_calls_behind() {
     let mut fixture = Fixture::default();
-    fixture.prompt("p").answer("a", None, &["1"]).answer("b", Some("scout"), &["2"]).compaction(true);
-    assert!(fixture.awaits("a"), "old outputs that are dropped take no call along");
+    fixture
+        .prompt("p")
+        .answer("a", None, &["1"])
+        .answer("b", Some("scout"), &["2"])
+        .compaction(true);
+    assert!(
+        fixture.awaits("a"),
+        "old outputs that are dropped take no call along"
+    );
     fixture.compaction(false);
-    assert!(!fixture.awaits("a") && fixture.awaits("b"), "the history of another lane was shortened");
+    assert!(
+        !fixture.awaits("a") && fixture.awaits("b"),
+        "the history of another lane was shortened"
+    );
     fixture.live(false);
     assert!(!fixture.awaits("b"));
     fixture.live(true);
@@ -116,7 +153,11 @@ fn another_turn_a_compaction_and_the_end_leave_calls_behind() {
 #[test]
 fn a_sub_agent_recorded_behind_all_else_belongs_to_the_turn_of_its_time() {
     let mut fixture = Fixture::default();
-    fixture.prompt("p").answer("a", None, &[]).prompt("q").answer("b", None, &[]);
+    fixture
+        .prompt("p")
+        .answer("a", None, &[])
+        .prompt("q")
+        .answer("b", None, &[]);
     fixture.clock = 1_500;
     fixture.answer("early", Some("scout"), &["1"]);
     fixture.clock = 9_000;
@@ -127,7 +168,10 @@ fn a_sub_agent_recorded_behind_all_else_belongs_to_the_turn_of_its_time() {
 #[test]
 fn what_is_taken_back_is_as_if_it_had_not_come() {
     let mut fixture = Fixture::default();
-    fixture.prompt("p").answer("a", None, &["1"]).answer("b", None, &[]);
+    fixture
+        .prompt("p")
+        .answer("a", None, &["1"])
+        .answer("b", None, &[]);
     assert!(!fixture.awaits("a"));
     fixture.feed(|out, _| out.push(Edit::Retire(Key::from("b"))));
     assert!(fixture.awaits("a"));

@@ -63,26 +63,34 @@ impl Item {
 
 /// Adds the items of an entry; a copy of an entry has none of its own.
 pub(super) fn read(transcript: &Transcript, entry: &Entry, out: &mut Out<'_, Item>) {
-    let item = |kind: Kind, (file, record): (FileId, u64), block: u32, at: Option<Timestamp>| Item {
-        record,
-        at: at.unwrap_or(Timestamp(0)),
-        file,
-        block,
-        call: 0,
-        kind,
-        is_prompt: entry.marks.prompt,
-        is_timed: at.is_some(),
-        is_started: false,
-    };
+    let item =
+        |kind: Kind, (file, record): (FileId, u64), block: u32, at: Option<Timestamp>| Item {
+            record,
+            at: at.unwrap_or(Timestamp(0)),
+            file,
+            block,
+            call: 0,
+            kind,
+            is_prompt: entry.marks.prompt,
+            is_timed: at.is_some(),
+            is_started: false,
+        };
     let blocks = entry.blocks.iter().zip(0..).filter(|_| !entry.marks.copy);
     for (one, block) in blocks {
-        let Origin { file, at: record, .. } = entry.origin_of(one);
-        let is_same =
-            |last: &&mut Item| last.kind == Kind::Said && (last.file, last.record) == (file, record);
+        let Origin {
+            file, at: record, ..
+        } = entry.origin_of(one);
+        let is_same = |last: &&mut Item| {
+            last.kind == Kind::Said && (last.file, last.record) == (file, record)
+        };
         if let Some(call) = one.call() {
             let made = item(Kind::Call, (file, record), block, call.started.or(entry.at));
             let key = transcript.print_of(&call.key).short();
-            out.push(Item { call: key, is_started: call.started.is_some(), ..made });
+            out.push(Item {
+                call: key,
+                is_started: call.started.is_some(),
+                ..made
+            });
             if let Some(result) = call.state.result() {
                 let own = (result.body.from.file, result.body.from.at);
                 match &result.work {
@@ -109,17 +117,30 @@ pub(super) type Agents = HashMap<(EntryId, u32), Option<Timestamp>>;
 pub(super) fn agents(transcript: &Transcript, facts: &Facts<Item>) -> Agents {
     let mut agents = Agents::new();
     for lane in transcript.lanes() {
-        let Some(call) = lane.call.as_ref().filter(|call| !call.is_empty()) else { continue };
-        let heard = lane.entries.last().and_then(|last| facts.get(*last).first()?.at());
+        let Some(call) = lane.call.as_ref().filter(|call| !call.is_empty()) else {
+            continue;
+        };
+        let heard = lane
+            .entries
+            .last()
+            .and_then(|last| facts.get(*last).first()?.at());
         let callers = transcript.entries_with_call(call);
-        agents.extend(callers.iter().map(|id| ((*id, transcript.print_of(call).short()), heard)));
+        agents.extend(
+            callers
+                .iter()
+                .map(|id| ((*id, transcript.print_of(call).short()), heard)),
+        );
     }
     agents
 }
 
 /// The flights of a lane.
 pub(super) fn of_lane(facts: &Facts<Item>, agents: &Agents, ids: &[EntryId]) -> Vec<Flight> {
-    let mut sweep = Sweep { agents, active: Vec::new(), done: Vec::new() };
+    let mut sweep = Sweep {
+        agents,
+        active: Vec::new(),
+        done: Vec::new(),
+    };
     for (place, id) in ids.iter().enumerate() {
         let rows = facts.get(*id);
         for (number, item) in rows.iter().enumerate() {
@@ -128,7 +149,9 @@ pub(super) fn of_lane(facts: &Facts<Item>, agents: &Agents, ids: &[EntryId]) -> 
                 sweep.pass(spot, item);
             }
             if item.kind == Kind::Call {
-                let result = rows.get(number + 1).filter(|next| next.kind == Kind::Result);
+                let result = rows
+                    .get(number + 1)
+                    .filter(|next| next.kind == Kind::Result);
                 sweep.begin(spot, *id, item, result);
             }
         }
@@ -174,16 +197,24 @@ impl Sweep<'_> {
         if self.active.len() >= MOST {
             return;
         }
-        let taken =
-            self.active.iter().zip(0..).take_while(|(active, column)| active.flight.column == *column);
+        let taken = self
+            .active
+            .iter()
+            .zip(0..)
+            .take_while(|(active, column)| active.flight.column == *column);
         let column = taken.count();
         let record = result.map(|result| (result.file, result.record));
         let record = record.filter(|record| record.0 == item.file && record.1 != item.record);
         let agent = self.agents.get(&(id, item.call)).copied();
         let at = result.and_then(Item::at);
-        let rank = record.map_or(at.map_or(0, |at| at.0), |record| i64::try_from(record.1).unwrap_or(0));
+        let rank = record.map_or(at.map_or(0, |at| at.0), |record| {
+            i64::try_from(record.1).unwrap_or(0)
+        });
         let flight = Flight {
-            call: Place { entry: id, block: spot.1 },
+            call: Place {
+                entry: id,
+                block: spot.1,
+            },
             from: spot,
             until: None,
             column,
@@ -191,12 +222,24 @@ impl Sweep<'_> {
             is_answered: result.is_some(),
             is_agent: agent.is_some(),
         };
-        self.active.insert(column, Active { flight, last: spot, record, at, heard: agent.flatten() });
+        self.active.insert(
+            column,
+            Active {
+                flight,
+                last: spot,
+                record,
+                at,
+                heard: agent.flatten(),
+            },
+        );
     }
 
     /// Notes a flight, unless it has the first column for itself, and only its own rows.
     fn push(&mut self, active: &Active, until: Option<Spot>) {
-        let flight = Flight { until, ..active.flight };
+        let flight = Flight {
+            until,
+            ..active.flight
+        };
         if flight.column > 0 || until != Some(flight.from) || !flight.is_answered {
             self.done.push(flight);
         }
@@ -206,7 +249,8 @@ impl Sweep<'_> {
 impl Active {
     /// Whether it is in flight where an item begins; nothing if that item does not say.
     fn is_in_flight(&self, item: &Item, is_own: bool) -> Option<bool> {
-        let is_before = |end: Option<Timestamp>| item.at().zip(end).is_some_and(|(at, end)| at < end);
+        let is_before =
+            |end: Option<Timestamp>| item.at().zip(end).is_some_and(|(at, end)| at < end);
         if !is_own && is_before(self.heard) {
             return Some(true);
         }

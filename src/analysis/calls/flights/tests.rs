@@ -30,7 +30,12 @@ impl Fixture {
         self.records += 1;
         let mut batch = Batch::default();
         let at = if self.is_timed { 0 } else { self.records };
-        batch.begin_record(Origin { file: FileId(0), at, len: 1, line: 1 });
+        batch.begin_record(Origin {
+            file: FileId(0),
+            at,
+            len: 1,
+            line: 1,
+        });
         edits(&mut batch);
         self.take(batch);
     }
@@ -53,7 +58,9 @@ impl Fixture {
             entry.lane = lane.map(Text::from);
             entry.marks.prompt = role == Role::User;
             let body = out.prose(key);
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Text(body)));
             out.entry(entry);
         });
     }
@@ -64,11 +71,21 @@ impl Fixture {
         for _ in 0..count {
             let at = Some(self.next());
             self.records += 1;
-            out.begin_record(Origin { file: FileId(0), at: self.records, len: 1, line: 1 });
-            let mut entry =
-                out.new_entry(Text::from(format!("t{}", self.records).as_str()), Role::Assistant, at);
+            out.begin_record(Origin {
+                file: FileId(0),
+                at: self.records,
+                len: 1,
+                line: 1,
+            });
+            let mut entry = out.new_entry(
+                Text::from(format!("t{}", self.records).as_str()),
+                Role::Assistant,
+                at,
+            );
             let body = out.prose("so");
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Text(body)));
             out.entry(entry);
         }
         self.take(out);
@@ -80,8 +97,13 @@ impl Fixture {
         self.feed(|out| {
             let mut entry = out.new_entry(Text::from(key), Role::Assistant, at);
             entry.marks.copy = true;
-            let call = ToolCall { started: at, ..samples::call(out, &format!("c{key}")) };
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+            let call = ToolCall {
+                started: at,
+                ..samples::call(out, &format!("c{key}"))
+            };
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
             out.entry(entry);
         });
     }
@@ -98,11 +120,19 @@ impl Fixture {
     fn calls(&mut self, keys: &[&str]) {
         let at = Some(self.next());
         self.feed(|out| {
-            let mut entry =
-                out.new_entry(Text::from(format!("m{}", keys.join("")).as_str()), Role::Assistant, at);
+            let mut entry = out.new_entry(
+                Text::from(format!("m{}", keys.join("")).as_str()),
+                Role::Assistant,
+                at,
+            );
             for (key, piece) in keys.iter().zip(0..) {
-                let call = ToolCall { started: at, ..samples::call(out, key) };
-                entry.blocks.push(Batch::block(Piece(piece), BlockKind::Call(Box::new(call))));
+                let call = ToolCall {
+                    started: at,
+                    ..samples::call(out, key)
+                };
+                entry
+                    .blocks
+                    .push(Batch::block(Piece(piece), BlockKind::Call(Box::new(call))));
             }
             out.entry(entry);
         });
@@ -116,13 +146,21 @@ impl Fixture {
         let at = Some(at);
         self.feed(|out| {
             let result = samples::result(out, &format!("r{call}"), at);
-            out.push(Edit::Result { call: Text::from(call), result: Box::new(result), lane: None });
+            out.push(Edit::Result {
+                call: Text::from(call),
+                result: Box::new(result),
+                lane: None,
+            });
         });
     }
 
     fn lane(&mut self, name: &str, call: &str) {
         self.feed(|out| {
-            out.meta(MetaEdit::Lane { name: Text::from(name), label: None, call: Some(Text::from(call)) });
+            out.meta(MetaEdit::Lane {
+                name: Text::from(name),
+                label: None,
+                call: Some(Text::from(call)),
+            });
         });
     }
 
@@ -139,7 +177,11 @@ impl Fixture {
                     BlockKind::Call(call) => call.key.to_string(),
                     _ => entry.key.to_string(),
                 };
-                rows.push(format!("{name} {}", self.columns(*id, block)).trim_end().to_owned());
+                rows.push(
+                    format!("{name} {}", self.columns(*id, block))
+                        .trim_end()
+                        .to_owned(),
+                );
             }
         }
         rows
@@ -184,8 +226,11 @@ fn calls_of_one_message_run_side_by_side() {
     fixture.text("y");
     assert_eq!(fixture.picture(), ["a a", "b ab", "c abc", "x ..c", "y"]);
     let id = fixture.transcript.find("mabc").unwrap();
-    let mut ends: Vec<(i64, String)> =
-        fixture.flights.beside(id).map(|flight| (flight.rank, fixture.name_of(flight))).collect();
+    let mut ends: Vec<(i64, String)> = fixture
+        .flights
+        .beside(id)
+        .map(|flight| (flight.rank, fixture.name_of(flight)))
+        .collect();
     ends.sort();
     let ends: String = ends.into_iter().map(|(_, name)| name).collect();
     assert_eq!(ends, "bac", "in the order of their results");
@@ -199,21 +244,51 @@ fn a_call_is_in_flight_until_its_work_has_ended() {
     let at = Some(fixture.next());
     fixture.feed(|out| {
         let work = Some(Box::new(Work::begun(Text::from("w"), Ends::Announced)));
-        let result = ToolResult { work, ..samples::result(out, "ra", at) };
-        out.push(Edit::Result { call: Text::from("a"), result: Box::new(result), lane: None });
+        let result = ToolResult {
+            work,
+            ..samples::result(out, "ra", at)
+        };
+        out.push(Edit::Result {
+            call: Text::from("a"),
+            result: Box::new(result),
+            lane: None,
+        });
     });
     fixture.text("x");
     fixture.calls(&["b"]);
     fixture.result("b");
-    assert_eq!(fixture.picture(), ["p", "a a", "x a", "b ab"], "as long as nothing tells its end");
+    assert_eq!(
+        fixture.picture(),
+        ["p", "a a", "x a", "b ab"],
+        "as long as nothing tells its end"
+    );
     fixture.text("y");
     fixture.text("z");
-    let ended = Some(fixture.transcript.get(fixture.transcript.find("z").unwrap()).unwrap().at.unwrap());
+    let ended = Some(
+        fixture
+            .transcript
+            .get(fixture.transcript.find("z").unwrap())
+            .unwrap()
+            .at
+            .unwrap(),
+    );
     fixture.feed(|out| {
         let end = End::by_word(Some("completed"), Some(1));
-        let update = Update { by: Text::from("n"), at: ended, carrier: Carrier::Notice, end };
-        let about = About { call: Some(Text::from("a")), handle: None };
-        out.push(Edit::Update { about, update, lane: None });
+        let update = Update {
+            by: Text::from("n"),
+            at: ended,
+            carrier: Carrier::Notice,
+            end,
+        };
+        let about = About {
+            call: Some(Text::from("a")),
+            handle: None,
+        };
+        out.push(Edit::Update {
+            about,
+            update,
+            lane: None,
+        });
     });
     assert_eq!(fixture.picture(), ["p", "a a", "x a", "b ab", "y a", "z"]);
 }
@@ -226,7 +301,11 @@ fn one_call_after_the_other_has_no_flight() {
         fixture.result(key);
     }
     fixture.text("x");
-    assert_eq!(fixture.picture(), ["a", "b", "c", "x"], "each has the first column for itself");
+    assert_eq!(
+        fixture.picture(),
+        ["a", "b", "c", "x"],
+        "each has the first column for itself"
+    );
 }
 
 #[test]
@@ -254,14 +333,24 @@ fn without_a_result_it_goes_on_until_the_next_prompt() {
     fixture.result("b");
     fixture.prompt("p");
     fixture.text("y");
-    assert_eq!(fixture.picture(), [before, vec!["p".to_owned(), "y".to_owned()]].concat());
+    assert_eq!(
+        fixture.picture(),
+        [before, vec!["p".to_owned(), "y".to_owned()]].concat()
+    );
     fixture.result("a");
-    assert_eq!(fixture.picture()[3..], ["p a", "y a"], "a result that comes after all crosses the prompt");
+    assert_eq!(
+        fixture.picture()[3..],
+        ["p a", "y a"],
+        "a result that comes after all crosses the prompt"
+    );
 }
 
 #[test]
 fn where_records_do_not_say_what_overlapped_times_do() {
-    let mut fixture = Fixture { is_timed: true, ..Fixture::default() };
+    let mut fixture = Fixture {
+        is_timed: true,
+        ..Fixture::default()
+    };
     fixture.calls(&["a"]);
     fixture.calls(&["b"]);
     fixture.result("b");
@@ -279,7 +368,11 @@ fn a_sub_agent_keeps_its_call_in_flight_while_it_works() {
     fixture.result("a");
     fixture.text("x");
     fixture.say("in it", Role::Assistant, Some("mate"));
-    assert_eq!(fixture.picture(), ["a a", "x a"], "it was sent off, and goes on working");
+    assert_eq!(
+        fixture.picture(),
+        ["a a", "x a"],
+        "it was sent off, and goes on working"
+    );
     fixture.text("y");
     fixture.say("in it again", Role::Assistant, Some("mate"));
     fixture.text("z");
@@ -319,7 +412,10 @@ fn flights_cross_pages() {
     fixture.result("a");
     fixture.text("y");
     let picture = fixture.picture();
-    assert!(picture[..=PAGE + 10].iter().all(|row| row.ends_with(" a")), "{picture:?}");
+    assert!(
+        picture[..=PAGE + 10].iter().all(|row| row.ends_with(" a")),
+        "{picture:?}"
+    );
     assert_eq!(picture[PAGE + 11..], ["b ab", "y .b"]);
     fixture.result("b");
     assert_eq!(fixture.picture()[PAGE + 11..], ["b ab", "y .b"]);
@@ -336,12 +432,20 @@ fn what_ends_with_a_page_ends_there() {
     fixture.result("a");
     fixture.text("y");
     let id = fixture.transcript.find("mab").unwrap();
-    assert!(fixture.flights.beside(id).all(|flight| flight.until == Some((PAGE - 1, 1))));
+    assert!(
+        fixture
+            .flights
+            .beside(id)
+            .all(|flight| flight.until == Some((PAGE - 1, 1)))
+    );
 }
 
 #[test]
 fn what_comes_first_on_a_page_shows_how_the_one_before_ends() {
-    let mut fixture = Fixture { is_timed: true, ..Fixture::default() };
+    let mut fixture = Fixture {
+        is_timed: true,
+        ..Fixture::default()
+    };
     fixture.texts(PAGE - 1);
     fixture.calls(&["a"]);
     let later = Timestamp(fixture.next().0 + 60_000);
@@ -359,11 +463,19 @@ fn assert_none_ends_early(
     copies: &[usize],
     spans: &[(u64, Option<u64>)],
 ) {
-    for (flight, end) in flights.iter().filter_map(|flight| Some((flight, flight.until?))) {
+    for (flight, end) in flights
+        .iter()
+        .filter_map(|flight| Some((flight, flight.until?)))
+    {
         let (_, to) = spans[items[flight.from.0].1];
         let mut later = items.iter().enumerate().skip(end.0 + 1);
-        let next = later.find(|(place, _)| !copies.contains(place)).map(|(_, (record, _))| *record);
-        assert!(next.is_none_or(|next| to.is_some_and(|to| to < next)), "it ends while it is in flight");
+        let next = later
+            .find(|(place, _)| !copies.contains(place))
+            .map(|(_, (record, _))| *record);
+        assert!(
+            next.is_none_or(|next| to.is_some_and(|to| to < next)),
+            "it ends while it is in flight"
+        );
     }
 }
 
@@ -373,7 +485,9 @@ fn assert_flights_follow_the_records(before: usize, steps: &[u8]) {
     let mut fixture = Fixture::default();
     fixture.texts(before);
     let (mut open, mut spans): (Vec<usize>, Vec<(u64, Option<u64>)>) = (Vec::new(), Vec::new());
-    let mut items: Vec<(u64, usize)> = (1..=fixture.records).map(|record| (record, usize::MAX)).collect();
+    let mut items: Vec<(u64, usize)> = (1..=fixture.records)
+        .map(|record| (record, usize::MAX))
+        .collect();
     let mut copies = Vec::new();
     for (number, step) in steps.iter().enumerate() {
         match step % 4 {
@@ -402,8 +516,12 @@ fn assert_flights_follow_the_records(before: usize, steps: &[u8]) {
     }
     let mut fresh = Memo::<Flights>::default();
     assert!(fresh.follow(&fixture.transcript, usize::MAX));
-    for (place, (id, (record, own))) in
-        fixture.transcript.order().iter().zip(items.iter().copied()).enumerate()
+    for (place, (id, (record, own))) in fixture
+        .transcript
+        .order()
+        .iter()
+        .zip(items.iter().copied())
+        .enumerate()
     {
         let spot = fixture.flights.spot(*id, 0).unwrap();
         let mut flights: Vec<Flight> = fixture.flights.beside(*id).copied().collect();
@@ -415,20 +533,27 @@ fn assert_flights_follow_the_records(before: usize, steps: &[u8]) {
         if copies.contains(&place) {
             continue;
         }
-        let mut now: Vec<usize> =
-            flights.iter().filter(|flight| flight.covers(spot)).map(|flight| flight.column).collect();
+        let mut now: Vec<usize> = flights
+            .iter()
+            .filter(|flight| flight.covers(spot))
+            .map(|flight| flight.column)
+            .collect();
         now.sort_unstable();
         let before = now.len();
         now.dedup();
         assert_eq!(before, now.len(), "no column twice");
-        let rule = spans
-            .iter()
-            .enumerate()
-            .filter(|(call, (from, to))| *call == own || (*from < record && to.is_none_or(|to| record < to)));
+        let rule = spans.iter().enumerate().filter(|(call, (from, to))| {
+            *call == own || (*from < record && to.is_none_or(|to| record < to))
+        });
         let count = rule.count().min(64);
         // A call with only its own rows in the first column is not fixture.
         let has_flight = own == usize::MAX || flights.iter().any(|flight| flight.from == spot);
-        assert!(has_flight || flights.iter().all(|flight| flight.column > 0 || !flight.covers(spot)));
+        assert!(
+            has_flight
+                || flights
+                    .iter()
+                    .all(|flight| flight.column > 0 || !flight.covers(spot))
+        );
         assert_eq!(before + usize::from(!has_flight), count, "at {place}");
     }
 }

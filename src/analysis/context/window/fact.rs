@@ -91,7 +91,11 @@ impl Shown {
         let (mut parts, mut rare) = (Vec::new(), Rare::default());
         for (block, class, bytes, until) in weigh::all_parts(entry) {
             let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-            let part = Part { class, block: saturating_u32(block), bytes };
+            let part = Part {
+                class,
+                block: saturating_u32(block),
+                bytes,
+            };
             match until {
                 Some(until) => rare.dropped.push((until, part)),
                 None => parts.push(part),
@@ -100,8 +104,12 @@ impl Shown {
         rare.compacted = compacted(entry);
         rare.system = system(entry);
         let is_rare = !rare.dropped.is_empty() || rare.compacted.is_some() || rare.system.is_some();
-        let any = |is_it: fn(&BlockKind) -> bool| entry.blocks.iter().any(|block| is_it(&block.kind));
-        let parent = entry.parent.as_ref().filter(|_| entry.role == Role::Assistant);
+        let any =
+            |is_it: fn(&BlockKind) -> bool| entry.blocks.iter().any(|block| is_it(&block.kind));
+        let parent = entry
+            .parent
+            .as_ref()
+            .filter(|_| entry.role == Role::Assistant);
         Some(Self {
             at: entry.at,
             role: entry.role,
@@ -130,7 +138,10 @@ impl Shown {
     }
 
     /// What the model saw of it at a time, with when that was dropped. Without a time, what was dropped once is dropped.
-    pub(super) fn parts_at(&self, now: Option<Timestamp>) -> impl Iterator<Item = (Part, Option<Timestamp>)> {
+    pub(super) fn parts_at(
+        &self,
+        now: Option<Timestamp>,
+    ) -> impl Iterator<Item = (Part, Option<Timestamp>)> {
         let dropped = self.rare.iter().flat_map(|rare| &rare.dropped);
         let later = dropped.filter(move |(until, _)| now.is_some_and(|now| *until > now));
         let stays = self.parts.iter().map(|part| (*part, None));
@@ -141,9 +152,17 @@ impl Shown {
 /// The first line of a compaction, also of one that dropped only outputs of tools.
 fn compacted(entry: &Entry) -> Option<Compacted> {
     entry.blocks.iter().find_map(|block| match &block.kind {
-        BlockKind::Break(Break::Compaction { before, after, partial, .. }) => {
-            Some(Compacted { key: entry.key.clone(), before: *before, after: *after, is_partial: *partial })
-        }
+        BlockKind::Break(Break::Compaction {
+            before,
+            after,
+            partial,
+            ..
+        }) => Some(Compacted {
+            key: entry.key.clone(),
+            before: *before,
+            after: *after,
+            is_partial: *partial,
+        }),
         _ => None,
     })
 }
@@ -159,5 +178,9 @@ fn prompted(entry: &Entry) -> Option<Box<Prompted>> {
     let is_it = entry.role == Role::Assistant && is_request(entry);
     let usage = entry.usage.as_ref().filter(|_| is_it)?;
     let write_1h = usage.cache_write_1h.unwrap_or(0);
-    Some(Box::new(Prompted { seen: usage.seen(), write_1h, model: entry.model.clone() }))
+    Some(Box::new(Prompted {
+        seen: usage.seen(),
+        write_1h,
+        model: entry.model.clone(),
+    }))
 }

@@ -45,7 +45,11 @@ pub(crate) fn density(bytes: u64, tokens: u64) -> f64 {
 
 /// Tokens that so many bytes make, roughly.
 pub(crate) fn tokens_of(bytes: u64, density: f64) -> u64 {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "float casts saturate"
+    )]
     let tokens = (bytes as f64 / density).round() as u64;
     tokens
 }
@@ -59,18 +63,40 @@ pub fn of(request: &Request, density: f64) -> Shares {
         let exact = u128::from(tokens) * u128::from(request.prompt) / u128::from(sum.max(1));
         u64::try_from(exact).unwrap_or(u64::MAX)
     };
-    let classes = estimates.map(|(class, tokens)| (class, if is_scaled { scaled(tokens) } else { tokens }));
-    let classes: Vec<_> = classes.into_iter().filter(|(_, tokens)| *tokens > 0).collect();
+    let classes =
+        estimates.map(|(class, tokens)| (class, if is_scaled { scaled(tokens) } else { tokens }));
+    let classes: Vec<_> = classes
+        .into_iter()
+        .filter(|(_, tokens)| *tokens > 0)
+        .collect();
     let known: u64 = classes.iter().map(|(_, tokens)| tokens).sum();
-    Shares { classes, rest: if is_scaled { 0 } else { request.prompt.saturating_sub(known) }, is_scaled }
+    Shares {
+        classes,
+        rest: if is_scaled {
+            0
+        } else {
+            request.prompt.saturating_sub(known)
+        },
+        is_scaled,
+    }
 }
 
 /// Bytes of results that the model saw at a request, by tool, the largest first.
-pub(crate) fn results_by_tool(transcript: &Transcript, cuts: &Cuts, request: EntryId) -> Vec<(Name, u64)> {
-    let Some(sight) = Sight::at(transcript, cuts, request) else { return Vec::new() };
+pub(crate) fn results_by_tool(
+    transcript: &Transcript,
+    cuts: &Cuts,
+    request: EntryId,
+) -> Vec<(Name, u64)> {
+    let Some(sight) = Sight::at(transcript, cuts, request) else {
+        return Vec::new();
+    };
     let now = transcript.get(request).and_then(|entry| entry.at);
     let mut sizes: BTreeMap<Name, u64> = BTreeMap::new();
-    for entry in sight.entries(transcript).into_iter().filter_map(|id| transcript.get(id)) {
+    for entry in sight
+        .entries(transcript)
+        .into_iter()
+        .filter_map(|id| transcript.get(id))
+    {
         for (block, class, bytes) in parts(entry, now) {
             let name = match entry.blocks.get(block).map(|block| &block.kind) {
                 Some(BlockKind::Call(call)) if class == Class::Result => call.name.clone(),

@@ -37,7 +37,8 @@ impl Session<'_> {
         let is_asked_for = || {
             let asked = self.transcript.find_print(shown.parent?)?;
             let is_same_lane = self.transcript.lane_at(asked) == self.transcript.lane_at(id);
-            self.shown(asked).filter(|asked| is_same_lane && asked.is_compaction && !asked.says)
+            self.shown(asked)
+                .filter(|asked| is_same_lane && asked.is_compaction && !asked.says)
         };
         shown.role == Role::Assistant
             && (shown.is_compaction || (self.asks_for_summaries && is_asked_for().is_some()))
@@ -47,19 +48,27 @@ impl Session<'_> {
     fn window(&mut self, request: &Prompted) -> Option<u64> {
         let transcript = self.transcript;
         let window = self.windows.entry(request.model.clone());
-        let window = *window.or_insert_with(|| window_of_session(transcript, request.model.as_ref()));
+        let window =
+            *window.or_insert_with(|| window_of_session(transcript, request.model.as_ref()));
         window?.holding(request.seen.context())
     }
 
     /// The branch that an entry was left on; none is the active path.
     fn branch_of(&self, id: EntryId) -> Option<usize> {
         let branches = self.transcript.branches();
-        branches.of(id).filter(|_| branches.abandoned.contains(&id)).map(|branch| branch.number)
+        branches
+            .of(id)
+            .filter(|_| branches.abandoned.contains(&id))
+            .map(|branch| branch.number)
     }
 
     /// The entry that a branch goes on from.
     fn point_of(&self, branch: usize) -> Option<EntryId> {
-        self.transcript.branches().list.get(branch.checked_sub(1)?)?.point
+        self.transcript
+            .branches()
+            .list
+            .get(branch.checked_sub(1)?)?
+            .point
     }
 }
 
@@ -121,12 +130,23 @@ pub(super) fn sweep(session: &mut Session<'_>, ids: &[EntryId]) -> Track {
         }
     }
     let (track, compactions, carry) = (Track::default(), HashMap::new(), Carry::default());
-    let mut sweep = Sweep { session, ids, track, compactions, carry, branch: None, paths };
+    let mut sweep = Sweep {
+        session,
+        ids,
+        track,
+        compactions,
+        carry,
+        branch: None,
+        paths,
+    };
     let mut before = None;
     for (number, id) in ids.iter().enumerate() {
         sweep.take(number, *id, &mut before);
     }
-    Track { growth: sweep.carry.growth, ..sweep.track }
+    Track {
+        growth: sweep.carry.growth,
+        ..sweep.track
+    }
 }
 
 impl Sweep<'_, '_> {
@@ -144,8 +164,11 @@ impl Sweep<'_, '_> {
             self.step(number, id, shown);
         }
         if let Some((_, known)) = self.paths.points.get_mut(&id) {
-            let of_branch =
-                if branch == self.branch { Some(&self.carry) } else { self.paths.ends.get(&branch) };
+            let of_branch = if branch == self.branch {
+                Some(&self.carry)
+            } else {
+                self.paths.ends.get(&branch)
+            };
             *known = of_branch.cloned();
         }
     }
@@ -188,7 +211,11 @@ impl Sweep<'_, '_> {
                 && known.is_some()
             {
                 *left = left.saturating_sub(1);
-                return if *left == 0 { known.take() } else { known.clone() };
+                return if *left == 0 {
+                    known.take()
+                } else {
+                    known.clone()
+                };
             }
             if let Some(known) = self.paths.ends.get(&on) {
                 return Some(known.clone());
@@ -211,16 +238,31 @@ impl Sweep<'_, '_> {
             self.request(id, shown.at, request, is_summary);
         }
         if let Some(line) = shown.compacted() {
-            let recorded =
-                |tokens: Option<u64>| tokens.map(|tokens| TokenCount { tokens, is_recorded: true });
-            let asked = self.carry.last.map(|(prompt, output)| prompt.saturating_add(output));
-            let asked = asked.map(|tokens| TokenCount { tokens, is_recorded: false });
+            let recorded = |tokens: Option<u64>| {
+                tokens.map(|tokens| TokenCount {
+                    tokens,
+                    is_recorded: true,
+                })
+            };
+            let asked = self
+                .carry
+                .last
+                .map(|(prompt, output)| prompt.saturating_add(output));
+            let asked = asked.map(|tokens| TokenCount {
+                tokens,
+                is_recorded: false,
+            });
             let (before, after) = (recorded(line.before).or(asked), recorded(line.after));
             self.compactions.insert(id, self.track.rows.len());
             self.track.sums.compactions += usize::from(!line.is_partial);
             self.push(
                 id,
-                ContextRow::Compaction(Compaction { entry: id, before, after, is_partial: line.is_partial }),
+                ContextRow::Compaction(Compaction {
+                    entry: id,
+                    before,
+                    after,
+                    is_partial: line.is_partial,
+                }),
             );
             if line.is_partial {
                 self.carry.between.pruned = Some(id);
@@ -234,10 +276,26 @@ impl Sweep<'_, '_> {
             self.drop_pending(number, id, shown.at);
         }
         self.take_in(shown, shown.at);
-        for (Part { class, block, bytes }, _) in shown.parts_at(shown.at) {
-            if self.carry.grown.is_none_or(|grown| grown.bytes < u64::from(bytes)) {
-                self.carry.grown =
-                    Some(Grown { entry: id, block: block as usize, class, bytes: bytes.into() });
+        for (
+            Part {
+                class,
+                block,
+                bytes,
+            },
+            _,
+        ) in shown.parts_at(shown.at)
+        {
+            if self
+                .carry
+                .grown
+                .is_none_or(|grown| grown.bytes < u64::from(bytes))
+            {
+                self.carry.grown = Some(Grown {
+                    entry: id,
+                    block: block as usize,
+                    class,
+                    bytes: bytes.into(),
+                });
             }
         }
     }
@@ -247,7 +305,11 @@ impl Sweep<'_, '_> {
         for (Part { class, bytes, .. }, until) in shown.parts_at(now) {
             self.carry.sizes.add(class, bytes.into());
             if let Some(until) = until {
-                self.carry.dropped.entry(until).or_default().add(class, bytes.into());
+                self.carry
+                    .dropped
+                    .entry(until)
+                    .or_default()
+                    .add(class, bytes.into());
             }
         }
     }
@@ -266,29 +328,48 @@ impl Sweep<'_, '_> {
 
     /// What may have changed the beginning of the next prompt.
     fn note(&mut self, id: EntryId, shown: &Shown) {
-        let Carry { between, system, .. } = &mut self.carry;
+        let Carry {
+            between, system, ..
+        } = &mut self.carry;
         between.turn |= shown.opens_turn;
         between.resumed = Some(id).filter(|_| shown.is_resumed).or(between.resumed);
-        between.thinking = Some(id).filter(|_| shown.sets_thinking).or(between.thinking);
+        between.thinking = Some(id)
+            .filter(|_| shown.sets_thinking)
+            .or(between.thinking);
         // A system prompt that is recorded once more is no other one.
         if let Some(prompt) = shown.rare.as_ref().and_then(|rare| rare.system.clone())
-            && system.replace(prompt.clone()).is_some_and(|before| before != prompt)
+            && system
+                .replace(prompt.clone())
+                .is_some_and(|before| before != prompt)
         {
             between.instructions = Some(id);
         }
     }
 
-    fn request(&mut self, id: EntryId, at: Option<Timestamp>, request: &Prompted, is_summary: bool) {
+    fn request(
+        &mut self,
+        id: EntryId,
+        at: Option<Timestamp>,
+        request: &Prompted,
+        is_summary: bool,
+    ) {
         let limit = self.session.window(request);
         let (seen, prompt) = (request.seen, request.seen.prompt());
         let carry = &mut self.carry;
-        let is_continued = carry.between.compaction.is_none() && !carry.between.rewind && !is_summary;
-        let before = carry.last.map(|(prompt, _)| prompt).filter(|_| is_continued);
+        let is_continued =
+            carry.between.compaction.is_none() && !carry.between.rewind && !is_summary;
+        let before = carry
+            .last
+            .map(|(prompt, _)| prompt)
+            .filter(|_| is_continued);
         if let Some(before) = before
             && prompt > before
             && carry.sizes.total() > carry.asked.total()
         {
-            carry.growth.0 = carry.growth.0.saturating_add(carry.sizes.total() - carry.asked.total());
+            carry.growth.0 = carry
+                .growth
+                .0
+                .saturating_add(carry.sizes.total() - carry.asked.total());
             carry.growth.1 = carry.growth.1.saturating_add(prompt - before);
         }
         // Summaries are asked for with instructions of their own, which nothing of the session follows.
@@ -319,30 +400,43 @@ impl Sweep<'_, '_> {
         carry.last = Some((prompt, seen.output.unwrap_or(0)));
         self.track.sums.add(&row);
         // Where an agent does not say what a compaction left, the next request does.
-        if let Some(number) = row.compacted.and_then(|compaction| self.compactions.get(&compaction))
+        if let Some(number) = row
+            .compacted
+            .and_then(|compaction| self.compactions.get(&compaction))
             && let Some(ContextRow::Compaction(compaction)) = self.track.rows.get_mut(*number)
             && compaction.after.is_none_or(|after| !after.is_recorded)
         {
-            compaction.after = Some(TokenCount { tokens: prompt, is_recorded: false });
+            compaction.after = Some(TokenCount {
+                tokens: prompt,
+                is_recorded: false,
+            });
         }
         self.push(id, ContextRow::Request(Box::new(row)));
     }
 
     /// The compaction takes effect: what it kept is left, and what came since.
     fn drop_pending(&mut self, number: usize, here: EntryId, now: Option<Timestamp>) {
-        let Some(compaction) = self.carry.pending.take() else { return };
+        let Some(compaction) = self.carry.pending.take() else {
+            return;
+        };
         self.carry.sizes = Sizes::default();
         self.carry.dropped = BTreeMap::new();
         self.carry.grown = None;
         self.carry.between.compaction = Some(compaction);
         let (transcript, facts) = (self.session.transcript, self.session.facts);
         let shown = |id| facts.get(id).first();
-        let key = shown(compaction).and_then(Shown::compacted).map(|line| &line.key);
-        let (Some(key), Some(end)) = (key, transcript.place_of(compaction)) else { return };
+        let key = shown(compaction)
+            .and_then(Shown::compacted)
+            .map(|line| &line.key);
+        let (Some(key), Some(end)) = (key, transcript.place_of(compaction)) else {
+            return;
+        };
         let first = seen::kept(transcript, key, end).unwrap_or(end);
         let path = Path::to(transcript, here);
         for id in self.ids.iter().take(number).rev() {
-            let Some(place) = transcript.place_of(*id).filter(|place| *place >= first) else { break };
+            let Some(place) = transcript.place_of(*id).filter(|place| *place >= first) else {
+                break;
+            };
             let Some(shown) = shown(*id) else { continue };
             let is_older = place < end && shown.is_compaction;
             if !is_older && path.holds(transcript, *id, place) {
@@ -353,7 +447,9 @@ impl Sweep<'_, '_> {
 
     fn push(&mut self, id: EntryId, row: ContextRow) {
         self.track.rows.push(row);
-        self.track.places.extend(self.session.transcript.place_of(id));
+        self.track
+            .places
+            .extend(self.session.transcript.place_of(id));
     }
 }
 

@@ -17,10 +17,15 @@ use crate::model::usage::Usage;
 
 fn say(out: &mut Batch, key: &str, role: Role, bytes: usize) -> Entry {
     let mut entry = out.new_entry(Key::from(key), role, Some(Timestamp(1_700_000_000_000)));
-    entry.marks = Marks { prompt: role == Role::User, ..Marks::default() };
+    entry.marks = Marks {
+        prompt: role == Role::User,
+        ..Marks::default()
+    };
     entry.model = (role == Role::Assistant).then(|| Text::from("claude-opus-4-6"));
     let body = out.prose(&"x".repeat(bytes));
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+    entry
+        .blocks
+        .push(Batch::block(Piece(0), BlockKind::Text(body)));
     entry
 }
 
@@ -60,13 +65,25 @@ fn result(out: &mut Batch, of: &str, bytes: usize) {
         duration_ms: None,
         work: None,
     };
-    out.push(Edit::Result { call: Text::clean(of), result: Box::new(result), lane: None });
+    out.push(Edit::Result {
+        call: Text::clean(of),
+        result: Box::new(result),
+        lane: None,
+    });
 }
 
 fn compaction(out: &mut Batch, key: &str, before: Option<u64>, after: Option<u64>) -> Entry {
     let mut entry = say(out, key, Role::Harness, 4_000);
-    let line = Break::Compaction { before, after, trigger: Text::default(), partial: false, took: None };
-    entry.blocks.insert(0, Batch::block(Piece(9), BlockKind::Break(line)));
+    let line = Break::Compaction {
+        before,
+        after,
+        trigger: Text::default(),
+        partial: false,
+        took: None,
+    };
+    entry
+        .blocks
+        .insert(0, Batch::block(Piece(9), BlockKind::Break(line)));
     entry
 }
 
@@ -82,7 +99,11 @@ fn windows_of(fill: impl FnOnce(&mut Batch)) -> (Transcript, Memo<Windows>) {
 }
 
 fn requests(windows: &Windows) -> Vec<&Request> {
-    windows.rows(None).iter().filter_map(ContextRow::request).collect()
+    windows
+        .rows(None)
+        .iter()
+        .filter_map(ContextRow::request)
+        .collect()
 }
 
 #[test]
@@ -101,22 +122,38 @@ fn a_prompt_is_what_was_said_before_it() {
         out.entry(entry);
     });
     let requests = requests(&windows);
-    let [first, second] = requests.as_slice() else { panic!("{requests:?}") };
-    assert_eq!((first.sizes.of(Class::Prompt), first.sizes.total()), (4_000, 4_000));
+    let [first, second] = requests.as_slice() else {
+        panic!("{requests:?}")
+    };
+    assert_eq!(
+        (first.sizes.of(Class::Prompt), first.sizes.total()),
+        (4_000, 4_000)
+    );
     assert!(first.opens_turn && !second.opens_turn);
     assert_eq!(second.sizes.of(Class::Result), 40_000);
     assert_eq!(second.sizes.of(Class::Answer), 8_000);
     assert_eq!(second.before, Some(20_003));
     let grown = second.grown.unwrap();
-    assert_eq!((grown.class, grown.bytes, grown.block), (Class::Result, 40_000, 1));
+    assert_eq!(
+        (grown.class, grown.bytes, grown.block),
+        (Class::Result, 40_000, 1)
+    );
     assert_eq!(transcript.get(grown.entry).unwrap().key.as_str(), "a1");
     assert_eq!(second.limit, Some(200_000));
     // 48,006 bytes of texts made 12,000 tokens.
-    assert!((windows.density(None) - 4.0).abs() < 0.01, "{}", windows.density(None));
+    assert!(
+        (windows.density(None) - 4.0).abs() < 0.01,
+        "{}",
+        windows.density(None)
+    );
     let shares = shares::of(second, windows.density(None));
     assert!(!shares.is_scaled);
     let sum: u64 = shares.classes.iter().map(|(_, tokens)| tokens).sum();
-    assert_eq!(sum + shares.rest, second.prompt, "what no entry explains is the rest");
+    assert_eq!(
+        sum + shares.rest,
+        second.prompt,
+        "what no entry explains is the rest"
+    );
     assert!((18_900..19_100).contains(&shares.rest), "{shares:?}");
     let tools = shares::results_by_tool(&transcript, windows.cuts(), second.entry);
     assert_eq!(tools, [(Text::from("read"), 40_000)]);
@@ -133,7 +170,10 @@ fn estimates_never_surpass_the_prompt() {
     });
     let shares = shares::of(requests(&windows)[0], 4.0);
     assert!(shares.is_scaled);
-    assert_eq!((shares.rest, shares.classes.as_slice()), (0, &[(Class::Prompt, 20_000)][..]));
+    assert_eq!(
+        (shares.rest, shares.classes.as_slice()),
+        (0, &[(Class::Prompt, 20_000)][..])
+    );
 }
 
 fn compacted(recorded: (Option<u64>, Option<u64>)) -> (Transcript, Memo<Windows>) {
@@ -164,16 +204,36 @@ fn compaction_row(windows: &Windows) -> (Option<TokenCount>, Option<TokenCount>)
 #[test]
 fn the_size_of_a_compaction_is_recorded_or_that_of_the_requests_around_it() {
     let (_, windows) = compacted((Some(41_000), Some(9_000)));
-    let recorded = |tokens| Some(TokenCount { tokens, is_recorded: true });
-    assert_eq!(compaction_row(&windows), (recorded(41_000), recorded(9_000)));
+    let recorded = |tokens| {
+        Some(TokenCount {
+            tokens,
+            is_recorded: true,
+        })
+    };
+    assert_eq!(
+        compaction_row(&windows),
+        (recorded(41_000), recorded(9_000))
+    );
     let (_, windows) = compacted((None, None));
-    let around = |tokens| Some(TokenCount { tokens, is_recorded: false });
+    let around = |tokens| {
+        Some(TokenCount {
+            tokens,
+            is_recorded: false,
+        })
+    };
     assert_eq!(compaction_row(&windows), (around(40_103), around(12_003)));
     let requests = requests(&windows);
     assert_eq!(requests[1].sizes.of(Class::Summary), 4_000);
-    assert_eq!(requests[1].sizes.total(), 4_400, "what came before it is gone");
+    assert_eq!(
+        requests[1].sizes.total(),
+        4_400,
+        "what came before it is gone"
+    );
     assert_eq!(requests[1].before, None);
-    assert_eq!(requests[1].cache_break.as_ref().unwrap().cause, Cause::Compaction);
+    assert_eq!(
+        requests[1].cache_break.as_ref().unwrap().cause,
+        Cause::Compaction
+    );
     assert_eq!(windows.sums(None).compactions, 1);
 }
 
@@ -187,22 +247,40 @@ fn lanes_have_windows_of_their_own() {
             out.entry(entry);
         }
     });
-    let lanes: Vec<_> = windows.lanes().map(|lane| lane.map(ToString::to_string)).collect();
+    let lanes: Vec<_> = windows
+        .lanes()
+        .map(|lane| lane.map(ToString::to_string))
+        .collect();
     assert_eq!(lanes, [None, Some("scout".to_owned())]);
     assert_eq!(requests(&windows).len(), 2);
     assert_eq!(windows.sums(Some(&Text::from("scout"))).requests, 1);
     let id = transcript.find("x1").unwrap();
-    assert_eq!(windows.row_at(&transcript, id), Some((Some(&Text::from("scout")), 0)));
+    assert_eq!(
+        windows.row_at(&transcript, id),
+        Some((Some(&Text::from("scout")), 0))
+    );
 }
 
 #[test]
 fn a_branch_that_was_left_does_not_fill_the_next() {
     let (_, windows) = windows_of(|out| {
         out.meta(MetaEdit::LinkedTree);
-        let links = [("u1", None), ("a1", Some("u1")), ("u2", Some("a1")), ("a2", Some("u2"))];
-        for (key, parent) in links.into_iter().chain([("v2", Some("a1")), ("b2", Some("v2"))]) {
+        let links = [
+            ("u1", None),
+            ("a1", Some("u1")),
+            ("u2", Some("a1")),
+            ("a2", Some("u2")),
+        ];
+        for (key, parent) in links
+            .into_iter()
+            .chain([("v2", Some("a1")), ("b2", Some("v2"))])
+        {
             let is_answer = !key.starts_with(['u', 'v']);
-            let role = if is_answer { Role::Assistant } else { Role::User };
+            let role = if is_answer {
+                Role::Assistant
+            } else {
+                Role::User
+            };
             let mut entry = say(out, key, role, 4_000);
             entry.parent = parent.map(Key::from);
             if is_answer {
@@ -212,10 +290,15 @@ fn a_branch_that_was_left_does_not_fill_the_next() {
         }
     });
     let requests = requests(&windows);
-    let totals: Vec<u64> = requests.iter().map(|request| request.sizes.total()).collect();
+    let totals: Vec<u64> = requests
+        .iter()
+        .map(|request| request.sizes.total())
+        .collect();
     assert_eq!(totals, [4_000, 12_000, 12_000]);
-    let causes: Vec<_> =
-        requests.iter().map(|one| one.cache_break.as_ref().map(|found| found.cause)).collect();
+    let causes: Vec<_> = requests
+        .iter()
+        .map(|one| one.cache_break.as_ref().map(|found| found.cause))
+        .collect();
     assert_eq!(causes, [None, Some(Cause::Unknown), Some(Cause::Rewind)]);
 }
 
@@ -272,7 +355,10 @@ fn batch(step: &Step) -> Batch {
             }
             // What a compaction kept is counted with it, and once.
             if *number > 16 {
-                out.meta(MetaEdit::Kept { compaction: key(*number), first: key(number - 14) });
+                out.meta(MetaEdit::Kept {
+                    compaction: key(*number),
+                    first: key(number - 14),
+                });
             }
             out.entry(entry);
         }
@@ -325,13 +411,25 @@ fn what_the_agent_does_not_send_fills_nothing() {
         left_out.marks.unsent = true;
         out.entry(left_out);
         let mut entry = say(out, "run", Role::User, 100);
-        let output = Raw { title: Text::from("output"), body: out.prose(&"z".repeat(700)) };
-        entry.blocks.push(Block { sent: Sent::Whole, ..Batch::block(Piece(1), BlockKind::Raw(output)) });
+        let output = Raw {
+            title: Text::from("output"),
+            body: out.prose(&"z".repeat(700)),
+        };
+        entry.blocks.push(Block {
+            sent: Sent::Whole,
+            ..Batch::block(Piece(1), BlockKind::Raw(output))
+        });
         let aside = BlockKind::Text(out.prose(&"z".repeat(800)));
-        entry.blocks.push(Block { sent: Sent::Never, ..Batch::block(Piece(2), aside) });
+        entry.blocks.push(Block {
+            sent: Sent::Never,
+            ..Batch::block(Piece(2), aside)
+        });
         let asked = BlockKind::Text(out.prose(&"z".repeat(900)));
         let words = Sent::As(Box::new(Text::from("ran a tool")));
-        entry.blocks.push(Block { sent: words, ..Batch::block(Piece(3), asked) });
+        entry.blocks.push(Block {
+            sent: words,
+            ..Batch::block(Piece(3), asked)
+        });
         out.entry(entry);
         let mut entry = say(out, "a1", Role::Assistant, 8_000);
         spent(&mut entry, [3, 0, 20_000]);
@@ -339,7 +437,10 @@ fn what_the_agent_does_not_send_fills_nothing() {
     });
     let requests = requests(&windows);
     assert_eq!(requests[0].sizes.of(Class::Prompt), 4_000 + 100 + 700 + 10);
-    assert_eq!(requests[0].sizes.total(), requests[0].sizes.of(Class::Prompt));
+    assert_eq!(
+        requests[0].sizes.total(),
+        requests[0].sizes.of(Class::Prompt)
+    );
     let lost = transcript.get(transcript.find("failed").unwrap()).unwrap();
     assert_eq!(weigh::parts(lost, None).count(), 0);
 }
@@ -350,12 +451,18 @@ fn a_result_that_is_dropped_fills_the_window_until_then() {
     let (transcript, windows) = windows_of(|out| {
         let entry = say(out, "u1", Role::User, 4_000);
         out.entry(entry);
-        for (number, sent) in [Sent::Until(Timestamp(start + 3_000)), Sent::Usual].into_iter().enumerate() {
+        for (number, sent) in [Sent::Until(Timestamp(start + 3_000)), Sent::Usual]
+            .into_iter()
+            .enumerate()
+        {
             let key = format!("t{number}");
             let mut entry = say(out, &format!("a{number}"), Role::Assistant, 80);
             spent(&mut entry, [3, 0, 20_000]);
             let called = call(out, &key, "read");
-            entry.blocks.push(Block { sent, ..Batch::block(Piece(1), called) });
+            entry.blocks.push(Block {
+                sent,
+                ..Batch::block(Piece(1), called)
+            });
             out.entry(entry);
             result(out, &key, 40_000);
         }
@@ -366,10 +473,14 @@ fn a_result_that_is_dropped_fills_the_window_until_then() {
             out.entry(entry);
         }
     });
-    let results: Vec<u64> = requests(&windows).iter().map(|one| one.sizes.of(Class::Result)).collect();
+    let results: Vec<u64> = requests(&windows)
+        .iter()
+        .map(|one| one.sizes.of(Class::Result))
+        .collect();
     assert_eq!(results, [0, 40_000, 80_000, 40_000]);
-    let tools =
-        |key: &str| shares::results_by_tool(&transcript, windows.cuts(), transcript.find(key).unwrap());
+    let tools = |key: &str| {
+        shares::results_by_tool(&transcript, windows.cuts(), transcript.find(key).unwrap())
+    };
     assert_eq!(tools("before"), [(Text::from("read"), 80_000)]);
     assert_eq!(tools("after"), [(Text::from("read"), 40_000)]);
 }
@@ -379,18 +490,37 @@ fn system_prompt_and_tools_fill_the_window_until_others_take_their_place() {
     let start = 1_700_000_000_000;
     let tools = |out: &mut Batch, key: &str, bytes: usize, sent: Sent| {
         let mut entry = say(out, key, Role::System, 2 * bytes);
-        entry.blocks.iter_mut().for_each(|block| block.sent = sent.clone());
-        let raw = Raw { title: Text::from("tools: read"), body: out.output(&"z".repeat(bytes)) };
-        let sent = if sent == Sent::Usual { Sent::Whole } else { sent };
-        entry.blocks.push(Block { sent, ..Batch::block(Piece(1), BlockKind::Raw(raw)) });
+        entry
+            .blocks
+            .iter_mut()
+            .for_each(|block| block.sent = sent.clone());
+        let raw = Raw {
+            title: Text::from("tools: read"),
+            body: out.output(&"z".repeat(bytes)),
+        };
+        let sent = if sent == Sent::Usual {
+            Sent::Whole
+        } else {
+            sent
+        };
+        entry.blocks.push(Block {
+            sent,
+            ..Batch::block(Piece(1), BlockKind::Raw(raw))
+        });
         entry.marks.quiet = true;
         out.entry(entry);
     };
     let (_, windows) = windows_of(|out| {
         tools(out, "first", 4_000, Sent::Until(Timestamp(start + 3_000)));
         let mut listed = say(out, "listed", Role::Harness, 0);
-        let raw = Raw { title: Text::from("skills"), body: out.output(&"z".repeat(500)) };
-        listed.blocks.push(Block { sent: Sent::Whole, ..Batch::block(Piece(1), BlockKind::Raw(raw)) });
+        let raw = Raw {
+            title: Text::from("skills"),
+            body: out.output(&"z".repeat(500)),
+        };
+        listed.blocks.push(Block {
+            sent: Sent::Whole,
+            ..Batch::block(Piece(1), BlockKind::Raw(raw))
+        });
         listed.marks.trace = true;
         out.entry(listed);
         for (key, second) in [("before", 2), ("after", 4)] {
@@ -403,10 +533,19 @@ fn system_prompt_and_tools_fill_the_window_until_others_take_their_place() {
             }
         }
     });
-    let sizes = |class: Class| requests(&windows).iter().map(|one| one.sizes.of(class)).collect::<Vec<_>>();
+    let sizes = |class: Class| {
+        requests(&windows)
+            .iter()
+            .map(|one| one.sizes.of(class))
+            .collect::<Vec<_>>()
+    };
     assert_eq!(sizes(Class::System), [8_000, 12_000]);
     assert_eq!(sizes(Class::Tools), [4_000, 6_000]);
-    assert_eq!(sizes(Class::Added), [500, 500], "bookkeeping that the model was sent");
+    assert_eq!(
+        sizes(Class::Added),
+        [500, 500],
+        "bookkeeping that the model was sent"
+    );
 }
 
 #[test]
@@ -428,5 +567,8 @@ fn branches_go_on_from_where_they_were_left() {
     assert_eq!(transcript.branches().list.len(), BRANCHES - 1);
     let requests = requests(&windows);
     assert_eq!(requests.len(), BRANCHES);
-    assert!(requests.iter().all(|request| request.sizes.total() == 150), "the root and its own prompt");
+    assert!(
+        requests.iter().all(|request| request.sizes.total() == 150),
+        "the root and its own prompt"
+    );
 }

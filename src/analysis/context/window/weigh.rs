@@ -67,12 +67,18 @@ pub(crate) struct Sizes([u64; 9]);
 impl Sizes {
     /// The size of a class.
     pub(crate) fn of(&self, class: Class) -> u64 {
-        Class::ALL.iter().zip(self.0).find(|(one, _)| **one == class).map_or(0, |(_, bytes)| bytes)
+        Class::ALL
+            .iter()
+            .zip(self.0)
+            .find(|(one, _)| **one == class)
+            .map_or(0, |(_, bytes)| bytes)
     }
 
     /// All of it.
     pub(crate) fn total(&self) -> u64 {
-        self.0.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes))
+        self.0
+            .iter()
+            .fold(0, |sum, bytes| sum.saturating_add(*bytes))
     }
 
     /// Adds to a class.
@@ -104,9 +110,12 @@ pub(crate) fn parts(
     now: Option<Timestamp>,
 ) -> impl Iterator<Item = (usize, Class, u64)> + use<> {
     // Without a time, what was dropped once is dropped.
-    let is_there =
-        move |until: Option<Timestamp>| until.is_none_or(|until| now.is_some_and(|now| until > now));
-    let parts = all_parts(entry).into_iter().filter(move |(.., until)| is_there(*until));
+    let is_there = move |until: Option<Timestamp>| {
+        until.is_none_or(|until| now.is_some_and(|now| until > now))
+    };
+    let parts = all_parts(entry)
+        .into_iter()
+        .filter(move |(.., until)| is_there(*until));
     parts.map(|(block, class, bytes, _)| (block, class, bytes))
 }
 
@@ -117,7 +126,10 @@ pub(super) fn all_parts(entry: &Entry) -> Vec<(usize, Class, u64, Option<Timesta
         return Vec::new();
     }
     let is_summary = is_compaction(entry)
-        || entry.blocks.iter().any(|block| matches!(block.kind, BlockKind::Break(Break::Branch(_))));
+        || entry
+            .blocks
+            .iter()
+            .any(|block| matches!(block.kind, BlockKind::Break(Break::Branch(_))));
     let said = match entry.role {
         _ if is_summary => Class::Summary,
         Role::User => Class::Prompt,
@@ -144,7 +156,10 @@ pub(super) fn all_parts(entry: &Entry) -> Vec<(usize, Class, u64, Option<Timesta
         };
         match &block.kind {
             BlockKind::Call(call) => {
-                push(Class::Call, u64::from(call.input.bytes) + bytes(call.name.len()));
+                push(
+                    Class::Call,
+                    u64::from(call.input.bytes) + bytes(call.name.len()),
+                );
                 let given = call.state.result().map(result_size);
                 let never_came = if call.state.is_open() { None } else { instead };
                 push(Class::Result, given.or(never_came).unwrap_or(0));
@@ -153,15 +168,26 @@ pub(super) fn all_parts(entry: &Entry) -> Vec<(usize, Class, u64, Option<Timesta
             BlockKind::Text(body) => push(said, body.bytes.into()),
             BlockKind::Thinking(body) => push(Class::Thinking, body.bytes.into()),
             BlockKind::Image(image) => push(said, image_size(image)),
-            BlockKind::Result(stray) if !stray.duplicate => push(Class::Result, result_size(&stray.result)),
+            BlockKind::Result(stray) if !stray.duplicate => {
+                push(Class::Result, result_size(&stray.result));
+            }
             // What the program adds to the context has no better form in many files.
             BlockKind::Raw(raw)
-                if block.sent != Sent::Usual || (entry.role == Role::Harness && entry.marks.quiet) =>
+                if block.sent != Sent::Usual
+                    || (entry.role == Role::Harness && entry.marks.quiet) =>
             {
-                push(if raw.is_tools() { Class::Tools } else { said }, raw.body.bytes.into());
+                push(
+                    if raw.is_tools() { Class::Tools } else { said },
+                    raw.body.bytes.into(),
+                );
             }
-            BlockKind::Aside(_, raw) if block.sent == Sent::Whole => push(said, raw.body.bytes.into()),
-            BlockKind::Result(_) | BlockKind::Raw(_) | BlockKind::Aside(..) | BlockKind::Break(_) => {}
+            BlockKind::Aside(_, raw) if block.sent == Sent::Whole => {
+                push(said, raw.body.bytes.into());
+            }
+            BlockKind::Result(_)
+            | BlockKind::Raw(_)
+            | BlockKind::Aside(..)
+            | BlockKind::Break(_) => {}
         }
     }
     parts
@@ -169,7 +195,11 @@ pub(super) fn all_parts(entry: &Entry) -> Vec<(usize, Class, u64, Option<Timesta
 
 /// The size of a result as the model saw it; the patch is for readers.
 fn result_size(result: &ToolResult) -> u64 {
-    let images = result.images.iter().map(image_size).fold(0, u64::saturating_add);
+    let images = result
+        .images
+        .iter()
+        .map(image_size)
+        .fold(0, u64::saturating_add);
     u64::from(result.body.bytes).saturating_add(images)
 }
 

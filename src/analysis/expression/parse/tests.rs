@@ -24,7 +24,10 @@ fn facts_are_read() {
     assert_eq!(term("dur>1m30s"), Term::Took(Compare::More, 90_000));
     assert_eq!(term("dur>10"), Term::Took(Compare::More, 10_000));
     assert_eq!(term("since:10m"), Term::Since(When::Ago(600_000)));
-    assert_eq!(term("before:10:42"), Term::Before(When::Clock(Clock::parse("10:42").unwrap())));
+    assert_eq!(
+        term("before:10:42"),
+        Term::Before(When::Clock(Clock::parse("10:42").unwrap()))
+    );
     let day = Timestamp::parse_local("2026-01-31").unwrap();
     assert_eq!(term("since:2026-01-31"), Term::Since(When::Timestamp(day)));
     assert_eq!(term("role:you"), Term::Role(Speaker::User));
@@ -37,10 +40,21 @@ fn facts_are_read() {
 
 #[test]
 fn texts_are_read() {
-    for bare in ["herring", "std::fs", "http://x.y/z", "watch.rs:44", "/home/mira/boats", "x=1", "tools"] {
+    for bare in [
+        "herring",
+        "std::fs",
+        "http://x.y/z",
+        "watch.rs:44",
+        "/home/mira/boats",
+        "x=1",
+        "tools",
+    ] {
         assert_eq!(term(bare), Term::Text(bare.into()), "{bare}");
     }
-    assert_eq!(term(r#""a \"b\" \\ or""#), Term::Text(r#"a "b" \ or"#.into()));
+    assert_eq!(
+        term(r#""a \"b\" \\ or""#),
+        Term::Text(r#"a "b" \ or"#.into())
+    );
     assert_eq!(term("/a b|c/"), Term::Pattern("a b|c".into()));
     assert_eq!(term(r"/a\/ b/"), Term::Pattern(r"a\/ b".into()));
     assert_eq!(term("\"or\""), Term::Text("or".into()));
@@ -49,15 +63,24 @@ fn texts_are_read() {
 #[test]
 fn conditions_are_joined() {
     let text = |text: &str| Expr::Term(Term::Text(text.into()));
-    assert_eq!(parse("a b or c").unwrap(), Expr::any(vec![Expr::all(vec![text("a"), text("b")]), text("c")]));
+    assert_eq!(
+        parse("a b or c").unwrap(),
+        Expr::any(vec![Expr::all(vec![text("a"), text("b")]), text("c")])
+    );
     assert_eq!(
         parse("a (b or c)").unwrap(),
         Expr::all(vec![text("a"), Expr::any(vec![text("b"), text("c")])])
     );
-    assert_eq!(parse("-a b").unwrap(), Expr::all(vec![Expr::Not(Box::new(text("a"))), text("b")]));
+    assert_eq!(
+        parse("-a b").unwrap(),
+        Expr::all(vec![Expr::Not(Box::new(text("a"))), text("b")])
+    );
     let both = Expr::all(vec![text("a"), text("b")]);
     assert_eq!(parse("-(a b)").unwrap(), Expr::Not(Box::new(both)));
-    assert_eq!(parse("(a (b c))").unwrap(), Expr::all(vec![text("a"), text("b"), text("c")]));
+    assert_eq!(
+        parse("(a (b c))").unwrap(),
+        Expr::all(vec![text("a"), text("b"), text("c")])
+    );
 }
 
 #[test]
@@ -69,16 +92,31 @@ fn alarms_know_facts_of_the_session() {
     assert_eq!(alarm("waiting"), State::Waiting);
     assert_eq!(alarm("model"), State::Model);
     assert_eq!(alarm("silent>90s"), State::Silent(Compare::More, 90_000));
-    assert_eq!(alarm("silent>=1m30s"), State::Silent(Compare::AtLeast, 90_000));
+    assert_eq!(
+        alarm("silent>=1m30s"),
+        State::Silent(Compare::AtLeast, 90_000)
+    );
     assert_eq!(alarm("cost>2"), State::Spent(Compare::More, 2.0));
-    assert_eq!(alarm("ctx>80%"), State::Context(Compare::More, Fill::Percent(80)));
-    assert_eq!(alarm("ctx>=150k"), State::Context(Compare::AtLeast, Fill::Tokens(150_000)));
+    assert_eq!(
+        alarm("ctx>80%"),
+        State::Context(Compare::More, Fill::Percent(80))
+    );
+    assert_eq!(
+        alarm("ctx>=150k"),
+        State::Context(Compare::AtLeast, Fill::Tokens(150_000))
+    );
     assert_eq!(alarm("same-call>=3"), alarm("loop"));
     assert_eq!(alarm("running=0"), State::Running(Compare::Equal, 0));
     assert_eq!(alarm("running>=2"), State::Running(Compare::AtLeast, 2));
     assert_eq!(parse_alarm("error"), Ok(Expr::Term(Term::Error)));
-    assert_eq!(parse_alarm("model:opus"), Ok(Expr::Term(Term::Model("opus".into()))));
-    assert_eq!(parse_alarm("tool:bash -err"), parse_alarm("tool:bash and not err"));
+    assert_eq!(
+        parse_alarm("model:opus"),
+        Ok(Expr::Term(Term::Model("opus".into())))
+    );
+    assert_eq!(
+        parse_alarm("tool:bash -err"),
+        parse_alarm("tool:bash and not err")
+    );
     assert_eq!(
         parse_alarm("not (waiting or idle) and err"),
         parse_alarm("-(waiting or idle) err"),
@@ -99,7 +137,11 @@ fn a_filter_refuses_facts_of_the_session_and_an_alarm_refuses_slips() {
         assert!(what.contains(words), "{typed}: {what}");
     }
     assert_eq!(term("\"waiting\""), Term::Text("waiting".into()));
-    assert_eq!(term("and"), Term::Text("and".into()), "in a filter it is text");
+    assert_eq!(
+        term("and"),
+        Term::Text("and".into()),
+        "in a filter it is text"
+    );
     for (typed, at, words) in [
         ("wating", 0, "no fact is called wating"),
         ("waiting or src/a.rs", 11, "is text"),
@@ -158,13 +200,21 @@ fn words() -> impl Strategy<Value = String> {
 }
 
 fn terms() -> impl Strategy<Value = Term> {
-    let compare = || sample::select(vec![Compare::More, Compare::AtLeast, Compare::Less, Compare::AtMost]);
+    let compare = || {
+        sample::select(vec![
+            Compare::More,
+            Compare::AtLeast,
+            Compare::Less,
+            Compare::AtMost,
+        ])
+    };
     let when = || {
         prop_oneof![
             (1..=u64::from(u32::MAX)).prop_map(When::Ago),
             (0..24_u32, 0..60_u32)
                 .prop_map(|(h, m)| When::Clock(Clock::parse(&format!("{h:02}:{m:02}")).unwrap())),
-            (1_600_000_000_000_i64..1_900_000_000_000).prop_map(|ms| When::Timestamp(Timestamp(ms))),
+            (1_600_000_000_000_i64..1_900_000_000_000)
+                .prop_map(|ms| When::Timestamp(Timestamp(ms))),
         ]
     };
     prop_oneof![
@@ -172,11 +222,18 @@ fn terms() -> impl Strategy<Value = Term> {
         words().prop_map(Term::Tool),
         words().prop_map(Term::Done),
         (compare(), 0.0..1e6).prop_map(|(compare, usd)| Term::Cost(compare, usd)),
-        (compare(), any::<u32>()).prop_map(|(compare, n)| Term::Tokens(compare, u64::from(n) * 500)),
+        (compare(), any::<u32>())
+            .prop_map(|(compare, n)| Term::Tokens(compare, u64::from(n) * 500)),
         (compare(), any::<u32>()).prop_map(|(compare, n)| Term::Took(compare, u64::from(n) * 100)),
         when().prop_map(Term::Since),
         when().prop_map(Term::Before),
-        sample::select(vec![Speaker::User, Speaker::Bot, Speaker::Sys, Speaker::Note]).prop_map(Term::Role),
+        sample::select(vec![
+            Speaker::User,
+            Speaker::Bot,
+            Speaker::Sys,
+            Speaker::Note
+        ])
+        .prop_map(Term::Role),
         words().prop_map(Term::Lane),
         words().prop_map(Term::Session),
         words().prop_map(Term::Id),
@@ -190,10 +247,18 @@ fn terms() -> impl Strategy<Value = Term> {
 }
 
 fn states() -> impl Strategy<Value = Term> {
-    let compare = || sample::select(vec![Compare::More, Compare::AtLeast, Compare::Less, Compare::AtMost]);
+    let compare = || {
+        sample::select(vec![
+            Compare::More,
+            Compare::AtLeast,
+            Compare::Less,
+            Compare::AtMost,
+        ])
+    };
     let state = prop_oneof![
         sample::select(STATES.to_vec()).prop_map(|(_, state)| state),
-        (compare(), any::<u32>()).prop_map(|(compare, n)| State::Silent(compare, u64::from(n) * 100)),
+        (compare(), any::<u32>())
+            .prop_map(|(compare, n)| State::Silent(compare, u64::from(n) * 100)),
         (compare(), 0.0..1e6).prop_map(|(compare, usd)| State::Spent(compare, usd)),
         (compare(), 0..200_u64).prop_map(|(compare, n)| State::Context(compare, Fill::Percent(n))),
         (compare(), any::<u32>())
@@ -216,13 +281,15 @@ fn alarms() -> impl Strategy<Value = Expr> {
 }
 
 fn joined(terms: BoxedStrategy<Term>) -> impl Strategy<Value = Expr> {
-    terms.prop_map(Expr::Term).prop_recursive(4, 24, 4, |inner| {
-        prop_oneof![
-            inner.clone().prop_map(|expr| Expr::Not(Box::new(expr))),
-            collection::vec(inner.clone(), 2..4).prop_map(Expr::all),
-            collection::vec(inner, 2..4).prop_map(Expr::any),
-        ]
-    })
+    terms
+        .prop_map(Expr::Term)
+        .prop_recursive(4, 24, 4, |inner| {
+            prop_oneof![
+                inner.clone().prop_map(|expr| Expr::Not(Box::new(expr))),
+                collection::vec(inner.clone(), 2..4).prop_map(Expr::all),
+                collection::vec(inner, 2..4).prop_map(Expr::any),
+            ]
+        })
 }
 
 proptest! {
@@ -258,11 +325,24 @@ fn of_sessions_words_are_facts_or_text() {
     assert_eq!(term("watcher"), Term::Text("watcher".into()));
     assert_eq!(term("agent:claude"), Term::Agent("claude".into()));
     assert_eq!(term("project:tv"), Term::Project("tv".into()));
-    assert_eq!(term("cost>2"), Term::State(State::Spent(Compare::More, 2.0)));
-    assert!(parse_for_sessions("role:user").unwrap_err().what.contains("within it"));
-    assert!(parse("agent:claude").is_err(), "a slip in a filter of blocks");
     assert_eq!(
-        parse_for_sessions("-agent:pi project:\"a b\"").unwrap().to_string(),
+        term("cost>2"),
+        Term::State(State::Spent(Compare::More, 2.0))
+    );
+    assert!(
+        parse_for_sessions("role:user")
+            .unwrap_err()
+            .what
+            .contains("within it")
+    );
+    assert!(
+        parse("agent:claude").is_err(),
+        "a slip in a filter of blocks"
+    );
+    assert_eq!(
+        parse_for_sessions("-agent:pi project:\"a b\"")
+            .unwrap()
+            .to_string(),
         "-agent:pi project:\"a b\""
     );
 }

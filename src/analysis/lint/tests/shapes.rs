@@ -1,6 +1,8 @@
 //! What judging costs depends on the number of records, whatever their ids, links and lanes are.
 
-use proptest::prelude::{Just, ProptestConfig, Strategy, prop_assert, prop_assert_eq, prop_oneof, proptest};
+use proptest::prelude::{
+    Just, ProptestConfig, Strategy, prop_assert, prop_assert_eq, prop_oneof, proptest,
+};
 
 use super::{Findings, MetaEdit, done, pending};
 use crate::model::body::Key;
@@ -67,17 +69,26 @@ fn shapes() -> impl Strategy<Value = Shape> {
         Just(Results::Twice),
         Just(Results::Never)
     ];
-    (few(), prop_oneof![Just(1), Just(3), Just(40)], few(), 1..4_usize, few(), parents, results).prop_map(
-        |(ids, calls, pieces, lanes, prompts, parents, results)| Shape {
-            ids,
-            calls,
-            pieces,
-            lanes,
-            prompts,
-            parents,
-            results,
-        },
+    (
+        few(),
+        prop_oneof![Just(1), Just(3), Just(40)],
+        few(),
+        1..4_usize,
+        few(),
+        parents,
+        results,
     )
+        .prop_map(
+            |(ids, calls, pieces, lanes, prompts, parents, results)| Shape {
+                ids,
+                calls,
+                pieces,
+                lanes,
+                prompts,
+                parents,
+                results,
+            },
+        )
 }
 
 impl Shape {
@@ -106,7 +117,11 @@ impl Shape {
 
     /// The session of so many records, a batch each. Answers come first with their calls, then results.
     fn batches(&self, records: usize) -> Vec<Batch> {
-        let mut records = Records { shape: *self, all: records, batches: Vec::new() };
+        let mut records = Records {
+            shape: *self,
+            all: records,
+            batches: Vec::new(),
+        };
         let answers = records.all / 2;
         for answer in 0..answers {
             if matches!(self.results, Results::Ahead) {
@@ -138,7 +153,12 @@ impl Records {
         let record = self.batches.len();
         let line = u32::try_from(record).unwrap() + 1;
         let mut out = Batch::default();
-        out.begin_record(Origin { file: FileId(0), at: u64::from(line) * 100, len: 99, line });
+        out.begin_record(Origin {
+            file: FileId(0),
+            at: u64::from(line) * 100,
+            len: 99,
+            line,
+        });
         if record == 0 {
             out.meta(MetaEdit::LinkedTree);
         }
@@ -148,7 +168,11 @@ impl Records {
     fn answer(&mut self, answer: usize) {
         let shape = self.shape;
         let (mut out, record) = self.begin();
-        let of_message = if shape.pieces == usize::MAX { 0 } else { answer - answer % shape.pieces };
+        let of_message = if shape.pieces == usize::MAX {
+            0
+        } else {
+            answer - answer % shape.pieces
+        };
         let is_prompt = answer % shape.prompts.min(1_000) == 7;
         let key = if is_prompt { record } else { of_message };
         let mut entry = out.new_entry(Shape::key(key), Role::Assistant, None);
@@ -156,14 +180,19 @@ impl Records {
         entry.stop = Stop::Calls;
         if is_prompt {
             entry.role = Role::User;
-            entry.marks = Marks { prompt: true, ..Marks::default() };
+            entry.marks = Marks {
+                prompt: true,
+                ..Marks::default()
+            };
         }
         let lane = of_message % shape.lanes;
         entry.lane = (lane > 0).then(|| Text::clean(&format!("scout {lane}")));
         for place in 0..shape.calls {
             let call = pending(&mut out, shape.call(answer * shape.calls + place));
             let piece = Piece(u64::try_from(record * 100 + place).unwrap());
-            entry.blocks.push(Batch::block(piece, BlockKind::Call(Box::new(call))));
+            entry
+                .blocks
+                .push(Batch::block(piece, BlockKind::Call(Box::new(call))));
         }
         out.entry(entry);
         self.batches.push(out);
@@ -176,8 +205,15 @@ impl Records {
             let key = Text::clean(&format!("{}-{place}", Shape::key(record)));
             let result = done(&mut out, key, "done");
             let call = shape.call(answer % (self.all / 2) * shape.calls + place);
-            out.push(Edit::Link { key: result.key.clone(), parent: shape.parent(record, self.all) });
-            out.push(Edit::Result { call, result: Box::new(result), lane: None });
+            out.push(Edit::Link {
+                key: result.key.clone(),
+                parent: shape.parent(record, self.all),
+            });
+            out.push(Edit::Result {
+                call,
+                result: Box::new(result),
+                lane: None,
+            });
         }
         self.batches.push(out);
     }
@@ -199,7 +235,10 @@ const A_CALL: usize = 300;
 fn assert_cheap(shape: Shape, records: usize) {
     let calls = records * (1 + shape.calls);
     let (judged, joined) = work(shape, records);
-    assert!(judged < calls * A_CALL, "{judged} steps of judging for {calls} records and calls: {shape:?}");
+    assert!(
+        judged < calls * A_CALL,
+        "{judged} steps of judging for {calls} records and calls: {shape:?}"
+    );
     assert!(
         joined < u64::try_from(calls * A_CALL).unwrap(),
         "{joined} steps of joining for {calls} records and calls: {shape:?}"
@@ -219,32 +258,102 @@ const PLAIN: Shape = Shape {
 #[test]
 fn calls_that_repeat_their_ids_cost_what_others_do() {
     for ids in [1, 2, 10] {
-        for results in [Results::Behind, Results::Ahead, Results::AtTheEnd, Results::Twice, Results::Never] {
-            assert_cheap(Shape { ids, results, ..PLAIN }, 4_000);
+        for results in [
+            Results::Behind,
+            Results::Ahead,
+            Results::AtTheEnd,
+            Results::Twice,
+            Results::Never,
+        ] {
+            assert_cheap(
+                Shape {
+                    ids,
+                    results,
+                    ..PLAIN
+                },
+                4_000,
+            );
         }
     }
-    assert_cheap(Shape { ids: 1, lanes: 3, ..PLAIN }, 4_000);
+    assert_cheap(
+        Shape {
+            ids: 1,
+            lanes: 3,
+            ..PLAIN
+        },
+        4_000,
+    );
 }
 
 #[test]
 fn circles_and_ways_without_an_end_are_walked_once() {
-    for parents in [Parents::Circle, Parents::Ring, Parents::Missing, Parents::OneOf(1), Parents::OneOf(7)] {
+    for parents in [
+        Parents::Circle,
+        Parents::Ring,
+        Parents::Missing,
+        Parents::OneOf(1),
+        Parents::OneOf(7),
+    ] {
         for results in [Results::Behind, Results::AtTheEnd, Results::Twice] {
-            assert_cheap(Shape { parents, results, ..PLAIN }, 4_000);
+            assert_cheap(
+                Shape {
+                    parents,
+                    results,
+                    ..PLAIN
+                },
+                4_000,
+            );
         }
     }
-    assert_cheap(Shape { ids: 1, results: Results::Twice, ..PLAIN }, 4_000);
+    assert_cheap(
+        Shape {
+            ids: 1,
+            results: Results::Twice,
+            ..PLAIN
+        },
+        4_000,
+    );
 }
 
 #[test]
 fn a_record_with_thousands_of_calls_costs_what_as_many_records_do() {
     for ids in [1, 3, usize::MAX] {
-        assert_cheap(Shape { ids, calls: 4_000, ..PLAIN }, 2);
-        assert_cheap(Shape { ids, calls: 4_000, results: Results::Never, ..PLAIN }, 2);
+        assert_cheap(
+            Shape {
+                ids,
+                calls: 4_000,
+                ..PLAIN
+            },
+            2,
+        );
+        assert_cheap(
+            Shape {
+                ids,
+                calls: 4_000,
+                results: Results::Never,
+                ..PLAIN
+            },
+            2,
+        );
     }
     for results in [Results::Behind, Results::AtTheEnd] {
-        assert_cheap(Shape { pieces: usize::MAX, results, ..PLAIN }, 4_000);
-        assert_cheap(Shape { pieces: usize::MAX, ids: 1, results, ..PLAIN }, 4_000);
+        assert_cheap(
+            Shape {
+                pieces: usize::MAX,
+                results,
+                ..PLAIN
+            },
+            4_000,
+        );
+        assert_cheap(
+            Shape {
+                pieces: usize::MAX,
+                ids: 1,
+                results,
+                ..PLAIN
+            },
+            4_000,
+        );
     }
 }
 

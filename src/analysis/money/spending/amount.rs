@@ -37,7 +37,10 @@ impl Tokens {
 
 impl From<Sum> for Tokens {
     fn from(sum: Sum) -> Self {
-        Self { total: i64::try_from(sum.total).unwrap_or(i64::MAX), records: sum.recorded }
+        Self {
+            total: i64::try_from(sum.total).unwrap_or(i64::MAX),
+            records: sum.recorded,
+        }
     }
 }
 
@@ -106,13 +109,18 @@ impl Amount {
 
     /// The prompt: input, cache reads and cache writes.
     pub(crate) fn prompt(&self) -> i64 {
-        self.input.total.saturating_add(self.cache_read.total).saturating_add(self.cache_write.total)
+        self.input
+            .total
+            .saturating_add(self.cache_read.total)
+            .saturating_add(self.cache_write.total)
     }
 
     /// How much of the prompt came from the cache, in percent; nothing without a prompt or cache figures.
     pub(crate) fn hit_percent(&self) -> Option<u64> {
-        let (read, prompt) =
-            (u64::try_from(self.cache_read.known()?).ok()?, u64::try_from(self.prompt()).ok()?);
+        let (read, prompt) = (
+            u64::try_from(self.cache_read.known()?).ok()?,
+            u64::try_from(self.prompt()).ok()?,
+        );
         (prompt > 0).then(|| read.saturating_mul(100) / prompt)
     }
 
@@ -142,7 +150,12 @@ impl Amount {
     /// The tokens and their price of which this and another one both have so many.
     pub(crate) fn common(&self, other: &Self) -> Self {
         let mut common = Self::default();
-        for ((least, one), other) in common.tokens_mut().into_iter().zip(self.tokens()).zip(other.tokens()) {
+        for ((least, one), other) in common
+            .tokens_mut()
+            .into_iter()
+            .zip(self.tokens())
+            .zip(other.tokens())
+        {
             least.total = one.total.min(other.total).max(0);
         }
         common.money.estimated = self.money.estimated.min(other.money.estimated).max(0);
@@ -157,7 +170,13 @@ impl Amount {
         for (part_of, whole) in amount.tokens_mut().into_iter().zip(self.tokens()) {
             part_of.total = i64::try_from(part(whole.total.into())).unwrap_or(i64::MAX);
         }
-        let Money { recorded, estimated, compared, expected, .. } = self.money;
+        let Money {
+            recorded,
+            estimated,
+            compared,
+            expected,
+            ..
+        } = self.money;
         amount.money = Money {
             recorded: part(recorded),
             estimated: part(estimated),
@@ -170,7 +189,14 @@ impl Amount {
 
     /// Input, output, reasoning, cache read, cache write, cache write for an hour.
     pub fn tokens(&self) -> [Tokens; 6] {
-        [self.input, self.output, self.reasoning, self.cache_read, self.cache_write, self.cache_write_1h]
+        [
+            self.input,
+            self.output,
+            self.reasoning,
+            self.cache_read,
+            self.cache_write,
+            self.cache_write_1h,
+        ]
     }
 
     fn tokens_mut(&mut self) -> [&mut Tokens; 6] {
@@ -190,7 +216,9 @@ impl Amount {
     }
 
     fn has_prompt(&self) -> bool {
-        [self.input, self.cache_read, self.cache_write].iter().any(|tokens| tokens.records > 0)
+        [self.input, self.cache_read, self.cache_write]
+            .iter()
+            .any(|tokens| tokens.records > 0)
     }
 
     /// Whether it counts tokens.
@@ -200,7 +228,10 @@ impl Amount {
 
     /// Whether neither tokens nor money were spent.
     pub fn is_nothing(&self) -> bool {
-        !self.has_tokens() && self.searches == 0 && self.money.picos() == 0 && self.money.unpriced == 0
+        !self.has_tokens()
+            && self.searches == 0
+            && self.money.picos() == 0
+            && self.money.unpriced == 0
     }
 }
 

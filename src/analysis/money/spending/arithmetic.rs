@@ -9,7 +9,13 @@ use crate::analysis::money::prices::{self, Tier};
 use crate::model::text::Name;
 
 /// What is charged, in the order of the rates.
-const CLASSES: [&str; 5] = ["input", "output", "cache read", "cache write", "cache write 1 h"];
+const CLASSES: [&str; 5] = [
+    "input",
+    "output",
+    "cache read",
+    "cache write",
+    "cache write 1 h",
+];
 
 /// Tokens of a class at a rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +70,11 @@ impl Product {
     /// What one costs, or a million of them: `$3.00/M`, `$0.01 each`.
     pub(crate) fn price(&self) -> String {
         let dollars = dollars_of_rate(self.rate);
-        if self.class == SEARCH { format!("{dollars} each") } else { format!("{dollars}/M") }
+        if self.class == SEARCH {
+            format!("{dollars} each")
+        } else {
+            format!("{dollars}/M")
+        }
     }
 }
 
@@ -76,7 +86,12 @@ impl Bill {
 
     /// Products in the order of the classes.
     fn settle(&mut self) {
-        let place = |class: &str| CLASSES.iter().position(|known| *known == class).unwrap_or(CLASSES.len());
+        let place = |class: &str| {
+            CLASSES
+                .iter()
+                .position(|known| *known == class)
+                .unwrap_or(CLASSES.len())
+        };
         self.products.sort_by_key(|product| place(product.class));
     }
 
@@ -120,19 +135,31 @@ impl Arithmetic {
         }
         if money.unpriced > 0 {
             let output = u64::try_from(charge.amount.output.total).unwrap_or(0);
-            let tokens = u64::try_from(charge.amount.prompt()).unwrap_or(0).saturating_add(output);
-            match self.unpriced.iter_mut().find(|(model, _)| *model == charge.model) {
+            let tokens = u64::try_from(charge.amount.prompt())
+                .unwrap_or(0)
+                .saturating_add(output);
+            match self
+                .unpriced
+                .iter_mut()
+                .find(|(model, _)| *model == charge.model)
+            {
                 Some((_, sum)) => *sum = sum.saturating_add(tokens),
                 None => self.unpriced.push((charge.model.clone(), tokens)),
             }
         }
-        let bills = if money.recordings > 0 { &mut self.expected } else { &mut self.estimated };
+        let bills = if money.recordings > 0 {
+            &mut self.expected
+        } else {
+            &mut self.estimated
+        };
         enter(charge, bills);
     }
 }
 
 fn enter(charge: &Charge, bills: &mut Vec<Bill>) {
-    let Some(prices) = prices::of_model(&charge.model) else { return };
+    let Some(prices) = prices::of_model(&charge.model) else {
+        return;
+    };
     let amount = &charge.amount;
     if amount.prompt() == 0 && amount.output.total == 0 && amount.searches == 0 {
         return;
@@ -149,13 +176,20 @@ fn enter(charge: &Charge, bills: &mut Vec<Bill>) {
         });
         bills.len() - 1
     });
-    let Some(bill) = bills.get_mut(place) else { return };
+    let Some(bill) = bills.get_mut(place) else {
+        return;
+    };
     bill.charges += 1;
     let count = |tokens: i64| u64::try_from(tokens).unwrap_or(0);
     let long = count(amount.cache_write_1h.total).min(count(amount.cache_write.total));
     let short = count(amount.cache_write.total) - long;
-    let counts =
-        [count(amount.input.total), count(amount.output.total), count(amount.cache_read.total), short, long];
+    let counts = [
+        count(amount.input.total),
+        count(amount.output.total),
+        count(amount.cache_read.total),
+        short,
+        long,
+    ];
     let rates = prices.rates_at(&charge.tier);
     for ((class, count), rate) in CLASSES.iter().zip(counts).zip(rates) {
         bill.add(class, count, rate);
@@ -177,5 +211,9 @@ fn dollars_of_rate(micros: u64) -> String {
 pub(crate) fn precise(picos: i128) -> String {
     let sign = if picos < 0 { "-" } else { "" };
     let amount = usd(picos.abs());
-    if amount >= 100.0 { format!("{sign}${amount:.2}") } else { format!("{sign}${amount:.6}") }
+    if amount >= 100.0 {
+        format!("{sign}${amount:.2}")
+    } else {
+        format!("{sign}${amount:.6}")
+    }
 }

@@ -120,14 +120,25 @@ impl Derived for Statement {
     }
 
     fn of(transcript: &Transcript, facts: &Facts<EntrySpending>, account: &Account) -> Self {
-        let entries = facts.in_order(transcript).map(|(place, id, rows)| (place, id, rows.first()));
-        let Carried { charges: carried, without_tokens } = Carried::of(transcript, entries);
+        let entries = facts
+            .in_order(transcript)
+            .map(|(place, id, rows)| (place, id, rows.first()));
+        let Carried {
+            charges: carried,
+            without_tokens,
+        } = Carried::of(transcript, entries);
         let charges = charges(carried, transcript);
         let lanes = Lanes::of(transcript);
         let mut statement = Self {
             lacking: lacking_turns(account, transcript),
-            turns: charges.iter().map(|charge| turn_of(charge, account, transcript)).collect(),
-            branches: charges.iter().map(|charge| branch_of(charge, &lanes, transcript)).collect(),
+            turns: charges
+                .iter()
+                .map(|charge| turn_of(charge, account, transcript))
+                .collect(),
+            branches: charges
+                .iter()
+                .map(|charge| branch_of(charge, &lanes, transcript))
+                .collect(),
             cost: Some(account.cost(transcript)),
             without_tokens,
             ..Self::default()
@@ -146,7 +157,10 @@ impl Derived for Statement {
                 left.entry(branch).or_default().plus(&charge.amount);
             }
         }
-        statement.left = left.into_iter().map(|(branch, amount)| Left { branch, amount }).collect();
+        statement.left = left
+            .into_iter()
+            .map(|(branch, amount)| Left { branch, amount })
+            .collect();
         statement.charges = charges;
         statement
     }
@@ -165,14 +179,21 @@ impl Statement {
             Grouping::Requests => Group::Charge(number),
             // A correction of the whole bill is nobody's; but runs may count by model.
             Grouping::Models
-                if charge.what == For::Run && charge.amount.prompt() == 0 && charge.model.is_empty() =>
+                if charge.what == For::Run
+                    && charge.amount.prompt() == 0
+                    && charge.model.is_empty() =>
             {
                 Group::Run
             }
             Grouping::Models => Group::Model(charge.model.clone()),
             _ if charge.what == For::Run => Group::Run,
             Grouping::Lanes => Group::Lane(charge.lane.clone()),
-            Grouping::Turns => self.turns.get(number).copied().flatten().map_or(Group::Outside, Group::Turn),
+            Grouping::Turns => self
+                .turns
+                .get(number)
+                .copied()
+                .flatten()
+                .map_or(Group::Outside, Group::Turn),
         })
     }
 
@@ -186,7 +207,9 @@ impl Statement {
         let mut rows: Vec<StatementRow> = Vec::new();
         let mut places: HashMap<Group, usize> = HashMap::new();
         for (number, charge) in self.charges.iter().enumerate() {
-            let Some(group) = self.group_of(number, by) else { continue };
+            let Some(group) = self.group_of(number, by) else {
+                continue;
+            };
             let place = *places.entry(group.clone()).or_insert_with(|| {
                 rows.push(StatementRow {
                     group,
@@ -207,7 +230,8 @@ impl Statement {
         for row in &mut rows {
             sum += row.amount.money.picos();
             row.cumulative = sum;
-            row.lacks_agents = matches!(&row.group, Group::Turn(prompt) if self.lacking.contains(prompt));
+            row.lacks_agents =
+                matches!(&row.group, Group::Turn(prompt) if self.lacking.contains(prompt));
         }
         rows
     }
@@ -237,7 +261,10 @@ pub(crate) fn charges(own: Vec<Charge>, transcript: &Transcript) -> Vec<Charge> 
     let mut charges = with_asides(own, transcript);
     // The prompts of many requests may be recorded as one sum.
     if transcript.totals().tells_prompts_as_sum() {
-        for charge in charges.iter_mut().filter(|charge| charge.amount.lacks_prompt()) {
+        for charge in charges
+            .iter_mut()
+            .filter(|charge| charge.amount.lacks_prompt())
+        {
             charge.amount.money.partial = charge.amount.partial;
         }
     }
@@ -255,16 +282,28 @@ fn lacking_turns(account: &Account, transcript: &Transcript) -> HashSet<EntryId>
 
 /// The charges beside which sub-agents spent what is not here, by their numbers: those of the turns that started them,
 /// or all if none is. None if nothing is lacking in what the session cost.
-pub(crate) fn lacking(charges: &[Charge], account: &Account, transcript: &Transcript) -> HashSet<usize> {
+pub(crate) fn lacking(
+    charges: &[Charge],
+    account: &Account,
+    transcript: &Transcript,
+) -> HashSet<usize> {
     if !account.lacks_agents(transcript) {
         return HashSet::new();
     }
     let turns = lacking_turns(account, transcript);
-    let is_of_one =
-        |charge: &Charge| turn_of(charge, account, transcript).is_some_and(|prompt| turns.contains(&prompt));
-    let numbers = charges.iter().enumerate().filter(|(_, charge)| is_of_one(charge));
+    let is_of_one = |charge: &Charge| {
+        turn_of(charge, account, transcript).is_some_and(|prompt| turns.contains(&prompt))
+    };
+    let numbers = charges
+        .iter()
+        .enumerate()
+        .filter(|(_, charge)| is_of_one(charge));
     let lacking: HashSet<usize> = numbers.map(|(number, _)| number).collect();
-    if lacking.is_empty() { (0..charges.len()).collect() } else { lacking }
+    if lacking.is_empty() {
+        (0..charges.len()).collect()
+    } else {
+        lacking
+    }
 }
 
 /// The charges of entries and of what is recorded beside them, in the order of the file.
@@ -290,9 +329,20 @@ fn charge_of(key: &Key, aside: &Aside, transcript: &Transcript) -> Option<Charge
     let what = purpose(&aside.usage)?;
     let entry = aside.after.and_then(|id| transcript.get(id));
     let lane = entry.and_then(|entry| entry.lane.clone());
-    let place = aside.after.and_then(|id| transcript.place_of(id)).unwrap_or(0);
-    let before = transcript.order().get(..=place).unwrap_or_default().iter().rev().take(NEAR);
-    let mut before = before.filter_map(|id| transcript.get(*id)).filter(|entry| entry.lane == lane);
+    let place = aside
+        .after
+        .and_then(|id| transcript.place_of(id))
+        .unwrap_or(0);
+    let before = transcript
+        .order()
+        .get(..=place)
+        .unwrap_or_default()
+        .iter()
+        .rev()
+        .take(NEAR);
+    let mut before = before
+        .filter_map(|id| transcript.get(*id))
+        .filter(|entry| entry.lane == lane);
     let model = aside.model.clone().unwrap_or_default();
     let prices = prices::of_model(&model);
     Some(Charge {
@@ -304,7 +354,9 @@ fn charge_of(key: &Key, aside: &Aside, transcript: &Transcript) -> Option<Charge
         at: entry.and_then(|_| before.find_map(|entry| entry.at)),
         lane,
         fate: Fate::Fine,
-        tier: prices.map(|prices| prices.tier_of(&aside.usage)).unwrap_or_default(),
+        tier: prices
+            .map(|prices| prices.tier_of(&aside.usage))
+            .unwrap_or_default(),
         amount: Amount::of(&aside.usage, prices),
         model,
     })
@@ -317,7 +369,10 @@ fn runs(charges: &[Charge], transcript: &Transcript) -> Vec<Charge> {
     let sums = parts.iter().filter(|part| part.totals.has_runs());
     let own = |part: &Part<'_>| {
         let is_own = |charge: &&Charge| part.has(session_of(charge, transcript));
-        runs_of(&part.totals, &charges.iter().filter(is_own).collect::<Vec<_>>())
+        runs_of(
+            &part.totals,
+            &charges.iter().filter(is_own).collect::<Vec<_>>(),
+        )
     };
     sums.flat_map(own).collect()
 }
@@ -340,17 +395,27 @@ fn runs_of(totals: &Totals, charges: &[&Charge]) -> Vec<Charge> {
     let mut costs: BTreeMap<Name, Money> = BTreeMap::new();
     for (model, spent) in totals.by_model().iter() {
         let prices = prices::of_model(model);
-        let amount = Amount { requests: 0, ..Amount::of_sum(spent, prices) };
+        let amount = Amount {
+            requests: 0,
+            ..Amount::of_sum(spent, prices)
+        };
         by_model.insert(model.clone(), amount);
         if totals.run_of(model).is_some_and(|run| run.priced > 0) {
-            let listed = listed.get(model).copied().flatten().map(|picos| picos - open.estimated(model));
+            let listed = listed
+                .get(model)
+                .copied()
+                .flatten()
+                .map(|picos| picos - open.estimated(model));
             costs.insert(model.clone(), recorded_cost(spent, prices, listed));
         }
     }
     for charge in charges {
         let mut amount = charge.amount;
         amount.requests = 0;
-        by_model.entry(charge.model.clone()).or_default().minus(&amount);
+        by_model
+            .entry(charge.model.clone())
+            .or_default()
+            .minus(&amount);
     }
     let mut sum = Amount::default();
     for charge in charges {
@@ -365,14 +430,21 @@ fn runs_of(totals: &Totals, charges: &[&Charge]) -> Vec<Charge> {
                 estimated: amount.money.estimated,
                 ..Money::default()
             };
-            amount.money.minus(&Money { compared: 0, expected: 0, ..*recorded });
+            amount.money.minus(&Money {
+                compared: 0,
+                expected: 0,
+                ..*recorded
+            });
         }
         sum.plus(&amount);
         if amount.tokens().iter().any(|tokens| tokens.total != 0) || amount.money.picos() != 0 {
             beyond.push(run(model.clone(), amount));
         }
         if let Some(money) = recorded {
-            let amount = Amount { money, ..Amount::default() };
+            let amount = Amount {
+                money,
+                ..Amount::default()
+            };
             sum.plus(&amount);
             beyond.push(run(model, amount));
         }
@@ -381,7 +453,9 @@ fn runs_of(totals: &Totals, charges: &[&Charge]) -> Vec<Charge> {
         let recorded = i128::from(nanos) * PICOS_IN_NANO;
         let listed: Option<i128> = listed.into_values().sum();
         // Nothing can be held against the cost of tokens that nobody tells.
-        let listed = listed.filter(|picos| *picos > 0).map(|picos| picos - open.sum.estimated);
+        let listed = listed
+            .filter(|picos| *picos > 0)
+            .map(|picos| picos - open.sum.estimated);
         let lacks_some = totals.lacks_run_cost() && sum.money.lacking == 0;
         // It says nothing of a run that has not ended.
         let money = Money {
@@ -397,9 +471,18 @@ fn runs_of(totals: &Totals, charges: &[&Charge]) -> Vec<Charge> {
         // Agents add up in floating point: less than a nano-dollar is no difference, but must not be lost.
         let is_rounding = money.picos().abs() < PICOS_IN_NANO;
         match beyond.last_mut().filter(|_| is_rounding) {
-            Some(last) => last.amount.plus(&Amount { money, ..Amount::default() }),
+            Some(last) => last.amount.plus(&Amount {
+                money,
+                ..Amount::default()
+            }),
             None if money.picos() == 0 && money.recorded == 0 && !lacks_some => {}
-            None => beyond.push(run(Name::default(), Amount { money, ..Amount::default() })),
+            None => beyond.push(run(
+                Name::default(),
+                Amount {
+                    money,
+                    ..Amount::default()
+                },
+            )),
         }
     }
     beyond
@@ -407,7 +490,13 @@ fn runs_of(totals: &Totals, charges: &[&Charge]) -> Vec<Charge> {
 
 /// What an agent told of the cost of a model, in place of what list prices say of the same tokens.
 fn recorded_cost(spent: &Spent, prices: Option<&Prices>, listed: Option<i128>) -> Money {
-    let recorded = Money::of(&Spent { unpriced: ToPrice::default(), ..spent.clone() }, prices);
+    let recorded = Money::of(
+        &Spent {
+            unpriced: ToPrice::default(),
+            ..spent.clone()
+        },
+        prices,
+    );
     Money {
         estimated: -recorded.expected,
         compared: listed.map_or(0, |_| recorded.recorded),
@@ -476,7 +565,9 @@ fn turn_of(charge: &Charge, account: &Account, transcript: &Transcript) -> Optio
         return None;
     }
     let number = match &charge.lane {
-        Some(lane) if !transcript.is_spoken_to(Some(lane)) => account.turn_of_lane(transcript, lane),
+        Some(lane) if !transcript.is_spoken_to(Some(lane)) => {
+            account.turn_of_lane(transcript, lane)
+        }
         _ => transcript.turn_at(charge.place),
     };
     Some(transcript.turns().get(number?)?.prompt)

@@ -28,7 +28,12 @@ fn prompt(batch: &mut Batch, key: &str) {
 }
 
 fn usage(input: u64, cost: Option<f64>) -> Usage {
-    Usage { input: Some(input), output: Some(0), cost, ..Usage::default() }
+    Usage {
+        input: Some(input),
+        output: Some(0),
+        cost,
+        ..Usage::default()
+    }
 }
 
 fn answer(batch: &mut Batch, key: &str, model: &str, usage: Usage) -> Entry {
@@ -57,13 +62,29 @@ fn statement(transcript: &Transcript) -> Statement {
 fn check(transcript: &Transcript) -> Statement {
     let statement = statement(transcript);
     let sum = transcript.totals().sum();
-    for by in [Grouping::Models, Grouping::Lanes, Grouping::Turns, Grouping::Requests] {
+    for by in [
+        Grouping::Models,
+        Grouping::Lanes,
+        Grouping::Turns,
+        Grouping::Requests,
+    ] {
         let mut all = Amount::default();
-        statement.rows(by).iter().for_each(|row| all.plus(&row.amount));
+        statement
+            .rows(by)
+            .iter()
+            .for_each(|row| all.plus(&row.amount));
         assert_eq!(all.requests, sum.requests, "{by:?}");
-        let tokens = all.tokens().map(|tokens| u64::try_from(tokens.total).unwrap());
-        let wanted =
-            [sum.input, sum.output, sum.reasoning, sum.cache_read, sum.cache_write, sum.cache_write_1h];
+        let tokens = all
+            .tokens()
+            .map(|tokens| u64::try_from(tokens.total).unwrap());
+        let wanted = [
+            sum.input,
+            sum.output,
+            sum.reasoning,
+            sum.cache_read,
+            sum.cache_write,
+            sum.cache_write_1h,
+        ];
         assert_eq!(tokens, wanted.map(|sum| sum.total), "{by:?}");
         assert_eq!(all.money.picos(), statement.total.money.picos(), "{by:?}");
     }
@@ -71,7 +92,11 @@ fn check(transcript: &Transcript) -> Statement {
 }
 
 fn money(statement: &Statement, by: Grouping) -> Vec<(Group, i128)> {
-    statement.rows(by).into_iter().map(|row| (row.group, row.amount.money.picos() / 1_000_000)).collect()
+    statement
+        .rows(by)
+        .into_iter()
+        .map(|row| (row.group, row.amount.money.picos() / 1_000_000))
+        .collect()
 }
 
 #[test]
@@ -95,18 +120,35 @@ fn every_request_counts_once_in_every_grouping() {
     let id = |key: &str| transcript.find(key).unwrap();
     assert_eq!(
         money(&statement, Grouping::Turns),
-        [(Group::Outside, 5), (Group::Turn(id("p1")), 505_000), (Group::Turn(id("p2")), 10_000)]
+        [
+            (Group::Outside, 5),
+            (Group::Turn(id("p1")), 505_000),
+            (Group::Turn(id("p2")), 10_000)
+        ]
     );
     assert_eq!(
         money(&statement, Grouping::Models),
-        [(Group::Model(OPUS.into()), 15_005), (Group::Model("unheard-of-5".into()), 500_000)]
+        [
+            (Group::Model(OPUS.into()), 15_005),
+            (Group::Model("unheard-of-5".into()), 500_000)
+        ]
     );
     assert_eq!(
         money(&statement, Grouping::Lanes),
-        [(Group::Lane(None), 15_005), (Group::Lane(Some("helper".into())), 500_000)]
+        [
+            (Group::Lane(None), 15_005),
+            (Group::Lane(Some("helper".into())), 500_000)
+        ]
     );
     assert_eq!(statement.rows(Grouping::Requests).len(), 4);
-    assert_eq!(statement.rows(Grouping::Requests).last().unwrap().cumulative, statement.total.money.picos());
+    assert_eq!(
+        statement
+            .rows(Grouping::Requests)
+            .last()
+            .unwrap()
+            .cumulative,
+        statement.total.money.picos()
+    );
     assert_eq!(statement.total.money.source(), CostSource::Mixed);
 }
 
@@ -125,32 +167,65 @@ fn a_sub_agent_read_later_belongs_to_the_turn_that_started_it() {
         started: None,
         lane: None,
     };
-    caller.blocks.push(Batch::block(Piece(1), BlockKind::Call(Box::new(call))));
+    caller
+        .blocks
+        .push(Batch::block(Piece(1), BlockKind::Call(Box::new(call))));
     batch.entry(caller);
     prompt(&mut batch, "p2");
-    batch.meta(MetaEdit::Lane { name: "helper".into(), label: None, call: Some("c1".into()) });
-    let sub = Entry { lane: Some("helper".into()), ..answer(&mut batch, "s1", OPUS, usage(3_000, None)) };
+    batch.meta(MetaEdit::Lane {
+        name: "helper".into(),
+        label: None,
+        call: Some("c1".into()),
+    });
+    let sub = Entry {
+        lane: Some("helper".into()),
+        ..answer(&mut batch, "s1", OPUS, usage(3_000, None))
+    };
     batch.entry(sub);
     let transcript = transcript_of(batch);
     let statement = check(&transcript);
     let p1 = Group::Turn(transcript.find("p1").unwrap());
     assert_eq!(money(&statement, Grouping::Turns), [(p1, 20_000)]);
     let account = Account::of(&transcript);
-    let spent = |turn| account.turn(&transcript, turn).facts.totals.sum().input.total;
-    assert!(spent(0) > 0 && spent(1) == 0, "the outline and the header say the same");
+    let spent = |turn| {
+        account
+            .turn(&transcript, turn)
+            .facts
+            .totals
+            .sum()
+            .input
+            .total
+    };
+    assert!(
+        spent(0) > 0 && spent(1) == 0,
+        "the outline and the header say the same"
+    );
 }
 
 #[test]
 fn what_is_recorded_beside_the_entries_has_a_place() {
     let mut batch = Batch::default();
     prompt(&mut batch, "p1");
-    let of_tool = Usage { scope: Scope::Extra, ..usage(10, Some(0.25)) };
-    batch.push(Edit::Usage { of: "tool".into(), usage: Box::new(of_tool), model: None });
+    let of_tool = Usage {
+        scope: Scope::Extra,
+        ..usage(10, Some(0.25))
+    };
+    batch.push(Edit::Usage {
+        of: "tool".into(),
+        usage: Box::new(of_tool),
+        model: None,
+    });
     prompt(&mut batch, "p2");
     let transcript = transcript_of(batch);
     let statement = check(&transcript);
-    assert_eq!(money(&statement, Grouping::Turns), [(Group::Turn(transcript.find("p1").unwrap()), 250_000)]);
-    assert_eq!((statement.charges[0].what, statement.charges[0].is_own), (For::Extra, false));
+    assert_eq!(
+        money(&statement, Grouping::Turns),
+        [(Group::Turn(transcript.find("p1").unwrap()), 250_000)]
+    );
+    assert_eq!(
+        (statement.charges[0].what, statement.charges[0].is_own),
+        (For::Extra, false)
+    );
 }
 
 #[test]
@@ -159,21 +234,42 @@ fn runs_count_beyond_their_requests() {
     prompt(&mut batch, "p1");
     let one = answer(&mut batch, "a1", OPUS, usage(1_000, None));
     batch.entry(one);
-    let run = Usage { scope: Scope::Run, ..usage(4_000, None) };
-    batch.push(Edit::Usage { of: "r:m".into(), usage: Box::new(run), model: Some(OPUS.into()) });
-    let cost = Usage { scope: Scope::Fallback, cost: Some(0.021), ..Usage::default() };
-    batch.push(Edit::Usage { of: "r".into(), usage: Box::new(cost), model: None });
+    let run = Usage {
+        scope: Scope::Run,
+        ..usage(4_000, None)
+    };
+    batch.push(Edit::Usage {
+        of: "r:m".into(),
+        usage: Box::new(run),
+        model: Some(OPUS.into()),
+    });
+    let cost = Usage {
+        scope: Scope::Fallback,
+        cost: Some(0.021),
+        ..Usage::default()
+    };
+    batch.push(Edit::Usage {
+        of: "r".into(),
+        usage: Box::new(cost),
+        model: None,
+    });
     let transcript = transcript_of(batch);
     let statement = check(&transcript);
     let p1 = Group::Turn(transcript.find("p1").unwrap());
-    assert_eq!(money(&statement, Grouping::Turns), [(p1, 5_000), (Group::Run, 16_000)]);
+    assert_eq!(
+        money(&statement, Grouping::Turns),
+        [(p1, 5_000), (Group::Run, 16_000)]
+    );
     assert_eq!(
         money(&statement, Grouping::Models),
         [(Group::Model(OPUS.into()), 20_000), (Group::Run, 1_000)]
     );
     assert_eq!(statement.cost.as_ref().unwrap().usd, Some(0.021));
     assert_eq!(
-        (statement.total.money.compared, statement.total.money.expected),
+        (
+            statement.total.money.compared,
+            statement.total.money.expected
+        ),
         (21_000_000_000, 20_000_000_000)
     );
 }
@@ -184,14 +280,24 @@ fn what_was_spent_for_nothing_is_counted_apart() {
     let mut failed = answer(&mut batch, "a1", OPUS, usage(1_000, None));
     failed.blocks.push(said(Break::Error("overloaded".into())));
     batch.entry(failed);
-    let again = Entry { stop: Stop::Other, ..answer(&mut batch, "a2", OPUS, usage(1_000, None)) };
+    let again = Entry {
+        stop: Stop::Other,
+        ..answer(&mut batch, "a2", OPUS, usage(1_000, None))
+    };
     batch.entry(again);
     let mut mended = answer(&mut batch, "a3", OPUS, usage(1_000, None));
-    mended.blocks.push(said(Break::Error("attempt 1 failed".into())));
-    mended.blocks.push(Batch::block(Piece(9), BlockKind::Text(batch.prose("done"))));
+    mended
+        .blocks
+        .push(said(Break::Error("attempt 1 failed".into())));
+    mended
+        .blocks
+        .push(Batch::block(Piece(9), BlockKind::Text(batch.prose("done"))));
     batch.entry(mended);
     let mut stopped = answer(&mut batch, "a4", OPUS, usage(2_000, None));
-    stopped.blocks.push(Batch::block(Piece(9), BlockKind::Text(batch.prose("I will"))));
+    stopped.blocks.push(Batch::block(
+        Piece(9),
+        BlockKind::Text(batch.prose("I will")),
+    ));
     batch.entry(stopped);
     let mut stop = entry(&mut batch, "u1", Role::User);
     stop.blocks.push(said(Break::Interrupted(Text::default())));
@@ -201,15 +307,24 @@ fn what_was_spent_for_nothing_is_counted_apart() {
     batch.entry(nothing);
     let statement = check(&transcript_of(batch));
     let fates: Vec<Fate> = statement.charges.iter().map(|charge| charge.fate).collect();
-    assert_eq!(fates, [Fate::Failed, Fate::Failed, Fate::Fine, Fate::Aborted]);
-    assert_eq!((statement.failed.input.total, statement.aborted.input.total), (2_000, 2_000));
+    assert_eq!(
+        fates,
+        [Fate::Failed, Fate::Failed, Fate::Fine, Fate::Aborted]
+    );
+    assert_eq!(
+        (statement.failed.input.total, statement.aborted.input.total),
+        (2_000, 2_000)
+    );
     assert_eq!(statement.without_tokens, 1);
 }
 
 #[test]
 fn an_answer_that_called_tools_was_complete_when_it_was_stopped() {
     let mut batch = Batch::default();
-    let done = Entry { stop: Stop::Calls, ..answer(&mut batch, "a1", OPUS, usage(1_000, None)) };
+    let done = Entry {
+        stop: Stop::Calls,
+        ..answer(&mut batch, "a1", OPUS, usage(1_000, None))
+    };
     batch.entry(done);
     let mut stop = entry(&mut batch, "u1", Role::User);
     stop.blocks.push(said(Break::Interrupted(Text::default())));
@@ -223,7 +338,10 @@ fn branches_that_were_left_have_their_bill() {
     batch.meta(MetaEdit::LinkedTree);
     let linked = |batch: &mut Batch, key: &str, parent: Option<&str>| {
         let entry = answer(batch, key, OPUS, usage(1_000, None));
-        batch.entry(Entry { parent: parent.map(Key::from), ..entry });
+        batch.entry(Entry {
+            parent: parent.map(Key::from),
+            ..entry
+        });
     };
     linked(&mut batch, "a", None);
     linked(&mut batch, "b", Some("a"));
@@ -231,7 +349,13 @@ fn branches_that_were_left_have_their_bill() {
     let transcript = transcript_of(batch);
     let statement = check(&transcript);
     assert_eq!(statement.left.len(), 1);
-    assert_eq!((statement.left[0].branch, statement.left_in_all().input.total), (1, 1_000));
+    assert_eq!(
+        (
+            statement.left[0].branch,
+            statement.left_in_all().input.total
+        ),
+        (1, 1_000)
+    );
 }
 
 #[test]
@@ -253,7 +377,10 @@ fn the_cache_saves_what_reads_cost_less_and_writes_cost_more() {
     let statement = check(&transcript_of(batch));
     // 1 M × (5 − 0.5) − 0.2 M × (6.25 − 5) − 0.1 M × (10 − 5)
     assert_eq!(statement.total.saved, 3_750_000_000_000);
-    assert_eq!((statement.total.cached, statement.total.cached_priced), (2, 1));
+    assert_eq!(
+        (statement.total.cached, statement.total.cached_priced),
+        (2, 1)
+    );
     assert_eq!(statement.total.hit_percent(), Some(76));
 }
 
@@ -271,21 +398,51 @@ fn the_products_are_the_estimate() {
     };
     let usual = answer(&mut batch, "a", OPUS, one.clone());
     batch.entry(usual);
-    let batched = answer(&mut batch, "b", OPUS, Usage { terms: vec!["batch".into()], ..one.clone() });
+    let batched = answer(
+        &mut batch,
+        "b",
+        OPUS,
+        Usage {
+            terms: vec!["batch".into()],
+            ..one.clone()
+        },
+    );
     batch.entry(batched);
     let long = answer(&mut batch, "c", "gpt-5.4", usage(300_000, None));
     batch.entry(long);
-    let recorded = answer(&mut batch, "d", OPUS, Usage { cost: Some(1.0), ..one });
+    let recorded = answer(
+        &mut batch,
+        "d",
+        OPUS,
+        Usage {
+            cost: Some(1.0),
+            ..one
+        },
+    );
     batch.entry(recorded);
     let unknown = answer(&mut batch, "e", "unheard-of-5", usage(9, None));
     batch.entry(unknown);
     let statement = check(&transcript_of(batch));
     let made = Arithmetic::of(&statement.charges_of(None, Grouping::Turns));
-    let sum: i128 = made.estimated.iter().map(super::arithmetic::Bill::picos).sum();
+    let sum: i128 = made
+        .estimated
+        .iter()
+        .map(super::arithmetic::Bill::picos)
+        .sum();
     assert_eq!(sum, statement.total.money.estimated);
-    let tiers: Vec<Tier> = made.estimated.iter().map(|bill| bill.tier.clone()).collect();
-    let long = Tier { above: Some(272_000), ..Tier::default() };
-    let batch = Tier { terms: vec!["batch".into()], ..Tier::default() };
+    let tiers: Vec<Tier> = made
+        .estimated
+        .iter()
+        .map(|bill| bill.tier.clone())
+        .collect();
+    let long = Tier {
+        above: Some(272_000),
+        ..Tier::default()
+    };
+    let batch = Tier {
+        terms: vec!["batch".into()],
+        ..Tier::default()
+    };
     assert_eq!(tiers, [long, Tier::default(), batch], "the greatest first");
     let words: Vec<String> = made.estimated[1]
         .products
@@ -329,12 +486,19 @@ fn what_changes_later_is_counted_anew() {
     };
     assert_eq!(follow(&transcript, &[]), 1_000);
     let mut later = Batch::default();
-    let one = Entry { at: Some(Timestamp(5)), ..answer(&mut later, "a1", OPUS, usage(500, None)) };
+    let one = Entry {
+        at: Some(Timestamp(5)),
+        ..answer(&mut later, "a1", OPUS, usage(500, None))
+    };
     later.entry(one);
     let changed = transcript.apply(later).changed;
     assert_eq!(follow(&transcript, &changed), 1_500);
     let mut more = Batch::default();
-    more.push(Edit::Usage { of: "a1".into(), usage: Box::new(usage(900, None)), model: None });
+    more.push(Edit::Usage {
+        of: "a1".into(),
+        usage: Box::new(usage(900, None)),
+        model: None,
+    });
     let changed = transcript.apply(more).changed;
     assert_eq!(follow(&transcript, &changed), 1_900);
 }

@@ -26,17 +26,23 @@ const MOST_BYTES: u64 = 64 << 20;
 
 /// Whether a block has rows of its own just now.
 fn is_item(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
-    let Some(entry) = scene.session.transcript.get(focus.entry) else { return false };
-    let Some(block) = entry.blocks.get(focus.block) else { return false };
+    let Some(entry) = scene.session.transcript.get(focus.entry) else {
+        return false;
+    };
+    let Some(block) = entry.blocks.get(focus.block) else {
+        return false;
+    };
     let is_at_level = match text.level {
         Level::Prompts => {
-            (entry.marks.prompt || entry.role == Role::User) && matches!(block.kind, BlockKind::Text(_))
+            (entry.marks.prompt || entry.role == Role::User)
+                && matches!(block.kind, BlockKind::Text(_))
         }
         Level::Outline | Level::Preview => !entry.marks.is_hidden(),
         Level::Full | Level::Raw => true,
     };
-    let is_blank =
-        |body: &crate::model::body::Body| body.bytes == 0 || (!body.is_away() && body.stub.is_blank());
+    let is_blank = |body: &crate::model::body::Body| {
+        body.bytes == 0 || (!body.is_away() && body.stub.is_blank())
+    };
     let is_seen = match &block.kind {
         BlockKind::Thinking(_) => text.shows.thinking,
         BlockKind::Text(body) => !is_blank(body),
@@ -46,25 +52,64 @@ fn is_item(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
 }
 
 /// So many items from one on, in the order of the screen.
-pub(crate) fn items_from(text: &TextPane, scene: &Scene<'_>, from: Focus, count: usize) -> Vec<Focus> {
-    let Some(place) = text.sequence.place_of(from.entry) else { return vec![from] };
-    let after = text.sequence.order().get(place..).unwrap_or_default().iter().flat_map(|id| {
-        let blocks = scene.session.transcript.get(*id).map_or(0, |entry: &Entry| entry.blocks.len());
-        (0..blocks).map(|block| Focus { entry: *id, block })
-    });
+pub(crate) fn items_from(
+    text: &TextPane,
+    scene: &Scene<'_>,
+    from: Focus,
+    count: usize,
+) -> Vec<Focus> {
+    let Some(place) = text.sequence.place_of(from.entry) else {
+        return vec![from];
+    };
+    let after = text
+        .sequence
+        .order()
+        .get(place..)
+        .unwrap_or_default()
+        .iter()
+        .flat_map(|id| {
+            let blocks = scene
+                .session
+                .transcript
+                .get(*id)
+                .map_or(0, |entry: &Entry| entry.blocks.len());
+            (0..blocks).map(|block| Focus { entry: *id, block })
+        });
     let is_behind = |focus: &Focus| focus.entry != from.entry || focus.block > from.block;
     let further = after.filter(|focus| is_behind(focus) && is_item(text, scene, *focus));
-    std::iter::once(from).chain(further.take(count.saturating_sub(1).min(MOST_ITEMS))).collect()
+    std::iter::once(from)
+        .chain(further.take(count.saturating_sub(1).min(MOST_ITEMS)))
+        .collect()
 }
 
 /// The items from one entry's block to another's, both included.
-pub(crate) fn items_between(text: &TextPane, scene: &Scene<'_>, first: Focus, last: Focus) -> Vec<Focus> {
-    let places = (text.sequence.place_of(first.entry), text.sequence.place_of(last.entry));
-    let (Some(from), Some(to)) = places else { return Vec::new() };
-    let between = text.sequence.order().get(from..=to).unwrap_or_default().iter().flat_map(|id| {
-        let blocks = scene.session.transcript.get(*id).map_or(0, |entry| entry.blocks.len());
-        (0..blocks).map(|block| Focus { entry: *id, block })
-    });
+pub(crate) fn items_between(
+    text: &TextPane,
+    scene: &Scene<'_>,
+    first: Focus,
+    last: Focus,
+) -> Vec<Focus> {
+    let places = (
+        text.sequence.place_of(first.entry),
+        text.sequence.place_of(last.entry),
+    );
+    let (Some(from), Some(to)) = places else {
+        return Vec::new();
+    };
+    let between = text
+        .sequence
+        .order()
+        .get(from..=to)
+        .unwrap_or_default()
+        .iter()
+        .flat_map(|id| {
+            let blocks = scene
+                .session
+                .transcript
+                .get(*id)
+                .map_or(0, |entry| entry.blocks.len());
+            (0..blocks).map(|block| Focus { entry: *id, block })
+        });
     let is_inside = |focus: &Focus| {
         (focus.entry != first.entry || focus.block >= first.block)
             && (focus.entry != last.entry || focus.block <= last.block)
@@ -78,7 +123,9 @@ pub(crate) fn items_between(text: &TextPane, scene: &Scene<'_>, first: Focus, la
 
 /// Copies something of the focused item and, with a count, of those behind it.
 pub fn copy(text: &mut TextPane, scene: &mut Scene<'_>, what: What, times: usize) -> Vec<Effect> {
-    let Some(focus) = text.view.focus else { return Vec::new() };
+    let Some(focus) = text.view.focus else {
+        return Vec::new();
+    };
     let text = match what {
         What::Turn => return copy_turns(text, scene, times),
         What::Query => {
@@ -91,11 +138,20 @@ pub fn copy(text: &mut TextPane, scene: &mut Scene<'_>, what: What, times: usize
                 &items_from(text, scene, focus, times),
             ))];
         }
-        What::Path => places(scene.session, &items_from(text, scene, focus, times), path_of),
-        What::Link => places(scene.session, &items_from(text, scene, focus, times), link_of),
+        What::Path => places(
+            scene.session,
+            &items_from(text, scene, focus, times),
+            path_of,
+        ),
+        What::Link => places(
+            scene.session,
+            &items_from(text, scene, focus, times),
+            link_of,
+        ),
         What::Text | What::Result | What::Command | What::Id => {
-            let pieces =
-                items_from(text, scene, focus, times).into_iter().map(|focus| Piece { focus, rows: None });
+            let pieces = items_from(text, scene, focus, times)
+                .into_iter()
+                .map(|focus| Piece { focus, rows: None });
             return begin(text, scene, pieces.collect(), Form::Each(what));
         }
     };
@@ -107,8 +163,15 @@ pub fn copy(text: &mut TextPane, scene: &mut Scene<'_>, what: What, times: usize
 }
 
 /// One line for each item; the same one only once.
-fn places(session: &Session, items: &[Focus], place: impl Fn(&Session, Focus) -> Option<String>) -> String {
-    let mut lines: Vec<String> = items.iter().filter_map(|focus| place(session, *focus)).collect();
+fn places(
+    session: &Session,
+    items: &[Focus],
+    place: impl Fn(&Session, Focus) -> Option<String>,
+) -> String {
+    let mut lines: Vec<String> = items
+        .iter()
+        .filter_map(|focus| place(session, *focus))
+        .collect();
     lines.dedup();
     lines.join("\n")
 }
@@ -126,7 +189,10 @@ fn link_of(session: &Session, focus: Focus) -> Option<String> {
         Some((number, _)) => session.file.opened.as_ref()?.joined.get(number)?.address(),
         None => session.file.address.clone()?,
     };
-    Some(format!("{address}#{}", transcript.recorded_key(&transcript.get(focus.entry)?.key)))
+    Some(format!(
+        "{address}#{}",
+        transcript.recorded_key(&transcript.get(focus.entry)?.key)
+    ))
 }
 
 fn copy_turns(text: &mut TextPane, scene: &mut Scene<'_>, times: usize) -> Vec<Effect> {
@@ -140,21 +206,43 @@ fn copy_turns(text: &mut TextPane, scene: &mut Scene<'_>, times: usize) -> Vec<E
         .take_while(|turn| *turn < last)
         .flat_map(|turn| words::entries_of(&scene.session.transcript, turn));
     let pieces = entries.flat_map(|entry| {
-        let blocks = scene.session.transcript.get(entry).map_or(0, |entry| entry.blocks.len());
-        (0..blocks).map(move |block| Piece { focus: Focus { entry, block }, rows: None })
+        let blocks = scene
+            .session
+            .transcript
+            .get(entry)
+            .map_or(0, |entry| entry.blocks.len());
+        (0..blocks).map(move |block| Piece {
+            focus: Focus { entry, block },
+            rows: None,
+        })
     });
     let pieces: Vec<Piece> = pieces.collect();
     begin(text, scene, pieces, Form::Markdown)
 }
 
 /// Copies, or asks for the texts that are on disk.
-pub fn begin(text: &mut TextPane, scene: &mut Scene<'_>, pieces: Vec<Piece>, form: Form) -> Vec<Effect> {
-    go_on(text, scene, PendingCopy { pieces, form, tries: 0 })
+pub fn begin(
+    text: &mut TextPane,
+    scene: &mut Scene<'_>,
+    pieces: Vec<Piece>,
+    form: Form,
+) -> Vec<Effect> {
+    go_on(
+        text,
+        scene,
+        PendingCopy {
+            pieces,
+            form,
+            tries: 0,
+        },
+    )
 }
 
 /// Texts have come; what waited for them may go on.
 pub(crate) fn resume(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
-    text.pending_copy.take().map_or_else(Vec::new, |taking| go_on(text, scene, taking))
+    text.pending_copy
+        .take()
+        .map_or_else(Vec::new, |taking| go_on(text, scene, taking))
 }
 
 fn go_on(text: &mut TextPane, scene: &mut Scene<'_>, mut taking: PendingCopy) -> Vec<Effect> {
@@ -172,7 +260,10 @@ fn go_on(text: &mut TextPane, scene: &mut Scene<'_>, mut taking: PendingCopy) ->
         };
         let bodies = block.kind.bodies();
         size += bodies.iter().map(|body| u64::from(body.bytes)).sum::<u64>();
-        let away = bodies.iter().filter(|body| body.is_away()).map(|body| body.from);
+        let away = bodies
+            .iter()
+            .filter(|body| body.is_away())
+            .map(|body| body.from);
         let before = origins.len();
         origins.extend(away);
         if origins.len() > before && entries.last() != Some(&piece.focus.entry) {
@@ -181,7 +272,9 @@ fn go_on(text: &mut TextPane, scene: &mut Scene<'_>, mut taking: PendingCopy) ->
     }
     if size > MOST_BYTES {
         let size = figures::bytes(size);
-        scene.say(format!("{size} are too much to copy; | pipes the records to a command"));
+        scene.say(format!(
+            "{size} are too much to copy; | pipes the records to a command"
+        ));
         return Vec::new();
     }
     if origins.is_empty() {
@@ -201,7 +294,11 @@ fn go_on(text: &mut TextPane, scene: &mut Scene<'_>, mut taking: PendingCopy) ->
 fn finish(text: &mut TextPane, scene: &mut Scene<'_>, taking: &PendingCopy) -> Vec<Effect> {
     let text = match taking.form {
         Form::Markdown => {
-            let mut entries: Vec<EntryId> = taking.pieces.iter().map(|piece| piece.focus.entry).collect();
+            let mut entries: Vec<EntryId> = taking
+                .pieces
+                .iter()
+                .map(|piece| piece.focus.entry)
+                .collect();
             entries.dedup();
             words::markdown(&scene.session.transcript, &entries)
                 .map_or_else(|IsAway| Excerpt::Away, Excerpt::Text)
@@ -217,11 +314,19 @@ fn finish(text: &mut TextPane, scene: &mut Scene<'_>, taking: &PendingCopy) -> V
                     excerpt => excerpt,
                 }
             });
-            let between = if matches!(what, What::Text | What::Result) { "\n\n" } else { "\n" };
+            let between = if matches!(what, What::Text | What::Result) {
+                "\n\n"
+            } else {
+                "\n"
+            };
             joined(each.collect(), between)
         }
         Form::Selected => {
-            let parts = taking.pieces.iter().map(|piece| selected(text, scene, *piece)).collect();
+            let parts = taking
+                .pieces
+                .iter()
+                .map(|piece| selected(text, scene, *piece))
+                .collect();
             joined(parts, "\n\n")
         }
     };
@@ -234,20 +339,31 @@ fn finish(text: &mut TextPane, scene: &mut Scene<'_>, taking: &PendingCopy) -> V
 }
 
 fn selected(text: &mut TextPane, scene: &Scene<'_>, piece: Piece) -> Excerpt {
-    let rows = piece.rows.map(|_| rows_of(text, scene, piece.focus)).unwrap_or_default();
+    let rows = piece
+        .rows
+        .map(|_| rows_of(text, scene, piece.focus))
+        .unwrap_or_default();
     let Some(entry) = scene.session.transcript.get(piece.focus.entry) else {
         return Excerpt::Nothing("it is gone");
     };
-    let Some((first, last)) = piece.rows else { return excerpt::of_block(entry, piece.focus.block) };
+    let Some((first, last)) = piece.rows else {
+        return excerpt::of_block(entry, piece.focus.block);
+    };
     let last = last.min(rows.len().saturating_sub(1));
-    excerpt::of_rows(entry, piece.focus.block, rows.get(first..=last).unwrap_or_default())
+    excerpt::of_rows(
+        entry,
+        piece.focus.block,
+        rows.get(first..=last).unwrap_or_default(),
+    )
 }
 
 /// The rows of an item, without the air after it.
 pub(crate) fn rows_of(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> Vec<Row> {
     let frame = text.frame(scene);
     with_layouts(text, scene, frame, |layouts, _| {
-        let Some(place) = layouts.place(focus) else { return Vec::new() };
+        let Some(place) = layouts.place(focus) else {
+            return Vec::new();
+        };
         let rows = layouts.rows(place);
         let is_own = |row: &&Row| row.block == focus.block && row.kind != RowKind::Gap;
         rows.iter().filter(is_own).cloned().collect()

@@ -32,16 +32,23 @@ pub fn switch(text: &mut TextPane, scene: &mut Scene<'_>, is_on: bool) {
 /// Finds out what of the window is to be dimmed, and what the session had come to.
 pub fn arrange(text: &mut TextPane, scene: &mut Scene<'_>) {
     text.as_of.lost.clear();
-    let focus = text.view.focus.filter(|_| text.as_of.is_on && !scene.session.indexes.is_behind());
+    let focus = text
+        .view
+        .focus
+        .filter(|_| text.as_of.is_on && !scene.session.indexes.is_behind());
     let known = text.as_of.then.take();
     text.as_of.then = focus.map(|focus| {
         let wanted = (focus.entry, scene.session.indexes.generation);
-        known.filter(|then| then.made_for == wanted).unwrap_or_else(|| then(scene, wanted))
+        known
+            .filter(|then| then.made_for == wanted)
+            .unwrap_or_else(|| then(scene, wanted))
     });
     let sight = focus.and_then(|focus| sight(scene, focus));
     let Some(sight) = sight else { return };
     let in_sight = text.view.lines.iter().map(|line| line.entry);
-    text.as_of.lost = in_sight.filter(|id| sight.has_lost(&scene.session.transcript, *id)).collect();
+    text.as_of.lost = in_sight
+        .filter(|id| sight.has_lost(&scene.session.transcript, *id))
+        .collect();
     if std::mem::take(&mut text.as_of.is_asked) {
         scene.say(if text.as_of.lost.is_empty() {
             "the model had lost nothing of what is in sight at the cursor"
@@ -58,28 +65,49 @@ fn then(scene: &Scene<'_>, made_for: (EntryId, u64)) -> Then {
         made_for,
         at: transcript.get(made_for.0).and_then(|entry| entry.at),
         cost: account.cost_as_of(transcript, &reach),
-        turn: reach.turn().map(|turn| account.turn_as_of(transcript, &reach, turn)),
+        turn: reach
+            .turn()
+            .map(|turn| account.turn_as_of(transcript, &reach, turn)),
         context: context::at(transcript, made_for.0),
         reach,
     }
 }
 
 fn sight(scene: &Scene<'_>, focus: Focus) -> Option<Sight> {
-    Sight::at(&scene.session.transcript, scene.session.indexes.windows.cuts(), focus.entry)
+    Sight::at(
+        &scene.session.transcript,
+        scene.session.indexes.windows.cuts(),
+        focus.entry,
+    )
 }
 
 /// Lists what the model saw at the cursor.
 pub fn list(text: &mut TextPane, scene: &mut Scene<'_>) {
-    let last = scene.session.transcript.order().last().map(|entry| Focus { entry: *entry, block: 0 });
+    let last = scene.session.transcript.order().last().map(|entry| Focus {
+        entry: *entry,
+        block: 0,
+    });
     let Some(focus) = text.view.focus.or(last) else {
         return scene.say("nothing here yet");
     };
-    let Some(sight) = sight(scene, focus) else { return };
-    let Some(entry) = scene.session.transcript.get(focus.entry) else { return };
+    let Some(sight) = sight(scene, focus) else {
+        return;
+    };
+    let Some(entry) = scene.session.transcript.get(focus.entry) else {
+        return;
+    };
     let density = scene.session.indexes.windows.density(entry.lane.as_ref());
-    let messages =
-        messages(&scene.session.transcript, &sight.entries(&scene.session.transcript), entry.at, density);
-    let request = request_of(&scene.session.indexes.windows, &scene.session.transcript, focus.entry);
+    let messages = messages(
+        &scene.session.transcript,
+        &sight.entries(&scene.session.transcript),
+        entry.at,
+        density,
+    );
+    let request = request_of(
+        &scene.session.indexes.windows,
+        &scene.session.transcript,
+        focus.entry,
+    );
     let mut lines = summary(scene, entry, &messages, request, density);
     let title = format!("What the model saw at {}", place(scene, focus.entry, entry));
     lines.push(String::new());
@@ -89,11 +117,18 @@ pub fn list(text: &mut TextPane, scene: &mut Scene<'_>) {
     }
     let cut = scene.screen.theme.glyphs().cut;
     let heads = lines.len();
-    let shown = messages.iter().skip(skipped).map(|message| message.line(cut));
+    let shown = messages
+        .iter()
+        .skip(skipped)
+        .map(|message| message.line(cut));
     lines.extend(shown);
     let width = usize::from(scene.screen.size.0.saturating_sub(2).max(1));
     let rows = lines.iter().enumerate().map(|(at, line)| {
-        let style = if at < heads { scene.screen.theme.dim } else { scene.screen.theme.text };
+        let style = if at < heads {
+            scene.screen.theme.dim
+        } else {
+            scene.screen.theme.text
+        };
         Row {
             line: Line::from(wrap::fit(&[Span::styled(line.clone(), style)], width, cut)),
             ..Row::default()
@@ -105,10 +140,21 @@ pub fn list(text: &mut TextPane, scene: &mut Scene<'_>) {
 }
 
 fn place(scene: &Scene<'_>, id: EntryId, entry: &Entry) -> String {
-    let number = scene.session.transcript.place_of(id).map_or(0, |place| place + 1);
-    let time = entry.at.map(|at| format!(", {}", at.clock())).unwrap_or_default();
+    let number = scene
+        .session
+        .transcript
+        .place_of(id)
+        .map_or(0, |place| place + 1);
+    let time = entry
+        .at
+        .map(|at| format!(", {}", at.clock()))
+        .unwrap_or_default();
     let lane = entry.lane.as_ref().map(|name| {
-        let label = scene.session.transcript.lane(name).map_or(name, |lane| &lane.label);
+        let label = scene
+            .session
+            .transcript
+            .lane(name)
+            .map_or(name, |lane| &lane.label);
         format!(", in {label}")
     });
     format!("#{number}{time}{}", lane.unwrap_or_default())
@@ -137,7 +183,11 @@ fn summary(
         (false, true) => Some("the system prompt"),
         (false, false) => Some("system prompt and tools"),
     };
-    let not_here = || missing.map(|missing| format!("; {missing} are not in the file")).unwrap_or_default();
+    let not_here = || {
+        missing
+            .map(|missing| format!("; {missing} are not in the file"))
+            .unwrap_or_default()
+    };
     match request {
         Some(request) => {
             let shares = shares::of(request, density);
@@ -151,15 +201,22 @@ fn summary(
                 )
             };
             let prompt = figures::tokens(request.prompt);
-            lines.push(format!("the prompt of this request had {prompt} tokens, as recorded: {rest}"));
+            lines.push(format!(
+                "the prompt of this request had {prompt} tokens, as recorded: {rest}"
+            ));
         }
         None if entry.role == Role::Assistant => {
             lines.push(format!("this answer records no tokens{}", not_here()));
         }
-        None => lines.push(format!("what the next request was to have before it{}", not_here())),
+        None => lines.push(format!(
+            "what the next request was to have before it{}",
+            not_here()
+        )),
     }
     if scene.session.is_part() {
-        lines.push("the session is still being read: what comes before its end is missing".to_owned());
+        lines.push(
+            "the session is still being read: what comes before its end is missing".to_owned(),
+        );
     }
     lines
 }

@@ -30,13 +30,19 @@ pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Vec<Ef
     if let Action::Quick(quick) = action {
         return self::quick(text, scene, quick);
     }
-    scene.enter(Mode::Filter { input: Input::default() });
+    scene.enter(Mode::Filter {
+        input: Input::default(),
+    });
     Vec::new()
 }
 
 /// What is typed takes effect; nothing shows everything. `None` if it cannot be read: the mistake is shown beside the
 /// line, which stays open.
-pub(crate) fn accept(text: &mut TextPane, scene: &mut Scene<'_>, typed: &str) -> Option<Vec<Effect>> {
+pub(crate) fn accept(
+    text: &mut TextPane,
+    scene: &mut Scene<'_>,
+    typed: &str,
+) -> Option<Vec<Effect>> {
     if typed.is_empty() {
         return Some(clear(text, scene));
     }
@@ -75,15 +81,23 @@ fn quick(text: &mut TextPane, scene: &mut Scene<'_>, quick: Quick) -> Vec<Effect
         Quick::Errors => Ok(Term::Error),
         Quick::Tools => Ok(Term::Tool("*".to_owned())),
         Quick::Prompts => Ok(Term::Role(Speaker::User)),
-        Quick::Name => call.map(|call| Term::Tool(call.name.to_string())).ok_or("no tool call is focused"),
+        Quick::Name => call
+            .map(|call| Term::Tool(call.name.to_string()))
+            .ok_or("no tool call is focused"),
         Quick::Lane => {
             let started = call.and_then(|call| scene.session.transcript.lane_of_call(&call.key));
             let own = block.and_then(|(entry, _)| entry.lane.clone());
             let name = started.map(|lane| lane.name.clone()).or(own);
-            Ok(Term::Lane(name.map_or_else(|| "main".to_owned(), |name| name.to_string())))
+            Ok(Term::Lane(name.map_or_else(
+                || "main".to_owned(),
+                |name| name.to_string(),
+            )))
         }
         Quick::Id => {
-            let id = text.view.focus.and_then(|focus| id_of(&scene.session.transcript, focus));
+            let id = text
+                .view
+                .focus
+                .and_then(|focus| id_of(&scene.session.transcript, focus));
             id.map(Term::Id).ok_or("nothing is focused")
         }
     };
@@ -115,7 +129,12 @@ pub fn clear(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
 
 /// Gives up a filter whose texts are still being read.
 pub fn cancel(text: &mut TextPane) -> Vec<Effect> {
-    text.find.next_filter.take().map(|_| Effect::CancelFilter).into_iter().collect()
+    text.find
+        .next_filter
+        .take()
+        .map(|_| Effect::CancelFilter)
+        .into_iter()
+        .collect()
 }
 
 fn install(text: &mut TextPane, filter: Filter) {
@@ -133,13 +152,22 @@ fn changed(text: &mut TextPane) {
 }
 
 /// Takes answers of the thread over: how much is read, and at the end the blocks that match.
-pub fn answered(text: &mut TextPane, generation: u32, percent: u8, matched: Option<&[(Focus, u32)]>) {
+pub fn answered(
+    text: &mut TextPane,
+    generation: u32,
+    percent: u8,
+    matched: Option<&[(Focus, u32)]>,
+) {
     let is_it = |filter: &&mut Filter| filter.generation == generation;
     if let Some(filter) = text.find.next_filter.as_mut().filter(is_it) {
         filter.percent = percent.min(99);
     }
     let Some(matched) = matched else { return };
-    let is_next = text.find.next_filter.as_ref().is_some_and(|filter| filter.generation == generation);
+    let is_next = text
+        .find
+        .next_filter
+        .as_ref()
+        .is_some_and(|filter| filter.generation == generation);
     let filter = if is_next {
         text.find.next_filter.take()
     } else {
@@ -156,11 +184,25 @@ pub fn answered(text: &mut TextPane, generation: u32, percent: u8, matched: Opti
 /// Judges entries that have just come or changed.
 pub(crate) fn judge_new(text: &mut TextPane, session: &Session, touched: &Touched) -> Vec<Effect> {
     let mut effects = Vec::new();
-    let ids: Vec<EntryId> = touched.added.iter().chain(&touched.changed).copied().collect();
+    let ids: Vec<EntryId> = touched
+        .added
+        .iter()
+        .chain(&touched.changed)
+        .copied()
+        .collect();
     let transcript = &session.transcript;
-    for filter in text.find.next_filter.iter_mut().chain(&mut text.find.filter) {
+    for filter in text
+        .find
+        .next_filter
+        .iter_mut()
+        .chain(&mut text.find.filter)
+    {
         let shown = |filter: &Filter| -> Vec<bool> {
-            touched.changed.iter().map(|id| !filter.blocks(*id).is_empty()).collect()
+            touched
+                .changed
+                .iter()
+                .map(|id| !filter.blocks(*id).is_empty())
+                .collect()
         };
         let before = shown(filter);
         effects.extend(filter.judge(transcript, &ids, true).map(Effect::Filter));
@@ -174,7 +216,11 @@ pub(crate) fn judge_new(text: &mut TextPane, session: &Session, touched: &Touche
 }
 
 /// The session was read anew: judges it again.
-pub(crate) fn again(text: &mut TextPane, scene: &mut Scene<'_>, before: &Transcript) -> Vec<Effect> {
+pub(crate) fn again(
+    text: &mut TextPane,
+    scene: &mut Scene<'_>,
+    before: &Transcript,
+) -> Vec<Effect> {
     let next = text.find.next_filter.take();
     let Some(old) = text.find.filter.take() else {
         return next.map_or_else(Vec::new, |next| set(text, scene, &next.typed, next.expr));
@@ -187,9 +233,18 @@ pub(crate) fn again(text: &mut TextPane, scene: &mut Scene<'_>, before: &Transcr
     read.percent = 0;
     // What was shown stays so until its text is read anew.
     for open in job.iter().flat_map(|job| &job.unsure) {
-        let key = scene.session.transcript.get(open.focus.entry).map(|entry| &entry.key);
+        let key = scene
+            .session
+            .transcript
+            .get(open.focus.entry)
+            .map(|entry| &entry.key);
         let known = key.and_then(|key| before.find(key));
-        if known.is_some_and(|entry| old.shows(Focus { entry, ..open.focus })) {
+        if known.is_some_and(|entry| {
+            old.shows(Focus {
+                entry,
+                ..open.focus
+            })
+        }) {
             filter.show(open.focus, open.revision);
         }
     }

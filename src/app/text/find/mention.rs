@@ -28,7 +28,9 @@ pub(crate) fn of_block(entry: &Entry, block: usize, cwd: Option<&str>) -> Option
         return Some(below(path, cwd).to_owned());
     }
     let word = match kind {
-        BlockKind::Call(call) if call.kind == ToolKind::Run => words(&plain).next().map(str::to_owned),
+        BlockKind::Call(call) if call.kind == ToolKind::Run => {
+            words(&plain).next().map(str::to_owned)
+        }
         BlockKind::Call(call) if plain.trim().is_empty() => Some(call.name.to_string()),
         _ => code(&plain).or_else(|| longest(&plain)),
     };
@@ -42,7 +44,9 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(is_around)
         .map(move |word| {
             let word = word.trim_matches(['.', ':', '!', '?']);
-            word.split_once(':').filter(|(_, rest)| is_line(rest)).map_or(word, |(path, _)| path)
+            word.split_once(':')
+                .filter(|(_, rest)| is_line(rest))
+                .map_or(word, |(path, _)| path)
         })
         .filter(|word| word.chars().any(char::is_alphanumeric))
 }
@@ -54,10 +58,12 @@ fn is_path(word: &str) -> bool {
         return true;
     }
     if let Some((folder, name)) = word.rsplit_once('/') {
-        return letters(name) >= 2 && (folder.is_empty() || letters(folder) >= 1 || folder.starts_with('.'));
+        return letters(name) >= 2
+            && (folder.is_empty() || letters(folder) >= 1 || folder.starts_with('.'));
     }
     word.rsplit_once('.').is_some_and(|(name, end)| {
-        let is_ending = (1..=5).contains(&end.len()) && end.chars().all(|c| c.is_ascii_alphanumeric());
+        let is_ending =
+            (1..=5).contains(&end.len()) && end.chars().all(|c| c.is_ascii_alphanumeric());
         is_ending && letters(end) > 0 && letters(name) >= 2
     })
 }
@@ -65,7 +71,9 @@ fn is_path(word: &str) -> bool {
 /// The first `code` of a text, if it is one word.
 fn code(text: &str) -> Option<String> {
     let mut spans = text.split('`').skip(1).step_by(2);
-    spans.find(|span| !span.is_empty() && !span.contains(char::is_whitespace)).map(str::to_owned)
+    spans
+        .find(|span| !span.is_empty() && !span.contains(char::is_whitespace))
+        .map(str::to_owned)
 }
 
 fn longest(text: &str) -> Option<String> {
@@ -84,7 +92,14 @@ mod tests {
 
     #[test]
     fn paths_are_distinguished_from_words() {
-        for path in ["src/watch.rs", "watch.rs", "/etc/hosts", "./x/ab", "https://a.b/c", "Cargo.toml"] {
+        for path in [
+            "src/watch.rs",
+            "watch.rs",
+            "/etc/hosts",
+            "./x/ab",
+            "https://a.b/c",
+            "Cargo.toml",
+        ] {
             assert!(is_path(path), "{path}");
         }
         for word in ["3/4", "e.g", "1.5", "boats", "0.1.0", "and/"] {

@@ -62,9 +62,12 @@ impl Hiding<'_> {
 impl Opened {
     /// Notes what had to be opened for an item to be shown at all.
     pub(crate) fn note_way(&mut self, before: &Before, now: &Hiding<'_>) {
-        self.lanes.extend(now.lanes.difference(&before.lanes).cloned());
-        self.branches.extend(before.branches.difference(now.folds.branches()));
-        self.runs.extend(now.folds.runs.open().difference(&before.runs));
+        self.lanes
+            .extend(now.lanes.difference(&before.lanes).cloned());
+        self.branches
+            .extend(before.branches.difference(now.folds.branches()));
+        self.runs
+            .extend(now.folds.runs.open().difference(&before.runs));
         self.has_shown_thinking |= *now.thinking && !before.thinking;
         if *now.level != before.level {
             let first = self.level.map_or(before.level, |(first, _)| first);
@@ -84,7 +87,15 @@ impl Opened {
 
     /// Whether nothing was opened.
     pub(crate) fn is_empty(&self) -> bool {
-        let Self { folds, nodes, lanes, branches, runs, has_shown_thinking, level } = self;
+        let Self {
+            folds,
+            nodes,
+            lanes,
+            branches,
+            runs,
+            has_shown_thinking,
+            level,
+        } = self;
         let has_folds = !folds.is_empty() || !nodes.is_empty();
         let has_rows = !lanes.is_empty() || !branches.is_empty() || !runs.is_empty();
         !has_folds && !has_rows && !has_shown_thinking && level.is_none()
@@ -97,13 +108,22 @@ impl Opened {
 
     /// The same in another transcript of the session.
     pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
-        self.branches = self.branches.iter().filter_map(|number| lookup.branch(*number)).collect();
+        self.branches = self
+            .branches
+            .iter()
+            .filter_map(|number| lookup.branch(*number))
+            .collect();
         self.runs = lookup.entries(&self.runs);
     }
 
     /// Closes what is still open of it.
     pub(crate) fn close(self, hiding: Hiding<'_>) {
-        let Hiding { folds, lanes, thinking, level } = hiding;
+        let Hiding {
+            folds,
+            lanes,
+            thinking,
+            level,
+        } = hiding;
         for (entry, block, before) in self.folds {
             if folds.get(&entry, block) == Fold::Open {
                 folds.set(&entry, block, before);

@@ -28,15 +28,25 @@ enum Next {
 
 /// Asks for the motions to the sought hits. While a text is being read, its hit stays sought.
 pub(crate) fn reveal_sought(text: &mut TextPane, scene: &mut Scene<'_>, frame: Frame) {
-    let Some(mut sought) = text.find.sought.take() else { return };
+    let Some(mut sought) = text.find.sought.take() else {
+        return;
+    };
     loop {
-        let Some(pattern) = text.find.search.as_ref().map(|search| search.pattern.clone()) else {
+        let Some(pattern) = text
+            .find
+            .search
+            .as_ref()
+            .map(|search| search.pattern.clone())
+        else {
             return;
         };
         if let Some((focus, edge)) = sought.block.take()
             && !arrive(text, scene, frame, &pattern, (focus, edge))
         {
-            text.find.sought = Some(Sought { block: Some((focus, edge)), ..sought });
+            text.find.sought = Some(Sought {
+                block: Some((focus, edge)),
+                ..sought
+            });
             return;
         }
         if sought.steps == 0 {
@@ -69,8 +79,11 @@ fn arrive(
     opened.note_way(&before, &text.hiding());
     text.find.opened = opened;
     refresh_sequence(text, scene);
-    let known =
-        text.find.search.as_ref().and_then(|search| search.hits.iter().find(|hit| hit.focus == focus));
+    let known = text
+        .find
+        .search
+        .as_ref()
+        .and_then(|search| search.hits.iter().find(|hit| hit.focus == focus));
     let lines = known.map_or(0, |hit| hit.lines);
     let mut rows = rows_of(text, scene, frame, focus);
     let mut hits = rows_with_hits(&rows, pattern);
@@ -85,25 +98,46 @@ fn arrive(
         }
     }
     let is_away = rows.iter().any(|row| row.is_away);
-    let number = if edge == Edge::First { 0 } else { hits.len().saturating_sub(1) };
+    let number = if edge == Edge::First {
+        0
+    } else {
+        hits.len().saturating_sub(1)
+    };
     text.view.focus = Some(focus);
     text.view.ask(Motion::Pause);
-    text.find.at_hit = hits.get(number).map(|row| AtHit { focus, row: *row, number });
+    text.find.at_hit = hits.get(number).map(|row| AtHit {
+        focus,
+        row: *row,
+        number,
+    });
     match text.find.at_hit {
         Some(at) => text.view.ask(Motion::ShowRow(focus, at.row)),
         None => text.view.ask(Motion::Show(focus)),
     }
-    if let Some(search) = text.find.search.as_mut().filter(|_| !is_away && !hits.is_empty()) {
+    if let Some(search) = text
+        .find
+        .search
+        .as_mut()
+        .filter(|_| !is_away && !hits.is_empty())
+    {
         search.correct(focus, hits.len());
     }
     !(hits.is_empty() && is_away)
 }
 
 /// From the hit at which the reader is, to the next or previous one.
-fn step(text: &mut TextPane, scene: &mut Scene<'_>, frame: Frame, pattern: &Regex, forward: bool) -> Next {
+fn step(
+    text: &mut TextPane,
+    scene: &mut Scene<'_>,
+    frame: Frame,
+    pattern: &Regex,
+    forward: bool,
+) -> Next {
     let focus = text.view.focus;
     let at = text.find.at_hit.filter(|at| Some(at.focus) == focus);
-    let hits = at.map_or_else(Vec::new, |at| rows_with_hits(&rows_of(text, scene, frame, at.focus), pattern));
+    let hits = at.map_or_else(Vec::new, |at| {
+        rows_with_hits(&rows_of(text, scene, frame, at.focus), pattern)
+    });
     let is_at_row = at.is_some_and(|at| hits.contains(&at.row));
     if let Some(at) = at.filter(|_| is_at_row) {
         let mut numbered = hits.iter().copied().enumerate();
@@ -116,31 +150,61 @@ fn step(text: &mut TextPane, scene: &mut Scene<'_>, frame: Frame, pattern: &Rege
             return Next::Row(AtHit { row, number, ..at });
         }
     }
-    next_block(text, scene, forward, at.is_some() && (is_at_row || hits.is_empty()))
+    next_block(
+        text,
+        scene,
+        forward,
+        at.is_some() && (is_at_row || hits.is_empty()),
+    )
 }
 
 /// The next block with hits, around the ends. A block whose hits were not looked at is gone to first.
 fn next_block(text: &mut TextPane, scene: &mut Scene<'_>, forward: bool, is_done: bool) -> Next {
-    let Some(search) = &text.find.search else { return Next::Nowhere };
-    let here = text.view.focus.map(|focus| focus.in_file(&scene.session.transcript));
-    let is_before = |focus: Focus| here.is_some_and(|here| focus.in_file(&scene.session.transcript) < here);
+    let Some(search) = &text.find.search else {
+        return Next::Nowhere;
+    };
+    let here = text
+        .view
+        .focus
+        .map(|focus| focus.in_file(&scene.session.transcript));
+    let is_before =
+        |focus: Focus| here.is_some_and(|here| focus.in_file(&scene.session.transcript) < here);
     let at = search.hits.partition_point(|hit| is_before(hit.focus));
     let is_on_hit = here.is_some() && search.hits.get(at).map(|hit| hit.focus) == text.view.focus;
     let (next, around) = if forward {
-        (search.hits.get(at + usize::from(is_on_hit && is_done)), search.hits.first())
+        (
+            search.hits.get(at + usize::from(is_on_hit && is_done)),
+            search.hits.first(),
+        )
     } else {
-        (at.checked_sub(1).and_then(|before| search.hits.get(before)), search.hits.last())
+        (
+            at.checked_sub(1).and_then(|before| search.hits.get(before)),
+            search.hits.last(),
+        )
     };
     let wraps = next.is_none();
-    let Some(hit) = next.or(around).copied() else { return Next::Nowhere };
+    let Some(hit) = next.or(around).copied() else {
+        return Next::Nowhere;
+    };
     if wraps {
-        scene.say(if forward { "search goes on at the beginning" } else { "search goes on at the end" });
+        scene.say(if forward {
+            "search goes on at the beginning"
+        } else {
+            "search goes on at the end"
+        });
     }
     Next::Block(hit.focus, if forward { Edge::First } else { Edge::Last })
 }
 
 fn open_fold(text: &mut TextPane, scene: &Scene<'_>, hit: Focus) {
-    let Some(key) = scene.session.transcript.get(hit.entry).map(|entry| entry.key.clone()) else { return };
+    let Some(key) = scene
+        .session
+        .transcript
+        .get(hit.entry)
+        .map(|entry| entry.key.clone())
+    else {
+        return;
+    };
     let before = text.folds.get(&key, hit.block);
     if before != Fold::Open {
         text.find.opened.note_fold(&key, hit.block, before);
@@ -152,7 +216,12 @@ fn open_fold(text: &mut TextPane, scene: &Scene<'_>, hit: Focus) {
 /// Opens the nodes of a block's trees, if some are closed. Answers whether it did.
 fn open_nodes(text: &mut TextPane, scene: &Scene<'_>, hit: Focus, rows: &[Row]) -> bool {
     let is_closed = |row: &Row| row.node.is_some_and(|node| node.is_open == Some(false));
-    let Some(entry) = scene.session.transcript.get(hit.entry).filter(|_| rows.iter().any(is_closed)) else {
+    let Some(entry) = scene
+        .session
+        .transcript
+        .get(hit.entry)
+        .filter(|_| rows.iter().any(is_closed))
+    else {
         return false;
     };
     let is_news = text.folds.open_nodes(&entry.key, hit.block);
@@ -166,12 +235,23 @@ fn open_nodes(text: &mut TextPane, scene: &Scene<'_>, hit: Focus, rows: &[Row]) 
 /// The rows of the block.
 fn rows_of(text: &mut TextPane, scene: &Scene<'_>, frame: Frame, hit: Focus) -> Vec<Row> {
     let laid: Arc<Vec<Row>> = with_layouts(text, scene, frame, |layouts, _| {
-        layouts.place(hit).map(|place| layouts.rows(place)).unwrap_or_default()
+        layouts
+            .place(hit)
+            .map(|place| layouts.rows(place))
+            .unwrap_or_default()
     });
-    laid.iter().filter(|row| row.block == hit.block).cloned().collect()
+    laid.iter()
+        .filter(|row| row.block == hit.block)
+        .cloned()
+        .collect()
 }
 
 fn rows_with_hits(rows: &[Row], pattern: &Regex) -> Vec<usize> {
-    let has_hit = |row: &Row| !row.kind.is_between() && pattern.is_match(&without_sgr(&row.line.to_string()));
-    rows.iter().enumerate().filter(|(_, row)| has_hit(row)).map(|(place, _)| place).collect()
+    let has_hit =
+        |row: &Row| !row.kind.is_between() && pattern.is_match(&without_sgr(&row.line.to_string()));
+    rows.iter()
+        .enumerate()
+        .filter(|(_, row)| has_hit(row))
+        .map(|(place, _)| place)
+        .collect()
 }

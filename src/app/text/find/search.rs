@@ -21,13 +21,25 @@ use crate::session::search::{Search, Seek, hits_of};
 const MOST_STEPS: isize = 1_000;
 
 /// Starts typing, or goes to another hit.
-pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action, times: usize) -> Vec<Effect> {
+pub fn act(
+    text: &mut TextPane,
+    scene: &mut Scene<'_>,
+    action: Action,
+    times: usize,
+) -> Vec<Effect> {
     let steps = isize::try_from(times).unwrap_or(MOST_STEPS).min(MOST_STEPS);
     match action {
         Action::Search => {
             let (from, opened) = (text.position(), text.find.opened.clone());
-            text.find.typing = Some(Box::new(Typing { text: String::new(), is_new: false, from, opened }));
-            scene.enter(Mode::Search { input: Input::default() });
+            text.find.typing = Some(Box::new(Typing {
+                text: String::new(),
+                is_new: false,
+                from,
+                opened,
+            }));
+            scene.enter(Mode::Search {
+                input: Input::default(),
+            });
         }
         Action::Mention(way) => return seek_mention(text, scene, way),
         Action::NextHit => go(text, scene, steps),
@@ -39,7 +51,9 @@ pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action, times: us
 /// Takes what is typed now. It is searched for before the next frame, or before anything else is done with it: keys
 /// may come faster than patterns are made.
 pub(crate) fn type_on(text: &mut TextPane, typed: &str) {
-    let Some(typing) = &mut text.find.typing else { return };
+    let Some(typing) = &mut text.find.typing else {
+        return;
+    };
     typed.clone_into(&mut typing.text);
     typing.is_new = true;
 }
@@ -53,12 +67,18 @@ pub(crate) fn toggle_literal(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<
 /// Searches for what was typed since the last time.
 pub(crate) fn catch_up(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     let is_new = |typing: &mut Box<Typing>| std::mem::take(&mut typing.is_new);
-    if text.find.typing.as_mut().is_some_and(is_new) { search_for_typed(text, scene) } else { Vec::new() }
+    if text.find.typing.as_mut().is_some_and(is_new) {
+        search_for_typed(text, scene)
+    } else {
+        Vec::new()
+    }
 }
 
 /// Moving the cursor changes nothing, and so it starts nothing.
 fn search_for_typed(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
-    let Some(typing) = &text.find.typing else { return Vec::new() };
+    let Some(typing) = &text.find.typing else {
+        return Vec::new();
+    };
     let (typed, is_literal) = (typing.text.clone(), text.find.is_literal);
     let is_same = |search: &Search| search.typed == typed && search.is_literal == is_literal;
     if text.find.search.as_ref().is_some_and(is_same) {
@@ -80,9 +100,17 @@ pub(crate) fn accept(
 ) -> Vec<Effect> {
     text.find.typing = None;
     if !typed.is_empty() {
-        if let Some(mistake) = text.find.search.as_ref().and_then(|search| search.mistake.as_ref()) {
+        if let Some(mistake) = text
+            .find
+            .search
+            .as_ref()
+            .and_then(|search| search.mistake.as_ref())
+        {
             let place = mistake.at + 1;
-            scene.say(format!("no regular expression ({} at {place}): taken literally", mistake.what));
+            scene.say(format!(
+                "no regular expression ({} at {place}): taken literally",
+                mistake.what
+            ));
         }
         return Vec::new();
     }
@@ -126,7 +154,8 @@ fn close(text: &mut TextPane, opened: Opened) {
 /// To where the reader was when the typing began.
 fn go_back(text: &mut TextPane) {
     let typing = text.find.typing.as_ref();
-    if let Some((from, opened)) = typing.map(|typing| (typing.from.clone(), typing.opened.clone())) {
+    if let Some((from, opened)) = typing.map(|typing| (typing.from.clone(), typing.opened.clone()))
+    {
         // What the level or hidden thinking left out is no part of a place.
         let by_typed = std::mem::replace(&mut text.find.opened, opened);
         if by_typed.has_other_look_than(&text.find.opened) {
@@ -143,7 +172,9 @@ fn start(
     search: Option<Search>,
     seeks: Option<Seek>,
 ) -> Vec<Effect> {
-    let Some(mut search) = search else { return end(text) };
+    let Some(mut search) = search else {
+        return end(text);
+    };
     search.seeks = seeks;
     let place = stands_at(text).and_then(|focus| scene.session.transcript.place_of(focus.entry));
     search.begin(place.unwrap_or(0), text.find.search.as_ref());
@@ -170,12 +201,17 @@ fn go_on(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
 
 /// Where the reader is, or was when the typing began.
 fn stands_at(text: &TextPane) -> Option<Focus> {
-    text.find.typing.as_ref().map_or(text.view.focus, |typing| typing.from.focus)
+    text.find
+        .typing
+        .as_ref()
+        .map_or(text.view.focus, |typing| typing.from.focus)
 }
 
 /// Searches once more, because another transcript took the place of the searched one. The view stays.
 pub fn again(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
-    let Some(search) = text.find.search.take() else { return Vec::new() };
+    let Some(search) = text.find.search.take() else {
+        return Vec::new();
+    };
     let (typed, is_literal, at_hit) = (search.typed.clone(), search.is_literal, text.find.at_hit);
     let seeks = search.seeks.filter(|seeks| *seeks == Seek::Nearest);
     let search = Search::new(&typed, is_literal, text.find.next_generation());
@@ -187,7 +223,9 @@ pub fn again(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
 /// Looks for what the focused item is about. As long as the reader goes from mention to mention, that
 /// stays the same.
 fn seek_mention(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) -> Vec<Effect> {
-    let Some(focus) = text.view.focus else { return Vec::new() };
+    let Some(focus) = text.view.focus else {
+        return Vec::new();
+    };
     let goes_on = text.find.at_hit.is_some_and(|at| at.focus == focus);
     let is_mention = |search: &Search| search.is_literal && search.scope.is_none();
     if goes_on && text.find.search.as_ref().is_some_and(is_mention) {
@@ -196,13 +234,18 @@ fn seek_mention(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) -> Vec<Eff
     }
     let root = scene.session.transcript.meta().root.clone();
     let entry = scene.session.transcript.get(focus.entry);
-    let Some(word) = entry.and_then(|entry| mention::of_block(entry, focus.block, root.as_deref())) else {
+    let Some(word) = entry.and_then(|entry| mention::of_block(entry, focus.block, root.as_deref()))
+    else {
         scene.say("nothing in this item to look for");
         return Vec::new();
     };
     text.remember_place(scene.session);
     scene.asks.push(Ask::Keep(Kind::Search, word.clone()));
-    let seeks = if way == Way::Next { Seek::Behind(focus) } else { Seek::Before(focus) };
+    let seeks = if way == Way::Next {
+        Seek::Behind(focus)
+    } else {
+        Seek::Before(focus)
+    };
     let search = Search::new(&word, true, text.find.next_generation());
     start(text, scene, search, Some(seeks))
 }
@@ -222,15 +265,27 @@ pub fn found(
     number: u32,
     hits: Vec<Hit>,
 ) -> Vec<Effect> {
-    let Some(search) = text.find.search.as_mut().filter(|search| search.generation == generation) else {
+    let Some(search) = text
+        .find
+        .search
+        .as_mut()
+        .filter(|search| search.generation == generation)
+    else {
         return Vec::new();
     };
     let level = text.level;
     let is_shown = |hit: &Hit| {
-        scene.session.transcript.get(hit.focus.entry).is_some_and(|entry| !level.hides(entry.marks))
+        scene
+            .session
+            .transcript
+            .get(hit.focus.entry)
+            .is_some_and(|entry| !level.hides(entry.marks))
     };
     for hits in search.progress.take(number, hits) {
-        search.add(&scene.session.transcript, hits.into_iter().filter(is_shown).collect());
+        search.add(
+            &scene.session.transcript,
+            hits.into_iter().filter(is_shown).collect(),
+        );
     }
     go_on(text, scene)
 }
@@ -246,7 +301,9 @@ pub fn narrow(text: &mut TextPane) {
 
 /// To the hit that is sought, as soon as it is sure which one that is.
 fn to_sought(text: &mut TextPane, scene: &mut Scene<'_>) {
-    let Some(search) = &text.find.search else { return };
+    let Some(search) = &text.find.search else {
+        return;
+    };
     let Some(seeks) = search.seeks else { return };
     let hit = search.chosen(&scene.session.transcript, seeks, stands_at(text));
     if hit.is_none() && !search.is_complete {
@@ -262,9 +319,17 @@ fn to_sought(text: &mut TextPane, scene: &mut Scene<'_>) {
             scene.say("mentioned nowhere else");
         }
         (Some(hit), Seek::Before(_)) => {
-            text.find.sought = Some(Sought { block: Some((hit, Edge::Last)), steps: 0 });
+            text.find.sought = Some(Sought {
+                block: Some((hit, Edge::Last)),
+                steps: 0,
+            });
         }
-        (Some(hit), _) => text.find.sought = Some(Sought { block: Some((hit, Edge::First)), steps: 0 }),
+        (Some(hit), _) => {
+            text.find.sought = Some(Sought {
+                block: Some((hit, Edge::First)),
+                steps: 0,
+            });
+        }
         (None, _) => {}
     }
 }
@@ -292,21 +357,45 @@ fn go(text: &mut TextPane, scene: &mut Scene<'_>, steps: isize) {
 
 /// Searches entries that have just come or changed.
 pub fn note(text: &mut TextPane, scene: &mut Scene<'_>, touched: &Touched) -> Vec<Effect> {
-    let ids: Vec<EntryId> = touched.added.iter().chain(&touched.changed).copied().collect();
+    let ids: Vec<EntryId> = touched
+        .added
+        .iter()
+        .chain(&touched.changed)
+        .copied()
+        .collect();
     search_new(text, scene, &ids);
-    let is_underway = text.find.search.as_ref().is_some_and(|search| !search.is_complete);
-    if touched.reordered && is_underway { again(text, scene) } else { Vec::new() }
+    let is_underway = text
+        .find
+        .search
+        .as_ref()
+        .is_some_and(|search| !search.is_complete);
+    if touched.reordered && is_underway {
+        again(text, scene)
+    } else {
+        Vec::new()
+    }
 }
 
 fn search_new(text: &mut TextPane, scene: &Scene<'_>, ids: &[EntryId]) {
-    let Some(search) = &mut text.find.search else { return };
+    let Some(search) = &mut text.find.search else {
+        return;
+    };
     let mut hits = Vec::new();
     for id in ids {
         // Bookkeeping is searched only where it is shown; prompts alone are a way to read, not all there is.
-        let entry = scene.session.transcript.get(*id).filter(|entry| !text.level.hides(entry.marks));
+        let entry = scene
+            .session
+            .transcript
+            .get(*id)
+            .filter(|entry| !text.level.hides(entry.marks));
         let Some(entry) = entry else { continue };
         let blocks = texts::of_entry(entry);
-        hits.extend(hits_of(&search.pattern, search.scope, (*id, &blocks), &mut |_, _| None));
+        hits.extend(hits_of(
+            &search.pattern,
+            search.scope,
+            (*id, &blocks),
+            &mut |_, _| None,
+        ));
     }
     search.replace(&scene.session.transcript, ids, hits);
     if search.is_complete {

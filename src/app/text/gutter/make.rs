@@ -13,7 +13,11 @@ use crate::render::row::Level;
 pub fn arrange(text: &mut TextPane, scene: &Scene<'_>, frame: &Frame) {
     let columns = usize::from(frame.lanes);
     let is_shown = columns > 0 && text.level != Level::Prompts;
-    text.gutter.lines = if is_shown { make(text, scene, columns) } else { Vec::new() };
+    text.gutter.lines = if is_shown {
+        make(text, scene, columns)
+    } else {
+        Vec::new()
+    };
 }
 
 fn make(text: &TextPane, scene: &Scene<'_>, columns: usize) -> Vec<Vec<Cell>> {
@@ -26,10 +30,20 @@ fn make(text: &TextPane, scene: &Scene<'_>, columns: usize) -> Vec<Vec<Cell>> {
         outer: None,
     };
     let mut lines = Vec::with_capacity(text.view.lines.len());
-    for of_entry in text.view.lines.chunk_by(|line, next| line.place == next.place) {
-        let (Some(first), Some(last)) = (of_entry.first(), of_entry.last()) else { continue };
+    for of_entry in text
+        .view
+        .lines
+        .chunk_by(|line, next| line.place == next.place)
+    {
+        let (Some(first), Some(last)) = (of_entry.first(), of_entry.last()) else {
+            continue;
+        };
         let portion = text.sequence.portions().at(first.place);
-        let in_sight = InSight { rows: &first.rows, range: first.row..last.row + 1, portion };
+        let in_sight = InSight {
+            rows: &first.rows,
+            range: first.row..last.row + 1,
+            portion,
+        };
         let passes = gutter.passes(first.entry, &in_sight);
         let cells = |line: &Line| place_in_columns(&passes, line.row, columns, text.view.focus);
         lines.extend(of_entry.iter().map(cells));

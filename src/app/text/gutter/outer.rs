@@ -24,8 +24,12 @@ pub(crate) struct Outer<'a> {
 
 /// What passes the entries of a sub-agent, from left to right.
 pub fn of<'a>(scene: &Scene<'a>, lane: &Name, depth: usize) -> Vec<Outer<'a>> {
-    let caller = scene.transcript.lane(lane).and_then(|lane| Some((lane, scene.transcript.caller(lane)?)));
-    let caller = caller.filter(|(_, id)| scene.sequence.place_of(*id).is_some() && depth < MAX_DEPTH);
+    let caller = scene
+        .transcript
+        .lane(lane)
+        .and_then(|lane| Some((lane, scene.transcript.caller(lane)?)));
+    let caller =
+        caller.filter(|(_, id)| scene.sequence.place_of(*id).is_some() && depth < MAX_DEPTH);
     let Some((lane, (id, entry))) =
         caller.and_then(|(lane, id)| Some((lane, (id, scene.transcript.get(id)?))))
     else {
@@ -35,28 +39,45 @@ pub fn of<'a>(scene: &Scene<'a>, lane: &Name, depth: usize) -> Vec<Outer<'a>> {
         Some(above) if *above != lane.name => of(scene, above, depth + 1),
         _ => Vec::new(),
     };
-    let base = passes.iter().map(|outer| outer.column + 1).max().unwrap_or(0);
-    let beside = scene.flights.beside(id).filter(|flight| scene.shows(flight.call));
-    passes.extend(beside.filter(|flight| scene.goes_beyond(flight, id)).map(|flight| Outer {
-        call: flight.call,
-        column: base + flight.column,
-        is_open: !flight.is_answered,
-        is_agent: flight.is_agent,
-        ends_with: None,
-    }));
-    // Sub-agents of one entry stand below each other, so its later ones pass the earlier.
-    let started = entry
-        .blocks
+    let base = passes
         .iter()
-        .enumerate()
-        .filter_map(|(block, _)| Some((Place { entry: id, block }, scene.agent_below(entry, block)?)));
+        .map(|outer| outer.column + 1)
+        .max()
+        .unwrap_or(0);
+    let beside = scene
+        .flights
+        .beside(id)
+        .filter(|flight| scene.shows(flight.call));
+    passes.extend(
+        beside
+            .filter(|flight| scene.goes_beyond(flight, id))
+            .map(|flight| Outer {
+                call: flight.call,
+                column: base + flight.column,
+                is_open: !flight.is_answered,
+                is_agent: flight.is_agent,
+                ends_with: None,
+            }),
+    );
+    // Sub-agents of one entry stand below each other, so its later ones pass the earlier.
+    let started = entry.blocks.iter().enumerate().filter_map(|(block, _)| {
+        Some((Place { entry: id, block }, scene.agent_below(entry, block)?))
+    });
     for (call, agent) in started.skip_while(|(_, agent)| agent.name != lane.name) {
         let (column, flight) = scene.column(call);
         let column = base + column;
-        let is_taken = passes.iter().any(|outer| outer.column == column || outer.call == call);
+        let is_taken = passes
+            .iter()
+            .any(|outer| outer.column == column || outer.call == call);
         if scene.shows(call) && !is_taken {
             let is_open = flight.is_some_and(|flight| !flight.is_answered);
-            passes.push(Outer { call, column, is_open, is_agent: true, ends_with: Some(agent) });
+            passes.push(Outer {
+                call,
+                column,
+                is_open,
+                is_agent: true,
+                ends_with: Some(agent),
+            });
         }
     }
     passes
@@ -70,7 +91,9 @@ impl Outer<'_> {
         id: EntryId,
         (last, count): (Option<usize>, usize),
     ) -> Pass {
-        let is_last = self.ends_with.is_some_and(|agent| !goes_on(scene, agent, id));
+        let is_last = self
+            .ends_with
+            .is_some_and(|agent| !goes_on(scene, agent, id));
         let end = last.filter(|_| is_last);
         Pass {
             call: self.call,
@@ -89,7 +112,9 @@ impl Outer<'_> {
 fn goes_on(scene: &Scene<'_>, agent: &LaneFacts, id: EntryId) -> bool {
     let place = |id: EntryId| scene.sequence.place_of(id);
     let Some(here) = place(id) else { return false };
-    let Some(next) = scene.sequence.at(here + 1) else { return false };
+    let Some(next) = scene.sequence.at(here + 1) else {
+        return false;
+    };
     let mut at = scene.transcript.get(next);
     for _ in 0..MAX_DEPTH {
         let lane = at.and_then(|entry| entry.lane.as_ref());
@@ -97,9 +122,15 @@ fn goes_on(scene: &Scene<'_>, agent: &LaneFacts, id: EntryId) -> bool {
             return true;
         }
         let lane = lane.and_then(|name| scene.transcript.lane(name));
-        at = lane.and_then(|lane| scene.transcript.caller(lane)).and_then(|id| scene.transcript.get(id));
+        at = lane
+            .and_then(|lane| scene.transcript.caller(lane))
+            .and_then(|id| scene.transcript.get(id));
     }
     // The entries of an earlier sub-agent of the same message stand before its own.
-    let own = agent.entries.iter().take(PASSED_OVER).find_map(|id| place(*id));
+    let own = agent
+        .entries
+        .iter()
+        .take(PASSED_OVER)
+        .find_map(|id| place(*id));
     own.is_some_and(|first| first > here)
 }

@@ -35,7 +35,11 @@ impl Pass {
         if row < self.opens.unwrap_or(0) || row > self.stops {
             return Stroke::None;
         }
-        match (self.opens == Some(row), self.closes == Some(row), self.is_open) {
+        match (
+            self.opens == Some(row),
+            self.closes == Some(row),
+            self.is_open,
+        ) {
             (true, true, _) => Stroke::Single,
             (true, false, true) if self.stops == row => Stroke::Waits,
             (true, false, _) => Stroke::Opens,
@@ -80,7 +84,11 @@ impl InSight<'_> {
     /// The last block that has rows, up to this one.
     fn extent_up_to(&self, block: usize) -> Option<Extent> {
         let before = self.rows.partition_point(|row| row.block <= block);
-        let last = self.rows.get(..before)?.iter().rfind(|row| !row.kind.is_between())?;
+        let last = self
+            .rows
+            .get(..before)?
+            .iter()
+            .rfind(|row| !row.kind.is_between())?;
         self.extent(last.block)
     }
 }
@@ -104,19 +112,31 @@ pub(crate) fn own(
     let mut passes: Vec<Pass> = Vec::new();
     let mut ends: Vec<End> = Vec::new();
     let blocks = in_sight.blocks();
-    let spot =
-        |block: Option<&usize>| scene.flights.spot(id, block.copied().unwrap_or(0)).unwrap_or_default();
+    let spot = |block: Option<&usize>| {
+        scene
+            .flights
+            .spot(id, block.copied().unwrap_or(0))
+            .unwrap_or_default()
+    };
     let (first, last) = (spot(blocks.first()), spot(blocks.last()));
-    let is_near = |flight: &&Flight| flight.from <= last && flight.until.is_none_or(|until| first <= until);
+    let is_near =
+        |flight: &&Flight| flight.from <= last && flight.until.is_none_or(|until| first <= until);
     let beside: Vec<&Flight> = scene.flights.beside(id).filter(is_near).collect();
-    let mut flights: Vec<Flight> =
-        beside.iter().copied().filter(|flight| scene.shows(flight.call)).copied().collect();
+    let mut flights: Vec<Flight> = beside
+        .iter()
+        .copied()
+        .filter(|flight| scene.shows(flight.call))
+        .copied()
+        .collect();
     flights.extend(without_column(scene, (id, entry), &blocks, &beside));
     // A call by itself needs no bracket, but what its sub-agent did does.
     let has_agent = |flight: &Flight| {
-        flight.is_agent || flight.call.entry == id && scene.agent_below(entry, flight.call.block).is_some()
+        flight.is_agent
+            || flight.call.entry == id && scene.agent_below(entry, flight.call.block).is_some()
     };
-    flights.retain(|flight| !flight.is_answered || has_agent(flight) || scene.flights.overlaps(id, flight));
+    flights.retain(|flight| {
+        !flight.is_answered || has_agent(flight) || scene.flights.overlaps(id, flight)
+    });
     for flight in flights {
         let is_here = flight.call.entry == id;
         let head = in_sight.extent(flight.call.block).filter(|_| is_here);
@@ -135,18 +155,26 @@ pub(crate) fn own(
             is_agent: flight.is_agent,
         };
         if !below && !scene.goes_beyond(&flight, id) {
-            let until =
-                flight.until.filter(|(place, _)| scene.flights.spot(id, 0).map(|at| at.0) == Some(*place));
+            let until = flight
+                .until
+                .filter(|(place, _)| scene.flights.spot(id, 0).map(|at| at.0) == Some(*place));
             let block = until.map_or(usize::MAX, |(_, block)| block);
             if block >= own.end && !in_sight.portion.is_last() {
                 passes.push(pass);
                 continue;
             }
-            let Some(at) = in_sight.extent_up_to(block) else { continue };
+            let Some(at) = in_sight.extent_up_to(block) else {
+                continue;
+            };
             pass.stops = at.last;
             if flight.is_answered {
                 let is_own = is_here && at.block == flight.call.block;
-                ends.push(End { pass: passes.len(), at, rank: (flight.rank, flight.from), is_own });
+                ends.push(End {
+                    pass: passes.len(),
+                    at,
+                    rank: (flight.rank, flight.from),
+                    is_own,
+                });
             }
         }
         passes.push(pass);
@@ -167,7 +195,9 @@ fn without_column(
     beside: &[&Flight],
 ) -> Vec<Flight> {
     let calls = blocks.iter().copied().filter_map(|block| {
-        let BlockKind::Call(call) = &entry.blocks.get(block)?.kind else { return None };
+        let BlockKind::Call(call) = &entry.blocks.get(block)?.kind else {
+            return None;
+        };
         let place = Place { entry: id, block };
         let has_column = beside.iter().any(|flight| flight.call == place);
         let spot = scene.flights.spot(id, block).unwrap_or((0, block));
@@ -190,7 +220,10 @@ fn stairs(mut ends: Vec<End>, rows: &[Row]) -> Vec<(usize, usize)> {
     ends.sort_by_key(|end| (end.at.last, end.rank, Reverse(end.is_own)));
     let mut out = Vec::with_capacity(ends.len());
     for group in ends.chunk_by(|end, next| end.at.last == next.at.last) {
-        let own = group.iter().position(|end| end.is_own).unwrap_or(group.len() - 1);
+        let own = group
+            .iter()
+            .position(|end| end.is_own)
+            .unwrap_or(group.len() - 1);
         for (number, end) in group.iter().enumerate() {
             let Extent { first, last, .. } = end.at;
             let row = match number.checked_sub(own) {
@@ -222,17 +255,28 @@ pub(crate) fn place_in_columns(
         let is_focused = focus == Some(pass.call);
         match cells.get_mut(pass.column) {
             Some(cell) if cell.part == Stroke::None => {
-                *cell = Cell { part, is_agent: pass.is_agent, is_focused }
+                *cell = Cell {
+                    part,
+                    is_agent: pass.is_agent,
+                    is_focused,
+                }
             }
             Some(_) => {}
             None => {
                 let known = beyond.is_some_and(|cell| cell.is_focused);
-                beyond = Some(Cell { part: Stroke::More, is_agent: false, is_focused: known || is_focused });
+                beyond = Some(Cell {
+                    part: Stroke::More,
+                    is_agent: false,
+                    is_focused: known || is_focused,
+                });
             }
         }
     }
     if let (Some(last), Some(more)) = (cells.last_mut(), beyond) {
-        *last = Cell { is_focused: more.is_focused || last.is_focused, ..more };
+        *last = Cell {
+            is_focused: more.is_focused || last.is_focused,
+            ..more
+        };
     }
     cells
 }
@@ -246,7 +290,10 @@ mod tests {
 
     fn pass(block: usize, column: usize, rows: (usize, usize)) -> Pass {
         Pass {
-            call: Place { entry: EntryId(0), block },
+            call: Place {
+                entry: EntryId(0),
+                block,
+            },
             column,
             opens: Some(rows.0),
             closes: Some(rows.1),
@@ -258,7 +305,12 @@ mod tests {
 
     #[test]
     fn the_oldest_keep_their_columns() {
-        let passes = [pass(0, 0, (0, 6)), pass(1, 1, (1, 5)), pass(2, 2, (2, 4)), pass(3, 3, (3, 3))];
+        let passes = [
+            pass(0, 0, (0, 6)),
+            pass(1, 1, (1, 5)),
+            pass(2, 2, (2, 4)),
+            pass(3, 3, (3, 3)),
+        ];
         let parts = |row: usize, columns: usize| -> Vec<Stroke> {
             let cells: Vec<Cell> = place_in_columns(&passes, row, columns, None);
             cells.into_iter().map(|cell| cell.part).collect()
@@ -267,15 +319,31 @@ mod tests {
         assert_eq!(parts(2, 2), [Stroke::Within, Stroke::More]);
         assert_eq!(parts(4, 2), [Stroke::Within, Stroke::More]);
         assert_eq!(parts(5, 2), [Stroke::Within, Stroke::Closes]);
-        assert_eq!(parts(3, 4), [Stroke::Within, Stroke::Within, Stroke::Within, Stroke::Single]);
+        assert_eq!(
+            parts(3, 4),
+            [
+                Stroke::Within,
+                Stroke::Within,
+                Stroke::Within,
+                Stroke::Single
+            ]
+        );
         assert_eq!(parts(7, 4), [Stroke::None; 4]);
     }
 
     #[test]
     fn who_waits_for_ever_is_dashed() {
-        let waits = Pass { closes: None, stops: 9, is_open: true, ..pass(0, 0, (2, 0)) };
+        let waits = Pass {
+            closes: None,
+            stops: 9,
+            is_open: true,
+            ..pass(0, 0, (2, 0))
+        };
         let parts = [1, 2, 3, 9].map(|row| waits.part(row));
-        assert_eq!(parts, [Stroke::None, Stroke::Opens, Stroke::Waits, Stroke::Waits]);
+        assert_eq!(
+            parts,
+            [Stroke::None, Stroke::Opens, Stroke::Waits, Stroke::Waits]
+        );
         let alone = Pass { stops: 2, ..waits };
         assert_eq!(alone.part(2), Stroke::Waits, "a head row by itself");
     }

@@ -18,10 +18,12 @@ pub(crate) fn set(text: &mut TextPane, scene: &mut Scene<'_>, letter: Option<cha
         scene.say("a letter or a digit names the mark");
         return Vec::new();
     };
-    let marked = text
-        .view
-        .focus
-        .and_then(|focus| Some((scene.session.transcript.get(focus.entry)?.key.clone(), focus.block)));
+    let marked = text.view.focus.and_then(|focus| {
+        Some((
+            scene.session.transcript.get(focus.entry)?.key.clone(),
+            focus.block,
+        ))
+    });
     let Some(marked) = marked else {
         scene.say("nothing is focused");
         return Vec::new();
@@ -45,7 +47,9 @@ pub(crate) fn go_to(text: &mut TextPane, scene: &mut Scene<'_>, letter: Option<c
         None if scene.session.is_part() => {
             scene.say(format!("what was marked {letter} is not read yet"));
         }
-        None => scene.say(format!("what was marked {letter} is not in the session any more")),
+        None => scene.say(format!(
+            "what was marked {letter} is not in the session any more"
+        )),
     }
 }
 
@@ -57,7 +61,11 @@ pub fn listed(text: &TextPane, transcript: &Transcript) -> Vec<(char, String)> {
             || "gone".to_owned(),
             |entry| match entry.blocks.get(*block).map(|block| &block.kind) {
                 Some(BlockKind::Call(call)) => {
-                    format!("{} {}", call.name, call.about(transcript.meta().root.as_deref()))
+                    format!(
+                        "{} {}",
+                        call.name,
+                        call.about(transcript.meta().root.as_deref())
+                    )
                 }
                 Some(BlockKind::Thinking(body)) => body.stub.to_string(),
                 Some(BlockKind::Break(what)) => what.words().to_string(),
@@ -68,20 +76,30 @@ pub fn listed(text: &TextPane, transcript: &Transcript) -> Vec<(char, String)> {
             },
         )
     };
-    let mut marks: Vec<(char, String)> =
-        text.places.marks.iter().map(|(letter, mark)| (*letter, at(mark))).collect();
+    let mut marks: Vec<(char, String)> = text
+        .places
+        .marks
+        .iter()
+        .map(|(letter, mark)| (*letter, at(mark)))
+        .collect();
     marks.sort_unstable();
     marks
 }
 
 /// Entries with marks.
 pub fn entries(text: &TextPane, transcript: &Transcript) -> impl Iterator<Item = EntryId> {
-    text.places.marks.values().filter_map(|(key, _)| transcript.find(key))
+    text.places
+        .marks
+        .values()
+        .filter_map(|(key, _)| transcript.find(key))
 }
 
 /// Takes the last jump back, or goes forward again.
 pub(crate) fn travel(text: &mut TextPane, scene: &mut Scene<'_>, is_back: bool) {
-    match text.places.travel(&scene.session.transcript, text.view.focus, is_back) {
+    match text
+        .places
+        .travel(&scene.session.transcript, text.view.focus, is_back)
+    {
         Some(focus) => go(text, scene, focus),
         None if is_back => scene.say("no jump to take back"),
         None => scene.say("no jump was taken back"),

@@ -11,7 +11,10 @@ pub(super) fn spot_of(rows: &mut dyn Rows, focus: Focus, node: Option<NodeId>) -
     let is_it = |row: &Row| row.node.is_some_and(|shown| shown.id == node);
     let laid = rows.rows(place);
     let own = rows_of(&laid, focus.block);
-    Some(Spot { place, row: own.start + laid.get(own)?.iter().position(is_it)? })
+    Some(Spot {
+        place,
+        row: own.start + laid.get(own)?.iter().position(is_it)?,
+    })
 }
 
 /// The node of a row, if it is the first row of that node.
@@ -23,18 +26,23 @@ pub(super) fn first_row_of(laid: &[Row], row: usize) -> Option<NodeId> {
 
 /// First rows of the nodes of an item.
 fn stops(laid: &[Row], block: usize) -> Vec<(usize, NodeId)> {
-    rows_of(laid, block).filter_map(|row| Some((row, first_row_of(laid, row)?))).collect()
+    rows_of(laid, block)
+        .filter_map(|row| Some((row, first_row_of(laid, row)?)))
+        .collect()
 }
 
 impl Viewport {
     /// The node of the focused item's tree at which the reader is, while it is laid out.
     pub fn node(&self) -> Option<Node> {
-        self.lines.iter().find_map(|line| self.is_at_node(line).then(|| line.row()?.node)?)
+        self.lines
+            .iter()
+            .find_map(|line| self.is_at_node(line).then(|| line.row()?.node)?)
     }
 
     /// Whether a line is the first row of that node.
     pub fn is_at_node(&self, line: &Line) -> bool {
-        let Some((focus, node)) = self.at_node.filter(|(focus, _)| Some(*focus) == self.focus) else {
+        let Some((focus, node)) = self.at_node.filter(|(focus, _)| Some(*focus) == self.focus)
+        else {
             return false;
         };
         focus_of(line) == Some(focus) && first_row_of(&line.rows, line.row) == Some(node)
@@ -47,7 +55,9 @@ impl Viewport {
     /// To a node of the focused item.
     pub(super) fn go_to_node(&mut self, node: NodeId, rows: &mut dyn Rows, height: usize) {
         let Some(focus) = self.focus else { return };
-        let Some(spot) = spot_of(rows, focus, Some(node)) else { return };
+        let Some(spot) = spot_of(rows, focus, Some(node)) else {
+            return;
+        };
         self.at_node = Some((focus, node));
         if self.line_of_node().is_none() {
             self.anchor_at(rows, spot, height / 4);
@@ -65,10 +75,15 @@ impl Viewport {
         rows: &mut dyn Rows,
         height: usize,
     ) -> bool {
-        let Some(place) = rows.place(focus) else { return false };
+        let Some(place) = rows.place(focus) else {
+            return false;
+        };
         let stops = stops(&rows.rows(place), focus.block);
-        let in_sight =
-            |row: usize, view: &Self| view.lines.iter().any(|line| line.spot() == Spot { place, row });
+        let in_sight = |row: usize, view: &Self| {
+            view.lines
+                .iter()
+                .any(|line| line.spot() == Spot { place, row })
+        };
         let here = self
             .at_node
             .filter(|(at, _)| *at == focus)
@@ -83,7 +98,9 @@ impl Viewport {
             (None, true) => stops.iter().find(|(row, _)| in_sight(*row, self)),
             (None, false) => stops.iter().rev().find(|(row, _)| in_sight(*row, self)),
         };
-        let Some((row, node)) = next.copied() else { return false };
+        let Some((row, node)) = next.copied() else {
+            return false;
+        };
         if !in_sight(row, self) {
             // What lies between is passed line by line, as in any tall item.
             self.scroll(if forward { 1 } else { -1 }, rows, height);
@@ -97,7 +114,9 @@ impl Viewport {
 
     /// From the first node to the head of its item.
     fn leave_tree(&mut self, focus: Focus, rows: &mut dyn Rows, height: usize) -> bool {
-        let Some((start, _)) = super::extent(rows, focus) else { return false };
+        let Some((start, _)) = super::extent(rows, focus) else {
+            return false;
+        };
         let is_in_sight = self.lines.iter().any(|line| line.spot() == start);
         if !is_in_sight {
             self.scroll(-1, rows, height);

@@ -30,24 +30,45 @@ pub struct Selection {
 impl Selection {
     /// One row.
     pub(crate) fn at(mark: Mark) -> Self {
-        Self { anchor: mark, cursor: mark }
+        Self {
+            anchor: mark,
+            cursor: mark,
+        }
     }
 
     /// The same rows in another transcript of the session.
     pub(crate) fn look_up(self, lookup: &Lookup<'_>) -> Option<Self> {
-        let mark = |mark: Mark| Some(Mark { entry: lookup.entry(mark.entry)?, ..mark });
-        Some(Self { anchor: mark(self.anchor)?, cursor: mark(self.cursor)? })
+        let mark = |mark: Mark| {
+            Some(Mark {
+                entry: lookup.entry(mark.entry)?,
+                ..mark
+            })
+        };
+        Some(Self {
+            anchor: mark(self.anchor)?,
+            cursor: mark(self.cursor)?,
+        })
     }
 
     /// The other end moves from now on.
     #[must_use]
     pub(crate) fn swapped(self) -> Self {
-        Self { anchor: self.cursor, cursor: self.anchor }
+        Self {
+            anchor: self.cursor,
+            cursor: self.anchor,
+        }
     }
 }
 
 fn spot(rows: &mut dyn Rows, mark: Mark) -> Option<Spot> {
-    spot_of(rows, Focus { entry: mark.entry, block: mark.block }, mark.row)
+    spot_of(
+        rows,
+        Focus {
+            entry: mark.entry,
+            block: mark.block,
+        },
+        mark.row,
+    )
 }
 
 fn mark(rows: &mut dyn Rows, spot: Spot) -> Option<Mark> {
@@ -59,7 +80,11 @@ fn mark(rows: &mut dyn Rows, spot: Spot) -> Option<Mark> {
 /// The row that a line of the window shows.
 pub fn mark_of(line: &Line) -> Option<Mark> {
     let (block, row) = within_block(&line.rows, line.row);
-    line.row().map(|_| Mark { entry: line.entry, block, row })
+    line.row().map(|_| Mark {
+        entry: line.entry,
+        block,
+        row,
+    })
 }
 
 impl Viewport {
@@ -74,15 +99,33 @@ impl Viewport {
 
     /// A motion while rows are selected.
     pub(super) fn extend(&mut self, motion: Motion, rows: &mut dyn Rows, height: usize) {
-        let Some(from) = self.selection.and_then(|selection| spot(rows, selection.cursor)) else { return };
+        let Some(from) = self
+            .selection
+            .and_then(|selection| spot(rows, selection.cursor))
+        else {
+            return;
+        };
         let half = isize::try_from(height / 2).unwrap_or(1).max(1);
-        let whole = isize::try_from(height.saturating_sub(2)).unwrap_or(1).max(1);
+        let whole = isize::try_from(height.saturating_sub(2))
+            .unwrap_or(1)
+            .max(1);
         let to = match motion {
             Motion::Items(by) => step(rows, from, by),
-            Motion::HalfPages(by) => step(rows, from, if by % 2 == 0 { by / 2 * whole } else { by * half }),
+            Motion::HalfPages(by) => step(
+                rows,
+                from,
+                if by % 2 == 0 {
+                    by / 2 * whole
+                } else {
+                    by * half
+                },
+            ),
             Motion::Top => Some(Spot { place: 0, row: 0 }),
             Motion::Tail => {
-                let end = Spot { place: rows.len(), row: 0 };
+                let end = Spot {
+                    place: rows.len(),
+                    row: 0,
+                };
                 walk_up(rows, end, 1)
             }
             Motion::Show(focus) => of_item(rows, focus, 0),
@@ -95,7 +138,9 @@ impl Viewport {
             // Nodes are gone to in trees that nothing is selected in.
             Motion::Pause | Motion::ToNode(_) => return self.anchor_to_window(rows),
         };
-        let to = to.map(|to| beside_gap(rows, to, from)).and_then(|to| mark(rows, to));
+        let to = to
+            .map(|to| beside_gap(rows, to, from))
+            .and_then(|to| mark(rows, to));
         if let (Some(selection), Some(to)) = (&mut self.selection, to) {
             selection.cursor = to;
         }
@@ -104,9 +149,14 @@ impl Viewport {
 
     /// Brings the cursor into sight; its item has the focus.
     fn go_to_cursor(&mut self, rows: &mut dyn Rows, height: usize) {
-        let Some(cursor) = self.selection.map(|selection| selection.cursor) else { return };
+        let Some(cursor) = self.selection.map(|selection| selection.cursor) else {
+            return;
+        };
         let Some(at) = spot(rows, cursor) else { return };
-        self.focus = Some(Focus { entry: cursor.entry, block: cursor.block });
+        self.focus = Some(Focus {
+            entry: cursor.entry,
+            block: cursor.block,
+        });
         let top = self.lines.first().map(Line::spot);
         let bottom = self.lines.last().map(Line::spot);
         if top.is_some_and(|top| at < top) {
@@ -130,8 +180,11 @@ impl Viewport {
     /// Says which lines of the window are selected; a selection whose ends are gone is gone.
     pub(super) fn settle_selection(&mut self, rows: &mut dyn Rows) {
         self.selected = None;
-        let Some(selection) = self.selection else { return };
-        let (Some(one), Some(other)) = (spot(rows, selection.anchor), spot(rows, selection.cursor)) else {
+        let Some(selection) = self.selection else {
+            return;
+        };
+        let (Some(one), Some(other)) = (spot(rows, selection.anchor), spot(rows, selection.cursor))
+        else {
             self.selection = None;
             return;
         };
@@ -163,7 +216,10 @@ fn of_item(rows: &mut dyn Rows, focus: Focus, row: usize) -> Option<Spot> {
 fn beside_gap(rows: &mut dyn Rows, to: Spot, from: Spot) -> Spot {
     let mut at = to;
     for _ in 0..8 {
-        let is_gap = rows.rows(at.place).get(at.row).is_some_and(|row| row.kind == RowKind::Gap);
+        let is_gap = rows
+            .rows(at.place)
+            .get(at.row)
+            .is_some_and(|row| row.kind == RowKind::Gap);
         let next = match (is_gap, to < from) {
             (false, _) => return at,
             (true, true) => walk_up(rows, at, 1).unwrap_or(at),
@@ -175,5 +231,9 @@ fn beside_gap(rows: &mut dyn Rows, to: Spot, from: Spot) -> Spot {
         at = next;
     }
     // Nothing but air up to the end.
-    if to < from { from } else { walk_up(rows, to, 1).unwrap_or(from) }
+    if to < from {
+        from
+    } else {
+        walk_up(rows, to, 1).unwrap_or(from)
+    }
 }

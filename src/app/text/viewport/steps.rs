@@ -22,8 +22,14 @@ impl Viewport {
         }
         let left = steps.saturating_sub(MOST_STEPS);
         let here = self.focus.and_then(|focus| rows.place(focus));
-        let Some(here) = here.filter(|_| left > 0) else { return };
-        let far = if by > 0 { here.saturating_add(left) } else { here.saturating_sub(left) };
+        let Some(here) = here.filter(|_| left > 0) else {
+            return;
+        };
+        let far = if by > 0 {
+            here.saturating_add(left)
+        } else {
+            here.saturating_sub(left)
+        };
         let far = far.min(rows.len().saturating_sub(1));
         let motion = match far {
             0 => Motion::Top,
@@ -42,12 +48,19 @@ impl Viewport {
             self.focus_in_window(0);
             return;
         };
-        let ends = (self.lines.first().map(Line::spot), self.lines.last().map(Line::spot));
-        let (Some(top), Some(bottom)) = ends else { return };
+        let ends = (
+            self.lines.first().map(Line::spot),
+            self.lines.last().map(Line::spot),
+        );
+        let (Some(top), Some(bottom)) = ends else {
+            return;
+        };
         if self.step_in_tree(focus, forward, rows, height) {
             return;
         }
-        let Some((start, end)) = extent(rows, focus) else { return };
+        let Some((start, end)) = extent(rows, focus) else {
+            return;
+        };
         let is_in_sight = self.lines.iter().any(|line| focus_of(line) == Some(focus));
         if is_in_sight && forward && bottom < end {
             return self.scroll(1, rows, height);
@@ -70,12 +83,23 @@ impl Viewport {
     }
 
     fn bring_into_view(&mut self, focus: Focus, forward: bool, rows: &mut dyn Rows, height: usize) {
-        let Some((start, end)) = extent(rows, focus) else { return };
-        let ends = (self.lines.first().map(Line::spot), self.lines.last().map(Line::spot));
-        let (Some(top), Some(bottom)) = ends else { return };
+        let Some((start, end)) = extent(rows, focus) else {
+            return;
+        };
+        let ends = (
+            self.lines.first().map(Line::spot),
+            self.lines.last().map(Line::spot),
+        );
+        let (Some(top), Some(bottom)) = ends else {
+            return;
+        };
         let tall = end.place == start.place && end.row - start.row + 1 >= height;
         if start < top {
-            let spot = if tall && !forward { walk_up(rows, end, height - 1).unwrap_or(start) } else { start };
+            let spot = if tall && !forward {
+                walk_up(rows, end, height - 1).unwrap_or(start)
+            } else {
+                start
+            };
             self.anchor_at(rows, spot, 0);
         } else if end > bottom {
             if tall {

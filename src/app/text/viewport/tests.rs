@@ -21,7 +21,9 @@ impl Flat {
         let of = |(entry, blocks): (usize, &Vec<usize>)| {
             let entry = EntryId(u32::try_from(entry).unwrap());
             let starts = (0..blocks.len().max(1)).step_by(self.portion);
-            starts.map(move |block| Focus { entry, block }).collect::<Vec<_>>()
+            starts
+                .map(move |block| Focus { entry, block })
+                .collect::<Vec<_>>()
         };
         self.entries.iter().enumerate().flat_map(of).collect()
     }
@@ -29,7 +31,11 @@ impl Flat {
 
 impl Rows for Flat {
     fn len(&self) -> usize {
-        if self.portion == usize::MAX { self.entries.len() } else { self.portions().len() }
+        if self.portion == usize::MAX {
+            self.entries.len()
+        } else {
+            self.portions().len()
+        }
     }
 
     fn start(&self, place: usize) -> Option<Focus> {
@@ -52,13 +58,19 @@ impl Rows for Flat {
         self.laid_out += 1;
         let start = self.start(place).unwrap();
         let blocks = self.entries[start.entry.index()].iter().enumerate();
-        let row = |block, kind| Row { block, kind, ..Row::default() };
+        let row = |block, kind| Row {
+            block,
+            kind,
+            ..Row::default()
+        };
         Arc::new(
             blocks
                 .skip(start.block)
                 .take(self.portion)
                 .flat_map(|(block, count)| {
-                    (0..*count).map(move |n| row(block, if n == 0 { RowKind::Head } else { RowKind::Body }))
+                    (0..*count).map(move |n| {
+                        row(block, if n == 0 { RowKind::Head } else { RowKind::Body })
+                    })
                 })
                 .collect(),
         )
@@ -72,14 +84,19 @@ impl Flat {
             .flat_map(|place| {
                 let entry = self.start(place).unwrap().entry.0;
                 let rows = self.rows(place);
-                (0..rows.len()).map(move |row| (entry, rows[row].block, row)).collect::<Vec<_>>()
+                (0..rows.len())
+                    .map(move |row| (entry, rows[row].block, row))
+                    .collect::<Vec<_>>()
             })
             .collect()
     }
 }
 
 fn window(view: &Viewport) -> Vec<(u32, usize, usize)> {
-    view.lines.iter().map(|line| (line.entry.0, line.row().unwrap().block, line.row)).collect()
+    view.lines
+        .iter()
+        .map(|line| (line.entry.0, line.row().unwrap().block, line.row))
+        .collect()
 }
 
 fn motion() -> impl Strategy<Value = Motion> {
@@ -90,7 +107,10 @@ fn motion() -> impl Strategy<Value = Motion> {
         Just(Motion::Top),
         Just(Motion::Tail),
         Just(Motion::Pause),
-        (0u32..12, 0usize..3).prop_map(|(entry, block)| Motion::Show(Focus { entry: EntryId(entry), block })),
+        (0u32..12, 0usize..3).prop_map(|(entry, block)| Motion::Show(Focus {
+            entry: EntryId(entry),
+            block
+        })),
     ]
 }
 
@@ -122,7 +142,11 @@ proptest! {
 }
 
 fn flat(entries: &[&[usize]]) -> Flat {
-    Flat { entries: entries.iter().map(|blocks| blocks.to_vec()).collect(), portion: usize::MAX, laid_out: 0 }
+    Flat {
+        entries: entries.iter().map(|blocks| blocks.to_vec()).collect(),
+        portion: usize::MAX,
+        laid_out: 0,
+    }
 }
 
 #[test]
@@ -161,8 +185,11 @@ fn the_focused_item_keeps_its_line_when_rows_above_it_change() {
     view.ask(Motion::Lines(2));
     view.ask(Motion::Items(2));
     view.arrange(&mut rows, 8);
-    let line_of_focus =
-        |view: &Viewport| view.lines.iter().position(|line| super::focus_of(line) == view.focus);
+    let line_of_focus = |view: &Viewport| {
+        view.lines
+            .iter()
+            .position(|line| super::focus_of(line) == view.focus)
+    };
     let before = line_of_focus(&view);
     assert!(before.is_some());
     rows.entries[0] = vec![9, 4];
@@ -177,13 +204,23 @@ fn a_tall_item_is_scrolled_through_before_the_next_one() {
     view.ask(Motion::Top);
     view.ask(Motion::Items(3));
     view.arrange(&mut rows, 6);
-    assert_eq!(view.focus, Some(Focus { entry: EntryId(0), block: 0 }));
+    assert_eq!(
+        view.focus,
+        Some(Focus {
+            entry: EntryId(0),
+            block: 0
+        })
+    );
     assert_eq!(window(&view).first(), Some(&(0, 0, 3)));
 }
 
 #[test]
 fn work_depends_on_the_window_only() {
-    let mut rows = Flat { entries: vec![vec![3]; 100_000], portion: usize::MAX, laid_out: 0 };
+    let mut rows = Flat {
+        entries: vec![vec![3]; 100_000],
+        portion: usize::MAX,
+        laid_out: 0,
+    };
     let mut view = Viewport::default();
     view.arrange(&mut rows, 40);
     for motion in [
@@ -204,19 +241,30 @@ fn work_depends_on_the_window_only() {
 #[test]
 fn a_huge_count_takes_few_steps_whatever_the_window() {
     for height in [1, 40] {
-        let mut rows = Flat { entries: vec![vec![3, 50]; 3_000], portion: usize::MAX, laid_out: 0 };
+        let mut rows = Flat {
+            entries: vec![vec![3, 50]; 3_000],
+            portion: usize::MAX,
+            laid_out: 0,
+        };
         let mut view = Viewport::default();
         view.ask(Motion::Top);
         view.arrange(&mut rows, height);
-        for (by, entry) in
-            [(99_999, 2_999), (-99_999, 0), (1_500, 1_005), (-isize::MAX, 0), (isize::MAX, 2_999)]
-        {
+        for (by, entry) in [
+            (99_999, 2_999),
+            (-99_999, 0),
+            (1_500, 1_005),
+            (-isize::MAX, 0),
+            (isize::MAX, 2_999),
+        ] {
             rows.laid_out = 0;
             view.ask(Motion::Items(by));
             view.arrange(&mut rows, height);
             let focus = view.focus.map(|focus| focus.entry.0);
             assert!(rows.laid_out < 20_000, "{by}: {}", rows.laid_out);
-            assert!(focus.is_some_and(|focus| focus.abs_diff(entry) <= 250), "{by} of {height}: {focus:?}");
+            assert!(
+                focus.is_some_and(|focus| focus.abs_diff(entry) <= 250),
+                "{by} of {height}: {focus:?}"
+            );
         }
     }
 }

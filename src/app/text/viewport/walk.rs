@@ -44,7 +44,10 @@ pub(super) fn spot_of(rows: &mut dyn Rows, focus: Focus, row: usize) -> Option<S
     let place = rows.place(focus)?;
     let own = rows_of(&rows.rows(place), focus.block);
     if !own.is_empty() {
-        return Some(Spot { place, row: own.start + row.min(own.len() - 1) });
+        return Some(Spot {
+            place,
+            row: own.start + row.min(own.len() - 1),
+        });
     }
     let instead = beside(rows, focus).and_then(|instead| extent(rows, instead));
     Some(instead.map_or(Spot { place, row: 0 }, |(start, _)| start))
@@ -66,7 +69,12 @@ pub(super) fn neighbour(rows: &mut dyn Rows, focus: Focus, forward: bool) -> Opt
 }
 
 /// The nearest item from a row on, or before it; within one entry, if that is asked for.
-fn item_from(rows: &mut dyn Rows, from: Spot, forward: bool, within: Option<EntryId>) -> Option<Focus> {
+fn item_from(
+    rows: &mut dyn Rows,
+    from: Spot,
+    forward: bool,
+    within: Option<EntryId>,
+) -> Option<Focus> {
     let is_item = |row: &&Row| !row.kind.is_between();
     let Spot { mut place, mut row } = from;
     loop {
@@ -78,12 +86,22 @@ fn item_from(rows: &mut dyn Rows, from: Spot, forward: bool, within: Option<Entr
         let found = if forward {
             laid.get(row..).unwrap_or_default().iter().find(is_item)
         } else {
-            laid.get(..row.min(laid.len())).unwrap_or_default().iter().rfind(is_item)
+            laid.get(..row.min(laid.len()))
+                .unwrap_or_default()
+                .iter()
+                .rfind(is_item)
         };
         if let Some(found) = found {
-            return Some(Focus { entry, block: found.block });
+            return Some(Focus {
+                entry,
+                block: found.block,
+            });
         }
-        (place, row) = if forward { (place + 1, 0) } else { (place.checked_sub(1)?, usize::MAX) };
+        (place, row) = if forward {
+            (place + 1, 0)
+        } else {
+            (place.checked_sub(1)?, usize::MAX)
+        };
     }
 }
 
@@ -93,13 +111,19 @@ pub(super) fn walk_up(rows: &mut dyn Rows, from: Spot, lines: usize) -> Option<S
     let mut spot = from;
     loop {
         if spot.row >= left && spot.place < rows.len() {
-            return Some(Spot { row: spot.row - left, ..spot });
+            return Some(Spot {
+                row: spot.row - left,
+                ..spot
+            });
         }
         left -= spot.row.min(left);
         let Some(before) = spot.place.checked_sub(1) else {
             return (!rows.is_empty()).then_some(Spot { place: 0, row: 0 });
         };
-        spot = Spot { place: before, row: rows.rows(before).len() };
+        spot = Spot {
+            place: before,
+            row: rows.rows(before).len(),
+        };
     }
 }
 
@@ -110,15 +134,24 @@ pub(super) fn walk_down(rows: &mut dyn Rows, from: Spot, lines: usize) -> Spot {
     loop {
         let count = rows.rows(spot.place).len();
         if spot.row + left < count {
-            return Spot { row: spot.row + left, ..spot };
+            return Spot {
+                row: spot.row + left,
+                ..spot
+            };
         }
         if spot.place + 1 >= rows.len() {
             // What comes last may have no rows.
-            let end = Spot { place: rows.len(), row: 0 };
+            let end = Spot {
+                place: rows.len(),
+                row: 0,
+            };
             return walk_up(rows, end, 1).unwrap_or(spot);
         }
         left -= (count - spot.row).min(left);
-        spot = Spot { place: spot.place + 1, row: 0 };
+        spot = Spot {
+            place: spot.place + 1,
+            row: 0,
+        };
     }
 }
 
@@ -127,6 +160,24 @@ pub(super) fn beside(rows: &mut dyn Rows, focus: Focus) -> Option<Focus> {
     let place = rows.place(focus)?;
     let own = rows_of(&rows.rows(place), focus.block);
     let within = Some(focus.entry);
-    item_from(rows, Spot { place, row: own.start }, true, within)
-        .or_else(|| item_from(rows, Spot { place, row: own.start }, false, within))
+    item_from(
+        rows,
+        Spot {
+            place,
+            row: own.start,
+        },
+        true,
+        within,
+    )
+    .or_else(|| {
+        item_from(
+            rows,
+            Spot {
+                place,
+                row: own.start,
+            },
+            false,
+            within,
+        )
+    })
 }

@@ -26,9 +26,15 @@ pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action, times: us
 /// Wraps long lines, or cuts them.
 pub fn wrap(text: &mut TextPane, scene: &mut Scene<'_>, wraps: bool) {
     if wraps != text.wrapping.sideways.is_none() {
-        keeping_place(text, scene, |wrapping| wrapping.sideways = (!wraps).then_some(0));
+        keeping_place(text, scene, |wrapping| {
+            wrapping.sideways = (!wraps).then_some(0);
+        });
     }
-    scene.say(if wraps { "long lines are wrapped" } else { "long lines are cut; zl and zh scroll" });
+    scene.say(if wraps {
+        "long lines are wrapped"
+    } else {
+        "long lines are cut; zl and zh scroll"
+    });
 }
 
 /// Scrolls long lines sideways.
@@ -63,7 +69,11 @@ pub(crate) fn show_lanes(text: &mut TextPane, scene: &mut Scene<'_>, is_shown: b
     if is_shown != text.wrapping.lanes {
         keeping_place(text, scene, |wrapping| wrapping.lanes = is_shown);
     }
-    scene.say(if is_shown { "lanes of calls in flight" } else { "no lanes" });
+    scene.say(if is_shown {
+        "lanes of calls in flight"
+    } else {
+        "no lanes"
+    });
 }
 
 /// Shows long times between entries, or not.
@@ -71,7 +81,11 @@ pub(crate) fn show_rulers(text: &mut TextPane, scene: &mut Scene<'_>, is_shown: 
     if is_shown != text.wrapping.rulers {
         keeping_place(text, scene, |wrapping| wrapping.rulers = is_shown);
     }
-    scene.say(if is_shown { "long times stand between entries" } else { "no times between entries" });
+    scene.say(if is_shown {
+        "long times stand between entries"
+    } else {
+        "no times between entries"
+    });
 }
 
 /// Changes how lines are laid out. The row that holds the window is found again by the line that it is of.
@@ -79,22 +93,59 @@ fn keeping_place(text: &mut TextPane, scene: &Scene<'_>, change: impl FnOnce(&mu
     let before = anchored(text, scene);
     change(&mut text.wrapping);
     text.look_changed();
-    let (Some((rows, row)), Anchor::Row { entry, block, node, line, .. }) = (before, text.view.anchor) else {
+    let (
+        Some((rows, row)),
+        Anchor::Row {
+            entry,
+            block,
+            node,
+            line,
+            ..
+        },
+    ) = (before, text.view.anchor)
+    else {
         return;
     };
-    let number = rows.iter().take(row + 1).filter(|row| !row.continues).count();
-    let Some((rows, _)) = anchored(text, scene) else { return };
-    let starts = rows.iter().enumerate().filter(|(_, row)| !row.continues).map(|(place, _)| place);
+    let number = rows
+        .iter()
+        .take(row + 1)
+        .filter(|row| !row.continues)
+        .count();
+    let Some((rows, _)) = anchored(text, scene) else {
+        return;
+    };
+    let starts = rows
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| !row.continues)
+        .map(|(place, _)| place);
     let row = starts.take(number).last().unwrap_or(0);
-    text.view.anchor = Anchor::Row { entry, block, row, node, line };
+    text.view.anchor = Anchor::Row {
+        entry,
+        block,
+        row,
+        node,
+        line,
+    };
 }
 
 /// The rows of the block that holds the window, and which of them does.
 fn anchored(text: &mut TextPane, scene: &Scene<'_>) -> Option<(Vec<Row>, usize)> {
-    let Anchor::Row { entry, block, row, .. } = text.view.anchor else { return None };
+    let Anchor::Row {
+        entry, block, row, ..
+    } = text.view.anchor
+    else {
+        return None;
+    };
     let frame = text.frame(scene);
     let laid = with_layouts(text, scene, frame, |layouts, _| {
         Some(layouts.rows(layouts.place(Focus { entry, block })?))
     })?;
-    Some((laid.iter().filter(|row| row.block == block).cloned().collect(), row))
+    Some((
+        laid.iter()
+            .filter(|row| row.block == block)
+            .cloned()
+            .collect(),
+        row,
+    ))
 }

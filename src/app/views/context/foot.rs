@@ -47,14 +47,19 @@ impl Foot {
         let paragraphs = match row {
             ContextRow::Request(request) => vec![
                 cache(scene, request),
-                vec![Span::styled(self.made_of(scene, request, density), scene.theme.text)],
+                vec![Span::styled(
+                    self.made_of(scene, request, density),
+                    scene.theme.text,
+                )],
                 vec![Span::styled(note(scene, request, density), scene.theme.dim)],
             ],
             ContextRow::Compaction(compaction) => vec![of_compaction(scene, compaction)],
         };
         let frame = Frame::of(scene.columns());
-        let mut lines: Vec<Line<'static>> =
-            paragraphs.iter().flat_map(|spans| wrap::wrap(spans, &frame)).collect();
+        let mut lines: Vec<Line<'static>> = paragraphs
+            .iter()
+            .flat_map(|spans| wrap::wrap(spans, &frame))
+            .collect();
         // The rule stays where it is, however much there is to say.
         lines.resize(most, Line::default());
         lines
@@ -77,8 +82,13 @@ impl Foot {
         }
         parts.sort_by_key(|(size, _)| std::cmp::Reverse(*size));
         let share = |size: u64| percent(size, request.prompt);
-        let parts = parts.iter().map(|(size, name)| format!("~{} {}% {name}", tokens(*size), share(*size)));
-        let of = request.limit.map(|limit| format!(" of {}", tokens(limit))).unwrap_or_default();
+        let parts = parts
+            .iter()
+            .map(|(size, name)| format!("~{} {}% {name}", tokens(*size), share(*size)));
+        let of = request
+            .limit
+            .map(|limit| format!(" of {}", tokens(limit)))
+            .unwrap_or_default();
         let all = parts.collect::<Vec<_>>().join(&format!(" {dot} "));
         format!("{}{of}: {all}", tokens(request.prompt))
     }
@@ -86,10 +96,17 @@ impl Foot {
     fn by_tool(&mut self, scene: &PageScene<'_>, request: EntryId) -> &[(Name, u64)] {
         let windows = &scene.indexes.windows;
         let state = windows.generation();
-        let known = self.tools.take().filter(|tools| (tools.request, tools.state) == (request, state));
+        let known = self
+            .tools
+            .take()
+            .filter(|tools| (tools.request, tools.state) == (request, state));
         let known = known.unwrap_or_else(|| {
             let sizes = shares::results_by_tool(scene.transcript, windows.cuts(), request);
-            Tools { request, state, sizes }
+            Tools {
+                request,
+                state,
+                sizes,
+            }
         });
         self.tools.insert(known).sizes.as_slice()
     }
@@ -100,11 +117,24 @@ fn named(sizes: &[(Name, u64)], all: u64) -> String {
     let sum: u64 = sizes.iter().map(|(_, bytes)| bytes).sum();
     let part = |bytes: u64| u128::from(bytes) * u128::from(all) / u128::from(sum.max(1));
     let listed = sizes.iter().take(TOOLS).map(|(name, bytes)| {
-        let name = if name.is_empty() { "unnamed" } else { name.as_str() };
-        format!("{name} ~{}", tokens(u64::try_from(part(*bytes)).unwrap_or(u64::MAX)))
+        let name = if name.is_empty() {
+            "unnamed"
+        } else {
+            name.as_str()
+        };
+        format!(
+            "{name} ~{}",
+            tokens(u64::try_from(part(*bytes)).unwrap_or(u64::MAX))
+        )
     });
-    let more = sizes.len().checked_sub(TOOLS + 1).map(|more| count(more as u64 + 1, "more tool"));
-    format!("results ({})", listed.chain(more).collect::<Vec<_>>().join(", "))
+    let more = sizes
+        .len()
+        .checked_sub(TOOLS + 1)
+        .map(|more| count(more as u64 + 1, "more tool"));
+    format!(
+        "results ({})",
+        listed.chain(more).collect::<Vec<_>>().join(", ")
+    )
 }
 
 /// What the cache gave, or why it gave too little.
@@ -113,20 +143,39 @@ fn cache(scene: &PageScene<'_>, request: &Request) -> Vec<Span<'static>> {
     if let Some(found) = &request.cache_break {
         return missed(scene, found);
     }
-    let parts = [request.read.map(|read| (read, "read")), request.write.map(|write| (write, "written"))];
-    let parts: Vec<String> =
-        parts.into_iter().flatten().map(|(size, word)| format!("{} {word}", tokens(size))).collect();
+    let parts = [
+        request.read.map(|read| (read, "read")),
+        request.write.map(|write| (write, "written")),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .flatten()
+        .map(|(size, word)| format!("{} {word}", tokens(size)))
+        .collect();
     if parts.is_empty() {
         return vec![Span::styled("cache: not recorded", theme.dim)];
     }
-    vec![Span::styled(format!("cache: {}", parts.join(", ")), theme.text)]
+    vec![Span::styled(
+        format!("cache: {}", parts.join(", ")),
+        theme.text,
+    )]
 }
 
 fn missed(scene: &PageScene<'_>, found: &CacheBreak) -> Vec<Span<'static>> {
     let theme = scene.theme;
-    let place = if found.is_inside { "cache missed within the turn" } else { "cache missed" };
-    let price = found.usd.map_or_else(|| "$?".to_owned(), |usd| format!("~{}", phrases::usd(usd)));
-    let again = if found.is_written { "were written again" } else { "were paid as input again" };
+    let place = if found.is_inside {
+        "cache missed within the turn"
+    } else {
+        "cache missed"
+    };
+    let price = found
+        .usd
+        .map_or_else(|| "$?".to_owned(), |usd| format!("~{}", phrases::usd(usd)));
+    let again = if found.is_written {
+        "were written again"
+    } else {
+        "were paid as input again"
+    };
     let words = format!(
         "{} of the {} before were read; {} {again}, for {price} more than reading costs",
         tokens(found.read.min(found.held)),
@@ -151,12 +200,21 @@ fn note(scene: &PageScene<'_>, request: &Request, density: f64) -> String {
                 "system and tools is what no entry explains, beside the system prompt that the file holds"
             }
             (false, true) => "the system prompt is not in the file: it is what no entry explains",
-            (false, false) => "system and tools are not in the file: they are what no entry explains",
+            (false, false) => {
+                "system and tools are not in the file: they are what no entry explains"
+            }
         }
     };
-    let left = scene.transcript.branches().of(request.entry).filter(|branch| !branch.is_active);
+    let left = scene
+        .transcript
+        .branches()
+        .of(request.entry)
+        .filter(|branch| !branch.is_active);
     let left = left.map(|branch| format!("; on branch {}, which was left", branch.number));
-    format!("shares are estimated from sizes, {density:.1} bytes a token; {rest}{}", left.unwrap_or_default())
+    format!(
+        "shares are estimated from sizes, {density:.1} bytes a token; {rest}{}",
+        left.unwrap_or_default()
+    )
 }
 
 fn of_compaction(scene: &PageScene<'_>, compaction: &Compaction) -> Vec<Span<'static>> {
@@ -176,18 +234,26 @@ fn of_compaction(scene: &PageScene<'_>, compaction: &Compaction) -> Vec<Span<'st
     );
     let place = transcript.place_of(compaction.entry);
     let kept = place.and_then(|place| {
-        Some((seen::kept(transcript, &transcript.get(compaction.entry)?.key, place)?, place))
+        Some((
+            seen::kept(transcript, &transcript.get(compaction.entry)?.key, place)?,
+            place,
+        ))
     });
     let kept = match kept {
         _ if compaction.is_partial => "Only old outputs of tools were dropped.".to_owned(),
         Some((first, end)) => {
             let lane = transcript.get(compaction.entry).map(|entry| &entry.lane);
             let order = transcript.order().get(first..end).unwrap_or_default();
-            let of_lane = order.iter().filter(|id| transcript.get(**id).map(|entry| &entry.lane) == lane);
+            let of_lane = order
+                .iter()
+                .filter(|id| transcript.get(**id).map(|entry| &entry.lane) == lane);
             let kept = count(of_lane.count() as u64, "entry").replace("entrys", "entries");
             format!("It kept {kept} before it.")
         }
         None => "It kept nothing before it but the summary, as far as the file tells.".to_owned(),
     };
-    vec![Span::styled(figures, theme.text), Span::styled(kept, theme.dim)]
+    vec![
+        Span::styled(figures, theme.text),
+        Span::styled(kept, theme.dim),
+    ]
 }

@@ -114,13 +114,36 @@ impl Drawing<'_> {
     fn compaction(&self, compaction: &Compaction) -> Line<'static> {
         let theme = self.scene.theme;
         let glyphs = theme.glyphs();
-        let time = self.scene.transcript.get(compaction.entry).and_then(|entry| entry.at);
-        let time = time.map(crate::model::timestamp::Timestamp::clock).unwrap_or_default();
-        let (before, after) = (token_words(compaction.before), token_words(compaction.after));
-        let what = if compaction.is_partial { "outputs of tools dropped" } else { "compacted" };
-        let words = format!("{} {before} {} {after}  {what}", glyphs.compacted, glyphs.arrow);
-        let style = if compaction.is_partial { theme.dim } else { theme.warn };
-        let spans = [Span::styled(format!("{time:<8} "), theme.dim), Span::styled(words, style)];
+        let time = self
+            .scene
+            .transcript
+            .get(compaction.entry)
+            .and_then(|entry| entry.at);
+        let time = time
+            .map(crate::model::timestamp::Timestamp::clock)
+            .unwrap_or_default();
+        let (before, after) = (
+            token_words(compaction.before),
+            token_words(compaction.after),
+        );
+        let what = if compaction.is_partial {
+            "outputs of tools dropped"
+        } else {
+            "compacted"
+        };
+        let words = format!(
+            "{} {before} {} {after}  {what}",
+            glyphs.compacted, glyphs.arrow
+        );
+        let style = if compaction.is_partial {
+            theme.dim
+        } else {
+            theme.warn
+        };
+        let spans = [
+            Span::styled(format!("{time:<8} "), theme.dim),
+            Span::styled(words, style),
+        ];
         Line::from(wrap::fit(&spans, self.scene.columns(), glyphs.cut))
     }
 
@@ -133,9 +156,16 @@ impl Drawing<'_> {
             (false, true) => theme.dim,
             (false, false) => theme.text,
         };
-        let time = request.at.map(crate::model::timestamp::Timestamp::clock).unwrap_or_default();
-        let turn = transcript.place_of(request.entry).and_then(|place| transcript.turn_at(place));
-        let turn = turn.filter(|_| request.opens_turn).map(|turn| (turn + 1).to_string());
+        let time = request
+            .at
+            .map(crate::model::timestamp::Timestamp::clock)
+            .unwrap_or_default();
+        let turn = transcript
+            .place_of(request.entry)
+            .and_then(|place| transcript.turn_at(place));
+        let turn = turn
+            .filter(|_| request.opens_turn)
+            .map(|turn| (turn + 1).to_string());
         let full = request.limit.map(|limit| percent(request.prompt, limit));
         let full_style = match full {
             Some(90..) => theme.bad,
@@ -143,17 +173,30 @@ impl Drawing<'_> {
             _ => plain,
         };
         let (grew, by) = self.growth(request);
-        let cached = request.read.map(|read| format!("{}%", percent(read, request.prompt)));
+        let cached = request
+            .read
+            .map(|read| format!("{}%", percent(read, request.prompt)));
         let missed = request.cache_break.as_ref().map(|found| {
-            let style = if found.is_inside { theme.warn } else { theme.bad };
-            let sign = if found.is_inside { "!" } else { glyphs.outcome.failed };
+            let style = if found.is_inside {
+                theme.warn
+            } else {
+                theme.bad
+            };
+            let sign = if found.is_inside {
+                "!"
+            } else {
+                glyphs.outcome.failed
+            };
             Span::styled(format!("{sign} {}", figures::tokens(found.again)), style)
         });
         let cells = vec![
             Span::styled(time, theme.dim),
             Span::styled(turn.unwrap_or_default(), theme.dim),
             Span::styled(figures::tokens(request.prompt), plain),
-            Span::styled(full.map(|full| format!("{full}%")).unwrap_or_default(), full_style),
+            Span::styled(
+                full.map(|full| format!("{full}%")).unwrap_or_default(),
+                full_style,
+            ),
             Span::raw(""),
             Span::styled(grew, plain),
             Span::styled(by, theme.dim),
@@ -167,9 +210,13 @@ impl Drawing<'_> {
 
     /// Cells have one style, and the bar has several: it takes the place of its empty cell.
     fn insert_bar(&self, line: &mut Line<'static>, request: &Request) {
-        let Some(width) = self.table.width_of(BAR) else { return };
-        let before: usize =
-            (0..BAR).filter_map(|column| self.table.width_of(column)).map(|width| width + 1).sum();
+        let Some(width) = self.table.width_of(BAR) else {
+            return;
+        };
+        let before: usize = (0..BAR)
+            .filter_map(|column| self.table.width_of(column))
+            .map(|width| width + 1)
+            .sum();
         let mut at = 0;
         let place = line.spans.iter().position(|span| {
             let is_it = at == before && wrap::width(&span.content) == width;
@@ -185,7 +232,12 @@ impl Drawing<'_> {
         let theme = self.scene.theme;
         let whole = request.limit.unwrap_or(self.largest).max(1);
         if width < super::BAR_WITH_CLASSES {
-            return gauge(request.prompt as f64 / whole as f64, width, (theme.tool, theme.dim), theme);
+            return gauge(
+                request.prompt as f64 / whole as f64,
+                width,
+                (theme.tool, theme.dim),
+                theme,
+            );
         }
         let shares = shares::of(request, self.density);
         let mut spans = Vec::new();
@@ -217,8 +269,15 @@ impl Drawing<'_> {
             Some(grown) => {
                 let tokens = figures::tokens(shares::tokens_of(grown.bytes, self.density));
                 let size = format!("~{tokens} ");
-                let room = self.table.width_of(BY).unwrap_or(0).saturating_sub(size.len());
-                format!("{size}{}", name(self.scene.transcript, grown, room, glyphs.cut))
+                let room = self
+                    .table
+                    .width_of(BY)
+                    .unwrap_or(0)
+                    .saturating_sub(size.len());
+                format!(
+                    "{size}{}",
+                    name(self.scene.transcript, grown, room, glyphs.cut)
+                )
             }
             None => String::new(),
         };
@@ -227,21 +286,33 @@ impl Drawing<'_> {
 }
 
 fn tokens_of(shares: &Shares, fill: Fill) -> u64 {
-    let own = shares.classes.iter().filter(|(class, _)| Fill::of(*class) == fill).map(|(_, tokens)| tokens);
+    let own = shares
+        .classes
+        .iter()
+        .filter(|(class, _)| Fill::of(*class) == fill)
+        .map(|(_, tokens)| tokens);
     own.sum::<u64>() + if fill == Fill::Fixed { shares.rest } else { 0 }
 }
 
 /// So many columns of a bar, rounded to the nearest.
 fn columns(tokens: u64, whole: u64, width: usize) -> usize {
     let wide = u128::from(tokens) * (width as u128);
-    usize::try_from((wide + u128::from(whole / 2)) / u128::from(whole.max(1))).unwrap_or(width).min(width)
+    usize::try_from((wide + u128::from(whole / 2)) / u128::from(whole.max(1)))
+        .unwrap_or(width)
+        .min(width)
 }
 
 /// Tokens before or after a compaction: `148k` as recorded, `~22k` from the request beside it.
 pub(crate) fn token_words(count: Option<TokenCount>) -> String {
     match count {
-        Some(TokenCount { tokens, is_recorded: true }) => figures::tokens(tokens),
-        Some(TokenCount { tokens, is_recorded: false }) => format!("~{}", figures::tokens(tokens)),
+        Some(TokenCount {
+            tokens,
+            is_recorded: true,
+        }) => figures::tokens(tokens),
+        Some(TokenCount {
+            tokens,
+            is_recorded: false,
+        }) => format!("~{}", figures::tokens(tokens)),
         None => "?".to_owned(),
     }
 }
@@ -251,12 +322,18 @@ fn name(transcript: &Transcript, grown: &Grown, room: usize, cut: &'static str) 
     let named = |tool: &str, headline: &str| {
         let is_path = headline.contains('/') && !headline.contains(' ');
         let room = room.saturating_sub(wrap::width(tool) + 1);
-        let headline = if is_path { wrap::fit_path(headline, room, cut) } else { headline.to_owned() };
+        let headline = if is_path {
+            wrap::fit_path(headline, room, cut)
+        } else {
+            headline.to_owned()
+        };
         format!("{tool} {headline}")
     };
     let about = |call: &ToolCall| call.about(transcript.meta().root.as_deref());
     let entry = transcript.get(grown.entry);
-    let kind = entry.and_then(|entry: &Entry| entry.blocks.get(grown.block)).map(|block| &block.kind);
+    let kind = entry
+        .and_then(|entry: &Entry| entry.blocks.get(grown.block))
+        .map(|block| &block.kind);
     match (kind, grown.class) {
         (Some(BlockKind::Call(call)), Class::Result) => named(&call.name, &about(call)),
         (Some(BlockKind::Call(call)), _) => named(&format!("call {}", call.name), &about(call)),

@@ -52,7 +52,8 @@ impl History {
     pub(crate) fn refresh(&mut self, file: &File, generation: u64, follows: bool) {
         if self.generation != Some(generation) {
             self.generation = Some(generation);
-            self.uses.set(file.uses.iter().map(|one| one.place).collect(), follows);
+            self.uses
+                .set(file.uses.iter().map(|one| one.place).collect(), follows);
         }
     }
 
@@ -81,20 +82,34 @@ impl History {
 
     /// Writes out the window.
     pub(crate) fn arrange(&mut self, path: &Text, scene: &PageScene<'_>) -> Sheet {
-        let Some(file) = scene.indexes.files.file(path) else { return Sheet::default() };
+        let Some(file) = scene.indexes.files.file(path) else {
+            return Sheet::default();
+        };
         let (least, most, share) = FOOT;
         let (height, foot) = scene.divide(1, (scene.height / share).clamp(least, most));
         self.uses.fit(height);
         let table = Table::fit(COLUMNS, scene.columns());
-        let window: Vec<(usize, Place, bool)> =
-            self.uses.window().map(|(number, place, is_chosen)| (number, *place, is_chosen)).collect();
+        let window: Vec<(usize, Place, bool)> = self
+            .uses
+            .window()
+            .map(|(number, place, is_chosen)| (number, *place, is_chosen))
+            .collect();
         let rows = window.into_iter().map(|(number, place, is_chosen)| {
             let one = file.uses.get(number).filter(|one| one.place == place);
-            let cells = one.map(|one| self.cells(one, path, is_chosen, scene)).unwrap_or_default();
-            SheetRow { line: table.row(cells, scene.theme), is_chosen, number }
+            let cells = one
+                .map(|one| self.cells(one, path, is_chosen, scene))
+                .unwrap_or_default();
+            SheetRow {
+                line: table.row(cells, scene.theme),
+                is_chosen,
+                number,
+            }
         });
         let rows = rows.collect();
-        let chosen = self.uses.chosen().and_then(|place| file.uses.iter().find(|one| one.place == *place));
+        let chosen = self
+            .uses
+            .chosen()
+            .and_then(|place| file.uses.iter().find(|one| one.place == *place));
         let foot = match chosen.filter(|_| foot > 0) {
             Some(one) => foot_lines((one, path), foot, scene),
             None => Vec::new(),
@@ -104,13 +119,28 @@ impl History {
         let title = vec![
             Span::raw("FILES"),
             Span::raw(format!("  {name}")),
-            Span::styled(format!("  r {}  e {}  w {}", file.reads, file.edits, file.writes), scene.theme.dim),
+            Span::styled(
+                format!("  r {}  e {}  w {}", file.reads, file.edits, file.writes),
+                scene.theme.dim,
+            ),
         ];
         let right = vec![Span::styled("h all files", scene.theme.dim)];
-        Sheet { title, right, heads: vec![table.heads(None, scene.theme)], rows, foot }
+        Sheet {
+            title,
+            right,
+            heads: vec![table.heads(None, scene.theme)],
+            rows,
+            foot,
+        }
     }
 
-    fn cells(&mut self, one: &Use, path: &str, is_chosen: bool, scene: &PageScene<'_>) -> Vec<Span<'static>> {
+    fn cells(
+        &mut self,
+        one: &Use,
+        path: &str,
+        is_chosen: bool,
+        scene: &PageScene<'_>,
+    ) -> Vec<Span<'static>> {
         let (theme, glyphs) = (scene.theme, scene.theme.glyphs());
         let call = call_of(one.place, scene);
         let (sign, sign_style) = match one.outcome {
@@ -124,10 +154,12 @@ impl History {
             }
             Outcome::Open => (glyphs.outcome.lost, theme.dim),
         };
-        let lines = self.lines((one, path), call, scene).map(|(added, removed)| match removed {
-            0 => format!("+{added}"),
-            _ => format!("+{added} {}{removed}", glyphs.minus),
-        });
+        let lines = self
+            .lines((one, path), call, scene)
+            .map(|(added, removed)| match removed {
+                0 => format!("+{added}"),
+                _ => format!("+{added} {}{removed}", glyphs.minus),
+            });
         let words = if is_chosen { theme.focus } else { theme.text };
         let (what, what_style) = match (one.flag(), call) {
             (Some(flag), _) => (flag.word().to_owned(), theme.warn),
@@ -139,7 +171,11 @@ impl History {
             Span::styled(one.at.map(Timestamp::clock).unwrap_or_default(), theme.dim),
             Span::styled(
                 lane_of(one.lane.as_ref(), scene),
-                if one.lane.is_some() { theme.tool } else { theme.dim },
+                if one.lane.is_some() {
+                    theme.tool
+                } else {
+                    theme.dim
+                },
             ),
             Span::styled(op_of(one), words),
             Span::styled(lines.unwrap_or_default(), theme.text),
@@ -188,13 +224,20 @@ fn op_of(one: &Use) -> &'static str {
 }
 
 fn lane_of(lane: Option<&Name>, scene: &PageScene<'_>) -> String {
-    let Some(name) = lane else { return "main".to_owned() };
+    let Some(name) = lane else {
+        return "main".to_owned();
+    };
     let label = scene.transcript.lane(name).map_or(name, |lane| &lane.label);
     first_line(label)
 }
 
 fn first_line(text: &Text) -> String {
-    without_sgr(text).lines().next().unwrap_or_default().trim().to_owned()
+    without_sgr(text)
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_owned()
 }
 
 /// What a call is about besides the file, whose name stands above all rows.
@@ -209,11 +252,16 @@ fn beside_path(headline: &Text, path: &str) -> String {
 /// What went wrong with a use, in a sentence.
 pub(crate) fn words_of(one: &Use, scene: &PageScene<'_>) -> String {
     let who = |place: Place| {
-        let lane = scene.transcript.get(place.entry).and_then(|entry| entry.lane.as_ref());
+        let lane = scene
+            .transcript
+            .get(place.entry)
+            .and_then(|entry| entry.lane.as_ref());
         let at = call_of(place, scene)
             .and_then(|call| call.state.result()?.at.or(call.started))
             .or_else(|| scene.transcript.get(place.entry)?.at);
-        let clock = at.map(|at| format!(" at {}", at.clock())).unwrap_or_default();
+        let clock = at
+            .map(|at| format!(" at {}", at.clock()))
+            .unwrap_or_default();
         format!("{}{clock}", lane_of(lane, scene))
     };
     match one.flag() {
@@ -224,17 +272,27 @@ pub(crate) fn words_of(one: &Use, scene: &PageScene<'_>) -> String {
             who(change)
         ),
         Some(Flag::Clobber { change }) => {
-            format!("clobber: this replaces the change by {}, which was not read", who(change))
+            format!(
+                "clobber: this replaces the change by {}, which was not read",
+                who(change)
+            )
         }
-        Some(Flag::Undone { edit }) => format!("undone: this turns back the change by {}", who(edit)),
+        Some(Flag::Undone { edit }) => {
+            format!("undone: this turns back the change by {}", who(edit))
+        }
         Some(Flag::Unapplied) => {
-            "not applied: this failed, and the file was not changed by the same agent after it".to_owned()
+            "not applied: this failed, and the file was not changed by the same agent after it"
+                .to_owned()
         }
     }
 }
 
 /// Under the history: what went wrong, then the beginning of what was changed or read.
-fn foot_lines((one, path): (&Use, &str), height: usize, scene: &PageScene<'_>) -> Vec<Line<'static>> {
+fn foot_lines(
+    (one, path): (&Use, &str),
+    height: usize,
+    scene: &PageScene<'_>,
+) -> Vec<Line<'static>> {
     let (theme, cut) = (scene.theme, scene.theme.glyphs().cut);
     let mut lines: Vec<Line<'static>> = Vec::new();
     if one.flag().is_some() {
@@ -242,25 +300,39 @@ fn foot_lines((one, path): (&Use, &str), height: usize, scene: &PageScene<'_>) -
         lines.extend(wrap::wrap(&[words], &Frame::of(scene.columns())));
         lines.truncate(WORDS);
     }
-    let Some(call) = call_of(one.place, scene) else { return lines };
+    let Some(call) = call_of(one.place, scene) else {
+        return lines;
+    };
     let parts = change::of_call(call).filter(|_| call.names_a_file());
     let own = parts.map(|lines| change::text(change::of_file(&lines, path).iter()));
     let change = own.or_else(|| change_text(call)).filter(|_| !one.by_shell);
     let is_change = change.is_some();
-    let text = change.or_else(|| call.state.result().map(|result| result.body.text_or_stub().clone()));
+    let text = change.or_else(|| {
+        call.state
+            .result()
+            .map(|result| result.body.text_or_stub().clone())
+    });
     let text = text.unwrap_or_default();
     let plain = without_sgr(wrap::head(&text, LOOKED_AT));
     let room = height.saturating_sub(lines.len());
     let all = plain.lines().count();
     // The last line says how much is cut off.
-    let shown = if all > room { room.saturating_sub(1) } else { all };
+    let shown = if all > room {
+        room.saturating_sub(1)
+    } else {
+        all
+    };
     for line in plain.lines().take(shown) {
         let style = match line.chars().next() {
             Some('+') if is_change => theme.diff.added,
             Some('-') if is_change => theme.diff.removed,
             _ => theme.dim,
         };
-        lines.push(Line::from(wrap::fit(&[Span::styled(line.to_owned(), style)], scene.columns(), cut)));
+        lines.push(Line::from(wrap::fit(
+            &[Span::styled(line.to_owned(), style)],
+            scene.columns(),
+            cut,
+        )));
     }
     if all > shown && room > 0 {
         let more = format!("{} +{} lines", theme.glyphs().ellipsis, all - shown);

@@ -25,12 +25,21 @@ pub fn lines(charges: &[&Charge], width: usize, theme: &Theme) -> Vec<Line<'stat
     }
     for (model, tokens) in &made.unpriced {
         let name = named(model);
-        let words = format!("$? {name} has no price: {} tokens are in no sum", exact(*tokens));
+        let words = format!(
+            "$? {name} has no price: {} tokens are in no sum",
+            exact(*tokens)
+        );
         let hint = "  ([prices.\"NAME\"] in config.toml gives it one)";
-        said.push(vec![vec![Span::styled(words, theme.warn), Span::styled(hint, theme.dim)]]);
+        said.push(vec![vec![
+            Span::styled(words, theme.warn),
+            Span::styled(hint, theme.dim),
+        ]]);
     }
     if let Some(picos) = made.runs {
-        let words = format!("{} told for the whole run, beyond what its requests add up to", precise(picos));
+        let words = format!(
+            "{} told for the whole run, beyond what its requests add up to",
+            precise(picos)
+        );
         said.push(vec![vec![Span::styled(words, theme.text)]]);
     }
     if off(&made).is_some() {
@@ -38,7 +47,11 @@ pub fn lines(charges: &[&Charge], width: usize, theme: &Theme) -> Vec<Line<'stat
             said.push(sum(bill, made.expected.len() > 1, theme));
         }
     }
-    let shown = if off(&made).is_some() { made.expected.as_slice() } else { &[] };
+    let shown = if off(&made).is_some() {
+        made.expected.as_slice()
+    } else {
+        &[]
+    };
     for bill in distinct(made.estimated.iter().chain(shown)) {
         said.push(vec![source(bill, theme)]);
     }
@@ -46,7 +59,9 @@ pub fn lines(charges: &[&Charge], width: usize, theme: &Theme) -> Vec<Line<'stat
         let words = "no tokens are recorded here, so there is nothing to reckon";
         said.push(vec![vec![Span::styled(words, theme.dim)]]);
     }
-    said.into_iter().flat_map(|parts| packed(parts, width)).collect()
+    said.into_iter()
+        .flat_map(|parts| packed(parts, width))
+        .collect()
 }
 
 /// How much more than was recorded the list prices come to, as a share; nothing if they cannot be compared.
@@ -63,14 +78,20 @@ fn recorded(picos: i128, records: u64, made: &Arithmetic, theme: &Theme) -> Vec<
     let words = format!("{} recorded by the agent", precise(picos));
     let mut spans = vec![Span::styled(words, theme.text)];
     if records > 1 {
-        spans.push(Span::styled(format!(" in {}", count(records, "request")), theme.dim));
+        spans.push(Span::styled(
+            format!(" in {}", count(records, "request")),
+            theme.dim,
+        ));
     }
     let compared = match off(made) {
         Some(off) if off.abs() > DIFFERENCE => {
             let expected: i128 = made.expected.iter().map(Bill::picos).sum();
             let more = if off > 0.0 { "more" } else { "less" };
             let percent = format!("{:.1}%", off.abs() * 100.0);
-            Span::styled(format!("; by list prices ~{}, {percent} {more}:", precise(expected)), theme.warn)
+            Span::styled(
+                format!("; by list prices ~{}, {percent} {more}:", precise(expected)),
+                theme.warn,
+            )
         }
         Some(_) => Span::styled("; list prices come to the same:", theme.dim),
         None => Span::styled("; not all of it has list prices to compare", theme.dim),
@@ -90,19 +111,31 @@ fn sum(bill: &Bill, is_one_of_many: bool, theme: &Theme) -> Vec<Vec<Span<'static
     }
     names.extend(tier(&bill.tier));
     if !names.is_empty() {
-        parts.push(vec![Span::styled(format!("{}: ", names.join(", ")), theme.accent)]);
+        parts.push(vec![Span::styled(
+            format!("{}: ", names.join(", ")),
+            theme.accent,
+        )]);
     }
     for (number, product) in bill.products.iter().enumerate() {
         let plus = if number > 0 { "+ " } else { "" };
         let blank = if bill.products.len() > 1 { " " } else { "" };
         parts.push(vec![
-            Span::styled(format!("{plus}{} {}", exact(product.count), product.class), theme.text),
+            Span::styled(
+                format!("{plus}{} {}", exact(product.count), product.class),
+                theme.text,
+            ),
             Span::styled(format!(" {times} {}", product.price()), theme.dim),
-            Span::styled(format!(" = {}{blank}", precise(product.picos())), theme.text),
+            Span::styled(
+                format!(" = {}{blank}", precise(product.picos())),
+                theme.text,
+            ),
         ]);
     }
     if bill.products.len() > 1 {
-        parts.push(vec![Span::styled(format!("= ~{}", precise(bill.picos())), theme.heading)]);
+        parts.push(vec![Span::styled(
+            format!("= ~{}", precise(bill.picos())),
+            theme.heading,
+        )]);
     }
     parts
 }
@@ -123,8 +156,14 @@ fn packed(parts: Vec<Vec<Span<'static>>>, width: usize) -> Vec<Line<'static>> {
 }
 
 fn tier(tier: &Tier) -> Vec<String> {
-    let long = tier.above.map(|limit| format!("prompts of more than {} tokens", exact(limit)));
-    tier.terms.iter().map(ToString::to_string).chain(long).collect()
+    let long = tier
+        .above
+        .map(|limit| format!("prompts of more than {} tokens", exact(limit)));
+    tier.terms
+        .iter()
+        .map(ToString::to_string)
+        .chain(long)
+        .collect()
 }
 
 /// `prices of claude-opus-4-6: https://… · litellm …, 2026-11-21`
@@ -140,7 +179,10 @@ fn source(bill: &Bill, theme: &Theme) -> Vec<Span<'static>> {
             format!("{table}, {date} {} {page}", theme.glyphs().dot)
         }
     };
-    vec![Span::styled(format!("prices of {}: {from}", bill.row), theme.dim)]
+    vec![Span::styled(
+        format!("prices of {}: {from}", bill.row),
+        theme.dim,
+    )]
 }
 
 /// What prices of the reader's own say of where they are from.
@@ -159,5 +201,9 @@ fn distinct<'a>(bills: impl Iterator<Item = &'a Bill>) -> Vec<&'a Bill> {
 
 /// A model for readers.
 pub fn named(model: &str) -> String {
-    if model.is_empty() { "model not recorded".to_owned() } else { model.to_owned() }
+    if model.is_empty() {
+        "model not recorded".to_owned()
+    } else {
+        model.to_owned()
+    }
 }

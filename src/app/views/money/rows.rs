@@ -38,10 +38,21 @@ impl Money {
         };
         let plain = if is_left { theme.dim } else { theme.text };
         let tokens = |tokens: Tokens| tokens_words(tokens.known());
-        let when = if self.is_dated { Timestamp::day_and_minute } else { Timestamp::clock };
+        let when = if self.is_dated {
+            Timestamp::day_and_minute
+        } else {
+            Timestamp::clock
+        };
         let at = row.at.map(when).unwrap_or_default();
-        let requests = if amount.requests > 0 { amount.requests.to_string() } else { String::new() };
-        let hit = amount.hit_percent().map(|percent| format!("{percent}%")).unwrap_or_default();
+        let requests = if amount.requests > 0 {
+            amount.requests.to_string()
+        } else {
+            String::new()
+        };
+        let hit = amount
+            .hit_percent()
+            .map(|percent| format!("{percent}%"))
+            .unwrap_or_default();
         let is_dear = amount.money.picos() >= self.dear;
         let total = statement.total.money.picos();
         vec![
@@ -81,9 +92,14 @@ const BEYOND: &str = "the whole run, beyond its requests";
 
 /// Rows that cost twice the average, and the one that costs most, stand out; of two rows none does.
 pub(crate) fn dear(rows: &[StatementRow]) -> i128 {
-    let costs: Vec<i128> =
-        rows.iter().map(|row| row.amount.money.picos()).filter(|picos| *picos > 0).collect();
-    let Some(most) = costs.iter().max().filter(|_| costs.len() > 2) else { return i128::MAX };
+    let costs: Vec<i128> = rows
+        .iter()
+        .map(|row| row.amount.money.picos())
+        .filter(|picos| *picos > 0)
+        .collect();
+    let Some(most) = costs.iter().max().filter(|_| costs.len() > 2) else {
+        return i128::MAX;
+    };
     let mean = costs.iter().sum::<i128>() / i128::try_from(costs.len()).unwrap_or(1);
     (mean * 2).min(*most)
 }
@@ -103,9 +119,15 @@ pub(crate) fn figure(amount: &Amount, column: usize) -> i128 {
 
 /// Tokens; nothing if none are recorded.
 pub(crate) fn tokens_words(tokens: Option<i64>) -> String {
-    let Some(tokens) = tokens else { return String::new() };
+    let Some(tokens) = tokens else {
+        return String::new();
+    };
     let words = figures::tokens(tokens.unsigned_abs());
-    if tokens < 0 { format!("-{words}") } else { words }
+    if tokens < 0 {
+        format!("-{words}")
+    } else {
+        words
+    }
 }
 
 /// `$1.84`, `~$0.02`, `$?`; nothing if nothing was spent.
@@ -140,12 +162,18 @@ pub(crate) fn percent_of(picos: i128, all: i128) -> String {
 
 /// The number of a turn, from 1.
 pub(crate) fn turn_number(prompt: EntryId, transcript: &Transcript) -> usize {
-    transcript.place_of(prompt).and_then(|place| transcript.turn_at(place)).map_or(0, |turn| turn + 1)
+    transcript
+        .place_of(prompt)
+        .and_then(|place| transcript.turn_at(place))
+        .map_or(0, |turn| turn + 1)
 }
 
 /// The first line of a prompt.
 pub(crate) fn prompt_words(prompt: EntryId, transcript: &Transcript) -> String {
-    transcript.get(prompt).map(|entry| title_of(entry).to_string()).unwrap_or_default()
+    transcript
+        .get(prompt)
+        .map(|entry| title_of(entry).to_string())
+        .unwrap_or_default()
 }
 
 /// Whether it is a turn on a branch that the session left.
@@ -158,25 +186,36 @@ pub(crate) fn what(group: &Group, statement: &Statement, transcript: &Transcript
     match group {
         Group::Model(name) => named(name),
         Group::Lane(None) => "main".to_owned(),
-        Group::Lane(Some(name)) => {
-            transcript.lane(name).map_or_else(|| name.to_string(), |lane| lane.label.to_string())
-        }
+        Group::Lane(Some(name)) => transcript
+            .lane(name)
+            .map_or_else(|| name.to_string(), |lane| lane.label.to_string()),
         Group::Turn(prompt) => {
-            format!("{:>2} {}", turn_number(*prompt, transcript), prompt_words(*prompt, transcript))
+            format!(
+                "{:>2} {}",
+                turn_number(*prompt, transcript),
+                prompt_words(*prompt, transcript)
+            )
         }
         Group::Outside => "outside the turns".to_owned(),
         Group::Run => BEYOND.to_owned(),
-        Group::Charge(number) => {
-            statement.charges.get(*number).map(|charge| request(charge, transcript)).unwrap_or_default()
-        }
+        Group::Charge(number) => statement
+            .charges
+            .get(*number)
+            .map(|charge| request(charge, transcript))
+            .unwrap_or_default(),
     }
 }
 
 /// What a request was for: its first call, else what it says.
 fn request(charge: &Charge, transcript: &Transcript) -> String {
-    let entry = charge.entry.filter(|_| charge.is_own).and_then(|id| transcript.get(id));
+    let entry = charge
+        .entry
+        .filter(|_| charge.is_own)
+        .and_then(|id| transcript.get(id));
     let lane = charge.lane.as_ref().and_then(|name| transcript.lane(name));
-    let mut words = lane.map(|lane| format!("{}: ", lane.label)).unwrap_or_default();
+    let mut words = lane
+        .map(|lane| format!("{}: ", lane.label))
+        .unwrap_or_default();
     // The usual one goes without saying.
     if !charge.model.is_empty() && transcript.meta().model.as_ref() != Some(&charge.model) {
         words.push_str(&format!("{} ", charge.model));
@@ -190,10 +229,17 @@ fn request(charge: &Charge, transcript: &Transcript) -> String {
         return words;
     };
     let root = transcript.meta().root.as_deref();
-    let call = entry.calls().next().map(|call| format!("{} {}", call.name, call.about(root)));
+    let call = entry
+        .calls()
+        .next()
+        .map(|call| format!("{} {}", call.name, call.about(root)));
     let more = entry.calls().count().saturating_sub(1);
     let text = || match entry.blocks.first().map(|block| &block.kind) {
-        _ if entry.blocks.iter().any(|block| matches!(block.kind, BlockKind::Text(_))) => {
+        _ if entry
+            .blocks
+            .iter()
+            .any(|block| matches!(block.kind, BlockKind::Text(_))) =>
+        {
             title_of(entry).to_string()
         }
         Some(BlockKind::Break(what)) => what.words().to_string(),
@@ -210,5 +256,9 @@ fn request(charge: &Charge, transcript: &Transcript) -> String {
 /// What all was spent up to a row; nothing while no price is known.
 pub(crate) fn so_far(row: &StatementRow, statement: &Statement) -> String {
     let is_known = statement.total.money.usd().is_some();
-    if is_known { phrases::usd(usd(row.cumulative)) } else { String::new() }
+    if is_known {
+        phrases::usd(usd(row.cumulative))
+    } else {
+        String::new()
+    }
 }

@@ -70,11 +70,17 @@ pub struct Fact {
 
 impl Fact {
     fn new(label: &str) -> Self {
-        Self { label: label.to_owned(), ..Self::default() }
+        Self {
+            label: label.to_owned(),
+            ..Self::default()
+        }
     }
 
     fn heading(label: &str) -> Self {
-        Self { is_heading: true, ..Self::new(label) }
+        Self {
+            is_heading: true,
+            ..Self::new(label)
+        }
     }
 
     /// Its cells.
@@ -108,7 +114,9 @@ pub(crate) fn charges(statement: &Statement, about: About) -> Vec<&Charge> {
         About::Branch(branch) => statement.branch_of(*number) == Some(branch),
         About::Branches => statement.branch_of(*number).is_some(),
         About::Fate(fate) => charge.fate == fate,
-        About::Turn(prompt) => statement.group_of(*number, Grouping::Turns) == Some(Group::Turn(prompt)),
+        About::Turn(prompt) => {
+            statement.group_of(*number, Grouping::Turns) == Some(Group::Turn(prompt))
+        }
     });
     wanted.map(|(_, charge)| charge).collect()
 }
@@ -127,22 +135,32 @@ pub(crate) fn facts(turns: &[StatementRow], scene: &PageScene<'_>) -> Vec<Fact> 
 }
 
 fn cost(statement: &Statement) -> Fact {
-    let Some(cost) = &statement.cost else { return Fact::new("cost") };
+    let Some(cost) = &statement.cost else {
+        return Fact::new("cost");
+    };
     let money = &statement.total.money;
     let mut note = match cost.source {
         CostSource::Recorded => "recorded by the agent".to_owned(),
         CostSource::Mixed if !cost.is_estimated => "recorded by the agent".to_owned(),
         CostSource::Estimated => "estimated: tokens times list prices".to_owned(),
         CostSource::Mixed => {
-            let (recorded, estimated) =
-                (phrases::usd(usd(money.recorded)), phrases::usd(usd(money.estimated)));
+            let (recorded, estimated) = (
+                phrases::usd(usd(money.recorded)),
+                phrases::usd(usd(money.estimated)),
+            );
             format!("{recorded} recorded by the agent, ~{estimated} estimated")
         }
-        CostSource::Unpriced if statement.is_empty() => "nothing is recorded of what was spent".to_owned(),
+        CostSource::Unpriced if statement.is_empty() => {
+            "nothing is recorded of what was spent".to_owned()
+        }
         CostSource::Unpriced => "no price is known".to_owned(),
     };
     if !cost.unpriced_models.is_empty() {
-        let names: Vec<String> = cost.unpriced_models.iter().map(|name| named(name)).collect();
+        let names: Vec<String> = cost
+            .unpriced_models
+            .iter()
+            .map(|name| named(name))
+            .collect();
         note.push_str(&format!("; without a price: {}", names.join(", ")));
     }
     if money.compared > 0 {
@@ -156,35 +174,65 @@ fn cost(statement: &Statement) -> Fact {
         note.push_str(&words);
     }
     let words = phrases::cost(cost).unwrap_or_else(|| "$?".to_owned());
-    Fact { cost: words, note, ..Fact::new("cost") }
+    Fact {
+        cost: words,
+        note,
+        ..Fact::new("cost")
+    }
 }
 
 /// What the agent recorded beyond list prices, or below them, and what that may be.
 fn difference(statement: &Statement) -> Option<Fact> {
     let money = &statement.total.money;
     let off = money.compared - money.expected;
-    let beyond = || statement.charges.iter().filter(|charge| charge.what == For::Run);
-    if beyond().next().is_none() || money.compared == 0 || (off as f64 / money.compared as f64).abs() <= 0.01
+    let beyond = || {
+        statement
+            .charges
+            .iter()
+            .filter(|charge| charge.what == For::Run)
+    };
+    if beyond().next().is_none()
+        || money.compared == 0
+        || (off as f64 / money.compared as f64).abs() <= 0.01
     {
         return None;
     }
-    let beyond: i64 =
-        beyond().map(|charge| charge.amount.prompt().saturating_add(charge.amount.output.total)).sum();
+    let beyond: i64 = beyond()
+        .map(|charge| {
+            charge
+                .amount
+                .prompt()
+                .saturating_add(charge.amount.output.total)
+        })
+        .sum();
     let note = match u64::try_from(beyond).ok().filter(|tokens| *tokens > 0) {
         Some(tokens) => format!(
             "{} tokens of both stand in no request here (titles, summaries); the rest may be prices of the agent's own",
             exact(tokens)
         ),
-        None => "it may be requests that the file does not hold, or prices of the agent's own".to_owned(),
+        None => "it may be requests that the file does not hold, or prices of the agent's own"
+            .to_owned(),
     };
-    Some(Fact { cost: phrases::usd(usd(off)), note, ..Fact::new("difference") })
+    Some(Fact {
+        cost: phrases::usd(usd(off)),
+        note,
+        ..Fact::new("difference")
+    })
 }
 
 fn requests(statement: &Statement) -> Fact {
     let requests = statement.total.requests;
-    let mean = statement.cost.as_ref().and_then(|cost| cost.usd).filter(|_| requests > 0);
+    let mean = statement
+        .cost
+        .as_ref()
+        .and_then(|cost| cost.usd)
+        .filter(|_| requests > 0);
     let note = mean.map(|usd| format!("{} each on average", phrases::usd(usd / requests as f64)));
-    Fact { tokens: exact(requests), note: note.unwrap_or_default(), ..Fact::new("requests") }
+    Fact {
+        tokens: exact(requests),
+        note: note.unwrap_or_default(),
+        ..Fact::new("requests")
+    }
 }
 
 /// Tokens by class, with what they cost by list prices.
@@ -192,12 +240,27 @@ fn classes(statement: &Statement) -> Vec<Fact> {
     let total = &statement.total;
     let made = Arithmetic::of(&charges(statement, About::All));
     let priced = |class: &str| -> i128 {
-        let products = made.estimated.iter().chain(&made.expected).flat_map(|bill| &bill.products);
-        products.filter(|product| product.class == class).map(Product::picos).sum()
+        let products = made
+            .estimated
+            .iter()
+            .chain(&made.expected)
+            .flat_map(|bill| &bill.products);
+        products
+            .filter(|product| product.class == class)
+            .map(Product::picos)
+            .sum()
     };
-    let all = made.estimated.iter().chain(&made.expected).map(Bill::picos).sum::<i128>();
+    let all = made
+        .estimated
+        .iter()
+        .chain(&made.expected)
+        .map(Bill::picos)
+        .sum::<i128>();
     let short = Tokens {
-        total: total.cache_write.total.saturating_sub(total.cache_write_1h.total),
+        total: total
+            .cache_write
+            .total
+            .saturating_sub(total.cache_write_1h.total),
         records: total.cache_write.records,
     };
     let lines = [
@@ -216,8 +279,16 @@ fn classes(statement: &Statement) -> Vec<Fact> {
             continue;
         }
         let picos = priced(class);
-        let cost = if picos > 0 { format!("~{}", phrases::usd(usd(picos))) } else { String::new() };
-        let note = if class.is_empty() { "part of the output" } else { "" };
+        let cost = if picos > 0 {
+            format!("~{}", phrases::usd(usd(picos)))
+        } else {
+            String::new()
+        };
+        let note = if class.is_empty() {
+            "part of the output"
+        } else {
+            ""
+        };
         facts.push(Fact {
             tokens: exact(u64::try_from(n).unwrap_or(0)),
             cost,
@@ -229,7 +300,12 @@ fn classes(statement: &Statement) -> Vec<Fact> {
     if total.searches > 0 {
         let cost = format!("~{}", phrases::usd(usd(priced("search"))));
         let share = percent_of(priced("search"), all);
-        facts.push(Fact { tokens: exact(total.searches), cost, share, ..Fact::new("web searches") });
+        facts.push(Fact {
+            tokens: exact(total.searches),
+            cost,
+            share,
+            ..Fact::new("web searches")
+        });
     }
     if let Some(first) = facts.first_mut().filter(|_| all > 0) {
         "by class: tokens times list prices".clone_into(&mut first.note);
@@ -242,7 +318,11 @@ fn cache(statement: &Statement) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(percent) = total.hit_percent() {
         let note = "of all prompts came from the cache".to_owned();
-        facts.push(Fact { tokens: format!("{percent}%"), note, ..Fact::new("cache hits") });
+        facts.push(Fact {
+            tokens: format!("{percent}%"),
+            note,
+            ..Fact::new("cache hits")
+        });
     }
     if total.cached_priced > 0 {
         let part = if total.cached_priced < total.cached {
@@ -278,37 +358,73 @@ fn for_nothing(statement: &Statement, scene: &PageScene<'_>) -> Vec<Fact> {
     let branches = &scene.transcript.branches().list;
     if statement.left.len() > 1 {
         let note = format!("{} branches", statement.left.len());
-        facts.push(Fact { note, about: About::Branches, ..of("left branches", &statement.left_in_all()) });
+        facts.push(Fact {
+            note,
+            about: About::Branches,
+            ..of("left branches", &statement.left_in_all())
+        });
     }
     for left in &statement.left {
         let branch = branches.iter().find(|branch| branch.number == left.branch);
         let at = branch.and_then(|branch| scene.transcript.left_at(branch));
-        let at = at.map(|at| format!(" at {}", at.minute())).unwrap_or_default();
-        let note = branch.map(|branch| format!("{}{at}", phrases::why(branch.why))).unwrap_or_default();
+        let at = at
+            .map(|at| format!(" at {}", at.minute()))
+            .unwrap_or_default();
+        let note = branch
+            .map(|branch| format!("{}{at}", phrases::why(branch.why)))
+            .unwrap_or_default();
         let target = branch.and_then(|branch| scene.transcript.branches().head(branch));
         let label = if statement.left.len() > 1 {
             format!("  branch {}", left.branch)
         } else {
             "left branch".to_owned()
         };
-        facts.push(Fact { note, target, about: About::Branch(left.branch), ..of(&label, &left.amount) });
+        facts.push(Fact {
+            note,
+            target,
+            about: About::Branch(left.branch),
+            ..of(&label, &left.amount)
+        });
     }
     let ended = [
-        (&statement.failed, Fate::Failed, "failed", "ended in an error"),
-        (&statement.aborted, Fate::Aborted, "stopped", "stopped before the answer was complete"),
+        (
+            &statement.failed,
+            Fate::Failed,
+            "failed",
+            "ended in an error",
+        ),
+        (
+            &statement.aborted,
+            Fate::Aborted,
+            "stopped",
+            "stopped before the answer was complete",
+        ),
     ];
     for (amount, fate, label, words) in ended {
         if amount.requests > 0 {
             let note = format!("{} {words}", count(amount.requests, "request"));
-            let target = charges(statement, About::Fate(fate)).first().and_then(|charge| charge.entry);
-            facts.push(Fact { note, target, about: About::Fate(fate), ..of(label, amount) });
+            let target = charges(statement, About::Fate(fate))
+                .first()
+                .and_then(|charge| charge.entry);
+            facts.push(Fact {
+                note,
+                target,
+                about: About::Fate(fate),
+                ..of(label, amount)
+            });
         }
     }
     if statement.without_tokens > 0 {
         let errors = count(statement.without_tokens as u64, "error");
-        let note =
-            format!("{errors} or stops without tokens: what they cost, if anything, the file does not say");
-        facts.push(Fact { cost: "$?".to_owned(), note, is_warning: true, ..Fact::new("not known") });
+        let note = format!(
+            "{errors} or stops without tokens: what they cost, if anything, the file does not say"
+        );
+        facts.push(Fact {
+            cost: "$?".to_owned(),
+            note,
+            is_warning: true,
+            ..Fact::new("not known")
+        });
     }
     if !facts.is_empty() {
         facts.insert(0, Fact::heading("WASTE"));
@@ -323,14 +439,19 @@ fn tokens_of(amount: &Amount) -> String {
 
 /// The most expensive turns.
 fn dearest(turns: &[StatementRow], statement: &Statement, scene: &PageScene<'_>) -> Vec<Fact> {
-    let mut costly: Vec<&StatementRow> = turns.iter().filter(|row| row.amount.money.picos() > 0).collect();
+    let mut costly: Vec<&StatementRow> = turns
+        .iter()
+        .filter(|row| row.amount.money.picos() > 0)
+        .collect();
     costly.retain(|row| matches!(row.group, Group::Turn(_)));
     if costly.len() < 2 {
         return Vec::new();
     }
     costly.sort_by_key(|row| std::cmp::Reverse(row.amount.money.picos()));
     let fact = |row: &&StatementRow| {
-        let Group::Turn(prompt) = row.group else { return Fact::default() };
+        let Group::Turn(prompt) = row.group else {
+            return Fact::default();
+        };
         Fact {
             tokens: tokens_of(&row.amount),
             cost: row_words(row),

@@ -12,8 +12,9 @@ const GAP: usize = 8;
 
 /// How far apart ticks may be, in ms.
 const STEPS: [i64; 27] = [
-    1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000,
-    300_000, 600_000, 900_000, 1_800_000, 3_600_000, 7_200_000, 10_800_000, 21_600_000, 43_200_000, DAY,
+    1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000,
+    120_000, 300_000, 600_000, 900_000, 1_800_000, 3_600_000, 7_200_000, 10_800_000, 21_600_000,
+    43_200_000, DAY,
 ];
 const DAY: i64 = 86_400_000;
 
@@ -40,8 +41,14 @@ impl Axis {
         let columns = columns.max(1);
         let to = to.max(Timestamp(from.0.saturating_add(1)));
         let gaps = left_out((from, to), gaps, columns);
-        let gap = (columns / 3).checked_div(gaps.len()).unwrap_or_default().clamp(1, GAP);
-        let mut axis = Self { edges: vec![from], ..Self::default() };
+        let gap = (columns / 3)
+            .checked_div(gaps.len())
+            .unwrap_or_default()
+            .clamp(1, GAP);
+        let mut axis = Self {
+            edges: vec![from],
+            ..Self::default()
+        };
         let out: u64 = gaps.iter().map(|(start, end)| end.since(*start)).sum();
         let room = columns.saturating_sub(gap * gaps.len());
         axis.shown = (room, to.since(from).saturating_sub(out).max(1));
@@ -55,7 +62,8 @@ impl Axis {
             given = due.max(given);
             axis.part(at, start, width);
             if start < to {
-                axis.gaps.push((axis.edges.len() - 1, gap, end.since(start)));
+                axis.gaps
+                    .push((axis.edges.len() - 1, gap, end.since(start)));
                 axis.fill(start, end, gap);
             }
             at = end;
@@ -73,8 +81,9 @@ impl Axis {
     fn fill(&mut self, from: Timestamp, to: Timestamp, columns: usize) {
         let ms = to.since(from);
         let edges = (1..=columns).map(|n| part_of(ms, n, columns));
-        self.edges
-            .extend(edges.map(|ms| Timestamp(from.0.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)))));
+        self.edges.extend(
+            edges.map(|ms| Timestamp(from.0.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)))),
+        );
     }
 
     /// How many columns there are.
@@ -84,20 +93,30 @@ impl Axis {
 
     /// The time of a column.
     pub(crate) fn span(&self, column: usize) -> (Timestamp, Timestamp) {
-        let edge = |n: usize| self.edges.get(n).or(self.edges.last()).copied().unwrap_or(Timestamp(0));
+        let edge = |n: usize| {
+            self.edges
+                .get(n)
+                .or(self.edges.last())
+                .copied()
+                .unwrap_or(Timestamp(0))
+        };
         (edge(column), edge(column + 1))
     }
 
     /// The column of a timestamp; the nearest one, if it is not shown.
     pub(crate) fn column(&self, at: Timestamp) -> usize {
         let after = self.edges.partition_point(|edge| *edge <= at);
-        after.saturating_sub(1).min(self.columns().saturating_sub(1))
+        after
+            .saturating_sub(1)
+            .min(self.columns().saturating_sub(1))
     }
 
     /// The column in which something ends that ends then.
     pub(crate) fn last_column(&self, end: Timestamp) -> usize {
         let after = self.edges.partition_point(|edge| *edge < end);
-        after.saturating_sub(1).min(self.columns().saturating_sub(1))
+        after
+            .saturating_sub(1)
+            .min(self.columns().saturating_sub(1))
     }
 
     /// What is left out: first columns, numbers of columns and lengths in ms.
@@ -121,17 +140,25 @@ impl Axis {
             }
         }
         let scale = i64::try_from(self.scale()).unwrap_or(i64::MAX);
-        let step = STEPS.into_iter().find(|step| step / scale >= room_of(*step));
+        let step = STEPS
+            .into_iter()
+            .find(|step| step / scale >= room_of(*step));
         let step = step.unwrap_or_else(|| (scale.saturating_mul(8) / DAY + 1).saturating_mul(DAY));
         let mut before: Option<Timestamp> = None;
         for (first, columns, from) in &self.parts {
             let (_, end) = self.span(first + columns - 1);
             let past = from.since_midnight().rem_euclid(step.min(DAY));
-            let mut at = if past == 0 { *from } else { Timestamp(from.0 - past + step) };
+            let mut at = if past == 0 {
+                *from
+            } else {
+                Timestamp(from.0 - past + step)
+            };
             while at < end {
                 let column = self.column(at);
                 let words = tick(at, step, before);
-                let fitting = words.into_iter().find(|words| self.is_free(&taken, column, words));
+                let fitting = words
+                    .into_iter()
+                    .find(|words| self.is_free(&taken, column, words));
                 if let Some(words) = fitting {
                     taken.push((column, words));
                     before = Some(at);
@@ -146,10 +173,13 @@ impl Axis {
     /// Whether a word has room, with a blank to the next ones.
     fn is_free(&self, taken: &[(usize, String)], column: usize, words: &str) -> bool {
         let end = column + wrap::width(words);
-        let is_gap = |(first, columns, _): &(usize, usize, u64)| column < first + columns && end > *first;
+        let is_gap =
+            |(first, columns, _): &(usize, usize, u64)| column < first + columns && end > *first;
         end <= self.columns()
             && !self.gaps.iter().any(is_gap)
-            && taken.iter().all(|(other, words)| end < *other || other + wrap::width(words) < column)
+            && taken
+                .iter()
+                .all(|(other, words)| end < *other || other + wrap::width(words) < column)
     }
 }
 
@@ -160,9 +190,12 @@ fn left_out(
     gaps: &[(Timestamp, Timestamp)],
     columns: usize,
 ) -> Vec<(Timestamp, Timestamp)> {
-    let within = gaps.iter().map(|(start, end)| ((*start).max(from), (*end).min(to)));
-    let mut within: Vec<(Timestamp, Timestamp)> =
-        within.filter(|(start, end)| start < end && end.since(*start) > QUIET_MS).collect();
+    let within = gaps
+        .iter()
+        .map(|(start, end)| ((*start).max(from), (*end).min(to)));
+    let mut within: Vec<(Timestamp, Timestamp)> = within
+        .filter(|(start, end)| start < end && end.since(*start) > QUIET_MS)
+        .collect();
     let length = |(start, end): &(Timestamp, Timestamp)| end.since(*start);
     let mut quiet: u64 = within.iter().map(length).sum();
     let busy = to.since(from).saturating_sub(quiet);
@@ -225,7 +258,9 @@ fn short(ms: u64) -> String {
 
 /// The part of `whole` columns that so much of all time has.
 fn share(ms: u64, all: u64, whole: usize) -> usize {
-    usize::try_from(u128::from(ms) * whole as u128 / u128::from(all.max(1))).unwrap_or(whole).min(whole)
+    usize::try_from(u128::from(ms) * whole as u128 / u128::from(all.max(1)))
+        .unwrap_or(whole)
+        .min(whole)
 }
 
 /// Where the n-th of so many equal parts of a time ends.
@@ -249,8 +284,15 @@ mod tests {
         let axis = Axis::new((at(0), at(100)), &[], 50);
         assert_eq!((axis.columns(), axis.scale()), (50, 2_000));
         assert_eq!(axis.span(10), (at(20), at(22)));
-        assert_eq!([0, 1, 2, 99, 100, 200, -5].map(|s| axis.column(at(s))), [0, 0, 1, 49, 49, 49, 0]);
-        assert_eq!([0, 2, 3, 100].map(|s| axis.last_column(at(s))), [0, 0, 1, 49], "an end is no beginning");
+        assert_eq!(
+            [0, 1, 2, 99, 100, 200, -5].map(|s| axis.column(at(s))),
+            [0, 0, 1, 49, 49, 49, 0]
+        );
+        assert_eq!(
+            [0, 2, 3, 100].map(|s| axis.last_column(at(s))),
+            [0, 0, 1, 49],
+            "an end is no beginning"
+        );
     }
 
     #[test]
@@ -260,17 +302,28 @@ mod tests {
         let (first, columns, ms) = axis.gaps()[0];
         assert_eq!((columns, ms), (8, 11_520_000));
         assert_eq!(axis.columns(), 80);
-        assert!(axis.span(first).0 == gap.0 && axis.span(first + columns).0 == gap.1, "{axis:?}");
-        assert!((34..=38).contains(&first), "what is before and after is as long: {first}");
-        assert!(axis.ticks().iter().any(|(_, words)| words == "3h12m"), "{:?}", axis.ticks());
+        assert!(
+            axis.span(first).0 == gap.0 && axis.span(first + columns).0 == gap.1,
+            "{axis:?}"
+        );
+        assert!(
+            (34..=38).contains(&first),
+            "what is before and after is as long: {first}"
+        );
+        assert!(
+            axis.ticks().iter().any(|(_, words)| words == "3h12m"),
+            "{:?}",
+            axis.ticks()
+        );
         let short = Axis::new((at(0), at(11_640)), &[(at(60), at(100))], 80);
         assert!(short.gaps().is_empty(), "a short one is shown as it is");
     }
 
     #[test]
     fn many_gaps_leave_columns_for_the_work_between_them() {
-        let gaps: Vec<(Timestamp, Timestamp)> =
-            (0..500).map(|n| (at(n * 1_000 + 1), at((n + 1) * 1_000))).collect();
+        let gaps: Vec<(Timestamp, Timestamp)> = (0..500)
+            .map(|n| (at(n * 1_000 + 1), at((n + 1) * 1_000)))
+            .collect();
         for columns in 1..120 {
             let axis = Axis::new((at(0), at(500_000)), &gaps, columns);
             assert_eq!(axis.columns(), columns);
@@ -278,21 +331,34 @@ mod tests {
             assert!(axis.ticks().iter().all(|(column, _)| *column < columns));
         }
         let inside = Axis::new((at(100), at(200)), &gaps, 40);
-        assert!(inside.gaps().is_empty(), "within a gap there is nothing else to show");
+        assert!(
+            inside.gaps().is_empty(),
+            "within a gap there is nothing else to show"
+        );
     }
 
     #[test]
     fn ticks_are_round_and_do_not_touch() {
-        for (seconds, columns) in
-            [(1, 60), (100, 66), (100, 180), (4_000, 66), (90_000, 120), (9_000_000, 66)]
-        {
+        for (seconds, columns) in [
+            (1, 60),
+            (100, 66),
+            (100, 180),
+            (4_000, 66),
+            (90_000, 120),
+            (9_000_000, 66),
+        ] {
             let axis = Axis::new((at(0), at(seconds)), &[], columns);
             let ticks = axis.ticks();
             assert!(ticks.len() >= 3, "{seconds} s in {columns}: {ticks:?}");
             for pair in ticks.windows(2) {
                 assert!(pair[0].0 + pair[0].1.len() < pair[1].0, "{ticks:?}");
             }
-            assert!(ticks.iter().all(|(column, words)| column + words.len() <= columns), "{ticks:?}");
+            assert!(
+                ticks
+                    .iter()
+                    .all(|(column, words)| column + words.len() <= columns),
+                "{ticks:?}"
+            );
         }
         // 22:13:20 UTC; the seconds are the same in every time zone.
         let seconds: Vec<String> = Axis::new((at(0), at(100)), &[], 100)
@@ -300,6 +366,10 @@ mod tests {
             .iter()
             .map(|(_, words)| words.chars().rev().take(2).collect())
             .collect();
-        assert_eq!(seconds[..3], ["02", "03", "04"], "20, 30, 40 read backwards");
+        assert_eq!(
+            seconds[..3],
+            ["02", "03", "04"],
+            "20, 30, 40 read backwards"
+        );
     }
 }

@@ -6,7 +6,9 @@ use ratatui::text::Span;
 
 use super::axis::Axis;
 use crate::analysis::account::Class;
-use crate::analysis::timeline::{Ending, Lane, Paths, Span as TimeSpan, SpanId, Timeline, TimelineRow, What};
+use crate::analysis::timeline::{
+    Ending, Lane, Paths, Span as TimeSpan, SpanId, Timeline, TimelineRow, What,
+};
 use crate::app::text::viewport::Focus;
 use crate::app::views::page::PageScene;
 use crate::model::timestamp::Timestamp;
@@ -46,7 +48,14 @@ struct Cell {
 
 impl Cell {
     fn rank(&self) -> (bool, bool, bool, Mark, bool, u64) {
-        (!self.is_caller, !self.is_passed, self.mark == Mark::Failed, self.mark, self.is_on_path, self.ms)
+        (
+            !self.is_caller,
+            !self.is_passed,
+            self.mark == Mark::Failed,
+            self.mark,
+            self.is_on_path,
+            self.ms,
+        )
     }
 }
 
@@ -86,7 +95,11 @@ impl Painter<'_> {
     fn seems_on_path(&self, span: &TimeSpan) -> bool {
         let turn = self.timeline().turn_at(span.id.from).0;
         let is_known = self.paths.knows(turn);
-        if is_known { self.paths.holds(turn, span.id) } else { span.lane == 0 && span.class == Class::Model }
+        if is_known {
+            self.paths.holds(turn, span.id)
+        } else {
+            span.lane == 0 && span.class == Class::Model
+        }
     }
 
     /// An empty row.
@@ -97,7 +110,10 @@ impl Painter<'_> {
     /// Puts a row's spans into cells.
     pub(crate) fn put(&self, row: &TimelineRow, cells: &mut Cells) {
         let columns = self.axis.columns();
-        let (from, to) = (self.axis.span(0).0, self.axis.span(columns.saturating_sub(1)).1);
+        let (from, to) = (
+            self.axis.span(0).0,
+            self.axis.span(columns.saturating_sub(1)).1,
+        );
         let inside = row.within(from, Timestamp(to.0.saturating_add(1)), self.now);
         if inside.len() <= columns * EACH {
             for span in row.spans().get(inside).unwrap_or_default() {
@@ -130,11 +146,34 @@ impl Painter<'_> {
         let (start, stop) = self.axis.span(first);
         let is_short = first == last && end.since(span.id.from) * 2 < stop.since(start);
         for column in first..=last {
-            let mark = if column == last { self.mark(span) } else { Mark::None };
-            cells.put(column, Cell { is_short, mark, ..cell });
+            let mark = if column == last {
+                self.mark(span)
+            } else {
+                Mark::None
+            };
+            cells.put(
+                column,
+                Cell {
+                    is_short,
+                    mark,
+                    ..cell
+                },
+            );
         }
-        if let Some(column) = span.reported.map(|at| self.axis.column(at)).filter(|column| *column > last) {
-            cells.put(column, Cell { is_short: true, mark: Mark::Delivery, ms: 0, ..cell });
+        if let Some(column) = span
+            .reported
+            .map(|at| self.axis.column(at))
+            .filter(|column| *column > last)
+        {
+            cells.put(
+                column,
+                Cell {
+                    is_short: true,
+                    mark: Mark::Delivery,
+                    ms: 0,
+                    ..cell
+                },
+            );
         }
     }
 
@@ -143,13 +182,24 @@ impl Painter<'_> {
         let (from, to) = self.axis.span(column);
         let inside = row.within(from, to, self.now);
         let (ms, failed) = row.sum(&inside);
-        let Some(span) = row.spans().get(inside.start + inside.len() / 2).filter(|_| !inside.is_empty())
+        let Some(span) = row
+            .spans()
+            .get(inside.start + inside.len() / 2)
+            .filter(|_| !inside.is_empty())
         else {
             return;
         };
         let mark = if failed > 0 { Mark::Failed } else { Mark::None };
         let is_short = ms * 2 < to.since(from) && inside.len() > 1;
-        cells.put(column, Cell { is_short, mark, ms, ..self.cell(span, row) });
+        cells.put(
+            column,
+            Cell {
+                is_short,
+                mark,
+                ms,
+                ..self.cell(span, row)
+            },
+        );
     }
 
     fn mark(&self, span: &TimeSpan) -> Mark {
@@ -162,10 +212,20 @@ impl Painter<'_> {
     }
 
     /// What the agent does since the last sign, which no entry has recorded so far.
-    pub(crate) fn put_growing(&self, class: Class, from: Timestamp, to: Timestamp, cells: &mut Cells) {
+    pub(crate) fn put_growing(
+        &self,
+        class: Class,
+        from: Timestamp,
+        to: Timestamp,
+        cells: &mut Cells,
+    ) {
         let (first, last) = (self.axis.column(from), self.axis.last_column(to));
         for column in first..=last {
-            let mark = if column == last { Mark::Running } else { Mark::None };
+            let mark = if column == last {
+                Mark::Running
+            } else {
+                Mark::None
+            };
             let cell = Cell {
                 id: SpanId::first_at(from),
                 class,
@@ -197,17 +257,37 @@ impl Painter<'_> {
             let run = cells.0.iter().skip(column);
             let is_delivery = |one: &Cell| one.mark == Mark::Delivery;
             let is_same = |one: &Cell| one.id == cell.id && is_delivery(one) == is_delivery(&cell);
-            let length = run.take_while(|one| one.as_ref().is_some_and(is_same)).count().max(1);
-            let follows = column.checked_sub(1).and_then(|before| cells.0.get(before)).copied().flatten();
+            let length = run
+                .take_while(|one| one.as_ref().is_some_and(is_same))
+                .count()
+                .max(1);
+            let follows = column
+                .checked_sub(1)
+                .and_then(|before| cells.0.get(before))
+                .copied()
+                .flatten();
             let is_joint = cell.id.call().is_some()
                 && follows.is_some_and(|before| self.glyph(&before) == self.glyph(&cell));
             let style = self.style(&cell);
-            let last = cells.0.get(column + length - 1).copied().flatten().unwrap_or(cell);
+            let last = cells
+                .0
+                .get(column + length - 1)
+                .copied()
+                .flatten()
+                .unwrap_or(cell);
             let mark = self.mark_glyph(last.mark);
             let room = length - usize::from(mark.is_some());
-            let words = if length >= LABELLED { label(cell.id) } else { None };
+            let words = if length >= LABELLED {
+                label(cell.id)
+            } else {
+                None
+            };
             let words = words.map(|words| {
-                wrap::fit(&[Span::raw(words)], room.saturating_sub(3), self.scene.theme.glyphs().cut)
+                wrap::fit(
+                    &[Span::raw(words)],
+                    room.saturating_sub(3),
+                    self.scene.theme.glyphs().cut,
+                )
             });
             let mut left = room;
             let mut fill = |text: &str, times: usize, out: &mut Vec<Span<'static>>| {
@@ -224,7 +304,9 @@ impl Painter<'_> {
             }
             if let Some(words) = words.filter(|words| wrap::width_of(words) > 0) {
                 let width = wrap::width_of(&words);
-                let styled = words.into_iter().map(|one| Span::styled(one.content, self.label_style(&cell)));
+                let styled = words
+                    .into_iter()
+                    .map(|one| Span::styled(one.content, self.label_style(&cell)));
                 let blank = Span::styled(" ", style);
                 out.push(blank.clone());
                 out.extend(styled);
@@ -247,7 +329,10 @@ impl Painter<'_> {
     fn push_blank(&self, column: usize, out: &mut Vec<Span<'static>>) {
         let is_gap = self.axis.gaps().iter().any(|(first, ..)| *first == column);
         if is_gap {
-            out.push(Span::styled(self.scene.theme.glyphs().time.gap, self.scene.theme.dim));
+            out.push(Span::styled(
+                self.scene.theme.glyphs().time.gap,
+                self.scene.theme.dim,
+            ));
         } else {
             out.push(Span::raw(" "));
         }
@@ -284,16 +369,27 @@ impl Painter<'_> {
     }
 
     fn style(&self, cell: &Cell) -> Style {
-        self.chosen_style(cell, class_style(self.scene, cell.class, cell.is_on_path, cell.is_passed))
+        self.chosen_style(
+            cell,
+            class_style(self.scene, cell.class, cell.is_on_path, cell.is_passed),
+        )
     }
 
     fn label_style(&self, cell: &Cell) -> Style {
-        let style = if cell.is_passed { self.scene.theme.dim } else { self.scene.theme.text };
+        let style = if cell.is_passed {
+            self.scene.theme.dim
+        } else {
+            self.scene.theme.text
+        };
         self.chosen_style(cell, style)
     }
 
     fn chosen_style(&self, cell: &Cell, style: Style) -> Style {
-        if self.chosen == Some(cell.id) { style.patch(self.scene.theme.selected()) } else { style }
+        if self.chosen == Some(cell.id) {
+            style.patch(self.scene.theme.selected())
+        } else {
+            style
+        }
     }
 }
 
@@ -313,7 +409,12 @@ impl Cells {
 }
 
 /// The style of bars.
-pub(crate) fn class_style(scene: &PageScene<'_>, class: Class, is_on_path: bool, is_passed: bool) -> Style {
+pub(crate) fn class_style(
+    scene: &PageScene<'_>,
+    class: Class,
+    is_on_path: bool,
+    is_passed: bool,
+) -> Style {
     let theme = scene.theme;
     match class {
         _ if is_passed => theme.dim,
@@ -334,10 +435,14 @@ pub fn focus_of(transcript: &Transcript, id: SpanId) -> Focus {
         };
         entry.blocks.iter().position(|block| !is_call(block))
     });
-    Focus { entry: id.entry, block: block.unwrap_or_default() }
+    Focus {
+        entry: id.entry,
+        block: block.unwrap_or_default(),
+    }
 }
 
 /// Whether a lane reaches into a time.
 pub(crate) fn is_within(lane: &Lane, (from, to): (Timestamp, Timestamp)) -> bool {
-    lane.reach.is_some_and(|(start, end)| start < to && end >= from)
+    lane.reach
+        .is_some_and(|(start, end)| start < to && end >= from)
 }

@@ -46,9 +46,18 @@ impl Captions<'_> {
         let shown = format!("  {}", self.shown());
         let (from, to) = self.range;
         let clock = |at: Timestamp| {
-            if from.day() == to.day() { at.clock() } else { at.day_and_minute() }
+            if from.day() == to.day() {
+                at.clock()
+            } else {
+                at.day_and_minute()
+            }
         };
-        let times = format!("  {}{}{}", clock(from), if theme.ascii { "-" } else { "–" }, clock(to));
+        let times = format!(
+            "  {}{}{}",
+            clock(from),
+            if theme.ascii { "-" } else { "–" },
+            clock(to)
+        );
         let mut parts = vec![
             (0, Span::raw("TIMELINE")),
             (1, Span::raw(shown)),
@@ -63,8 +72,15 @@ impl Captions<'_> {
                 class => class.word(),
             };
             let style = class_style(self.scene(), class, false, false);
-            let front = if place == 0 { "  ".to_owned() } else { format!(" {} ", theme.glyphs().dot) };
-            parts.push((3 + place * 2, Span::styled(format!("{front}{words} {}", duration(ms)), style)));
+            let front = if place == 0 {
+                "  ".to_owned()
+            } else {
+                format!(" {} ", theme.glyphs().dot)
+            };
+            parts.push((
+                3 + place * 2,
+                Span::styled(format!("{front}{words} {}", duration(ms)), style),
+            ));
         }
         let untimed = self.scene().indexes.timeline.untimed() as u64;
         if untimed > 0 {
@@ -72,7 +88,10 @@ impl Captions<'_> {
             parts.push((5, Span::styled(words, theme.warn)));
         }
         while parts.len() > 1
-            && parts.iter().map(|(_, part)| wrap::width(&part.content)).sum::<usize>()
+            && parts
+                .iter()
+                .map(|(_, part)| wrap::width(&part.content))
+                .sum::<usize>()
                 > self.scene().columns()
         {
             let last = parts.iter().map(|(rank, _)| *rank).max();
@@ -86,11 +105,16 @@ impl Captions<'_> {
         let turns = transcript.turns().len();
         let account = &self.scene().indexes.account;
         // The time before a prompt, which ends with it, is that of the turn before.
-        let is_before =
-            |id: SpanId| id.block.is_none() && transcript.marks(id.entry).is_some_and(|marks| marks.prompt);
+        let is_before = |id: SpanId| {
+            id.block.is_none() && transcript.marks(id.entry).is_some_and(|marks| marks.prompt)
+        };
         let turn = self.painter.chosen.and_then(|id| {
             let turn = account.turn_of(transcript, id.entry)?;
-            if is_before(id) { transcript.turn_before(turn) } else { Some(turn) }
+            if is_before(id) {
+                transcript.turn_before(turn)
+            } else {
+                Some(turn)
+            }
         });
         match (turn, self.view.is_turn(self.scope)) {
             (Some(turn), true) => format!("turn {} of {turns}", turn + 1),
@@ -105,10 +129,16 @@ impl Captions<'_> {
         let sums = self.scene().indexes.account.time_within(None, from, to);
         let sum = |class: Class| {
             let more = growing.filter(|(grows, ..)| *grows == class);
-            let more = more.map_or(0, |(_, since, _)| self.scene().now.min(to).since(since.max(from)));
+            let more = more.map_or(0, |(_, since, _)| {
+                self.scene().now.min(to).since(since.max(from))
+            });
             (class, sums.of(class) + more)
         };
-        Class::ALL.into_iter().map(sum).filter(|(_, ms)| *ms > 0).collect()
+        Class::ALL
+            .into_iter()
+            .map(sum)
+            .filter(|(_, ms)| *ms > 0)
+            .collect()
     }
 
     /// What the signs mean.
@@ -116,16 +146,32 @@ impl Captions<'_> {
         let (scene, glyphs) = (self.scene(), self.scene().theme.glyphs());
         let one = |sign: &'static str, words: &'static str, class: Class, is_on_path: bool| {
             let style = class_style(scene, class, is_on_path, false);
-            [Span::styled(sign, style), Span::styled(format!(" {words}  "), scene.theme.dim)]
+            [
+                Span::styled(sign, style),
+                Span::styled(format!(" {words}  "), scene.theme.dim),
+            ]
         };
         let mut legend = Vec::new();
         legend.extend(one(glyphs.time.path, "decided the end", Class::Tool, true));
-        legend.push(Span::styled(glyphs.time.beside, class_style(scene, Class::Tool, false, false)));
-        legend.extend(one(glyphs.time.model_beside, "beside it", Class::Model, false));
+        legend.push(Span::styled(
+            glyphs.time.beside,
+            class_style(scene, Class::Tool, false, false),
+        ));
+        legend.extend(one(
+            glyphs.time.model_beside,
+            "beside it",
+            Class::Model,
+            false,
+        ));
         legend.extend(one(glyphs.chart.full, "model", Class::Model, true));
         legend.extend(one(glyphs.time.human, "you", Class::Human, false));
         legend.extend(one(glyphs.time.unknown, "unknown", Class::Unknown, false));
-        legend.extend(one(glyphs.time.short, "less than half a column", Class::Tool, false));
+        legend.extend(one(
+            glyphs.time.short,
+            "less than half a column",
+            Class::Tool,
+            false,
+        ));
         legend.extend(one(glyphs.time.gap, "time left out", Class::Unknown, false));
         legend
     }
@@ -135,7 +181,11 @@ impl Captions<'_> {
         let theme = self.scene().theme;
         let scale = duration(self.painter.axis.scale());
         let full = format!("{scale}/col");
-        let scale = if wrap::width(&full) <= self.label { full } else { scale };
+        let scale = if wrap::width(&full) <= self.label {
+            full
+        } else {
+            scale
+        };
         let mut spans = fitted(&scale, self.label, theme.dim, theme);
         spans.push(Span::raw(" "));
         let mut at = 0;
@@ -151,21 +201,44 @@ impl Captions<'_> {
     /// mean, if so many lines hold that too.
     pub(crate) fn foot(&self, lines: usize, (above, below): (usize, usize)) -> Vec<Line<'static>> {
         let theme = self.scene().theme;
-        let legend = Line::from(wrap::fit(&self.legend(), self.scene().columns(), theme.glyphs().cut));
+        let legend = Line::from(wrap::fit(
+            &self.legend(),
+            self.scene().columns(),
+            theme.glyphs().cut,
+        ));
         let legend = (lines > super::FOOT + 1).then_some(legend);
-        let mut lines: Vec<Line<'static>> =
-            self.context().filter(|_| lines > super::FOOT).into_iter().collect();
-        let Some((span, _)) = self.painter.chosen.and_then(|id| self.view.timeline.get(id)) else {
+        let mut lines: Vec<Line<'static>> = self
+            .context()
+            .filter(|_| lines > super::FOOT)
+            .into_iter()
+            .collect();
+        let Some((span, _)) = self
+            .painter
+            .chosen
+            .and_then(|id| self.view.timeline.get(id))
+        else {
             return lines;
         };
         let cut = |spans: Vec<Span<'static>>| {
-            Line::from(wrap::fit(&spans, self.scene().columns(), theme.glyphs().cut))
+            Line::from(wrap::fit(
+                &spans,
+                self.scene().columns(),
+                theme.glyphs().cut,
+            ))
         };
-        let beyond =
-            if above + below > 0 { format!("rows: {above} above, {below} below") } else { String::new() };
-        let room = self.scene().columns().saturating_sub(wrap::width(&beyond) + 2);
+        let beyond = if above + below > 0 {
+            format!("rows: {above} above, {below} below")
+        } else {
+            String::new()
+        };
+        let room = self
+            .scene()
+            .columns()
+            .saturating_sub(wrap::width(&beyond) + 2);
         let mut name = wrap::fit(&self.name(span), room, theme.glyphs().cut);
-        name.push(Span::raw(" ".repeat(room.saturating_sub(wrap::width_of(&name)) + 2)));
+        name.push(Span::raw(
+            " ".repeat(room.saturating_sub(wrap::width_of(&name)) + 2),
+        ));
         name.push(Span::styled(beyond, theme.dim));
         lines.push(cut(name));
         let dot = Span::styled(format!(" {} ", theme.glyphs().dot), theme.dim);
@@ -177,7 +250,11 @@ impl Captions<'_> {
     fn name(&self, span: &TimeSpan) -> Vec<Span<'static>> {
         let theme = self.scene().theme;
         let style = class_style(self.scene(), span.class, true, false);
-        let Some(call) = span.id.call().and_then(|place| call(self.scene().transcript, place)) else {
+        let Some(call) = span
+            .id
+            .call()
+            .and_then(|place| call(self.scene().transcript, place))
+        else {
             let words = match span.class {
                 Class::Model => "the model answers",
                 Class::Human => "waiting for you",
@@ -189,7 +266,11 @@ impl Captions<'_> {
             return vec![Span::styled(words, style)];
         };
         let headline = call.about(self.painter.scene.transcript.meta().root.as_deref());
-        vec![Span::styled(call.name.to_string(), style), Span::raw("  "), Span::styled(headline, theme.text)]
+        vec![
+            Span::styled(call.name.to_string(), style),
+            Span::raw("  "),
+            Span::styled(headline, theme.text),
+        ]
     }
 
     fn facts(&self, span: &TimeSpan) -> Vec<Vec<Span<'static>>> {
@@ -199,16 +280,20 @@ impl Captions<'_> {
         let mut facts = vec![text(span.id.from.clock()), self.took(span)];
         let lane = self.view.timeline.lanes().get(span.lane);
         let name = lane.and_then(|lane| lane.name.as_ref());
-        let label = name.and_then(|name| scene.transcript.lane(name)).map(|facts| facts.label.to_string());
+        let label = name
+            .and_then(|name| scene.transcript.lane(name))
+            .map(|facts| facts.label.to_string());
         facts.push(dim(label.unwrap_or_else(|| "main".to_owned())));
         match span.ending {
             Ending::Failed => facts.push(vec![Span::styled("failed", theme.bad)]),
             Ending::Refused => facts.push(vec![Span::styled("refused", theme.warn)]),
-            Ending::Done if span.id.block.is_some() => facts.push(vec![Span::styled("done", theme.good)]),
+            Ending::Done if span.id.block.is_some() => {
+                facts.push(vec![Span::styled("done", theme.good)]);
+            }
             Ending::Done | Ending::Lost | Ending::Open => {}
         }
-        let is_decisive =
-            matches!(span.class, Class::Model | Class::Tool | Class::Retry) || span.id.block.is_some();
+        let is_decisive = matches!(span.class, Class::Model | Class::Tool | Class::Retry)
+            || span.id.block.is_some();
         if self.painter.is_on_path(span.id) {
             facts.push(vec![Span::styled("on the critical path", theme.accent)]);
         } else if is_decisive {
@@ -228,16 +313,22 @@ impl Captions<'_> {
         if span.to.is_none() {
             let is_running = self.view.now.is_some() && span.ending == Ending::Open;
             return if is_running {
-                vec![Span::styled(format!("running {}", figures::elapsed(length)), theme.warn)]
+                vec![Span::styled(
+                    format!("running {}", figures::elapsed(length)),
+                    theme.warn,
+                )]
             } else {
                 vec![Span::styled("no result", theme.warn)]
             };
         }
         let transcript = self.scene().transcript;
-        let took = transcript.get(span.id.entry).zip(span.id.call()).and_then(|(entry, place)| {
-            let call = call(transcript, place)?;
-            call.took(entry.said(call))
-        });
+        let took = transcript
+            .get(span.id.entry)
+            .zip(span.id.call())
+            .and_then(|(entry, place)| {
+                let call = call(transcript, place)?;
+                call.took(entry.said(call))
+            });
         let is_bound = match took {
             Some(took) if took.by == Clocked::Measured => false,
             _ => span.from_is_bound || span.to_is_bound,
@@ -265,22 +356,40 @@ impl Captions<'_> {
         let axis = self.painter.axis;
         let last = timeline.request_at(self.range.1)?;
         let columns: Vec<Option<u64>> = (0..axis.columns())
-            .map(|column| timeline.request_at(Timestamp(axis.span(column).1.0 - 1)).map(|one| one.tokens))
+            .map(|column| {
+                timeline
+                    .request_at(Timestamp(axis.span(column).1.0 - 1))
+                    .map(|one| one.tokens)
+            })
             .collect();
-        let most = columns.iter().flatten().copied().max().unwrap_or(0).max(last.tokens).max(1);
+        let most = columns
+            .iter()
+            .flatten()
+            .copied()
+            .max()
+            .unwrap_or(0)
+            .max(last.tokens)
+            .max(1);
         let request = scene.transcript.get(last.entry)?;
-        let window =
-            context::window_at(scene.transcript, request, last.tokens).filter(|window| *window >= most);
+        let window = context::window_at(scene.transcript, request, last.tokens)
+            .filter(|window| *window >= most);
         let whole = window.unwrap_or(most);
         let levels = theme.glyphs().chart.ramp;
         let bar = columns.into_iter().map(|tokens| {
             let level = tokens.map(|tokens| tokens.saturating_mul(levels.len() as u64) / whole);
             let level = level.and_then(|level| usize::try_from(level).ok());
-            level.and_then(|level| levels.get(level.min(levels.len() - 1))).copied().unwrap_or(" ")
+            level
+                .and_then(|level| levels.get(level.min(levels.len() - 1)))
+                .copied()
+                .unwrap_or(" ")
         });
         let words = match window {
             Some(window) => {
-                format!("ctx {} {}%", figures::tokens(last.tokens), last.tokens * 100 / window.max(1))
+                format!(
+                    "ctx {} {}%",
+                    figures::tokens(last.tokens),
+                    last.tokens * 100 / window.max(1)
+                )
             }
             None => format!("ctx {}", figures::tokens(last.tokens)),
         };
@@ -321,7 +430,11 @@ pub(crate) fn class_words(painter: &Painter<'_>, id: SpanId) -> Option<String> {
 
 /// Words in so many columns.
 pub(crate) fn fitted(words: &str, width: usize, style: Style, theme: &Theme) -> Vec<Span<'static>> {
-    let mut spans = wrap::fit(&[Span::styled(words.to_owned(), style)], width, theme.glyphs().cut);
+    let mut spans = wrap::fit(
+        &[Span::styled(words.to_owned(), style)],
+        width,
+        theme.glyphs().cut,
+    );
     let left = width.saturating_sub(wrap::width_of(&spans));
     spans.push(Span::raw(" ".repeat(left)));
     spans

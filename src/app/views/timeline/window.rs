@@ -47,7 +47,9 @@ impl View<'_> {
     /// What is worked between two timestamps, in ms: gaps count as nothing.
     fn work(&self, from: Timestamp, to: Timestamp) -> u64 {
         let gaps = self.timeline.gaps(from, to);
-        let gaps: u64 = gaps.map(|(start, end)| end.min(to).since(start.max(from))).sum();
+        let gaps: u64 = gaps
+            .map(|(start, end)| end.min(to).since(start.max(from)))
+            .sum();
         to.since(from).saturating_sub(gaps)
     }
 
@@ -87,9 +89,16 @@ impl View<'_> {
             Scope::Auto if self.work(self.reach.0, self.reach.1) <= SHORT_MS => self.reach,
             Scope::Session => self.reach,
             Scope::Auto | Scope::Turn => self.turn(),
-            Scope::Part { from, to, is_at_end } => {
+            Scope::Part {
+                from,
+                to,
+                is_at_end,
+            } => {
                 let late = if is_at_end { self.reach.1.since(to) } else { 0 };
-                (self.later(from, late), Timestamp(to.0.saturating_add_unsigned(late)).min(self.reach.1))
+                (
+                    self.later(from, late),
+                    Timestamp(to.0.saturating_add_unsigned(late)).min(self.reach.1),
+                )
             }
         }
     }
@@ -104,7 +113,9 @@ impl View<'_> {
     }
 
     fn turn(&self) -> (Timestamp, Timestamp) {
-        let Some(chosen) = self.chosen else { return self.reach };
+        let Some(chosen) = self.chosen else {
+            return self.reach;
+        };
         if let Some(turn) = self.turn {
             return turn;
         }
@@ -113,7 +124,10 @@ impl View<'_> {
         let now = self.now.filter(|_| is_last);
         // Waiting for the next prompt is shown with the turn before it, when the cursor is there.
         let own = self.timeline.get(chosen).map(|(span, _)| span.end(now));
-        (from.min(chosen.from), own.into_iter().chain(now).fold(to, Timestamp::max))
+        (
+            from.min(chosen.from),
+            own.into_iter().chain(now).fold(to, Timestamp::max),
+        )
     }
 
     /// A window of another length around the cursor: by so many halves closer, or farther away.
@@ -122,7 +136,12 @@ impl View<'_> {
         let length = self.work(from, to).max(LEAST_MS);
         let times = u32::try_from(times).unwrap_or(u32::MAX).min(40);
         let factor = 2_u64.saturating_pow(times);
-        let wanted = if closer { length / factor } else { length.saturating_mul(factor) }.max(LEAST_MS);
+        let wanted = if closer {
+            length / factor
+        } else {
+            length.saturating_mul(factor)
+        }
+        .max(LEAST_MS);
         if closer && length <= LEAST_MS || !closer && (from, to) == self.reach {
             return None;
         }
@@ -139,7 +158,10 @@ impl View<'_> {
         let end = self.timeline.get(id)?.0.end(self.now);
         let length = end.since(id.from).max(LEAST_MS / 2);
         let beside = length.saturating_mul(times.saturating_sub(1)) / 2;
-        Some(self.part(self.earlier(id.from, beside), self.later(end, beside.max(1))))
+        Some(self.part(
+            self.earlier(id.from, beside),
+            self.later(end, beside.max(1)),
+        ))
     }
 
     /// The window moved by a share of its length, in quarters.
@@ -161,7 +183,10 @@ impl View<'_> {
     pub(crate) fn reveal(&self, scope: Scope) -> Scope {
         let (from, to) = self.range(scope);
         let Some(id) = self.chosen else { return scope };
-        let end = self.timeline.get(id).map_or(id.from, |(span, _)| span.end(self.now));
+        let end = self
+            .timeline
+            .get(id)
+            .map_or(id.from, |(span, _)| span.end(self.now));
         let is_seen = (id.from >= from && id.from < to) || (id.from < from && end > from);
         if is_seen || !matches!(scope, Scope::Part { .. }) {
             return scope;
@@ -176,6 +201,10 @@ impl View<'_> {
             return Scope::Session;
         }
         let to = to.max(Timestamp(from.0.saturating_add(1)));
-        Scope::Part { from, to, is_at_end: to >= self.reach.1 }
+        Scope::Part {
+            from,
+            to,
+            is_at_end: to >= self.reach.1,
+        }
     }
 }

@@ -55,7 +55,11 @@ impl<'a> PlacedCall<'a> {
     /// The call at a place.
     pub(crate) fn at(scene: &PageScene<'a>, place: Place) -> Option<Self> {
         let entry = scene.transcript.get(place.entry)?;
-        Some(Self { place, entry, call: call_at(entry, place.block)? })
+        Some(Self {
+            place,
+            entry,
+            call: call_at(entry, place.block)?,
+        })
     }
 
     /// When it was made.
@@ -76,13 +80,21 @@ impl<'a> PlacedCall<'a> {
 
     /// Size of its result, or of what it has put out so far, in bytes.
     pub(crate) fn bytes(&self) -> Option<u64> {
-        let body = self.call.state.result().map(|result| &result.body).or(self.call.state.live());
+        let body = self
+            .call
+            .state
+            .result()
+            .map(|result| &result.body)
+            .or(self.call.state.live());
         body.map(|body| u64::from(body.bytes))
     }
 
     /// What the request that asked for it spent, if that is recorded. Calls of one answer share it.
     pub(crate) fn usage(&self) -> Option<&'a Usage> {
-        self.entry.usage.as_deref().filter(|usage| usage.scope == Scope::Request && !usage.is_zero())
+        self.entry
+            .usage
+            .as_deref()
+            .filter(|usage| usage.scope == Scope::Request && !usage.is_zero())
     }
 
     /// What it asks for on one line; files as scene from where the session began.
@@ -93,7 +105,11 @@ impl<'a> PlacedCall<'a> {
     /// What the lint found in it.
     pub(crate) fn findings(&self, scene: &PageScene<'a>) -> impl Iterator<Item = &'a Finding> {
         let block = self.place.block;
-        scene.findings.of_entry(self.place.entry).iter().filter(move |finding| finding.block == block)
+        scene
+            .findings
+            .of_entry(self.place.entry)
+            .iter()
+            .filter(move |finding| finding.block == block)
     }
 
     /// The worst of it, and how much there is.
@@ -111,7 +127,9 @@ impl<'a> PlacedCall<'a> {
             Outcome::Open if self.call.state.work().is_some() => Status::NoEnd,
             Outcome::Open => Status::NoResult,
             Outcome::Failed | Outcome::Done
-                if self.findings(scene).any(|finding| finding.rule.id == SYNTHETIC) =>
+                if self
+                    .findings(scene)
+                    .any(|finding| finding.rule.id == SYNTHETIC) =>
             {
                 Status::Synthetic
             }

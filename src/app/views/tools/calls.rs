@@ -55,10 +55,18 @@ const fn columns(
 const SIGN: usize = 1;
 /// How long until the model was told is a column where anything went on in the background.
 const LATE_WIDTH: usize = 7;
-const NARROW: [&[Column]; 2] =
-    [&columns((5, 9, 24), SIGN, 0, 10), &columns((5, 9, 24), SIGN, LATE_WIDTH, 10)];
-const MIDDLE: [&[Column]; 2] = [&columns((5, 10, 48), 11, 0, 12), &columns((5, 10, 48), 11, LATE_WIDTH, 12)];
-const WIDE: [&[Column]; 2] = [&columns((6, 22, 48), 11, 0, 22), &columns((6, 22, 48), 11, LATE_WIDTH, 22)];
+const NARROW: [&[Column]; 2] = [
+    &columns((5, 9, 24), SIGN, 0, 10),
+    &columns((5, 9, 24), SIGN, LATE_WIDTH, 10),
+];
+const MIDDLE: [&[Column]; 2] = [
+    &columns((5, 10, 48), 11, 0, 12),
+    &columns((5, 10, 48), 11, LATE_WIDTH, 12),
+];
+const WIDE: [&[Column]; 2] = [
+    &columns((6, 22, 48), 11, 0, 22),
+    &columns((6, 22, 48), 11, LATE_WIDTH, 22),
+];
 /// Rows with so many columns of the screen have room for words, and for long names.
 const MIDDLE_FROM: usize = 95;
 const WIDE_FROM: usize = 150;
@@ -70,8 +78,16 @@ pub(crate) fn columns_of(scene: &PageScene<'_>) -> &'static [Column] {
         MIDDLE_FROM.. => MIDDLE,
         _ => NARROW,
     };
-    let all = if scene.indexes.calls.detached().is_empty() { without } else { with };
-    let shown = if scene.transcript.lanes().is_empty() { LANE } else { LANE + 1 };
+    let all = if scene.indexes.calls.detached().is_empty() {
+        without
+    } else {
+        with
+    };
+    let shown = if scene.transcript.lanes().is_empty() {
+        LANE
+    } else {
+        LANE + 1
+    };
     all.get(..shown).unwrap_or(all)
 }
 
@@ -98,10 +114,18 @@ pub(crate) fn sorted(scene: &PageScene<'_>, places: Vec<Place>, sort: Sort) -> V
     match sort.column {
         NUMBER if sort.order == Order::Rising => places,
         NUMBER => places.into_iter().rev().collect(),
-        TOOL => sort.sort(places, |place| placed(place).map(|placed| placed.call.name.as_str())),
-        ARGUMENT => sort.sort(places, |place| placed(place).map(|placed| placed.argument(scene))),
-        LANE => sort.sort(places, |place| placed(place)?.lane(scene).map(|lane| &lane.label)),
-        STATUS => sort.sort(places, |place| placed(place).map(|placed| placed.status(scene))),
+        TOOL => sort.sort(places, |place| {
+            placed(place).map(|placed| placed.call.name.as_str())
+        }),
+        ARGUMENT => sort.sort(places, |place| {
+            placed(place).map(|placed| placed.argument(scene))
+        }),
+        LANE => sort.sort(places, |place| {
+            placed(place)?.lane(scene).map(|lane| &lane.label)
+        }),
+        STATUS => sort.sort(places, |place| {
+            placed(place).map(|placed| placed.status(scene))
+        }),
         FOUND => sort.sort(places, |place| placed(place)?.marks(scene)),
         column => sort.sort(places, |place| {
             let placed = placed(place)?;
@@ -125,35 +149,65 @@ pub(crate) fn cells(
     is_chosen: bool,
 ) -> Vec<Span<'static>> {
     let theme = scene.theme;
-    let Some(placed) = PlacedCall::at(scene, place) else { return Vec::new() };
-    let number = scene.indexes.calls.number(place).map(|number| number.to_string());
+    let Some(placed) = PlacedCall::at(scene, place) else {
+        return Vec::new();
+    };
+    let number = scene
+        .indexes
+        .calls
+        .number(place)
+        .map(|number| number.to_string());
     let is_left = scene.transcript.branches().abandoned.contains(&place.entry);
-    let (plain, tool) = if is_left { (theme.dim, theme.dim) } else { (theme.text, theme.tool) };
+    let (plain, tool) = if is_left {
+        (theme.dim, theme.dim)
+    } else {
+        (theme.text, theme.tool)
+    };
     let argument = if is_chosen { theme.focus } else { plain };
     let has_words = table.width_of(STATUS).is_some_and(|width| width > SIGN);
     let (status, style) = status(&placed, scene, has_words);
     let found = placed.marks(scene).map(|(severity, count)| {
         let (sign, style) = of_severity(severity, theme);
-        Span::styled(if count > 1 { format!("{count}{sign}") } else { sign.to_owned() }, style)
+        Span::styled(
+            if count > 1 {
+                format!("{count}{sign}")
+            } else {
+                sign.to_owned()
+            },
+            style,
+        )
     });
     vec![
         Span::styled(number.unwrap_or_default(), theme.dim),
-        Span::styled(placed.made_at().map(Timestamp::clock).unwrap_or_default(), theme.dim),
+        Span::styled(
+            placed.made_at().map(Timestamp::clock).unwrap_or_default(),
+            theme.dim,
+        ),
         Span::styled(wrap::head(&placed.call.name, 100).to_owned(), tool),
-        Span::styled(argument_in(&placed, scene, table.width_of(ARGUMENT).unwrap_or(0)), argument),
+        Span::styled(
+            argument_in(&placed, scene, table.width_of(ARGUMENT).unwrap_or(0)),
+            argument,
+        ),
         Span::styled(status, style),
         Span::styled(took(&placed, scene), plain),
         late(&placed, scene, plain),
-        Span::styled(placed.bytes().map(figures::bytes).unwrap_or_default(), plain),
         Span::styled(
-            placed.usage().map(|usage| figures::tokens(usage.total())).unwrap_or_default(),
+            placed.bytes().map(figures::bytes).unwrap_or_default(),
+            plain,
+        ),
+        Span::styled(
+            placed
+                .usage()
+                .map(|usage| figures::tokens(usage.total()))
+                .unwrap_or_default(),
             theme.dim,
         ),
         found.unwrap_or_default(),
         Span::styled(
-            placed
-                .lane(scene)
-                .map_or_else(|| "main".to_owned(), |lane| wrap::head(&lane.label, 200).to_owned()),
+            placed.lane(scene).map_or_else(
+                || "main".to_owned(),
+                |lane| wrap::head(&lane.label, 200).to_owned(),
+            ),
             theme.dim,
         ),
     ]
@@ -162,7 +216,11 @@ pub(crate) fn cells(
 /// What a call is about, in so many columns; of the name of a file the middle goes.
 fn argument_in(placed: &PlacedCall<'_>, scene: &PageScene<'_>, width: usize) -> String {
     let words = placed.argument(scene);
-    if placed.call.names_a_file() { wrap::fit_path(&words, width, scene.theme.glyphs().cut) } else { words }
+    if placed.call.names_a_file() {
+        wrap::fit_path(&words, width, scene.theme.glyphs().cut)
+    } else {
+        words
+    }
 }
 
 /// The sign of a call, and what it means where that is more than that all went well.
@@ -172,11 +230,21 @@ fn status(placed: &PlacedCall<'_>, scene: &PageScene<'_>, has_words: bool) -> (S
     if !has_words {
         return (sign.to_owned(), style);
     }
-    let facts =
-        placed.call.state.result().map(|result| without_sgr(wrap::head(&result.facts, 80)).into_owned());
+    let facts = placed
+        .call
+        .state
+        .result()
+        .map(|result| without_sgr(wrap::head(&result.facts, 80)).into_owned());
     let exit = facts
         .filter(|facts| facts.starts_with("exit "))
-        .map(|facts| facts.split(['·', ',']).next().unwrap_or_default().trim().to_owned());
+        .map(|facts| {
+            facts
+                .split(['·', ','])
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_owned()
+        });
     let words = match status {
         Status::Done => String::new(),
         Status::Failed => exit.unwrap_or_else(|| status.word().to_owned()),
@@ -200,7 +268,9 @@ fn late(placed: &PlacedCall<'_>, scene: &PageScene<'_>, plain: Style) -> Span<'s
 pub fn took(placed: &PlacedCall<'_>, scene: &PageScene<'_>) -> String {
     match (placed.took(), placed.made_at()) {
         (Some(took), _) => took_words(took, scene.theme),
-        (None, Some(at)) if placed.status(scene) == Status::Running => figures::elapsed(scene.now.since(at)),
+        (None, Some(at)) if placed.status(scene) == Status::Running => {
+            figures::elapsed(scene.now.since(at))
+        }
         _ => String::new(),
     }
 }

@@ -38,7 +38,9 @@ pub(crate) fn line(scene: &PageScene<'_>, parts: Vec<Vec<Piece>>) -> Line<'stati
 
 /// All about a call in so many lines.
 pub(crate) fn of_call(scene: &PageScene<'_>, place: Place, lines: usize) -> Vec<Line<'static>> {
-    let Some(placed) = PlacedCall::at(scene, place) else { return Vec::new() };
+    let Some(placed) = PlacedCall::at(scene, place) else {
+        return Vec::new();
+    };
     let mut out = vec![line(scene, standing(scene, &placed))];
     let arguments = if lines > 4 { 2 } else { 1 };
     out.extend(argument(scene, &placed, arguments));
@@ -60,7 +62,10 @@ fn standing(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
     let theme = scene.theme;
     let call = placed.call;
     let number = scene.indexes.calls.number(placed.place).unwrap_or(0);
-    let turn = scene.indexes.account.turn_of(scene.transcript, placed.place.entry);
+    let turn = scene
+        .indexes
+        .account
+        .turn_of(scene.transcript, placed.place.entry);
     let left = scene.transcript.branches().of(placed.place.entry);
     let dim = |words: String| vec![Span::styled(words, theme.dim)];
     let record = call.input.from.line;
@@ -69,10 +74,19 @@ fn standing(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
             Span::styled(format!("#{number} "), theme.accent),
             Span::styled(wrap::head(&call.name, 200).to_owned(), theme.tool),
         ],
-        turn.map(|turn| dim(format!("turn {}", turn + 1))).unwrap_or_default(),
-        placed.lane(scene).map(|lane| dim(lane.title())).unwrap_or_default(),
-        left.map(|branch| dim(format!("on branch {}, which was left", branch.number))).unwrap_or_default(),
-        if record > 0 { dim(format!("line {record}")) } else { Vec::new() },
+        turn.map(|turn| dim(format!("turn {}", turn + 1)))
+            .unwrap_or_default(),
+        placed
+            .lane(scene)
+            .map(|lane| dim(lane.title()))
+            .unwrap_or_default(),
+        left.map(|branch| dim(format!("on branch {}, which was left", branch.number)))
+            .unwrap_or_default(),
+        if record > 0 {
+            dim(format!("line {record}"))
+        } else {
+            Vec::new()
+        },
         dim(scene.transcript.recorded_key(&call.key).to_owned()),
     ]
 }
@@ -84,7 +98,14 @@ fn argument(scene: &PageScene<'_>, placed: &PlacedCall<'_>, limit: usize) -> Vec
     let words: Vec<&str> = whole.split_whitespace().collect();
     let words = Span::styled(words.join(" "), scene.theme.text);
     let cut = scene.theme.glyphs().cut;
-    let mut lines = wrap::wrap(&[words], &Frame { limit, cut, ..Frame::of(scene.columns()) });
+    let mut lines = wrap::wrap(
+        &[words],
+        &Frame {
+            limit,
+            cut,
+            ..Frame::of(scene.columns())
+        },
+    );
     lines.resize_with(limit, Line::default);
     lines
 }
@@ -97,20 +118,36 @@ fn ended(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
     let mut verdict = vec![Span::styled(format!("{sign} {}", status.word()), style)];
     let result = placed.call.state.result();
     let facts = result.map(|result| without_sgr(wrap::head(&result.facts, 200)).into_owned());
-    let facts = facts.as_deref().and_then(|facts| facts.lines().next()).unwrap_or_default();
+    let facts = facts
+        .as_deref()
+        .and_then(|facts| facts.lines().next())
+        .unwrap_or_default();
     let is_news = !facts.trim().is_empty() && facts.trim() != status.word();
     if is_news {
-        let facts = if theme.ascii { facts.replace('·', theme.glyphs().dot) } else { facts.to_owned() };
+        let facts = if theme.ascii {
+            facts.replace('·', theme.glyphs().dot)
+        } else {
+            facts.to_owned()
+        };
         verdict.push(Span::styled(format!(" {}", facts.trim()), theme.text));
     }
     let (rank, spread) = rank(scene, placed).unzip();
     let time = [Some(took(placed, scene)), rank].into_iter().flatten();
     let time: Vec<String> = time.filter(|words| !words.is_empty()).collect();
-    let size = placed.call.state.result().map(|result| &result.body).or(placed.call.state.live());
+    let size = placed
+        .call
+        .state
+        .result()
+        .map(|result| &result.body)
+        .or(placed.call.state.live());
     let size = size.map(|body| {
         let bytes = figures::bytes(u64::from(body.bytes));
         let lines = count(u64::from(body.lines), "line");
-        if is_news && facts.contains("line") { bytes } else { format!("{bytes}, {lines}") }
+        if is_news && facts.contains("line") {
+            bytes
+        } else {
+            format!("{bytes}, {lines}")
+        }
     });
     let spent = placed.usage().map(|usage| {
         let others = scene
@@ -122,20 +159,37 @@ fn ended(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
         } else {
             String::new()
         };
-        format!("request {}{shared}", phrases::spent(usage, placed.entry.model.as_ref(), theme.ascii))
+        format!(
+            "request {}{shared}",
+            phrases::spent(usage, placed.entry.model.as_ref(), theme.ascii)
+        )
     });
-    let text =
-        |words: Option<String>| words.map(|words| vec![Span::styled(words, theme.text)]).unwrap_or_default();
-    let dim =
-        |words: Option<String>| words.map(|words| vec![Span::styled(words, theme.dim)]).unwrap_or_default();
-    vec![verdict, text(Some(time.join(", "))), text(size), dim(spread), dim(spent)]
+    let text = |words: Option<String>| {
+        words
+            .map(|words| vec![Span::styled(words, theme.text)])
+            .unwrap_or_default()
+    };
+    let dim = |words: Option<String>| {
+        words
+            .map(|words| vec![Span::styled(words, theme.dim)])
+            .unwrap_or_default()
+    };
+    vec![
+        verdict,
+        text(Some(time.join(", "))),
+        text(size),
+        dim(spread),
+        dim(spent),
+    ]
 }
 
 /// `p94 of 38 bash calls`: where its duration stands among those of its tool; and how these spread.
 fn rank(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Option<(String, String)> {
     let durations = scene.indexes.calls.tool(&placed.call.name)?.durations();
     let spread = durations.spread().filter(|spread| spread.count >= FEW)?;
-    let took = placed.took().filter(|took| (took.by == Clocked::Bound) == spread.is_bound)?;
+    let took = placed
+        .took()
+        .filter(|took| (took.by == Clocked::Bound) == spread.is_bound)?;
     let no_longer = spread.count.saturating_sub(durations.longer_than(took.ms));
     let [p50, p95, max] =
         [spread.p50, spread.p95, spread.max].map(|ms| at_most(ms, spread.is_bound, scene.theme));
@@ -153,19 +207,36 @@ fn before(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Piece> {
     if earlier.calls.is_empty() {
         let words = match earlier.unread.len() {
             0 => "no earlier call asked for the same".to_owned(),
-            _ => "earlier calls look the same; the inspector (i) compares their arguments".to_owned(),
+            _ => {
+                "earlier calls look the same; the inspector (i) compares their arguments".to_owned()
+            }
         };
         return vec![Span::styled(words, theme.dim)];
     }
-    let at_least = if earlier.is_cut || !earlier.unread.is_empty() { "at least " } else { "" };
+    let at_least = if earlier.is_cut || !earlier.unread.is_empty() {
+        "at least "
+    } else {
+        ""
+    };
     let times = count(earlier.calls.len() as u64, "time");
-    let mut spans = vec![Span::styled(format!("same call before, {at_least}{times}:"), theme.warn)];
-    for other in earlier.calls.iter().take(NAMED).filter_map(|place| PlacedCall::at(scene, *place)) {
+    let mut spans = vec![Span::styled(
+        format!("same call before, {at_least}{times}:"),
+        theme.warn,
+    )];
+    for other in earlier
+        .calls
+        .iter()
+        .take(NAMED)
+        .filter_map(|place| PlacedCall::at(scene, *place))
+    {
         let (sign, style) = other.status(scene).sign(theme);
         let number = calls.number(other.place).unwrap_or(0);
         spans.push(Span::styled(format!("  #{number} "), theme.accent));
         spans.push(Span::styled(sign, style));
-        spans.push(Span::styled(format!(" {}", took(&other, scene)), theme.text));
+        spans.push(Span::styled(
+            format!(" {}", took(&other, scene)),
+            theme.text,
+        ));
     }
     spans
 }
@@ -179,7 +250,10 @@ fn findings(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Piece> {
         let (sign, style) = of_severity(finding.severity, scene.theme);
         let gap = if spans.is_empty() { "" } else { "  " };
         spans.push(Span::styled(format!("{gap}{sign} "), style));
-        spans.push(Span::styled(format!("{}: ", finding.rule.id), scene.theme.accent));
+        spans.push(Span::styled(
+            format!("{}: ", finding.rule.id),
+            scene.theme.accent,
+        ));
         spans.push(Span::styled(finding.message.clone(), scene.theme.text));
     }
     spans
@@ -196,14 +270,20 @@ pub(crate) struct Examples {
 impl Examples {
     /// Of these calls of one tool, in the order of the file.
     pub(crate) fn of(scene: &PageScene<'_>, places: &[Place]) -> Self {
-        let placed = || places.iter().filter_map(|place| PlacedCall::at(scene, *place));
+        let placed = || {
+            places
+                .iter()
+                .filter_map(|place| PlacedCall::at(scene, *place))
+        };
         let timed = placed().filter_map(|placed| Some((placed.took()?.ms, placed.place)));
         let sized = placed().filter_map(|placed| Some((placed.bytes()?, placed.place)));
         let failed = placed().rfind(|placed| Outcome::of(&placed.call.state) == Outcome::Failed);
         Self {
             slowest: timed.max_by_key(|(ms, _)| *ms).map(|(_, place)| place),
             failed: failed.map(|placed| placed.place),
-            biggest: sized.max_by_key(|(bytes, _)| *bytes).map(|(_, place)| place),
+            biggest: sized
+                .max_by_key(|(bytes, _)| *bytes)
+                .map(|(_, place)| place),
         }
     }
 }
@@ -224,22 +304,35 @@ pub(crate) fn of_tool(
         (Outcome::Unrecorded, "not recorded"),
     ];
     let ends = ends.iter().filter(|(end, _)| tool.ended(*end) > 0);
-    let ends: Vec<String> = ends.map(|(end, word)| format!("{} {word}", tool.ended(*end))).collect();
+    let ends: Vec<String> = ends
+        .map(|(end, word)| format!("{} {word}", tool.ended(*end)))
+        .collect();
     let timed = tool.durations().spread().map_or(0, |spread| spread.count);
-    let untimed = tool.count().saturating_sub(usize::try_from(timed).unwrap_or(usize::MAX));
+    let untimed = tool
+        .count()
+        .saturating_sub(usize::try_from(timed).unwrap_or(usize::MAX));
     let text = |words: String| vec![Span::styled(words, theme.text)];
-    let untimed = if untimed > 0 { text(format!("{untimed} without an exact time")) } else { Vec::new() };
+    let untimed = if untimed > 0 {
+        text(format!("{untimed} without an exact time"))
+    } else {
+        Vec::new()
+    };
     let head = vec![
         vec![
             Span::styled(wrap::head(name, 200).to_owned(), theme.tool),
-            Span::styled(format!(" {}", count(tool.count() as u64, "call")), theme.text),
+            Span::styled(
+                format!(" {}", count(tool.count() as u64, "call")),
+                theme.text,
+            ),
         ],
         text(ends.join(", ")),
         untimed,
     ];
     let example = |word: &str, place: Option<Place>| {
         let placed = place.and_then(|place| PlacedCall::at(scene, place));
-        placed.map_or_else(Line::default, |placed| line(scene, vec![named(scene, word, &placed)]))
+        placed.map_or_else(Line::default, |placed| {
+            line(scene, vec![named(scene, word, &placed)])
+        })
     };
     vec![
         line(scene, head),
@@ -260,7 +353,10 @@ fn named(scene: &PageScene<'_>, word: &str, placed: &PlacedCall<'_>) -> Vec<Piec
         Span::styled(format!("{word:<15}"), theme.dim),
         Span::styled(format!("#{number:<6}"), theme.accent),
         Span::styled(format!("{sign} "), style),
-        Span::styled(format!("{:>8} {size:>8}  ", took(placed, scene)), theme.text),
+        Span::styled(
+            format!("{:>8} {size:>8}  ", took(placed, scene)),
+            theme.text,
+        ),
         Span::styled(argument, theme.text),
     ]
 }

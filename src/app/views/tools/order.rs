@@ -17,12 +17,22 @@ pub(crate) struct Sort {
 impl Sort {
     /// The way in which a column is sorted at first: figures with the greatest on top.
     pub(crate) fn by(column: usize, falling: &[usize]) -> Self {
-        let order = if falling.contains(&column) { Order::Falling } else { Order::Rising };
+        let order = if falling.contains(&column) {
+            Order::Falling
+        } else {
+            Order::Rising
+        };
         Self { column, order }
     }
 
     /// Sorts by the next column in sight of those that can be sorted by. `false` if there is none.
-    pub(crate) fn shift(&mut self, way: Way, columns: usize, table: &Table, falling: &[usize]) -> bool {
+    pub(crate) fn shift(
+        &mut self,
+        way: Way,
+        columns: usize,
+        table: &Table,
+        falling: &[usize],
+    ) -> bool {
         let is_shown = |column: &usize| table.width_of(*column).is_some();
         let next = match way {
             Way::Next => (self.column + 1..columns).find(is_shown),
@@ -57,8 +67,11 @@ mod tests {
     use crate::app::input::action::Way;
     use crate::app::views::table::{Column, Order, Table};
 
-    const COLUMNS: &[Column] =
-        &[Column::figures("#", 3, 9), Column::words("lane", 9, 1), Column::figures("took", 4, 5)];
+    const COLUMNS: &[Column] = &[
+        Column::figures("#", 3, 9),
+        Column::words("lane", 9, 1),
+        Column::figures("took", 4, 5),
+    ];
 
     #[test]
     fn what_is_not_known_comes_last() {
@@ -66,7 +79,10 @@ mod tests {
         let sorted = |order| {
             let rows = rows.iter().copied().enumerate().collect();
             let sorted = Sort { column: 0, order }.sort(rows, |(_, key)| *key);
-            sorted.into_iter().map(|(place, _)| place).collect::<Vec<usize>>()
+            sorted
+                .into_iter()
+                .map(|(place, _)| place)
+                .collect::<Vec<usize>>()
         };
         assert_eq!(sorted(Order::Rising), [4, 0, 3, 2, 1]);
         assert_eq!(sorted(Order::Falling), [2, 0, 3, 4, 1]);
@@ -77,11 +93,23 @@ mod tests {
         let table = Table::fit(COLUMNS, 10);
         let mut sort = Sort::by(0, &[2]);
         assert!(sort.shift(Way::Next, 3, &table, &[2]));
-        assert_eq!(sort, Sort { column: 2, order: Order::Falling });
+        assert_eq!(
+            sort,
+            Sort {
+                column: 2,
+                order: Order::Falling
+            }
+        );
         assert!(!sort.shift(Way::Next, 3, &table, &[2]));
         sort.reverse();
         assert_eq!(sort.order, Order::Rising);
         assert!(sort.shift(Way::Previous, 3, &table, &[2]));
-        assert_eq!(sort, Sort { column: 0, order: Order::Rising });
+        assert_eq!(
+            sort,
+            Sort {
+                column: 0,
+                order: Order::Rising
+            }
+        );
     }
 }

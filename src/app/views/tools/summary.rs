@@ -70,7 +70,8 @@ pub(crate) fn cells(
     let spread = tool.durations().spread();
     let time = |ms: Option<u64>| {
         let is_bound = spread.is_some_and(|spread| spread.is_bound);
-        ms.map(|ms| at_most(ms, is_bound, theme)).unwrap_or_default()
+        ms.map(|ms| at_most(ms, is_bound, theme))
+            .unwrap_or_default()
     };
     let figure = |n: usize| if n == 0 { String::new() } else { n.to_string() };
     let failed = match tool.failed() {
@@ -79,7 +80,10 @@ pub(crate) fn cells(
     };
     let sum = spread.map_or(0, |spread| spread.sum);
     vec![
-        Span::styled(wrap::head(name, 200).to_owned(), if is_chosen { theme.focus } else { theme.tool }),
+        Span::styled(
+            wrap::head(name, 200).to_owned(),
+            if is_chosen { theme.focus } else { theme.tool },
+        ),
         Span::styled(tool.count().to_string(), theme.text),
         Span::styled(failed, theme.bad),
         Span::styled(figure(open(tool)), theme.warn),
@@ -97,7 +101,12 @@ fn share(sum: u64, all: u64, scene: &PageScene<'_>) -> String {
         return String::new();
     }
     let theme = scene.theme;
-    let bar = gauge(sum as f64 / all as f64, BAR, (theme.accent, theme.dim), theme);
+    let bar = gauge(
+        sum as f64 / all as f64,
+        BAR,
+        (theme.accent, theme.dim),
+        theme,
+    );
     let bar: String = bar.iter().map(|span| span.content.as_ref()).collect();
     format!("{bar} {:>3}%", percent(sum, all))
 }

@@ -43,8 +43,11 @@ pub(crate) struct Whole {
 /// `12 entries, 1 turn, 4 calls, $0.31, 2m05s`
 fn figures(facts: &PathFacts) -> String {
     let work = &facts.work;
-    let entries =
-        if facts.entries == 1 { "1 entry".to_owned() } else { format!("{} entries", facts.entries) };
+    let entries = if facts.entries == 1 {
+        "1 entry".to_owned()
+    } else {
+        format!("{} entries", facts.entries)
+    };
     let parts = [
         Some(entries),
         (facts.turns > 0).then(|| count(facts.turns as u64, "turn")),
@@ -59,7 +62,9 @@ fn figures(facts: &PathFacts) -> String {
 /// A branch against the active path.
 pub(crate) fn of_branch(scene: &PageScene<'_>, number: usize, sides: &Sides) -> Vec<Line<'static>> {
     let theme = scene.theme;
-    let Some(branch) = branch_of(scene, number) else { return Vec::new() };
+    let Some(branch) = branch_of(scene, number) else {
+        return Vec::new();
+    };
     let text = |words: String| vec![Span::styled(words, theme.text)];
     let dim = |words: String| vec![Span::styled(words, theme.dim)];
     let why = if branch.is_active {
@@ -67,27 +72,49 @@ pub(crate) fn of_branch(scene: &PageScene<'_>, number: usize, sides: &Sides) -> 
     } else {
         phrases::why(branch.why).to_owned()
     };
-    let left = scene.transcript.left_at(branch).map(|at| format!("left at {}", at.clock()));
+    let left = scene
+        .transcript
+        .left_at(branch)
+        .map(|at| format!("left at {}", at.clock()));
     let head = vec![
         text(format!("branch {number}")),
         text(why),
         dim(left.unwrap_or_default()),
-        branch.parent.map(|parent| dim(format!("within branch {parent}"))).unwrap_or_default(),
+        branch
+            .parent
+            .map(|parent| dim(format!("within branch {parent}")))
+            .unwrap_or_default(),
     ];
     if branch.is_active {
-        return vec![line(scene, head), line(scene, vec![text(figures(&own(scene, branch)))])];
+        return vec![
+            line(scene, head),
+            line(scene, vec![text(figures(&own(scene, branch)))]),
+        ];
     }
     let compared = sides.compare(scene.transcript);
-    let common = match sides.common.and_then(|id| Some((id, scene.transcript.get(id)?))) {
+    let common = match sides
+        .common
+        .and_then(|id| Some((id, scene.transcript.get(id)?)))
+    {
         Some((id, entry)) => {
             let turn = scene
                 .indexes
                 .account
                 .turn_of(scene.transcript, id)
                 .map(|turn| format!(" in turn {}", turn + 1));
-            let at = entry.at.map(|at| format!(" {}", at.clock())).unwrap_or_default();
-            let words = format!("parted after {}{at}{}: ", entry.role.word(), turn.unwrap_or_default());
-            vec![Span::styled(words, theme.dim), Span::styled(said(scene, id), theme.text)]
+            let at = entry
+                .at
+                .map(|at| format!(" {}", at.clock()))
+                .unwrap_or_default();
+            let words = format!(
+                "parted after {}{at}{}: ",
+                entry.role.word(),
+                turn.unwrap_or_default()
+            );
+            vec![
+                Span::styled(words, theme.dim),
+                Span::styled(said(scene, id), theme.text),
+            ]
         }
         None => dim("nothing is common to both".to_owned()),
     };
@@ -95,19 +122,33 @@ pub(crate) fn of_branch(scene: &PageScene<'_>, number: usize, sides: &Sides) -> 
         0 => Vec::new(),
         n => dim(format!(
             "the first {} the same",
-            if n == 1 { "step is".to_owned() } else { format!("{n} steps are") }
+            if n == 1 {
+                "step is".to_owned()
+            } else {
+                format!("{n} steps are")
+            }
         )),
     };
     vec![
         line(scene, head),
         line(scene, vec![common, same]),
-        side(scene, &format!("branch {number}"), &compared.branch, first(&compared, 0)),
+        side(
+            scene,
+            &format!("branch {number}"),
+            &compared.branch,
+            first(&compared, 0),
+        ),
         side(scene, "active", &compared.active, first(&compared, 1)),
     ]
 }
 
 fn own(scene: &PageScene<'_>, branch: &Branch) -> PathFacts {
-    PathFacts::of(branch.entries.iter().filter_map(|id| scene.transcript.get(*id)))
+    PathFacts::of(
+        branch
+            .entries
+            .iter()
+            .filter_map(|id| scene.transcript.get(*id)),
+    )
 }
 
 fn first(compared: &Compared, side: usize) -> Option<Place> {
@@ -115,7 +156,12 @@ fn first(compared: &Compared, side: usize) -> Option<Place> {
 }
 
 /// One of the two sides: how much lies on it, and what it did otherwise.
-fn side(scene: &PageScene<'_>, name: &str, facts: &PathFacts, differs: Option<Place>) -> Line<'static> {
+fn side(
+    scene: &PageScene<'_>,
+    name: &str,
+    facts: &PathFacts,
+    differs: Option<Place>,
+) -> Line<'static> {
     let theme = scene.theme;
     let mut spans = vec![
         Span::styled(format!("{name:<SIDE$}"), theme.dim),
@@ -142,17 +188,24 @@ fn step(scene: &PageScene<'_>, place: Place) -> Vec<Piece> {
             Span::styled(headline, theme.text),
         ];
     }
-    vec![Span::styled("you ", theme.voice.user), Span::styled(said(scene, place.entry), theme.text)]
+    vec![
+        Span::styled("you ", theme.voice.user),
+        Span::styled(said(scene, place.entry), theme.text),
+    ]
 }
 
 /// What an entry says, or calls.
 fn said(scene: &PageScene<'_>, id: EntryId) -> String {
-    let Some(entry) = scene.transcript.get(id) else { return String::new() };
+    let Some(entry) = scene.transcript.get(id) else {
+        return String::new();
+    };
     let says = entry.blocks.iter().find_map(|block| match &block.kind {
         BlockKind::Text(body) if !body.stub.is_blank() => Some(body.stub.to_string()),
-        BlockKind::Call(call) => {
-            Some(format!("{} {}", call.name, call.about(scene.transcript.meta().root.as_deref())))
-        }
+        BlockKind::Call(call) => Some(format!(
+            "{} {}",
+            call.name,
+            call.about(scene.transcript.meta().root.as_deref())
+        )),
         BlockKind::Break(what) => Some(what.words().to_string()),
         _ => None,
     });
@@ -162,7 +215,9 @@ fn said(scene: &PageScene<'_>, id: EntryId) -> String {
 
 /// A sub-agent: who started it, for what, what it spent with those that it started, and what it did last.
 pub(crate) fn of_lane(scene: &PageScene<'_>, name: &Name, whole: &Whole) -> Vec<Line<'static>> {
-    let Some(lane) = scene.transcript.lane(name) else { return Vec::new() };
+    let Some(lane) = scene.transcript.lane(name) else {
+        return Vec::new();
+    };
     let theme = scene.theme;
     let dim = |words: String| vec![Span::styled(words, theme.dim)];
     let (call, fate) = started_by(scene, lane);
@@ -176,22 +231,48 @@ pub(crate) fn of_lane(scene: &PageScene<'_>, name: &Name, whole: &Whole) -> Vec<
                 .account
                 .turn_of(scene.transcript, place.entry)
                 .map(|turn| format!(" in turn {}", turn + 1));
-            let facts = call.state.result().map(|result| result.facts.to_string()).unwrap_or_default();
-            let facts = facts.lines().next().map(|facts| format!(" {facts}")).unwrap_or_default();
-            format!("started by #{number} {}{}{facts}", call.name, turn.unwrap_or_default())
+            let facts = call
+                .state
+                .result()
+                .map(|result| result.facts.to_string())
+                .unwrap_or_default();
+            let facts = facts
+                .lines()
+                .next()
+                .map(|facts| format!(" {facts}"))
+                .unwrap_or_default();
+            format!(
+                "started by #{number} {}{}{facts}",
+                call.name,
+                turn.unwrap_or_default()
+            )
         }
         None if lane.is_session => "a session by itself".to_owned(),
         None => "no call in the session started it".to_owned(),
     };
     let asked = call.map_or_else(String::new, |(_, call)| call.headline.to_string());
-    let asked = if asked.is_empty() { lane.label.to_string() } else { asked };
+    let asked = if asked.is_empty() {
+        lane.label.to_string()
+    } else {
+        asked
+    };
     let own = scene.indexes.account.path(Some(name));
     let with = if whole.agents > 0 {
-        dim(format!("with {}: {}", count(whole.agents as u64, "sub-agent of its own"), figures(&whole.facts)))
+        dim(format!(
+            "with {}: {}",
+            count(whole.agents as u64, "sub-agent of its own"),
+            figures(&whole.facts)
+        ))
     } else {
         Vec::new()
     };
-    let last = lane.entries.iter().rev().copied().map(|id| said(scene, id)).find(|words| !words.is_empty());
+    let last = lane
+        .entries
+        .iter()
+        .rev()
+        .copied()
+        .map(|id| said(scene, id))
+        .find(|words| !words.is_empty());
     let why = match fate {
         Fate::Missing => "; what it did is recorded elsewhere",
         Fate::Open => "; nobody waits for it any more",
@@ -202,22 +283,36 @@ pub(crate) fn of_lane(scene: &PageScene<'_>, name: &Name, whole: &Whole) -> Vec<
         dim(started),
         dim(models.map(ToString::to_string).unwrap_or_default()),
     ];
-    let mut lines = vec![line(scene, head), line(scene, vec![labelled(scene, "asked", &asked)])];
+    let mut lines = vec![
+        line(scene, head),
+        line(scene, vec![labelled(scene, "asked", &asked)]),
+    ];
     if fate != Fate::Missing || own.work.facts.calls > 0 {
-        lines.push(line(scene, vec![labelled(scene, "own work", &figures(&own)), with]));
-        lines.push(line(scene, vec![labelled(scene, "last", &last.unwrap_or_default())]));
+        lines.push(line(
+            scene,
+            vec![labelled(scene, "own work", &figures(&own)), with],
+        ));
+        lines.push(line(
+            scene,
+            vec![labelled(scene, "last", &last.unwrap_or_default())],
+        ));
     }
     lines
 }
 
 fn labelled(scene: &PageScene<'_>, label: &str, words: &str) -> Vec<Piece> {
     let words = without_sgr(wrap::head(words, TEXT)).replace('\n', " ");
-    vec![Span::styled(format!("{label:<SIDE$}"), scene.theme.dim), Span::styled(words, scene.theme.text)]
+    vec![
+        Span::styled(format!("{label:<SIDE$}"), scene.theme.dim),
+        Span::styled(words, scene.theme.text),
+    ]
 }
 
 /// The model that answered first in a sub-agent.
 fn model_of<'a>(scene: &PageScene<'a>, lane: &LaneFacts) -> Option<&'a Name> {
-    lane.entries.iter().find_map(|id| scene.transcript.get(*id)?.model.as_ref())
+    lane.entries
+        .iter()
+        .find_map(|id| scene.transcript.get(*id)?.model.as_ref())
 }
 
 /// The active path with all that hangs on it, or a turn.
@@ -229,7 +324,13 @@ pub(crate) fn of_whole(
 ) -> Vec<Line<'static>> {
     let theme = scene.theme;
     let text = |words: String| vec![Span::styled(words, theme.text)];
-    let left = scene.transcript.branches().list.iter().filter(|branch| !branch.is_active).count();
+    let left = scene
+        .transcript
+        .branches()
+        .list
+        .iter()
+        .filter(|branch| !branch.is_active)
+        .count();
     let mut parts = Vec::new();
     if whole.sessions > 0 {
         parts.push(count(whole.sessions as u64, "session"));
@@ -240,30 +341,53 @@ pub(crate) fn of_whole(
     if whole.agents > 0 {
         parts.push(count(whole.agents as u64, "sub-agent"));
     }
-    let below = if parts.is_empty() { "nothing hangs on it".to_owned() } else { parts.join(", ") };
+    let below = if parts.is_empty() {
+        "nothing hangs on it".to_owned()
+    } else {
+        parts.join(", ")
+    };
     match node {
         Node::Active if whole.sessions > 0 => vec![
             line(scene, vec![labelled(scene, "in it", &below)]),
-            line(scene, vec![labelled(scene, "all of it", &figures(&whole.facts))]),
+            line(
+                scene,
+                vec![labelled(scene, "all of it", &figures(&whole.facts))],
+            ),
         ],
         Node::Active => vec![
             line(scene, vec![labelled(scene, "active", &figures(own))]),
             line(scene, vec![labelled(scene, "beside it", &below)]),
-            line(scene, vec![labelled(scene, "all of it", &figures(&whole.facts))]),
+            line(
+                scene,
+                vec![labelled(scene, "all of it", &figures(&whole.facts))],
+            ),
             line(
                 scene,
                 vec![if left > 0 {
-                    vec![Span::styled("choose a branch to compare it with the active path", theme.dim)]
+                    vec![Span::styled(
+                        "choose a branch to compare it with the active path",
+                        theme.dim,
+                    )]
                 } else {
                     Vec::new()
                 }],
             ),
         ],
         Node::Turn(prompt) => {
-            let at = scene.transcript.get(*prompt).and_then(|entry| entry.at).map(Timestamp::clock);
+            let at = scene
+                .transcript
+                .get(*prompt)
+                .and_then(|entry| entry.at)
+                .map(Timestamp::clock);
             vec![
                 line(scene, vec![labelled(scene, "asked", &said(scene, *prompt))]),
-                line(scene, vec![labelled(scene, "all of it", &figures(own)), text(at.unwrap_or_default())]),
+                line(
+                    scene,
+                    vec![
+                        labelled(scene, "all of it", &figures(own)),
+                        text(at.unwrap_or_default()),
+                    ],
+                ),
                 line(scene, vec![labelled(scene, "in it", &below)]),
             ]
         }
@@ -276,7 +400,9 @@ pub(crate) fn of_whole(
             vec![
                 line(
                     scene,
-                    vec![text(format!("#{number} {verdict}: a sub-agent whose own transcript is not here"))],
+                    vec![text(format!(
+                        "#{number} {verdict}: a sub-agent whose own transcript is not here"
+                    ))],
                 ),
                 line(scene, vec![labelled(scene, "asked", &headline)]),
             ]
@@ -287,7 +413,11 @@ pub(crate) fn of_whole(
             let headline = call.map(|call| call.about(root)).unwrap_or_default();
             let number = scene.indexes.calls.number(*place).unwrap_or(0);
             let runs = call.is_some_and(|call| scene.runs(place.entry, call));
-            let words = if runs { "it goes on in the background" } else { "nothing tells how it ended" };
+            let words = if runs {
+                "it goes on in the background"
+            } else {
+                "nothing tells how it ended"
+            };
             vec![
                 line(scene, vec![text(format!("#{number}: {words}"))]),
                 line(scene, vec![labelled(scene, "asked", &headline)]),
@@ -298,5 +428,9 @@ pub(crate) fn of_whole(
 }
 
 fn branches(number: usize) -> String {
-    if number == 1 { "1 branch".to_owned() } else { format!("{number} branches") }
+    if number == 1 {
+        "1 branch".to_owned()
+    } else {
+        format!("{number} branches")
+    }
 }

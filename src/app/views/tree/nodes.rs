@@ -82,7 +82,13 @@ impl Nodes {
 
     fn grown(mut below: Below) -> Self {
         let mut nodes = Self::default();
-        let mut open = vec![Twig { node: Node::Active, parent: None, depth: 0, is_last: true, end: 0 }];
+        let mut open = vec![Twig {
+            node: Node::Active,
+            parent: None,
+            depth: 0,
+            is_last: true,
+            end: 0,
+        }];
         while let Some(twig) = open.pop() {
             if nodes.places.contains_key(&twig.node) {
                 continue;
@@ -91,13 +97,23 @@ impl Nodes {
             let children = below.remove(&twig.node).unwrap_or_default();
             let (last, depth) = (children.len(), twig.depth + 1);
             for (number, (_, node)) in children.into_iter().enumerate().rev() {
-                open.push(Twig { node, parent: Some(place), depth, is_last: number + 1 == last, end: 0 });
+                open.push(Twig {
+                    node,
+                    parent: Some(place),
+                    depth,
+                    is_last: number + 1 == last,
+                    end: 0,
+                });
             }
             nodes.places.insert(twig.node.clone(), place);
-            nodes.twigs.push(Twig { end: place + 1, ..twig });
+            nodes.twigs.push(Twig {
+                end: place + 1,
+                ..twig
+            });
         }
         for place in (1..nodes.twigs.len()).rev() {
-            let Some((end, parent)) = nodes.twigs.get(place).map(|twig| (twig.end, twig.parent)) else {
+            let Some((end, parent)) = nodes.twigs.get(place).map(|twig| (twig.end, twig.parent))
+            else {
                 continue;
             };
             if let Some(parent) = parent.and_then(|parent| nodes.twigs.get_mut(parent)) {
@@ -124,8 +140,14 @@ impl Nodes {
 
     /// All that hangs on a node, however deep.
     pub(crate) fn below(&self, node: &Node) -> &[Twig] {
-        let range = self.places.get(node).zip(self.twig(node)).map(|(place, twig)| place + 1..twig.end);
-        range.and_then(|range| self.twigs.get(range)).unwrap_or_default()
+        let range = self
+            .places
+            .get(node)
+            .zip(self.twig(node))
+            .map(|(place, twig)| place + 1..twig.end);
+        range
+            .and_then(|range| self.twigs.get(range))
+            .unwrap_or_default()
     }
 
     /// Nodes in sight while some are folded.
@@ -134,7 +156,11 @@ impl Nodes {
         let mut place = 0;
         while let Some(twig) = self.twigs.get(place) {
             shown.push(twig.node.clone());
-            place = if folded.contains(&twig.node) { twig.end } else { place + 1 };
+            place = if folded.contains(&twig.node) {
+                twig.end
+            } else {
+                place + 1
+            };
         }
         shown
     }
@@ -142,21 +168,28 @@ impl Nodes {
     /// Nodes on which others hang, with their depth.
     pub(crate) fn holding(&self) -> impl Iterator<Item = &Twig> {
         let twigs = self.twigs.iter().enumerate();
-        twigs.filter(|(place, twig)| twig.end > place + 1).map(|(_, twig)| twig)
+        twigs
+            .filter(|(place, twig)| twig.end > place + 1)
+            .map(|(_, twig)| twig)
     }
 }
 
 /// What leads back to itself hangs on the active path instead.
 fn cut_circles(hung: &mut [Hung]) {
-    let index: HashMap<Node, usize> =
-        hung.iter().enumerate().map(|(place, one)| (one.node.clone(), place)).collect();
+    let index: HashMap<Node, usize> = hung
+        .iter()
+        .enumerate()
+        .map(|(place, one)| (one.node.clone(), place))
+        .collect();
     let mut is_rooted = vec![false; hung.len()];
     for start in 0..hung.len() {
         let mut way = Vec::new();
         let mut on_way = HashSet::new();
         let mut at = Some(start);
         while let Some(place) = at.filter(|place| is_rooted.get(*place) == Some(&false)) {
-            let Some(one) = hung.get_mut(place) else { break };
+            let Some(one) = hung.get_mut(place) else {
+                break;
+            };
             if !on_way.insert(place) {
                 one.on = Node::Active;
                 break;
@@ -186,7 +219,9 @@ pub(crate) fn holder(transcript: &Transcript, id: EntryId) -> Node {
     if let Some(branch) = transcript.branches().of(id) {
         return Node::Branch(branch.number);
     }
-    let turn = transcript.place_of(id).and_then(|place| transcript.turn_at(place));
+    let turn = transcript
+        .place_of(id)
+        .and_then(|place| transcript.turn_at(place));
     let turn = turn.and_then(|turn| transcript.turns().get(turn));
     turn.map_or_else(of_lane, |turn| Node::Turn(turn.prompt))
 }
@@ -198,40 +233,78 @@ fn branches(transcript: &Transcript) -> Vec<Hung> {
             (None, Some(point)) => holder(transcript, point),
             (None, None) => Node::Active,
         };
-        let first = branch.entries.first().and_then(|id| transcript.place_of(*id));
-        Hung { node: Node::Branch(branch.number), on, place: (first.unwrap_or(usize::MAX), 0) }
+        let first = branch
+            .entries
+            .first()
+            .and_then(|id| transcript.place_of(*id));
+        Hung {
+            node: Node::Branch(branch.number),
+            on,
+            place: (first.unwrap_or(usize::MAX), 0),
+        }
     });
     hung.collect()
 }
 
 fn agents(transcript: &Transcript, calls: &Calls) -> Vec<Hung> {
     let order = |id: EntryId| transcript.place_of(id).unwrap_or(usize::MAX);
-    let known: HashSet<&Key> = transcript.lanes().iter().filter_map(|lane| lane.call.as_ref()).collect();
+    let known: HashSet<&Key> = transcript
+        .lanes()
+        .iter()
+        .filter_map(|lane| lane.call.as_ref())
+        .collect();
     let session = |lane: &LaneFacts| match transcript.session_of_lane(&lane.name) {
         Some((_, session)) if session.name != lane.name => Node::Lane(session.name.clone()),
         _ => Node::Active,
     };
     let lanes = transcript.lanes().iter().map(|lane| {
         let (on, place) = match caller(transcript, lane) {
-            Some(call) => (holder(transcript, call.entry), (order(call.entry), call.block)),
-            None => (session(lane), (lane.entries.first().map_or(usize::MAX, |id| order(*id)), 0)),
+            Some(call) => (
+                holder(transcript, call.entry),
+                (order(call.entry), call.block),
+            ),
+            None => (
+                session(lane),
+                (lane.entries.first().map_or(usize::MAX, |id| order(*id)), 0),
+            ),
         };
-        Hung { node: Node::Lane(lane.name.clone()), on, place }
+        Hung {
+            node: Node::Lane(lane.name.clone()),
+            on,
+            place,
+        }
     });
     let mut hung: Vec<Hung> = lanes.collect();
     for place in calls.delegates() {
-        let call = transcript.get(place.entry).and_then(|entry| call_at(entry, place.block));
+        let call = transcript
+            .get(place.entry)
+            .and_then(|entry| call_at(entry, place.block));
         if call.is_some_and(|call| call.key.is_empty() || !known.contains(&call.key)) {
             let on = holder(transcript, place.entry);
-            hung.push(Hung { node: Node::Call(place), on, place: (order(place.entry), place.block) });
+            hung.push(Hung {
+                node: Node::Call(place),
+                on,
+                place: (order(place.entry), place.block),
+            });
         }
     }
     let delegates: HashSet<Place> = calls.delegates().collect();
-    for place in calls.detached().iter().copied().filter(|place| !delegates.contains(place)) {
-        let call = transcript.get(place.entry).and_then(|entry| call_at(entry, place.block));
+    for place in calls
+        .detached()
+        .iter()
+        .copied()
+        .filter(|place| !delegates.contains(place))
+    {
+        let call = transcript
+            .get(place.entry)
+            .and_then(|entry| call_at(entry, place.block));
         if call.is_some_and(|call| matches!(call.state, ToolState::Acknowledged(_))) {
             let on = holder(transcript, place.entry);
-            hung.push(Hung { node: Node::Work(place), on, place: (order(place.entry), place.block) });
+            hung.push(Hung {
+                node: Node::Work(place),
+                on,
+                place: (order(place.entry), place.block),
+            });
         }
     }
     hung
@@ -248,13 +321,20 @@ fn turns(transcript: &Transcript, hung: &[Hung]) -> Vec<Hung> {
         .collect();
     let hung = prompts.into_iter().map(|prompt| {
         // Only in the file does such a turn go on after its prompt was left.
-        let on = match (transcript.branches().of(prompt), transcript.main_lane_of(prompt)) {
+        let on = match (
+            transcript.branches().of(prompt),
+            transcript.main_lane_of(prompt),
+        ) {
             (Some(branch), _) => Node::Branch(branch.number),
             (None, Some(session)) => Node::Lane(session.clone()),
             (None, None) => Node::Active,
         };
         let place = (transcript.place_of(prompt).unwrap_or(usize::MAX), 0);
-        Hung { node: Node::Turn(prompt), on, place }
+        Hung {
+            node: Node::Turn(prompt),
+            on,
+            place,
+        }
     });
     hung.collect()
 }
@@ -264,7 +344,10 @@ pub(crate) fn caller(transcript: &Transcript, lane: &LaneFacts) -> Option<Place>
     let id = transcript.caller(lane)?;
     let (entry, key) = (transcript.get(id)?, lane.call.as_ref()?);
     let is_it = |block: &usize| call_at(entry, *block).is_some_and(|call| call.key == *key);
-    Some(Place { entry: id, block: (0..entry.blocks.len()).find(is_it)? })
+    Some(Place {
+        entry: id,
+        block: (0..entry.blocks.len()).find(is_it)?,
+    })
 }
 
 #[cfg(test)]

@@ -41,7 +41,11 @@ const WIDE_FROM: usize = 60;
 
 /// The columns for a screen.
 pub(crate) fn columns_of(scene: &PageScene<'_>) -> &'static [Column] {
-    if scene.columns() < WIDE_FROM { NARROW } else { WIDE }
+    if scene.columns() < WIDE_FROM {
+        NARROW
+    } else {
+        WIDE
+    }
 }
 
 /// Deeper nodes are not indented any further.
@@ -67,7 +71,11 @@ pub(crate) fn front(nodes: &Nodes, twig: &Twig, is_folded: bool, theme: &Theme) 
     let left_out = parts.len().saturating_sub(DEEP);
     parts.truncate(DEEP);
     parts.reverse();
-    let deep = if left_out > 0 { format!("{left_out}{}", glyphs.cut) } else { String::new() };
+    let deep = if left_out > 0 {
+        format!("{left_out}{}", glyphs.cut)
+    } else {
+        String::new()
+    };
     let fold = match (nodes.has_below(&twig.node), is_folded) {
         (false, _) => "",
         (true, true) => glyphs.closed,
@@ -100,15 +108,30 @@ pub(crate) fn line(
         String::new()
     };
     let is_sized = facts.entries > 0;
-    let entries = if is_sized { facts.entries.to_string() } else { String::new() };
-    let calls = if is_sized { format!("{}{failed}", work.facts.calls) } else { String::new() };
+    let entries = if is_sized {
+        facts.entries.to_string()
+    } else {
+        String::new()
+    };
+    let calls = if is_sized {
+        format!("{}{failed}", work.facts.calls)
+    } else {
+        String::new()
+    };
     let title = format!("{front}{}", without_sgr(wrap::head(&words.title, TITLE)));
     let (sign, colour, fate) = words.fate;
-    let fate = if sign.is_empty() { fate } else { format!("{sign} {fate}") };
+    let fate = if sign.is_empty() {
+        fate
+    } else {
+        format!("{sign} {fate}")
+    };
     let cells = vec![
         Span::styled(title, style),
         Span::styled(fate, colour),
-        Span::styled(words.at.map(Timestamp::minute).unwrap_or_default(), theme.dim),
+        Span::styled(
+            words.at.map(Timestamp::minute).unwrap_or_default(),
+            theme.dim,
+        ),
         Span::styled(entries, plain),
         Span::styled(calls, plain),
         Span::styled(phrases::cost(&work.cost()).unwrap_or_default(), plain),
@@ -122,18 +145,25 @@ const AT_ONCE: u64 = 2_000;
 
 /// How long it took; of what is recorded elsewhere as long as its call took.
 fn took(scene: &PageScene<'_>, node: &Node, facts: &PathFacts) -> String {
-    let own = facts.work.took_ms().filter(|ms| *ms > 0).map(figures::duration);
+    let own = facts
+        .work
+        .took_ms()
+        .filter(|ms| *ms > 0)
+        .map(figures::duration);
     let of_call = || {
         let place = match node {
             Node::Work(place) => {
-                let placed = PlacedCall::at(scene, *place).filter(|one| scene.runs(place.entry, one.call))?;
+                let placed = PlacedCall::at(scene, *place)
+                    .filter(|one| scene.runs(place.entry, one.call))?;
                 return Some(figures::elapsed(scene.now.since(placed.made_at()?)));
             }
             Node::Call(place) => *place,
             Node::Lane(name) => caller(scene.transcript, scene.transcript.lane(name)?)?,
             Node::Active | Node::Turn(_) | Node::Branch(_) => return None,
         };
-        let took = PlacedCall::at(scene, place)?.took().filter(|took| took.ms >= AT_ONCE)?;
+        let took = PlacedCall::at(scene, place)?
+            .took()
+            .filter(|took| took.ms >= AT_ONCE)?;
         Some(took_words(took, scene.theme))
     };
     own.or_else(of_call).unwrap_or_default()
@@ -142,12 +172,19 @@ fn took(scene: &PageScene<'_>, node: &Node, facts: &PathFacts) -> String {
 /// The beginning of a line in another style.
 fn dim_front(line: Line<'static>, front: &str, style: Style) -> Line<'static> {
     let mut spans = line.spans;
-    let first = spans.first().filter(|first| first.content.starts_with(front)).cloned();
-    if let Some((before, behind)) =
-        first.as_ref().and_then(|first| first.content.split_at_checked(front.len()))
+    let first = spans
+        .first()
+        .filter(|first| first.content.starts_with(front))
+        .cloned();
+    if let Some((before, behind)) = first
+        .as_ref()
+        .and_then(|first| first.content.split_at_checked(front.len()))
     {
         let own = first.as_ref().map(|first| first.style).unwrap_or_default();
-        let parts = [Span::styled(before.to_owned(), style), Span::styled(behind.to_owned(), own)];
+        let parts = [
+            Span::styled(before.to_owned(), style),
+            Span::styled(behind.to_owned(), own),
+        ];
         spans.splice(0..1, parts);
     }
     Line::from(spans)
@@ -178,7 +215,11 @@ fn words(scene: &PageScene<'_>, node: &Node) -> Words {
             is_dim: false,
         },
         Node::Turn(prompt) => {
-            let number = transcript.turns().iter().position(|turn| turn.prompt == *prompt).unwrap_or(0);
+            let number = transcript
+                .turns()
+                .iter()
+                .position(|turn| turn.prompt == *prompt)
+                .unwrap_or(0);
             let title = transcript.get(*prompt).map(title_of).unwrap_or_default();
             Words {
                 title: format!("turn {}  {title}", number + 1),
@@ -191,22 +232,38 @@ fn words(scene: &PageScene<'_>, node: &Node) -> Words {
             Some(branch) => Words {
                 title: format!("branch {number}  {}", title_of_branch(scene, branch)),
                 fate: if branch.is_active {
-                    (glyphs.outcome.running, theme.good, "active again".to_owned())
+                    (
+                        glyphs.outcome.running,
+                        theme.good,
+                        "active again".to_owned(),
+                    )
                 } else {
                     (glyphs.outcome.left, theme.dim, left(branch.why).to_owned())
                 },
                 at: transcript.left_at(branch),
                 is_dim: !branch.is_active,
             },
-            None => Words { title: String::new(), fate: none, at: None, is_dim: true },
+            None => Words {
+                title: String::new(),
+                fate: none,
+                at: None,
+                is_dim: true,
+            },
         },
         Node::Lane(name) => {
             let Some(lane) = transcript.lane(name) else {
-                return Words { title: name.to_string(), fate: none, at: None, is_dim: true };
+                return Words {
+                    title: name.to_string(),
+                    fate: none,
+                    at: None,
+                    is_dim: true,
+                };
             };
             let first = lane.entries.iter().find_map(|id| transcript.get(*id)?.at);
             let (call, fate) = of_lane(scene, lane);
-            let tool = call.map(|(_, call)| format!("{}  ", wrap::head(&call.name, 40))).unwrap_or_default();
+            let tool = call
+                .map(|(_, call)| format!("{}  ", wrap::head(&call.name, 40)))
+                .unwrap_or_default();
             Words {
                 title: format!("{tool}{}", lane.label),
                 fate: fate_label(fate, call.map(|(_, call)| call), theme),
@@ -214,12 +271,14 @@ fn words(scene: &PageScene<'_>, node: &Node) -> Words {
                 is_dim: false,
             }
         }
-        Node::Call(place) | Node::Work(place) => words_of_call(scene, *place).unwrap_or_else(|| Words {
-            title: String::new(),
-            fate: none,
-            at: None,
-            is_dim: true,
-        }),
+        Node::Call(place) | Node::Work(place) => {
+            words_of_call(scene, *place).unwrap_or_else(|| Words {
+                title: String::new(),
+                fate: none,
+                at: None,
+                is_dim: true,
+            })
+        }
     }
 }
 
@@ -256,12 +315,24 @@ pub(crate) fn call_of<'a>(scene: &PageScene<'a>, place: Place) -> Option<&'a Too
 }
 
 fn title_of_branch(scene: &PageScene<'_>, branch: &Branch) -> String {
-    let entries = || branch.entries.iter().filter_map(|id| scene.transcript.get(*id));
+    let entries = || {
+        branch
+            .entries
+            .iter()
+            .filter_map(|id| scene.transcript.get(*id))
+    };
     let prompt = entries().find(|entry| entry.marks.prompt);
     let says = |entry: &&Entry| {
-        entry.blocks.iter().any(|block| matches!(&block.kind, BlockKind::Text(body) if !body.stub.is_blank()))
+        entry
+            .blocks
+            .iter()
+            .any(|block| matches!(&block.kind, BlockKind::Text(body) if !body.stub.is_blank()))
     };
-    prompt.or_else(|| entries().find(says)).map(title_of).unwrap_or_default().to_string()
+    prompt
+        .or_else(|| entries().find(says))
+        .map(title_of)
+        .unwrap_or_default()
+        .to_string()
 }
 
 /// The call that started a sub-agent, and how it fares.
@@ -271,9 +342,22 @@ pub(crate) fn of_lane<'a>(
 ) -> (Option<(Place, &'a ToolCall)>, Fate) {
     let place = caller(scene.transcript, lane);
     let call = place.and_then(|place| Some((place, call_of(scene, place)?)));
-    let last = lane.entries.last().map(|id| Place { entry: *id, block: 0 });
-    let is_awaited = place.or(last).is_some_and(|place| is_worked_on(scene, place));
-    (call, fate(scene.transcript, Some(lane), call.map(|(_, call)| call), is_awaited))
+    let last = lane.entries.last().map(|id| Place {
+        entry: *id,
+        block: 0,
+    });
+    let is_awaited = place
+        .or(last)
+        .is_some_and(|place| is_worked_on(scene, place));
+    (
+        call,
+        fate(
+            scene.transcript,
+            Some(lane),
+            call.map(|(_, call)| call),
+            is_awaited,
+        ),
+    )
 }
 
 /// Whether the agent is at work on the turn that something stands in: a sub-agent may go on by itself when its call

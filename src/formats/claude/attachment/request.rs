@@ -39,23 +39,34 @@ pub(super) fn snapshot(
         && let Some(at) = line.at
     {
         let mut before = before.clone();
-        before.blocks.iter_mut().for_each(|block| block.sent = Sent::Until(at));
+        before
+            .blocks
+            .iter_mut()
+            .for_each(|block| block.sent = Sent::Until(at));
         out.entry(before);
     }
     let mut entry = line.entry(line.id.clone(), Role::System, out);
     entry.marks.quiet = true;
-    let parts = attachment.get("systemPrompt").blocks().iter().filter_map(Json::filled);
+    let parts = attachment
+        .get("systemPrompt")
+        .blocks()
+        .iter()
+        .filter_map(Json::filled);
     let prompt: Vec<&str> = parts.collect();
     if !prompt.is_empty() {
         let body = out.prose(&prompt.join("\n\n"));
-        entry.blocks.push(Batch::block(line.piece(), BlockKind::Text(body)));
+        entry
+            .blocks
+            .push(Batch::block(line.piece(), BlockKind::Text(body)));
     }
     if !attachment.get("tools").items().is_empty() {
         let mut block = Batch::block(line.piece(), tools(attachment.get("tools"), out));
         block.sent = Sent::Whole;
         entry.blocks.push(block);
     }
-    snapshots.last.insert(line.lane.clone(), (print, entry.clone()));
+    snapshots
+        .last
+        .insert(line.lane.clone(), (print, entry.clone()));
     out.entry(entry);
     Fate::Shown
 }
@@ -71,7 +82,11 @@ pub(super) fn further_tools(line: &Line<'_>, list: &Json<'_>, out: &mut Batch) -
 }
 
 fn tools(list: &Json<'_>, out: &mut Batch) -> BlockKind {
-    let names: Vec<&str> = list.items().iter().filter_map(|tool| tool.get("name").filled()).collect();
+    let names: Vec<&str> = list
+        .items()
+        .iter()
+        .filter_map(|tool| tool.get("name").filled())
+        .collect();
     let title = Text::stub(&format!("{}: {}", Raw::TOOLS, names.join(", ")), 120);
     let body = out.tree(&Text::default(), list.weight(), || list.to_tree());
     BlockKind::Raw(Raw { title, body })

@@ -41,7 +41,10 @@ impl Forks {
 
     /// What the opened file has brought so far is the history of the session that it is a fork of.
     pub(crate) fn pass_history(&mut self, out: &mut Batch) {
-        out.tally.pass("the history that a fork begins with", std::mem::take(&mut self.begun));
+        out.tally.pass(
+            "the history that a fork begins with",
+            std::mem::take(&mut self.begun),
+        );
     }
 
     /// A line of this answer was read.
@@ -49,21 +52,35 @@ impl Forks {
         match self.answers.get_mut(&line.lane) {
             Some((known, _)) if known == answer => {}
             Some(known) => *known = (answer.clone(), line.parent.clone()),
-            None => drop(self.answers.insert(line.lane.clone(), (answer.clone(), line.parent.clone()))),
+            None => drop(
+                self.answers
+                    .insert(line.lane.clone(), (answer.clone(), line.parent.clone())),
+            ),
         }
     }
 
     /// What a fork that a line calls may name as the end of the history: what stands before the answer, and its lines.
     fn ends(&self, line: &Line<'_>) -> Vec<Key> {
-        let before = self.answers.get(&line.lane).and_then(|(_, before)| before.clone()).into_iter();
-        before.chain(line.parent.clone()).chain([line.id.clone()]).collect()
+        let before = self
+            .answers
+            .get(&line.lane)
+            .and_then(|(_, before)| before.clone())
+            .into_iter();
+        before
+            .chain(line.parent.clone())
+            .chain([line.id.clone()])
+            .collect()
     }
 
     /// The first line of a fork's file.
     pub(crate) fn begin(&mut self, line: &Line<'_>, lanes: &mut Lanes, out: &mut Batch) -> Fate {
         if let (Some(lane), Some(last)) = (&line.lane, line.json.get("parentLastUuid").filled()) {
             lanes.note_fork(lane, out);
-            match self.calls.iter().position(|(ends, _)| ends.iter().any(|end| end.as_str() == last)) {
+            match self
+                .calls
+                .iter()
+                .position(|(ends, _)| ends.iter().any(|end| end.as_str() == last))
+            {
                 Some(index) => {
                     let (_, call) = self.calls.remove(index);
                     lanes.link(lane, &call, Trust::Place, out);
@@ -87,7 +104,8 @@ impl Forks {
             return;
         }
         let ends = self.ends(line);
-        let is_it = |(end, lane): &(Key, Name)| ends.contains(end) && Some(lane) != line.lane.as_ref();
+        let is_it =
+            |(end, lane): &(Key, Name)| ends.contains(end) && Some(lane) != line.lane.as_ref();
         match self.waiting.iter().position(is_it) {
             Some(index) => {
                 let (_, lane) = self.waiting.remove(index);
@@ -104,7 +122,9 @@ pub(crate) fn inherits(line: &Line<'_>, out: &mut Batch) -> Fate {
     entry.marks.quiet = true;
     entry.marks.trace = true;
     let what = Break::Resumed(Text::clean("forked, with the history of another session"));
-    entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(what)));
+    entry
+        .blocks
+        .push(Batch::block(line.piece(), BlockKind::Break(what)));
     out.entry(entry);
     Fate::Shown
 }
@@ -115,5 +135,11 @@ pub(crate) fn begins(line: &Line<'_>) -> bool {
         let text = block.str().or_else(|| block.get("text").str());
         block_type(block) == "text" && text.is_some_and(|text| opens(text.trim_start(), FORK))
     };
-    line.kind() == "user" && line.json.at(&["message", "content"]).blocks().iter().any(says)
+    line.kind() == "user"
+        && line
+            .json
+            .at(&["message", "content"])
+            .blocks()
+            .iter()
+            .any(says)
 }

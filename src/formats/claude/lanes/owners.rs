@@ -56,25 +56,51 @@ struct Of {
 
 impl Default for Owners {
     fn default() -> Self {
-        let main = Of { lane: None, is_beside: false, is_copy: false, is_empty: false };
-        Self { stretches: vec![main], open: HashMap::new(), answers: ByKey::default() }
+        let main = Of {
+            lane: None,
+            is_beside: false,
+            is_copy: false,
+            is_empty: false,
+        };
+        Self {
+            stretches: vec![main],
+            open: HashMap::new(),
+            answers: ByKey::default(),
+        }
     }
 }
 
 impl Owners {
     /// The stretch that a line of a file is of.
-    pub(crate) fn stretch(&mut self, lane: Option<&Name>, file: FileId, is_beside: bool) -> Stretch {
+    pub(crate) fn stretch(
+        &mut self,
+        lane: Option<&Name>,
+        file: FileId,
+        is_beside: bool,
+    ) -> Stretch {
         let Some(lane) = lane else { return MAIN };
         let stretches = &mut self.stretches;
         *self.open.entry((lane.clone(), file)).or_insert_with(|| {
-            stretches.push(Of { lane: Some(lane.clone()), is_beside, is_copy: false, is_empty: true });
+            stretches.push(Of {
+                lane: Some(lane.clone()),
+                is_beside,
+                is_copy: false,
+                is_empty: true,
+            });
             Stretch::try_from(stretches.len() - 1).unwrap_or_default()
         })
     }
 
     /// How a line stands to the one with the same id, which is of the stretch `known`.
-    pub(crate) fn standing(&self, line: &Line<'_>, known: Stretch, rank: impl Fn(&Name) -> Rank) -> Standing {
-        let Some(known) = self.of(known) else { return Standing::New };
+    pub(crate) fn standing(
+        &self,
+        line: &Line<'_>,
+        known: Stretch,
+        rank: impl Fn(&Name) -> Rank,
+    ) -> Standing {
+        let Some(known) = self.of(known) else {
+            return Standing::New;
+        };
         match (&known.lane, &line.lane) {
             (before, own) if before == own => Standing::Known,
             _ if known.is_copy => Standing::New,
@@ -91,16 +117,24 @@ impl Owners {
 
     /// Takes a line in that is no copy.
     pub(crate) fn take(&mut self, stretch: Stretch) {
-        if let Some(of) = usize::try_from(stretch).ok().and_then(|stretch| self.stretches.get_mut(stretch)) {
+        if let Some(of) = usize::try_from(stretch)
+            .ok()
+            .and_then(|stretch| self.stretches.get_mut(stretch))
+        {
             of.is_empty = false;
         }
     }
 
     /// An answer is of this stretch. Whether that is its lane's first word of it.
     pub(crate) fn begin_answer(&mut self, key: &Key, stretch: Stretch) -> bool {
-        let known = self.answers.insert(key, stretch).and_then(|known| self.of(known));
+        let known = self
+            .answers
+            .insert(key, stretch)
+            .and_then(|known| self.of(known));
         let own = self.of(stretch);
-        known.zip(own).is_none_or(|(known, own)| known.lane != own.lane)
+        known
+            .zip(own)
+            .is_none_or(|(known, own)| known.lane != own.lane)
     }
 
     /// The stretch that an answer is of.
@@ -110,21 +144,32 @@ impl Owners {
 
     /// Takes back what the lane of a line said under this key: the line is of a lane that comes first.
     pub(crate) fn take_back(&self, key: &Key, known: Stretch, out: &mut Batch) {
-        let Some(of) = self.of(known).filter(|of| !of.is_copy) else { return };
-        out.push(if of.is_beside { Edit::CopiedWith(key.clone()) } else { Edit::Retire(key.clone()) });
+        let Some(of) = self.of(known).filter(|of| !of.is_copy) else {
+            return;
+        };
+        out.push(if of.is_beside {
+            Edit::CopiedWith(key.clone())
+        } else {
+            Edit::Retire(key.clone())
+        });
     }
 
     /// All that the file of a line said before it is copied.
     pub(crate) fn end_copy(&mut self, line: &Line<'_>, out: &mut Batch) {
         let before = out.origin();
         let stretch = self.stretch(line.lane.as_ref(), before.file, is_beside(line));
-        let of = usize::try_from(stretch).ok().and_then(|stretch| self.stretches.get_mut(stretch));
+        let of = usize::try_from(stretch)
+            .ok()
+            .and_then(|stretch| self.stretches.get_mut(stretch));
         if let Some(of) = of.filter(|of| of.is_beside && !of.is_empty)
             && let Some(lane) = of.lane.clone()
         {
             of.is_copy = true;
             self.open.remove(&(lane.clone(), before.file));
-            out.push(Edit::Copied { lane: Some(lane), before });
+            out.push(Edit::Copied {
+                lane: Some(lane),
+                before,
+            });
         }
     }
 

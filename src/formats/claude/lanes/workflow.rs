@@ -29,7 +29,9 @@ pub(crate) fn is_journal(path: &Path) -> bool {
 
 /// Whether a file tells of a whole run: it is written when that ends.
 pub(crate) fn is_report(path: &Path) -> bool {
-    path.parent().and_then(Path::file_name).is_some_and(|folder| folder == "workflows")
+    path.parent()
+        .and_then(Path::file_name)
+        .is_some_and(|folder| folder == "workflows")
 }
 
 /// What a run was made of: names its sub-agents. How it and they ended is told by the journal and to the session.
@@ -50,7 +52,12 @@ pub(crate) fn report(json: &Json<'_>, session: &mut Session, out: &mut Batch) ->
 }
 
 /// A line of a journal: who was started, under which name, and how each ended.
-pub(crate) fn journal(path: &Path, input: Input<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+pub(crate) fn journal(
+    path: &Path,
+    input: Input<'_>,
+    session: &mut Session,
+    out: &mut Batch,
+) -> Fate {
     let json = input.json;
     let kind = json.get("type").str_or_empty();
     let agent = json.get("agentId").text().filter(|agent| identifies(agent));
@@ -58,7 +65,9 @@ pub(crate) fn journal(path: &Path, input: Input<'_>, session: &mut Session, out:
         ("launched", _) => Fate::Passed("the beginning of a workflow"),
         ("started", Some(agent)) => {
             let label = label(json.get("phase"), json.get("label"));
-            session.lanes.run_has(run_of(path).unwrap_or_default(), &agent, out);
+            session
+                .lanes
+                .run_has(run_of(path).unwrap_or_default(), &agent, out);
             if label.is_blank() {
                 return Fate::Passed("the beginning of a sub-agent");
             }
@@ -77,7 +86,10 @@ pub(crate) fn journal(path: &Path, input: Input<'_>, session: &mut Session, out:
             end_of(&agent, vec![end, raw], true, session, out)
         }
         ("failed", Some(agent)) => {
-            let words = json.get("error").filled().unwrap_or("failed, as its workflow says");
+            let words = json
+                .get("error")
+                .filled()
+                .unwrap_or("failed, as its workflow says");
             let error = BlockKind::Break(Break::Error(Text::clean(words)));
             end_of(&agent, vec![error], false, session, out)
         }
@@ -90,7 +102,10 @@ pub(crate) fn journal(path: &Path, input: Input<'_>, session: &mut Session, out:
 
 /// `Scan: Audit parser`
 fn label(phase: &Json<'_>, label: &Json<'_>) -> Text {
-    let parts: Vec<&str> = [phase, label].into_iter().filter_map(|part| part.filled()).collect();
+    let parts: Vec<&str> = [phase, label]
+        .into_iter()
+        .filter_map(|part| part.filled())
+        .collect();
     Text::clean(&parts.join(": "))
 }
 
@@ -108,7 +123,10 @@ fn end_of(
     entry.lane = Some(agent.clone());
     entry.marks.quiet = is_trace;
     entry.marks.trace = is_trace;
-    entry.blocks = blocks.into_iter().map(|kind| Batch::block(Piece(0), kind)).collect();
+    entry.blocks = blocks
+        .into_iter()
+        .map(|kind| Batch::block(Piece(0), kind))
+        .collect();
     out.entry(entry);
     Fate::Shown
 }
@@ -122,11 +140,18 @@ mod tests {
     #[test]
     fn the_folder_of_a_run_names_it() {
         let run = |path: &'static str| run_of(Path::new(path));
-        assert_eq!(run("/p/s/subagents/workflows/wf_a1/agent-1.jsonl"), Some("wf_a1"));
+        assert_eq!(
+            run("/p/s/subagents/workflows/wf_a1/agent-1.jsonl"),
+            Some("wf_a1")
+        );
         assert_eq!(run("/p/s/subagents/agent-1.jsonl"), None);
-        assert!(is_journal(Path::new("/p/s/subagents/workflows/wf_a1/journal.jsonl")));
+        assert!(is_journal(Path::new(
+            "/p/s/subagents/workflows/wf_a1/journal.jsonl"
+        )));
         assert!(!is_journal(Path::new("/p/s/subagents/journal.jsonl")));
         assert!(is_report(Path::new("/p/s/workflows/wf_a1.json")));
-        assert!(!is_report(Path::new("/p/s/subagents/workflows/wf_a1/agent-1.meta.json")));
+        assert!(!is_report(Path::new(
+            "/p/s/subagents/workflows/wf_a1/agent-1.meta.json"
+        )));
     }
 }

@@ -8,7 +8,12 @@ use crate::model::text::Text;
 use crate::model::tool::ToolState;
 use crate::model::transcript::Transcript;
 
-fn line(id: &str, parent: Option<&str>, is_sidechain: bool, (role, content): (&str, Value)) -> String {
+fn line(
+    id: &str,
+    parent: Option<&str>,
+    is_sidechain: bool,
+    (role, content): (&str, Value),
+) -> String {
     let message = json!({"role": role, "content": content, "model": "claude-3-7-sonnet", "id": format!("m{id}"),
         "usage": {"input_tokens": 10, "output_tokens": 5}});
     json!({"type": role, "uuid": id, "parentUuid": parent, "isSidechain": is_sidechain, "sessionId": "s",
@@ -22,16 +27,24 @@ fn task(id: &str, prompt: &str) -> Value {
 
 fn lanes(transcript: &Transcript) -> Vec<(Option<&str>, usize)> {
     let lanes = transcript.lanes().iter();
-    lanes.map(|lane| (lane.call.as_ref().map(Text::as_str), lane.entries.len())).collect()
+    lanes
+        .map(|lane| (lane.call.as_ref().map(Text::as_str), lane.entries.len()))
+        .collect()
 }
 
 /// Two sub-agents at once, with these prompts.
 fn both(first: &str, second: &str) -> Transcript {
     let text = |text: &str| json!([{"type": "text", "text": text}]);
-    let result = |call: &str| json!([{"type": "tool_result", "tool_use_id": call, "content": "done"}]);
+    let result =
+        |call: &str| json!([{"type": "tool_result", "tool_use_id": call, "content": "done"}]);
     let lines = [
         line("u1", None, false, ("user", json!("go"))),
-        line("u2", Some("u1"), false, ("assistant", json!([task("a1", first), task("a2", second)]))),
+        line(
+            "u2",
+            Some("u1"),
+            false,
+            ("assistant", json!([task("a1", first), task("a2", second)])),
+        ),
         line("first-chain", None, true, ("user", json!(first))),
         line("second-chain", None, true, ("user", text(second))),
         line("f2", Some("first-chain"), true, ("assistant", text("one"))),
@@ -47,7 +60,11 @@ fn both(first: &str, second: &str) -> Transcript {
 fn each_chain_is_the_lane_of_the_call_that_it_answers() {
     for (first, second) in [("do A", "do B"), ("do it", "do it")] {
         let transcript = both(first, second);
-        assert_eq!(lanes(&transcript), [(Some("a1"), 2), (Some("a2"), 3)], "{first}, {second}");
+        assert_eq!(
+            lanes(&transcript),
+            [(Some("a1"), 2), (Some("a2"), 3)],
+            "{first}, {second}"
+        );
     }
 }
 
@@ -70,10 +87,17 @@ fn a_tool_that_was_stopped_was_not_refused() {
         "content": "[Request interrupted by user for tool use]"}]);
     let lines = [
         line("u1", None, false, ("user", json!("go"))),
-        line("u2", Some("u1"), false, ("assistant", json!([task("a1", "do A")]))),
+        line(
+            "u2",
+            Some("u1"),
+            false,
+            ("assistant", json!([task("a1", "do A")])),
+        ),
         line("u3", Some("u2"), false, ("user", stopped)),
     ];
     let transcript = read(&lines.join("\n"));
     let call = transcript.entries().flat_map(Entry::calls).next().unwrap();
-    assert!(matches!(&call.state, ToolState::Stopped(result) if result.facts.as_str() == "interrupted"));
+    assert!(
+        matches!(&call.state, ToolState::Stopped(result) if result.facts.as_str() == "interrupted")
+    );
 }

@@ -9,16 +9,21 @@ use crate::model::entry::{BlockKind, Entry, Role};
 use crate::model::transcript::Transcript;
 
 const TEAM: &str = include_str!("../../../../tests/fixtures/claude-code/team.jsonl");
-const META: &str =
-    include_str!("../../../../tests/fixtures/claude-code/team/subagents/agent-a0c0ffee00000001.meta.json");
+const META: &str = include_str!(
+    "../../../../tests/fixtures/claude-code/team/subagents/agent-a0c0ffee00000001.meta.json"
+);
 const MATES: [(&str, &str); 2] = [
     (
         "a0c0ffee00000001",
-        include_str!("../../../../tests/fixtures/claude-code/team/subagents/agent-a0c0ffee00000001.jsonl"),
+        include_str!(
+            "../../../../tests/fixtures/claude-code/team/subagents/agent-a0c0ffee00000001.jsonl"
+        ),
     ),
     (
         "a0c0ffee00000002",
-        include_str!("../../../../tests/fixtures/claude-code/team/subagents/agent-a0c0ffee00000002.jsonl"),
+        include_str!(
+            "../../../../tests/fixtures/claude-code/team/subagents/agent-a0c0ffee00000002.jsonl"
+        ),
     ),
 ];
 const HELPER: &str = include_str!(
@@ -40,17 +45,32 @@ fn team(late: bool) -> Transcript {
             feed_file(&mut *decoder, TEAM, 0, Place::Line, &mut out);
         }
         let path = Path::new("team/subagents").join(format!("agent-{name}.jsonl"));
-        feed_file(&mut *decoder, text, number, Place::CompanionLine(&path), &mut out);
+        feed_file(
+            &mut *decoder,
+            text,
+            number,
+            Place::CompanionLine(&path),
+            &mut out,
+        );
     }
     let path = Path::new("team/subagents/agent-acompact-5eed5eed5eed5eed.jsonl");
-    feed_file(&mut *decoder, HELPER, 5, Place::CompanionLine(path), &mut out);
+    feed_file(
+        &mut *decoder,
+        HELPER,
+        5,
+        Place::CompanionLine(path),
+        &mut out,
+    );
     decoder.finish(&mut out);
     transcript_of(out)
 }
 
 fn said(transcript: &Transcript) -> Vec<&str> {
-    let main = of_role(transcript, Role::User).into_iter().filter(|entry| entry.lane.is_none());
-    main.map(|entry| entry.blocks[0].kind.bodies()[0].stub.as_str()).collect()
+    let main = of_role(transcript, Role::User)
+        .into_iter()
+        .filter(|entry| entry.lane.is_none());
+    main.map(|entry| entry.blocks[0].kind.bodies()[0].stub.as_str())
+        .collect()
 }
 
 fn entry<'t>(transcript: &'t Transcript, key: &str) -> &'t Entry {
@@ -64,7 +84,13 @@ fn one_member_of_a_team_is_one_lane_below_its_call() {
         let lanes: Vec<_> = transcript
             .lanes()
             .iter()
-            .map(|lane| (lane.name.as_str(), lane.label.as_str(), lane.call.as_deref()))
+            .map(|lane| {
+                (
+                    lane.name.as_str(),
+                    lane.label.as_str(),
+                    lane.call.as_deref(),
+                )
+            })
             .collect();
         let expected = [
             ("a0c0ffee00000001", "wheelwright", Some("toolu_mMate")),
@@ -79,11 +105,20 @@ fn one_member_of_a_team_is_one_lane_below_its_call() {
 #[test]
 fn a_prompt_that_was_queued_counts_once_where_it_was_given() {
     let transcript = team(false);
-    let expected = ["Build a mill with a team of two.", "Use oak for the axle.", "And a door."];
-    assert_eq!(said(&transcript), expected, "neither a team mate nor a notification is the user");
+    let expected = [
+        "Build a mill with a team of two.",
+        "Use oak for the axle.",
+        "And a door.",
+    ];
+    assert_eq!(
+        said(&transcript),
+        expected,
+        "neither a team mate nor a notification is the user"
+    );
     assert_eq!(transcript.turns().len(), 3);
     let places: Vec<usize> = transcript.turns().iter().map(|turn| turn.first).collect();
-    let answers = ["msg_m3", "msg_m4"].map(|key| transcript.place_of(transcript.find(key).unwrap()).unwrap());
+    let answers =
+        ["msg_m3", "msg_m4"].map(|key| transcript.place_of(transcript.find(key).unwrap()).unwrap());
     assert!(answers[0] < places[1] && places[1] < answers[1]);
 }
 
@@ -119,24 +154,67 @@ fn what_the_queue_says_in_any_order_counts_once() {
         (&["enqueue one", "remove"][..], &["one"][..]),
         (&["enqueue one", "given one", "remove"], &["one"]),
         (&["enqueue one", "remove", "given one"], &["one"]),
-        (&["enqueue one", "enqueue two", "given one", "given two", "remove", "remove"], &["one", "two"]),
+        (
+            &[
+                "enqueue one",
+                "enqueue two",
+                "given one",
+                "given two",
+                "remove",
+                "remove",
+            ],
+            &["one", "two"],
+        ),
         (&["enqueue one", "dequeue", "typed one"], &["one"]),
-        (&["enqueue one", "remove", "typed two", "typed one"], &["one", "two", "one"]),
-        (&["enqueue one", "enqueue two", "popAll", "typed one, two"], &["one, two"]),
-        (&["enqueue <task-notification>x</task-notification>", "enqueue one", "remove"], &["one"]),
+        (
+            &["enqueue one", "remove", "typed two", "typed one"],
+            &["one", "two", "one"],
+        ),
+        (
+            &["enqueue one", "enqueue two", "popAll", "typed one, two"],
+            &["one, two"],
+        ),
+        (
+            &[
+                "enqueue <task-notification>x</task-notification>",
+                "enqueue one",
+                "remove",
+            ],
+            &["one"],
+        ),
         (&["enqueue one"], &[]),
         (&["remove", "dequeue"], &[]),
         (&["enqueue one", "enqueue two", "remove two"], &["two"]),
-        (&["enqueue@a one", "enqueue@b two", "absorb@b", "typed one"], &["two", "one"]),
         (
-            &["enqueue@a one", "enqueue@b two", "given two", "absorb@b", "dequeue", "typed one"],
+            &["enqueue@a one", "enqueue@b two", "absorb@b", "typed one"],
             &["two", "one"],
         ),
         (
-            &["enqueue@a one", "enqueue@b one", "given one", "remove@a", "dequeue", "typed one"],
+            &[
+                "enqueue@a one",
+                "enqueue@b two",
+                "given two",
+                "absorb@b",
+                "dequeue",
+                "typed one",
+            ],
+            &["two", "one"],
+        ),
+        (
+            &[
+                "enqueue@a one",
+                "enqueue@b one",
+                "given one",
+                "remove@a",
+                "dequeue",
+                "typed one",
+            ],
             &["one", "one"],
         ),
-        (&["enqueue@a one", "enqueue@b two", "delegate@a", "remove"], &["two"]),
+        (
+            &["enqueue@a one", "enqueue@b two", "delegate@a", "remove"],
+            &["two"],
+        ),
     ] {
         let transcript = queue(events);
         assert_eq!(said(&transcript), expected, "{events:?}");
@@ -149,11 +227,19 @@ fn a_helpers_copy_takes_nothing_from_the_message() {
     let transcript = team(false);
     let message = entry(&transcript, "msg_m1");
     assert_eq!((message.lane.as_ref(), message.origin.file.0), (None, 0));
-    assert!(matches!(message.blocks[0].kind, BlockKind::Thinking(_)), "its thoughts stay");
+    assert!(
+        matches!(message.blocks[0].kind, BlockKind::Thinking(_)),
+        "its thoughts stay"
+    );
     assert_eq!(message.calls().count(), 1);
     let helper: Vec<&str> = transcript
         .entries()
-        .filter(|entry| entry.lane.as_ref().is_some_and(|lane| lane.starts_with("acompact")))
+        .filter(|entry| {
+            entry
+                .lane
+                .as_ref()
+                .is_some_and(|lane| lane.starts_with("acompact"))
+        })
         .flat_map(|entry| entry.blocks[0].kind.bodies())
         .map(|body| body.stub.as_str())
         .collect();
@@ -172,22 +258,41 @@ fn a_helper_by_itself_asks_for_no_other_file() {
     assert!(out.wanted.is_empty(), "{:?}", out.wanted);
     let transcript = transcript_of(out);
     assert_eq!(transcript.lanes().len(), 0);
-    assert_eq!(transcript.find("msg_h1").and_then(|id| transcript.lane_at(id)), None);
+    assert_eq!(
+        transcript
+            .find("msg_h1")
+            .and_then(|id| transcript.lane_at(id)),
+        None
+    );
 }
 
 #[test]
 fn a_whole_record_behind_a_torn_one_counts() {
     let transcript = team(false);
     let tally = transcript.tally();
-    assert_eq!((tally.faulty, tally.unknown.len()), (1, 0), "{:?}", tally.unknown);
-    let call = transcript.entries().flat_map(Entry::calls).find(|call| call.key.as_str() == "toolu_mMate");
+    assert_eq!(
+        (tally.faulty, tally.unknown.len()),
+        (1, 0),
+        "{:?}",
+        tally.unknown
+    );
+    let call = transcript
+        .entries()
+        .flat_map(Entry::calls)
+        .find(|call| call.key.as_str() == "toolu_mMate");
     assert!(call.unwrap().state.result().is_some());
 }
 
 #[test]
 fn references_to_tools_are_their_names() {
     let transcript = team(false);
-    let call = transcript.entries().flat_map(Entry::calls).find(|call| call.key.as_str() == "toolu_mFind");
+    let call = transcript
+        .entries()
+        .flat_map(Entry::calls)
+        .find(|call| call.key.as_str() == "toolu_mFind");
     let result = call.unwrap().state.result().unwrap();
-    assert_eq!(result.body.text_or_stub().as_str(), "TeamCreate\nSendMessage");
+    assert_eq!(
+        result.body.text_or_stub().as_str(),
+        "TeamCreate\nSendMessage"
+    );
 }

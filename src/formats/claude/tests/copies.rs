@@ -51,13 +51,16 @@ fn call(id: &str, name: &str, input: &Value) -> Value {
 fn returned(call: &str, words: &str, more: &Value) -> Value {
     let block = json!({"type": "tool_result", "tool_use_id": call, "content": words});
     let mut line = json!({"type": "user", "message": {"role": "user", "content": [block]}});
-    line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    line.as_object_mut()
+        .unwrap()
+        .extend(more.as_object().unwrap().clone());
     line
 }
 
 fn directive(call: &str, words: &str) -> Value {
-    let whole =
-        format!("<fork-boilerplate>\nYou are a fork.\n</fork-boilerplate>\n\nYour directive: {words}");
+    let whole = format!(
+        "<fork-boilerplate>\nYou are a fork.\n</fork-boilerplate>\n\nYour directive: {words}"
+    );
     let block = json!({"type": "tool_result", "tool_use_id": call, "content": "Fork started"});
     json!({"type": "user", "message": {"role": "user", "content": [block, text(&whole)]}})
 }
@@ -67,12 +70,42 @@ fn main_lane() -> Vec<Value> {
     let input = json!({"subagent_type": "fork", "description": "Docs", "prompt": "check"});
     vec![
         line("u1", "", None, 1, &said("FIRST")),
-        line("a1", "u1", None, 2, &answer("msg_one", &text("ONE"), 10, Some("end_turn"))),
+        line(
+            "a1",
+            "u1",
+            None,
+            2,
+            &answer("msg_one", &text("ONE"), 10, Some("end_turn")),
+        ),
         line("u2", "a1", None, 3, &said("SECOND")),
-        line("a2", "u2", None, 4, &answer("msg_two", &text("TWO"), 5, None)),
-        line("a3", "a2", None, 5, &answer("msg_two", &call("toolu_fork", "Agent", &input), 5, None)),
-        line("r1", "a3", None, 6, &returned("toolu_fork", "launched", &json!({}))),
-        line("a4", "r1", None, 7, &answer("msg_three", &text("THREE"), 30, Some("end_turn"))),
+        line(
+            "a2",
+            "u2",
+            None,
+            4,
+            &answer("msg_two", &text("TWO"), 5, None),
+        ),
+        line(
+            "a3",
+            "a2",
+            None,
+            5,
+            &answer("msg_two", &call("toolu_fork", "Agent", &input), 5, None),
+        ),
+        line(
+            "r1",
+            "a3",
+            None,
+            6,
+            &returned("toolu_fork", "launched", &json!({})),
+        ),
+        line(
+            "a4",
+            "r1",
+            None,
+            7,
+            &answer("msg_three", &text("THREE"), 30, Some("end_turn")),
+        ),
     ]
 }
 
@@ -105,11 +138,32 @@ fn repeated(lines: &[Value], agent: &str, copies: Copies) -> Vec<Value> {
 
 /// What a sub-agent does by itself: a call, and an answer.
 fn work(agent: &str) -> Vec<Value> {
-    let (own, look) = (Some(agent), call(&format!("toolu_{agent}"), "Bash", &json!({"command": "ls"})));
+    let (own, look) = (
+        Some(agent),
+        call(&format!("toolu_{agent}"), "Bash", &json!({"command": "ls"})),
+    );
     vec![
-        line(&format!("{agent}-w1"), "", own, 10, &answer(&format!("msg_{agent}_1"), &look, 7, None)),
-        line(&format!("{agent}-w2"), "", own, 11, &returned(&format!("toolu_{agent}"), "seen", &json!({}))),
-        line(&format!("{agent}-w3"), "", own, 12, &answer(&format!("msg_{agent}_2"), &text("DONE"), 8, None)),
+        line(
+            &format!("{agent}-w1"),
+            "",
+            own,
+            10,
+            &answer(&format!("msg_{agent}_1"), &look, 7, None),
+        ),
+        line(
+            &format!("{agent}-w2"),
+            "",
+            own,
+            11,
+            &returned(&format!("toolu_{agent}"), "seen", &json!({})),
+        ),
+        line(
+            &format!("{agent}-w3"),
+            "",
+            own,
+            12,
+            &answer(&format!("msg_{agent}_2"), &text("DONE"), 8, None),
+        ),
     ]
 }
 
@@ -120,7 +174,13 @@ fn fork(agent: &str, history: &[Value], copies: Copies, with_all: bool) -> Vec<V
     })];
     let from = if with_all { 0 } else { history.len() - 2 };
     lines.extend(repeated(&history[from..], agent, copies));
-    lines.push(line(&format!("{agent}-d"), "", Some(agent), 9, &directive("toolu_fork", "check the docs")));
+    lines.push(line(
+        &format!("{agent}-d"),
+        "",
+        Some(agent),
+        9,
+        &directive("toolu_fork", "check the docs"),
+    ));
     lines.extend(work(agent));
     lines
 }
@@ -128,7 +188,13 @@ fn fork(agent: &str, history: &[Value], copies: Copies, with_all: bool) -> Vec<V
 /// The file of an aside or of a helper that compacts.
 fn replay(agent: &str, copies: Copies) -> Vec<Value> {
     let mut lines = repeated(&main_lane()[..6], agent, copies);
-    lines.push(line(&format!("{agent}-q"), "", Some(agent), 9, &said("QUESTION")));
+    lines.push(line(
+        &format!("{agent}-q"),
+        "",
+        Some(agent),
+        9,
+        &said("QUESTION"),
+    ));
     lines.extend(work(agent));
     lines
 }
@@ -142,10 +208,21 @@ struct File {
 }
 
 /// Reads files, each step a line of one of them, and then the rest of all.
-fn read(files: Vec<(Option<&'static str>, Vec<Value>)>, metas: &[(&str, Value)], steps: &[u8]) -> Transcript {
+fn read(
+    files: Vec<(Option<&'static str>, Vec<Value>)>,
+    metas: &[(&str, Value)],
+    steps: &[u8],
+) -> Transcript {
     let (mut decoder, mut transcript) = (Claude.decoder(), Transcript::new());
-    let mut files: Vec<File> =
-        files.into_iter().map(|(name, lines)| File { name, lines, next: 0, at: 0 }).collect();
+    let mut files: Vec<File> = files
+        .into_iter()
+        .map(|(name, lines)| File {
+            name,
+            lines,
+            next: 0,
+            at: 0,
+        })
+        .collect();
     let mut batch = Batch::default();
     for (number, (agent, meta)) in (100..).zip(metas) {
         let path = if agent.starts_with("wf_") {
@@ -153,17 +230,27 @@ fn read(files: Vec<(Option<&'static str>, Vec<Value>)>, metas: &[(&str, Value)],
         } else {
             Path::new("s-1/subagents").join(format!("agent-{agent}.meta.json"))
         };
-        emit(&mut *decoder, meta, (number, 0), Place::File(&path), &mut batch);
+        emit(
+            &mut *decoder,
+            meta,
+            (number, 0),
+            Place::File(&path),
+            &mut batch,
+        );
     }
     let count = files.len();
     let steps = steps.iter().map(|step| usize::from(*step) % count);
     let rest = (0..count).flat_map(|number| std::iter::repeat_n(number, 100));
     for number in steps.chain(rest) {
         let file = &mut files[number];
-        let Some(line) = file.lines.get(file.next) else { continue };
+        let Some(line) = file.lines.get(file.next) else {
+            continue;
+        };
         let path = file.name.map(|name| {
             let (folder, name) = name.rsplit_once('/').unwrap_or(("", name));
-            Path::new("s-1/subagents").join(folder).join(format!("agent-{name}.jsonl"))
+            Path::new("s-1/subagents")
+                .join(folder)
+                .join(format!("agent-{name}.jsonl"))
         });
         let place = path.as_deref().map_or(Place::Line, Place::CompanionLine);
         let id = u32::try_from(number).unwrap();
@@ -188,8 +275,21 @@ fn emit(
 ) -> u64 {
     let bytes = line.to_string();
     let len = u32::try_from(bytes.len()).unwrap();
-    let origin = Origin { file: FileId(file), at, len, line: 1 };
-    feed(decoder, Record { origin, bytes: bytes.as_bytes() }, place, out);
+    let origin = Origin {
+        file: FileId(file),
+        at,
+        len,
+        line: 1,
+    };
+    feed(
+        decoder,
+        Record {
+            origin,
+            bytes: bytes.as_bytes(),
+        },
+        place,
+        out,
+    );
     u64::from(len) + 1
 }
 
@@ -200,25 +300,45 @@ fn of_lane(transcript: &Transcript, lane: Option<&str>) -> Vec<String> {
             Some(result) => format!("{}:{}", state.word(), result.body.stub),
             None => state.word().to_owned(),
         };
-        let calls = entry.calls().map(|call| format!(" {} {}", call.key, state(&call.state)));
+        let calls = entry
+            .calls()
+            .map(|call| format!(" {} {}", call.key, state(&call.state)));
         calls.collect::<Vec<_>>().concat()
     };
-    let own = transcript.entries().filter(|entry| entry.lane.as_deref() == lane);
-    own.filter(|entry| !entry.marks.quiet).map(|entry| format!("{}{}", entry.key, calls(entry))).collect()
+    let own = transcript
+        .entries()
+        .filter(|entry| entry.lane.as_deref() == lane);
+    own.filter(|entry| !entry.marks.quiet)
+        .map(|entry| format!("{}{}", entry.key, calls(entry)))
+        .collect()
 }
 
-const MAIN: [&str; 5] = ["u1", "msg_one", "u2", "msg_two toolu_fork done:launched", "msg_three"];
+const MAIN: [&str; 5] = [
+    "u1",
+    "msg_one",
+    "u2",
+    "msg_two toolu_fork done:launched",
+    "msg_three",
+];
 
 fn check_main(transcript: &Transcript, others: u64, what: &str) {
     assert_eq!(of_lane(transcript, None), MAIN, "{what}");
     let sum = transcript.totals().sum();
     // Of the second answer only copies know the end.
-    assert_eq!((sum.requests, sum.output.known()), (3 + 2 * others, Some(120 + 15 * others)), "{what}");
+    assert_eq!(
+        (sum.requests, sum.output.known()),
+        (3 + 2 * others, Some(120 + 15 * others)),
+        "{what}"
+    );
     assert_eq!(transcript.turns().len(), 2, "{what}");
 }
 
 fn check_own(transcript: &Transcript, agent: &str, first: &str, what: &str) {
-    let own = [first.to_owned(), format!("msg_{agent}_1 toolu_{agent} done:seen"), format!("msg_{agent}_2")];
+    let own = [
+        first.to_owned(),
+        format!("msg_{agent}_1 toolu_{agent} done:seen"),
+        format!("msg_{agent}_2"),
+    ];
     assert_eq!(of_lane(transcript, Some(agent)), own, "{what}");
 }
 
@@ -294,13 +414,26 @@ proptest! {
 #[test]
 fn a_call_that_stands_in_its_own_lane_only_leads_nowhere() {
     let input = json!({"subagent_type": "fork", "prompt": "check"});
-    let mut lines =
-        vec![line("x1", "", Some(FORK), 8, &answer("msg_x", &call("toolu_x", "Agent", &input), 3, None))];
+    let mut lines = vec![line(
+        "x1",
+        "",
+        Some(FORK),
+        8,
+        &answer("msg_x", &call("toolu_x", "Agent", &input), 3, None),
+    )];
     lines.extend(work(FORK));
     let meta = json!({"agentType": "fork", "toolUseId": "toolu_x"});
-    let transcript = read(vec![(None, main_lane()), (Some(FORK), lines)], &[(FORK, meta)], &[]);
+    let transcript = read(
+        vec![(None, main_lane()), (Some(FORK), lines)],
+        &[(FORK, meta)],
+        &[],
+    );
     let lane = transcript.lane(&Name::from(FORK)).unwrap();
-    assert_eq!(transcript.caller(lane), None, "so it stands where it stands in time");
+    assert_eq!(
+        transcript.caller(lane),
+        None,
+        "so it stands where it stands in time"
+    );
     assert_eq!(lane.entries.len(), 3);
     assert!(transcript.top_lane(lane).is_some());
 }
@@ -311,13 +444,28 @@ fn the_same_tool_id_in_two_answers_is_two_calls() {
     let other = call("toolu_fork", "Bash", &json!({"command": "ls"}));
     let lines = vec![
         line("y1", "", Some(agent), 8, &answer("msg_y", &other, 3, None)),
-        line("y2", "y1", Some(agent), 9, &returned("toolu_fork", "own", &json!({}))),
+        line(
+            "y2",
+            "y1",
+            Some(agent),
+            9,
+            &returned("toolu_fork", "own", &json!({})),
+        ),
     ];
-    for steps in [vec![], vec![1, 1], vec![0, 0, 0, 0, 0, 1, 1], vec![1, 0, 0, 0, 0, 0, 0]] {
+    for steps in [
+        vec![],
+        vec![1, 1],
+        vec![0, 0, 0, 0, 0, 1, 1],
+        vec![1, 0, 0, 0, 0, 0, 0],
+    ] {
         let files = vec![(None, main_lane()), (Some(agent), lines.clone())];
         let transcript = read(files, &[], &steps);
         assert_eq!(of_lane(&transcript, None), MAIN, "{steps:?}");
-        assert_eq!(of_lane(&transcript, Some(agent)), ["msg_y toolu_fork done:own"], "{steps:?}");
+        assert_eq!(
+            of_lane(&transcript, Some(agent)),
+            ["msg_y toolu_fork done:own"],
+            "{steps:?}"
+        );
     }
 }
 
@@ -326,13 +474,23 @@ fn sub_agents_of_a_workflow_hang_below_its_call() {
     let path = Path::new("s-1/subagents/workflows/wf_7");
     let main = [
         line("u1", "", None, 1, &said("audit")),
-        line("a1", "u1", None, 2, &answer("msg_w", &call("toolu_w", "Workflow", &json!({})), 9, None)),
+        line(
+            "a1",
+            "u1",
+            None,
+            2,
+            &answer("msg_w", &call("toolu_w", "Workflow", &json!({})), 9, None),
+        ),
         line(
             "r1",
             "a1",
             None,
             3,
-            &returned("toolu_w", "launched", &json!({"toolUseResult": {"runId": "wf_7"}})),
+            &returned(
+                "toolu_w",
+                "launched",
+                &json!({"toolUseResult": {"runId": "wf_7"}}),
+            ),
         ),
     ];
     let journal = [
@@ -364,7 +522,13 @@ fn sub_agents_of_a_workflow_hang_below_its_call() {
             let own = path.join(format!("agent-{agent}.jsonl"));
             let mut at = 0;
             for line in work(agent) {
-                at += emit(&mut *decoder, &line, (file, at), Place::CompanionLine(&own), &mut out);
+                at += emit(
+                    &mut *decoder,
+                    &line,
+                    (file, at),
+                    Place::CompanionLine(&own),
+                    &mut out,
+                );
             }
         }
         let mut at = 0;
@@ -383,14 +547,25 @@ fn sub_agents_of_a_workflow_hang_below_its_call() {
         assert!(out.tally.unknown.is_empty());
         assert_eq!(out.mode, Mode::Append);
         let transcript = transcript_of(out);
-        let lanes: Vec<_> =
-            transcript.lanes().iter().map(|lane| (lane.label.as_str(), lane.call.as_deref())).collect();
+        let lanes: Vec<_> = transcript
+            .lanes()
+            .iter()
+            .map(|lane| (lane.label.as_str(), lane.call.as_deref()))
+            .collect();
         assert_eq!(
             lanes,
-            [("Scan: Parser", Some("toolu_w")), ("workflow-agent", Some("toolu_w"))],
+            [
+                ("Scan: Parser", Some("toolu_w")),
+                ("workflow-agent", Some("toolu_w"))
+            ],
             "{is_late}"
         );
-        assert_eq!(transcript.lanes_begun(transcript.find("msg_w").unwrap(), &"toolu_w".into()).count(), 2);
+        assert_eq!(
+            transcript
+                .lanes_begun(transcript.find("msg_w").unwrap(), &"toolu_w".into())
+                .count(),
+            2
+        );
     }
 }
 
@@ -404,31 +579,76 @@ fn a_sub_agent_that_is_woken_again_stays_below_the_call_that_started_it() {
             "u1",
             None,
             2,
-            &answer("m1", &call("toolu_1", "Agent", &json!({"prompt": "look"})), 5, None),
+            &answer(
+                "m1",
+                &call("toolu_1", "Agent", &json!({"prompt": "look"})),
+                5,
+                None,
+            ),
         ),
-        line("r1", "c1", None, 20, &returned("toolu_1", "seen", &finished)),
+        line(
+            "r1",
+            "c1",
+            None,
+            20,
+            &returned("toolu_1", "seen", &finished),
+        ),
         line(
             "c2",
             "r1",
             None,
             21,
-            &answer("m2", &call("toolu_2", "Agent", &json!({"resume": "a1"})), 5, None),
+            &answer(
+                "m2",
+                &call("toolu_2", "Agent", &json!({"resume": "a1"})),
+                5,
+                None,
+            ),
         ),
-        line("r2", "c2", None, 40, &returned("toolu_2", "seen again", &finished)),
+        line(
+            "r2",
+            "c2",
+            None,
+            40,
+            &returned("toolu_2", "seen again", &finished),
+        ),
     ];
     let own = vec![
         line("a1-1", "", Some("a1"), 3, &said("look")),
-        line("a1-2", "a1-1", Some("a1"), 4, &answer("m3", &text("SEEN"), 5, Some("end_turn"))),
-        line("a1-3", "a1-2", Some("a1"), 30, &answer("m4", &text("SEEN AGAIN"), 5, Some("end_turn"))),
+        line(
+            "a1-2",
+            "a1-1",
+            Some("a1"),
+            4,
+            &answer("m3", &text("SEEN"), 5, Some("end_turn")),
+        ),
+        line(
+            "a1-3",
+            "a1-2",
+            Some("a1"),
+            30,
+            &answer("m4", &text("SEEN AGAIN"), 5, Some("end_turn")),
+        ),
     ];
     for steps in [&[][..], &[1, 1, 1], &[0, 0, 0, 0, 1, 1, 1]] {
-        let transcript = read(vec![(None, main.clone()), (Some("a1"), own.clone())], &[], steps);
+        let transcript = read(
+            vec![(None, main.clone()), (Some("a1"), own.clone())],
+            &[],
+            steps,
+        );
         let lane = transcript.lane(&Name::from("a1")).unwrap();
         assert_eq!(lane.call.as_deref(), Some("toolu_1"), "{steps:?}");
         let [started, woken] = ["toolu_1", "toolu_2"].map(|call| {
-            transcript.lanes_of_call(&call.into()).map(|lane| lane.name.to_string()).collect::<Vec<_>>()
+            transcript
+                .lanes_of_call(&call.into())
+                .map(|lane| lane.name.to_string())
+                .collect::<Vec<_>>()
         });
-        assert_eq!((started, woken), (vec!["a1".to_owned()], Vec::new()), "{steps:?}");
+        assert_eq!(
+            (started, woken),
+            (vec!["a1".to_owned()], Vec::new()),
+            "{steps:?}"
+        );
     }
 }
 
@@ -441,19 +661,52 @@ fn agents_of_a_workflow_are_named_by_its_report_and_stay_below_its_first_call() 
     let script = json!({"script": "await agent('a')"});
     let main = vec![
         line("u1", "", None, 1, &said("AUDIT")),
-        line("c1", "u1", None, 2, &answer("m1", &call("toolu_1", "Workflow", &script), 5, None)),
-        line("r1", "c1", None, 3, &returned("toolu_1", "launched", &run("w1"))),
-        line("c2", "r1", None, 4, &answer("m2", &call("toolu_2", "Workflow", &script), 5, None)),
-        line("r2", "c2", None, 5, &returned("toolu_2", "launched", &run("w2"))),
+        line(
+            "c1",
+            "u1",
+            None,
+            2,
+            &answer("m1", &call("toolu_1", "Workflow", &script), 5, None),
+        ),
+        line(
+            "r1",
+            "c1",
+            None,
+            3,
+            &returned("toolu_1", "launched", &run("w1")),
+        ),
+        line(
+            "c2",
+            "r1",
+            None,
+            4,
+            &answer("m2", &call("toolu_2", "Workflow", &script), 5, None),
+        ),
+        line(
+            "r2",
+            "c2",
+            None,
+            5,
+            &returned("toolu_2", "launched", &run("w2")),
+        ),
     ];
-    let own = vec![line("a1-1", "", Some("a1"), 6, &answer("m3", &text("FINE"), 5, Some("end_turn")))];
+    let own = vec![line(
+        "a1-1",
+        "",
+        Some("a1"),
+        6,
+        &answer("m3", &text("FINE"), 5, Some("end_turn")),
+    )];
     for steps in [&[][..], &[1], &[0, 0, 0, 1, 0]] {
         let report = json!({"runId": "wf_9", "status": "completed", "workflowProgress": [
             {"type": "workflow_phase", "index": 0, "title": "Scan"},
             {"type": "workflow_agent", "index": 1, "label": "parser", "phaseTitle": "Scan", "agentId": "a1"},
             {"type": "workflow_agent", "index": 2, "label": "lexer", "phaseTitle": "Scan", "cached": true},
         ]});
-        let files = vec![(None, main.clone()), (Some("workflows/wf_9/a1"), own.clone())];
+        let files = vec![
+            (None, main.clone()),
+            (Some("workflows/wf_9/a1"), own.clone()),
+        ];
         let transcript = read(files, &[("wf_9", report)], steps);
         let lane = transcript.lane(&Name::from("a1")).unwrap();
         assert_eq!(
@@ -519,25 +772,41 @@ fn slots(batch: &Batch) -> Vec<(String, u16)> {
         BlockKind::Aside(_, raw) => Some((raw.title.to_string(), raw.body.slot)),
         _ => None,
     };
-    entries.flat_map(|entry| &entry.blocks).filter_map(aside).collect()
+    entries
+        .flat_map(|entry| &entry.blocks)
+        .filter_map(aside)
+        .collect()
 }
 
 #[test]
 fn a_copy_has_the_slots_that_it_has_when_it_is_read_alone() {
     let strange = |name: &str| json!({"type": name, "words": name});
     let user = |blocks: Value, details: Value| json!({"type": "user", "message": {"role": "user", "content": blocks}, "toolUseResult": details});
-    let result = |words: &str| json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": words});
+    let result =
+        |words: &str| json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": words});
     let stored = "<persisted-output>\nOutput too large. Full output saved to: /t/b.txt\n\nPreview:\na\n</persisted-output>";
     let patch = json!({"structuredPatch": [{"oldStart": 1, "newStart": 1, "lines": ["-a", "+b"]}]});
     let note = "Look.<system-reminder>\nMind the tests.\n</system-reminder>";
     let look = call("toolu_1", "Bash", &json!({"command": "ls"}));
     let mut two = answer("msg_one", &text("ONE"), 5, None);
-    two["message"]["content"].as_array_mut().unwrap().extend([look, strange("both")]);
+    two["message"]["content"]
+        .as_array_mut()
+        .unwrap()
+        .extend([look, strange("both")]);
     let variants = [
         (user(json!([result("seen")]), json!({})), 1),
         (user(json!([result(stored)]), patch), 3),
-        (user(json!([result("seen"), result("again"), strange("both")]), json!({})), 3),
-        (user(json!([text(note), text(" "), strange("both")]), json!({})), 3),
+        (
+            user(
+                json!([result("seen"), result("again"), strange("both")]),
+                json!({}),
+            ),
+            3,
+        ),
+        (
+            user(json!([text(note), text(" "), strange("both")]), json!({})),
+            3,
+        ),
         (user(json!([]), json!({})), 0),
         (two, 3),
     ];
@@ -547,17 +816,39 @@ fn a_copy_has_the_slots_that_it_has_when_it_is_read_alone() {
         let blocks = copy["message"]["content"].as_array_mut().unwrap();
         blocks.push(strange("copy"));
         blocks.insert(0, strange("begin"));
-        let (first, copy) = (line("x1", "", None, 1, &original), line("x1", "", Some("a1"), 1, &copy));
+        let (first, copy) = (
+            line("x1", "", None, 1, &original),
+            line("x1", "", Some("a1"), 1, &copy),
+        );
         let (mut decoder, mut out) = (Claude.decoder(), Batch::default());
         emit(&mut *decoder, &first, (0, 0), Place::Line, &mut out);
         let mut own = Batch::default();
-        emit(&mut *decoder, &copy, (1, 0), Place::CompanionLine(path), &mut own);
+        emit(
+            &mut *decoder,
+            &copy,
+            (1, 0),
+            Place::CompanionLine(path),
+            &mut own,
+        );
         let mut alone = Batch::default();
-        emit(&mut *Claude.decoder(), &copy, (1, 0), Place::CompanionLine(path), &mut alone);
+        emit(
+            &mut *Claude.decoder(),
+            &copy,
+            (1, 0),
+            Place::CompanionLine(path),
+            &mut alone,
+        );
         let last = ("block/copy".to_owned(), expected + 1);
         assert_eq!(slots(&own), [("block/begin".to_owned(), 0), last], "{copy}");
         let alone = slots(&alone);
-        assert!(slots(&own).iter().all(|slot| alone.contains(slot)), "{alone:?} {copy}");
-        assert_eq!(own.tally.unknown.len(), 2, "each is counted where it is told");
+        assert!(
+            slots(&own).iter().all(|slot| alone.contains(slot)),
+            "{alone:?} {copy}"
+        );
+        assert_eq!(
+            own.tally.unknown.len(),
+            2,
+            "each is counted where it is told"
+        );
     }
 }

@@ -21,7 +21,14 @@ fn output_without_a_reason_for_its_end_is_at_least_so_much() {
         let text = format!("{}\n{}\n", line(1, stops[0]), line(2, stops[1]));
         read(&text).totals().sum().partial
     };
-    assert_eq!([partial(["end_turn", "tool_use"]), partial(["end_turn", ""]), partial(["", ""])], [0, 1, 2]);
+    assert_eq!(
+        [
+            partial(["end_turn", "tool_use"]),
+            partial(["end_turn", ""]),
+            partial(["", ""])
+        ],
+        [0, 1, 2]
+    );
     // The lines of one message come one by one; the last one says why it stopped.
     let text = format!("{}\n{}\n", line(1, ""), line(1, "end_turn"));
     assert_eq!(read(&text).totals().sum().partial, 0);
@@ -36,17 +43,25 @@ fn output_without_a_reason_for_its_end_is_at_least_so_much() {
 #[test]
 fn what_the_program_says_below_a_file_is_no_line_of_it() {
     let facts = |content: &str| {
-        let call =
-            json!({"type": "tool_use", "id": "toolu_R", "name": "Read", "input": {"file_path": "a.rs"}});
+        let call = json!({"type": "tool_use", "id": "toolu_R", "name": "Read", "input": {"file_path": "a.rs"}});
         let result = json!({"type": "tool_result", "tool_use_id": "toolu_R", "content": content});
         let line = |role: &str, block| json!({"type": role, "uuid": role, "message": {"role": role, "content": [block]}});
         let text = format!("{}\n{}\n", line("assistant", call), line("user", result));
         result_of(&read(&text), "toolu_R").facts.to_string()
     };
     let file = "     1→fn main() {\n     2→}\n";
-    assert_eq!(facts(&format!("{file}\n<system-reminder>\nbe kind\n</system-reminder>\n")), "2 lines");
+    assert_eq!(
+        facts(&format!(
+            "{file}\n<system-reminder>\nbe kind\n</system-reminder>\n"
+        )),
+        "2 lines"
+    );
     assert_eq!(facts(file), "", "all lines are the file's");
-    assert_eq!(facts("notes\n<system-reminder>\nbe kind\n</system-reminder>"), "", "no file");
+    assert_eq!(
+        facts("notes\n<system-reminder>\nbe kind\n</system-reminder>"),
+        "",
+        "no file"
+    );
 }
 
 /// An answer with 10 tokens of input at a minute of an hour, in the main lane or in the file of a sub-agent.
@@ -64,7 +79,10 @@ fn answer(number: u32, minute: u32, agent: Option<&str>) -> String {
 
 fn cost_state(total: f64, models: &[(&str, u32, f64)], lacks_cost: bool) -> String {
     let model = |(name, input, usd): &(&str, u32, f64)| {
-        ((*name).to_owned(), json!({"inputTokens": input, "outputTokens": 1000, "costUSD": usd}))
+        (
+            (*name).to_owned(),
+            json!({"inputTokens": input, "outputTokens": 1000, "costUSD": usd}),
+        )
     };
     let models: serde_json::Map<String, serde_json::Value> = models.iter().map(model).collect();
     let line = json!({"type": "cost-state", "sessionId": "s", "totalCostUSD": total, "modelUsage": models,
@@ -78,8 +96,16 @@ fn the_last_cost_that_is_recorded_counts_and_what_comes_later_on_top() {
     let cost = |text: &str| {
         let transcript = read(text);
         let totals = transcript.totals();
-        let open: u64 = totals.open_by_model().iter().map(|(_, spent)| spent.output.total).sum();
-        (totals.run_nanos().map(|nanos| nanos / 1000), open, totals.lacks_run_cost())
+        let open: u64 = totals
+            .open_by_model()
+            .iter()
+            .map(|(_, spent)| spent.output.total)
+            .sum();
+        (
+            totals.run_nanos().map(|nanos| nanos / 1000),
+            open,
+            totals.lacks_run_cost(),
+        )
     };
     let (opus, haiku) = ("claude-opus-4-6", "claude-haiku-4-5");
     let first = answer(1, 0, None) + &cost_state(0.5, &[(opus, 10, 0.3), (haiku, 7, 0.2)], false);
@@ -87,7 +113,11 @@ fn the_last_cost_that_is_recorded_counts_and_what_comes_later_on_top() {
     let later = first.clone() + &answer(2, 1, None);
     assert_eq!(cost(&later), (Some(500_000), 1000, false));
     let again = later + &cost_state(0.9, &[(opus, 20, 0.9)], true);
-    assert_eq!(cost(&again), (Some(900_000), 0, true), "the agent had no price for a model");
+    assert_eq!(
+        cost(&again),
+        (Some(900_000), 0, true),
+        "the agent had no price for a model"
+    );
     let transcript = read(&again);
     let models: Vec<(String, i64)> = transcript
         .totals()
@@ -96,7 +126,11 @@ fn the_last_cost_that_is_recorded_counts_and_what_comes_later_on_top() {
         .filter(|(_, spent)| spent.input.total > 0)
         .map(|(name, spent)| (name.to_string(), spent.recorded_nanos))
         .collect();
-    assert_eq!(models, [(opus.to_owned(), 900_000_000)], "what the first one said of others is gone");
+    assert_eq!(
+        models,
+        [(opus.to_owned(), 900_000_000)],
+        "what the first one said of others is gone"
+    );
     assert_eq!(transcript.totals().sum().requests, 2);
 }
 
@@ -108,12 +142,16 @@ fn what_sub_agents_spend_after_a_recorded_cost_is_the_same_whichever_file_is_rea
         + &cost_state(1.0, &[(opus, 40, 1.0)], false)
         + &answer(3, 30, None);
     // The second one worked while the main one did nothing; the third one after that had gone on.
-    let agent = answer(11, 5, Some("a1")) + &answer(12, 20, Some("a1")) + &answer(13, 40, Some("a1"));
+    let agent =
+        answer(11, 5, Some("a1")) + &answer(12, 20, Some("a1")) + &answer(13, 40, Some("a1"));
     let path = Path::new("agent-a1.jsonl");
     let read = |agent_first: bool| {
         let mut decoder = Claude.decoder();
         let mut out = Batch::default();
-        let mut files = [(main.as_str(), 0, Place::Line), (agent.as_str(), 1, Place::CompanionLine(path))];
+        let mut files = [
+            (main.as_str(), 0, Place::Line),
+            (agent.as_str(), 1, Place::CompanionLine(path)),
+        ];
         if agent_first {
             files.reverse();
         }
@@ -124,8 +162,17 @@ fn what_sub_agents_spend_after_a_recorded_cost_is_the_same_whichever_file_is_rea
     };
     for agent_first in [false, true] {
         let transcript = read(agent_first);
-        let open: u64 = transcript.totals().open_by_model().iter().map(|(_, spent)| spent.output.total).sum();
-        assert_eq!((open, transcript.totals().sum().requests), (2_000, 6), "agent first: {agent_first}");
+        let open: u64 = transcript
+            .totals()
+            .open_by_model()
+            .iter()
+            .map(|(_, spent)| spent.output.total)
+            .sum();
+        assert_eq!(
+            (open, transcript.totals().sum().requests),
+            (2_000, 6),
+            "agent first: {agent_first}"
+        );
     }
 }
 
@@ -147,7 +194,10 @@ fn requests_within_a_request_are_paid_for_and_fill_no_window() {
         .map(|(name, spent)| (name.to_string(), spent.requests, spent.input.total))
         .collect();
     let expected = [("claude-haiku-4-5", 1, 5000), ("claude-opus-4-6", 1, 300)];
-    assert_eq!(sums, expected.map(|(name, requests, input)| (name.to_owned(), requests, input)));
+    assert_eq!(
+        sums,
+        expected.map(|(name, requests, input)| (name.to_owned(), requests, input))
+    );
     let (_, usage) = transcript.last_request().unwrap();
     assert_eq!(usage.seen().context(), 210);
     let (_, advice) = transcript.asides().next().unwrap();

@@ -44,7 +44,10 @@ pub(crate) fn author_of<'a>(
         _ if !is_main => return Author::Unknown,
         _ => {}
     }
-    match (record.get("turnOrigin").str_or_empty(), record.get("promptSource").str_or_empty()) {
+    match (
+        record.get("turnOrigin").str_or_empty(),
+        record.get("promptSource").str_or_empty(),
+    ) {
         ("task_notification", _) => in_turn_of(SenderKind::Task),
         ("peer", _) => in_turn_of(SenderKind::Peer),
         ("scheduled", _) => in_turn_of(SenderKind::Schedule),
@@ -55,13 +58,21 @@ pub(crate) fn author_of<'a>(
 
 /// Whether a text is one of the program's words, and nothing that was put in its place when a session was made public.
 fn is_word(text: &str) -> bool {
-    text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+    text.chars()
+        .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }
 
 fn sender(kind: &str, origin: &Json<'_>) -> Sender {
-    let of = |kind, name: Option<&str>| Sender { kind, name: name.map(Name::clean) };
-    let name =
-        || origin.get("name").filled().or_else(|| origin.get("from").filled().filter(|from| is_word(from)));
+    let of = |kind, name: Option<&str>| Sender {
+        kind,
+        name: name.map(Name::clean),
+    };
+    let name = || {
+        origin
+            .get("name")
+            .filled()
+            .or_else(|| origin.get("from").filled().filter(|from| is_word(from)))
+    };
     match kind {
         "peer" if origin.get("handback").is_true() => of(SenderKind::Handback, name()),
         "peer" | "observer" => of(SenderKind::Peer, name()),
@@ -90,7 +101,12 @@ mod tests {
     /// Kind and name of the sender of a record, and what its body is.
     fn of(record: &str) -> Result<(SenderKind, String, Option<String>), String> {
         let record = read(record).unwrap();
-        match author_of(&record, record.get("origin"), record.get("isMeta").is_true(), true) {
+        match author_of(
+            &record,
+            record.get("origin"),
+            record.get("isMeta").is_true(),
+            true,
+        ) {
             Author::Other(sender, body) => Ok((
                 sender.kind,
                 sender.name.map(|name| name.to_string()).unwrap_or_default(),
@@ -104,24 +120,52 @@ mod tests {
     fn the_origin_of_a_record_names_its_sender() {
         let known = |kind, name: &str| Ok((kind, name.to_owned(), None));
         for (origin, expected) in [
-            (r#"{"kind":"peer","from":"uds:/tmp/7.sock","name":"docs"}"#, known(SenderKind::Peer, "docs")),
-            (r#"{"kind":"peer","from":"uds:/tmp/7.sock"}"#, known(SenderKind::Peer, "")),
-            (r#"{"kind":"peer","from":"a1b2","senderTaskId":"a1b2"}"#, known(SenderKind::Peer, "a1b2")),
+            (
+                r#"{"kind":"peer","from":"uds:/tmp/7.sock","name":"docs"}"#,
+                known(SenderKind::Peer, "docs"),
+            ),
+            (
+                r#"{"kind":"peer","from":"uds:/tmp/7.sock"}"#,
+                known(SenderKind::Peer, ""),
+            ),
+            (
+                r#"{"kind":"peer","from":"a1b2","senderTaskId":"a1b2"}"#,
+                known(SenderKind::Peer, "a1b2"),
+            ),
             (
                 r#"{"kind":"peer","from":"a1b2","senderTaskId":"a1b2","handback":true}"#,
                 known(SenderKind::Handback, "a1b2"),
             ),
-            (r#"{"kind":"coordinator"}"#, known(SenderKind::Coordinator, "")),
-            (r#"{"kind":"task-notification"}"#, known(SenderKind::Task, "")),
+            (
+                r#"{"kind":"coordinator"}"#,
+                known(SenderKind::Coordinator, ""),
+            ),
+            (
+                r#"{"kind":"task-notification"}"#,
+                known(SenderKind::Task, ""),
+            ),
             (
                 r#"{"kind":"task-notification","subkind":"scheduled-trigger"}"#,
                 known(SenderKind::Schedule, ""),
             ),
-            (r#"{"kind":"channel","server":"mail"}"#, known(SenderKind::Channel, "mail")),
-            (r#"{"kind":"auto-continuation"}"#, known(SenderKind::Runtime, "")),
-            (r#"{"kind":"brand-new"}"#, known(SenderKind::Runtime, "brand-new")),
+            (
+                r#"{"kind":"channel","server":"mail"}"#,
+                known(SenderKind::Channel, "mail"),
+            ),
+            (
+                r#"{"kind":"auto-continuation"}"#,
+                known(SenderKind::Runtime, ""),
+            ),
+            (
+                r#"{"kind":"brand-new"}"#,
+                known(SenderKind::Runtime, "brand-new"),
+            ),
         ] {
-            assert_eq!(of(&format!(r#"{{"isMeta":true,"origin":{origin}}}"#)), expected, "{origin}");
+            assert_eq!(
+                of(&format!(r#"{{"isMeta":true,"origin":{origin}}}"#)),
+                expected,
+                "{origin}"
+            );
         }
     }
 
@@ -134,8 +178,14 @@ mod tests {
             (r#"{"turnOrigin":"human"}"#, "Unknown"),
             (r#"{"origin":{"kind":"[trimmed for fixture]"}}"#, "Unknown"),
             (r#"{"isMeta":true,"turnOrigin":"peer"}"#, "Program"),
-            (r#"{"turnOrigin":"scheduled"}"#, "InTurnOf(Sender { kind: Schedule, name: None })"),
-            (r#"{"promptSource":"system"}"#, "InTurnOf(Sender { kind: Runtime, name: None })"),
+            (
+                r#"{"turnOrigin":"scheduled"}"#,
+                "InTurnOf(Sender { kind: Schedule, name: None })",
+            ),
+            (
+                r#"{"promptSource":"system"}"#,
+                "InTurnOf(Sender { kind: Runtime, name: None })",
+            ),
         ] {
             assert_eq!(of(record), Err(expected.to_owned()), "{record}");
         }

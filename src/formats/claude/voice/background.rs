@@ -21,7 +21,9 @@ pub(crate) fn begun(text: &str, details: &Json<'_>) -> Option<Key> {
     }
     let status = details.get("status").str_or_empty();
     if details.get("isAsync").is_true() || matches!(status, "async_launched" | "remote_launched") {
-        return named("taskId").or_else(|| named("agentId")).or_else(|| said(text));
+        return named("taskId")
+            .or_else(|| named("agentId"))
+            .or_else(|| said(text));
     }
     if is_monitor(details) {
         return named("taskId");
@@ -38,11 +40,15 @@ pub(crate) fn is_monitor(details: &Json<'_>) -> bool {
 fn said(text: &str) -> Option<Key> {
     let text = text.trim_start();
     let id = |rest: &str| {
-        let end =
-            rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_').unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_')
+            .unwrap_or(rest.len());
         rest.get(..end).filter(|id| !id.is_empty()).map(Text::clean)
     };
-    let after = |mark: &str| text.split_once(mark).and_then(|(_, rest)| id(rest.trim_start()));
+    let after = |mark: &str| {
+        text.split_once(mark)
+            .and_then(|(_, rest)| id(rest.trim_start()))
+    };
     if text.starts_with("Command running in background")
         || text.starts_with("Command was manually backgrounded")
     {
@@ -63,19 +69,35 @@ fn said(text: &str) -> Option<Key> {
 
 /// What notices in a text tell that the program wrote, each with the work that it tells of.
 pub(crate) fn notices(text: &str) -> Vec<(About, End)> {
-    if !text.contains(TASK) || !matches!(voice_of(text), Voice::Program(note) if note.title == TASK_TITLE) {
+    if !text.contains(TASK)
+        || !matches!(voice_of(text), Voice::Program(note) if note.title == TASK_TITLE)
+    {
         return Vec::new();
     }
-    text.split(&format!("<{TASK}>")).skip(1).filter_map(notice).collect()
+    text.split(&format!("<{TASK}>"))
+        .skip(1)
+        .filter_map(notice)
+        .collect()
 }
 
 fn notice(text: &str) -> Option<(About, End)> {
-    let named = |name: &str| element(text, name).filter(|id| !id.is_empty()).map(Text::clean);
-    let about = About { call: named("tool-use-id"), handle: named("task-id") };
+    let named = |name: &str| {
+        element(text, name)
+            .filter(|id| !id.is_empty())
+            .map(Text::clean)
+    };
+    let about = About {
+        call: named("tool-use-id"),
+        handle: named("task-id"),
+    };
     let summary = element(text, "summary").unwrap_or_default();
     let code = summary.rsplit_once("exit code ").map(|(_, rest)| rest);
-    let exit =
-        code.and_then(|rest| rest.split(|c: char| !c.is_ascii_digit() && c != '-').next()?.parse().ok());
+    let exit = code.and_then(|rest| {
+        rest.split(|c: char| !c.is_ascii_digit() && c != '-')
+            .next()?
+            .parse()
+            .ok()
+    });
     let end = End::by_word(Some(element(text, "status")?), exit)?;
     Some((about, end)).filter(|(about, _)| *about != About::default())
 }
@@ -84,21 +106,46 @@ fn notice(text: &str) -> Option<(About, End)> {
 /// message to a sub-agent that has ended takes it up again.
 pub(crate) fn polled(text: &str, details: &Json<'_>) -> Option<(About, Option<End>, Carrier)> {
     if let Some(agent) = details.get("resumedAgentId").filled() {
-        return Some((About { call: None, handle: Some(Text::clean(agent)) }, None, Carrier::Record));
+        return Some((
+            About {
+                call: None,
+                handle: Some(Text::clean(agent)),
+            },
+            None,
+            Carrier::Record,
+        ));
     }
-    if let Some(rest) = text.trim_start().strip_prefix("Successfully stopped task: ") {
+    if let Some(rest) = text
+        .trim_start()
+        .strip_prefix("Successfully stopped task: ")
+    {
         let handle = rest.split_whitespace().next().map(Text::clean);
-        return Some((About { call: None, handle }, End::by_word(Some("stopped"), None), Carrier::Poll));
+        return Some((
+            About { call: None, handle },
+            End::by_word(Some("stopped"), None),
+            Carrier::Poll,
+        ));
     }
     let task = details.get("task");
     let field = |name: &str| element(text, name);
     element(text, "retrieval_status").or(details.get("retrieval_status").str())?;
     let handle = task.get("task_id").filled().or_else(|| field("task_id"))?;
-    let status = task.get("status").filled().or_else(|| field("status")).unwrap_or_default();
+    let status = task
+        .get("status")
+        .filled()
+        .or_else(|| field("status"))
+        .unwrap_or_default();
     let exit = task.get("exitCode").int();
     let exit = exit.or_else(|| field("exit_code")?.parse().ok());
     let end = End::by_word(Some(status), exit);
-    Some((About { call: None, handle: Some(Text::clean(handle)) }, end, Carrier::Poll))
+    Some((
+        About {
+            call: None,
+            handle: Some(Text::clean(handle)),
+        },
+        end,
+        Carrier::Poll,
+    ))
 }
 
 /// Emits what a record says of work.
@@ -109,6 +156,15 @@ pub(crate) fn emit(
     lane: Option<&Name>,
     out: &mut Batch,
 ) {
-    let update = Update { by, at, carrier, end };
-    out.push(Edit::Update { about, update, lane: lane.cloned() });
+    let update = Update {
+        by,
+        at,
+        carrier,
+        end,
+    };
+    out.push(Edit::Update {
+        about,
+        update,
+        lane: lane.cloned(),
+    });
 }

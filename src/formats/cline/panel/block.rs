@@ -77,9 +77,20 @@ pub(super) fn blocks(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
 }
 
 fn decoded(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
-    let Said { kind, text, payload, json, key } = *said;
-    let asked =
-        |name, input, state| Asked { key: key.clone(), name, input, state, at: json.get("ts").moment() };
+    let Said {
+        kind,
+        text,
+        payload,
+        json,
+        key,
+    } = *said;
+    let asked = |name, input, state| Asked {
+        key: key.clone(),
+        name,
+        input,
+        state,
+        at: json.get("ts").moment(),
+    };
     let shown = match kind {
         "text" | "task" | "completion_result" | "plan_completion_result" | "user_feedback" => {
             BlockKind::Text(out.prose(text))
@@ -99,23 +110,34 @@ fn decoded(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
         }
         "browser_action" | "browser_action_launch" => {
             let launch = Json::Object(vec![("url".into(), Json::Str(text.into()))]);
-            let input = if payload.is_object() { payload } else { &launch };
+            let input = if payload.is_object() {
+                payload
+            } else {
+                &launch
+            };
             return call::blocks(asked("browser_action", input, ToolState::Pending), out);
         }
         "task_progress" => return plan(text, key, out),
         "use_subagents" | "subagent" => return agents(payload, text, key, out),
         "api_req_started" => {
-            let request = raw("request to the model", payload.get("request").str().unwrap_or(text), out);
-            return std::iter::once(request).chain(broken_off(payload).map(BlockKind::Break)).collect();
+            let request = raw(
+                "request to the model",
+                payload.get("request").str().unwrap_or(text),
+                out,
+            );
+            return std::iter::once(request)
+                .chain(broken_off(payload).map(BlockKind::Break))
+                .collect();
         }
         "user_feedback_diff" => raw("feedback in the files", text, out),
         "codebase_search_result" | "subtask_result" => raw(&kind.replace('_', " "), text, out),
         "deleted_api_reqs" => raw("spent by requests that were taken back", text, out),
         "subagent_usage" => raw("spent by sub-agents", text, out),
         "checkpoint_created" | "checkpoint_saved" => checkpoint(said, out),
-        "command_output" | "mcp_server_response" | "browser_action_result" => {
-            BlockKind::Raw(Raw { title: Text::clean(&kind.replace('_', " ")), body: output(said, out).0 })
-        }
+        "command_output" | "mcp_server_response" | "browser_action_result" => BlockKind::Raw(Raw {
+            title: Text::clean(&kind.replace('_', " ")),
+            body: output(said, out).0,
+        }),
         "followup" | "plan_mode_respond" | "act_mode_respond" => question(payload, text, out),
         _ => match line(kind, text, payload, json) {
             Some(line) => BlockKind::Break(line),
@@ -141,7 +163,14 @@ pub(super) fn output(said: &Said<'_>, out: &mut Batch) -> (Body, Vec<Image>) {
 
 /// A state of the files that can be gone back to.
 pub(super) fn checkpoint(said: &Said<'_>, out: &mut Batch) -> BlockKind {
-    raw("checkpoint", said.json.get("lastCheckpointHash").filled().unwrap_or(said.text), out)
+    raw(
+        "checkpoint",
+        said.json
+            .get("lastCheckpointHash")
+            .filled()
+            .unwrap_or(said.text),
+        out,
+    )
 }
 
 /// Messages that are a line across the transcript.
@@ -156,13 +185,19 @@ fn line(kind: &str, text: &str, payload: &Json<'_>, json: &Json<'_>) -> Option<B
         | "rooignore_error"
         | "shell_integration_warning"
         | "command_permission_denied"
-        | "condense_context_error" => Break::Error(short(payload.get("message").filled().unwrap_or(text))),
+        | "condense_context_error" => {
+            Break::Error(short(payload.get("message").filled().unwrap_or(text)))
+        }
         "error_retry" => Break::Error(Text::clean(&retry(payload))),
         "resume_task" => Break::Resumed(short("the task was interrupted and opened again")),
         "resume_completed_task" => Break::Resumed(short("the task was done and opened again")),
         "condense_context" => {
             let condensed = json.get("contextCondense");
-            compacted(condensed.get("prevContextTokens"), condensed.get("newContextTokens"), "")
+            compacted(
+                condensed.get("prevContextTokens"),
+                condensed.get("newContextTokens"),
+                "",
+            )
         }
         "compaction" => match payload.get("status").str_or_empty() {
             "completed" => compacted(
@@ -178,13 +213,24 @@ fn line(kind: &str, text: &str, payload: &Json<'_>, json: &Json<'_>) -> Option<B
 
 fn compacted(before: &Json<'_>, after: &Json<'_>, trigger: &str) -> Break {
     let (before, after, trigger) = (before.count(), after.count(), Text::clean(trigger));
-    Break::Compaction { before, after, trigger, partial: false, took: None }
+    Break::Compaction {
+        before,
+        after,
+        trigger,
+        partial: false,
+        took: None,
+    }
 }
 
 /// What a failed try of a request comes to.
 pub(super) fn retry(payload: &Json<'_>) -> String {
-    let [attempt, of] = ["attempt", "maxAttempts"].map(|name| payload.get(name).count().unwrap_or(0));
-    let end = if payload.get("failed").is_true() { "gave up" } else { "failed" };
+    let [attempt, of] =
+        ["attempt", "maxAttempts"].map(|name| payload.get(name).count().unwrap_or(0));
+    let end = if payload.get("failed").is_true() {
+        "gave up"
+    } else {
+        "failed"
+    };
     format!("request {end}, try {attempt} of {of}")
 }
 
@@ -199,7 +245,11 @@ pub(in crate::formats::cline) fn name_of<'k>(kind: &'k str, json: &Json<'_>) -> 
 }
 
 fn class_of(json: &Json<'_>) -> &'static str {
-    if json.get("type").str() == Some("ask") { "ask" } else { "say" }
+    if json.get("type").str() == Some("ask") {
+        "ask"
+    } else {
+        "say"
+    }
 }
 
 /// Whether nobody knows what a message is that makes these blocks.
@@ -210,8 +260,17 @@ pub(super) fn is_unknown(said: &Said<'_>, blocks: &[BlockKind], out: &Batch) -> 
 
 /// Whether no code reads such messages.
 pub(in crate::formats::cline) fn is_unread(kind: &str, json: &Json<'_>) -> bool {
-    let empty = Said { kind, text: "", payload: &Json::Null, json, key: &Key::default() };
-    matches!(decoded(&empty, &mut Batch::default()).as_slice(), [BlockKind::Aside(..)])
+    let empty = Said {
+        kind,
+        text: "",
+        payload: &Json::Null,
+        json,
+        key: &Key::default(),
+    };
+    matches!(
+        decoded(&empty, &mut Batch::default()).as_slice(),
+        [BlockKind::Aside(..)]
+    )
 }
 
 /// Whether one of them says what a history beside the panel does not: nobody knows what it is, or all that is known is
@@ -226,10 +285,17 @@ pub(in crate::formats::cline) fn is_apart(kind: &str, json: &Json<'_>, out: &Bat
 
 /// The list of tasks that the agent keeps.
 fn plan(text: &str, key: &Key, out: &mut Batch) -> Vec<BlockKind> {
-    let Some(todos) = call::checklist(text) else { return vec![raw("task progress", text, out)] };
+    let Some(todos) = call::checklist(text) else {
+        return vec![raw("task progress", text, out)];
+    };
     let input = Json::Object(vec![("todos".into(), todos)]);
-    let asked =
-        Asked { key: key.clone(), name: "task_progress", input: &input, state: ToolState::Pending, at: None };
+    let asked = Asked {
+        key: key.clone(),
+        name: "task_progress",
+        input: &input,
+        state: ToolState::Pending,
+        at: None,
+    };
     with_result(call::blocks(asked, out), Verdict::Done, "", out)
 }
 
@@ -248,15 +314,34 @@ fn agents(payload: &Json<'_>, text: &str, key: &Key, out: &mut Batch) -> Vec<Blo
         };
         let blocks = call::blocks(asked, out);
         shown.extend(match item.get("status").str() {
-            Some("completed") => with_result(blocks, Verdict::Done, item.get("result").str_or_empty(), out),
-            Some("failed") => with_result(blocks, Verdict::Failed, item.get("error").str_or_empty(), out),
+            Some("completed") => with_result(
+                blocks,
+                Verdict::Done,
+                item.get("result").str_or_empty(),
+                out,
+            ),
+            Some("failed") => with_result(
+                blocks,
+                Verdict::Failed,
+                item.get("error").str_or_empty(),
+                out,
+            ),
             _ => blocks,
         });
     }
-    if shown.is_empty() { vec![raw("sub-agents", text, out)] } else { shown }
+    if shown.is_empty() {
+        vec![raw("sub-agents", text, out)]
+    } else {
+        shown
+    }
 }
 
-fn with_result(mut blocks: Vec<BlockKind>, verdict: Verdict, text: &str, out: &mut Batch) -> Vec<BlockKind> {
+fn with_result(
+    mut blocks: Vec<BlockKind>,
+    verdict: Verdict,
+    text: &str,
+    out: &mut Batch,
+) -> Vec<BlockKind> {
     if let Some(BlockKind::Call(call)) = blocks.last_mut() {
         let key = Text::clean(&format!("{}:result", call.key));
         call.state = ended(result::plain(key, verdict, out.output(text), None));
@@ -266,13 +351,23 @@ fn with_result(mut blocks: Vec<BlockKind>, verdict: Verdict, text: &str, out: &m
 
 /// A question with the answers that it offers, the chosen one marked.
 fn question(payload: &Json<'_>, text: &str, out: &mut Batch) -> BlockKind {
-    let asked = payload.get("question").filled().or(payload.get("response").filled()).unwrap_or(text);
+    let asked = payload
+        .get("question")
+        .filled()
+        .or(payload.get("response").filled())
+        .unwrap_or(text);
     let selected = payload.get("selected").filled();
     let options = payload.get("options").items().iter().filter_map(Json::str);
     let mark = |option: &str| {
-        if selected == Some(option) { format!("- **{option}**") } else { format!("- {option}") }
+        if selected == Some(option) {
+            format!("- **{option}**")
+        } else {
+            format!("- {option}")
+        }
     };
-    let lines: Vec<String> = std::iter::once(asked.to_owned()).chain(options.map(mark)).collect();
+    let lines: Vec<String> = std::iter::once(asked.to_owned())
+        .chain(options.map(mark))
+        .collect();
     BlockKind::Text(out.prose(&lines.join("\n")))
 }
 
@@ -280,9 +375,14 @@ fn broken_off(payload: &Json<'_>) -> Option<Break> {
     // The message may itself be a JSON text.
     let why = payload.get("streamingFailedMessage").filled();
     let parsed = why.and_then(|why| json::parse(why).ok());
-    let why = parsed.as_ref().and_then(|parsed| parsed.get("message").filled()).or(why);
+    let why = parsed
+        .as_ref()
+        .and_then(|parsed| parsed.get("message").filled())
+        .or(why);
     match (payload.get("cancelReason").filled(), why) {
-        (Some("user_cancelled"), _) => Some(Break::Interrupted(Text::clean("cancelled by the user"))),
+        (Some("user_cancelled"), _) => {
+            Some(Break::Interrupted(Text::clean("cancelled by the user")))
+        }
         (None, None) => None,
         (reason, why) => {
             let reason = reason.unwrap_or("").replace('_', " ");

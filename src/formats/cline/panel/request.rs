@@ -7,16 +7,28 @@ use crate::model::edit::Batch;
 use crate::model::usage::{Scope, Usage};
 
 /// What begins after the results: notes that are sent along.
-const NOTES: [&str; 3] = ["\n<environment_details>", "\n# task_progress", "\n<feedback>"];
+const NOTES: [&str; 3] = [
+    "\n<environment_details>",
+    "\n# task_progress",
+    "\n<feedback>",
+];
 /// Tools that only speak to the user: the panel shows no call of them.
-const SPEAKING: [&str; 4] =
-    ["attempt_completion", "ask_followup_question", "plan_mode_respond", "act_mode_respond"];
+const SPEAKING: [&str; 4] = [
+    "attempt_completion",
+    "ask_followup_question",
+    "plan_mode_respond",
+    "act_mode_respond",
+];
 
 /// The title of a failed result of a tool with an interface of its own.
 pub(super) const FAILED: &str = "Tool (Error)";
 
 /// The usage that a message records.
-pub(in crate::formats::cline) fn usage(kind: &str, payload: &Json<'_>, out: &mut Batch) -> Option<Usage> {
+pub(in crate::formats::cline) fn usage(
+    kind: &str,
+    payload: &Json<'_>,
+    out: &mut Batch,
+) -> Option<Usage> {
     let scope = match kind {
         "api_req_started" => Scope::Request,
         // Of requests whose messages the user took back, and of sub-agents without files of their own.
@@ -29,16 +41,27 @@ pub(in crate::formats::cline) fn usage(kind: &str, payload: &Json<'_>, out: &mut
 /// What it cost to have the history summed up, which no request tells.
 pub(in crate::formats::cline) fn of_condensing(condensed: &Json<'_>) -> Option<Usage> {
     let cost = condensed.get("cost").number()?;
-    Some(Usage { cost: Some(cost), scope: Scope::Extra, ..Usage::default() })
+    Some(Usage {
+        cost: Some(cost),
+        scope: Scope::Extra,
+        ..Usage::default()
+    })
 }
 
 /// The results in the text of a request, each with its title.
 pub(super) fn results(request: &str) -> Vec<(&str, String)> {
-    let end = NOTES.iter().filter_map(|note| request.find(note)).min().unwrap_or(request.len());
+    let end = NOTES
+        .iter()
+        .filter_map(|note| request.find(note))
+        .min()
+        .unwrap_or(request.len());
     let text = request.get(..end).unwrap_or(request);
     let mut found: Vec<(&str, String)> = Vec::new();
     for line in text.split_inclusive('\n') {
-        match (result_title(line).or_else(|| tool_line(line)), found.last_mut()) {
+        match (
+            result_title(line).or_else(|| tool_line(line)),
+            found.last_mut(),
+        ) {
             (Some((title, rest)), _) => found.push((title, rest.trim_start().to_owned())),
             (None, Some((_, result))) => result.push_str(line),
             (None, None) => {}
@@ -50,7 +73,10 @@ pub(super) fn results(request: &str) -> Vec<(&str, String)> {
     }
     found.retain(|(_, text)| !text.trim().is_empty());
     found.retain(|(title, _)| !SPEAKING.iter().any(|tool| title.starts_with(tool)));
-    found.into_iter().map(|(title, text)| (title, text.trim_matches('\n').to_owned())).collect()
+    found
+        .into_iter()
+        .map(|(title, text)| (title, text.trim_matches('\n').to_owned()))
+        .collect()
 }
 
 /// What begins the result of a tool with an interface of its own: `[Tool]`, or [`FAILED`].
@@ -70,11 +96,15 @@ mod tests {
 
     #[test]
     fn results_of_tools_without_names_have_a_line_above() {
-        let found =
-            results("[Tool]\n{\"status\":\"denied\"}\n\n[Tool (Error)]\nno\n\n<environment_details>\nx");
+        let found = results(
+            "[Tool]\n{\"status\":\"denied\"}\n\n[Tool (Error)]\nno\n\n<environment_details>\nx",
+        );
         assert_eq!(
             found,
-            [("Tool", "{\"status\":\"denied\"}".to_owned()), ("Tool (Error)", "no".to_owned())]
+            [
+                ("Tool", "{\"status\":\"denied\"}".to_owned()),
+                ("Tool (Error)", "no".to_owned())
+            ]
         );
     }
 
@@ -84,7 +114,10 @@ mod tests {
                        [list_files for '.'] Result:\nb\n\n\n<environment_details>\n[read_file for 'z'] Result:";
         let found: Vec<_> = results(request);
         assert_eq!(found.len(), 2);
-        assert_eq!(found[0], ("read_file for 'a'", "1\n[x] not one\n2".to_owned()));
+        assert_eq!(
+            found[0],
+            ("read_file for 'a'", "1\n[x] not one\n2".to_owned())
+        );
         assert_eq!(found[1].1, "b");
         assert!(results("<task>\nx\n</task>").is_empty());
     }

@@ -10,7 +10,10 @@ const DEEPEST_NAME: u8 = 8;
 
 /// Adds what the members of this name say, one below the other.
 pub(super) fn deep(value: &Json<'_>, member: &str, text: &mut String) {
-    value.items().iter().for_each(|item| deep(item, member, text));
+    value
+        .items()
+        .iter()
+        .for_each(|item| deep(item, member, text));
     for (name, inner) in value.members() {
         match inner.str().filter(|_| &**name == member) {
             Some(said) => {
@@ -41,7 +44,11 @@ pub(super) fn beside<'t>(text: &'t str, mark: &str, is_head: bool) -> Option<&'t
     };
     let is_it = |line: &str| line.starts_with(mark) || !(line.is_empty() || is_named(line));
     let mut lines = text.lines().map(str::trim);
-    let line = if is_head { lines.find(|line| is_it(line)) } else { lines.rfind(|line| is_it(line)) };
+    let line = if is_head {
+        lines.find(|line| is_it(line))
+    } else {
+        lines.rfind(|line| is_it(line))
+    };
     line?.strip_prefix(mark)
 }
 
@@ -49,7 +56,10 @@ pub(super) fn beside<'t>(text: &'t str, mark: &str, is_head: bool) -> Option<&'t
 /// members, or a list of keys and values.
 pub(super) fn under<'j, 'a>(value: &'j Json<'a>, name: &str) -> Option<Json<'a>> {
     let rest = |key: &'j str| key.strip_prefix(name)?.strip_prefix('.');
-    let members = value.members().iter().filter_map(|(key, value)| Some((rest(key)?, value)));
+    let members = value
+        .members()
+        .iter()
+        .filter_map(|(key, value)| Some((rest(key)?, value)));
     let items = value
         .items()
         .iter()
@@ -68,16 +78,24 @@ fn plain<'j, 'a>(value: &'j Json<'a>) -> &'j Json<'a> {
 
 fn described<'a>(found: Vec<(&str, &Json<'a>)>, depth: u8) -> Json<'a> {
     // The same name again: the last one counts.
-    if let Some((_, value)) = found.last().filter(|_| found.iter().all(|(name, _)| name.is_empty())) {
+    if let Some((_, value)) = found
+        .last()
+        .filter(|_| found.iter().all(|(name, _)| name.is_empty()))
+    {
         return (*value).clone();
     }
     let mut parts: BTreeMap<&str, Vec<(&str, &Json<'a>)>> = BTreeMap::new();
     for (name, value) in found {
-        let (first, rest) = name.split_once('.').filter(|_| depth > 0).unwrap_or((name, ""));
+        let (first, rest) = name
+            .split_once('.')
+            .filter(|_| depth > 0)
+            .unwrap_or((name, ""));
         parts.entry(first).or_default().push((rest, value));
     }
-    let numbers: Option<BTreeMap<u32, &str>> =
-        parts.keys().map(|part| Some((part.parse().ok()?, *part))).collect();
+    let numbers: Option<BTreeMap<u32, &str>> = parts
+        .keys()
+        .map(|part| Some((part.parse().ok()?, *part)))
+        .collect();
     let one = |found| described(found, depth.saturating_sub(1));
     match numbers {
         Some(numbers) => {
@@ -85,24 +103,38 @@ fn described<'a>(found: Vec<(&str, &Json<'a>)>, depth: u8) -> Json<'a> {
             Json::Array(parts.map(one).collect())
         }
         None => Json::Object(
-            parts.into_iter().map(|(name, found)| (Cow::Owned(name.to_owned()), one(found))).collect(),
+            parts
+                .into_iter()
+                .map(|(name, found)| (Cow::Owned(name.to_owned()), one(found)))
+                .collect(),
         ),
     }
 }
 
 /// What stands between `<tag>` and `</tag>`; all of a text without them.
 pub(super) fn inside<'t>(text: &'t str, tag: &str) -> &'t str {
-    let after = text.split_once(&*format!("<{tag}>")).map(|(_, after)| after);
+    let after = text
+        .split_once(&*format!("<{tag}>"))
+        .map(|(_, after)| after);
     after.map_or(text, |after| {
-        after.split_once(&*format!("</{tag}>")).map_or(after, |(inner, _)| inner).trim()
+        after
+            .split_once(&*format!("</{tag}>"))
+            .map_or(after, |(inner, _)| inner)
+            .trim()
     })
 }
 
 /// What stands around `<tag>…</tag>`; nothing of a text without them.
 pub(super) fn outside(text: &str, tag: &str) -> String {
-    let Some((before, after)) = text.split_once(&*format!("<{tag}>")) else { return String::new() };
-    let after = after.split_once(&*format!("</{tag}>")).map_or("", |(_, after)| after);
-    format!("{}\n{}", before.trim(), after.trim()).trim().to_owned()
+    let Some((before, after)) = text.split_once(&*format!("<{tag}>")) else {
+        return String::new();
+    };
+    let after = after
+        .split_once(&*format!("</{tag}>"))
+        .map_or("", |(_, after)| after);
+    format!("{}\n{}", before.trim(), after.trim())
+        .trim()
+        .to_owned()
 }
 
 /// What stands between each `<tag>` and `</tag>`, and what is left of the text without them. A tag that nothing closes goes
@@ -132,15 +164,20 @@ pub(super) fn tagged<'t>(text: &'t str, tag: &str) -> (Vec<&'t str>, String) {
 pub(super) fn unquoted<'a>(value: &Json<'a>) -> Json<'a> {
     let once = |value: &Json<'a>| match value {
         Json::Str(text) if text.starts_with(['"', '[', '{']) => {
-            let Some(inner) = json::read(text) else { return value.clone() };
+            let Some(inner) = json::read(text) else {
+                return value.clone();
+            };
             inner.into_owned()
         }
         other => other.clone(),
     };
     match value {
-        Json::Object(members) => {
-            Json::Object(members.iter().map(|(name, value)| (name.clone(), once(value))).collect())
-        }
+        Json::Object(members) => Json::Object(
+            members
+                .iter()
+                .map(|(name, value)| (name.clone(), once(value)))
+                .collect(),
+        ),
         other => once(other),
     }
 }

@@ -3,7 +3,9 @@
 use super::leak;
 use super::table::{Fields, Reader, Span};
 use super::when::literals;
-use crate::formats::definition::rule::{ColumnTest, Documents, Joined, RowStore, RowsBeside, Store, Wanted};
+use crate::formats::definition::rule::{
+    ColumnTest, Documents, Joined, RowStore, RowsBeside, Store, Wanted,
+};
 
 /// Reads `[database]`.
 pub(super) fn store(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<Store> {
@@ -11,15 +13,23 @@ pub(super) fn store(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<S
     if inner.has("list") || inner.has("read") {
         return documents(reader, inner).map(Store::Documents);
     }
-    let mut name = |reader: &mut Reader<'_>, key| inner.string(reader, key).map(|(name, _)| leak(name));
+    let mut name =
+        |reader: &mut Reader<'_>, key| inner.string(reader, key).map(|(name, _)| leak(name));
     let sessions = name(reader, "sessions");
     let id = name(reader, "id").unwrap_or("id");
-    let (title, untitled) = (name(reader, "title"), name(reader, "untitled").unwrap_or(""));
+    let (title, untitled) = (
+        name(reader, "title"),
+        name(reader, "untitled").unwrap_or(""),
+    );
     let parent = name(reader, "parent");
     let rows = name(reader, "rows");
     let changed = name(reader, "changed");
     let columns = |reader: &mut Reader<'_>, inner: &mut Fields<'_>, key| -> Vec<&'static str> {
-        inner.strings(reader, key).into_iter().map(|(column, _)| leak(column)).collect()
+        inner
+            .strings(reader, key)
+            .into_iter()
+            .map(|(column, _)| leak(column))
+            .collect()
     };
     let updated = columns(reader, &mut inner, "updated");
     let mut session = columns(reader, &mut inner, "session");
@@ -28,11 +38,21 @@ pub(super) fn store(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<S
     }
     let index = inner.bool(reader, "index").unwrap_or(false);
     let has = inner.strings(reader, "has");
-    let has = has.into_iter().filter_map(|column| column_of(reader, column)).collect();
-    let with = inner.tables(reader, "with").into_iter().filter_map(|table| joined(reader, table)).collect();
+    let has = has
+        .into_iter()
+        .filter_map(|column| column_of(reader, column))
+        .collect();
+    let with = inner
+        .tables(reader, "with")
+        .into_iter()
+        .filter_map(|table| joined(reader, table))
+        .collect();
     let continues = inner.tables(reader, "continues").into_iter();
     let continues = continues.map(|table| tests(reader, table)).collect();
-    let undone = inner.table(reader, "undone").map(|table| tests(reader, table)).unwrap_or_default();
+    let undone = inner
+        .table(reader, "undone")
+        .map(|table| tests(reader, table))
+        .unwrap_or_default();
     let span = inner.span();
     inner.finish(reader);
     if rows.is_none() {
@@ -64,7 +84,10 @@ fn documents(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Documents
     let list = query(reader, &mut table, "list");
     let read = query(reader, &mut table, "read");
     let has = table.strings(reader, "has");
-    let has: Vec<_> = has.into_iter().filter_map(|column| column_of(reader, column)).collect();
+    let has: Vec<_> = has
+        .into_iter()
+        .filter_map(|column| column_of(reader, column))
+        .collect();
     let span = table.span();
     table.finish(reader);
     let is_named = !has.is_empty() && read.is_none_or(|read| read.contains(":session"));
@@ -78,10 +101,16 @@ fn documents(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Documents
 }
 
 /// A single query.
-fn query(reader: &mut Reader<'_>, table: &mut Fields<'_>, key: &'static str) -> Option<&'static str> {
+fn query(
+    reader: &mut Reader<'_>,
+    table: &mut Fields<'_>,
+    key: &'static str,
+) -> Option<&'static str> {
     let (text, span) = table.string(reader, key)?;
     let text = text.trim();
-    let is_query = text.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("select"));
+    let is_query = text
+        .get(..6)
+        .is_some_and(|word| word.eq_ignore_ascii_case("select"));
     if !is_query || text.contains([';', '?']) {
         let what = "a query is one SELECT without `;` and `?`; the session is called `:session`";
         reader.mistake(span, what.to_owned());
@@ -92,7 +121,9 @@ fn query(reader: &mut Reader<'_>, table: &mut Fields<'_>, key: &'static str) -> 
 
 /// Reads `[rows_beside]`.
 pub(super) fn rows_beside(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<RowsBeside> {
-    let database = table.string(reader, "database").map(|(place, _)| place.to_owned());
+    let database = table
+        .string(reader, "database")
+        .map(|(place, _)| place.to_owned());
     let rows = table.string(reader, "table").map(|(name, _)| leak(name));
     let session = table.string(reader, "session").map(|(name, _)| leak(name));
     let span = table.span();
@@ -103,7 +134,11 @@ pub(super) fn rows_beside(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Opt
         reader.mistake(span, what.to_owned());
         return None;
     };
-    Some(RowsBeside { database, table: rows, session })
+    Some(RowsBeside {
+        database,
+        table: rows,
+        session,
+    })
 }
 
 /// A table with rows that belong to those of another one.
@@ -111,7 +146,9 @@ fn joined(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Joined> {
     let name = table.string(reader, "name").map(|(name, _)| leak(name));
     let own = table.string(reader, "table").map(|(table, _)| leak(table));
     let on = table.string(reader, "on").map(|(column, _)| leak(column));
-    let to = table.string(reader, "to").and_then(|column| column_of(reader, column));
+    let to = table
+        .string(reader, "to")
+        .and_then(|column| column_of(reader, column));
     let span = table.span();
     table.finish(reader);
     let (Some(own), Some(on), Some(to)) = (own, on, to) else {
@@ -120,12 +157,22 @@ fn joined(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Joined> {
         reader.mistake(span, what.to_owned());
         return None;
     };
-    Some(Joined { table: own, on, to, name: name.unwrap_or(own) })
+    Some(Joined {
+        table: own,
+        on,
+        to,
+        name: name.unwrap_or(own),
+    })
 }
 
 /// A table with a column.
-fn column_of(reader: &mut Reader<'_>, (text, span): (&str, Span)) -> Option<(&'static str, &'static str)> {
-    let column = text.split_once('.').map(|(table, column)| (leak(table), leak(column)));
+fn column_of(
+    reader: &mut Reader<'_>,
+    (text, span): (&str, Span),
+) -> Option<(&'static str, &'static str)> {
+    let column = text
+        .split_once('.')
+        .map(|(table, column)| (leak(table), leak(column)));
     if column.is_none() {
         reader.mistake(span, format!("`{text}` is written as \"table.column\""));
     }
@@ -136,7 +183,11 @@ fn column_of(reader: &mut Reader<'_>, (text, span): (&str, Span)) -> Option<(&'s
 /// it, a member of an object in a column stands behind a colon.
 fn tests(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Vec<ColumnTest> {
     let mut tests = Vec::new();
-    for (name, wanted) in [("has", Wanted::There), ("lacks", Wanted::Missing), ("same", Wanted::AsInParent)] {
+    for (name, wanted) in [
+        ("has", Wanted::There),
+        ("lacks", Wanted::Missing),
+        ("same", Wanted::AsInParent),
+    ] {
         let columns = table.strings(reader, name).into_iter();
         tests.extend(columns.map(|(column, _)| ColumnTest::of(column, wanted.clone())));
     }

@@ -56,7 +56,8 @@ pub fn head(text: &str) -> Result<Head, Vec<Mistake>> {
     let root = DeTable::parse(text).map_err(|error| vec![no_toml(text, &error)])?;
     let mut reader = Reader::new(text);
     let mut table = Fields::root(root.get_ref());
-    let mut word = |reader: &mut Reader<'_>, key| table.string(reader, key).map(|(word, _)| leak(word));
+    let mut word =
+        |reader: &mut Reader<'_>, key| table.string(reader, key).map(|(word, _)| leak(word));
     let (name, agent) = (word(&mut reader, "name"), word(&mut reader, "agent"));
     let omits = word(&mut reader, "omits").unwrap_or("");
     let kinds_of = word(&mut reader, "kinds_of");
@@ -69,9 +70,14 @@ pub fn head(text: &str) -> Result<Head, Vec<Mistake>> {
     }
     let mistakes = reader.finish();
     match name {
-        Some(name) if mistakes.is_empty() => {
-            Ok(Head { agent: agent.unwrap_or(name), omits, ends, roots, kinds, kinds_of })
-        }
+        Some(name) if mistakes.is_empty() => Ok(Head {
+            agent: agent.unwrap_or(name),
+            omits,
+            ends,
+            roots,
+            kinds,
+            kinds_of,
+        }),
         _ => Err(mistakes),
     }
 }
@@ -90,20 +96,28 @@ pub(crate) fn overlay(text: &str, file: PathBuf, base: &Base<'_>) -> Result<Over
     let known = extends.as_ref().and_then(|(name, _)| (base.kinds)(name));
     if let (Some((name, span)), None) = (&extends, known) {
         let names = (base.names)().join(", ");
-        reader.mistake(span.clone(), format!("there is no format `{name}`; formats are {names}"));
+        reader.mistake(
+            span.clone(),
+            format!("there is no format `{name}`; formats are {names}"),
+        );
     }
     let roots = places::roots(&mut reader, &mut table, false);
     // Without a format nothing can be said of its kinds.
     let (kinds, named) = kinds::added(&mut reader, &mut table, known.flatten());
     table.finish(&mut reader);
     let lines = Lines::of(text);
-    let place = |(class, name, span): (_, _, Span)| (class, name, lines.mistake(span.start, String::new()));
+    let place =
+        |(class, name, span): (_, _, Span)| (class, name, lines.mistake(span.start, String::new()));
     let named = named.into_iter().map(place).collect();
     let mistakes = reader.finish();
     match extends {
-        Some((name, _)) if mistakes.is_empty() => {
-            Ok(Overlay { extends: leak(name), file, roots, kinds, named })
-        }
+        Some((name, _)) if mistakes.is_empty() => Ok(Overlay {
+            extends: leak(name),
+            file,
+            roots,
+            kinds,
+            named,
+        }),
         _ => Err(mistakes),
     }
 }

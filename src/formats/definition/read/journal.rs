@@ -9,10 +9,14 @@ use crate::model::text::Text;
 pub(super) fn journal(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Journal> {
     let (path, value) = (table.path(reader, "path"), table.path(reader, "value"));
     let from = table.path(reader, "from");
-    let elements = table.string(reader, "elements").map(|(list, _)| Text::from(list));
+    let elements = table
+        .string(reader, "elements")
+        .map(|(list, _)| Text::from(list));
     // What is not said is done by no record.
     let mut when = |reader: &mut Reader<'_>, name| {
-        let done = table.table(reader, name).map(|inner| tests(reader, inner, &mut Vec::new()));
+        let done = table
+            .table(reader, name)
+            .map(|inner| tests(reader, inner, &mut Vec::new()));
         done.filter(|done| !done.is_empty())
     };
     let (whole, set) = (when(reader, "whole"), when(reader, "set"));
@@ -24,7 +28,16 @@ pub(super) fn journal(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<
                     { path = \"k\", value = \"v\", set = { kind = 1 } }, mostly with whole, push and delete, too";
         reader.mistake(span, what.to_owned());
     }
-    Some(Journal { path: path?, value: value?, from, whole, set, push, delete, elements })
+    Some(Journal {
+        path: path?,
+        value: value?,
+        from,
+        whole,
+        set,
+        push,
+        delete,
+        elements,
+    })
 }
 
 /// Reads which parts a rule is for.
@@ -33,11 +46,15 @@ pub(super) fn part(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<Pa
     let (text, span) = table.string(reader, "part")?;
     let of = parts(text);
     if of.is_none() {
-        let what = format!("`{text}` names no parts of a state; parts are written as \"list[].member\"");
+        let what =
+            format!("`{text}` names no parts of a state; parts are written as \"list[].member\"");
         reader.mistake(span, what);
     }
     let of = of?;
-    let owner = of.iter().position(|step| *step == PartOf::Each).map_or(0, |each| each + 1);
+    let owner = of
+        .iter()
+        .position(|step| *step == PartOf::Each)
+        .map_or(0, |each| each + 1);
     Some(PartRule { of, owner, unless })
 }
 

@@ -15,7 +15,11 @@ pub(super) fn of_definition(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> 
     let mut kinds = kinds(reader, table);
     for name in COMMON {
         if kinds.class(name).is_none() {
-            kinds.0.push(Class { name, record: None, known: HashMap::new() });
+            kinds.0.push(Class {
+                name,
+                record: None,
+                known: HashMap::new(),
+            });
         }
     }
     kinds
@@ -23,12 +27,15 @@ pub(super) fn of_definition(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> 
 
 /// Those of a format that is read by code.
 pub(super) fn kinds(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Kinds {
-    let classes = table.table(reader, "kinds").map(|inner| inner.tables_by_name(reader));
+    let classes = table
+        .table(reader, "kinds")
+        .map(|inner| inner.tables_by_name(reader));
     let mut kinds = Kinds::default();
     for (name, _, mut fields) in classes.into_iter().flatten() {
         let record = fields.string(reader, "record");
-        if let Some((_, span)) =
-            record.as_ref().filter(|(text, _)| !text.contains("\"?\"") || json::parse(text).is_err())
+        if let Some((_, span)) = record
+            .as_ref()
+            .filter(|(text, _)| !text.contains("\"?\"") || json::parse(text).is_err())
         {
             reader.mistake(
                 span.clone(),
@@ -37,7 +44,11 @@ pub(super) fn kinds(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Kinds {
         }
         let record = record.map(|(text, _)| leak(text));
         let known = known(reader, fields, &mut Vec::new());
-        kinds.0.push(Class { name: leak(&name), record, known });
+        kinds.0.push(Class {
+            name: leak(&name),
+            record,
+            known,
+        });
     }
     kinds
 }
@@ -51,7 +62,9 @@ pub(super) fn added(
 ) -> (Kinds, Vec<(&'static str, &'static str, Span)>) {
     let mut kinds = Kinds::default();
     let mut places = Vec::new();
-    let classes = table.table(reader, "kinds").map(|inner| inner.tables_by_name(reader));
+    let classes = table
+        .table(reader, "kinds")
+        .map(|inner| inner.tables_by_name(reader));
     for (name, span, fields) in classes.into_iter().flatten() {
         if let Some(base) = base.filter(|base| base.class(&name).is_none()) {
             let mut classes: Vec<&str> = base.classes().map(|class| class.name).collect();
@@ -68,7 +81,11 @@ pub(super) fn added(
         let mut found = Vec::new();
         let known = known(reader, fields, &mut found);
         places.extend(found.into_iter().map(|(kind, span)| (name, kind, span)));
-        kinds.0.push(Class { name, record: None, known });
+        kinds.0.push(Class {
+            name,
+            record: None,
+            known,
+        });
     }
     (kinds, places)
 }
@@ -84,23 +101,37 @@ fn known(
         found.push((name.to_owned(), span, Known::Quiet));
     }
     let mut with_text = |reader: &mut Reader<'_>, list, known: fn(_) -> Known| {
-        let paths = fields.table(reader, list).map(|list| list.paths_by_name(reader));
+        let paths = fields
+            .table(reader, list)
+            .map(|list| list.paths_by_name(reader));
         let paths = paths.into_iter().flatten();
         found.extend(paths.map(|(name, span, path)| (name, span, known(path))));
     };
     with_text(reader, "note", Known::Note);
     with_text(reader, "setting", Known::Setting);
     let states = fields.table(reader, "state");
-    for (name, span, facts) in states.map(|states| states.tables_by_name(reader)).unwrap_or_default() {
-        let facts = facts.paths_by_name(reader).into_iter().map(|(word, _, path)| {
-            let fact = FACTS.iter().find(|(known, _)| *known == word).map(|(_, fact)| *fact);
-            (fact.unwrap_or_else(|| Fact::Other(leak(&word))), path)
-        });
+    for (name, span, facts) in states
+        .map(|states| states.tables_by_name(reader))
+        .unwrap_or_default()
+    {
+        let facts = facts
+            .paths_by_name(reader)
+            .into_iter()
+            .map(|(word, _, path)| {
+                let fact = FACTS
+                    .iter()
+                    .find(|(known, _)| *known == word)
+                    .map(|(_, fact)| *fact);
+                (fact.unwrap_or_else(|| Fact::Other(leak(&word))), path)
+            });
         let facts = facts.collect();
         found.push((name, span, Known::State(facts)));
     }
     let passed = fields.table(reader, "passed");
-    for (name, span, reason) in passed.map(|passed| passed.strings_by_name(reader)).unwrap_or_default() {
+    for (name, span, reason) in passed
+        .map(|passed| passed.strings_by_name(reader))
+        .unwrap_or_default()
+    {
         found.push((name, span, Known::Passed(leak(&reason))));
     }
     let mut all: HashMap<&'static str, &'static Known> = HashMap::new();

@@ -7,16 +7,23 @@ use crate::model::tool::work::Ends;
 
 /// `~/.agent/*/log.jsonl`, or `${AGENT_HOME:-~/.agent}/*/log.jsonl`: literal folders, then a pattern. Of a format with
 /// databases all that is not named `.json`, `.jsonl` or `.txt` is one.
-pub(super) fn roots(reader: &mut Reader<'_>, table: &mut Fields<'_>, has_databases: bool) -> &'static [Root] {
+pub(super) fn roots(
+    reader: &mut Reader<'_>,
+    table: &mut Fields<'_>,
+    has_databases: bool,
+) -> &'static [Root] {
     let mut roots = Vec::new();
     for value in table.values(reader, "roots") {
         if let Some(fields) = Fields::of(value) {
             roots.extend(folder(reader, fields));
             continue;
         }
-        let Some((text, span)) = reader.text_of("roots", value) else { continue };
+        let Some((text, span)) = reader.text_of("roots", value) else {
+            continue;
+        };
         let ends = |ends: &[&str]| ends.iter().any(|end| text.ends_with(end));
-        let is_database = ends(&[".db", ".sqlite"]) || (has_databases && !ends(&[".json", ".jsonl", ".txt"]));
+        let is_database =
+            ends(&[".db", ".sqlite"]) || (has_databases && !ends(&[".json", ".jsonl", ".txt"]));
         match root(text, is_database) {
             Some(root) => roots.push(root),
             None => reader.mistake(
@@ -48,10 +55,19 @@ fn folder(reader: &mut Reader<'_>, mut fields: Fields<'_>) -> Option<Root> {
         }
     };
     let moved = fields.strings(reader, "moved");
-    let moved = moved.into_iter().map(|(text, _)| text.split_once('/').unwrap_or((text, "")));
-    let variables: Vec<_> = moved.map(|(name, below)| (leak(name), leak(below))).collect();
+    let moved = moved
+        .into_iter()
+        .map(|(text, _)| text.split_once('/').unwrap_or((text, "")));
+    let variables: Vec<_> = moved
+        .map(|(name, below)| (leak(name), leak(below)))
+        .collect();
     let mut holds = Vec::new();
-    let mut patterns = |name| fields.strings(reader, name).into_iter().map(|(pattern, _)| leak(pattern));
+    let mut patterns = |name| {
+        fields
+            .strings(reader, name)
+            .into_iter()
+            .map(|(pattern, _)| leak(pattern))
+    };
     holds.extend(patterns("databases").map(Holds::Databases));
     holds.extend(patterns("files").map(Holds::Files));
     holds.extend(patterns("beside").map(Holds::Beside));
@@ -59,7 +75,10 @@ fn folder(reader: &mut Reader<'_>, mut fields: Fields<'_>) -> Option<Root> {
     fields.finish(reader);
     if holds.is_empty() || (home.is_empty() && variables.is_empty()) {
         let right = "{ at = \"~/.agent/sessions\", files = [\"*.jsonl\"] }";
-        reader.mistake(span, format!("a place is a folder and what it holds, such as {right}"));
+        reader.mistake(
+            span,
+            format!("a place is a folder and what it holds, such as {right}"),
+        );
         return None;
     }
     Some(Root {
@@ -84,20 +103,39 @@ fn root(text: &str, is_database: bool) -> Option<Root> {
     };
     let parts: Vec<&str> = rest.split('/').collect();
     // The last part names the files, even without a wildcard.
-    let literal =
-        parts.iter().take(parts.len().saturating_sub(1)).take_while(|part| !part.contains('*')).count();
-    let below = parts.iter().take(literal).copied().collect::<Vec<_>>().join("/");
-    let pattern = parts.iter().skip(literal).copied().collect::<Vec<_>>().join("/");
+    let literal = parts
+        .iter()
+        .take(parts.len().saturating_sub(1))
+        .take_while(|part| !part.contains('*'))
+        .count();
+    let below = parts
+        .iter()
+        .take(literal)
+        .copied()
+        .collect::<Vec<_>>()
+        .join("/");
+    let pattern = parts
+        .iter()
+        .skip(literal)
+        .copied()
+        .collect::<Vec<_>>()
+        .join("/");
     let home = match (home, below.as_str()) {
         // Nothing would be nowhere.
         ("", "") => ".".to_owned(),
         ("", only) | (only, "") => only.to_owned(),
         (home, below) => format!("{home}/{below}"),
     };
-    let variables: Vec<(&'static str, &'static str)> =
-        variable.map(|name| (leak(name), leak(&below))).into_iter().collect();
+    let variables: Vec<(&'static str, &'static str)> = variable
+        .map(|name| (leak(name), leak(&below)))
+        .into_iter()
+        .collect();
     let pattern = leak(&pattern);
-    let holds = vec![if is_database { Holds::Databases(pattern) } else { Holds::Files(pattern) }];
+    let holds = vec![if is_database {
+        Holds::Databases(pattern)
+    } else {
+        Holds::Files(pattern)
+    }];
     Some(Root {
         variables: Box::leak(variables.into_boxed_slice()),
         home: leak(&home),
@@ -115,7 +153,10 @@ pub(super) fn ends(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<En
         _ => None,
     };
     if known.is_none() {
-        reader.mistake(span, format!("`{word}` is not known; `ends` is told, asked or unrecorded"));
+        reader.mistake(
+            span,
+            format!("`{word}` is not known; `ends` is told, asked or unrecorded"),
+        );
     }
     known
 }
@@ -131,13 +172,21 @@ mod tests {
             ("~/.a/s/*/e.jsonl", &[][..], ".a/s", "*/e.jsonl"),
             ("~/.a/log.jsonl", &[], ".a", "log.jsonl"),
             ("~/*/.a/log.jsonl", &[], ".", "*/.a/log.jsonl"),
-            ("${A_HOME:-~/.a}/s/*.jsonl", &[("A_HOME", "s")], ".a/s", "*.jsonl"),
+            (
+                "${A_HOME:-~/.a}/s/*.jsonl",
+                &[("A_HOME", "s")],
+                ".a/s",
+                "*.jsonl",
+            ),
         ] {
             let root = root(text, false).unwrap();
             assert_eq!((root.variables, root.home), (variables, home), "{text}");
             assert_eq!(root.holds, [Holds::Files(pattern)], "{text}");
         }
         assert!(root("/etc/*.jsonl", false).is_none() && root("${A}/x", false).is_none());
-        assert_eq!(root("~/.a/a.db", true).unwrap().holds, [Holds::Databases("a.db")]);
+        assert_eq!(
+            root("~/.a/a.db", true).unwrap().holds,
+            [Holds::Databases("a.db")]
+        );
     }
 }

@@ -8,8 +8,9 @@ use super::when::{flag, path, tests};
 use super::{journal, leak, places};
 use crate::formats::definition::path::Path;
 use crate::formats::definition::rule::{
-    Again, BlockRule, COUNTS, CallId, CallRule, EndRule, EntryRule, FromRule, Kind, LaneRule, MARKS,
-    MarkRule, Numbered, ResultRule, Rewind, RoleRule, Rule, StarterRule, StateRule, UsageRule, What, role_of,
+    Again, BlockRule, COUNTS, CallId, CallRule, EndRule, EntryRule, FromRule, Kind, LaneRule,
+    MARKS, MarkRule, Numbered, ResultRule, Rewind, RoleRule, Rule, StarterRule, StateRule,
+    UsageRule, What, role_of,
 };
 use crate::formats::definition::when::When;
 use crate::model::entry::Role;
@@ -32,12 +33,18 @@ const DEFAULTS: [&str; 6] = ["key", "parent", "at", "ended", "model", "lane"];
 
 impl<'t> Defaults<'t> {
     pub(super) fn read(reader: &mut Reader<'_>, table: &mut Fields<'t>) -> Self {
-        let Some(mut inner) = table.table(reader, "entry") else { return Self::default() };
+        let Some(mut inner) = table.table(reader, "entry") else {
+            return Self::default();
+        };
         let mut paths = Vec::new();
         for name in DEFAULTS {
             paths.extend(inner.take(name).map(|value| (name, value)));
         }
-        let main = inner.strings(reader, "main").into_iter().map(|(name, _)| leak(name)).collect();
+        let main = inner
+            .strings(reader, "main")
+            .into_iter()
+            .map(|(name, _)| leak(name))
+            .collect();
         inner.finish(reader);
         Self { paths, main }
     }
@@ -49,16 +56,25 @@ impl<'t> Defaults<'t> {
 }
 
 /// Reads a `[[record]]`.
-pub(super) fn rule(reader: &mut Reader<'_>, mut table: Fields<'_>, defaults: &Defaults<'_>) -> Rule {
+pub(super) fn rule(
+    reader: &mut Reader<'_>,
+    mut table: Fields<'_>,
+    defaults: &Defaults<'_>,
+) -> Rule {
     let span = table.span();
-    let mut rule = Rule { line: reader.line(&span), kind: kind(reader, &mut table), ..Rule::default() };
+    let mut rule = Rule {
+        line: reader.line(&span),
+        kind: kind(reader, &mut table),
+        ..Rule::default()
+    };
     rule.part = journal::part(reader, &mut table);
     if rule.part.is_some() {
         rule.kind = Kind::Part;
     }
     let mut words = Vec::new();
-    rule.when =
-        table.table(reader, "when").map_or_else(When::default, |inner| tests(reader, inner, &mut words));
+    rule.when = table
+        .table(reader, "when")
+        .map_or_else(When::default, |inner| tests(reader, inner, &mut words));
     rule.words = words.join(", ");
     rule.also = table.bool(reader, "also").unwrap_or(false);
     rule.skip = table.string(reader, "skip").map(|(why, _)| leak(why));
@@ -75,19 +91,28 @@ pub(super) fn rule(reader: &mut Reader<'_>, mut table: Fields<'_>, defaults: &De
         rule.usages.push(self::usage(reader, usage));
     }
     if rule.usages.len() > USAGES {
-        reader.mistake(span.clone(), format!("a rule has at most {USAGES} tables `usage`"));
+        reader.mistake(
+            span.clone(),
+            format!("a rule has at most {USAGES} tables `usage`"),
+        );
     }
-    rule.mark = table.table(reader, "mark").and_then(|mark| self::mark(reader, mark, "kind"));
+    rule.mark = table
+        .table(reader, "mark")
+        .and_then(|mark| self::mark(reader, mark, "kind"));
     for state in table.tables(reader, "state") {
         rule.states.of_calls.extend(self::state(reader, state));
     }
     for end in table.tables(reader, "completes") {
         rule.states.of_work.extend(self::end(reader, end));
     }
-    rule.lane = table.table(reader, "lane").and_then(|lane| self::lane(reader, lane));
+    rule.lane = table
+        .table(reader, "lane")
+        .and_then(|lane| self::lane(reader, lane));
     let replace = table.bool(reader, "replace").unwrap_or(false);
     rule.records = table.path(reader, "records").map(|path| (path, replace));
-    rule.rewind = table.table(reader, "rewind").and_then(|rewind| self::rewind(reader, rewind));
+    rule.rewind = table
+        .table(reader, "rewind")
+        .and_then(|rewind| self::rewind(reader, rewind));
     rule.anew.run = table.path(reader, "run");
     rule.unsaid = table.path(reader, "unsaid");
     rule.anew.sums = table.bool(reader, "anew").unwrap_or(false);
@@ -136,8 +161,10 @@ pub(super) fn kind(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Kind {
         Some(("companion", _)) => Kind::Companion,
         Some(("beside", _)) => Kind::Beside,
         Some((word, span)) => {
-            reader
-                .mistake(span, format!("`{word}` is no place; `in` is record, header, companion or beside"));
+            reader.mistake(
+                span,
+                format!("`{word}` is no place; `in` is record, header, companion or beside"),
+            );
             Kind::Record
         }
     }
@@ -149,22 +176,33 @@ fn again(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Again {
         Some(("replace", _)) => Again::Replace,
         Some(("keep", _)) => Again::Keep,
         Some((word, span)) => {
-            reader.mistake(span, format!("`{word}` is not known; `again` is join, replace or keep"));
+            reader.mistake(
+                span,
+                format!("`{word}` is not known; `again` is join, replace or keep"),
+            );
             Again::Join
         }
     }
 }
 
 fn when(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> When {
-    table.table(reader, "when").map_or_else(When::default, |inner| tests(reader, inner, &mut Vec::new()))
+    table
+        .table(reader, "when")
+        .map_or_else(When::default, |inner| tests(reader, inner, &mut Vec::new()))
 }
 
-fn entry(reader: &mut Reader<'_>, table: Option<Fields<'_>>, defaults: &Defaults<'_>) -> (EntryRule, bool) {
+fn entry(
+    reader: &mut Reader<'_>,
+    table: Option<Fields<'_>>,
+    defaults: &Defaults<'_>,
+) -> (EntryRule, bool) {
     let mut rule = EntryRule::default();
     if let Some(mut table) = table {
         rule = EntryRule {
             role: role(reader, &mut table),
-            from: table.table(reader, "from").and_then(|from| self::from(reader, from)),
+            from: table
+                .table(reader, "from")
+                .and_then(|from| self::from(reader, from)),
             key: table.path(reader, "key"),
             parent: table.path(reader, "parent"),
             at: table.path(reader, "at"),
@@ -211,7 +249,8 @@ fn role(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<RoleRule> {
         _ => {
             let path = reader.path_of("role", value)?;
             for word in path.constants().filter(|word| role_of(word).is_none()) {
-                let what = format!("`{word}` is no role; roles are user, assistant, system, harness");
+                let what =
+                    format!("`{word}` is no role; roles are user, assistant, system, harness");
                 reader.mistake(value.span(), what);
             }
             RoleRule::Named(path)
@@ -223,7 +262,9 @@ fn role(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<RoleRule> {
 fn from(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<FromRule> {
     let kind = table.string(reader, "kind");
     let name = table.path(reader, "name");
-    let span = kind.as_ref().map_or_else(|| table.span(), |(_, span)| span.clone());
+    let span = kind
+        .as_ref()
+        .map_or_else(|| table.span(), |(_, span)| span.clone());
     table.finish(reader);
     let known = kind.and_then(|(word, _)| SenderKind::of(word));
     if known.is_none() {
@@ -234,8 +275,9 @@ fn from(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<FromRule> {
 }
 
 fn block(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<BlockRule> {
-    const KINDS: [&str; 10] =
-        ["text", "thinking", "content", "image", "raw", "unknown", "call", "result", "mark", "block"];
+    const KINDS: [&str; 10] = [
+        "text", "thinking", "content", "image", "raw", "unknown", "call", "result", "mark", "block",
+    ];
     let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| table.has(kind)).collect();
     // A call may bring its result.
     let kind = match kinds.as_slice() {
@@ -251,19 +293,37 @@ fn block(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<BlockRule> {
         }
     };
     let is_result = kind == "result";
-    let each = if is_result { None } else { table.path(reader, "each") };
-    let when = if is_result { When::default() } else { when(reader, &mut table) };
+    let each = if is_result {
+        None
+    } else {
+        table.path(reader, "each")
+    };
+    let when = if is_result {
+        When::default()
+    } else {
+        when(reader, &mut table)
+    };
     let what = match kind {
         "text" => What::Text(table.path(reader, "text")?),
         "thinking" => What::Thinking(table.path(reader, "thinking")?),
         "content" => What::Content(table.path(reader, "content")?),
-        "image" => What::Image { data: table.path(reader, "image")?, mime: table.path(reader, "mime") },
-        "raw" => What::Raw { value: table.path(reader, "raw")?, title: table.path(reader, "title") },
+        "image" => What::Image {
+            data: table.path(reader, "image")?,
+            mime: table.path(reader, "mime"),
+        },
+        "raw" => What::Raw {
+            value: table.path(reader, "raw")?,
+            title: table.path(reader, "title"),
+        },
         "unknown" => What::Unknown(table.path(reader, "unknown")?),
         "call" => What::Call(Box::new(call(reader, &mut table)?)),
         "mark" => {
             let mark = mark(reader, table, "mark")?;
-            return Some(BlockRule { each, when, what: What::Mark(mark) });
+            return Some(BlockRule {
+                each,
+                when,
+                what: What::Mark(mark),
+            });
         }
         "block" => {
             let inner = table.tables(reader, "block").into_iter();
@@ -271,7 +331,11 @@ fn block(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<BlockRule> {
         }
         _ => {
             let result = result(reader, table, true);
-            return Some(BlockRule { each: None, when, what: What::Result(Box::new(result)) });
+            return Some(BlockRule {
+                each: None,
+                when,
+                what: What::Result(Box::new(result)),
+            });
         }
     };
     table.finish(reader);
@@ -299,7 +363,8 @@ fn call(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<CallRule> {
     if name.is_none() {
         reader.mistake(
             table.span(),
-            "a call has a name: { call = \"id\", name = \"name\", input = \"arguments\" }".to_owned(),
+            "a call has a name: { call = \"id\", name = \"name\", input = \"arguments\" }"
+                .to_owned(),
         );
     }
     let rule = CallRule {
@@ -309,7 +374,9 @@ fn call(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<CallRule> {
         started: table.path(reader, "at"),
         lane: table.path(reader, "lane"),
         lost: flag(reader, table, "lost"),
-        result: table.table(reader, "result").map(|inner| result(reader, inner, false)),
+        result: table
+            .table(reader, "result")
+            .map(|inner| result(reader, inner, false)),
         once: table.bool(reader, "once").unwrap_or(false),
     };
     Some(rule)
@@ -319,10 +386,13 @@ fn call(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<CallRule> {
 fn result(reader: &mut Reader<'_>, mut table: Fields<'_>, is_apart: bool) -> ResultRule {
     // In a block the kind is the id of the call.
     let name = if table.has("result") { "result" } else { "of" };
-    let of = if is_apart { call_id(reader, &mut table, name) } else { None };
+    let of = if is_apart {
+        call_id(reader, &mut table, name)
+    } else {
+        None
+    };
     if is_apart && of.is_none() {
-        let what =
-            "a result names its call: of = \"path to the id\", or of = \"@order\" where there are no ids";
+        let what = "a result names its call: of = \"path to the id\", or of = \"@order\" where there are no ids";
         reader.mistake(table.span(), what.to_owned());
     }
     let rule = ResultRule {
@@ -356,7 +426,9 @@ fn usage(reader: &mut Reader<'_>, mut table: Fields<'_>) -> UsageRule {
         model: table.path(reader, "model"),
         of: table.path(reader, "of"),
         input_includes_cache: table.bool(reader, "input_includes_cache").unwrap_or(false),
-        output_includes_reasoning: table.bool(reader, "output_includes_reasoning").unwrap_or(true),
+        output_includes_reasoning: table
+            .bool(reader, "output_includes_reasoning")
+            .unwrap_or(true),
         cumulative: table.bool(reader, "cumulative").unwrap_or(false),
         so_far: table.bool(reader, "so_far").unwrap_or(false),
         ..UsageRule::default()
@@ -370,8 +442,10 @@ fn usage(reader: &mut Reader<'_>, mut table: Fields<'_>) -> UsageRule {
         Some(("run", _)) => Scope::Run,
         Some(("fallback", _)) => Scope::Fallback,
         Some((word, span)) => {
-            reader
-                .mistake(span, format!("`{word}` is not known; `scope` is request, extra, run or fallback"));
+            reader.mistake(
+                span,
+                format!("`{word}` is not known; `scope` is request, extra, run or fallback"),
+            );
             Scope::Request
         }
     };
@@ -386,7 +460,9 @@ fn usage(reader: &mut Reader<'_>, mut table: Fields<'_>) -> UsageRule {
 /// A line across the transcript; the member of this name says which.
 fn mark(reader: &mut Reader<'_>, mut table: Fields<'_>, name: &'static str) -> Option<MarkRule> {
     let kind = table.string(reader, name);
-    let known = kind.as_ref().and_then(|(word, _)| MARKS.iter().find(|(known, _)| known == word));
+    let known = kind
+        .as_ref()
+        .and_then(|(word, _)| MARKS.iter().find(|(known, _)| known == word));
     if known.is_none() {
         let span = kind.map_or_else(|| table.span(), |(_, span)| span);
         let words = MARKS.map(|(word, _)| word).join(", ");
@@ -418,9 +494,15 @@ fn state(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<StateRule> {
     let span = table.span();
     table.finish(reader);
     if of.is_none() {
-        reader.mistake(span, "a state names its call: of = \"path to the id\"".to_owned());
+        reader.mistake(
+            span,
+            "a state names its call: of = \"path to the id\"".to_owned(),
+        );
     }
-    Some(StateRule { of: of?, is_lost: is_lost? })
+    Some(StateRule {
+        of: of?,
+        is_lost: is_lost?,
+    })
 }
 
 /// How work ended that goes on after the result of its call.
@@ -446,14 +528,25 @@ fn end(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<EndRule> {
 fn lane(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<LaneRule> {
     let name = table.path(reader, "name");
     if name.is_none() {
-        reader.mistake(table.span(), "a lane has a name: { name = \"path\", call = \"path\" }".to_owned());
+        reader.mistake(
+            table.span(),
+            "a lane has a name: { name = \"path\", call = \"path\" }".to_owned(),
+        );
     }
     let (each, of) = (table.path(reader, "each"), table.path(reader, "of"));
     let (label, call) = (table.path(reader, "label"), table.path(reader, "call"));
     let file = table.path(reader, "file");
     let by = table.table(reader, "by").and_then(|by| starter(reader, by));
     table.finish(reader);
-    Some(LaneRule { each, of, file, name: name?, label, call, by })
+    Some(LaneRule {
+        each,
+        of,
+        file,
+        name: name?,
+        label,
+        call,
+        by,
+    })
 }
 
 /// Reads how the call of a sub-agent is found whose records name none.
@@ -481,7 +574,8 @@ pub(super) fn numbered(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option
     let span = table.span();
     table.finish(reader);
     let (Some(item), Some(done), Some(over)) = (item, done, over) else {
-        let what = "`runs` says what each numbers anew: { item = \"path\", done = { … }, over = { … } }";
+        let what =
+            "`runs` says what each numbers anew: { item = \"path\", done = { … }, over = { … } }";
         reader.mistake(span, what.to_owned());
         return None;
     };
@@ -496,8 +590,7 @@ fn rewind(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Rewind> {
         (Some(to), None) => Some(Rewind { to, stays: false }),
         (None, Some(to)) => Some(Rewind { to, stays: true }),
         _ => {
-            let what =
-                "a rewind says where: to = \"path\" (that entry goes, too) or after = \"path\" (it stays)";
+            let what = "a rewind says where: to = \"path\" (that entry goes, too) or after = \"path\" (it stays)";
             reader.mistake(span, what.to_owned());
             None
         }

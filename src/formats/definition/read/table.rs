@@ -34,7 +34,11 @@ pub(super) struct Fields<'t> {
 
 impl<'t> Reader<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { lines: Lines::of(text), mistakes: Vec::new(), more: 0 }
+        Self {
+            lines: Lines::of(text),
+            mistakes: Vec::new(),
+            more: 0,
+        }
     }
 
     pub(super) fn mistake(&mut self, at: Span, what: String) {
@@ -63,7 +67,8 @@ impl<'t> Reader<'t> {
     }
 
     pub(super) fn finish(mut self) -> Vec<Mistake> {
-        self.mistakes.sort_by_key(|mistake| (mistake.line, mistake.column));
+        self.mistakes
+            .sort_by_key(|mistake| (mistake.line, mistake.column));
         if let (more @ 1.., Some(last)) = (self.more, self.mistakes.last_mut()) {
             last.what.push_str(&format!(" (and {more} more mistakes)"));
         }
@@ -83,7 +88,10 @@ impl<'t> Reader<'t> {
         if text.len() > TEXT {
             self.mistake(
                 value.span(),
-                format!("`{name}` has {} bytes; a text has at most {TEXT}", text.len()),
+                format!(
+                    "`{name}` has {} bytes; a text has at most {TEXT}",
+                    text.len()
+                ),
             );
             return None;
         }
@@ -91,26 +99,34 @@ impl<'t> Reader<'t> {
     }
 
     fn wrong(&mut self, name: &str, value: &Spanned<DeValue<'_>>, right: &str) {
-        let what = format!("`{name}` is {}, where {right} is expected", kind_of(value.get_ref()));
+        let what = format!(
+            "`{name}` is {}, where {right} is expected",
+            kind_of(value.get_ref())
+        );
         self.mistake(value.span(), what);
     }
 
     /// Reads a path.
     pub(super) fn path_of(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Path> {
-        if let Some(items) =
-            value.get_ref().as_array().filter(|items| items.iter().all(|item| item.get_ref().is_str()))
+        if let Some(items) = value
+            .get_ref()
+            .as_array()
+            .filter(|items| items.iter().all(|item| item.get_ref().is_str()))
         {
             if !self.expect_few(name, items.len(), value.span()) {
                 return None;
             }
-            let paths: Option<Vec<Path>> = items.iter().map(|item| self.path_of(name, item)).collect();
+            let paths: Option<Vec<Path>> =
+                items.iter().map(|item| self.path_of(name, item)).collect();
             return paths.map(Path::all);
         }
         let Some(text) = value.get_ref().as_str() else {
             self.wrong(name, value, "a path, such as \"message.content\",");
             return None;
         };
-        Path::parse(text).map_err(|why| self.mistake(value.span(), why)).ok()
+        Path::parse(text)
+            .map_err(|why| self.mistake(value.span(), why))
+            .ok()
     }
 }
 
@@ -128,12 +144,20 @@ fn kind_of(value: &DeValue<'_>) -> &'static str {
 impl<'t> Fields<'t> {
     /// The whole file.
     pub(super) fn root(table: &'t DeTable<'t>) -> Self {
-        Self { table, span: 0..0, asked: Vec::new() }
+        Self {
+            table,
+            span: 0..0,
+            asked: Vec::new(),
+        }
     }
 
     /// A value that is a table.
     pub(super) fn of(value: &'t Spanned<DeValue<'t>>) -> Option<Self> {
-        Some(Self { table: value.get_ref().as_table()?, span: value.span(), asked: Vec::new() })
+        Some(Self {
+            table: value.get_ref().as_table()?,
+            span: value.span(),
+            asked: Vec::new(),
+        })
     }
 
     pub(super) fn span(&self) -> Span {
@@ -143,20 +167,30 @@ impl<'t> Fields<'t> {
     /// A field as it is.
     pub(super) fn take(&mut self, name: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
         self.asked.push(name);
-        self.table.iter().find(|(key, _)| key.get_ref() == name).map(|(_, value)| value)
+        self.table
+            .iter()
+            .find(|(key, _)| key.get_ref() == name)
+            .map(|(_, value)| value)
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
         self.table.iter().any(|(key, _)| key.get_ref() == name)
     }
 
-    pub(super) fn string(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Option<(&'t str, Span)> {
+    pub(super) fn string(
+        &mut self,
+        reader: &mut Reader<'_>,
+        name: &'static str,
+    ) -> Option<(&'t str, Span)> {
         reader.text_of(name, self.take(name)?)
     }
 
     pub(super) fn integer(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Option<i64> {
         let value = self.take(name)?;
-        let number = value.get_ref().as_integer().and_then(|number| number.as_str().parse().ok());
+        let number = value
+            .get_ref()
+            .as_integer()
+            .and_then(|number| number.as_str().parse().ok());
         if number.is_none() {
             reader.wrong(name, value, "a whole number");
         }
@@ -173,8 +207,15 @@ impl<'t> Fields<'t> {
     }
 
     /// A text, or a list of them.
-    pub(super) fn strings(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Vec<(&'t str, Span)> {
-        self.values(reader, name).into_iter().filter_map(|value| reader.text_of(name, value)).collect()
+    pub(super) fn strings(
+        &mut self,
+        reader: &mut Reader<'_>,
+        name: &'static str,
+    ) -> Vec<(&'t str, Span)> {
+        self.values(reader, name)
+            .into_iter()
+            .filter_map(|value| reader.text_of(name, value))
+            .collect()
     }
 
     /// A value, or a list of them.
@@ -183,9 +224,17 @@ impl<'t> Fields<'t> {
         reader: &mut Reader<'_>,
         name: &'static str,
     ) -> Vec<&'t Spanned<DeValue<'t>>> {
-        let Some(value) = self.take(name) else { return Vec::new() };
-        let Some(items) = value.get_ref().as_array() else { return vec![value] };
-        if reader.expect_few(name, items.len(), value.span()) { items.iter().collect() } else { Vec::new() }
+        let Some(value) = self.take(name) else {
+            return Vec::new();
+        };
+        let Some(items) = value.get_ref().as_array() else {
+            return vec![value];
+        };
+        if reader.expect_few(name, items.len(), value.span()) {
+            items.iter().collect()
+        } else {
+            Vec::new()
+        }
     }
 
     pub(super) fn path(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Option<Path> {
@@ -202,7 +251,11 @@ impl<'t> Fields<'t> {
         let mut tables = Vec::new();
         for value in self.values(reader, name) {
             match value.get_ref().as_table() {
-                Some(table) => tables.push(Self { table, span: value.span(), asked: Vec::new() }),
+                Some(table) => tables.push(Self {
+                    table,
+                    span: value.span(),
+                    asked: Vec::new(),
+                }),
                 None => reader.wrong(name, value, "a table, such as { … },"),
             }
         }
@@ -212,7 +265,9 @@ impl<'t> Fields<'t> {
     /// All fields that nobody asked for, as names and their values; those of tables within by their path.
     pub(super) fn rest(self, reader: &mut Reader<'_>) -> Vec<(String, &'t Spanned<DeValue<'t>>)> {
         let mut rest = Vec::new();
-        let Some(table) = self.small(reader) else { return rest };
+        let Some(table) = self.small(reader) else {
+            return rest;
+        };
         let is_free = |key: &str| !table.asked.contains(&key);
         let free = table.table.iter().filter(|(key, _)| is_free(key.get_ref()));
         for (key, value) in free {
@@ -227,19 +282,27 @@ impl<'t> Fields<'t> {
         mut read: impl FnMut(&str, &'t Spanned<DeValue<'t>>) -> Option<T>,
     ) -> Vec<(String, Span, T)> {
         let members = self.table.iter().filter_map(|(key, value)| {
-            Some((key.get_ref().to_string(), key.span(), read(key.get_ref(), value)?))
+            Some((
+                key.get_ref().to_string(),
+                key.span(),
+                read(key.get_ref(), value)?,
+            ))
         });
         members.collect()
     }
 
     /// The table, unless it has more members than a table may have.
     fn small(self, reader: &mut Reader<'_>) -> Option<Self> {
-        reader.expect_few("this table", self.table.len(), self.span()).then_some(self)
+        reader
+            .expect_few("this table", self.table.len(), self.span())
+            .then_some(self)
     }
 
     /// All members, which are tables.
     pub(super) fn tables_by_name(self, reader: &mut Reader<'_>) -> Vec<(String, Span, Self)> {
-        let Some(table) = self.small(reader) else { return Vec::new() };
+        let Some(table) = self.small(reader) else {
+            return Vec::new();
+        };
         table.by_name(|name, value| {
             let table = Self::of(value);
             if table.is_none() {
@@ -251,30 +314,40 @@ impl<'t> Fields<'t> {
 
     /// All members, which are paths.
     pub(super) fn paths_by_name(self, reader: &mut Reader<'_>) -> Vec<(String, Span, Path)> {
-        let Some(table) = self.small(reader) else { return Vec::new() };
+        let Some(table) = self.small(reader) else {
+            return Vec::new();
+        };
         table.by_name(|name, value| reader.path_of(name, value))
     }
 
     /// All members, which are texts.
     pub(super) fn strings_by_name(self, reader: &mut Reader<'_>) -> Vec<(String, Span, String)> {
-        let Some(table) = self.small(reader) else { return Vec::new() };
+        let Some(table) = self.small(reader) else {
+            return Vec::new();
+        };
         table.by_name(|name, value| reader.text_of(name, value).map(|(text, _)| text.to_owned()))
     }
 
     /// As [`Self::rest`], with values that are paths.
     pub(super) fn paths(self, reader: &mut Reader<'_>) -> Vec<(String, Path)> {
         let rest = self.rest(reader).into_iter();
-        rest.filter_map(|(name, value)| reader.path_of(&name, value).map(|path| (name, path))).collect()
+        rest.filter_map(|(name, value)| reader.path_of(&name, value).map(|path| (name, path)))
+            .collect()
     }
 
     /// Complains of what nobody asked for.
     pub(super) fn finish(self, reader: &mut Reader<'_>) {
         let known = self.asked.join(", ");
-        for (key, _) in
-            self.table.iter().filter(|(key, _)| !self.asked.iter().any(|name| key.get_ref() == name))
+        for (key, _) in self
+            .table
+            .iter()
+            .filter(|(key, _)| !self.asked.iter().any(|name| key.get_ref() == name))
         {
             let name: String = key.get_ref().chars().take(NAME).collect();
-            reader.mistake(key.span(), format!("`{name}` is not known here; known are {known}"));
+            reader.mistake(
+                key.span(),
+                format!("`{name}` is not known here; known are {known}"),
+            );
         }
     }
 }

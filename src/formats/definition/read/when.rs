@@ -9,22 +9,37 @@ use crate::formats::definition::rule::Flag;
 use crate::formats::definition::when::{Literal, Test, Want, When};
 
 /// What must hold: `path = value`, `has`, `lacks`, `starts`, `not`. Also in words.
-pub(super) fn tests(reader: &mut Reader<'_>, mut table: Fields<'_>, words: &mut Vec<String>) -> When {
+pub(super) fn tests(
+    reader: &mut Reader<'_>,
+    mut table: Fields<'_>,
+    words: &mut Vec<String>,
+) -> When {
     let mut when = When::default();
     for (name, is_there) in [("has", true), ("lacks", false)] {
         for value in table.values(reader, name) {
             if let Some(path) = reader.path_of(name, value) {
-                words.push(format!("{name} {}", value.get_ref().as_str().unwrap_or_default()));
-                when.all.push(Test { path, want: if is_there { Want::There } else { Want::Missing } });
+                words.push(format!(
+                    "{name} {}",
+                    value.get_ref().as_str().unwrap_or_default()
+                ));
+                when.all.push(Test {
+                    path,
+                    want: if is_there { Want::There } else { Want::Missing },
+                });
             }
         }
     }
     if let Some(starts) = table.table(reader, "starts") {
         for (name, value) in starts.rest(reader) {
-            let marks: Vec<Box<str>> =
-                literals(reader, &name, value).iter().map(|one| one.word().into()).collect();
+            let marks: Vec<Box<str>> = literals(reader, &name, value)
+                .iter()
+                .map(|one| one.word().into())
+                .collect();
             words.push(format!("{name} begins with {}", marks.join(" or ")));
-            when.all.extend(path(reader, &name, value).map(|path| Test { path, want: Want::Starts(marks) }));
+            when.all.extend(path(reader, &name, value).map(|path| Test {
+                path,
+                want: Want::Starts(marks),
+            }));
         }
     }
     if let Some(none) = table.table(reader, "not") {
@@ -32,18 +47,35 @@ pub(super) fn tests(reader: &mut Reader<'_>, mut table: Fields<'_>, words: &mut 
     }
     for (name, value) in table.rest(reader) {
         let literals = literals(reader, &name, value);
-        let list = literals.iter().map(Literal::word).collect::<Vec<_>>().join(" or ");
+        let list = literals
+            .iter()
+            .map(Literal::word)
+            .collect::<Vec<_>>()
+            .join(" or ");
         words.push(format!("{name} {list}"));
-        when.all.extend(path(reader, &name, value).map(|path| Test { path, want: Want::OneOf(literals) }));
+        when.all.extend(path(reader, &name, value).map(|path| Test {
+            path,
+            want: Want::OneOf(literals),
+        }));
     }
     when
 }
 
-pub(super) fn path(reader: &mut Reader<'_>, text: &str, value: &Spanned<DeValue<'_>>) -> Option<Path> {
-    Path::parse(text).map_err(|why| reader.mistake(value.span(), why)).ok()
+pub(super) fn path(
+    reader: &mut Reader<'_>,
+    text: &str,
+    value: &Spanned<DeValue<'_>>,
+) -> Option<Path> {
+    Path::parse(text)
+        .map_err(|why| reader.mistake(value.span(), why))
+        .ok()
 }
 
-pub(super) fn literals(reader: &mut Reader<'_>, name: &str, value: &Spanned<DeValue<'_>>) -> Vec<Literal> {
+pub(super) fn literals(
+    reader: &mut Reader<'_>,
+    name: &str,
+    value: &Spanned<DeValue<'_>>,
+) -> Vec<Literal> {
     let one = |value: &Spanned<DeValue<'_>>| match value.get_ref() {
         DeValue::String(text) => Some(Literal::Text(text.as_ref().into())),
         DeValue::Integer(number) => number.as_str().parse().ok().map(Literal::Number),
@@ -56,21 +88,32 @@ pub(super) fn literals(reader: &mut Reader<'_>, name: &str, value: &Spanned<DeVa
         Some(items) => items.iter().map(one).collect(),
         None => one(value).map(|one| vec![one]),
     };
-    values.filter(|values| !values.is_empty()).unwrap_or_else(|| {
-        reader.mistake(
-            value.span(),
-            format!("`{name}` is compared with a text, a number, true, false or a list of them"),
-        );
-        Vec::new()
-    })
+    values
+        .filter(|values| !values.is_empty())
+        .unwrap_or_else(|| {
+            reader.mistake(
+                value.span(),
+                format!(
+                    "`{name}` is compared with a text, a number, true, false or a list of them"
+                ),
+            );
+            Vec::new()
+        })
 }
 
-pub(super) fn flag(reader: &mut Reader<'_>, table: &mut Fields<'_>, name: &'static str) -> Option<Flag> {
+pub(super) fn flag(
+    reader: &mut Reader<'_>,
+    table: &mut Fields<'_>,
+    name: &'static str,
+) -> Option<Flag> {
     let value = table.take(name)?;
     match value.get_ref() {
         DeValue::Boolean(fixed) => Some(Flag::Fixed(*fixed)),
         DeValue::String(text) => match Test::parse(text) {
-            Ok(test) => Some(Flag::If(vec![When { all: vec![test], none: Vec::new() }])),
+            Ok(test) => Some(Flag::If(vec![When {
+                all: vec![test],
+                none: Vec::new(),
+            }])),
             Err(why) => {
                 reader.mistake(value.span(), why);
                 None
@@ -78,7 +121,10 @@ pub(super) fn flag(reader: &mut Reader<'_>, table: &mut Fields<'_>, name: &'stat
         },
         DeValue::Table(_) | DeValue::Array(_) => {
             let each = table.tables(reader, name).into_iter();
-            Some(Flag::If(each.map(|inner| tests(reader, inner, &mut Vec::new())).collect()))
+            Some(Flag::If(
+                each.map(|inner| tests(reader, inner, &mut Vec::new()))
+                    .collect(),
+            ))
         }
         _ => {
             let what = format!(

@@ -46,34 +46,56 @@ struct SubAgent {
 impl Asked {
     /// For a session in this folder.
     pub(super) fn at(home: PathBuf) -> Self {
-        Self { home: Some(home), ..Self::default() }
+        Self {
+            home: Some(home),
+            ..Self::default()
+        }
     }
 
     /// Takes note of the calls of a tool that starts sub-agents.
     pub(super) fn note_starters(&mut self, tool: &str, entry: &Entry) {
         for call in entry.calls().filter(|call| call.name.as_str() == tool) {
-            let Some(at) = call.started.or(entry.at) else { continue };
+            let Some(at) = call.started.or(entry.at) else {
+                continue;
+            };
             if self.known.insert(call.key.clone()) {
                 let (call, lane) = (call.key.clone(), entry.lane.clone());
-                self.starters.push(Starter { call, at, lane, has_started: false });
+                self.starters.push(Starter {
+                    call,
+                    at,
+                    lane,
+                    has_started: false,
+                });
             }
         }
     }
 
     /// The call that started a sub-agent which began then: the last one before that. Of several at once each starts one,
     /// as far as they go.
-    pub(super) fn starter(&mut self, agent: Name, began: Timestamp, of: Option<&Name>) -> Option<Key> {
+    pub(super) fn starter(
+        &mut self,
+        agent: Name,
+        began: Timestamp,
+        of: Option<&Name>,
+    ) -> Option<Key> {
         if let Some(known) = self.started.get(&agent) {
             return Some(known.clone());
         }
-        let of = of.filter(|of| self.starters.iter().any(|starter| starter.lane.as_ref() == Some(of)));
+        let of = of.filter(|of| {
+            self.starters
+                .iter()
+                .any(|starter| starter.lane.as_ref() == Some(of))
+        });
         let before = || {
             let all = (0_usize..).zip(&self.starters);
             all.filter(|(_, one)| one.at <= began && one.lane.as_ref() == of)
         };
         let last = before().map(|(_, one)| one.at).max()?;
         let those = || before().filter(|(_, one)| one.at == last);
-        let free = those().find(|(_, one)| !one.has_started).or_else(|| those().last())?.0;
+        let free = those()
+            .find(|(_, one)| !one.has_started)
+            .or_else(|| those().last())?
+            .0;
         let starter = self.starters.get_mut(free)?;
         starter.has_started = true;
         self.started.insert(agent, starter.call.clone());
@@ -93,12 +115,20 @@ impl Asked {
         call: Option<&Key>,
         out: &mut Batch,
     ) -> bool {
-        let Some(file) = file.filter(|_| !self.within.contains(lane)) else { return false };
-        let Some(place) = place_of(&file) else { return true };
+        let Some(file) = file.filter(|_| !self.within.contains(lane)) else {
+            return false;
+        };
+        let Some(place) = place_of(&file) else {
+            return true;
+        };
         let known = self.files.entry(place);
         let agent = known.or_insert_with(|| {
             out.wanted.push(file);
-            SubAgent { lane: lane.clone(), call: None, is_announced: false }
+            SubAgent {
+                lane: lane.clone(),
+                call: None,
+                is_announced: false,
+            }
         });
         agent.call = agent.call.take().or_else(|| call.cloned());
         true
@@ -106,11 +136,19 @@ impl Asked {
 
     /// The sub-agent whose file a record lies in. A sub-agent is told of when there is something of it.
     pub(super) fn lane_of(&mut self, place: Place<'_>, out: &mut Batch) -> Option<Name> {
-        let (Place::File(path) | Place::CompanionLine(path)) = place else { return None };
-        let agent = self.files.get_mut(path.strip_prefix(self.home.as_ref()?).ok()?)?;
+        let (Place::File(path) | Place::CompanionLine(path)) = place else {
+            return None;
+        };
+        let agent = self
+            .files
+            .get_mut(path.strip_prefix(self.home.as_ref()?).ok()?)?;
         if !std::mem::replace(&mut agent.is_announced, true) {
             let (name, call) = (agent.lane.clone(), agent.call.clone());
-            out.meta(MetaEdit::Lane { name, label: None, call });
+            out.meta(MetaEdit::Lane {
+                name,
+                label: None,
+                call,
+            });
         }
         Some(agent.lane.clone())
     }
@@ -123,7 +161,11 @@ pub(in crate::formats::definition) fn place_of(wanted: &str) -> Option<PathBuf> 
         return None;
     }
     let path = Path::new(wanted);
-    let path = if path.is_absolute() { Path::new(path.file_name()?) } else { path };
+    let path = if path.is_absolute() {
+        Path::new(path.file_name()?)
+    } else {
+        path
+    };
     let mut place = PathBuf::new();
     for part in path.components() {
         match part {
@@ -132,7 +174,9 @@ pub(in crate::formats::definition) fn place_of(wanted: &str) -> Option<PathBuf> 
             Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
         }
     }
-    let is_named = place.extension().is_some_and(|ending| ending == "json" || ending == "jsonl");
+    let is_named = place
+        .extension()
+        .is_some_and(|ending| ending == "json" || ending == "jsonl");
     if !is_named {
         let mut name = place.file_name()?.to_owned();
         name.push(ENDING);
@@ -150,11 +194,26 @@ mod tests {
     #[test]
     fn no_name_leads_out_of_the_folder() {
         let place = |wanted: &str| place_of(wanted);
-        assert_eq!(place("./sub/mast.json"), Some(PathBuf::from("sub/mast.json")));
+        assert_eq!(
+            place("./sub/mast.json"),
+            Some(PathBuf::from("sub/mast.json"))
+        );
         assert_eq!(place("mast"), Some(PathBuf::from("mast.json")));
         assert_eq!(place("run.7"), Some(PathBuf::from("run.7.json")));
-        assert_eq!(place("/logs/agent/mast.json"), Some(PathBuf::from("mast.json")));
-        for hostile in ["../mast.json", "a/../../b.json", "..", "/", "", ".", "*.json", "s3://b/mast.json"] {
+        assert_eq!(
+            place("/logs/agent/mast.json"),
+            Some(PathBuf::from("mast.json"))
+        );
+        for hostile in [
+            "../mast.json",
+            "a/../../b.json",
+            "..",
+            "/",
+            "",
+            ".",
+            "*.json",
+            "s3://b/mast.json",
+        ] {
             assert_eq!(place(hostile), None, "{hostile}");
         }
     }

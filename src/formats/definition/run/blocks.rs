@@ -45,11 +45,20 @@ impl Run {
         }
     }
 
-    fn one(&mut self, rule: &BlockRule, head: &Head, scope: Scope<'_>, made: Made<'_>, out: &mut Batch) {
+    fn one(
+        &mut self,
+        rule: &BlockRule,
+        head: &Head,
+        scope: Scope<'_>,
+        made: Made<'_>,
+        out: &mut Batch,
+    ) {
         let (blocks, results) = made;
         match &rule.what {
             What::Text(path) => {
-                let text = path.prose(scope, |text| (!text.trim().is_empty()).then(|| out.prose(text)));
+                let text = path.prose(scope, |text| {
+                    (!text.trim().is_empty()).then(|| out.prose(text))
+                });
                 blocks.extend(text.flatten().map(BlockKind::Text));
             }
             What::Thinking(path) => {
@@ -63,16 +72,24 @@ impl Run {
                 }
             }),
             What::Image { data, mime } => {
-                let mime = mime.as_ref().and_then(|path| path.word(scope)).unwrap_or_default();
+                let mime = mime
+                    .as_ref()
+                    .and_then(|path| path.word(scope))
+                    .unwrap_or_default();
                 blocks.extend(data.string(scope, |data| BlockKind::Image(image(data, mime, out))));
             }
             What::Raw { value, title } => {
-                let title =
-                    title.as_ref().and_then(|path| path.word(scope)).unwrap_or_else(|| Text::from("record"));
+                let title = title
+                    .as_ref()
+                    .and_then(|path| path.word(scope))
+                    .unwrap_or_else(|| Text::from("record"));
                 value.each(scope, &mut |found| {
                     let value = found.here;
                     let body = out.tree(&title, value.weight(), || value.to_tree());
-                    blocks.push(BlockKind::Raw(Raw { title: title.clone(), body }));
+                    blocks.push(BlockKind::Raw(Raw {
+                        title: title.clone(),
+                        body,
+                    }));
                 });
             }
             What::Unknown(name) => {
@@ -111,23 +128,40 @@ impl Run {
             return;
         }
         if matches!(kind, "image_url" | "input_image") {
-            let url = item.at(&["image_url", "url"]).str().or(item.get("image_url").str());
+            let url = item
+                .at(&["image_url", "url"])
+                .str()
+                .or(item.get("image_url").str());
             let data = url.or(item.get("url").str()).unwrap_or_default();
             blocks.push(BlockKind::Image(image(data, Text::default(), out)));
             return;
         }
-        let site = anthropic::Site { record: &head.key, place: blocks.len() + results.len(), at: head.at };
+        let site = anthropic::Site {
+            record: &head.key,
+            place: blocks.len() + results.len(),
+            at: head.at,
+        };
         match anthropic::content(item, site, out) {
             Content::Part(part) => blocks.push(part),
             Content::Result(call, mut result) => {
                 result.body.flags.unjudged = !item.has("is_error");
-                results.push(Edit::Result { call, result, lane: head.lane.clone() });
+                results.push(Edit::Result {
+                    call,
+                    result,
+                    lane: head.lane.clone(),
+                });
             }
             Content::Blank => {}
         }
     }
 
-    fn call(&mut self, rule: &CallRule, head: &Head, at: (Scope<'_>, usize), out: &mut Batch) -> ToolCall {
+    fn call(
+        &mut self,
+        rule: &CallRule,
+        head: &Head,
+        at: (Scope<'_>, usize),
+        out: &mut Batch,
+    ) -> ToolCall {
         let (scope, number) = at;
         let word = |path: &Path| path.word(scope);
         let name = word(&rule.name).unwrap_or_default();
@@ -139,13 +173,17 @@ impl Run {
             body.flags.broken_off = tools::breaks_off(input);
             (kind, headline, body)
         };
-        let read = rule.input.as_ref().and_then(|path| path.first(scope, &mut input));
+        let read = rule
+            .input
+            .as_ref()
+            .and_then(|path| path.first(scope, &mut input));
         let (kind, headline, input) = read.unwrap_or_else(|| input(&null));
         let key = match &rule.id {
             CallId::Path(path) => self.runs.id(path, scope).unwrap_or_default(),
-            CallId::PathOrOrder(path) => {
-                self.runs.id(path, scope).unwrap_or_else(|| tool::textual_key(&head.key, number))
-            }
+            CallId::PathOrOrder(path) => self
+                .runs
+                .id(path, scope)
+                .unwrap_or_else(|| tool::textual_key(&head.key, number)),
             CallId::Order | CallId::Waiting => tool::textual_key(&head.key, number),
         };
         // Of some calls like those of which nothing is recorded there is a result after all.
@@ -159,10 +197,20 @@ impl Run {
             }
             waiting.open.push_back((key.clone(), name.clone()));
         }
-        let started = rule.started.as_ref().and_then(|path| path.moment(scope)).or(head.at);
-        let result = rule.result.as_ref().filter(|result| result.when.holds(scope));
+        let started = rule
+            .started
+            .as_ref()
+            .and_then(|path| path.moment(scope))
+            .or(head.at);
+        let result = rule
+            .result
+            .as_ref()
+            .filter(|result| result.when.holds(scope));
         let result = result.and_then(|rule| within(rule, &key, scope, out));
-        if result.as_ref().is_some_and(|result| result.body.flags.unrecorded) {
+        if result
+            .as_ref()
+            .is_some_and(|result| result.body.flags.unrecorded)
+        {
             self.unrecorded.insert(key.clone());
         }
         let is_lost = rule.lost.as_ref().is_some_and(|flag| flag.holds(scope));
@@ -172,7 +220,16 @@ impl Run {
             None => ToolState::Pending,
         };
         let lane = rule.lane.as_ref().and_then(word);
-        ToolCall { key, name, kind, headline, input, state, started, lane }
+        ToolCall {
+            key,
+            name,
+            kind,
+            headline,
+            input,
+            state,
+            started,
+            lane,
+        }
     }
 
     /// Results that stand apart from their calls.
@@ -213,7 +270,10 @@ impl Run {
         let id = match of {
             CallId::Path(path) => Some(self.runs.id(path, scope).unwrap_or_default()),
             // Some results have ids of calls that were written without.
-            CallId::PathOrOrder(path) => self.runs.id(path, scope).filter(|id| self.asked.contains(id)),
+            CallId::PathOrOrder(path) => self
+                .runs
+                .id(path, scope)
+                .filter(|id| self.asked.contains(id)),
             CallId::Order | CallId::Waiting => None,
         };
         let has_id = id.is_some();
@@ -233,7 +293,11 @@ impl Run {
             None => self.next_open(&key, head, tool.as_ref()),
         };
         // It takes the place of what says that there is none.
-        let key = if self.unrecorded.contains(&call) { key_within(&call) } else { key };
+        let key = if self.unrecorded.contains(&call) {
+            key_within(&call)
+        } else {
+            key
+        };
         let mut result = of_rule(rule, key, scope, out);
         if rule.running.as_ref().is_some_and(|flag| flag.holds(scope)) && !call.is_blank() {
             let state = match result.body.bytes {
@@ -248,11 +312,17 @@ impl Run {
         // By order the names of calls and results may differ; one without a call has no other name.
         result.tool = tool.filter(|_| has_id || call.is_blank());
         result.at = result.at.or(head.at);
-        Some(Edit::Result { call, result: Box::new(result), lane: head.lane.clone() })
+        Some(Edit::Result {
+            call,
+            result: Box::new(result),
+            lane: head.lane.clone(),
+        })
     }
 
     fn waits_for_none(&self, head: &Head) -> bool {
-        self.waiting.get(&head.lane).is_none_or(|waiting| waiting.open.is_empty())
+        self.waiting
+            .get(&head.lane)
+            .is_none_or(|waiting| waiting.open.is_empty())
     }
 
     /// The call that waits longest for a result, of this tool if one is named that calls name, too. A result that is
@@ -263,7 +333,11 @@ impl Run {
         }
         let same = |name: &Text| tool.is_some_and(|tool| tools::is_step_of(tool, name));
         let next = self.waiting.get_mut(&head.lane).and_then(|waiting| {
-            let place = waiting.open.iter().position(|(_, name)| same(name)).unwrap_or(0);
+            let place = waiting
+                .open
+                .iter()
+                .position(|(_, name)| same(name))
+                .unwrap_or(0);
             waiting.open.remove(place)
         });
         let call = next.map(|(key, _)| key).unwrap_or_default();
@@ -277,7 +351,12 @@ fn within(rule: &ResultRule, call: &Key, scope: Scope<'_>, out: &mut Batch) -> O
     let says = |flag: &Option<Flag>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
     let is_there = rule.text.as_ref().is_some_and(|path| path.is_there(scope));
     // A condition that holds says that there is one.
-    if !is_there && !rule.unrecorded && rule.when.is_empty() && !says(&rule.failed) && !says(&rule.refused) {
+    if !is_there
+        && !rule.unrecorded
+        && rule.when.is_empty()
+        && !says(&rule.failed)
+        && !says(&rule.refused)
+    {
         return None;
     }
     Some(of_rule(rule, key_within(call), scope, out))
@@ -292,14 +371,23 @@ fn of_rule(rule: &ResultRule, key: Key, scope: Scope<'_>, out: &mut Batch) -> To
     let says = |flag: &Option<Flag>| flag.as_ref().map(|flag| flag.holds(scope));
     let exit = rule.exit.as_ref().and_then(|path| path.number(scope));
     let has_failed = says(&rule.failed) == Some(true) || exit.is_some_and(|code| code != 0.0);
-    let text = rule.text.as_ref().and_then(|path| path.string(scope, |text| out.output(text)));
+    let text = rule
+        .text
+        .as_ref()
+        .and_then(|path| path.string(scope, |text| out.output(text)));
     let mut body = text.unwrap_or_else(|| out.output(""));
-    body.flags.unjudged =
-        rule.exit.is_none() && !rule.failed.as_ref().is_some_and(|flag| flag.is_recorded(scope));
+    body.flags.unjudged = rule.exit.is_none()
+        && !rule
+            .failed
+            .as_ref()
+            .is_some_and(|flag| flag.is_recorded(scope));
     body.flags.unrecorded = rule.unrecorded;
     // What an agent keeps for its own screen is a diff only now and then.
     let patch = rule.patch.as_ref().and_then(|path| {
-        path.string(scope, |text| change::is_patch(text).then(|| out.output(text))).flatten()
+        path.string(scope, |text| {
+            change::is_patch(text).then(|| out.output(text))
+        })
+        .flatten()
     });
     let took = rule.took.as_ref().and_then(|path| path.count(scope));
     ToolResult {
@@ -325,8 +413,15 @@ fn of_rule(rule: &ResultRule, key: Key, scope: Scope<'_>, out: &mut Batch) -> To
 
 /// The work that goes on after a result.
 fn work(rule: &ResultRule, scope: Scope<'_>, out: &Batch) -> Option<Box<Work>> {
-    let handle = rule.handle.as_ref().and_then(|path| path.word(scope)).filter(|handle| !handle.is_blank());
-    let acknowledges = rule.acknowledges.as_ref().map_or(handle.is_some(), |flag| flag.holds(scope));
+    let handle = rule
+        .handle
+        .as_ref()
+        .and_then(|path| path.word(scope))
+        .filter(|handle| !handle.is_blank());
+    let acknowledges = rule
+        .acknowledges
+        .as_ref()
+        .map_or(handle.is_some(), |flag| flag.holds(scope));
     let mut work = acknowledges.then(|| head::work(out.format, handle.unwrap_or_default()))?;
     work.ends = rule.ends.unwrap_or(work.ends);
     Some(Box::new(work))

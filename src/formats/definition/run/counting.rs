@@ -48,8 +48,18 @@ struct Sum {
 
 impl Sum {
     fn add(&mut self, usage: &Usage) {
-        let Usage { input, cache_read, cache_write, output, cost, .. } = usage;
-        for count in [input, cache_read, cache_write, output].into_iter().flatten() {
+        let Usage {
+            input,
+            cache_read,
+            cache_write,
+            output,
+            cost,
+            ..
+        } = usage;
+        for count in [input, cache_read, cache_write, output]
+            .into_iter()
+            .flatten()
+        {
             self.tokens = self.tokens.saturating_add(*count);
         }
         self.cost += cost.unwrap_or(0.0);
@@ -71,11 +81,15 @@ impl Sums {
     /// Puts the sums of now in place, and gives what they grew by. What is not said now stays as it was.
     fn grow(&mut self, mut now: Self) -> Self {
         let sums = now;
-        let has_fallen =
-            |(now, last): (Option<u64>, Option<u64>)| now.zip(last).is_some_and(|(now, last)| now < last);
+        let has_fallen = |(now, last): (Option<u64>, Option<u64>)| {
+            now.zip(last).is_some_and(|(now, last)| now < last)
+        };
         // A sum that falls was begun anew.
         if now.counts.into_iter().zip(self.counts).any(has_fallen)
-            || now.cost.zip(self.cost).is_some_and(|(now, last)| now < last)
+            || now
+                .cost
+                .zip(self.cost)
+                .is_some_and(|(now, last)| now < last)
         {
             *self = sums;
             return now;
@@ -85,7 +99,10 @@ impl Sums {
             *last = now.or(*last);
             *now = grown;
         }
-        now.cost = now.cost.map(|now| now - self.cost.unwrap_or(0.0)).filter(|cost| *cost != 0.0);
+        now.cost = now
+            .cost
+            .map(|now| now - self.cost.unwrap_or(0.0))
+            .filter(|cost| *cost != 0.0);
         self.cost = sums.cost.or(self.cost);
         now
     }
@@ -116,15 +133,24 @@ impl Counting {
             let mut one = |scope: Scope<'_>| {
                 let holds = rule.when.holds(scope);
                 if !holds && self.given.remove(&of_rule(part)) {
-                    let nothing = Box::new(Usage { scope: rule.scope, ..Usage::default() });
-                    out.push(Edit::Usage { of: of_rule(part), usage: nothing, model: None });
+                    let nothing = Box::new(Usage {
+                        scope: rule.scope,
+                        ..Usage::default()
+                    });
+                    out.push(Edit::Usage {
+                        of: of_rule(part),
+                        usage: nothing,
+                        model: None,
+                    });
                 }
                 if !holds {
                     return;
                 }
                 let model = rule.model.as_ref().and_then(|path| path.word(scope));
                 let usage = self.one(rule, scope, model.as_ref());
-                let Some(usage) = usage.and_then(|usage| self.once(usage, rule, whose)) else { return };
+                let Some(usage) = usage.and_then(|usage| self.once(usage, rule, whose)) else {
+                    return;
+                };
                 if is_own {
                     own = Some(usage);
                     return;
@@ -139,7 +165,11 @@ impl Counting {
                 }
                 part += 1;
                 let model = model.or_else(|| of_session.clone());
-                out.push(Edit::Usage { of, usage: Box::new(usage), model });
+                out.push(Edit::Usage {
+                    of,
+                    usage: Box::new(usage),
+                    model,
+                });
             };
             match &rule.each {
                 None => one(scope),
@@ -166,7 +196,11 @@ impl Counting {
                 let run = self.run?;
                 let has_tokens = run.tokens > self.own.tokens;
                 if has_tokens {
-                    usage = Usage { scope: usage.scope, cost: usage.cost, ..Usage::default() };
+                    usage = Usage {
+                        scope: usage.scope,
+                        cost: usage.cost,
+                        ..Usage::default()
+                    };
                 }
                 if run.cost > self.own.cost + ROUNDING {
                     usage.cost = None;
@@ -186,20 +220,37 @@ impl Counting {
             let sum = path.as_ref().and_then(|path| path.number(scope));
             *count = sum.and_then(|sum| Json::Number(sum).count());
         }
-        let mut cost = rule.cost.as_ref().and_then(|path| path.number(scope)).filter(|cost| *cost != 0.0);
+        let mut cost = rule
+            .cost
+            .as_ref()
+            .and_then(|path| path.number(scope))
+            .filter(|cost| *cost != 0.0);
         if counts.iter().all(Option::is_none) && cost.is_none() {
             return None;
         }
         if rule.cumulative {
-            let sums = self.sums.entry(model.cloned().unwrap_or_default()).or_default();
+            let sums = self
+                .sums
+                .entry(model.cloned().unwrap_or_default())
+                .or_default();
             Sums { counts, cost } = sums.grow(Sums { counts, cost });
             if counts.iter().flatten().all(|count| *count == 0) && cost.is_none() {
                 return None;
             }
         }
-        let [mut input, mut output, cache_read, cache_write, cache_write_1h, reasoning, searches] = counts;
+        let [
+            mut input,
+            mut output,
+            cache_read,
+            cache_write,
+            cache_write_1h,
+            reasoning,
+            searches,
+        ] = counts;
         if rule.input_includes_cache {
-            let cached = cache_read.unwrap_or(0).saturating_add(cache_write.unwrap_or(0));
+            let cached = cache_read
+                .unwrap_or(0)
+                .saturating_add(cache_write.unwrap_or(0));
             input = input.map(|input| input.saturating_sub(cached));
         }
         if !rule.output_includes_reasoning && reasoning.is_some() {

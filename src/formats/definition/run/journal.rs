@@ -79,7 +79,9 @@ impl Run {
         let journal = self.definition.journal.as_ref()?;
         let mut state = std::mem::take(&mut self.state);
         let mut fate = None;
-        read(journal, input, &mut |op| fate = self.take(&mut state, op, input.place, out));
+        read(journal, input, &mut |op| {
+            fate = self.take(&mut state, op, input.place, out);
+        });
         self.state = state;
         fate
     }
@@ -88,28 +90,59 @@ impl Run {
         let rules = self.reads();
         let parts = rules.iter().map(|reads| reads.part.of.as_slice());
         let around = state.around(&op, parts);
-        let parsed = around.as_ref().and_then(|(place, source)| Some((place, json::parse(source).ok()?)));
-        let Some((place, mut value)) = parsed else { return self.change(state, op, of, out) };
+        let parsed = around
+            .as_ref()
+            .and_then(|(place, source)| Some((place, json::parse(source).ok()?)));
+        let Some((place, mut value)) = parsed else {
+            return self.change(state, op, of, out);
+        };
         let (Op::Set(at, _) | Op::Push(at, ..)) = &op;
         state::change(&mut value, at.get(place.len()..).unwrap_or_default(), &op);
-        let (from, stubs_only) = (out.edits.len(), std::mem::replace(&mut out.stubs_only, false));
+        let (from, stubs_only) = (
+            out.edits.len(),
+            std::mem::replace(&mut out.stubs_only, false),
+        );
         let fate = self.change(state, Op::Set(place.clone(), Some(&value)), of, out);
         out.stubs_only = stubs_only;
         out.edits.iter_mut().skip(from).for_each(hold);
         fate
     }
 
-    fn change(&mut self, state: &mut State, op: Op<'_>, of: Of<'_>, out: &mut Batch) -> Option<Fate> {
+    fn change(
+        &mut self,
+        state: &mut State,
+        op: Op<'_>,
+        of: Of<'_>,
+        out: &mut Batch,
+    ) -> Option<Fate> {
         let rules = self.reads();
         let edits = out.edits.len();
         let (region, values) = place(&op, state);
         let place = owner_of(&rules, &region);
         let was = state.head(&place);
-        let before = self.entries_of(state, &rules, &Owner { place: &place, head: &was, of }, out);
+        let before = self.entries_of(
+            state,
+            &rules,
+            &Owner {
+                place: &place,
+                head: &was,
+                of,
+            },
+            out,
+        );
         let mut gone = Vec::new();
         for other in state.owners(&region) {
             let head = state.head(&other);
-            gone.extend(self.entries_of(state, &rules, &Owner { place: &other, head: &head, of }, out));
+            gone.extend(self.entries_of(
+                state,
+                &rules,
+                &Owner {
+                    place: &other,
+                    head: &head,
+                    of,
+                },
+                out,
+            ));
         }
         let old = state.take(&region);
         state.note(&op, &place, is_list(&rules, &region.place));
@@ -120,16 +153,30 @@ impl Run {
         let now = state.head(&place);
         self.facts_of(&was, &now, out);
         let mut made = Made::default();
-        let owner = Owner { place: &place, head: &now, of };
+        let owner = Owner {
+            place: &place,
+            head: &now,
+            of,
+        };
         for reads in of_owner(&rules, &place) {
             self.make(state, reads, &owner, &values, (&mut made, out));
         }
         for (place, value) in owners {
             let head = state.head(&place);
             self.facts(Scope::of(&head), out);
-            let owner = Owner { place: &place, head: &head, of };
+            let owner = Owner {
+                place: &place,
+                head: &head,
+                of,
+            };
             for reads in of_owner(&rules, &place) {
-                self.make(state, reads, &owner, &[(place.clone(), value)], (&mut made, out));
+                self.make(
+                    state,
+                    reads,
+                    &owner,
+                    &[(place.clone(), value)],
+                    (&mut made, out),
+                );
             }
         }
         let is_shown = !made.keys.is_empty();
@@ -143,7 +190,9 @@ impl Run {
         }
         let element = Region::all(place.clone());
         let shows = |state: &State, reads: Reads, key: &Key| {
-            element.within(state.parts(reads.number)).any(|(_, part)| part.key == *key && !part.stands_back)
+            element
+                .within(state.parts(reads.number))
+                .any(|(_, part)| part.key == *key && !part.stands_back)
         };
         for (reads, key, entry) in before {
             let now = self.entry_of(reads.rule, key.clone(), &owner, Vec::new(), out);
@@ -152,25 +201,44 @@ impl Run {
                 let model = now.model.clone();
                 out.entry(now);
                 // What is set anew takes the place of what was, whether it is more or less.
-                out.edits.extend(usage.map(|usage| Edit::Usage { of: key, usage, model }));
+                out.edits.extend(usage.map(|usage| Edit::Usage {
+                    of: key,
+                    usage,
+                    model,
+                }));
             }
         }
         poorer.retain(|key| {
-            !made.keys.contains(key) && !of_owner(&rules, &place).any(|reads| shows(state, reads, key))
+            !made.keys.contains(key)
+                && !of_owner(&rules, &place).any(|reads| shows(state, reads, key))
         });
         out.edits.extend(poorer.into_iter().map(Edit::Retire));
-        let is_merged = out.edits.iter().skip(edits).any(|edit| !matches!(edit, Edit::Meta(_)));
+        let is_merged = out
+            .edits
+            .iter()
+            .skip(edits)
+            .any(|edit| !matches!(edit, Edit::Meta(_)));
         match (is_shown, is_merged) {
             (true, _) => Some(Fate::Shown),
             (false, true) => Some(Fate::Merged),
-            (false, false) if !made.pieces.is_empty() => Some(Fate::Passed("something better is there")),
+            (false, false) if !made.pieces.is_empty() => {
+                Some(Fate::Passed("something better is there"))
+            }
             (false, false) => None,
         }
     }
 
     fn reads(&self) -> Vec<Reads> {
         let rules = self.definition.rules.iter().enumerate();
-        rules.filter_map(|(number, rule)| Some(Reads { number, rule, part: rule.part.as_ref()? })).collect()
+        rules
+            .filter_map(|(number, rule)| {
+                Some(Reads {
+                    number,
+                    rule,
+                    part: rule.part.as_ref()?,
+                })
+            })
+            .collect()
     }
 
     /// The entries that parts of an element make, without their blocks.
@@ -185,7 +253,11 @@ impl Run {
         let of_rule = |reads: Reads| {
             let (_, part) = region.within(state.parts(reads.number)).next()?;
             let key = (!part.stands_back).then(|| part.key.clone())?;
-            Some((reads, key.clone(), self.entry_of(reads.rule, key, owner, Vec::new(), out)))
+            Some((
+                reads,
+                key.clone(),
+                self.entry_of(reads.rule, key, owner, Vec::new(), out),
+            ))
         };
         of_owner(rules, owner.place).filter_map(of_rule).collect()
     }
@@ -202,16 +274,26 @@ impl Run {
         let Reads { number, rule, part } = reads;
         let mut found = Vec::new();
         for (place, value) in values {
-            let Some(rest) = behind(&part.of, place) else { continue };
-            walk(rest, &mut place.clone(), value, &mut |place, what| match what {
-                Found::Part(value) => found.push((place.clone(), value)),
-                Found::List(length) => state.set_length(place, length),
-            });
+            let Some(rest) = behind(&part.of, place) else {
+                continue;
+            };
+            walk(
+                rest,
+                &mut place.clone(),
+                value,
+                &mut |place, what| match what {
+                    Found::Part(value) => found.push((place.clone(), value)),
+                    Found::List(length) => state.set_length(place, length),
+                },
+            );
         }
         let fallback = EntryRule::default();
         let site = owner.site();
         let mut head = self.head(rule.entry.as_ref().unwrap_or(&fallback), site, out);
-        let named = rule.entry.as_ref().and_then(|entry| self.key(entry, site.scope));
+        let named = rule
+            .entry
+            .as_ref()
+            .and_then(|entry| self.key(entry, site.scope));
         let key = named.unwrap_or_else(|| owner.key(rule));
         let (mut blocks, mut results, mut parts) = (Vec::new(), Vec::new(), Vec::new());
         for (place, value) in found {
@@ -219,7 +301,11 @@ impl Run {
                 state.keep(&place, value);
             }
             let name = place.last().map(Step::word).unwrap_or_default();
-            let scope = Scope { record: owner.head, here: value, name: &name };
+            let scope = Scope {
+                record: owner.head,
+                here: value,
+                name: &name,
+            };
             if !rule.when.holds(scope) {
                 continue;
             }
@@ -245,7 +331,10 @@ impl Run {
         if parts.is_empty() {
             return;
         }
-        let stands_back = part.unless.as_ref().is_some_and(|unless| unless.holds(site.scope));
+        let stands_back = part
+            .unless
+            .as_ref()
+            .is_some_and(|unless| unless.holds(site.scope));
         let entry = self.entry_of(rule, key.clone(), owner, blocks, out);
         let has_usage = entry.usage.is_some();
         let first = parts.first().map(|(_, piece, _)| *piece);
@@ -254,10 +343,20 @@ impl Run {
             if blocks.is_empty() && !(has_usage && Some(piece) == first) {
                 continue;
             }
-            let kept =
-                part.unless.as_ref().and_then(|_| entry.blocks.get(blocks)).unwrap_or_default().to_vec();
+            let kept = part
+                .unless
+                .as_ref()
+                .and_then(|_| entry.blocks.get(blocks))
+                .unwrap_or_default()
+                .to_vec();
             made.pieces.insert((key.clone(), piece));
-            let part = Part { key: key.clone(), piece, owner: part.owner, blocks: kept, stands_back };
+            let part = Part {
+                key: key.clone(),
+                piece,
+                owner: part.owner,
+                blocks: kept,
+                stands_back,
+            };
             state.parts_mut(number).insert(place, part);
         }
         if !stands_back && (has_usage || !entry.blocks.is_empty()) {
@@ -279,8 +378,13 @@ impl Run {
         let (fields, site) = (rule.entry.as_ref().unwrap_or(&fallback), owner.site());
         let in_runs = (site.scope, &self.runs);
         let whose = (Whose::Session, self.model());
-        let usage = self.counting.usage(&rule.usages, in_runs, (&key, true), whose, out);
-        let head = Head { key, ..self.head(fields, site, out) };
+        let usage = self
+            .counting
+            .usage(&rule.usages, in_runs, (&key, true), whose, out);
+        let head = Head {
+            key,
+            ..self.head(fields, site, out)
+        };
         let mut entry = self.entry(fields, head, blocks, site, out);
         entry.usage = usage.map(Box::new);
         // Only one of its parts is what the user said.
@@ -293,10 +397,18 @@ impl Run {
     }
 
     /// Parts of an element stand back, or no longer. Answers of which entries they were taken.
-    fn turn(&mut self, state: &mut State, rules: &[Reads], owner: &Owner<'_>, out: &mut Batch) -> Vec<Key> {
+    fn turn(
+        &mut self,
+        state: &mut State,
+        rules: &[Reads],
+        owner: &Owner<'_>,
+        out: &mut Batch,
+    ) -> Vec<Key> {
         let mut poorer = Vec::new();
         for reads in of_owner(rules, owner.place) {
-            let Some(unless) = &reads.part.unless else { continue };
+            let Some(unless) = &reads.part.unless else {
+                continue;
+            };
             let stands_back = unless.holds(owner.site().scope);
             let region = Region::all(owner.place.to_vec());
             let mut back = Vec::new();
@@ -306,13 +418,18 @@ impl Run {
                 }
                 part.stands_back = stands_back;
                 if stands_back {
-                    out.push(Edit::RetirePiece { of: part.key.clone(), piece: part.piece });
+                    out.push(Edit::RetirePiece {
+                        of: part.key.clone(),
+                        piece: part.piece,
+                    });
                     poorer.push(part.key.clone());
                 } else {
                     back.push((part.key.clone(), part.blocks.clone()));
                 }
             }
-            let Some((key, _)) = back.first() else { continue };
+            let Some((key, _)) = back.first() else {
+                continue;
+            };
             let key = key.clone();
             let blocks = back.into_iter().flat_map(|(_, blocks)| blocks).collect();
             let entry = self.entry_of(reads.rule, key, owner, blocks, out);
@@ -330,8 +447,14 @@ impl Run {
             }
             *last = None;
             match rule.fact {
-                Fact::Title => out.meta(MetaEdit::Title { rank: 2, title: Text::default() }),
-                Fact::Other(name) => out.meta(MetaEdit::Fact { name, value: Text::default() }),
+                Fact::Title => out.meta(MetaEdit::Title {
+                    rank: 2,
+                    title: Text::default(),
+                }),
+                Fact::Other(name) => out.meta(MetaEdit::Fact {
+                    name,
+                    value: Text::default(),
+                }),
                 _ => {}
             }
         }
@@ -342,7 +465,11 @@ impl Run {
 /// Holds bodies in their stubs.
 fn hold(edit: &mut Edit) {
     let bodies: Vec<&mut Body> = match edit {
-        Edit::Entry(entry) => entry.blocks.iter_mut().flat_map(|block| block.kind.bodies_mut()).collect(),
+        Edit::Entry(entry) => entry
+            .blocks
+            .iter_mut()
+            .flat_map(|block| block.kind.bodies_mut())
+            .collect(),
         Edit::Result { result, .. } => result_bodies_mut(result).collect(),
         _ => Vec::new(),
     };
@@ -367,7 +494,8 @@ fn source_of(tree: &Tree) -> String {
         Tree::Text(text) => quoted(text),
         Tree::List(items) => format!("[{}]", all(items.iter().map(source_of).collect())),
         Tree::Map(members) => {
-            let member = |(name, value): &(Text, Tree)| format!("{}:{}", quoted(name), source_of(value));
+            let member =
+                |(name, value): &(Text, Tree)| format!("{}:{}", quoted(name), source_of(value));
             format!("{{{}}}", all(members.iter().map(member).collect()))
         }
     }
@@ -375,19 +503,32 @@ fn source_of(tree: &Tree) -> String {
 
 impl Owner<'_> {
     fn site(&self) -> Site<'_> {
-        Site { scope: Scope::of(self.head), place: self.of, number: None, lane: None, depth: 0 }
+        Site {
+            scope: Scope::of(self.head),
+            place: self.of,
+            number: None,
+            lane: None,
+            depth: 0,
+        }
     }
 
     /// The key of an entry whose element says none: a reading may begin in the middle.
     fn key(&self, rule: &Rule) -> Key {
         let role = rule.entry.as_ref().and_then(|entry| entry.role.as_ref());
-        let role = role.map_or(Role::Harness, |role| role.of(self.site().scope)).word();
+        let role = role
+            .map_or(Role::Harness, |role| role.of(self.site().scope))
+            .word();
         Text::from(&*format!("@{}/{role}", words(Some(self.place))))
     }
 }
 
 fn words(steps: Option<&[Step]>) -> String {
-    steps.unwrap_or_default().iter().map(Step::word).collect::<Vec<_>>().join("/")
+    steps
+        .unwrap_or_default()
+        .iter()
+        .map(Step::word)
+        .collect::<Vec<_>>()
+        .join("/")
 }
 
 /// Reads what a record does.
@@ -397,17 +538,27 @@ fn read(journal: &Journal, input: Input<'_>, take: &mut dyn FnMut(Op<'_>)) {
         Of::Line | Of::Row(_) => {}
         Of::Header => return take(Op::Set(Place::new(), Some(input.json))),
         Of::Element => {
-            let Some(list) = &journal.elements else { return };
-            return take(Op::Push(vec![Step::Name(list.clone())], None, std::slice::from_ref(input.json)));
+            let Some(list) = &journal.elements else {
+                return;
+            };
+            return take(Op::Push(
+                vec![Step::Name(list.clone())],
+                None,
+                std::slice::from_ref(input.json),
+            ));
         }
         _ => return,
     }
     let does = |when: &Option<When>| when.as_ref().is_some_and(|when| when.holds(scope));
     if does(&journal.whole) {
-        journal.value.first(scope, |value| take(Op::Set(Place::new(), Some(value))));
+        journal
+            .value
+            .first(scope, |value| take(Op::Set(Place::new(), Some(value))));
         return;
     }
-    let Some(place) = journal.path.first(scope, place_of).flatten() else { return };
+    let Some(place) = journal.path.first(scope, place_of).flatten() else {
+        return;
+    };
     if does(&journal.delete) {
         return take(Op::Set(place, None));
     }
@@ -417,7 +568,11 @@ fn read(journal: &Journal, input: Input<'_>, take: &mut dyn FnMut(Op<'_>)) {
         if does(&journal.set) {
             take(Op::Set(place.clone(), value));
         } else if does(&journal.push) {
-            take(Op::Push(place.clone(), from, value.map_or(&[], Json::items)));
+            take(Op::Push(
+                place.clone(),
+                from,
+                value.map_or(&[], Json::items),
+            ));
         }
     };
     let mut is_given = false;
@@ -440,8 +595,16 @@ fn place<'v>(op: &Op<'v>, state: &State) -> (Region, Vec<(Place, &'v Json<'v>)>)
         Op::Push(list, from, items) => {
             let from = from.unwrap_or_else(|| state.length(list));
             let place = |at: u32| [&**list, &[Step::At(at)]].concat();
-            let values = (0..).zip(*items).map(|(at, item)| (place(from.saturating_add(at)), item));
-            (Region { place: list.clone(), from: Some(from) }, values.collect())
+            let values = (0..)
+                .zip(*items)
+                .map(|(at, item)| (place(from.saturating_add(at)), item));
+            (
+                Region {
+                    place: list.clone(),
+                    from: Some(from),
+                },
+                values.collect(),
+            )
         }
     }
 }
@@ -450,22 +613,30 @@ fn place<'v>(op: &Op<'v>, state: &State) -> (Region, Vec<(Place, &'v Json<'v>)>)
 fn owner_of(rules: &[Reads], region: &Region) -> Place {
     let owner = |reads: &Reads| {
         let place = region.place.get(..reads.part.owner)?;
-        behind(&reads.part.of, place).filter(|_| !region.covers(place)).map(|_| place)
+        behind(&reads.part.of, place)
+            .filter(|_| !region.covers(place))
+            .map(|_| place)
     };
-    rules.iter().filter_map(owner).max_by_key(|place| place.len()).unwrap_or_default().to_vec()
+    rules
+        .iter()
+        .filter_map(owner)
+        .max_by_key(|place| place.len())
+        .unwrap_or_default()
+        .to_vec()
 }
 
 /// The rules for parts of an element.
 fn of_owner<'r>(rules: &'r [Reads], place: &'r [Step]) -> impl Iterator<Item = Reads> + use<'r> {
     let of = rules.iter().filter(|reads| reads.part.owner == place.len());
-    of.filter(|reads| behind(&reads.part.of, place).is_some()).copied()
+    of.filter(|reads| behind(&reads.part.of, place).is_some())
+        .copied()
 }
 
 /// Whether parts are in elements of this list.
 fn is_list(rules: &[Reads], place: &[Step]) -> bool {
-    rules
-        .iter()
-        .any(|reads| behind(&reads.part.of, place).is_some_and(|rest| rest.starts_with(&[PartOf::Each])))
+    rules.iter().any(|reads| {
+        behind(&reads.part.of, place).is_some_and(|rest| rest.starts_with(&[PartOf::Each]))
+    })
 }
 
 /// Elements with parts in these values.
@@ -484,10 +655,15 @@ fn owners_in<'v>(
     let mut owners = Vec::new();
     for (place, value) in values {
         for rest in lists.iter().filter_map(|list| behind(list, place)) {
-            walk(rest, &mut place.clone(), value, &mut |place, found| match found {
-                Found::Part(value) => owners.push((place.clone(), value)),
-                Found::List(length) => state.set_length(place, length),
-            });
+            walk(
+                rest,
+                &mut place.clone(),
+                value,
+                &mut |place, found| match found {
+                    Found::Part(value) => owners.push((place.clone(), value)),
+                    Found::List(length) => state.set_length(place, length),
+                },
+            );
         }
     }
     owners
@@ -503,7 +679,10 @@ fn retire(
     let mut poorer = Vec::new();
     let mut leave = |of: Key, piece: Piece, out: &mut Batch| {
         if !made.pieces.contains(&(of.clone(), piece)) {
-            out.push(Edit::RetirePiece { of: of.clone(), piece });
+            out.push(Edit::RetirePiece {
+                of: of.clone(),
+                piece,
+            });
             poorer.push(of);
         }
     };
@@ -513,7 +692,9 @@ fn retire(
         }
     }
     for (place, part) in old.into_iter().filter(|(_, part)| !part.stands_back) {
-        let is_gone = place.get(..part.owner).is_some_and(|owner| !owner.is_empty() && region.covers(owner));
+        let is_gone = place
+            .get(..part.owner)
+            .is_some_and(|owner| !owner.is_empty() && region.covers(owner));
         if is_gone && !made.keys.contains(&part.key) {
             state.undone.entry(part.key).or_default().push(part.piece);
         } else {

@@ -30,7 +30,11 @@ impl Run {
         let mut undone = Vec::new();
         let mut is_gone = false;
         for mut kept in before {
-            is_gone = if kept.is_beside { is_gone } else { !named.contains(&kept.key) };
+            is_gone = if kept.is_beside {
+                is_gone
+            } else {
+                !named.contains(&kept.key)
+            };
             if is_gone && !kept.marks.undone && !named.contains(&kept.key) {
                 kept.marks.undone = true;
                 undone.push(kept.edit(out));
@@ -49,7 +53,10 @@ impl Run {
     pub(super) fn is_replayed(&mut self, key: &Key, record: &Json<'_>) -> bool {
         let mut hasher = DefaultHasher::new();
         record.print(&mut hasher);
-        let (print, known) = (hasher.finish(), self.versions.entry(key.clone()).or_default());
+        let (print, known) = (
+            hasher.finish(),
+            self.versions.entry(key.clone()).or_default(),
+        );
         if known.last == Some(print) || known.before.contains(&print) {
             return known.last != Some(print);
         }
@@ -58,7 +65,9 @@ impl Run {
     }
 
     pub(super) fn rewind(&mut self, rewind: &Rewind, scope: Scope<'_>, out: &mut Batch) {
-        let Some(to) = self.runs.id(&rewind.to, scope) else { return };
+        let Some(to) = self.runs.id(&rewind.to, scope) else {
+            return;
+        };
         let place = self.kept.places.get(&to).copied();
         // Back to before an entry that is gone takes all back; what nobody knows may also be no entry.
         let from = match place {
@@ -67,7 +76,12 @@ impl Run {
             None => 0,
         };
         // What stands beside the last entry that stays, stays with it.
-        let beside = self.kept.list.iter().skip(from).take_while(|kept| rewind.stays && kept.is_beside);
+        let beside = self
+            .kept
+            .list
+            .iter()
+            .skip(from)
+            .take_while(|kept| rewind.stays && kept.is_beside);
         let from = from + beside.count();
         for mut kept in self.kept.split_off(from) {
             kept.marks.undone = true;
@@ -84,9 +98,16 @@ impl Run {
             return;
         }
         let marks = entry.marks;
-        let is_beside = entry.is_beside() || entry.role == Role::Harness && (marks.quiet || marks.trace);
+        let is_beside =
+            entry.is_beside() || entry.role == Role::Harness && (marks.quiet || marks.trace);
         let (key, lane) = (entry.key.clone(), entry.lane.clone());
-        self.kept.put(Kept { key, role: entry.role, lane, marks, is_beside });
+        self.kept.put(Kept {
+            key,
+            role: entry.role,
+            lane,
+            marks,
+            is_beside,
+        });
     }
 }
 
@@ -108,7 +129,11 @@ pub(super) struct AllKept {
 impl AllKept {
     /// Adds an entry, or puts it in the place of the one with its key.
     pub(super) fn put(&mut self, kept: Kept) {
-        if let Some(known) = self.places.get(&kept.key).and_then(|at| self.list.get_mut(*at)) {
+        if let Some(known) = self
+            .places
+            .get(&kept.key)
+            .and_then(|at| self.list.get_mut(*at))
+        {
             *known = kept;
             return;
         }

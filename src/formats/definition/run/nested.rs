@@ -13,7 +13,13 @@ const DEEPEST: u8 = 4;
 
 impl Run {
     /// Runs the rules over the records within a record.
-    pub(super) fn within(&mut self, rule: &Rule, of: &(Path, bool), site: Site<'_>, out: &mut Batch) -> bool {
+    pub(super) fn within(
+        &mut self,
+        rule: &Rule,
+        of: &(Path, bool),
+        site: Site<'_>,
+        out: &mut Batch,
+    ) -> bool {
         let (records, replace) = of;
         if site.depth >= DEEPEST {
             return show_deep(records, site, out);
@@ -29,7 +35,11 @@ impl Run {
 
     /// Runs the rules over records within a record.
     fn records(&mut self, path: &Path, replace: bool, site: Site<'_>, out: &mut Batch) -> bool {
-        let before = if replace { std::mem::take(&mut self.kept).list } else { Vec::new() };
+        let before = if replace {
+            std::mem::take(&mut self.kept).list
+        } else {
+            Vec::new()
+        };
         let from = out.edits.len();
         let (mut number, mut is_shown) = (0, false);
         self.work.weigh(site.scope.record);
@@ -38,9 +48,17 @@ impl Run {
             if !self.goes_on(cost, site.scope, out) {
                 return;
             }
-            let scope = Scope { record: found.here, ..found };
+            let scope = Scope {
+                record: found.here,
+                ..found
+            };
             let place = number_within(site, number);
-            let within = Site { scope, number: Some(&place), depth: site.depth + 1, ..site };
+            let within = Site {
+                scope,
+                number: Some(&place),
+                depth: site.depth + 1,
+                ..site
+            };
             self.facts_at(within, out);
             is_shown |= self.record(within, out) == Fate::Shown;
             number += 1;
@@ -57,8 +75,19 @@ fn show_deep(path: &Path, site: Site<'_>, out: &mut Batch) -> bool {
     let mut number = 0;
     path.each(site.scope, &mut |found| {
         let place = number_within(site, number);
-        let within = Site { number: Some(&place), ..site };
-        show_within(Input { json: found.here, place: site.place }, "record", within, out);
+        let within = Site {
+            number: Some(&place),
+            ..site
+        };
+        show_within(
+            Input {
+                json: found.here,
+                place: site.place,
+            },
+            "record",
+            within,
+            out,
+        );
         number += 1;
     });
     if number > 0 {
@@ -72,5 +101,6 @@ fn show_deep(path: &Path, site: Site<'_>, out: &mut Batch) -> bool {
 
 /// Which of the records within a record one is, with those that it lies in itself.
 fn number_within(site: Site<'_>, number: usize) -> String {
-    site.number.map_or_else(|| number.to_string(), |outer| format!("{outer}/{number}"))
+    site.number
+        .map_or_else(|| number.to_string(), |outer| format!("{outer}/{number}"))
 }

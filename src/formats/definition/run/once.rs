@@ -40,17 +40,30 @@ impl Once {
     }
 
     /// The result of a call that was told before, with the time that the tool took, which only the tool knows.
-    pub(super) fn result_of(&mut self, call: ToolCall, entry: &Key, lane: Option<Name>) -> Option<Edit> {
-        let (ToolState::Done(mut result) | ToolState::Failed(mut result) | ToolState::Refused(mut result)) =
-            call.state
+    pub(super) fn result_of(
+        &mut self,
+        call: ToolCall,
+        entry: &Key,
+        lane: Option<Name>,
+    ) -> Option<Edit> {
+        let (ToolState::Done(mut result)
+        | ToolState::Failed(mut result)
+        | ToolState::Refused(mut result)) = call.state
         else {
             return None;
         };
         if !self.is_answer(&call.key, entry) {
             return None;
         }
-        let took = result.at.zip(call.started).map(|(ended, started)| ended.since(started));
+        let took = result
+            .at
+            .zip(call.started)
+            .map(|(ended, started)| ended.since(started));
         result.duration_ms = result.duration_ms.or(took);
-        Some(Edit::Result { call: call.key, result, lane })
+        Some(Edit::Result {
+            call: call.key,
+            result,
+            lane,
+        })
     }
 }

@@ -31,16 +31,34 @@ impl Questions {
         (head, piece): (&mut Head, &mut Piece),
     ) {
         match (kind, blocks) {
-            (MarkKind::Waiting | MarkKind::Permission, [BlockKind::Break(Break::Waiting(what))]) => {
+            (
+                MarkKind::Waiting | MarkKind::Permission,
+                [BlockKind::Break(Break::Waiting(what))],
+            ) => {
                 self.0.retain(|question| question.key != head.key);
                 let (key, what) = (head.key.clone(), what.clone());
                 let is_permission = kind == MarkKind::Permission;
-                self.0.push(Question { key, piece: *piece, at: head.at, what, call, is_permission });
+                self.0.push(Question {
+                    key,
+                    piece: *piece,
+                    at: head.at,
+                    what,
+                    call,
+                    is_permission,
+                });
             }
             (MarkKind::Answered, [BlockKind::Break(Break::Setting(answer))]) => {
                 let named = self.0.iter().position(|question| question.key == head.key);
-                let Some(index) = named.or(self.0.len().checked_sub(1)) else { return };
-                let Question { key, piece: of_question, at, what, .. } = self.0.remove(index);
+                let Some(index) = named.or(self.0.len().checked_sub(1)) else {
+                    return;
+                };
+                let Question {
+                    key,
+                    piece: of_question,
+                    at,
+                    what,
+                    ..
+                } = self.0.remove(index);
                 *answer = Text::clean(&format!("{what}: {answer}"));
                 head.answered = head.at.filter(|_| at.is_some());
                 (head.key, head.at, *piece) = (key, at, of_question);
@@ -67,7 +85,10 @@ impl Questions {
             entry.lane = lane.cloned();
             entry.ended = at.filter(|_| question.at.is_some());
             let answered = Text::clean(&format!("{}: answered", question.what));
-            entry.blocks.push(Batch::block(question.piece, BlockKind::Break(Break::Setting(answered))));
+            entry.blocks.push(Batch::block(
+                question.piece,
+                BlockKind::Break(Break::Setting(answered)),
+            ));
             out.entry(entry);
         }
     }
@@ -90,7 +111,9 @@ impl Run {
             .collect();
         if !calls.is_empty() {
             for (lane, waiting) in &mut self.waiting {
-                waiting.questions.settle_by((&calls, lane == own), lane.as_ref(), at, out);
+                waiting
+                    .questions
+                    .settle_by((&calls, lane == own), lane.as_ref(), at, out);
             }
         }
     }

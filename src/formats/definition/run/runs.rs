@@ -36,12 +36,18 @@ impl Runs {
     /// An id as it is known: those of a later run are no ids of the first.
     pub(super) fn id(&self, path: &Path, scope: Scope<'_>) -> Option<Key> {
         let id = path.word(scope)?;
-        Some(if self.number > 1 { Text::clean(&format!("{id}#{}", self.number)) } else { id })
+        Some(if self.number > 1 {
+            Text::clean(&format!("{id}#{}", self.number))
+        } else {
+            id
+        })
     }
 
     /// Whether an item shows that another run has begun.
     fn begins_with(&self, item: &Text, print: u64) -> bool {
-        let Some(known) = self.items.get(item) else { return false };
+        let Some(known) = self.items.get(item) else {
+            return false;
+        };
         self.is_over || known.is_some_and(|known| self.said.is_some() || known != print)
     }
 }
@@ -69,12 +75,18 @@ impl Run {
         if self.runs.name != name {
             self.counting.begin_anew();
         }
-        self.runs = Runs { number, name, ..Runs::default() };
+        self.runs = Runs {
+            number,
+            name,
+            ..Runs::default()
+        };
     }
 
     /// Takes note of what is numbered anew in each run.
     pub(super) fn see_item(&mut self, scope: Scope<'_>) {
-        let Some(Numbered { item, done, over }) = &self.definition.needs.numbered else { return };
+        let Some(Numbered { item, done, over }) = &self.definition.needs.numbered else {
+            return;
+        };
         if let Some(item) = item.word(scope) {
             let mut hasher = DefaultHasher::new();
             scope.record.print(&mut hasher);

@@ -51,12 +51,27 @@ impl SoFar {
     }
 
     /// A request.
-    pub(super) fn spend(&mut self, key: &Key, usage: &Usage, model: Option<&Name>, out: &mut Batch) {
+    pub(super) fn spend(
+        &mut self,
+        key: &Key,
+        usage: &Usage,
+        model: Option<&Name>,
+        out: &mut Batch,
+    ) {
         if self.within.contains(key) {
             return;
         }
-        let spending = (Usage { scope: Scope::Open, ..usage.clone() }, model.cloned());
-        let number = self.open.get(key).map_or(self.number, |(number, _)| *number);
+        let spending = (
+            Usage {
+                scope: Scope::Open,
+                ..usage.clone()
+            },
+            model.cloned(),
+        );
+        let number = self
+            .open
+            .get(key)
+            .map_or(self.number, |(number, _)| *number);
         self.open.insert(key.clone(), (number, spending));
         if self.has_sums {
             self.publish(out);
@@ -65,16 +80,24 @@ impl SoFar {
 
     /// A sum by model, or of the cost alone.
     pub(super) fn sum_up(&mut self, sums: Vec<Spending>, out: &mut Batch) {
-        let Some(scope) = sums.first().map(|(usage, _)| usage.scope) else { return };
+        let Some(scope) = sums.first().map(|(usage, _)| usage.scope) else {
+            return;
+        };
         if scope == Scope::Run && self.have_fallen(&sums) {
             let (now, next) = (self.number, self.number + 1);
-            self.open.values_mut().filter(|(of, _)| *of == now).for_each(|(of, _)| *of = next);
+            self.open
+                .values_mut()
+                .filter(|(of, _)| *of == now)
+                .for_each(|(of, _)| *of = next);
             self.begin_anew();
         }
         let of_now = of_number(self.number);
         let is_of_now = |key: &Key| key.starts_with(&of_now);
         if scope == Scope::Fallback
-            && self.own.iter().any(|(key, (usage, _))| is_of_now(key) && usage.scope == Scope::Run)
+            && self
+                .own
+                .iter()
+                .any(|(key, (usage, _))| is_of_now(key) && usage.scope == Scope::Run)
         {
             return;
         }
@@ -82,7 +105,12 @@ impl SoFar {
         add(&mut self.own, &of_now, sums);
         self.has_sums = true;
         let number = self.number;
-        self.within.extend(self.open.iter().filter(|(_, (of, _))| *of == number).map(|(key, _)| key.clone()));
+        self.within.extend(
+            self.open
+                .iter()
+                .filter(|(_, (of, _))| *of == number)
+                .map(|(key, _)| key.clone()),
+        );
         self.open.retain(|_, (of, _)| *of != number);
         self.publish(out);
     }
@@ -99,16 +127,21 @@ impl SoFar {
         let of_now = of_number(self.number);
         let mut new = BTreeMap::new();
         add(&mut new, &of_now, sums.to_vec());
-        let total = |of: &BTreeMap<Key, Spending>, key| of.get(key).map_or(0, |(usage, _)| usage.total());
-        let last =
-            self.own.iter().filter(|(key, (usage, _))| key.starts_with(&of_now) && usage.scope == Scope::Run);
-        last.map(|(key, _)| key).any(|key| total(&new, key) < total(&self.own, key))
+        let total =
+            |of: &BTreeMap<Key, Spending>, key| of.get(key).map_or(0, |(usage, _)| usage.total());
+        let last = self
+            .own
+            .iter()
+            .filter(|(key, (usage, _))| key.starts_with(&of_now) && usage.scope == Scope::Run);
+        last.map(|(key, _)| key)
+            .any(|key| total(&new, key) < total(&self.own, key))
     }
 
     /// Sends what has changed.
     fn publish(&mut self, out: &mut Batch) {
-        let tokens =
-            |spent: &BTreeMap<Key, Spending>| -> u64 { spent.values().map(|(usage, _)| usage.total()).sum() };
+        let tokens = |spent: &BTreeMap<Key, Spending>| -> u64 {
+            spent.values().map(|(usage, _)| usage.total()).sum()
+        };
         let mut wanted = self.own.clone();
         if self.has_sums {
             let open = |(key, (_, spending)): (&Key, &(u32, Spending))| {
@@ -122,14 +155,25 @@ impl SoFar {
         }
         for (of, (usage, _)) in &self.sent {
             if !wanted.contains_key(of) {
-                let usage = Usage { scope: usage.scope, ..Usage::default() };
-                out.push(Edit::Usage { of: of.clone(), usage: Box::new(usage), model: None });
+                let usage = Usage {
+                    scope: usage.scope,
+                    ..Usage::default()
+                };
+                out.push(Edit::Usage {
+                    of: of.clone(),
+                    usage: Box::new(usage),
+                    model: None,
+                });
             }
         }
         for (of, spending) in &wanted {
             if self.sent.get(of) != Some(spending) {
                 let (usage, model) = spending.clone();
-                out.push(Edit::Usage { of: of.clone(), usage: Box::new(usage), model });
+                out.push(Edit::Usage {
+                    of: of.clone(),
+                    usage: Box::new(usage),
+                    model,
+                });
             }
         }
         self.sent = wanted;
@@ -165,5 +209,7 @@ fn join(sum: &mut Usage, other: &Usage) {
     count(&mut sum.cache_write_1h, other.cache_write_1h);
     count(&mut sum.reasoning, other.reasoning);
     count(&mut sum.searches, other.searches);
-    sum.cost = sum.cost.map_or(other.cost, |one| Some(one + other.cost.unwrap_or(0.0)));
+    sum.cost = sum
+        .cost
+        .map_or(other.cost, |one| Some(one + other.cost.unwrap_or(0.0)));
 }

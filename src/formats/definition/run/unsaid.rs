@@ -21,10 +21,11 @@ impl Unsaid {
     /// An answer was emitted.
     pub(super) fn note(&mut self, entry: &Entry) {
         if entry.role == Role::Assistant {
-            self.said.extend(entry.blocks.iter().filter_map(|block| match &block.kind {
-                BlockKind::Text(body) => Some(print_of(body)),
-                _ => None,
-            }));
+            self.said
+                .extend(entry.blocks.iter().filter_map(|block| match &block.kind {
+                    BlockKind::Text(body) => Some(print_of(body)),
+                    _ => None,
+                }));
         }
     }
 

@@ -43,7 +43,12 @@ impl Work {
     /// Whether it is not too much, with so many bytes of texts.
     fn is_enough(&mut self, texts: usize, record: &Json<'_>) -> bool {
         let all = self.done.saturating_add(texts);
-        all > FREE && all > self.weigh(record).saturating_mul(TIMES).saturating_add(FREE)
+        all > FREE
+            && all
+                > self
+                    .weigh(record)
+                    .saturating_mul(TIMES)
+                    .saturating_add(FREE)
     }
 }
 
@@ -53,7 +58,8 @@ impl Run {
         self.work.add(cost);
         let is_enough = self.work.is_enough(out.made(), scope.record);
         if is_enough && !std::mem::replace(&mut self.work.has_stopped, true) {
-            let what = "rules make far more of a record than is in it; the rest of that is left out";
+            let what =
+                "rules make far more of a record than is in it; the rest of that is left out";
             out.notice(Severity::Warning, what);
         }
         !is_enough

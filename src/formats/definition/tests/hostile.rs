@@ -14,7 +14,10 @@ fn with(top: &str, when: &str, path: &str) -> String {
 }
 
 fn names(count: usize) -> String {
-    (0..count).map(|number| format!("\"f{number}\",")).collect::<Vec<_>>().concat()
+    (0..count)
+        .map(|number| format!("\"f{number}\","))
+        .collect::<Vec<_>>()
+        .concat()
 }
 
 /// Each refused, with what the first mistake says.
@@ -22,31 +25,83 @@ fn refused() -> Vec<(&'static str, String, &'static str)> {
     let long = |unit: &str, times: usize| unit.repeat(times);
     vec![
         ("steps", with("", "", &long("a.", 16_000)), "at most 1024"),
-        ("few bytes, many steps", with("", "", &long("[]", 100)), "at most 64 steps"),
+        (
+            "few bytes, many steps",
+            with("", "", &long("[]", 100)),
+            "at most 64 steps",
+        ),
         ("alternatives", with("", "", &long("a|", 300)), "at most 64"),
-        ("sources", with("", "", &format!("a{}", long(":source", 3))), "at most 2 times"),
-        ("dots", with("", &format!("when = {{ {}a = 1 }}", long("a.", 16_000)), "text"), "no TOML"),
-        ("a name", with("", "", "text").replace("\"h\"", &format!("\"{}\"", long("n", 65_536))), "at most"),
+        (
+            "sources",
+            with("", "", &format!("a{}", long(":source", 3))),
+            "at most 2 times",
+        ),
+        (
+            "dots",
+            with(
+                "",
+                &format!("when = {{ {}a = 1 }}", long("a.", 16_000)),
+                "text",
+            ),
+            "no TOML",
+        ),
+        (
+            "a name",
+            with("", "", "text").replace("\"h\"", &format!("\"{}\"", long("n", 65_536))),
+            "at most",
+        ),
         (
             "a name that fits a text",
             with("", "", "text").replace("\"h\"", &format!("\"{}\"", long("n", 65))),
             "at most 64",
         ),
-        ("a template", with(&format!("beside = \"{}\"", long("{dir}", 100_000)), "", "text"), "at most 1024"),
-        ("rules", with("", "", "text") + &long("[[record]]\nskip = \"no\"\n", 20_000), "at most 1000"),
-        ("mistakes", with("", "", "text") + &long("[[record]]\nfoo = 1\n", 900), "more mistakes"),
+        (
+            "a template",
+            with(
+                &format!("beside = \"{}\"", long("{dir}", 100_000)),
+                "",
+                "text",
+            ),
+            "at most 1024",
+        ),
+        (
+            "rules",
+            with("", "", "text") + &long("[[record]]\nskip = \"no\"\n", 20_000),
+            "at most 1000",
+        ),
+        (
+            "mistakes",
+            with("", "", "text") + &long("[[record]]\nfoo = 1\n", 900),
+            "more mistakes",
+        ),
         (
             "first facts",
-            with(&format!("session = {{ first = [{}] }}", names(20_000)), "", "text"),
+            with(
+                &format!("session = {{ first = [{}] }}", names(20_000)),
+                "",
+                "text",
+            ),
             "at most 1000",
         ),
         (
             "kinds",
-            with(&format!("kinds = {{ type = {{ quiet = [{}] }} }}", names(20_000)), "", "text"),
+            with(
+                &format!("kinds = {{ type = {{ quiet = [{}] }} }}", names(20_000)),
+                "",
+                "text",
+            ),
             "at most 1000",
         ),
-        ("values", with("", &format!("when = {{ a = [{}] }}", names(20_000)), "text"), "at most 1000"),
-        ("usages", with("", "", "text") + &long("[[record.usage]]\ninput = \"n\"\n", 20), "at most 16"),
+        (
+            "values",
+            with("", &format!("when = {{ a = [{}] }}", names(20_000)), "text"),
+            "at most 1000",
+        ),
+        (
+            "usages",
+            with("", "", "text") + &long("[[record.usage]]\ninput = \"n\"\n", 20),
+            "at most 16",
+        ),
     ]
 }
 
@@ -55,9 +110,17 @@ fn what_would_cost_its_square_is_refused_with_a_sentence() {
     for (name, text, words) in refused() {
         let mistakes = read(&text, None).expect_err(name);
         assert!(mistakes.len() <= 100, "{name}: {} mistakes", mistakes.len());
-        assert!(mistakes.iter().any(|mistake| mistake.what.contains(words)), "{name}: {mistakes:?}");
+        assert!(
+            mistakes.iter().any(|mistake| mistake.what.contains(words)),
+            "{name}: {mistakes:?}"
+        );
         let lines = text.split('\n').count();
-        assert!(mistakes.iter().all(|mistake| mistake.line <= lines && mistake.what.len() < 2_000), "{name}");
+        assert!(
+            mistakes
+                .iter()
+                .all(|mistake| mistake.line <= lines && mistake.what.len() < 2_000),
+            "{name}"
+        );
     }
 }
 
@@ -67,8 +130,19 @@ fn made(text: &str, records: &[String]) -> Batch {
     let mut decoder = (&definition).decoder();
     let mut batch = Batch::default();
     for (at, record) in (0..).zip(records) {
-        let origin = Origin { at, ..Origin::default() };
-        feed(&mut *decoder, Record { origin, bytes: record.as_bytes() }, Place::Line, &mut batch);
+        let origin = Origin {
+            at,
+            ..Origin::default()
+        };
+        feed(
+            &mut *decoder,
+            Record {
+                origin,
+                bytes: record.as_bytes(),
+            },
+            Place::Line,
+            &mut batch,
+        );
     }
     batch
 }
@@ -76,11 +150,15 @@ fn made(text: &str, records: &[String]) -> Batch {
 #[test]
 fn rules_that_multiply_what_a_record_holds_make_no_more_than_is_bounded() {
     let list: Vec<String> = (0..30).map(|number| number.to_string()).collect();
-    let record = format!("{{\"type\":\"user\",\"t\":\"x\",\"text\":\"hello\",\"l\":[{}]}}", list.join(","));
+    let record = format!(
+        "{{\"type\":\"user\",\"t\":\"x\",\"text\":\"hello\",\"l\":[{}]}}",
+        list.join(",")
+    );
     let records = vec![record; 5];
     let nested = |depth: usize| {
-        let blocks =
-            "[{ each = \"$.l[]\", block = ".repeat(depth) + "[{ text = \"$.t\" }]" + &"}]".repeat(depth);
+        let blocks = "[{ each = \"$.l[]\", block = ".repeat(depth)
+            + "[{ text = \"$.t\" }]"
+            + &"}]".repeat(depth);
         format!("name = \"h\"\n[[record]]\nentry = {{ role = \"user\" }}\nblock = {blocks}\n")
     };
     let also =
@@ -99,19 +177,32 @@ fn rules_that_multiply_what_a_record_holds_make_no_more_than_is_bounded() {
     ] {
         let batch = made(&text, &records);
         assert!(batch.edits.len() < 20_000, "{name}: {}", batch.edits.len());
-        let said = batch.notices.iter().filter(|notice| notice.what.contains("far more of a record"));
+        let said = batch
+            .notices
+            .iter()
+            .filter(|notice| notice.what.contains("far more of a record"));
         assert_eq!(said.count(), 1, "{name}");
         assert_eq!(batch.tally.records(), 5, "{name}");
     }
     // What is in a record many times is made as often.
-    let many: Vec<String> = (0..20_000).map(|number| format!("{{\"t\":\"{number}\"}}")).collect();
-    let text =
-        "name = \"h\"\n[[record]]\nentry = { role = \"user\" }\nblock = [{ each = \"l[]\", text = \"t\" }]\n";
+    let many: Vec<String> = (0..20_000)
+        .map(|number| format!("{{\"t\":\"{number}\"}}"))
+        .collect();
+    let text = "name = \"h\"\n[[record]]\nentry = { role = \"user\" }\nblock = [{ each = \"l[]\", text = \"t\" }]\n";
     let batch = made(text, &[format!("{{\"l\":[{}]}}", many.join(","))]);
-    assert!(batch.notices.iter().all(|notice| !notice.what.contains("far more")));
+    assert!(
+        batch
+            .notices
+            .iter()
+            .all(|notice| !notice.what.contains("far more"))
+    );
     let text = "name = \"h\"\n[[record]]\nwhen = { has = \"l\" }\nrecords = \"l[]\"\n[[record]]\nentry = { role = \"user\" }\nblock = [{ text = \"t\" }]\n";
     let batch = made(text, &[format!("{{\"l\":[{}]}}", many.join(","))]);
     assert!(
-        batch.notices.iter().all(|notice| !notice.what.contains("far more")) && batch.edits.len() >= 20_000
+        batch
+            .notices
+            .iter()
+            .all(|notice| !notice.what.contains("far more"))
+            && batch.edits.len() >= 20_000
     );
 }

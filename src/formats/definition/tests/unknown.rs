@@ -37,7 +37,8 @@ block = [{ each = "parts[]", block = [
             r#"{{"kind":{{"of":"said"}},"id":"{id}","role":"{role}","when":1,"parts":[{{"type":"text","text":"{id}"}}{part}]}}"#
         )
     };
-    let strange = r#"{"kind":{"of":"peal"},"id":"s1","when":2,"summary":"no title of the session"}"#;
+    let strange =
+        r#"{"kind":{"of":"peal"},"id":"s1","when":2,"summary":"no title of the session"}"#;
     for to in ["b", "s1"] {
         let back = format!(r#"{{"kind":{{"of":"back"}},"to":"{to}"}}"#);
         let lines = [
@@ -58,10 +59,21 @@ block = [{ each = "parts[]", block = [
         let number = if to == "b" { 3 } else { 2 };
         assert_eq!(undone.len(), number, "{undone:?}");
         assert_eq!(transcript.branches().list.len(), 1);
-        let kinds: Vec<String> = batch.tally.unknown.keys().map(ToString::to_string).collect();
+        let kinds: Vec<String> = batch
+            .tally
+            .unknown
+            .keys()
+            .map(ToString::to_string)
+            .collect();
         assert_eq!(kinds, ["block/chime", "kind/peal"]);
-        assert_ne!(transcript.meta().title().map(Text::as_str), Some("no title of the session"));
-        let strange = transcript.entries().find(|entry| entry.is_beside()).unwrap();
+        assert_ne!(
+            transcript.meta().title().map(Text::as_str),
+            Some("no title of the session")
+        );
+        let strange = transcript
+            .entries()
+            .find(|entry| entry.is_beside())
+            .unwrap();
         assert!(strange.at.is_some());
     }
 }

@@ -14,19 +14,30 @@ const AROUND: usize = 3;
 const SHORT: usize = 48;
 
 /// Reads a `return_value`.
-pub(crate) fn read(key: Key, value: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> ToolResult {
+pub(crate) fn read(
+    key: Key,
+    value: &Json<'_>,
+    at: Option<Timestamp>,
+    out: &mut Batch,
+) -> ToolResult {
     let output = output_of(value.get("output"));
     let message = value.get("message").str_or_empty();
     let is_error = value.get("is_error").is_true();
     let body = match (output.trim().is_empty(), is_error) {
         (true, _) => out.output(message),
-        (false, true) if !message.is_empty() => out.output(&format!("{}\n{message}", output.trim_end())),
+        (false, true) if !message.is_empty() => {
+            out.output(&format!("{}\n{message}", output.trim_end()))
+        }
         (false, _) => out.output(&output),
     };
     let display = value.get("display").items();
     let diffs: String = display.iter().filter_map(diff).collect();
-    let brief = display.iter().find(|shown| shown.get("type").str() == Some("brief"));
-    let brief = brief.and_then(|brief| brief.get("text").filled()).filter(|text| text.len() <= SHORT);
+    let brief = display
+        .iter()
+        .find(|shown| shown.get("type").str() == Some("brief"));
+    let brief = brief
+        .and_then(|brief| brief.get("text").filled())
+        .filter(|text| text.len() <= SHORT);
     ToolResult {
         key,
         tool: None,
@@ -42,9 +53,13 @@ pub(crate) fn read(key: Key, value: &Json<'_>, at: Option<Timestamp>, out: &mut 
 }
 
 fn verdict(is_error: bool, message: &str) -> Verdict {
-    let is_refused = ["rejected by the user", "rejected by user", "blocked by hook"]
-        .iter()
-        .any(|mark| message.contains(mark));
+    let is_refused = [
+        "rejected by the user",
+        "rejected by user",
+        "blocked by hook",
+    ]
+    .iter()
+    .any(|mark| message.contains(mark));
     match (is_error, is_refused) {
         (false, _) => Verdict::Done,
         (true, true) => Verdict::Refused,
@@ -59,11 +74,27 @@ fn diff(shown: &Json<'_>) -> Option<String> {
     }
     let lines = |name: &str| -> Vec<&str> { shown.get(name).str_or_empty().lines().collect() };
     let (old, new) = (lines("old_text"), lines("new_text"));
-    let same = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    let same = old
+        .iter()
+        .zip(&new)
+        .take_while(|(old, new)| old == new)
+        .count();
     let rest = old.len().min(new.len()) - same;
-    let tail = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(old, new)| old == new).count();
+    let tail = old
+        .iter()
+        .rev()
+        .zip(new.iter().rev())
+        .take(rest)
+        .take_while(|(old, new)| old == new)
+        .count();
     let first = same.saturating_sub(AROUND);
-    let start = |name: &str| shown.get(name).count().and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
+    let start = |name: &str| {
+        shown
+            .get(name)
+            .count()
+            .and_then(|n| usize::try_from(n).ok())
+            .unwrap_or(1)
+    };
     let after = tail.min(AROUND);
     let count = |all: usize| all - first - (tail - after);
     let path = shown.get("path").str_or_empty();
@@ -97,10 +128,16 @@ mod tests {
     #[test]
     fn what_the_system_denies_was_not_refused() {
         assert_eq!(
-            verdict(true, "Failed to read x. Error: [Errno 13] Permission denied: 'x'"),
+            verdict(
+                true,
+                "Failed to read x. Error: [Errno 13] Permission denied: 'x'"
+            ),
             Verdict::Failed
         );
-        assert_eq!(verdict(true, "The tool call is rejected by the user."), Verdict::Refused);
+        assert_eq!(
+            verdict(true, "The tool call is rejected by the user."),
+            Verdict::Refused
+        );
     }
 
     #[test]
@@ -109,12 +146,18 @@ mod tests {
         let expected = "--- a\n+++ a\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n";
         assert_eq!(diff(&parse(shown).unwrap()).as_deref(), Some(expected));
         let new = r#"{"type":"diff","path":"a","old_text":"","new_text":"x\n"}"#;
-        assert_eq!(diff(&parse(new).unwrap()).as_deref(), Some("--- a\n+++ a\n@@ -1,0 +1,1 @@\n+x\n"));
+        assert_eq!(
+            diff(&parse(new).unwrap()).as_deref(),
+            Some("--- a\n+++ a\n@@ -1,0 +1,1 @@\n+x\n")
+        );
         let twice = r#"{"type":"diff","path":"a","old_text":"x\nx","new_text":"x\nx\nx"}"#;
         assert_eq!(
             diff(&parse(twice).unwrap()).as_deref(),
             Some("--- a\n+++ a\n@@ -1,2 +1,3 @@\n x\n x\n+x\n")
         );
-        assert_eq!(diff(&parse(r#"{"type":"brief","text":"x"}"#).unwrap()), None);
+        assert_eq!(
+            diff(&parse(r#"{"type":"brief","text":"x"}"#).unwrap()),
+            None
+        );
     }
 }

@@ -6,13 +6,25 @@ use crate::model::record::Shape;
 
 /// Decides by the first lines: the first one is the same in both generations.
 pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
-    let lines = if probe.lines.is_empty() { probe.elements } else { probe.lines };
+    let lines = if probe.lines.is_empty() {
+        probe.elements
+    } else {
+        probe.lines
+    };
     if lines.iter().any(is_event) {
-        return Verdict::yes(Confidence::Certain, Shape::Lines, "messages with a type and a payload");
+        return Verdict::yes(
+            Confidence::Certain,
+            Shape::Lines,
+            "messages with a type and a payload",
+        );
     }
     let is_other = |line: &Json<'_>| line.has("created_at") || !is_metadata(line);
     if lines.iter().any(is_metadata) && !lines.iter().any(is_other) {
-        return Verdict::yes(Confidence::Likely, Shape::Lines, "the first line of a wire, and nothing else");
+        return Verdict::yes(
+            Confidence::Likely,
+            Shape::Lines,
+            "the first line of a wire, and nothing else",
+        );
     }
     Verdict::no("no messages with a type and a payload")
 }
@@ -32,14 +44,21 @@ fn is_event(line: &Json<'_>) -> bool {
 /// both generations.
 pub(crate) fn aside(probe: &Probe<'_>) -> Option<&'static str> {
     const CONTEXT: [&str; 3] = ["_checkpoint", "_system_prompt", "_usage"];
-    let is_context = |line: &Json<'_>| line.get("role").str().is_some_and(|role| CONTEXT.contains(&role));
+    let is_context = |line: &Json<'_>| {
+        line.get("role")
+            .str()
+            .is_some_and(|role| CONTEXT.contains(&role))
+    };
     let is_state = |json: &Json<'_>| {
-        json.has("approval") && json.has("dynamic_subagents") || json.has("agents") && json.has("workDir")
+        json.has("approval") && json.has("dynamic_subagents")
+            || json.has("agents") && json.has("workDir")
     };
     let mut lines = probe.lines.iter().chain(probe.elements);
     if lines.any(is_context) {
         return Some("what Kimi CLI shows the model; open the wire.jsonl beside it");
     }
     let mut documents = probe.lines.iter().chain(probe.header);
-    documents.any(is_state).then_some("the state of a session of Kimi; open the wire.jsonl below its folder")
+    documents
+        .any(is_state)
+        .then_some("the state of a session of Kimi; open the wire.jsonl below its folder")
 }

@@ -22,14 +22,27 @@ const SPENT: &str = r#"{"type":"usage.record","model":"kimi-k2","usage":{"inputO
 fn a_prompt_and_its_message_are_one() {
     let prompts = |lines: &[&str]| {
         let transcript = transcript(&[(Place::Line, lines)]);
-        transcript.entries().filter(|entry| entry.marks.prompt).count()
+        transcript
+            .entries()
+            .filter(|entry| entry.marks.prompt)
+            .count()
     };
     assert_eq!(prompts(&[PROMPT, APPENDED]), 1);
     assert_eq!(prompts(&[APPENDED]), 1);
     assert_eq!(prompts(&[PROMPT, APPENDED, PROMPT, APPENDED]), 2);
-    let more = APPENDED.replace(r#""text":"go"}"#, r#""text":"go"},{"type":"hologram","text":"hm"}"#);
-    assert_eq!(prompts(&[PROMPT, &more]), 1, "with a part that nobody knows");
-    let injected = APPENDED.replace(r#"{"kind":"user"}"#, r#"{"kind":"injection","variant":"plan_mode"}"#);
+    let more = APPENDED.replace(
+        r#""text":"go"}"#,
+        r#""text":"go"},{"type":"hologram","text":"hm"}"#,
+    );
+    assert_eq!(
+        prompts(&[PROMPT, &more]),
+        1,
+        "with a part that nobody knows"
+    );
+    let injected = APPENDED.replace(
+        r#"{"kind":"user"}"#,
+        r#"{"kind":"injection","variant":"plan_mode"}"#,
+    );
     assert_eq!(prompts(&[&injected]), 0);
 }
 
@@ -37,7 +50,9 @@ fn a_prompt_and_its_message_are_one() {
 fn a_copy_of_a_prompt_has_the_slots_that_it_has_when_it_is_read_alone() {
     let strange = r#""text":"go"},{"type":"hologram","light":"green"}"#;
     let copy = APPENDED.replace(r#""text":"go"}"#, strange);
-    let other = APPENDED.replace(r#""kind":"user""#, r#""kind":"moon""#).replace(r#""text":"go"}"#, strange);
+    let other = APPENDED
+        .replace(r#""kind":"user""#, r#""kind":"moon""#)
+        .replace(r#""text":"go"}"#, strange);
     for copy in [copy, other] {
         let slots = |lines: &[&str]| {
             let transcript = transcript(&[(Place::Line, lines)]);
@@ -60,13 +75,27 @@ fn usage_is_counted_by_its_own_records() {
     let end = r#"{"type":"context.append_loop_event","event":{"type":"step.end","usage":{"inputOther":10,"output":5,"inputCacheRead":2},"finishReason":"end_turn"},"time":1790000000002}"#;
     let beside = SPENT.replace("turn", "session");
     let transcript = transcript(&[(Place::Line, &[begin, part, end, SPENT, &beside])]);
-    let own: Vec<u64> =
-        transcript.entries().filter_map(|entry| Some(entry.usage.as_ref()?.total())).collect();
+    let own: Vec<u64> = transcript
+        .entries()
+        .filter_map(|entry| Some(entry.usage.as_ref()?.total()))
+        .collect();
     assert_eq!(own, [17]);
     let sum = transcript.totals().sum();
-    assert_eq!(sum.input.total + sum.output.total + sum.cache_read.total, 34);
-    let models: Vec<Text> = transcript.totals().by_model().iter().map(|(name, _)| name.clone()).collect();
-    assert_eq!(models, [Text::from("kimi-k2")], "the record of usage tells the model of the answer");
+    assert_eq!(
+        sum.input.total + sum.output.total + sum.cache_read.total,
+        34
+    );
+    let models: Vec<Text> = transcript
+        .totals()
+        .by_model()
+        .iter()
+        .map(|(name, _)| name.clone())
+        .collect();
+    assert_eq!(
+        models,
+        [Text::from("kimi-k2")],
+        "the record of usage tells the model of the answer"
+    );
 }
 
 #[test]
@@ -79,14 +108,23 @@ fn sub_agents_are_lanes_of_the_call_that_names_them() {
     let transcript = transcript(&[
         (Place::Line, &[PROMPT, call, result]),
         (Place::CompanionLine(path), &[own]),
-        (Place::File(state), &[r#"{"title":"A title","isCustomTitle":true,"workDir":"/w"}"#]),
+        (
+            Place::File(state),
+            &[r#"{"title":"A title","isCustomTitle":true,"workDir":"/w"}"#],
+        ),
     ]);
-    let lanes: Vec<_> =
-        transcript.lanes().iter().map(|lane| (lane.label.clone(), lane.call.clone())).collect();
+    let lanes: Vec<_> = transcript
+        .lanes()
+        .iter()
+        .map(|lane| (lane.label.clone(), lane.call.clone()))
+        .collect();
     assert_eq!(lanes, [("explore".into(), Some("Agent_1".into()))]);
     let is_seen = |entry: &Entry| {
         entry.lane.as_deref() == Some("agent-0")
-            && matches!(entry.blocks.first().map(|block| &block.kind), Some(BlockKind::Text(_)))
+            && matches!(
+                entry.blocks.first().map(|block| &block.kind),
+                Some(BlockKind::Text(_))
+            )
     };
     assert!(transcript.entries().any(is_seen));
     assert_eq!(transcript.meta().title().map(Text::as_str), Some("A title"));
@@ -97,14 +135,27 @@ fn turns_that_were_taken_back_are_undone() {
     let part = r#"{"type":"context.append_loop_event","event":{"type":"content.part","part":{"type":"text","text":"hi"}},"time":1790000000002}"#;
     let injected = r#"{"type":"context.append_message","message":{"role":"user","content":[{"type":"text","text":"note"}],"origin":{"kind":"injection"}},"time":1790000000003}"#;
     let undo = r#"{"type":"context.undo","count":1,"time":1790000000004}"#;
-    let compacted = r#"{"type":"context.apply_compaction","summary":"so far","time":1790000000005}"#;
+    let compacted =
+        r#"{"type":"context.apply_compaction","summary":"so far","time":1790000000005}"#;
     let undone = |lines: &[&str]| -> Vec<bool> {
         let transcript = transcript(&[(Place::Line, lines)]);
-        transcript.entries().map(|entry| entry.marks.undone).collect()
+        transcript
+            .entries()
+            .map(|entry| entry.marks.undone)
+            .collect()
     };
-    let turn = [PROMPT, APPENDED, part, PROMPT, APPENDED, part, injected, undo, PROMPT];
-    assert_eq!(undone(&turn), [false, false, true, true, true, false, false]);
-    assert_eq!(undone(&[PROMPT, part, compacted, undo]), [false; 4], "it stops at a compaction");
+    let turn = [
+        PROMPT, APPENDED, part, PROMPT, APPENDED, part, injected, undo, PROMPT,
+    ];
+    assert_eq!(
+        undone(&turn),
+        [false, false, true, true, true, false, false]
+    );
+    assert_eq!(
+        undone(&[PROMPT, part, compacted, undo]),
+        [false; 4],
+        "it stops at a compaction"
+    );
 }
 
 #[test]
@@ -112,6 +163,10 @@ fn a_call_that_was_not_approved_is_refused() {
     let call = r#"{"type":"context.append_loop_event","event":{"type":"tool.call","toolCallId":"t","name":"Bash","args":{"command":"rm x"}},"time":1790000000001}"#;
     let result = r#"{"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"t","result":{"output":"Tool \"Bash\" was not run because the user rejected the approval request. Reason: no","isError":true}},"time":1790000000002}"#;
     let transcript = transcript(&[(Place::Line, &[PROMPT, call, result])]);
-    let states: Vec<_> = transcript.entries().flat_map(Entry::calls).map(|call| &call.state).collect();
+    let states: Vec<_> = transcript
+        .entries()
+        .flat_map(Entry::calls)
+        .map(|call| &call.state)
+        .collect();
     assert!(matches!(states[..], [ToolState::Refused(_)]));
 }

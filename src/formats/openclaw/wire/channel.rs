@@ -18,40 +18,76 @@ pub(crate) fn received(json: &Json<'_>, record: &Json<'_>, out: &mut Batch) -> E
     entry.marks.prompt = true;
     let word = |name: &str| word(json.get(name));
     let sender = word("SenderName").or_else(|| word("From"));
-    let mut facts = vec![format!("from {}", sender.unwrap_or_else(|| "someone".to_owned()))];
+    let mut facts = vec![format!(
+        "from {}",
+        sender.unwrap_or_else(|| "someone".to_owned())
+    )];
     facts.extend(word("To").map(|to| format!("to {to}")));
     facts.extend(self::word(record.at(&["params", "channel"])).or_else(|| word("Provider")));
     facts.extend(word("ChatType"));
     facts.extend(word("MessageThreadId").map(|id| format!("thread {id}")));
     facts.extend(word("ReplyToId").map(|id| format!("reply to {id}")));
-    let text = ["Text", "Body"].iter().find_map(|name| json.get(name).filled());
-    entry.blocks.extend(block::text(text.unwrap_or_default(), out));
+    let text = ["Text", "Body"]
+        .iter()
+        .find_map(|name| json.get(name).filled());
+    entry
+        .blocks
+        .extend(block::text(text.unwrap_or_default(), out));
     let kind = json.get("MediaType").str_or_empty();
     for name in ["MediaUrl", "MediaUrls"] {
         turn::media(&mut entry, json.get(name), kind, out);
     }
-    entry.blocks.push(block::tree(&facts.join(" · "), record, out));
+    entry
+        .blocks
+        .push(block::tree(&facts.join(" · "), record, out));
     entry
 }
 
 /// A message as Telegram sends it, alone or in an update.
 pub(crate) fn telegram(json: &Json<'_>, out: &mut Batch) -> Entry {
-    let recorded = if json.has("message_id") { json } else { update(json) };
+    let recorded = if json.has("message_id") {
+        json
+    } else {
+        update(json)
+    };
     let from = recorded.get("from");
     let chat = recorded.get("chat");
     let names = ["first_name", "last_name"].map(|name| from.get(name).filled());
     let full = names.into_iter().flatten().collect::<Vec<_>>().join(" ");
     let sender = Some(full).filter(|name| !name.is_empty());
-    let sender = sender.or_else(|| word(from.get("username"))).or_else(|| word(from.get("id")));
-    let mut facts = vec![format!("from {}", sender.unwrap_or_else(|| "someone".to_owned()))];
+    let sender = sender
+        .or_else(|| word(from.get("username")))
+        .or_else(|| word(from.get("id")));
+    let mut facts = vec![format!(
+        "from {}",
+        sender.unwrap_or_else(|| "someone".to_owned())
+    )];
     facts.push("Telegram".to_owned());
     facts.extend(word(chat.get("type")));
     facts.extend(word(chat.get("title")));
     facts.extend(word(recorded.get("message_thread_id")).map(|id| format!("thread {id}")));
-    facts.extend(word(recorded.at(&["reply_to_message", "message_id"])).map(|id| format!("reply to {id}")));
-    let media = ["photo", "document", "voice", "audio", "video", "video_note", "sticker", "location"];
-    facts.extend(media.iter().filter(|name| recorded.has(name)).map(|name| (*name).replace('_', " ")));
-    let text = ["text", "caption"].iter().find_map(|name| recorded.get(name).filled());
+    facts.extend(
+        word(recorded.at(&["reply_to_message", "message_id"])).map(|id| format!("reply to {id}")),
+    );
+    let media = [
+        "photo",
+        "document",
+        "voice",
+        "audio",
+        "video",
+        "video_note",
+        "sticker",
+        "location",
+    ];
+    facts.extend(
+        media
+            .iter()
+            .filter(|name| recorded.has(name))
+            .map(|name| (*name).replace('_', " ")),
+    );
+    let text = ["text", "caption"]
+        .iter()
+        .find_map(|name| recorded.get(name).filled());
     let is_own = from.get("is_bot").is_true();
     native(json, recorded.get("date"), is_own, &facts, text, out)
 }
@@ -61,18 +97,32 @@ pub(crate) fn whatsapp(json: &Json<'_>, out: &mut Batch) -> Entry {
     let key = json.get("key");
     let is_own = key.get("fromMe").is_true();
     let chat = word(key.get("remoteJid"));
-    let sender = word(json.get("pushName")).or_else(|| word(key.get("participant"))).or_else(|| chat.clone());
+    let sender = word(json.get("pushName"))
+        .or_else(|| word(key.get("participant")))
+        .or_else(|| chat.clone());
     let mut facts = vec![match (is_own, sender) {
         (true, _) => format!("to {}", chat.clone().unwrap_or_default()),
         (false, sender) => format!("from {}", sender.unwrap_or_else(|| "someone".to_owned())),
     }];
     facts.push("WhatsApp".to_owned());
-    facts.extend(chat.filter(|chat| chat.ends_with("@g.us")).map(|chat| format!("group {chat}")));
+    facts.extend(
+        chat.filter(|chat| chat.ends_with("@g.us"))
+            .map(|chat| format!("group {chat}")),
+    );
     let recorded = contents(json.get("message"));
-    let (name, content) = recorded.members().first().map_or(("", recorded), |(name, value)| (&**name, value));
-    let kind = name.strip_suffix("Message").filter(|kind| *kind != "extendedText");
+    let (name, content) = recorded
+        .members()
+        .first()
+        .map_or(("", recorded), |(name, value)| (&**name, value));
+    let kind = name
+        .strip_suffix("Message")
+        .filter(|kind| *kind != "extendedText");
     facts.extend(kind.map(str::to_owned));
-    let texts = [recorded.get("conversation"), content.get("text"), content.get("caption")];
+    let texts = [
+        recorded.get("conversation"),
+        content.get("text"),
+        content.get("caption"),
+    ];
     let text = texts.iter().find_map(|text| text.filled());
     let at = json.get("messageTimestamp");
     let at = if at.is_object() { at.get("low") } else { at };
@@ -81,8 +131,16 @@ pub(crate) fn whatsapp(json: &Json<'_>, out: &mut Batch) -> Entry {
 
 /// What a WhatsApp message holds, without what may be wrapped around it.
 fn contents<'j, 'a>(message: &'j Json<'a>) -> &'j Json<'a> {
-    let wraps = ["ephemeralMessage", "viewOnceMessage", "viewOnceMessageV2", "documentWithCaptionMessage"];
-    let inner = wraps.iter().map(|name| message.at(&[name, "message"])).find(|inner| inner.is_object());
+    let wraps = [
+        "ephemeralMessage",
+        "viewOnceMessage",
+        "viewOnceMessageV2",
+        "documentWithCaptionMessage",
+    ];
+    let inner = wraps
+        .iter()
+        .map(|name| message.at(&[name, "message"]))
+        .find(|inner| inner.is_object());
     inner.unwrap_or(message)
 }
 
@@ -97,25 +155,49 @@ fn native(
     let role = if is_own { Role::Assistant } else { Role::User };
     let mut entry = out.new_entry(out.origin_key(), role, at.moment());
     entry.marks.prompt = !is_own;
-    entry.blocks.extend(block::text(text.unwrap_or_default(), out));
-    entry.blocks.push(block::tree(&facts.join(" · "), json, out));
+    entry
+        .blocks
+        .extend(block::text(text.unwrap_or_default(), out));
+    entry
+        .blocks
+        .push(block::tree(&facts.join(" · "), json, out));
     entry
 }
 
 /// What the agent says to a channel.
 pub(crate) fn reply(json: &Json<'_>, out: &mut Batch) -> Entry {
-    let mut entry = out.new_entry(out.origin_key(), Role::Assistant, json.get("timestamp").moment());
-    let text = json.get("text").filled().or_else(|| json.get("content").filled()).unwrap_or_default();
+    let mut entry = out.new_entry(
+        out.origin_key(),
+        Role::Assistant,
+        json.get("timestamp").moment(),
+    );
+    let text = json
+        .get("text")
+        .filled()
+        .or_else(|| json.get("content").filled())
+        .unwrap_or_default();
     if json.get("isError").is_true() {
-        let recorded = if text.is_empty() { "the reply is an error" } else { text };
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(Text::clean(recorded)))));
+        let recorded = if text.is_empty() {
+            "the reply is an error"
+        } else {
+            text
+        };
+        entry.blocks.push(Batch::block(
+            Piece(0),
+            BlockKind::Break(Break::Error(Text::clean(recorded))),
+        ));
     } else {
         entry.blocks.extend(block::text(text, out));
     }
     for name in ["mediaUrl", "mediaUrls"] {
         turn::media(&mut entry, json.get(name), "", out);
     }
-    let is_said = |name: &str| matches!(name, "text" | "content" | "mediaUrl" | "mediaUrls" | "isError");
+    let is_said = |name: &str| {
+        matches!(
+            name,
+            "text" | "content" | "mediaUrl" | "mediaUrls" | "isError"
+        )
+    };
     if !json.members().iter().all(|(name, _)| is_said(name)) || entry.blocks.is_empty() {
         let replied = [
             json.get("replyToId"),
@@ -123,8 +205,15 @@ pub(crate) fn reply(json: &Json<'_>, out: &mut Batch) -> Entry {
             json.at(&["message_reference", "message_id"]),
             json.at(&["quoted", "key", "id"]),
         ];
-        let to = replied.iter().find_map(|id| word(id)).map(|id| format!(" to {id}"));
-        entry.blocks.push(block::tree(&format!("reply{}", to.unwrap_or_default()), json, out));
+        let to = replied
+            .iter()
+            .find_map(|id| word(id))
+            .map(|id| format!(" to {id}"));
+        entry.blocks.push(block::tree(
+            &format!("reply{}", to.unwrap_or_default()),
+            json,
+            out,
+        ));
     }
     entry
 }

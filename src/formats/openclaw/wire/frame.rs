@@ -32,12 +32,17 @@ pub fn of(json: &Json<'_>) -> Option<Frame> {
         return Some(Frame::Message);
     }
     if json.get("jsonrpc").str() == Some("2.0") {
-        return Some(if json.has("method") { Frame::Request } else { Frame::Response });
+        return Some(if json.has("method") {
+            Frame::Request
+        } else {
+            Frame::Response
+        });
     }
     match json.get("type").str() {
         Some("req") => return has(&["id", "method"]).then_some(Frame::Request),
         Some("res") => {
-            return (json.has("id") && has_any(&["ok", "payload", "error"])).then_some(Frame::Response);
+            return (json.has("id") && has_any(&["ok", "payload", "error"]))
+                .then_some(Frame::Response);
         }
         Some("event" | "evt") => return json.get("event").str().map(|_| Frame::Event),
         Some(_) => return None,
@@ -54,12 +59,19 @@ pub fn of(json: &Json<'_>) -> Option<Frame> {
         return Some(Frame::Whatsapp);
     }
     let says_text = json.get("text").str().is_some();
-    if (says_text && has_any(&["parse_mode", "reply_to_message_id", "disable_web_page_preview", "quoted"]))
+    if (says_text
+        && has_any(&[
+            "parse_mode",
+            "reply_to_message_id",
+            "disable_web_page_preview",
+            "quoted",
+        ]))
         || (json.get("content").str().is_some() && json.has("message_reference"))
     {
         return Some(Frame::Sent);
     }
-    let is_reply = has_any(&["mediaUrl", "mediaUrls", "replyToId"]) || (says_text && json.has("isError"));
+    let is_reply =
+        has_any(&["mediaUrl", "mediaUrls", "replyToId"]) || (says_text && json.has("isError"));
     is_reply.then_some(Frame::Reply)
 }
 
@@ -81,8 +93,16 @@ pub(crate) fn payload<'j, 'a>(json: &'j Json<'a>) -> &'j Json<'a> {
 
 /// The message of a Telegram update.
 pub fn update<'j, 'a>(json: &'j Json<'a>) -> &'j Json<'a> {
-    let names = ["message", "edited_message", "channel_post", "edited_channel_post"];
-    let found = names.iter().map(|name| json.get(name)).find(|value| value.has("message_id"));
+    let names = [
+        "message",
+        "edited_message",
+        "channel_post",
+        "edited_channel_post",
+    ];
+    let found = names
+        .iter()
+        .map(|name| json.get(name))
+        .find(|value| value.has("message_id"));
     found.unwrap_or_else(|| json.get("message"))
 }
 
@@ -97,9 +117,8 @@ pub(crate) fn is_decisive(line: &Json<'_>) -> bool {
             line.at(&["params", "message"]).has("From") || line.get("params").has("sessionKey")
         }
         Some(Frame::Message) => true,
-        Some(Frame::Response | Frame::Reply | Frame::Telegram | Frame::Whatsapp | Frame::Sent) | None => {
-            false
-        }
+        Some(Frame::Response | Frame::Reply | Frame::Telegram | Frame::Whatsapp | Frame::Sent)
+        | None => false,
     }
 }
 
@@ -112,8 +131,10 @@ pub(crate) fn sniff(
         return Some((Confidence::Likely, "events of a streamed answer"));
     }
     let frames: Vec<Frame> = lines.iter().filter_map(of).collect();
-    let ours =
-        lines.iter().filter(|line| of(line).is_some() || is_plain_reply(line) || is_other(line)).count();
+    let ours = lines
+        .iter()
+        .filter(|line| of(line).is_some() || is_plain_reply(line) || is_other(line))
+        .count();
     if lines.iter().any(is_decisive) && ours * 2 > lines.len() {
         let what = match frames.first()? {
             Frame::Message | Frame::Telegram | Frame::Whatsapp => "messages of channels",
@@ -141,8 +162,8 @@ fn is_answer_event(line: &Json<'_>) -> bool {
         "done" => line.get("message"),
         "error" => line.get("error"),
         "start" => line.get("partial"),
-        "text_start" | "text_delta" | "text_end" | "thinking_start" | "thinking_delta" | "thinking_end"
-        | "toolcall_start" | "toolcall_delta" | "toolcall_end" => {
+        "text_start" | "text_delta" | "text_end" | "thinking_start" | "thinking_delta"
+        | "thinking_end" | "toolcall_start" | "toolcall_delta" | "toolcall_end" => {
             if line.has("contentIndex") {
                 return true;
             }

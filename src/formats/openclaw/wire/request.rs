@@ -20,7 +20,10 @@ impl Requests {
     /// A request.
     pub(crate) fn ask(&mut self, json: &Json<'_>, out: &mut Batch) -> Entry {
         let entry = request(json, out);
-        let head = Entry { blocks: Vec::new(), ..entry.clone() };
+        let head = Entry {
+            blocks: Vec::new(),
+            ..entry.clone()
+        };
         if !json.get("id").is_null() {
             self.asked.insert(json.get("id").to_source(), head);
         }
@@ -32,19 +35,38 @@ impl Requests {
     pub(crate) fn answer(&self, json: &Json<'_>, out: &mut Batch) -> (Entry, bool) {
         let id = json.get("id").to_source();
         let asked = self.asked.get(&id);
-        let mut entry =
-            asked.cloned().unwrap_or_else(|| out.new_entry(out.origin_key(), Role::Harness, None));
+        let mut entry = asked
+            .cloned()
+            .unwrap_or_else(|| out.new_entry(out.origin_key(), Role::Harness, None));
         let error = json.get("error");
         let is_failed = !error.is_null() || *json.get("ok") == Json::Bool(false);
-        let status = payload(json).get("status").filled().map(|status| format!(": {status}"));
-        let what = if is_failed { "error response" } else { "response" };
-        let title = format!("{what} to {}{}", id.trim_matches('"'), status.unwrap_or_default());
+        let status = payload(json)
+            .get("status")
+            .filled()
+            .map(|status| format!(": {status}"));
+        let what = if is_failed {
+            "error response"
+        } else {
+            "response"
+        };
+        let title = format!(
+            "{what} to {}{}",
+            id.trim_matches('"'),
+            status.unwrap_or_default()
+        );
         // The answer is a piece of its own, so that it replaces nothing of the request.
-        let piece = if asked.is_some() { Piece::of(&out.origin_key()) } else { Piece(0) };
+        let piece = if asked.is_some() {
+            Piece::of(&out.origin_key())
+        } else {
+            Piece(0)
+        };
         let mut blocks = vec![block::tree(&title, json, out)];
         if is_failed {
-            let recorded =
-                error.get("message").filled().or_else(|| error.filled()).unwrap_or("the request failed");
+            let recorded = error
+                .get("message")
+                .filled()
+                .or_else(|| error.filled())
+                .unwrap_or("the request failed");
             let code = error.get("code");
             let code = if code.is_null() {
                 String::new()
@@ -54,7 +76,10 @@ impl Requests {
             let failure = Break::Error(Text::clean(&format!("{recorded}{code}")));
             blocks.push(Batch::block(Piece(0), BlockKind::Break(failure)));
         }
-        entry.blocks = blocks.into_iter().map(|block| Batch::block(piece, block.kind)).collect();
+        entry.blocks = blocks
+            .into_iter()
+            .map(|block| Batch::block(piece, block.kind))
+            .collect();
         (entry, asked.is_some())
     }
 }
@@ -69,16 +94,31 @@ fn request(json: &Json<'_>, out: &mut Batch) -> Entry {
     let text = recorded.filled().or_else(|| params.get("text").filled());
     let Some(text) = text else {
         let mut entry = out.new_entry(out.origin_key(), Role::Harness, None);
-        entry.blocks.push(block::tree(&format!("request: {method}"), json, out));
+        entry
+            .blocks
+            .push(block::tree(&format!("request: {method}"), json, out));
         return entry;
     };
     // `send` and `poll` speak to a channel, the others to an agent.
-    let is_prompt = matches!(method, "agent" | "chat.send" | "sessions.send" | "sessions.steer");
-    let role = if is_prompt { Role::User } else { Role::Assistant };
+    let is_prompt = matches!(
+        method,
+        "agent" | "chat.send" | "sessions.send" | "sessions.steer"
+    );
+    let role = if is_prompt {
+        Role::User
+    } else {
+        Role::Assistant
+    };
     let mut entry = out.new_entry(out.origin_key(), role, None);
     entry.marks.prompt = is_prompt;
-    let session = ["sessionKey", "to", "channel"].iter().find_map(|name| params.get(name).filled());
-    let title = [Some(method), session].into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    let session = ["sessionKey", "to", "channel"]
+        .iter()
+        .find_map(|name| params.get(name).filled());
+    let title = [Some(method), session]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" · ");
     entry.blocks.extend(block::text(text, out));
     entry.blocks.push(block::tree(&title, json, out));
     entry

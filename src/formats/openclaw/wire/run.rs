@@ -56,10 +56,21 @@ impl Runs {
         let message = payload.get("message");
         let is_answer = !message.has("role") || message.get("role").str() == Some("assistant");
         let state = payload.get("state").filled().filter(|_| is_answer)?;
-        let at = message.get("timestamp").moment().or_else(|| payload.get("ts").moment());
+        let at = message
+            .get("timestamp")
+            .moment()
+            .or_else(|| payload.get("ts").moment());
         let (run, is_new) = self.run(payload, at, out)?;
-        let content = if message.has("content") { message.get("content") } else { message.get("text") };
-        let content = if message.str().is_some() { message } else { content };
+        let content = if message.has("content") {
+            message.get("content")
+        } else {
+            message.get("text")
+        };
+        let content = if message.str().is_some() {
+            message
+        } else {
+            content
+        };
         let blocks = block::all(content, block::Ending::Whole, out);
         let texts: Vec<&str> = content.blocks().iter().filter_map(block::text_of).collect();
         let said = texts.join("\n");
@@ -69,10 +80,15 @@ impl Runs {
             _ => Stop::Other,
         };
         // A frame that comes late does not open again what has ended.
-        run.stop = if stop == Stop::Unrecorded { run.stop } else { stop };
+        run.stop = if stop == Stop::Unrecorded {
+            run.stop
+        } else {
+            stop
+        };
         if stop == Stop::Unrecorded {
             let is_cumulative = payload.has("deltaText") || payload.get("replace").is_true();
-            run.parts.say(Voice::Answer, &said, blocks, is_cumulative, out.origin());
+            run.parts
+                .say(Voice::Answer, &said, blocks, is_cumulative, out.origin());
         } else {
             run.parts.conclude(&said, blocks, out.origin());
             run.model = message.get("model").text().or_else(|| run.model.take());
@@ -81,12 +97,17 @@ impl Runs {
         }
         let recorded = payload.get("errorMessage").filled();
         let ending = match state {
-            "error" => Some(Break::Error(Text::clean(recorded.unwrap_or("the run failed")))),
-            "aborted" => Some(Break::Interrupted(Text::clean(recorded.unwrap_or("aborted")))),
+            "error" => Some(Break::Error(Text::clean(
+                recorded.unwrap_or("the run failed"),
+            ))),
+            "aborted" => Some(Break::Interrupted(Text::clean(
+                recorded.unwrap_or("aborted"),
+            ))),
             _ => None,
         };
         if let Some(ending) = ending {
-            run.parts.end(ending, block::tree(&format!("chat {state}"), payload, out));
+            run.parts
+                .end(ending, block::tree(&format!("chat {state}"), payload, out));
         }
         Some(self.hold(payload, is_new, out))
     }
@@ -96,7 +117,10 @@ impl Runs {
         let stream = payload.get("stream").str_or_empty();
         let data = payload.get("data");
         let phase = data.get("phase").str_or_empty();
-        let at = payload.get("ts").moment().or_else(|| data.get("startedAt").moment());
+        let at = payload
+            .get("ts")
+            .moment()
+            .or_else(|| data.get("startedAt").moment());
         match (stream, phase) {
             ("assistant", _) => self.said(payload, Voice::Answer, at, out),
             ("thinking" | "reasoning", _) => self.said(payload, Voice::Thought, at, out),
@@ -104,19 +128,27 @@ impl Runs {
                 self.tool(payload, phase, at, out)
             }
             ("error", _) | ("lifecycle", "error") => {
-                let recorded =
-                    ["error", "message", "errorMessage"].iter().find_map(|name| data.get(name).filled());
+                let recorded = ["error", "message", "errorMessage"]
+                    .iter()
+                    .find_map(|name| data.get(name).filled());
                 let (run, is_new) = self.run(payload, at, out)?;
                 run.stop = Stop::Other;
                 let error = Break::Error(Text::clean(recorded.unwrap_or("the run failed")));
-                run.parts.end(error, block::tree(&format!("agent {stream}"), payload, out));
+                run.parts
+                    .end(error, block::tree(&format!("agent {stream}"), payload, out));
                 Some(self.hold(payload, is_new, out))
             }
             ("lifecycle", "start") => Some(Fate::Passed("start of a run")),
             ("lifecycle", "end") => {
                 let key = run_key(payload)?;
-                let Some(run) = self.known.get_mut(&key) else { return Some(Fate::Passed("end of a run")) };
-                run.stop = if run.stop == Stop::Unrecorded { Stop::Done } else { run.stop };
+                let Some(run) = self.known.get_mut(&key) else {
+                    return Some(Fate::Passed("end of a run"));
+                };
+                run.stop = if run.stop == Stop::Unrecorded {
+                    Stop::Done
+                } else {
+                    run.stop
+                };
                 self.let_go_of_others(&key, out);
                 self.held = Some(key);
                 Some(Fate::Merged)
@@ -149,10 +181,14 @@ impl Runs {
             Voice::Thought => BlockKind::Thinking(body),
         };
         let body = out.prose(said);
-        let blocks =
-            if said.trim().is_empty() { Vec::new() } else { vec![Batch::block(Piece(0), kind(body))] };
+        let blocks = if said.trim().is_empty() {
+            Vec::new()
+        } else {
+            vec![Batch::block(Piece(0), kind(body))]
+        };
         if whole.is_some() {
-            run.parts.say(voice, said, blocks, delta.is_some(), out.origin());
+            run.parts
+                .say(voice, said, blocks, delta.is_some(), out.origin());
         } else {
             run.parts.add(voice, said, out.origin());
         }
@@ -174,7 +210,11 @@ impl Runs {
             let output = result::read(Key::default(), &so_far, None, out).body;
             let made = block::call(&as_call(data), ToolState::Running, out);
             let has_output = output.bytes > 0;
-            let state = if has_output { ToolState::Streaming(Box::new(output)) } else { ToolState::Running };
+            let state = if has_output {
+                ToolState::Streaming(Box::new(output))
+            } else {
+                ToolState::Running
+            };
             run.parts.call(made, state, at);
             return Some(self.hold(payload, is_new, out));
         }
@@ -183,11 +223,21 @@ impl Runs {
         if data.get("isError").is_true() && recorded.verdict == Verdict::Done {
             recorded.verdict = Verdict::Failed;
         }
-        recorded.duration_ms = recorded.duration_ms.or_else(|| run.parts.since_start(&call, at));
-        run.parts.call(block::call(&as_call(data), ToolState::Running, out), ToolState::Running, None);
+        recorded.duration_ms = recorded
+            .duration_ms
+            .or_else(|| run.parts.since_start(&call, at));
+        run.parts.call(
+            block::call(&as_call(data), ToolState::Running, out),
+            ToolState::Running,
+            None,
+        );
         let lane = run.lane.clone();
         let fate = self.hold(payload, is_new, out);
-        self.results.push(Edit::Result { call, result: Box::new(recorded), lane });
+        self.results.push(Edit::Result {
+            call,
+            result: Box::new(recorded),
+            lane,
+        });
         Some(fate)
     }
 
@@ -202,7 +252,10 @@ impl Runs {
         let facts = facts(payload, out);
         let session = payload.get("sessionKey").str_or_empty();
         let is_new = !self.known.contains_key(&key);
-        if is_new && let Some(agent) = session.strip_prefix("agent:").and_then(|rest| rest.split(':').next())
+        if is_new
+            && let Some(agent) = session
+                .strip_prefix("agent:")
+                .and_then(|rest| rest.split(':').next())
         {
             out.meta(MetaEdit::Agent(Text::clean(agent)));
         }
@@ -251,7 +304,10 @@ impl Run {
 }
 
 fn run_key(payload: &Json<'_>) -> Option<Key> {
-    payload.get("runId").filled().map(|run| Text::clean(&format!("run {run}")))
+    payload
+        .get("runId")
+        .filled()
+        .map(|run| Text::clean(&format!("run {run}")))
 }
 
 /// Who answers, and where.
@@ -275,7 +331,11 @@ fn facts(payload: &Json<'_>, out: &mut Batch) -> Block {
 /// A tool's start in the form of a call in a message.
 fn as_call<'a>(data: &Json<'a>) -> Json<'a> {
     let member = |name: &'static str, from: &str| (name.into(), data.get(from).clone());
-    Json::Object(vec![member("id", "toolCallId"), member("name", "name"), member("arguments", "args")])
+    Json::Object(vec![
+        member("id", "toolCallId"),
+        member("name", "name"),
+        member("arguments", "args"),
+    ])
 }
 
 /// What a tool gave back in the form of a result message.

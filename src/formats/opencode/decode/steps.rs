@@ -67,15 +67,29 @@ impl OpencodeDecoder {
     pub(super) fn step_event(&mut self, event: &Json<'_>, out: &mut Batch) -> Option<Fate> {
         let name = events::newer(event)?;
         let data = events::properties(event);
-        let session = data.get("sessionID").text().or_else(|| event.get("aggregate_id").text())?;
-        let times = [event.get("created"), data.get("timestamp"), event.at(&["time", "created"])];
+        let session = data
+            .get("sessionID")
+            .text()
+            .or_else(|| event.get("aggregate_id").text())?;
+        let times = [
+            event.get("created"),
+            data.get("timestamp"),
+            event.at(&["time", "created"]),
+        ];
         let at = times.into_iter().find_map(Json::moment);
         let id = event.get("id").text();
         let key = match id.as_ref().and_then(|id| id.strip_prefix("evt_")) {
             Some(id) => Text::clean(&format!("msg_{id}")),
             None => out.origin_key(),
         };
-        let this = SessionEvent { name, data, session, at, key, id };
+        let this = SessionEvent {
+            name,
+            data,
+            session,
+            at,
+            key,
+            id,
+        };
         Some(match name.split('.').next().unwrap_or_default() {
             "step" => self.step(&this, out),
             "text" | "reasoning" => self.prose(&this, out),
@@ -88,15 +102,31 @@ impl OpencodeDecoder {
 
     /// The message that an event speaks of: one that it names, or the last step.
     fn message_of(&self, this: &SessionEvent<'_, '_>) -> Key {
-        let named = ["assistantMessageID", "messageID"].iter().find_map(|name| this.data.get(name).text());
-        let last = || self.steps.last.get(&this.session).map(|step| step.message.clone());
+        let named = ["assistantMessageID", "messageID"]
+            .iter()
+            .find_map(|name| this.data.get(name).text());
+        let last = || {
+            self.steps
+                .last
+                .get(&this.session)
+                .map(|step| step.message.clone())
+        };
         named.or_else(last).unwrap_or_else(|| this.key.clone())
     }
 
     fn step(&mut self, this: &SessionEvent<'_, '_>, out: &mut Batch) -> Fate {
-        let SessionEvent { name, data, session, at, key, .. } = this;
+        let SessionEvent {
+            name,
+            data,
+            session,
+            at,
+            key,
+            ..
+        } = this;
         if *name == "step.started" {
-            let named = ["assistantMessageID", "messageID"].iter().find_map(|name| data.get(name).text());
+            let named = ["assistantMessageID", "messageID"]
+                .iter()
+                .find_map(|name| data.get(name).text());
             let step = Step {
                 message: named.unwrap_or_else(|| key.clone()),
                 agent: data.get("agent").text().unwrap_or_default(),
@@ -107,8 +137,13 @@ impl OpencodeDecoder {
             self.steps.last.insert(session.clone(), step);
         }
         let message = self.message_of(this);
-        let step =
-            self.steps.last.get(session).filter(|step| step.message == message).cloned().unwrap_or_default();
+        let step = self
+            .steps
+            .last
+            .get(session)
+            .filter(|step| step.message == message)
+            .cloned()
+            .unwrap_or_default();
         let is_over = *name != "step.started";
         let times = object([
             ("created", moment(step.created.or(*at))),
@@ -131,7 +166,12 @@ impl OpencodeDecoder {
 
     /// A text or a thought begins, grows, or is whole.
     fn prose(&mut self, this: &SessionEvent<'_, '_>, out: &mut Batch) -> Fate {
-        let SessionEvent { name, data, session, .. } = this;
+        let SessionEvent {
+            name,
+            data,
+            session,
+            ..
+        } = this;
         let (kind, what) = name.split_once('.').unwrap_or((name, ""));
         let message = self.message_of(this);
         let step = self.steps.last.get_mut(session);
@@ -139,11 +179,16 @@ impl OpencodeDecoder {
             step.texts += u32::from(what == "started");
             step.texts
         });
-        let named = ["ordinal", "textID", "reasoningID"].iter().find_map(|name| match data.get(name) {
-            Json::Integer(number) => Some(number.to_string()),
-            other => other.filled().map(str::to_owned),
-        });
-        let id = format!("{message}/{kind}/{}", named.unwrap_or_else(|| number.to_string()));
+        let named = ["ordinal", "textID", "reasoningID"]
+            .iter()
+            .find_map(|name| match data.get(name) {
+                Json::Integer(number) => Some(number.to_string()),
+                other => other.filled().map(str::to_owned),
+            });
+        let id = format!(
+            "{message}/{kind}/{}",
+            named.unwrap_or_else(|| number.to_string())
+        );
         let part = |members: [(&'static str, Json<'static>); 2]| {
             let same = [("messageID", text(&message)), ("sessionID", text(session))];
             object(same.into_iter().chain(members))
@@ -151,7 +196,9 @@ impl OpencodeDecoder {
         match what {
             "delta" => {
                 let grown = part([("partID", text(&id)), ("field", text(kind))]);
-                let Json::Object(mut members) = grown else { return Fate::Merged };
+                let Json::Object(mut members) = grown else {
+                    return Fate::Merged;
+                };
                 members.push(("delta".into(), data.get("delta").clone()));
                 if self.deltas.grow(this.id.clone(), &Json::Object(members)) {
                     self.add_grown(out);
@@ -159,7 +206,8 @@ impl OpencodeDecoder {
                 Fate::Merged
             }
             "ended" => {
-                let Json::Object(mut members) = part([("id", text(&id)), ("type", text(kind))]) else {
+                let Json::Object(mut members) = part([("id", text(&id)), ("type", text(kind))])
+                else {
                     return Fate::Merged;
                 };
                 members.push(("text".into(), data.get("text").clone()));
@@ -172,8 +220,18 @@ impl OpencodeDecoder {
     }
 
     fn call(&mut self, this: &SessionEvent<'_, '_>, out: &mut Batch) -> Fate {
-        let SessionEvent { name, data, session, at, .. } = this;
-        let call = data.get("callID").text().or_else(|| data.get("id").text()).unwrap_or_default();
+        let SessionEvent {
+            name,
+            data,
+            session,
+            at,
+            ..
+        } = this;
+        let call = data
+            .get("callID")
+            .text()
+            .or_else(|| data.get("id").text())
+            .unwrap_or_default();
         if let Some(tool) = data.get("name").text().or_else(|| data.get("tool").text()) {
             self.steps.tools.insert(call.clone(), tool);
         }
@@ -187,8 +245,11 @@ impl OpencodeDecoder {
             _ => return Fate::Merged,
         };
         let message = self.message_of(this);
-        let state =
-            object([("status", text(status)), ("input", input), ("time", object([("start", moment(*at))]))]);
+        let state = object([
+            ("status", text(status)),
+            ("input", input),
+            ("time", object([("start", moment(*at))])),
+        ]);
         let part = object([
             ("type", text("tool")),
             ("id", text(&format!("{message}/{call}"))),
@@ -210,10 +271,27 @@ impl OpencodeDecoder {
         tool_name: &Text,
         out: &mut Batch,
     ) -> Fate {
-        let SessionEvent { name, data, session, at, key, .. } = this;
+        let SessionEvent {
+            name,
+            data,
+            session,
+            at,
+            key,
+            ..
+        } = this;
         let is_done = *name == "tool.success";
-        let mut state = vec![("status".into(), text(if is_done { "completed" } else { "error" }))];
-        let same = ["content", "structured", "metadata", "result", "output", "error"];
+        let mut state = vec![(
+            "status".into(),
+            text(if is_done { "completed" } else { "error" }),
+        )];
+        let same = [
+            "content",
+            "structured",
+            "metadata",
+            "result",
+            "output",
+            "error",
+        ];
         let same = same.into_iter().filter(|name| data.has(name));
         state.extend(same.map(|name| (name.into(), data.get(name).clone())));
         let item = object([
@@ -229,23 +307,51 @@ impl OpencodeDecoder {
         }
         let lane = self.sessions.lane_of(session, out);
         let result = Box::new(tool::outcome(&part, key, out));
-        out.push(Edit::Result { call: call.clone(), result, lane });
+        out.push(Edit::Result {
+            call: call.clone(),
+            result,
+            lane,
+        });
         Fate::Merged
     }
 
     /// A prompt waits, until it is delivered or taken back.
     fn queue(&mut self, this: &SessionEvent<'_, '_>, out: &mut Batch) -> Fate {
-        let SessionEvent { name, data, session, at, .. } = this;
-        let id = ["inputID", "inboxID"].iter().find_map(|name| data.get(name).text()).unwrap_or_default();
+        let SessionEvent {
+            name,
+            data,
+            session,
+            at,
+            ..
+        } = this;
+        let id = ["inputID", "inboxID"]
+            .iter()
+            .find_map(|name| data.get(name).text())
+            .unwrap_or_default();
         match *name {
             "input.admitted" | "inbox.enqueued" => {
-                let item = if data.has("item") { data.get("item") } else { data.get("input") };
-                let content = if item.has("payload") { item.get("payload") } else { item.get("data") };
+                let item = if data.has("item") {
+                    data.get("item")
+                } else {
+                    data.get("input")
+                };
+                let content = if item.has("payload") {
+                    item.get("payload")
+                } else {
+                    item.get("data")
+                };
                 let mut entry = out.new_entry(id.clone(), Role::Harness, *at);
                 entry.lane = self.sessions.lane_of(session, out);
-                entry.marks = Marks { quiet: true, unsent: true, ..Marks::default() };
+                entry.marks = Marks {
+                    quiet: true,
+                    unsent: true,
+                    ..Marks::default()
+                };
                 let body = out.prose(content.get("text").str_or_empty());
-                let kind = BlockKind::Raw(Raw { title: Text::from("queued"), body });
+                let kind = BlockKind::Raw(Raw {
+                    title: Text::from("queued"),
+                    body,
+                });
                 entry.blocks.push(Batch::block(Piece(0), kind));
                 out.entry(entry.clone());
                 if item.get("type").str() != Some("synthetic") {
@@ -254,7 +360,9 @@ impl OpencodeDecoder {
                 Fate::Shown
             }
             "input.promoted" | "inbox.delivered" => {
-                let Some(mut entry) = self.steps.queued.remove(&id) else { return Fate::Merged };
+                let Some(mut entry) = self.steps.queued.remove(&id) else {
+                    return Fate::Merged;
+                };
                 let said = entry.blocks.first().and_then(|block| match &block.kind {
                     BlockKind::Raw(raw) => Some(raw.body.clone()),
                     _ => None,
@@ -262,10 +370,16 @@ impl OpencodeDecoder {
                 let body: Body = said.unwrap_or_else(|| out.prose(""));
                 out.push(Edit::Retire(id));
                 if entry.lane.is_none() {
-                    out.meta(MetaEdit::Title { rank: 0, title: Text::stub(&body.stub, TITLE_CHARS) });
+                    out.meta(MetaEdit::Title {
+                        rank: 0,
+                        title: Text::stub(&body.stub, TITLE_CHARS),
+                    });
                 }
                 entry.role = Role::User;
-                entry.marks = Marks { prompt: true, ..Marks::default() };
+                entry.marks = Marks {
+                    prompt: true,
+                    ..Marks::default()
+                };
                 entry.blocks = vec![Batch::block(Piece(0), BlockKind::Text(body))];
                 out.entry(entry);
                 Fate::Merged
@@ -281,7 +395,14 @@ impl OpencodeDecoder {
 
     /// A turn begins, or has ended.
     fn execution(&mut self, this: &SessionEvent<'_, '_>, out: &mut Batch) -> Fate {
-        let SessionEvent { name, data, session, at, key, .. } = this;
+        let SessionEvent {
+            name,
+            data,
+            session,
+            at,
+            key,
+            ..
+        } = this;
         let outcome = name.rsplit('.').next().unwrap_or_default();
         if outcome == "started" {
             return self.live(session, Some(true), out);
@@ -296,17 +417,30 @@ impl OpencodeDecoder {
         }
         let is_recorded = self.messages.tells_failure(session);
         let lane = self.sessions.lane_of(session, out);
-        out.entry(Entry { lane, ..resting(key.clone(), *at, rows::ended(outcome), is_recorded, out) });
+        out.entry(Entry {
+            lane,
+            ..resting(key.clone(), *at, rows::ended(outcome), is_recorded, out)
+        });
         Fate::Shown
     }
 
     /// What one event tells by itself.
     fn single(&mut self, this: &SessionEvent<'_, '_>, out: &mut Batch) -> Fate {
-        let SessionEvent { name, data, session, key, .. } = this;
+        let SessionEvent {
+            name,
+            data,
+            session,
+            key,
+            ..
+        } = this;
         match *name {
             "created" => self.session(&with(data, &[("id", text(session))]), false, out),
             "renamed" => {
-                if let Some(title) = data.get("title").text().filter(|_| self.sessions.is_main(session)) {
+                if let Some(title) = data
+                    .get("title")
+                    .text()
+                    .filter(|_| self.sessions.is_main(session))
+                {
                     out.meta(MetaEdit::Title { rank: 2, title });
                 }
                 Fate::Merged
@@ -314,8 +448,15 @@ impl OpencodeDecoder {
             "usage.recorded" => {
                 // By a request that made no message: for a title, say.
                 if let Some(usage) = rows::usage(data) {
-                    let usage = Box::new(Usage { scope: Scope::Extra, ..usage });
-                    out.push(Edit::Usage { of: key.clone(), usage, model: None });
+                    let usage = Box::new(Usage {
+                        scope: Scope::Extra,
+                        ..usage
+                    });
+                    out.push(Edit::Usage {
+                        of: key.clone(),
+                        usage,
+                        model: None,
+                    });
                 }
                 Fate::Merged
             }
@@ -325,7 +466,10 @@ impl OpencodeDecoder {
                 self.line(&message, piece, session, message::retry(data), out)
             }
             "revert.staged" | "revert.cleared" => self.session(
-                &object([("id", text(session)), ("revert", data.get("revert").clone())]),
+                &object([
+                    ("id", text(session)),
+                    ("revert", data.get("revert").clone()),
+                ]),
                 false,
                 out,
             ),
@@ -347,7 +491,14 @@ impl OpencodeDecoder {
 
     /// The row that OpenCode makes of an event.
     fn row_of<'a>(&mut self, this: &SessionEvent<'_, 'a>) -> Option<Json<'a>> {
-        let SessionEvent { name, data, session, at, key, .. } = this;
+        let SessionEvent {
+            name,
+            data,
+            session,
+            at,
+            key,
+            ..
+        } = this;
         let mut key = key.clone();
         let (kind, more) = match *name {
             "agent.selected" | "agent.switched" => ("agent-switched", vec![]),
@@ -358,26 +509,52 @@ impl OpencodeDecoder {
             "prompted" => {
                 key = data.get("messageID").text().unwrap_or(key);
                 let prompt = data.get("prompt");
-                ("user", ["text", "files", "agents"].map(|name| (name, prompt.get(name).clone())).to_vec())
+                (
+                    "user",
+                    ["text", "files", "agents"]
+                        .map(|name| (name, prompt.get(name).clone()))
+                        .to_vec(),
+                )
             }
-            "compaction.ended" => {
-                ("compaction", vec![("status", text("completed")), ("summary", data.get("text").clone())])
-            }
+            "compaction.ended" => (
+                "compaction",
+                vec![
+                    ("status", text("completed")),
+                    ("summary", data.get("text").clone()),
+                ],
+            ),
             "compaction.failed" => ("compaction", vec![("status", text("failed"))]),
             "shell.started" | "shell.ended" => {
-                let shell = if data.has("shell") { data.get("shell") } else { *data };
-                let id = ["id", "callID"].iter().find_map(|name| shell.get(name).text()).unwrap_or_default();
+                let shell = if data.has("shell") {
+                    data.get("shell")
+                } else {
+                    *data
+                };
+                let id = ["id", "callID"]
+                    .iter()
+                    .find_map(|name| shell.get(name).text())
+                    .unwrap_or_default();
                 key = self.steps.shells.entry(id.clone()).or_insert(key).clone();
                 let mut more = vec![("shellID", text(&id))];
-                more.extend(["command", "status", "exit"].map(|name| (name, shell.get(name).clone())));
+                more.extend(
+                    ["command", "status", "exit"].map(|name| (name, shell.get(name).clone())),
+                );
                 ("shell", more)
             }
             _ => return None,
         };
-        let completed = if *name == "shell.ended" { moment(*at) } else { Json::Null };
+        let completed = if *name == "shell.ended" {
+            moment(*at)
+        } else {
+            Json::Null
+        };
         let times = object([("created", moment(*at)), ("completed", completed)]);
-        let mut members =
-            vec![("type", text(kind)), ("id", text(&key)), ("sessionID", text(session)), ("time", times)];
+        let mut members = vec![
+            ("type", text(kind)),
+            ("id", text(&key)),
+            ("sessionID", text(session)),
+            ("time", times),
+        ];
         members.extend(more);
         // A row is no part of another message.
         members.push(("messageID", Json::Null));

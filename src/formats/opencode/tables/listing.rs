@@ -15,7 +15,10 @@ pub(super) fn of(schema: Schema<'_>) -> Listing {
     }
     if schema.second {
         let number = schema.number("session_message");
-        beyond.push((number, rows_beyond(schema, "session_message", schema.where_second())));
+        beyond.push((
+            number,
+            rows_beyond(schema, "session_message", schema.where_second()),
+        ));
     }
     Listing {
         count: count(schema),
@@ -30,13 +33,30 @@ pub(super) fn of(schema: Schema<'_>) -> Listing {
 fn count(schema: Schema<'_>) -> String {
     let of = |name: &str| match name {
         "session" => format!("EXISTS ({})", schema.of_session(|_| "1".to_owned(), "")),
-        "todo" => format!("EXISTS (SELECT 1 FROM todo WHERE session_id = ?1{})", schema.where_first()),
+        "todo" => format!(
+            "EXISTS (SELECT 1 FROM todo WHERE session_id = ?1{})",
+            schema.where_first()
+        ),
         "session_message" => {
-            format!("(SELECT count(*) FROM session_message WHERE session_id = ?1{})", schema.where_second())
+            format!(
+                "(SELECT count(*) FROM session_message WHERE session_id = ?1{})",
+                schema.where_second()
+            )
         }
-        _ => format!("(SELECT count(*) FROM {name} WHERE session_id = ?1{})", schema.where_first()),
+        _ => format!(
+            "(SELECT count(*) FROM {name} WHERE session_id = ?1{})",
+            schema.where_first()
+        ),
     };
-    format!("SELECT {}", schema.names().into_iter().map(of).collect::<Vec<_>>().join(" + "))
+    format!(
+        "SELECT {}",
+        schema
+            .names()
+            .into_iter()
+            .map(of)
+            .collect::<Vec<_>>()
+            .join(" + ")
+    )
 }
 
 /// The session, and its plan, which has one place, whatever becomes of its rows.
@@ -49,7 +69,10 @@ fn single(schema: Schema<'_>) -> String {
              GROUP BY session_id"
         )
     });
-    format!("SELECT 0, at, 0, 0, -1, '' FROM ({session}){}", plan.unwrap_or_default())
+    format!(
+        "SELECT 0, at, 0, 0, -1, '' FROM ({session}){}",
+        plan.unwrap_or_default()
+    )
 }
 
 /// How a row is listed, without the time and the id of its message: its time and bytes.
@@ -59,7 +82,9 @@ fn listed(schema: Schema<'_>, table: &str, alias: &str) -> String {
         column => format!("coalesce({alias}{column}, 0)"),
     };
     let number = schema.number(table);
-    format!("{number} AS t, {alias}rowid AS at, {changed} AS changed, octet_length({alias}data) AS bytes")
+    format!(
+        "{number} AS t, {alias}rowid AS at, {changed} AS changed, octet_length({alias}data) AS bytes"
+    )
 }
 
 /// Parts with the times of their messages, or their own.
@@ -111,17 +136,30 @@ fn portion(schema: Schema<'_>) -> String {
             schema.where_second()
         ));
     }
-    format!("{with}SELECT * FROM ({}) ORDER BY a, b, t, c", sources.join(" UNION ALL "))
+    format!(
+        "{with}SELECT * FROM ({}) ORDER BY a, b, t, c",
+        sources.join(" UNION ALL ")
+    )
 }
 
 /// The places come from an index, the rest from these rows alone.
 fn rows_beyond(schema: Schema<'_>, table: &str, only: &str) -> String {
     let (rows, at) = match table {
         "part" => (parts(schema), "p.rowid"),
-        "message" => {
-            (format!("SELECT {}, time_created, id, id FROM message", listed(schema, table, "")), "rowid")
-        }
-        _ => (format!("SELECT {}, seq, id, id FROM {table}", listed(schema, table, "")), "rowid"),
+        "message" => (
+            format!(
+                "SELECT {}, time_created, id, id FROM message",
+                listed(schema, table, "")
+            ),
+            "rowid",
+        ),
+        _ => (
+            format!(
+                "SELECT {}, seq, id, id FROM {table}",
+                listed(schema, table, "")
+            ),
+            "rowid",
+        ),
     };
     format!(
         "{rows} WHERE {at} IN (SELECT rowid FROM {table} WHERE session_id = ?1 AND rowid > ?2{only} \
@@ -131,15 +169,28 @@ fn rows_beyond(schema: Schema<'_>, table: &str, only: &str) -> String {
 
 fn places(schema: Schema<'_>) -> String {
     let of = |(number, name): (usize, &'static str)| match name {
-        "session" => format!("SELECT 0, at FROM ({})", schema.of_session(|_| "rowid AS at".to_owned(), "")),
+        "session" => format!(
+            "SELECT 0, at FROM ({})",
+            schema.of_session(|_| "rowid AS at".to_owned(), "")
+        ),
         "todo" => {
             let only = schema.where_first();
             format!("SELECT {number}, 0 FROM todo WHERE session_id = ?1{only} GROUP BY session_id")
         }
         _ => {
-            let only = if name == "session_message" { schema.where_second() } else { schema.where_first() };
+            let only = if name == "session_message" {
+                schema.where_second()
+            } else {
+                schema.where_first()
+            };
             format!("SELECT {number}, rowid FROM {name} WHERE session_id = ?1{only}")
         }
     };
-    schema.names().into_iter().enumerate().map(of).collect::<Vec<_>>().join(" UNION ALL ")
+    schema
+        .names()
+        .into_iter()
+        .enumerate()
+        .map(of)
+        .collect::<Vec<_>>()
+        .join(" UNION ALL ")
 }

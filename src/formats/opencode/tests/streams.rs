@@ -32,7 +32,13 @@ impl Choices<'_> {
 fn session(export: &Json<'static>) -> (String, Vec<(Json<'static>, Vec<Json<'static>>)>) {
     let has_id = |part: &&Json<'static>| part.get("id").str_or_empty().starts_with("prt_");
     let messages = export.get("messages").items().iter().map(|message| {
-        let parts = message.get("parts").items().iter().filter(has_id).cloned().collect();
+        let parts = message
+            .get("parts")
+            .items()
+            .iter()
+            .filter(has_id)
+            .cloned()
+            .collect();
         (message.get("info").clone(), parts)
     });
     (export.get("info").to_source(), messages.collect())
@@ -50,11 +56,17 @@ fn event(kind: &str, properties: &str) -> String {
 }
 
 fn message(info: &Json<'static>) -> String {
-    event("message.updated", &format!(r#"{{"info":{}}}"#, info.to_source()))
+    event(
+        "message.updated",
+        &format!(r#"{{"info":{}}}"#, info.to_source()),
+    )
 }
 
 fn whole(part: &Json<'static>) -> String {
-    event("message.part.updated", &format!(r#"{{"part":{}}}"#, part.to_source()))
+    event(
+        "message.part.updated",
+        &format!(r#"{{"part":{}}}"#, part.to_source()),
+    )
 }
 
 /// The events of a part: as a whole, or empty and then growing, or through the states of a call.
@@ -63,7 +75,11 @@ fn events_of_part(part: &Json<'static>, choices: &mut Choices<'_>) -> Vec<String
     let text = part.get("text").str_or_empty().to_owned();
     if !text.is_empty() && choices.yes() {
         let start = parse(r#"{"start":1}"#).unwrap();
-        events.push(whole(&with(&with(part, "text", Json::Str("".into())), "time", start)));
+        events.push(whole(&with(
+            &with(part, "text", Json::Str("".into())),
+            "time",
+            start,
+        )));
         let cut = usize::from(choices.of(8)).min(text.len());
         let (head, tail) = text.split_at_checked(cut).unwrap_or(("", &text));
         for delta in [head, tail] {
@@ -94,9 +110,16 @@ fn events(export: &Json<'static>, choices: &mut Choices<'_>) -> Vec<String> {
     for (info, parts) in messages {
         let is_late = choices.yes();
         if !is_late {
-            let time = Json::Object(vec![("created".into(), info.at(&["time", "created"]).clone())]);
+            let time = Json::Object(vec![(
+                "created".into(),
+                info.at(&["time", "created"]).clone(),
+            )]);
             let begun = with(&info, "time", time);
-            events.push(message(&with(&with(&begun, "error", Json::Null), "tokens", Json::Null)));
+            events.push(message(&with(
+                &with(&begun, "error", Json::Null),
+                "tokens",
+                Json::Null,
+            )));
         }
         for part in &parts {
             events.extend(events_of_part(part, choices));
@@ -122,11 +145,19 @@ fn read(records: &[String], place: Place<'_>) -> Transcript {
 /// Entries without what tells where they lie and how often they changed.
 fn entries(transcript: &Transcript) -> Vec<Entry> {
     let placeless = |entry: &Entry| {
-        let mut entry =
-            Entry { origin: Origin::default(), records: Vec::new(), revision: 0, ..entry.clone() };
-        entry.blocks.iter_mut().flat_map(|block| images(&mut block.kind)).for_each(|image| {
-            image.origin = Origin::default();
-        });
+        let mut entry = Entry {
+            origin: Origin::default(),
+            records: Vec::new(),
+            revision: 0,
+            ..entry.clone()
+        };
+        entry
+            .blocks
+            .iter_mut()
+            .flat_map(|block| images(&mut block.kind))
+            .for_each(|image| {
+                image.origin = Origin::default();
+            });
         entry
     };
     transcript.entries().map(placeless).collect()
@@ -135,9 +166,11 @@ fn entries(transcript: &Transcript) -> Vec<Entry> {
 fn images(kind: &mut BlockKind) -> Vec<&mut Image> {
     match kind {
         BlockKind::Image(image) => vec![image],
-        BlockKind::Call(call) => {
-            call.state.result_mut().map(|result| result.images.iter_mut().collect()).unwrap_or_default()
-        }
+        BlockKind::Call(call) => call
+            .state
+            .result_mut()
+            .map(|result| result.images.iter_mut().collect())
+            .unwrap_or_default(),
         _ => Vec::new(),
     }
 }

@@ -32,7 +32,9 @@ enum DraftPart {
 
 /// Whether a line of this type holds a part of a message.
 pub(crate) fn is_part(kind: &str) -> bool {
-    let step = kind.strip_prefix("text_").or_else(|| kind.strip_prefix("thinking_"));
+    let step = kind
+        .strip_prefix("text_")
+        .or_else(|| kind.strip_prefix("thinking_"));
     let step = step.or_else(|| kind.strip_prefix("toolcall_"));
     matches!(step, Some("start" | "delta" | "end"))
 }
@@ -51,7 +53,10 @@ impl Draft {
         let (what, step) = kind.split_once('_').unwrap_or((kind, ""));
         let last = self.parts.keys().next_back().copied();
         let index = event.get("contentIndex").count().or(last).unwrap_or(0);
-        let part = self.parts.entry(index).or_insert_with(|| DraftPart::new(what));
+        let part = self
+            .parts
+            .entry(index)
+            .or_insert_with(|| DraftPart::new(what));
         match step {
             "start" => part.begin(event),
             "delta" => part.push(event.get("delta").str_or_empty()),
@@ -62,8 +67,10 @@ impl Draft {
     /// Takes the outcome that a proxy sends instead of the message.
     pub(crate) fn end(&mut self, json: &Json<'_>) {
         let reason = json.get("reason");
-        self.head.insert("stopReason".to_owned(), reason.to_source());
-        self.head.extend(members(json, &["type", "reason", "message", "error"]));
+        self.head
+            .insert("stopReason".to_owned(), reason.to_source());
+        self.head
+            .extend(members(json, &["type", "reason", "message", "error"]));
     }
 
     /// The message, as JSON.
@@ -81,7 +88,11 @@ impl DraftPart {
     fn new(what: &str) -> Self {
         match what {
             "thinking" => Self::Thinking(String::new()),
-            "toolcall" => Self::Call { id: String::new(), name: String::new(), written: String::new() },
+            "toolcall" => Self::Call {
+                id: String::new(),
+                name: String::new(),
+                written: String::new(),
+            },
             _ => Self::Text(String::new()),
         }
     }
@@ -93,12 +104,23 @@ impl DraftPart {
             "text" if block.members().len() == 2 => Self::Text(text("text")),
             "thinking" if block.members().len() == 2 => Self::Thinking(text("thinking")),
             "toolCall" => {
-                let leftover = block.get("partialJson").str().or_else(|| block.get("partialArgs").str());
+                let leftover = block
+                    .get("partialJson")
+                    .str()
+                    .or_else(|| block.get("partialArgs").str());
                 let arguments = block.get("arguments");
                 let written = leftover.map_or_else(|| arguments.to_source(), str::to_owned);
                 // An empty object is what a call has before its first delta.
-                let written = if written == "{}" { String::new() } else { written };
-                Self::Call { id: text("id"), name: text("name"), written }
+                let written = if written == "{}" {
+                    String::new()
+                } else {
+                    written
+                };
+                Self::Call {
+                    id: text("id"),
+                    name: text("name"),
+                    written,
+                }
             }
             _ => Self::Whole(block.to_source()),
         }
@@ -107,7 +129,10 @@ impl DraftPart {
     fn begin(&mut self, event: &Json<'_>) {
         if let Self::Call { id, name, .. } = self {
             event.get("id").str_or_empty().clone_into(id);
-            let tool = event.get("toolName").str().or_else(|| event.get("name").str());
+            let tool = event
+                .get("toolName")
+                .str()
+                .or_else(|| event.get("name").str());
             tool.unwrap_or_default().clone_into(name);
         }
     }
@@ -130,7 +155,9 @@ impl DraftPart {
         let block = json::parse(source).ok()?;
         match block.get("type").str_or_empty() {
             "text" => Some(Self::Text(block.get("text").str_or_empty().to_owned())),
-            "thinking" => Some(Self::Thinking(block.get("thinking").str_or_empty().to_owned())),
+            "thinking" => Some(Self::Thinking(
+                block.get("thinking").str_or_empty().to_owned(),
+            )),
             _ => None,
         }
     }
@@ -172,7 +199,11 @@ impl DraftPart {
 /// No record holds the texts of a message that comes as deltas, so they stay in their stubs and are
 /// never left on disk.
 pub(crate) fn keep_texts(entry: &mut Entry) {
-    for body in entry.blocks.iter_mut().flat_map(|block| block.kind.bodies_mut()) {
+    for body in entry
+        .blocks
+        .iter_mut()
+        .flat_map(|block| block.kind.bodies_mut())
+    {
         if let Held::Text(text) = &body.held {
             body.stub = text.clone();
             body.held = Held::Stub;
@@ -186,6 +217,10 @@ fn quoted(text: &str) -> String {
 
 /// The members of an object but the named ones, as JSON.
 fn members(object: &Json<'_>, but: &[&str]) -> BTreeMap<String, String> {
-    let kept = object.members().iter().filter(|(name, _)| !but.contains(&&**name));
-    kept.map(|(name, value)| (name.to_string(), value.to_source())).collect()
+    let kept = object
+        .members()
+        .iter()
+        .filter(|(name, _)| !but.contains(&&**name));
+    kept.map(|(name, value)| (name.to_string(), value.to_source()))
+        .collect()
 }

@@ -66,7 +66,8 @@ impl Executions {
 
     /// Whether a message held the call when it came before, and now does not.
     fn is_left_out(&self, call: &Key, message: &Entry) -> bool {
-        self.in_messages.get(call) == Some(&message.key) && message.calls().all(|held| held.key != *call)
+        self.in_messages.get(call) == Some(&message.key)
+            && message.calls().all(|held| held.key != *call)
     }
 
     /// Notes how a call fares that a message holds.
@@ -109,10 +110,19 @@ impl Executions {
     }
 
     /// Adds a call that no message holds to the entry of its turn. Whether that entry is new.
-    pub(crate) fn bear(&mut self, call: ToolCall, at: Option<Timestamp>, out: &Batch) -> (Box<Entry>, bool) {
+    pub(crate) fn bear(
+        &mut self,
+        call: ToolCall,
+        at: Option<Timestamp>,
+        out: &Batch,
+    ) -> (Box<Entry>, bool) {
         let is_full = |entry: &Entry| entry.blocks.len() >= CALLS_TOGETHER;
-        let holds = |entry: &Entry| identifies(&call.key) && entry.calls().any(|c| c.key == call.key);
-        let fitting = self.born.take().filter(|entry| holds(entry) || !is_full(entry));
+        let holds =
+            |entry: &Entry| identifies(&call.key) && entry.calls().any(|c| c.key == call.key);
+        let fitting = self
+            .born
+            .take()
+            .filter(|entry| holds(entry) || !is_full(entry));
         let is_new = fitting.is_none();
         if is_new {
             self.rests = 0;
@@ -121,11 +131,15 @@ impl Executions {
             let key = Text::clean(&format!("executions{}", out.origin_key()));
             Box::new(out.new_entry(key, Role::Assistant, at))
         });
-        let known = entry.calls_mut().find(|known| identifies(&call.key) && known.key == call.key);
+        let known = entry
+            .calls_mut()
+            .find(|known| identifies(&call.key) && known.key == call.key);
         if let Some(known) = known {
             known.state = call.state;
         } else {
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+            entry
+                .blocks
+                .push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
         }
         self.born = Some(entry.clone());
         (entry, is_new)
@@ -135,7 +149,10 @@ impl Executions {
     /// that entry's place, unless an earlier record gave it one. Answers with what changes beside the message
     /// by that.
     pub(crate) fn take_over(&mut self, message: &mut Entry, is_new: bool) -> Rest {
-        let calls = message.calls().map(|call| call.key.clone()).filter(|key| identifies(key));
+        let calls = message
+            .calls()
+            .map(|call| call.key.clone())
+            .filter(|key| identifies(key));
         let calls: HashSet<Key> = calls.collect();
         let mut rest = self.part(&message.key, &calls, is_new);
         rest.results.extend(self.leave_out(message));
@@ -144,7 +161,8 @@ impl Executions {
                 call.state = state.clone();
             }
         }
-        self.in_messages.extend(calls.into_iter().map(|call| (call, message.key.clone())));
+        self.in_messages
+            .extend(calls.into_iter().map(|call| (call, message.key.clone())));
         if let Some(place) = self.places.get(&message.key) {
             message.key = place.key.clone();
             message.origin = place.origin;
@@ -155,8 +173,13 @@ impl Executions {
 
     /// Results of calls that the message leaves out.
     fn leave_out(&mut self, message: &Entry) -> Vec<(Key, Box<ToolResult>)> {
-        let results = self.results.iter().filter(|(call, _)| self.is_left_out(call, message));
-        let left_out: Vec<_> = results.map(|(call, result)| (call.clone(), result.clone())).collect();
+        let results = self
+            .results
+            .iter()
+            .filter(|(call, _)| self.is_left_out(call, message));
+        let left_out: Vec<_> = results
+            .map(|(call, result)| (call.clone(), result.clone()))
+            .collect();
         for (call, _) in &left_out {
             self.in_messages.remove(call);
         }
@@ -165,10 +188,13 @@ impl Executions {
 
     /// Parts what was born into the calls of a message and the rest.
     fn part(&mut self, message: &Key, calls: &HashSet<Key>, is_new: bool) -> Rest {
-        let Some(mut born) = self.born.take() else { return Rest::default() };
+        let Some(mut born) = self.born.take() else {
+            return Rest::default();
+        };
         let is_its = |block: &Block| block.call().is_some_and(|call| calls.contains(&call.key));
-        let (its, left): (Vec<Block>, Vec<Block>) =
-            std::mem::take(&mut born.blocks).into_iter().partition(is_its);
+        let (its, left): (Vec<Block>, Vec<Block>) = std::mem::take(&mut born.blocks)
+            .into_iter()
+            .partition(is_its);
         born.blocks = left;
         if its.is_empty() {
             self.born = Some(born);
@@ -176,7 +202,11 @@ impl Executions {
         }
         let is_first = is_new && !self.places.contains_key(message);
         if is_first {
-            let place = Place { key: born.key.clone(), origin: born.origin, at: born.at };
+            let place = Place {
+                key: born.key.clone(),
+                origin: born.origin,
+                at: born.at,
+            };
             self.places.insert(message.clone(), place);
             self.rests += 1;
             let first = born.key.split('/').next().unwrap_or_default();
@@ -190,14 +220,20 @@ impl Executions {
             results.extend(result.map(|result| (call.key.clone(), result.clone())));
         }
         if is_first {
-            let left = born.calls().filter_map(|call| self.results.get_key_value(&call.key));
+            let left = born
+                .calls()
+                .filter_map(|call| self.results.get_key_value(&call.key));
             results.extend(left.map(|(call, result)| (call.clone(), result.clone())));
         }
         let key = born.key.clone();
         self.born = Some(born).filter(|born| !born.blocks.is_empty());
         let entry = self.born.clone();
         let gone = (!is_first && entry.is_none()).then_some(key);
-        Rest { entry, gone, results }
+        Rest {
+            entry,
+            gone,
+            results,
+        }
     }
 
     /// Calls of the next turn have an entry of their own.
@@ -210,7 +246,10 @@ impl Executions {
 
 /// The call that an execution mentions.
 pub(crate) fn call(json: &Json<'_>, key: Key, state: ToolState, out: &mut Batch) -> ToolCall {
-    ToolCall { state, ..block::execution(json, key, out) }
+    ToolCall {
+        state,
+        ..block::execution(json, key, out)
+    }
 }
 
 /// What a tool has put out so far.

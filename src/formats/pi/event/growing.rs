@@ -18,7 +18,11 @@ pub(crate) struct Growing {
 impl Growing {
     /// Emits an entry, in place of what was emitted of it before.
     pub(crate) fn emit(&mut self, entry: Box<Entry>, out: &mut Batch) {
-        if self.entry.as_ref().is_some_and(|open| open.key != entry.key) {
+        if self
+            .entry
+            .as_ref()
+            .is_some_and(|open| open.key != entry.key)
+        {
             self.aside = self.entry.take().or(self.aside.take());
         }
         self.aside = self.aside.take().filter(|aside| aside.key != entry.key);
@@ -26,7 +30,10 @@ impl Growing {
         if !entry.blocks.is_empty() {
             self.filled = Some(entry.key.clone());
         } else if self.filled.as_ref() == Some(&entry.key) {
-            out.push(Edit::RetirePiece { of: entry.key.clone(), piece: Piece(0) });
+            out.push(Edit::RetirePiece {
+                of: entry.key.clone(),
+                piece: Piece(0),
+            });
         }
         out.push(Edit::Entry(entry));
     }

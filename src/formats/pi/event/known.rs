@@ -92,27 +92,36 @@ impl KnownMessages {
         if let Some(same) = self.messages.get_mut(before) {
             same.retain(|other| other.key != known.key);
         }
-        self.messages.entry(identity).or_default().push(known.clone());
+        self.messages
+            .entry(identity)
+            .or_default()
+            .push(known.clone());
     }
 
     /// Whether the message came with this identity.
     pub(crate) fn has(&self, identity: &Identity, known: &Known) -> bool {
-        self.messages.get(identity).is_some_and(|same| same.iter().any(|other| other.key == known.key))
+        self.messages
+            .get(identity)
+            .is_some_and(|same| same.iter().any(|other| other.key == known.key))
     }
 
     /// A message came to its end.
     pub(crate) fn complete(&mut self, message: &Json<'_>, known: &Known) {
         let identity = Identity::of(message);
         let same = self.messages.get_mut(&identity).into_iter().flatten();
-        same.filter(|other| other.key == known.key).for_each(|other| other.is_whole = true);
+        same.filter(|other| other.key == known.key)
+            .for_each(|other| other.is_whole = true);
         if identity.time.is_some() {
-            self.contents.insert((identity, hash(message)), known.clone());
+            self.contents
+                .insert((identity, hash(message)), known.clone());
         }
     }
 
     /// An equal message with a time that came to its end.
     pub(crate) fn same(&self, message: &Json<'_>) -> Option<Known> {
-        self.contents.get(&(Identity::of(message), hash(message))).cloned()
+        self.contents
+            .get(&(Identity::of(message), hash(message)))
+            .cloned()
     }
 
     /// The next message of a summary, if it is known.

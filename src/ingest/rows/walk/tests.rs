@@ -39,13 +39,27 @@ fn add(connection: &Connection, numbers: std::ops::Range<i64>) {
     connection.execute_batch("BEGIN").unwrap();
     for number in numbers {
         // Rows lie in another order than they are read.
-        let time = if number < MESSAGES { MESSAGES - number } else { number + 1 };
+        let time = if number < MESSAGES {
+            MESSAGES - number
+        } else {
+            number + 1
+        };
         let message = params![format!("msg_{time:05}"), time];
         connection
-            .execute(r#"INSERT INTO message VALUES (?1, 's', ?2, ?2, '{"role":"user"}')"#, message)
+            .execute(
+                r#"INSERT INTO message VALUES (?1, 's', ?2, ?2, '{"role":"user"}')"#,
+                message,
+            )
             .unwrap();
-        let part = params![format!("prt_{time:05}"), format!("msg_{time:05}"), time, text];
-        connection.execute("INSERT INTO part VALUES (?1, ?2, 's', ?3, ?3, ?4)", part).unwrap();
+        let part = params![
+            format!("prt_{time:05}"),
+            format!("msg_{time:05}"),
+            time,
+            text
+        ];
+        connection
+            .execute("INSERT INTO part VALUES (?1, ?2, 's', ?3, ?3, ?4)", part)
+            .unwrap();
     }
     connection.execute_batch("COMMIT").unwrap();
 }
@@ -62,12 +76,19 @@ fn read(session: &mut SessionRows, database: &Database, todo: &[Todo]) -> Vec<(u
     tally.count(Fate::Shown, FileId(1), 1_000);
     let mut news = Vec::new();
     for row in todo {
-        let Todo::Row { table, at, .. } = row else { continue };
+        let Todo::Row { table, at, .. } = row else {
+            continue;
+        };
         let one = &queries.tables[*table].one;
-        let cell = database.value(one, &[session.key(), Cell::Int(*at)]).unwrap().expect("a row is there");
+        let cell = database
+            .value(one, &[session.key(), Cell::Int(*at)])
+            .unwrap()
+            .expect("a row is there");
         let hash = hash(&cell.content());
         if !session.known.read(*table, *at, hash) {
-            session.known.note(*table, *at, (hash, FileId(1)), tally.clone());
+            session
+                .known
+                .note(*table, *at, (hash, FileId(1)), tally.clone());
             news.push((*table, *at));
         }
     }
@@ -91,13 +112,25 @@ fn look_for(
     is_touched: bool,
 ) -> Result<(Vec<Row>, usize), &'static str> {
     let database = Database::open(path).unwrap();
-    match session.look(0, &database, &known_to(&database), (is_touched, !is_touched)).unwrap() {
+    match session
+        .look(
+            0,
+            &database,
+            &known_to(&database),
+            (is_touched, !is_touched),
+        )
+        .unwrap()
+    {
         News::Anew(why) => Err(why),
         News::More(todo) => Ok((read(session, &database, &todo), todo.len())),
     }
 }
 
-fn look(session: &mut SessionRows, path: &Path, is_touched: bool) -> Result<Vec<(usize, i64)>, &'static str> {
+fn look(
+    session: &mut SessionRows,
+    path: &Path,
+    is_touched: bool,
+) -> Result<Vec<(usize, i64)>, &'static str> {
     look_for(session, path, is_touched).map(|(news, _)| news)
 }
 
@@ -105,7 +138,9 @@ fn look(session: &mut SessionRows, path: &Path, is_touched: bool) -> Result<Vec<
 fn read_all(session: &mut SessionRows, path: &Path) -> Vec<usize> {
     let database = Database::open(path).unwrap();
     let queries = known_to(&database);
-    let News::More(first) = session.look(0, &database, &queries, (true, false)).unwrap() else { panic!() };
+    let News::More(first) = session.look(0, &database, &queries, (true, false)).unwrap() else {
+        panic!()
+    };
     assert!(matches!(first[..], [Todo::Portion(0)]));
     let mut portions = Vec::new();
     loop {
@@ -153,10 +188,23 @@ fn a_large_session_is_read_in_portions_and_a_look_reads_its_end() {
     let before = bytes_read();
     let (new, count) = look_for(&mut session, &path, true).unwrap();
     let read = bytes_read() - before;
-    assert_eq!(new, [(1, 3_001), (2, 3_001), (1, 3_002), (2, 3_002), (1, 3_003), (2, 3_003)]);
+    assert_eq!(
+        new,
+        [
+            (1, 3_001),
+            (2, 3_001),
+            (1, 3_002),
+            (2, 3_002),
+            (1, 3_003),
+            (2, 3_003)
+        ]
+    );
     assert!(count < 12, "{count} rows were read for six");
     let size = fs::metadata(&path).unwrap().len();
-    assert!(size > 10 << 20 && read < size / 4, "{read} of {size} bytes were read for a look");
+    assert!(
+        size > 10 << 20 && read < size / 4,
+        "{read} of {size} bytes were read for a look"
+    );
 
     // More than the last rows.
     add(&writer, MESSAGES + 3..MESSAGES + 1_000);
@@ -167,7 +215,9 @@ fn a_large_session_is_read_in_portions_and_a_look_reads_its_end() {
 /// An edit of this row; not always does its time tell.
 fn edit(writer: &Connection, at: i64, word: &str, time: &str) {
     let set = format!("data = replace(data, 'tide', '{word}'), time_updated = {time}");
-    writer.execute_batch(&format!("UPDATE part SET {set} WHERE rowid = {at}")).unwrap();
+    writer
+        .execute_batch(&format!("UPDATE part SET {set} WHERE rowid = {at}"))
+        .unwrap();
 }
 
 #[test]
@@ -182,7 +232,11 @@ fn what_changed_far_back_is_found_in_turn() {
     for _ in 0..2 * 6_000 / SMALL_PIECE {
         found.extend(look(&mut session, &path, true).unwrap());
     }
-    assert_eq!(found, [(2, 2_900), (2, 7), (2, 2_000)], "also while rows are written");
+    assert_eq!(
+        found,
+        [(2, 2_900), (2, 7), (2, 2_000)],
+        "also while rows are written"
+    );
     assert!(!session.is_settled());
     while !session.is_settled() {
         assert!(look(&mut session, &path, false).unwrap().is_empty());
@@ -212,7 +266,11 @@ fn an_edit_that_no_time_tells_is_found_when_it_is_quiet() {
     // Of what is as new as the newest nothing is taken on trust: a clock of seconds tells no two edits apart.
     let last = MESSAGES + 2;
     add(&writer, last..last + 1);
-    assert!(look(&mut session, &path, true).unwrap().contains(&(2, last + 1)));
+    assert!(
+        look(&mut session, &path, true)
+            .unwrap()
+            .contains(&(2, last + 1))
+    );
     edit(&writer, last + 1, "ebb!", "time_updated");
     assert_eq!(look(&mut session, &path, true).unwrap(), [(2, last + 1)]);
 }
@@ -224,7 +282,10 @@ fn rows_that_are_gone_are_missed() {
     // What is pushed out of the last rows by what is new is not gone.
     let many = i64::try_from(TAIL).unwrap() + 40;
     add(&writer, MESSAGES..MESSAGES + many);
-    assert_eq!(look(&mut session, &path, true).unwrap().len(), usize::try_from(2 * many).unwrap());
+    assert_eq!(
+        look(&mut session, &path, true).unwrap().len(),
+        usize::try_from(2 * many).unwrap()
+    );
     let again = |path: &Path| {
         let mut session = SessionRows::new("s".to_owned(), None);
         read_all(&mut session, path);
@@ -232,22 +293,40 @@ fn rows_that_are_gone_are_missed() {
         session
     };
     let mut session = again(&path);
-    writer.execute_batch("DELETE FROM message WHERE id = 'msg_03290'").unwrap();
-    assert_eq!(look(&mut session, &path, true), Err("rows were removed"), "at once at the end");
+    writer
+        .execute_batch("DELETE FROM message WHERE id = 'msg_03290'")
+        .unwrap();
+    assert_eq!(
+        look(&mut session, &path, true),
+        Err("rows were removed"),
+        "at once at the end"
+    );
     let mut session = again(&path);
-    writer.execute_batch("DELETE FROM part WHERE rowid = 2000").unwrap();
+    writer
+        .execute_batch("DELETE FROM part WHERE rowid = 2000")
+        .unwrap();
     let found = (0..100).find_map(|_| look(&mut session, &path, false).err());
     assert_eq!(found, Some("rows were removed"), "far back in turn");
     // Another row in the place of one that is gone: SQLite gives the last places again.
     let mut session = again(&path);
-    let last = writer.query_row("SELECT max(rowid) FROM message", [], |row| row.get::<_, i64>(0)).unwrap();
-    writer.execute_batch(&format!("BEGIN; DELETE FROM message WHERE rowid = {last};")).unwrap();
+    let last = writer
+        .query_row("SELECT max(rowid) FROM message", [], |row| {
+            row.get::<_, i64>(0)
+        })
+        .unwrap();
+    writer
+        .execute_batch(&format!("BEGIN; DELETE FROM message WHERE rowid = {last};"))
+        .unwrap();
     writer
         .execute_batch(
             "INSERT INTO message VALUES ('msg_x', 's', 99999, 99999, '{\"role\":\"user\"}'); COMMIT",
         )
         .unwrap();
-    let now = writer.query_row("SELECT max(rowid) FROM message", [], |row| row.get::<_, i64>(0)).unwrap();
+    let now = writer
+        .query_row("SELECT max(rowid) FROM message", [], |row| {
+            row.get::<_, i64>(0)
+        })
+        .unwrap();
     assert_eq!(now, last);
     assert_eq!(look(&mut session, &path, true), Err("rows were removed"));
 }
@@ -266,8 +345,14 @@ fn what_could_not_be_listed_is_found_again_in_its_order() {
     }
     add(&writer, MESSAGES + 300..MESSAGES + 700);
     let news = look(&mut session, &path, true).unwrap();
-    let messages: Vec<i64> = news.iter().filter_map(|(table, at)| (*table == 1).then_some(*at)).collect();
-    assert_eq!(messages, (MESSAGES + 1..=MESSAGES + 700).collect::<Vec<_>>());
+    let messages: Vec<i64> = news
+        .iter()
+        .filter_map(|(table, at)| (*table == 1).then_some(*at))
+        .collect();
+    assert_eq!(
+        messages,
+        (MESSAGES + 1..=MESSAGES + 700).collect::<Vec<_>>()
+    );
     let mut found = news.contains(&(2, 7));
     while !session.is_settled() {
         found |= look(&mut session, &path, false).unwrap().contains(&(2, 7));

@@ -22,8 +22,20 @@ struct Step {
 fn step() -> impl Strategy<Value = Step> {
     let back = prop::sample::select(vec![0, 0, 0, 0, 0, 0, 1, 2, 3, 5, 8]);
     let rarely = prop::bool::weighted(0.1);
-    (rarely, back, prop::bool::weighted(0.4), prop::bool::weighted(0.1), prop::bool::weighted(0.1))
-        .prop_map(|(is_link, back, prompt, copy, in_lane)| Step { is_link, back, prompt, copy, in_lane })
+    (
+        rarely,
+        back,
+        prop::bool::weighted(0.4),
+        prop::bool::weighted(0.1),
+        prop::bool::weighted(0.1),
+    )
+        .prop_map(|(is_link, back, prompt, copy, in_lane)| Step {
+            is_link,
+            back,
+            prompt,
+            copy,
+            in_lane,
+        })
 }
 
 fn key(place: usize) -> Key {
@@ -32,7 +44,10 @@ fn key(place: usize) -> Key {
 
 /// Records on the main lane and in no copy can be gone on from.
 fn parent(steps: &[Step], place: usize, back: usize) -> Option<Key> {
-    let before = steps[..place].iter().enumerate().filter(|(_, step)| !step.in_lane && !step.copy);
+    let before = steps[..place]
+        .iter()
+        .enumerate()
+        .filter(|(_, step)| !step.in_lane && !step.copy);
     let candidates: Vec<usize> = before.map(|(place, _)| place).collect();
     let last = candidates.len().checked_sub(1)?;
     Some(key(candidates[last.saturating_sub(back)]))
@@ -46,7 +61,10 @@ fn transcript_of(steps: &[Step], is_tree: bool) -> Transcript {
     for (place, step) in steps.iter().enumerate() {
         let parent = parent(steps, place, step.back);
         if step.is_link && !step.in_lane && !step.copy {
-            batch.push(Edit::Link { key: key(place), parent });
+            batch.push(Edit::Link {
+                key: key(place),
+                parent,
+            });
             continue;
         }
         let mut entry = batch.new_entry(key(place), Role::User, None);
@@ -63,19 +81,28 @@ fn transcript_of(steps: &[Step], is_tree: bool) -> Transcript {
 }
 
 fn keys(transcript: &Transcript, ids: &[EntryId]) -> Vec<Key> {
-    ids.iter().map(|id| transcript.get(*id).unwrap().key.clone()).collect()
+    ids.iter()
+        .map(|id| transcript.get(*id).unwrap().key.clone())
+        .collect()
 }
 
 fn active(transcript: &Transcript) -> Vec<EntryId> {
     let is_active = |id: &EntryId| {
         transcript.get(*id).unwrap().lane.is_none() && !transcript.branches().abandoned.contains(id)
     };
-    transcript.order().iter().copied().filter(is_active).collect()
+    transcript
+        .order()
+        .iter()
+        .copied()
+        .filter(is_active)
+        .collect()
 }
 
 fn branches(transcript: &Transcript) -> Vec<(Vec<Key>, Why)> {
     let list = &transcript.branches().list;
-    list.iter().map(|branch| (keys(transcript, &branch.entries), branch.why)).collect()
+    list.iter()
+        .map(|branch| (keys(transcript, &branch.entries), branch.why))
+        .collect()
 }
 
 proptest! {
@@ -127,19 +154,44 @@ proptest! {
 
 #[test]
 fn a_branch_within_a_branch_knows_it() {
-    let step = |back, prompt| Step { is_link: false, back, prompt, copy: false, in_lane: false };
+    let step = |back, prompt| Step {
+        is_link: false,
+        back,
+        prompt,
+        copy: false,
+        in_lane: false,
+    };
     // k0 ─ k1 ─ k2 ─ k3        1: k3
     //       │    └─ k4         2: k1 k2 k4
     //       └ k5 ─ k6
-    let steps = [step(0, true), step(0, false), step(0, false), step(0, true), step(1, true), step(4, false)];
+    let steps = [
+        step(0, true),
+        step(0, false),
+        step(0, false),
+        step(0, true),
+        step(1, true),
+        step(4, false),
+    ];
     let transcript = transcript_of(&steps, true);
     let list = &transcript.branches().list;
     let seen: Vec<_> = branches(&transcript);
     let k = |places: &[usize]| places.iter().map(|place| key(*place)).collect::<Vec<_>>();
     assert_eq!(seen, [(k(&[3]), Why::Prompt), (k(&[1, 2, 4]), Why::Left)]);
     assert_eq!((list[0].parent, list[1].parent), (Some(2), None));
-    assert_eq!(keys(&transcript, &[list[0].point.unwrap(), list[1].point.unwrap()]), k(&[2, 0]));
-    assert_eq!(keys(&transcript, &transcript.seen_on(1).unwrap()), k(&[0, 1, 2, 3]));
-    assert_eq!(keys(&transcript, &transcript.seen_on(2).unwrap()), k(&[0, 1, 2, 4]));
+    assert_eq!(
+        keys(
+            &transcript,
+            &[list[0].point.unwrap(), list[1].point.unwrap()]
+        ),
+        k(&[2, 0])
+    );
+    assert_eq!(
+        keys(&transcript, &transcript.seen_on(1).unwrap()),
+        k(&[0, 1, 2, 3])
+    );
+    assert_eq!(
+        keys(&transcript, &transcript.seen_on(2).unwrap()),
+        k(&[0, 1, 2, 4])
+    );
     assert_eq!(transcript.seen_on(3), None);
 }

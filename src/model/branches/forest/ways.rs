@@ -33,9 +33,17 @@ impl Ways {
     /// Those of this forest.
     pub(crate) fn of(forest: &Forest) -> Self {
         let count = forest.parents.len();
-        let mut ways =
-            Self { steps: Vec::with_capacity(count), unclaimed: (0..=count).collect(), work: count as u64 };
-        ways.steps.extend((0..count).map_while(Node::of).map(|node| Step { depth: 0, up: None, far: node }));
+        let mut ways = Self {
+            steps: Vec::with_capacity(count),
+            unclaimed: (0..=count).collect(),
+            work: count as u64,
+        };
+        ways.steps
+            .extend((0..count).map_while(Node::of).map(|node| Step {
+                depth: 0,
+                up: None,
+                far: node,
+            }));
         let mut path: Vec<Node> = Vec::new();
         for start in (0..count).map_while(Node::of) {
             let mut at = Some(start);
@@ -48,7 +56,13 @@ impl Ways {
             while let Some(node) = path.pop() {
                 let far = up.map(|up| ways.far_from(up));
                 let depth = up.map_or(0, |up| ways.depth(up)) + 1;
-                ways.set(node, |step| *step = Step { depth, up, far: far.unwrap_or(node) });
+                ways.set(node, |step| {
+                    *step = Step {
+                        depth,
+                        up,
+                        far: far.unwrap_or(node),
+                    }
+                });
                 up = Some(node);
             }
         }
@@ -61,7 +75,11 @@ impl Ways {
         let far = self.far(up);
         let further = self.far(far);
         let length = |from: Node, to: Node| self.depth(from) - self.depth(to);
-        if length(up, far) == length(far, further) { further } else { up }
+        if length(up, far) == length(far, further) {
+            further
+        } else {
+            up
+        }
     }
 
     fn set(&mut self, node: Node, set: impl FnMut(&mut Step)) {
@@ -86,7 +104,11 @@ impl Ways {
         while self.depth(at) > depth {
             self.work += 1;
             let far = self.far(at);
-            at = if self.depth(far) >= depth { far } else { self.up(at)? };
+            at = if self.depth(far) >= depth {
+                far
+            } else {
+                self.up(at)?
+            };
         }
         Some(at)
     }
@@ -99,7 +121,11 @@ impl Ways {
             self.work += 1;
             let far = (self.far(one), self.far(other));
             let apart = far.0 != far.1 && self.depth(one) > 1;
-            (one, other) = if apart { far } else { (self.up(one)?, self.up(other)?) };
+            (one, other) = if apart {
+                far
+            } else {
+                (self.up(one)?, self.up(other)?)
+            };
         }
         Some(one)
     }
@@ -107,21 +133,33 @@ impl Ways {
     /// What the last record `tip` left when the session went on with `next`: nothing twice, so that all that is ever
     /// left costs no more than the session.
     pub(crate) fn leave(&mut self, forest: &Forest, tip: Print, next: Print) -> Left {
-        let mut left = Left { entries: Vec::new(), first: None };
-        let Some(tip) = forest.node(tip) else { return left };
+        let mut left = Left {
+            entries: Vec::new(),
+            first: None,
+        };
+        let Some(tip) = forest.node(tip) else {
+            return left;
+        };
         let meeting = forest.node(next).and_then(|next| self.meeting(tip, next));
         let depth = meeting.map_or(0, |meeting| self.depth(meeting));
         if self.depth(tip) > depth {
-            left.first = self.at_depth(tip, depth + 1).and_then(|first| forest.entry_of(first));
+            left.first = self
+                .at_depth(tip, depth + 1)
+                .and_then(|first| forest.entry_of(first));
         }
         let mut at = tip;
         loop {
             let number = goal(&mut self.unclaimed, at.number());
-            let Some(node) = Node::of(number).filter(|node| self.depth(*node) > depth) else { return left };
+            let Some(node) = Node::of(number).filter(|node| self.depth(*node) > depth) else {
+                return left;
+            };
             self.work += 1;
             left.entries.extend(forest.entry_of(node));
             let up = self.up(node).map_or(self.steps.len(), Node::number);
-            self.unclaimed.get_mut(number).into_iter().for_each(|next| *next = up);
+            self.unclaimed
+                .get_mut(number)
+                .into_iter()
+                .for_each(|next| *next = up);
             at = node;
         }
     }

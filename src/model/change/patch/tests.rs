@@ -4,13 +4,21 @@ use crate::model::change::{DiffLine, Sign};
 fn parsed(text: &str) -> Vec<(Sign, Option<u32>, String)> {
     assert!(is_patch(text), "{text}");
     let line = |line: &DiffLine| {
-        (line.sign, line.new.or(line.old), line.parts.iter().map(|(_, text)| text.as_str()).collect())
+        (
+            line.sign,
+            line.new.or(line.old),
+            line.parts.iter().map(|(_, text)| text.as_str()).collect(),
+        )
     };
     lines(text).iter().map(line).collect()
 }
 
 fn heads(text: &str) -> Vec<String> {
-    parsed(text).into_iter().filter(|line| line.0 == Sign::File).map(|line| line.2).collect()
+    parsed(text)
+        .into_iter()
+        .filter(|line| line.0 == Sign::File)
+        .map(|line| line.2)
+        .collect()
 }
 
 #[test]
@@ -35,21 +43,44 @@ fn numbered_lines_are_a_patch() {
 fn patches_with_heads_and_search_blocks() {
     let text = "*** Begin Patch\n*** Update File: a.rs\n@@\n-x\n+y\n*** Add File: b.rs\n+z\n*** End Patch\n";
     let flags: Vec<Sign> = parsed(text).iter().map(|line| line.0).collect();
-    assert_eq!(flags, [Sign::File, Sign::Removed, Sign::Added, Sign::File, Sign::Added]);
+    assert_eq!(
+        flags,
+        [
+            Sign::File,
+            Sign::Removed,
+            Sign::Added,
+            Sign::File,
+            Sign::Added
+        ]
+    );
     assert_eq!(heads(text), ["a.rs", "b.rs (new)"]);
-    let loose = parsed("*** Begin Patch\n*** Update File: a\n@@\nid,setup\n+1,Why\n*** End Patch\n");
+    let loose =
+        parsed("*** Begin Patch\n*** Update File: a\n@@\nid,setup\n+1,Why\n*** End Patch\n");
     assert_eq!(loose[1], (Sign::Same, None, "id,setup".to_owned()));
     let shown = parsed("------- SEARCH\nold\n=======\nnew\n+++++++ REPLACE\n");
-    assert_eq!(shown.iter().map(|line| line.0).collect::<Vec<_>>(), [Sign::Removed, Sign::Added]);
+    assert_eq!(
+        shown.iter().map(|line| line.0).collect::<Vec<_>>(),
+        [Sign::Removed, Sign::Added]
+    );
 }
 
 /// Roo Code says where a block begins.
 #[test]
 fn the_head_of_a_block_is_no_line_of_the_file() {
     let head = ":start_line:12\n:end_line:13\n-------\n";
-    let block = |head: &str| format!("<<<<<<< SEARCH\n{head}old\n-------\n=======\nnew\n>>>>>>> REPLACE\n");
-    let lines = |text: &str| parsed(text).into_iter().map(|line| (line.0, line.2)).collect::<Vec<_>>();
-    let shown = lines(&format!("{}{}", block(head), block(":start_line:20\n-------\n")));
+    let block =
+        |head: &str| format!("<<<<<<< SEARCH\n{head}old\n-------\n=======\nnew\n>>>>>>> REPLACE\n");
+    let lines = |text: &str| {
+        parsed(text)
+            .into_iter()
+            .map(|line| (line.0, line.2))
+            .collect::<Vec<_>>()
+    };
+    let shown = lines(&format!(
+        "{}{}",
+        block(head),
+        block(":start_line:20\n-------\n")
+    ));
     let one = [
         (Sign::Removed, "old".to_owned()),
         (Sign::Removed, "-------".to_owned()),
@@ -64,9 +95,18 @@ fn heads_say_what_became_of_a_file() {
     let git = "diff --git a/old.rs b/new.rs\nsimilarity index 100%\nrename from old.rs\nrename to new.rs\n\
                diff --git a/x b/x\nnew file mode 100644\nindex 0..1\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n\
                diff --git a/y b/y\ndeleted file mode 100644\n--- a/y\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n";
-    assert_eq!(heads(git), ["old.rs \u{2192} new.rs", "x (new)", "y (deleted)"]);
-    assert_eq!(heads("*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@ fn f\n-x\n"), ["a \u{2192} b"]);
-    assert_eq!(heads("@@ -1 +1 @@\n-- not a head\n+x\n"), Vec::<String>::new());
+    assert_eq!(
+        heads(git),
+        ["old.rs \u{2192} new.rs", "x (new)", "y (deleted)"]
+    );
+    assert_eq!(
+        heads("*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@ fn f\n-x\n"),
+        ["a \u{2192} b"]
+    );
+    assert_eq!(
+        heads("@@ -1 +1 @@\n-- not a head\n+x\n"),
+        Vec::<String>::new()
+    );
 }
 
 /// Amp writes patches as Markdown.

@@ -19,15 +19,24 @@ pub(super) struct Shape {
 }
 
 const fn certain(pattern: &'static str) -> Shape {
-    Shape { pattern, sure: Sure::Yes }
+    Shape {
+        pattern,
+        sure: Sure::Yes,
+    }
 }
 
 const fn likely(pattern: &'static str) -> Shape {
-    Shape { pattern, sure: Sure::WithDigit }
+    Shape {
+        pattern,
+        sure: Sure::WithDigit,
+    }
 }
 
 const fn assigned(pattern: &'static str) -> Shape {
-    Shape { pattern, sure: Sure::AsValue }
+    Shape {
+        pattern,
+        sure: Sure::AsValue,
+    }
 }
 
 pub(super) const SHAPES: &[Shape] = &[
@@ -51,7 +60,9 @@ pub(super) const SHAPES: &[Shape] = &[
     // GitHub, GitLab, Bitbucket and Atlassian, Sourcegraph, CircleCI, Buildkite.
     certain(r"<(gh[opsur]_)[A-Za-z0-9]{16,}"),
     certain(r"<(github_pat_)[A-Za-z0-9_]{16,}"),
-    certain(r"<(gl(?:pat|ptt|rt|rtr|cbt|dt|ft|imt|agent|oas|soat|ffct|wt)-|GR1348941)[A-Za-z0-9_.-]{16,}"),
+    certain(
+        r"<(gl(?:pat|ptt|rt|rtr|cbt|dt|ft|imt|agent|oas|soat|ffct|wt)-|GR1348941)[A-Za-z0-9_.-]{16,}",
+    ),
     certain(r"<(AT(?:ATT3|CTT3|BB)|xkeysib-|xsmtpsib-|bkua_|CCIP(?:AT|RJ)_)[A-Za-z0-9_=-]{20,}"),
     certain(r"<(BBDC-)[A-Za-z0-9+/@_-]{40,}"),
     certain(r"(_gitlab_session=)[0-9a-z]{32}"),
@@ -75,7 +86,9 @@ pub(super) const SHAPES: &[Shape] = &[
     certain(r"<()(?:[A-Za-z0-9]{42}AzSe|[A-Za-z0-9+/]{42}\+ACR)[A-Za-z0-9]{6}\b"),
     certain(r"<()[A-Za-z0-9_-]{44}AzFu[A-Za-z0-9_-]{5}[AQgw]=="),
     certain(r"<()[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}\b"),
-    certain(r"<([01]\.A)[A-Za-z0-9_-]{50,}(?:\.\d)?\.Ag[A-Za-z0-9_-]{100,}(?:\.A[A-Za-z0-9_-]{100,})?"),
+    certain(
+        r"<([01]\.A)[A-Za-z0-9_-]{50,}(?:\.\d)?\.Ag[A-Za-z0-9_-]{100,}(?:\.A[A-Za-z0-9_-]{100,})?",
+    ),
     certain(r"(?i)([?&]sig=)[A-Za-z0-9%/+=]{40,}"),
     certain(r"<(do[opr]_v1_)[0-9a-f]{32,}"),
     certain(r"<(HRKU-AA)[0-9A-Za-z_-]{40,}"),
@@ -111,17 +124,23 @@ pub(super) const SHAPES: &[Shape] = &[
     certain(r"(discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d+/)[A-Za-z0-9_-]{30,}"),
     certain(r"(webhook\.office\.com/webhookb2/)[A-Za-z0-9@/_-]{40,}"),
     certain(r"(hooks\.zapier\.com/hooks/catch/|\.tines\.com/webhook/)[A-Za-z0-9/]{10,}"),
-    certain(r"<()[A-Za-z0-9]{64}_[A-Za-z0-9]{4}_[A-Za-z0-9]{8}(?:-[A-Za-z0-9]{4}){3}-[A-Za-z0-9]{12}\b"),
+    certain(
+        r"<()[A-Za-z0-9]{64}_[A-Za-z0-9]{4}_[A-Za-z0-9]{8}(?:-[A-Za-z0-9]{4}){3}-[A-Za-z0-9]{12}\b",
+    ),
     certain(r"<()[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}"),
     certain(r"<(\d{8,10}:)AA[A-Za-z0-9_-]{32,}"),
     // Stripe and Clerk, Paystack, Recharge, Square, Plaid, Flutterwave, EasyPost, Shippo, Duffel, Lob, GoCardless, Ramp.
-    certain(r"<([rs]k_(?:live|test|prod)_|whsec_|ak_live_|flb_live_|rzp_(?:live|test)_)[A-Za-z0-9]{10,}"),
+    certain(
+        r"<([rs]k_(?:live|test|prod)_|whsec_|ak_live_|flb_live_|rzp_(?:live|test)_)[A-Za-z0-9]{10,}",
+    ),
     certain(r"<(sk_[a-z]+_)[A-Za-z0-9]{40}\b"),
     certain(r"<(sk_(?:test_)?\d+x\d_)[0-9a-fA-F]{64}\b"),
     certain(r"<((?:pi|seti)_[A-Za-z0-9]{24}_secret_)[A-Za-z0-9]{20,}"),
     certain(r"<((?:sandbox-)?sq0[a-z]{3}-)[A-Za-z0-9_-]{20,}"),
     certain(r"<(EAAA|EAA[MC])[A-Za-z0-9_-]{56,}"),
-    certain(r"<(access-(?:sandbox|development|production)-)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
+    certain(
+        r"<(access-(?:sandbox|development|production)-)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+    ),
     certain(r"<(FLW(?:SEC|PUB)K(?:_TEST)?-)[A-Za-z0-9]{12,}"),
     certain(r"<(EZ[AT]K)[A-Za-z0-9]{54}\b"),
     certain(
@@ -165,7 +184,9 @@ pub(super) const SHAPES: &[Shape] = &[
     certain(r"<(key-|SK|pubkey-)[0-9a-fA-F]{32}\b"),
     likely(r"<(key-)[0-9a-z]{32}\b"),
     certain(r"<()[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}\b"),
-    certain(r"<(aio_|sq[aup]_|sqco_|rootly_|thog-(?:key|secret)-|BBFF-|NF-|endr\+)[A-Za-z0-9-]{16,}"),
+    certain(
+        r"<(aio_|sq[aup]_|sqco_|rootly_|thog-(?:key|secret)-|BBFF-|NF-|endr\+)[A-Za-z0-9-]{16,}",
+    ),
     likely(r"<(API_KEY|web_)[A-Z0-9a-z]{32}\b"),
     certain(r"<(na1\.)[A-Za-z0-9+/]{100}"),
     certain(r"<(sntry[su]_)[A-Za-z0-9+/=_]{40,}"),
@@ -199,8 +220,12 @@ pub(super) const SHAPES: &[Shape] = &[
     // What settings of Docker, npm, Bundler, NuGet and of databases give.
     likely(r"(\x22auth\\?\x22\s*:\s*\\?\x22)[A-Za-z0-9+/]{10,}={0,2}"),
     likely(r"(?m)((?:^|[:/\s])_auth\s*=\s*)[A-Za-z0-9+/]{10,}={0,2}"),
-    certain(r"(BUNDLE_[A-Z0-9_]+__[A-Z0-9_]+[\x22']?\s*[=:]\s*[\x22']?)[^\s\x22':]+:[^\s\x22'\\]{4,}"),
-    certain(r"(?i)(<add key=\\?[\x22'](?:ClearText)?Password\\?[\x22']\s*value=\\?[\x22'])[^\x22'\\]{4,}"),
+    certain(
+        r"(BUNDLE_[A-Z0-9_]+__[A-Z0-9_]+[\x22']?\s*[=:]\s*[\x22']?)[^\s\x22':]+:[^\s\x22'\\]{4,}",
+    ),
+    certain(
+        r"(?i)(<add key=\\?[\x22'](?:ClearText)?Password\\?[\x22']\s*value=\\?[\x22'])[^\x22'\\]{4,}",
+    ),
     certain(r"(?i)(;(?:pwd|secret)=)[^;\s\x22'\\/.$({\[<][^;\s\x22'\\]{3,}"),
     // Passwords in addresses, and those that a command takes.
     certain(r"([a-z][a-z0-9+.-]*://[^/\s:@\\\x22'`<>]*:)[^/\s@\\\x22'`<>]{3,}@"),

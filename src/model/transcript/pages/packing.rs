@@ -25,8 +25,14 @@ pub(super) fn pack(entries: &[Entry], print: Printing<'_>) -> Option<Packed> {
     let plain = postcard::to_stdvec(entries).ok()?;
     let has_lanes = entries.iter().any(|entry| entry.lane.is_some());
     let has_parents = entries.iter().any(|entry| entry.parent.is_some());
-    let lanes = entries.iter().filter(|_| has_lanes).map(|entry| entry.lane.clone());
-    let parents = entries.iter().filter(|_| has_parents).map(|entry| entry.parent.as_ref().map(print));
+    let lanes = entries
+        .iter()
+        .filter(|_| has_lanes)
+        .map(|entry| entry.lane.clone());
+    let parents = entries
+        .iter()
+        .filter(|_| has_parents)
+        .map(|entry| entry.parent.as_ref().map(print));
     Some(Packed {
         bytes: lz4_flex::block::compress(&plain).into(),
         len: plain.len(),
@@ -37,7 +43,10 @@ pub(super) fn pack(entries: &[Entry], print: Printing<'_>) -> Option<Packed> {
 }
 
 /// The entries of a page.
-#[expect(clippy::expect_used, reason = "the bytes were made here, and stayed in memory")]
+#[expect(
+    clippy::expect_used,
+    reason = "the bytes were made here, and stayed in memory"
+)]
 pub(super) fn unpack(packed: &Packed) -> Vec<Entry> {
     let plain = lz4_flex::block::decompress(&packed.bytes, packed.len).expect("packed bytes");
     postcard::from_bytes(&plain).expect("packed entries")

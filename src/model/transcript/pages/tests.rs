@@ -40,12 +40,19 @@ fn full(number: usize) -> Entry {
         started: None,
         lane: Some(text("lane")),
     };
-    let stray = StrayResult { call: text("call"), result: result(&mut batch), duplicate: true };
+    let stray = StrayResult {
+        call: text("call"),
+        result: result(&mut batch),
+        duplicate: true,
+    };
     let kinds = vec![
         BlockKind::Text(batch.prose(&long)),
         BlockKind::Thinking(batch.prose("short")),
         BlockKind::Call(Box::new(call.clone())),
-        BlockKind::Call(Box::new(ToolCall { state: ToolState::Lost, ..call.clone() })),
+        BlockKind::Call(Box::new(ToolCall {
+            state: ToolState::Lost,
+            ..call.clone()
+        })),
         BlockKind::Call(Box::new(ToolCall {
             state: ToolState::Streaming(Box::new(batch.output(&long))),
             ..call
@@ -58,16 +65,27 @@ fn full(number: usize) -> Entry {
             partial: false,
             took: None,
         }),
-        BlockKind::Raw(Raw { title: text("not JSON"), body: batch.output(&long) }),
+        BlockKind::Raw(Raw {
+            title: text("not JSON"),
+            body: batch.output(&long),
+        }),
     ];
     let mut entry = batch.new_entry(text("entry"), Role::Assistant, Some(Timestamp(5)));
     entry.parent = (!number.is_multiple_of(5)).then(|| text("parent"));
     entry.lane = number.is_multiple_of(3).then(|| text("lane"));
     entry.model = Some(text("model"));
-    entry.usage =
-        Some(Box::new(Usage { scope: Scope::Extra, input: Some(4), cost: Some(0.5), ..Usage::default() }));
+    entry.usage = Some(Box::new(Usage {
+        scope: Scope::Extra,
+        input: Some(4),
+        cost: Some(0.5),
+        ..Usage::default()
+    }));
     entry.marks.prompt = number.is_multiple_of(2);
-    entry.blocks = kinds.into_iter().zip(0..).map(|(kind, piece)| Batch::block(Piece(piece), kind)).collect();
+    entry.blocks = kinds
+        .into_iter()
+        .zip(0..)
+        .map(|(kind, piece)| Batch::block(Piece(piece), kind))
+        .collect();
     entry
 }
 
@@ -99,7 +117,10 @@ fn what_is_packed_reads_as_before() {
         let entry = full(number);
         assert_eq!(pages.glance(number), Some(Glance::of(&entry)));
         assert_eq!(pages.lane(number), entry.lane.as_ref());
-        assert_eq!(pages.parent(number, &print), entry.parent.as_ref().map(print));
+        assert_eq!(
+            pages.parent(number, &print),
+            entry.parent.as_ref().map(print)
+        );
     }
     assert_eq!(pages.open_pages(), RECENT, "a glance unpacks nothing");
     for number in (0..MANY).rev() {
@@ -129,7 +150,10 @@ fn pages_with_bodies_in_memory_are_not_packed() {
     pages.get_mut(PAGE + 6).unwrap().blocks[0].kind.bodies_mut()[0].held = held.clone();
     pages.tidy(&print);
     assert_eq!(pages.open_pages(), RECENT + 1);
-    assert_eq!(pages.get(PAGE + 6).unwrap().blocks[0].kind.bodies()[0].held, held);
+    assert_eq!(
+        pages.get(PAGE + 6).unwrap().blocks[0].kind.bodies()[0].held,
+        held
+    );
     let numbers: Vec<usize> = pages.open_mut().map(|(number, _)| number).collect();
     assert_eq!(numbers, (PAGE..2 * PAGE).collect::<Vec<_>>());
 }
@@ -165,10 +189,17 @@ fn a_look_at_one_after_the_other_unpacks_nothing() {
 fn a_glance_is_that_of_the_entry_as_it_is_now_and_is_taken_once() {
     let mut pages = filled(PAGE + 3);
     let assert_is_now = |pages: &Pages, number: usize| {
-        assert_eq!(pages.glance(number), pages.get(number).map(Glance::of), "{number}");
+        assert_eq!(
+            pages.glance(number),
+            pages.get(number).map(Glance::of),
+            "{number}"
+        );
     };
-    let is_kept =
-        |pages: &Pages, number: usize| pages.list[number / PAGE].glances[number % PAGE].get().is_some();
+    let is_kept = |pages: &Pages, number: usize| {
+        pages.list[number / PAGE].glances[number % PAGE]
+            .get()
+            .is_some()
+    };
     for number in [0, 5, PAGE + 1] {
         assert_is_now(&pages, number);
         assert!(is_kept(&pages, number));
@@ -179,6 +210,9 @@ fn a_glance_is_that_of_the_entry_as_it_is_now_and_is_taken_once() {
     pages.pack(&print);
     pages.get_mut(5).unwrap().blocks.clear();
     pages.push(full(PAGE + 3));
-    assert!(is_kept(&pages, 6), "what packing said of the others stays true");
+    assert!(
+        is_kept(&pages, 6),
+        "what packing said of the others stays true"
+    );
     (0..PAGE + 4).for_each(|number| assert_is_now(&pages, number));
 }

@@ -33,22 +33,36 @@ pub(crate) struct Changed {
 /// The tasks of the new plan in their order, then what it dropped.
 pub(crate) fn between(before: &[Task], after: &[Task]) -> Vec<Changed> {
     let mut left: Vec<Option<&Task>> = before.iter().map(Some).collect();
-    let mut partners: Vec<Option<&Task>> =
-        after.iter().map(|task| take(&mut left, |old| is_same(old, task))).collect();
-    for (task, partner) in after.iter().zip(&mut partners).filter(|(_, partner)| partner.is_none()) {
+    let mut partners: Vec<Option<&Task>> = after
+        .iter()
+        .map(|task| take(&mut left, |old| is_same(old, task)))
+        .collect();
+    for (task, partner) in after
+        .iter()
+        .zip(&mut partners)
+        .filter(|(_, partner)| partner.is_none())
+    {
         *partner = take(&mut left, |old| is_alike(&old.text, &task.text));
     }
-    let kept = after
+    let kept = after.iter().zip(partners).map(|(task, partner)| Changed {
+        task: task.clone(),
+        change: change(partner, task),
+    });
+    let gone = left
         .iter()
-        .zip(partners)
-        .map(|(task, partner)| Changed { task: task.clone(), change: change(partner, task) });
-    let gone = left.iter().flatten().filter(|old| old.state != State::Dropped);
-    let gone = gone.map(|old| Changed { task: (*old).clone(), change: Change::Gone });
+        .flatten()
+        .filter(|old| old.state != State::Dropped);
+    let gone = gone.map(|old| Changed {
+        task: (*old).clone(),
+        change: Change::Gone,
+    });
     kept.chain(gone).collect()
 }
 
 fn take<'t>(left: &mut [Option<&'t Task>], fits: impl Fn(&Task) -> bool) -> Option<&'t Task> {
-    left.iter_mut().find(|old| old.is_some_and(&fits)).and_then(Option::take)
+    left.iter_mut()
+        .find(|old| old.is_some_and(&fits))
+        .and_then(Option::take)
 }
 
 fn change(before: Option<&Task>, after: &Task) -> Change {
@@ -61,13 +75,17 @@ fn change(before: Option<&Task>, after: &Task) -> Change {
 }
 
 fn is_same(one: &Task, other: &Task) -> bool {
-    one.text.split_whitespace().eq(other.text.split_whitespace())
+    one.text
+        .split_whitespace()
+        .eq(other.text.split_whitespace())
 }
 
 /// Whether more than half of the words of the shorter text are words of the other one.
 fn is_alike(one: &str, other: &str) -> bool {
     let words = |text: &str| -> HashSet<String> {
-        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2);
+        let words = text
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| word.len() > 2);
         words.map(str::to_lowercase).collect()
     };
     let (one, other) = (words(one), words(other));

@@ -14,17 +14,29 @@ use crate::render::row::{Level, Look};
 use crate::render::theme::Theme;
 
 fn task(text: &str, state: State) -> Task {
-    Task { text: text.to_owned(), state }
+    Task {
+        text: text.to_owned(),
+        state,
+    }
 }
 
 fn plan(tasks: &[(&str, &str)]) -> Tree {
-    let tasks = tasks.iter().map(|(text, status)| format!(r#"{{"content":"{text}","status":"{status}"}}"#));
-    parse(&format!(r#"{{"todos":[{}]}}"#, tasks.collect::<Vec<_>>().join(","))).unwrap()
+    let tasks = tasks
+        .iter()
+        .map(|(text, status)| format!(r#"{{"content":"{text}","status":"{status}"}}"#));
+    parse(&format!(
+        r#"{{"todos":[{}]}}"#,
+        tasks.collect::<Vec<_>>().join(",")
+    ))
+    .unwrap()
 }
 
 fn shown(before: Option<Tree>, after: &Tree, whole: bool) -> Vec<String> {
     let (theme, colours) = (Theme::mono(), Colours::never());
-    let look = Look { level: Level::Preview, ..Look::full(60, &theme, &colours) };
+    let look = Look {
+        level: Level::Preview,
+        ..Look::full(60, &theme, &colours)
+    };
     let before = before.map(|tree| Body {
         stub: Text::default(),
         bytes: 10,
@@ -35,24 +47,46 @@ fn shown(before: Option<Tree>, after: &Tree, whole: bool) -> Vec<String> {
         held: Held::Tree(tree.into()),
     });
     let rows = rows(after, before.as_ref(), whole, 60, &look).unwrap();
-    rows.iter().map(|row| row.line.to_string().trim_end().to_owned()).collect()
+    rows.iter()
+        .map(|row| row.line.to_string().trim_end().to_owned())
+        .collect()
 }
 
 #[test]
 fn tasks_are_known_by_their_words() {
-    let before =
-        [task("read the code", State::Done), task("write tests", State::Todo), task("sing", State::Todo)];
-    let after =
-        [task("write tests", State::Doing), task("read  the code", State::Done), task("dance", State::Todo)];
-    let changes: Vec<Change> = between(&before, &after).into_iter().map(|changed| changed.change).collect();
-    assert_eq!(changes, [Change::State(State::Todo), Change::None, Change::Added, Change::Gone]);
+    let before = [
+        task("read the code", State::Done),
+        task("write tests", State::Todo),
+        task("sing", State::Todo),
+    ];
+    let after = [
+        task("write tests", State::Doing),
+        task("read  the code", State::Done),
+        task("dance", State::Todo),
+    ];
+    let changes: Vec<Change> = between(&before, &after)
+        .into_iter()
+        .map(|changed| changed.change)
+        .collect();
+    assert_eq!(
+        changes,
+        [
+            Change::State(State::Todo),
+            Change::None,
+            Change::Added,
+            Change::Gone
+        ]
+    );
 }
 
 #[test]
 fn other_words_for_the_same_task_are_a_new_name() {
     let before = [task("Add a parser for dates", State::Todo)];
     let after = [task("Add the parser for dates and times", State::Todo)];
-    assert_eq!(between(&before, &after)[0].change, Change::Renamed("Add a parser for dates".to_owned()));
+    assert_eq!(
+        between(&before, &after)[0].change,
+        Change::Renamed("Add a parser for dates".to_owned())
+    );
     assert_eq!(between(&before, &after).len(), 1);
 }
 
@@ -73,13 +107,29 @@ fn later_plans_show_what_changed() {
             Ordering::Equal => "in_progress",
             Ordering::Greater => "pending",
         };
-        names.iter().enumerate().map(|(at, name)| (*name, status(at))).collect::<Vec<_>>()
+        names
+            .iter()
+            .enumerate()
+            .map(|(at, name)| (*name, status(at)))
+            .collect::<Vec<_>>()
     };
     let mut next = state(4);
     next.push(("seven", "pending"));
     let lines = shown(Some(plan(&state(3))), &plan(&next), false);
-    let ends: Vec<&str> = lines.iter().map(|line| line.split_once(' ').unwrap().1).collect();
-    assert_eq!(ends, ["3 tasks as before, done", "four  done now", "five  begun", "six", "seven  + added"]);
+    let ends: Vec<&str> = lines
+        .iter()
+        .map(|line| line.split_once(' ').unwrap().1)
+        .collect();
+    assert_eq!(
+        ends,
+        [
+            "3 tasks as before, done",
+            "four  done now",
+            "five  begun",
+            "six",
+            "seven  + added"
+        ]
+    );
     let whole = shown(Some(plan(&state(3))), &plan(&next), true);
     assert_eq!(whole.len(), 7, "{whole:?}");
     let same = shown(Some(plan(&next)), &plan(&next), false);

@@ -24,8 +24,14 @@ pub(crate) fn first_of_each(
     is_wanted: impl Fn() -> bool + Sync,
     mut take: impl FnMut(TextHit),
 ) -> (bool, usize) {
-    let Some(query) = Query::of_words(words) else { return (true, 0) };
-    let Looked { sessions, unreadable, refused } = find::unread(places);
+    let Some(query) = Query::of_words(words) else {
+        return (true, 0);
+    };
+    let Looked {
+        sessions,
+        unreadable,
+        refused,
+    } = find::unread(places);
     let mut repeats = Repeats::of(sessions.iter().filter_map(find::Unread::session));
     let (mut failures, mut found) = (refused.len() + unreadable.len(), 0);
     let end = walk(
@@ -52,7 +58,11 @@ pub(crate) fn first_of_each(
                 }
                 Message::Failure(_) => failures += 1,
             }
-            if found < MOST && is_wanted() { Ok(()) } else { Err(()) }
+            if found < MOST && is_wanted() {
+                Ok(())
+            } else {
+                Err(())
+            }
         },
     );
     (end.is_ok(), failures)
@@ -81,10 +91,19 @@ mod tests {
             fs::write(folder.join(name), format!("{head}\n{}\n", lines.join("\n"))).unwrap();
         };
         write("11aa.jsonl", &[said("e1", "lay the garboard")]);
-        let aside = [said("e1", "lay the garboard"), said("e2", "lay the old strake")];
+        let aside = [
+            said("e1", "lay the garboard"),
+            said("e2", "lay the old strake"),
+        ];
         write("11aa.jsonl.reset.2026-06-27T03-21-20.768Z", &aside);
-        let environment = Environment { home: Some(home.path().to_owned()), ..Environment::default() };
-        let places = Search { environment, ..Search::default() };
+        let environment = Environment {
+            home: Some(home.path().to_owned()),
+            ..Environment::default()
+        };
+        let places = Search {
+            environment,
+            ..Search::default()
+        };
         let found = |word: &str| {
             let mut lines = Vec::new();
             first_of_each(
@@ -93,7 +112,10 @@ mod tests {
                 Timestamp(4_000_000_000_000),
                 || true,
                 |hit| {
-                    lines.push((hit.line.to_string(), hit.found.path.extension().unwrap() == "jsonl"));
+                    lines.push((
+                        hit.line.to_string(),
+                        hit.found.path.extension().unwrap() == "jsonl",
+                    ));
                 },
             );
             lines

@@ -65,8 +65,19 @@ pub(super) struct Printer<'a> {
 impl<'a> Printer<'a> {
     /// Has written nothing yet.
     pub(super) fn new(options: &'a Options, now: Timestamp) -> Self {
-        let Options { form, paper, search, .. } = options;
-        Self { form: *form, paper: *paper, environment: &search.environment, now, last: None }
+        let Options {
+            form,
+            paper,
+            search,
+            ..
+        } = options;
+        Self {
+            form: *form,
+            paper: *paper,
+            environment: &search.environment,
+            now,
+            last: None,
+        }
     }
 
     /// Whether there was anything to write.
@@ -81,7 +92,10 @@ impl<'a> Printer<'a> {
         hits: &[Hit],
         out: &mut dyn Write,
     ) -> Result<(), ReportError> {
-        let is_new = self.last.as_ref().is_none_or(|last| !Arc::ptr_eq(last, found));
+        let is_new = self
+            .last
+            .as_ref()
+            .is_none_or(|last| !Arc::ptr_eq(last, found));
         if is_new && self.form == Form::Headed {
             if self.has_written() {
                 writeln!(out)?;
@@ -101,17 +115,34 @@ impl<'a> Printer<'a> {
         let dim = Style::new().fg(Color::DarkGray);
         let title = found.title.as_deref().unwrap_or("(no title)");
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-        let project = found.cwd.as_deref().and_then(|cwd| cwd.rsplit('/').find(|name| !name.is_empty()));
+        let project = found
+            .cwd
+            .as_deref()
+            .and_then(|cwd| cwd.rsplit('/').find(|name| !name.is_empty()));
         let age = |at: Timestamp| match self.now.since(at) {
             ms @ 0..86_400_000 => figures::ago(ms),
             _ => at.calendar_day(),
         };
-        let facts = [project.map(str::to_owned), Some(found.format.to_owned()), found.modified.map(age)];
-        let facts = facts.into_iter().flatten().collect::<Vec<_>>().join(self.dot());
+        let facts = [
+            project.map(str::to_owned),
+            Some(found.format.to_owned()),
+            found.modified.map(age),
+        ];
+        let facts = facts
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(self.dot());
         let width = usize::from(self.paper.width);
         let room = width.saturating_sub(wrap::width(&facts) + 3).max(20);
-        let mut spans =
-            wrap::fit(&[Span::styled(title, Style::new().add_modifier(Modifier::BOLD))], room, self.cut());
+        let mut spans = wrap::fit(
+            &[Span::styled(
+                title,
+                Style::new().add_modifier(Modifier::BOLD),
+            )],
+            room,
+            self.cut(),
+        );
         spans.push(Span::styled(format!("{}{facts}", self.dot()), dim));
         writeln!(out, "{}", self.paper.bare_line(&spans))?;
         let name = self.environment.shortened(name_of(found).as_str().as_ref());
@@ -142,8 +173,10 @@ impl<'a> Printer<'a> {
             if self.paper.colour {
                 let who = [Span::styled(who.to_owned(), who_style), Span::raw(": ")];
                 let text = self.excerpt(&hit.text, hit.found.clone(), usize::MAX);
-                let spans: Vec<_> =
-                    std::iter::once(Span::styled(front, dim)).chain(who).chain(text).collect();
+                let spans: Vec<_> = std::iter::once(Span::styled(front, dim))
+                    .chain(who)
+                    .chain(text)
+                    .collect();
                 return writeln!(out, "{}", self.paper.bare_line(&spans));
             }
             return writeln!(out, "{front}{who}: {}", hit.text.replace('\n', " "));
@@ -152,9 +185,14 @@ impl<'a> Printer<'a> {
         let who: String = who.iter().map(|span| span.content.as_ref()).collect();
         let gap = " ".repeat(SPEAKER.saturating_sub(wrap::width(&who)));
         let front = format!("{line:>LINE$}  {at:>11}  ");
-        let room = usize::from(self.paper.width).saturating_sub(front.len() + SPEAKER + 2).max(20);
-        let mut spans =
-            vec![Span::styled(front, dim), Span::styled(who, who_style), Span::raw(format!("{gap}  "))];
+        let room = usize::from(self.paper.width)
+            .saturating_sub(front.len() + SPEAKER + 2)
+            .max(20);
+        let mut spans = vec![
+            Span::styled(front, dim),
+            Span::styled(who, who_style),
+            Span::raw(format!("{gap}  ")),
+        ];
         spans.extend(self.excerpt(&hit.text, hit.found.clone(), room));
         writeln!(out, "{}", self.paper.bare_line(&spans))
     }
@@ -177,7 +215,10 @@ impl<'a> Printer<'a> {
 /// What opens a session.
 fn name_of(found: &Found) -> Text {
     let path = shown(&found.path);
-    let name = found.session.as_ref().map(|session| format!("{path}#{session}"));
+    let name = found
+        .session
+        .as_ref()
+        .map(|session| format!("{path}#{session}"));
     Text::clean(&on_one_line(name.as_deref().unwrap_or(&path)))
 }
 

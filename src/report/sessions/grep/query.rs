@@ -30,7 +30,11 @@ impl Query {
     /// stands there.
     pub(super) fn new(asked: &Asked, now: Timestamp) -> Result<(Self, Option<String>), String> {
         let (scope, text) = Scope::split(&asked.pattern);
-        let (scope, text) = if text.is_empty() { (None, asked.pattern.as_str()) } else { (scope, text) };
+        let (scope, text) = if text.is_empty() {
+            (None, asked.pattern.as_str())
+        } else {
+            (scope, text)
+        };
         if text.is_empty() {
             return Err("there is nothing to look for; `.` stands for any text".to_owned());
         }
@@ -40,18 +44,38 @@ impl Query {
         let is_literal = described.is_none();
         let mistake = texts::mistake(text).filter(|_| is_literal && !asked.is_literal);
         let said = mistake.map(|mistake| {
-            format!("{text}: at {}: {}; it was taken literally, as -F does", mistake.at + 1, mistake.what)
+            format!(
+                "{text}: at {}: {}; it was taken literally, as -F does",
+                mistake.at + 1,
+                mistake.what
+            )
         });
-        let pattern =
-            described.or_else(|| pattern_of(true)).ok_or_else(|| "the pattern is too long".to_owned())?;
-        let since = asked.since.and_then(|when| judge::moment_of(when, Some(now)));
+        let pattern = described
+            .or_else(|| pattern_of(true))
+            .ok_or_else(|| "the pattern is too long".to_owned())?;
+        let since = asked
+            .since
+            .and_then(|when| judge::moment_of(when, Some(now)));
         let from = since.map(|since| Expr::Term(Term::Since(When::Timestamp(since))));
         let parts: Vec<Expr> = asked.filter.clone().into_iter().chain(from).collect();
         let filter = (!parts.is_empty()).then(|| Expr::all(parts));
         let is_local = scope != Some(Scope::Errors)
-            && filter.as_ref().is_none_or(|filter| filter.terms().into_iter().all(is_local));
+            && filter
+                .as_ref()
+                .is_none_or(|filter| filter.terms().into_iter().all(is_local));
         let prefilter = LiteralPrefilter::of(text, is_literal, ignores_case);
-        Ok((Self { pattern, others: Vec::new(), prefilter, scope, filter, since, is_local }, said))
+        Ok((
+            Self {
+                pattern,
+                others: Vec::new(),
+                prefilter,
+                scope,
+                filter,
+                since,
+                is_local,
+            },
+            said,
+        ))
     }
 
     /// What has all of these words in one line.
@@ -60,9 +84,20 @@ impl Query {
         words.sort_by_key(|word| Reverse(word.len()));
         let (longest, others) = words.split_first()?;
         let pattern = texts::pattern(longest, true)?;
-        let others = others.iter().filter_map(|word| texts::pattern(word, true)).collect();
+        let others = others
+            .iter()
+            .filter_map(|word| texts::pattern(word, true))
+            .collect();
         let prefilter = texts::prefilter(longest, true);
-        Some(Self { pattern, others, prefilter, scope: None, filter: None, since: None, is_local: true })
+        Some(Self {
+            pattern,
+            others,
+            prefilter,
+            scope: None,
+            filter: None,
+            since: None,
+            is_local: true,
+        })
     }
 
     /// Whether a line with a match has all else that it must have.

@@ -15,17 +15,26 @@ impl Repeats {
     pub(super) fn of<'a>(names: impl Iterator<Item = (&'static str, &'a str)>) -> Self {
         let mut known = HashSet::new();
         let again = names.filter(|name| !known.insert(*name));
-        Self(again.map(|(format, id)| ((format, id.to_owned()), HashMap::new())).collect())
+        Self(
+            again
+                .map(|(format, id)| ((format, id.to_owned()), HashMap::new()))
+                .collect(),
+        )
     }
 
     /// Leaves out what another file of the session said before.
     pub(super) fn leave_out(&mut self, found: &Found, hits: &mut Vec<Hit>) {
-        let Some(known) = self.0.get_mut(&(found.format, found.id.to_string())) else { return };
+        let Some(known) = self.0.get_mut(&(found.format, found.id.to_string())) else {
+            return;
+        };
         hits.retain(|hit| {
             let mut hasher = DefaultHasher::new();
             (&hit.key, &hit.lane, hit.field, &hit.text, &hit.found).hash(&mut hasher);
             // What a file says twice is two hits.
-            *known.entry(hasher.finish()).or_insert_with(|| hit.path.clone()) == hit.path
+            *known
+                .entry(hasher.finish())
+                .or_insert_with(|| hit.path.clone())
+                == hit.path
         });
     }
 }

@@ -93,8 +93,15 @@ pub(super) fn search(
             return;
         }
     };
-    let is_wanted = |found: &Found| search.format.as_ref().is_none_or(|format| found.format == format);
-    let Some(found) = reader.found(unread).filter(is_wanted) else { return };
+    let is_wanted = |found: &Found| {
+        search
+            .format
+            .as_ref()
+            .is_none_or(|format| found.format == format)
+    };
+    let Some(found) = reader.found(unread).filter(is_wanted) else {
+        return;
+    };
     if found.unreadable.is_some() {
         say(Message::Failure(Failure::CameBy(Box::new(found))));
         return;
@@ -121,7 +128,8 @@ pub(super) fn search(
     each_hit(query, &mut reading, &own, &mut |hit| {
         hits.push(hit);
         if only_first || hits.len() >= TOGETHER {
-            is_wanted = say(Message::Hits(Arc::clone(&head), std::mem::take(&mut hits))) && !only_first;
+            is_wanted =
+                say(Message::Hits(Arc::clone(&head), std::mem::take(&mut hits))) && !only_first;
         }
         is_wanted
     });
@@ -138,7 +146,11 @@ fn read(query: &Query, unread: &Unread, session: Session, sifted: &Sifted) -> Re
     if let Sifted::Lines(picked) = sifted
         && query.is_local
         && picked.iter().map(|file| file.lines.len()).sum::<usize>() <= MANY_LINES
-        && picked.iter().flat_map(|file| &file.lines).map(|line| u64::from(line.len)).sum::<u64>()
+        && picked
+            .iter()
+            .flat_map(|file| &file.lines)
+            .map(|line| u64::from(line.len))
+            .sum::<u64>()
             <= MANY_BYTES
         && session.stands_on(picked)
     {
@@ -163,13 +175,22 @@ fn read_lines(session: &Session, unread: &Unread, picked: &[Picked]) -> Reading 
         session.read_lines(&picked, &mut |feed| drop(reading.take(feed)));
         reading.settle();
         let strays = strays(&reading);
-        let Some(reach) = reaches.next().filter(|_| !strays.is_empty()) else { return reading };
+        let Some(reach) = reaches.next().filter(|_| !strays.is_empty()) else {
+            return reading;
+        };
         for (file, (part, ids)) in strays {
             let part = part.start.saturating_sub(reach)..part.end;
-            let Ok(ids) = RegexBuilder::new(&ids.join("|")).unicode(false).build() else { continue };
+            let Ok(ids) = RegexBuilder::new(&ids.join("|")).unicode(false).build() else {
+                continue;
+            };
             let with_ids = |text: &[u8]| {
                 let lines = all_lines(text).into_iter();
-                lines.filter(|line| text.get(line.clone()).is_some_and(|line| ids.is_match(line))).collect()
+                lines
+                    .filter(|line| {
+                        text.get(line.clone())
+                            .is_some_and(|line| ids.is_match(line))
+                    })
+                    .collect()
             };
             let lines = lines_within(&file, part, &with_ids).unwrap_or_default();
             add_lines(&mut picked, &file, lines);
@@ -181,10 +202,14 @@ fn read_lines(session: &Session, unread: &Unread, picked: &[Picked]) -> Reading 
 fn strays(reading: &Reading) -> HashMap<PathBuf, (Range<u64>, Vec<String>)> {
     let mut strays: HashMap<PathBuf, (Range<u64>, Vec<String>)> = HashMap::new();
     for block in reading.transcript.entries().flat_map(|entry| &entry.blocks) {
-        let BlockKind::Result(stray) = &block.kind else { continue };
+        let BlockKind::Result(stray) = &block.kind else {
+            continue;
+        };
         let Origin { file, at, .. } = stray.result.body.from;
         if !stray.call.is_empty() {
-            let known = strays.entry(reading.file(file).to_owned()).or_insert((at..at, Vec::new()));
+            let known = strays
+                .entry(reading.file(file).to_owned())
+                .or_insert((at..at, Vec::new()));
             known.0 = known.0.start.min(at)..known.0.end.max(at);
             known.1.push(regex::escape(&stray.call));
         }
@@ -205,14 +230,24 @@ fn add_lines(picked: &mut Vec<Picked>, path: &Path, lines: Vec<PickedLine>) {
     if lines.is_empty() {
         return;
     }
-    let place = picked.iter().position(|file| file.path == path).unwrap_or_else(|| {
-        // The file of the session is read before those beside it.
-        picked.insert(0, Picked { path: path.to_owned(), lines: Vec::new() });
-        0
-    });
+    let place = picked
+        .iter()
+        .position(|file| file.path == path)
+        .unwrap_or_else(|| {
+            // The file of the session is read before those beside it.
+            picked.insert(
+                0,
+                Picked {
+                    path: path.to_owned(),
+                    lines: Vec::new(),
+                },
+            );
+            0
+        });
     if let Some(file) = picked.get_mut(place) {
         let known: HashSet<u64> = file.lines.iter().map(|line| line.at).collect();
-        file.lines.extend(lines.into_iter().filter(|line| !known.contains(&line.at)));
+        file.lines
+            .extend(lines.into_iter().filter(|line| !known.contains(&line.at)));
         file.lines.sort_unstable();
     }
 }
@@ -226,17 +261,30 @@ enum Own {
 
 impl Own {
     fn of(sifted: &Sifted, reading: &Reading, has_lines: bool) -> Self {
-        let id = |path: &Path| reading.files.iter().find(|(_, known)| ***known == *path).map(|(id, _)| *id);
+        let id = |path: &Path| {
+            reading
+                .files
+                .iter()
+                .find(|(_, known)| ***known == *path)
+                .map(|(id, _)| *id)
+        };
         match sifted {
             Sifted::Nothing | Sifted::Strange | Sifted::Whole(None) => Self::All,
-            Sifted::Whole(Some(files)) => Self::Files(files.iter().filter_map(|path| id(path)).collect()),
+            Sifted::Whole(Some(files)) => {
+                Self::Files(files.iter().filter_map(|path| id(path)).collect())
+            }
             // A document on one line, in a file of which lines were expected.
             Sifted::Lines(picked) if !has_lines => {
                 Self::Files(picked.iter().filter_map(|file| id(&file.path)).collect())
             }
             Sifted::Lines(picked) => {
                 let lines = |file: &Picked| file.lines.iter().map(|line| line.at).collect();
-                Self::Lines(picked.iter().filter_map(|file| Some((id(&file.path)?, lines(file)))).collect())
+                Self::Lines(
+                    picked
+                        .iter()
+                        .filter_map(|file| Some((id(&file.path)?, lines(file))))
+                        .collect(),
+                )
             }
         }
     }
@@ -245,23 +293,34 @@ impl Own {
         match self {
             Self::All => true,
             Self::Files(files) => files.contains(&origin.file),
-            Self::Lines(lines) => lines.get(&origin.file).is_some_and(|lines| lines.contains(&origin.at)),
+            Self::Lines(lines) => lines
+                .get(&origin.file)
+                .is_some_and(|lines| lines.contains(&origin.at)),
         }
     }
 }
 
 /// Goes over the hits of a session as long as they are welcome.
 fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMut(Hit) -> bool) {
-    let mut records = Records { pager: reading.pager.take(), read: None, time: None };
+    let mut records = Records {
+        pager: reading.pager.take(),
+        read: None,
+        time: None,
+    };
     let transcript = &reading.transcript;
     let last = transcript.newest();
     let judge = query.filter.as_ref().map(|filter| Judge::new(filter, last));
     let mut passing = transcript.passing();
     for id in transcript.order() {
-        let Some(entry) = passing.get(*id) else { continue };
+        let Some(entry) = passing.get(*id) else {
+            continue;
+        };
         for (place, block) in entry.blocks.iter().enumerate() {
             let text = texts::of_block(entry, block, place);
-            if query.scope.is_some_and(|scope| !text.scopes.contains(&scope)) {
+            if query
+                .scope
+                .is_some_and(|scope| !text.scopes.contains(&scope))
+            {
                 continue;
             }
             let mut lines = Vec::new();
@@ -276,22 +335,29 @@ fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMu
                     .then(|| records.body(origin, slot, &|record| query.may_be_in(record)))
                     .flatten()
             };
-            texts::each_line(&query.pattern, &text, &mut read, &mut |piece, line, found| {
-                let origin = origin_of(entry, block, piece).or(own_words).filter(|_| query.has_others(line));
-                lines.extend(origin.filter(|origin| own.has(*origin)).map(|origin| {
-                    let (text, found) = around(line, found);
-                    (piece, origin, text, found)
-                }));
-            });
+            texts::each_line(
+                &query.pattern,
+                &text,
+                &mut read,
+                &mut |piece, line, found| {
+                    let origin = origin_of(entry, block, piece)
+                        .or(own_words)
+                        .filter(|_| query.has_others(line));
+                    lines.extend(origin.filter(|origin| own.has(*origin)).map(|origin| {
+                        let (text, found) = around(line, found);
+                        (piece, origin, text, found)
+                    }));
+                },
+            );
             if lines.is_empty() {
                 continue;
             }
             let is_meant = judge.as_ref().is_none_or(|judge| {
                 match judge.judge(transcript, entry, (place, block), true) {
                     Verdict::Known(holds) => holds,
-                    Verdict::Unsure(unsure) => {
-                        judge.read(&unsure, &mut |origin, slot| records.body(origin, slot, &|_| true))
-                    }
+                    Verdict::Unsure(unsure) => judge.read(&unsure, &mut |origin, slot| {
+                        records.body(origin, slot, &|_| true)
+                    }),
                 }
             });
             for (piece, origin, text, found) in lines.into_iter().filter(|_| is_meant) {
@@ -338,7 +404,10 @@ impl Records {
             return entry.at;
         }
         if self.time.is_none_or(|(known, _)| known != origin) {
-            self.time = Some((origin, self.pager.as_mut().and_then(|pager| pager.time(origin))));
+            self.time = Some((
+                origin,
+                self.pager.as_mut().and_then(|pager| pager.time(origin)),
+            ));
         }
         self.time.and_then(|(_, at)| at).or(entry.at)
     }
@@ -350,13 +419,24 @@ impl Records {
             may_hold.set(query.may_be_in(record));
             false
         };
-        self.pager.iter_mut().for_each(|pager| drop(pager.read_next(origin, &look)));
+        self.pager
+            .iter_mut()
+            .for_each(|pager| drop(pager.read_next(origin, &look)));
         may_hold.get()
     }
 
     /// A body of a record that is worth decoding.
-    fn body(&mut self, origin: Origin, slot: u16, is_worth: &dyn Fn(&[u8]) -> bool) -> Option<Held> {
-        if self.read.as_ref().is_none_or(|(known, held)| *known != origin || held.is_empty()) {
+    fn body(
+        &mut self,
+        origin: Origin,
+        slot: u16,
+        is_worth: &dyn Fn(&[u8]) -> bool,
+    ) -> Option<Held> {
+        if self
+            .read
+            .as_ref()
+            .is_none_or(|(known, held)| *known != origin || held.is_empty())
+        {
             self.read = Some((origin, self.pager.as_mut()?.read_next(origin, is_worth)));
         }
         self.read.as_ref()?.1.get(usize::from(slot)).cloned()
@@ -379,7 +459,11 @@ fn origin_of(entry: &Entry, block: &Block, piece: Option<usize>) -> Option<Origi
         (BlockKind::Image(image), None) => Some(image.origin),
         (kind, piece) => {
             let bodies = kind.bodies();
-            Some(bodies.get(piece.unwrap_or(0)).map_or(entry.origin, |body| body.from))
+            Some(
+                bodies
+                    .get(piece.unwrap_or(0))
+                    .map_or(entry.origin, |body| body.from),
+            )
         }
     }
 }
@@ -408,8 +492,11 @@ fn at_of(
 ) -> Option<Timestamp> {
     match &block.kind {
         BlockKind::Call(call) => {
-            let answered =
-                call.state.result().filter(|_| piece.unwrap_or(0) > 0).and_then(|result| result.at);
+            let answered = call
+                .state
+                .result()
+                .filter(|_| piece.unwrap_or(0) > 0)
+                .and_then(|result| result.at);
             answered.or(call.started).or_else(written)
         }
         BlockKind::Result(stray) => stray.result.at.or(entry.at),
@@ -440,7 +527,10 @@ mod tests {
         assert_eq!(around("   ", 1..2), (String::new(), 0..0));
         let long = format!("{}keel{}", "é".repeat(2_000), "é".repeat(2_000));
         let (text, found) = around(&long, 4_000..4_004);
-        assert_eq!((text.get(found.clone()).unwrap(), text.len(), found.start), ("keel", 2_052, 1_024));
+        assert_eq!(
+            (text.get(found.clone()).unwrap(), text.len(), found.start),
+            ("keel", 2_052, 1_024)
+        );
     }
 
     #[test]

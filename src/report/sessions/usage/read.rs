@@ -14,8 +14,16 @@ use crate::report::sessions::each::Outline;
 /// Reads what a session spent.
 pub(super) fn read(target: &Target, found: Found) -> Result<Outline<Spender>, OpenError> {
     let reading = reading::count(target, found.format)?;
-    let files = reading.files.values().map(|path| path.to_path_buf()).collect();
-    Ok(Outline { what: spender(found, &reading), files, failure: reading.failure() })
+    let files = reading
+        .files
+        .values()
+        .map(|path| path.to_path_buf())
+        .collect();
+    Ok(Outline {
+        what: spender(found, &reading),
+        files,
+        failure: reading.failure(),
+    })
 }
 
 /// What a session spent.
@@ -32,20 +40,40 @@ pub fn spender(found: Found, reading: &Reading) -> Spender {
     let newest = || transcript.entries().filter_map(Entry::end).max();
     let spent = |(number, charge): (usize, Charge)| {
         let lacks_agents = lacking.contains(&number);
-        let entry = charge.entry.filter(|_| charge.is_own).and_then(|id| transcript.get(id));
+        let entry = charge
+            .entry
+            .filter(|_| charge.is_own)
+            .and_then(|id| transcript.get(id));
         let key = entry.map(|entry| entry.key.clone()).or(charge.beside);
         let is_run = charge.what == For::Run;
-        Spent { key, at: charge.at, model: charge.model, amount: charge.amount, is_run, lacks_agents }
+        Spent {
+            key,
+            at: charge.at,
+            model: charge.model,
+            amount: charge.amount,
+            is_run,
+            lacks_agents,
+        }
     };
     Spender {
-        id: transcript.meta().id.clone().unwrap_or_else(|| found.id.clone()),
+        id: transcript
+            .meta()
+            .id
+            .clone()
+            .unwrap_or_else(|| found.id.clone()),
         has_files: find::may_go_on(found.format),
-        is_fork: transcript.entries().flat_map(|entry| &entry.blocks).any(Block::is_resumption),
+        is_fork: transcript
+            .entries()
+            .flat_map(|entry| &entry.blocks)
+            .any(Block::is_resumption),
         spent: charges.into_iter().enumerate().map(spent).collect(),
         limits: transcript.meta().limits.clone(),
         sums_so_far: transcript.meta().sums_so_far.clone(),
         newest: if is_timed { None } else { newest() },
-        is_covered: transcript.parts().iter().all(|part| part.totals.is_covered()),
+        is_covered: transcript
+            .parts()
+            .iter()
+            .all(|part| part.totals.is_covered()),
         found,
     }
 }

@@ -9,14 +9,18 @@ const OTHER: &str = "number";
 /// Attributes as members; the dots in their names are colons, as a dot leads to a member of a member.
 pub(super) fn open(value: &mut Value) {
     for_each_list(value, &mut |attributes| {
-        let Value::Array(items) = &*attributes else { return };
+        let Value::Array(items) = &*attributes else {
+            return;
+        };
         let members = items.iter().map(|item| {
             let key = item["key"].as_str().unwrap().replace('.', ":");
             let said = item["value"]["stringValue"].as_str();
             let value = said.map_or_else(
                 || json!({ OTHER: item["value"] }),
                 |text| {
-                    let inner = serde_json::from_str::<Value>(text).ok().filter(Value::is_array);
+                    let inner = serde_json::from_str::<Value>(text)
+                        .ok()
+                        .filter(Value::is_array);
                     inner.unwrap_or_else(|| json!(text))
                 },
             );
@@ -29,7 +33,9 @@ pub(super) fn open(value: &mut Value) {
 /// The same as they are written.
 pub(super) fn close(value: &mut Value) {
     for_each_list(value, &mut |attributes| {
-        let Value::Object(members) = &*attributes else { return };
+        let Value::Object(members) = &*attributes else {
+            return;
+        };
         let items = members.iter().map(|(key, value)| {
             let value = match value {
                 Value::String(text) => json!({"stringValue": text}),

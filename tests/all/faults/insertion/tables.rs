@@ -26,8 +26,14 @@ pub(super) fn read(path: &Path) -> Value {
     let connection = Connection::open(path).unwrap();
     let sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
     let mut names = connection.prepare(sql).unwrap();
-    let names = names.query_map([], |row| row.get::<_, String>(0)).unwrap().map(Result::unwrap);
-    names.map(|name| (name.clone(), Value::Array(rows(&connection, &name)))).collect::<Map<_, _>>().into()
+    let names = names
+        .query_map([], |row| row.get::<_, String>(0))
+        .unwrap()
+        .map(Result::unwrap);
+    names
+        .map(|name| (name.clone(), Value::Array(rows(&connection, &name))))
+        .collect::<Map<_, _>>()
+        .into()
 }
 
 fn rows(connection: &Connection, table: &str) -> Vec<Value> {
@@ -38,7 +44,11 @@ fn rows(connection: &Connection, table: &str) -> Vec<Value> {
         let cell = |(n, name): (usize, &String)| (name.clone(), value(row.get_ref(n).unwrap()));
         Ok(Value::Object(names.iter().enumerate().map(cell).collect()))
     };
-    statement.query_map([], row).unwrap().map(Result::unwrap).collect()
+    statement
+        .query_map([], row)
+        .unwrap()
+        .map(Result::unwrap)
+        .collect()
 }
 
 /// What a cell says; bytes that are no text say nothing.
@@ -51,10 +61,14 @@ fn value(cell: ValueRef<'_>) -> Value {
             let unpacked = is_packed(bytes).then(|| unpack(bytes));
             let text = str::from_utf8(unpacked.as_deref().unwrap_or(bytes)).unwrap_or_default();
             let json = serde_json::from_str::<Value>(text).ok();
-            let lines = || text.lines().map(|line| serde_json::from_str::<Value>(line).ok());
+            let lines = || {
+                text.lines()
+                    .map(|line| serde_json::from_str::<Value>(line).ok())
+            };
             let lines = || lines().collect::<Option<Vec<_>>>().map(Value::Array);
             let json = json.or_else(|| unpacked.as_ref().and_then(|_| lines()));
-            json.filter(|json| json.is_object() || json.is_array()).unwrap_or_else(|| json!(text))
+            json.filter(|json| json.is_object() || json.is_array())
+                .unwrap_or_else(|| json!(text))
         }
     }
 }
@@ -65,22 +79,32 @@ fn is_packed(bytes: &[u8]) -> bool {
 
 fn unpack(bytes: &[u8]) -> Vec<u8> {
     let mut unpacked = Vec::new();
-    ruzstd::decoding::StreamingDecoder::new(bytes).unwrap().read_to_end(&mut unpacked).unwrap();
+    ruzstd::decoding::StreamingDecoder::new(bytes)
+        .unwrap()
+        .read_to_end(&mut unpacked)
+        .unwrap();
     unpacked
 }
 
 /// What a cell of this column and row is to say, written as it was: packed, or as lines, or as plain JSON.
-fn written(connection: &Connection, (table, name, row): (&str, &str, &Value), value: &Value) -> Cell {
+fn written(
+    connection: &Connection,
+    (table, name, row): (&str, &str, &Value),
+    value: &Value,
+) -> Cell {
     let sql = format!("SELECT CAST({name} AS BLOB) FROM {table} WHERE rowid = ?1");
-    let before: Option<Vec<u8>> = connection.query_row(&sql, [row.as_i64()], |row| row.get(0)).unwrap();
+    let before: Option<Vec<u8>> = connection
+        .query_row(&sql, [row.as_i64()], |row| row.get(0))
+        .unwrap();
     let Some(before) = before.filter(|before| is_packed(before)) else {
         return Cell::Text(value.to_string());
     };
     let is_lines = serde_json::from_slice::<Value>(&unpack(&before)).is_err();
     let text = match value {
-        Value::Array(lines) if is_lines => {
-            lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect()
-        }
+        Value::Array(lines) if is_lines => lines
+            .iter()
+            .flat_map(|line| [line.to_string(), "\n".to_owned()])
+            .collect(),
         _ => value.to_string(),
     };
     Cell::Blob(compress_to_vec(text.as_bytes(), CompressionLevel::Fastest))
@@ -91,7 +115,9 @@ pub(super) fn write(bytes: &[u8], root: &Value, path: &Path) {
     fs::write(path, bytes).unwrap();
     let connection = Connection::open(path).unwrap();
     // Nothing is to outlast the test.
-    connection.pragma_update(None, "synchronous", "off").unwrap();
+    connection
+        .pragma_update(None, "synchronous", "off")
+        .unwrap();
     let transaction = connection.unchecked_transaction().unwrap();
     for (table, rows) in root.as_object().unwrap() {
         let mut before = &Value::Null;
@@ -115,17 +141,22 @@ fn edit(connection: &Connection, table: &str, row: &Value) {
                  WHERE rowid = ?2"
             );
             let value = written(connection, (table, name, &row[ROW]), value);
-            connection.execute(&sql, (value, row[ROW].as_i64())).unwrap();
+            connection
+                .execute(&sql, (value, row[ROW].as_i64()))
+                .unwrap();
         }
     }
 }
 
 /// Adds a row: what it does not say and must not lack is as in the row before it.
 fn add(connection: &Connection, table: &str, row: &Value, before: &Value) {
-    let sql =
-        format!("SELECT name, (\"notnull\" AND dflt_value IS NULL) OR pk FROM pragma_table_info('{table}')");
+    let sql = format!(
+        "SELECT name, (\"notnull\" AND dflt_value IS NULL) OR pk FROM pragma_table_info('{table}')"
+    );
     let mut columns = connection.prepare(&sql).unwrap();
-    let columns = columns.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let columns = columns
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap();
     let columns: Vec<(String, bool)> = columns.map(Result::unwrap).collect();
     let has_column = |name: &String| columns.iter().any(|(column, _)| column == name);
     let more: Map<String, Value> = row
@@ -140,7 +171,11 @@ fn add(connection: &Connection, table: &str, row: &Value, before: &Value) {
     for (name, is_needed) in &columns {
         let value = match (name.as_str(), &before[name], &row[name]) {
             ("id" | "row_id", Value::Number(_), _) => continue,
-            ("id", id, _) => json!(format!("{}{}", id.as_str().unwrap(), more_of(&row.to_string()))),
+            ("id", id, _) => json!(format!(
+                "{}{}",
+                id.as_str().unwrap(),
+                more_of(&row.to_string())
+            )),
             ("seq" | "node_id", ..) => {
                 names.push(name.as_str());
                 values.push(format!("(SELECT max({name}) + 1 FROM {table})"));
@@ -163,9 +198,9 @@ fn add(connection: &Connection, table: &str, row: &Value, before: &Value) {
         names.push(name);
         values.push("?".to_owned());
         cells.push(match value {
-            Value::Number(number) => {
-                number.as_i64().map_or_else(|| Cell::Real(number.as_f64().unwrap()), Cell::Integer)
-            }
+            Value::Number(number) => number
+                .as_i64()
+                .map_or_else(|| Cell::Real(number.as_f64().unwrap()), Cell::Integer),
             Value::String(text) => Cell::Text(text),
             value => written(connection, (table, name, &before[ROW]), &value),
         });

@@ -45,12 +45,18 @@ fn transcript_of(callers: &[Option<usize>]) -> Transcript {
                 lane: None,
             };
             let piece = Piece(u64::try_from(piece).unwrap());
-            entry.blocks.push(Batch::block(piece, BlockKind::Call(Box::new(tool))));
+            entry
+                .blocks
+                .push(Batch::block(piece, BlockKind::Call(Box::new(tool))));
         }
         batch.entry(entry);
     }
     for number in 0..callers.len() {
-        batch.meta(MetaEdit::Lane { name: name(number), label: None, call: Some(key(number)) });
+        batch.meta(MetaEdit::Lane {
+            name: name(number),
+            label: None,
+            call: Some(key(number)),
+        });
     }
     let mut transcript = Transcript::new();
     transcript.apply(batch);
@@ -71,24 +77,41 @@ fn words(nodes: &Nodes) -> Vec<String> {
         Node::Call(_) => "call".to_owned(),
         Node::Work(_) => "work".to_owned(),
     };
-    nodes.twigs.iter().map(|twig| format!("{}{}", "  ".repeat(twig.depth), word(&twig.node))).collect()
+    nodes
+        .twigs
+        .iter()
+        .map(|twig| format!("{}{}", "  ".repeat(twig.depth), word(&twig.node)))
+        .collect()
 }
 
 #[test]
 fn sub_agents_hang_on_those_that_started_them() {
     let transcript = transcript_of(&[None, Some(0), Some(0), None]);
     let nodes = nodes(&transcript);
-    let shown = ["active", "  turn", "    lane0", "      lane1", "      lane2", "    lane3"];
+    let shown = [
+        "active",
+        "  turn",
+        "    lane0",
+        "      lane1",
+        "      lane2",
+        "    lane3",
+    ];
     assert_eq!(words(&nodes), shown);
     let lane = Node::Lane(name(0));
-    assert_eq!((nodes.below(&lane).len(), nodes.has_below(&lane)), (2, true));
+    assert_eq!(
+        (nodes.below(&lane).len(), nodes.has_below(&lane)),
+        (2, true)
+    );
     assert_eq!(nodes.in_sight(&HashSet::from([lane])).len(), 4);
 }
 
 #[test]
 fn sub_agents_that_started_each_other_are_there() {
     let transcript = transcript_of(&[Some(1), Some(0), Some(2)]);
-    assert_eq!(words(&nodes(&transcript)), ["active", "  lane0", "    lane1", "  lane2"]);
+    assert_eq!(
+        words(&nodes(&transcript)),
+        ["active", "  lane0", "    lane1", "  lane2"]
+    );
 }
 
 proptest! {

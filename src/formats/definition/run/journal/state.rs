@@ -64,7 +64,8 @@ impl Region {
     }
 
     pub(super) fn covers(&self, place: &[Step]) -> bool {
-        let is_behind = |from: u32| matches!(place.get(self.place.len()), Some(Step::At(at)) if *at >= from);
+        let is_behind =
+            |from: u32| matches!(place.get(self.place.len()), Some(Step::At(at)) if *at >= from);
         place.starts_with(&self.place) && self.from.is_none_or(is_behind)
     }
 
@@ -73,25 +74,35 @@ impl Region {
         &self,
         map: &'m BTreeMap<Place, T>,
     ) -> impl Iterator<Item = (&'m Place, &'m T)> {
-        map.range(self.first()..).take_while(|(place, _)| self.covers(place))
+        map.range(self.first()..)
+            .take_while(|(place, _)| self.covers(place))
     }
 
     pub(super) fn within_mut<'m, T>(
         &self,
         map: &'m mut BTreeMap<Place, T>,
     ) -> impl Iterator<Item = &'m mut T> {
-        let inside = map.range_mut(self.first()..).take_while(|(place, _)| self.covers(place));
+        let inside = map
+            .range_mut(self.first()..)
+            .take_while(|(place, _)| self.covers(place));
         inside.map(|(_, one)| one)
     }
 
     fn first(&self) -> Place {
-        self.place.iter().cloned().chain(self.from.map(Step::At)).collect()
+        self.place
+            .iter()
+            .cloned()
+            .chain(self.from.map(Step::At))
+            .collect()
     }
 
     /// Takes it out of a map.
     fn take<T>(&self, map: &mut BTreeMap<Place, T>) -> Vec<(Place, T)> {
         let places: Vec<Place> = self.within(map).map(|(place, _)| place.clone()).collect();
-        places.into_iter().filter_map(|place| map.remove_entry(&place)).collect()
+        places
+            .into_iter()
+            .filter_map(|place| map.remove_entry(&place))
+            .collect()
     }
 }
 
@@ -115,7 +126,10 @@ pub(in crate::formats::definition::run) struct State {
 impl State {
     /// The facts of an element.
     pub(super) fn head(&self, of: &[Step]) -> Json<'static> {
-        self.heads.get(of).cloned().unwrap_or_else(|| Json::Object(Vec::new()))
+        self.heads
+            .get(of)
+            .cloned()
+            .unwrap_or_else(|| Json::Object(Vec::new()))
     }
 
     pub(super) fn length(&self, list: &[Step]) -> u32 {
@@ -138,7 +152,11 @@ impl State {
 
     /// Elements in a region, but for the state itself.
     pub(super) fn owners(&self, region: &Region) -> Vec<Place> {
-        region.within(&self.heads).map(|(place, _)| place.clone()).filter(|place| !place.is_empty()).collect()
+        region
+            .within(&self.heads)
+            .map(|(place, _)| place.clone())
+            .filter(|place| !place.is_empty())
+            .collect()
     }
 
     /// Takes out what stands in a region, and gives back the parts of it.
@@ -147,7 +165,10 @@ impl State {
         region.take(&mut self.lengths);
         let values = region.take(&mut self.values);
         self.weight -= values.iter().map(|(_, value)| value.len()).sum::<usize>();
-        self.parts.values_mut().flat_map(|parts| region.take(parts)).collect()
+        self.parts
+            .values_mut()
+            .flat_map(|parts| region.take(parts))
+            .collect()
     }
 
     /// Keeps the value of a part, in which something may be changed later.
@@ -177,8 +198,12 @@ impl State {
             Op::Push(list, ..) => (list, 0),
         };
         let place = |part: &[PartOf]| {
-            let place = at.get(..part.len()).filter(|_| part.len() + is_within <= at.len())?;
-            behind(part, place).is_some_and(<[_]>::is_empty).then(|| place.to_vec())
+            let place = at
+                .get(..part.len())
+                .filter(|_| part.len() + is_within <= at.len())?;
+            behind(part, place)
+                .is_some_and(<[_]>::is_empty)
+                .then(|| place.to_vec())
         };
         let outermost = parts.filter_map(place).min_by_key(Vec::len)?;
         let value = self.values.get(&outermost)?.clone();
@@ -215,7 +240,10 @@ impl State {
 
     fn put_within(&mut self, owner: &[Step], place: &[Step], value: Option<&Json<'_>>) {
         let inner = place.get(owner.len()..).unwrap_or_default();
-        let head = self.heads.entry(owner.to_vec()).or_insert_with(|| Json::Object(Vec::new()));
+        let head = self
+            .heads
+            .entry(owner.to_vec())
+            .or_insert_with(|| Json::Object(Vec::new()));
         if let Some(depth) = DEEPEST.checked_sub(inner.len()) {
             set(head, inner, value.map(|value| pruned(value, depth)));
         }
@@ -230,11 +258,20 @@ fn pruned(value: &Json<'_>, depth: usize) -> Json<'static> {
         Json::Number(number) => Json::Number(*number),
         Json::Integer(number) => Json::Integer(*number),
         Json::Str(text) => Json::Str(prefix(text, LONGEST).to_owned().into()),
-        Json::Array(items) => Json::Array(items.iter().take(1).map(|_| Json::Object(Vec::new())).collect()),
+        Json::Array(items) => Json::Array(
+            items
+                .iter()
+                .take(1)
+                .map(|_| Json::Object(Vec::new()))
+                .collect(),
+        ),
         Json::Object(_) if depth == 0 => Json::Object(Vec::new()),
         Json::Object(members) => {
             let one = |(name, value): &(Cow<'_, str>, Json<'_>)| {
-                (Cow::Owned(name.clone().into_owned()), pruned(value, depth - 1))
+                (
+                    Cow::Owned(name.clone().into_owned()),
+                    pruned(value, depth - 1),
+                )
             };
             Json::Object(members.iter().take(MEMBERS).map(one).collect())
         }
@@ -252,7 +289,11 @@ fn set(value: &mut Json<'static>, at: &[Step], now: Option<Json<'static>>) {
     }
     let Json::Object(members) = value else { return };
     let is_full = members.len() >= MEMBERS;
-    match members.iter_mut().rev().find(|(known, _)| **known == **name) {
+    match members
+        .iter_mut()
+        .rev()
+        .find(|(known, _)| **known == **name)
+    {
         Some((_, member)) => set(member, rest, now),
         None if is_full || now.is_none() => {}
         None => {
@@ -270,7 +311,9 @@ pub(super) fn change<'v>(value: &mut Json<'v>, at: &[Step], op: &Op<'v>) {
             Op::Set(_, now) => *value = now.cloned().unwrap_or(Json::Null),
             Op::Push(_, from, items) => {
                 if let Json::Array(all) = value {
-                    let from = from.and_then(|from| usize::try_from(from).ok()).unwrap_or(all.len());
+                    let from = from
+                        .and_then(|from| usize::try_from(from).ok())
+                        .unwrap_or(all.len());
                     all.truncate(from);
                     all.extend_from_slice(items);
                 }
@@ -280,7 +323,10 @@ pub(super) fn change<'v>(value: &mut Json<'v>, at: &[Step], op: &Op<'v>) {
     };
     match (step, value) {
         (Step::At(at), Json::Array(items)) => {
-            let Some(at) = usize::try_from(*at).ok().filter(|at| *at < items.len().max(ITEMS)) else {
+            let Some(at) = usize::try_from(*at)
+                .ok()
+                .filter(|at| *at < items.len().max(ITEMS))
+            else {
                 return;
             };
             if at >= items.len() {
@@ -338,7 +384,10 @@ pub(super) fn walk<'v>(
             place.pop();
         }
         Some((PartOf::Each, rest)) => {
-            found(place, Found::List(u32::try_from(value.items().len()).unwrap_or(u32::MAX)));
+            found(
+                place,
+                Found::List(u32::try_from(value.items().len()).unwrap_or(u32::MAX)),
+            );
             for (at, item) in (0..).zip(value.items()) {
                 place.push(Step::At(at));
                 walk(rest, place, item, found);

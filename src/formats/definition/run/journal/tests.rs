@@ -40,8 +40,7 @@ entry = { role = "harness", trace = true }
 block = [{ raw = ".", title = "do" }]
 "#;
 
-const BEGINNING: &str =
-    r#"{"do":"all","to":{"title":"One","asked":[{"id":"q1","words":"Why?","draft":["Be","cause."]}]}}"#;
+const BEGINNING: &str = r#"{"do":"all","to":{"title":"One","asked":[{"id":"q1","words":"Why?","draft":["Be","cause."]}]}}"#;
 
 fn read_lines(lines: &[&str]) -> (Transcript, Batch) {
     tests::read_lines(JOURNAL, lines)
@@ -52,12 +51,23 @@ fn said(transcript: &Transcript) -> Vec<String> {
     let texts = transcript.entries().map(|entry| {
         let text = |kind: &BlockKind| match kind {
             BlockKind::Text(body) => body.stub.to_string(),
-            BlockKind::Call(call) => format!("{}: {}", call.name, call.state.result().unwrap().body.stub),
+            BlockKind::Call(call) => {
+                format!("{}: {}", call.name, call.state.result().unwrap().body.stub)
+            }
             BlockKind::Raw(raw) => format!("raw {}", raw.title),
             other => panic!("{other:?}"),
         };
-        let words = entry.blocks.iter().map(|block| text(&block.kind)).collect::<Vec<_>>().join(" ");
-        if entry.marks.undone { format!("({words})") } else { words }
+        let words = entry
+            .blocks
+            .iter()
+            .map(|block| text(&block.kind))
+            .collect::<Vec<_>>()
+            .join(" ");
+        if entry.marks.undone {
+            format!("({words})")
+        } else {
+            words
+        }
     });
     texts.collect()
 }
@@ -85,7 +95,11 @@ fn lists_are_cut_and_added_to() {
     let nothing = r#"{"do":"set","at":["asked",0,"draft"],"to":[]}"#;
     assert_eq!(after(&[cut]), ["Why?", "Be"]);
     assert_eq!(after(&[other]), ["Why?", "Be fore."]);
-    assert_eq!(after(&[nothing]), ["Why?"], "an answer with nothing in it is none");
+    assert_eq!(
+        after(&[nothing]),
+        ["Why?"],
+        "an answer with nothing in it is none"
+    );
     assert_eq!(after(&[nothing, other]), ["Why?", "fore."]);
 }
 
@@ -94,31 +108,48 @@ fn a_change_within_a_part_is_that_part_once_more() {
     let set = r#"{"do":"set","at":["asked",0,"answer"],"to":{"final":true,"words":"So.","calls":[{"id":"c","name":"look","got":"it"}]}}"#;
     let words = r#"{"do":"set","at":["asked",0,"answer","words"],"to":"So it is."}"#;
     let got = r#"{"do":"set","at":["asked",0,"answer","calls",0,"got"],"to":"more"}"#;
-    let other =
-        r#"{"do":"add","at":["asked",0,"answer","calls"],"to":[{"id":"d","name":"find","got":"all"}]}"#;
+    let other = r#"{"do":"add","at":["asked",0,"answer","calls"],"to":[{"id":"d","name":"find","got":"all"}]}"#;
     let cut = r#"{"do":"add","at":["asked",0,"answer","calls"],"cut":1}"#;
     let gone = r#"{"do":"drop","at":["asked",0,"answer","final"]}"#;
     assert_eq!(after(&[set, words]), ["Why?", "So it is. look: it"]);
     assert_eq!(after(&[set, got, words]), ["Why?", "So it is. look: more"]);
     assert_eq!(after(&[set, other]), ["Why?", "So. look: it find: all"]);
-    assert_eq!(after(&[set, other, cut, words]), ["Why?", "So it is. look: it"]);
-    assert_eq!(after(&[set, gone]), ["Why?", "Be cause."], "an answer that is not final is none");
+    assert_eq!(
+        after(&[set, other, cut, words]),
+        ["Why?", "So it is. look: it"]
+    );
+    assert_eq!(
+        after(&[set, gone]),
+        ["Why?", "Be cause."],
+        "an answer that is not final is none"
+    );
     let (transcript, batch) = read_lines(&[BEGINNING, set, words]);
     assert_eq!((batch.tally.shown, transcript.entries().count()), (3, 2));
     // No record has what it came to.
     let answer = transcript.entries().last().unwrap();
-    assert!(answer.blocks.iter().flat_map(|block| block.kind.bodies()).all(|body| body.held == Held::Stub));
+    assert!(
+        answer
+            .blocks
+            .iter()
+            .flat_map(|block| block.kind.bodies())
+            .all(|body| body.held == Held::Stub)
+    );
 }
 
 #[test]
 fn elements_that_are_gone_are_undone() {
-    let other = r#"{"do":"add","at":["asked"],"cut":0,"to":[{"id":"q2","words":"How?","draft":["So."]}]}"#;
-    let back = r#"{"do":"add","at":["asked"],"cut":0,"to":[{"id":"q1","words":"Why?","draft":["Be"]}]}"#;
+    let other =
+        r#"{"do":"add","at":["asked"],"cut":0,"to":[{"id":"q2","words":"How?","draft":["So."]}]}"#;
+    let back =
+        r#"{"do":"add","at":["asked"],"cut":0,"to":[{"id":"q1","words":"Why?","draft":["Be"]}]}"#;
     let drop = r#"{"do":"drop","at":["asked"]}"#;
     assert_eq!(after(&[other]), ["(Why?)", "(Be cause.)", "How?", "So."]);
     assert_eq!(after(&[other, back]), ["Why?", "Be", "(How?)", "(So.)"]);
     assert_eq!(after(&[drop]), ["(Why?)", "(Be cause.)"]);
-    assert_eq!(after(&[other, BEGINNING]), ["Why?", "Be cause.", "(How?)", "(So.)"]);
+    assert_eq!(
+        after(&[other, BEGINNING]),
+        ["Why?", "Be cause.", "(How?)", "(So.)"]
+    );
 }
 
 #[test]
@@ -128,14 +159,32 @@ fn facts_are_those_of_the_state() {
     let drop = r#"{"do":"drop","at":["title"]}"#;
     assert_eq!(title(&[BEGINNING]).as_deref(), Some("One"));
     assert_eq!(title(&[BEGINNING, set]).as_deref(), Some("Two"));
-    assert_eq!(title(&[BEGINNING, set, drop]).as_deref(), Some("Why?"), "the first prompt");
-    let mood = |lines: &[&str]| read_lines(lines).0.meta().fact("mood").map(ToString::to_string);
-    let (good, none) =
-        (r#"{"do":"set","at":["mood"],"to":"good"}"#, r#"{"do":"set","at":["mood"],"to":null}"#);
-    assert_eq!((mood(&[good]).as_deref(), mood(&[good, none])), (Some("good"), None));
+    assert_eq!(
+        title(&[BEGINNING, set, drop]).as_deref(),
+        Some("Why?"),
+        "the first prompt"
+    );
+    let mood = |lines: &[&str]| {
+        read_lines(lines)
+            .0
+            .meta()
+            .fact("mood")
+            .map(ToString::to_string)
+    };
+    let (good, none) = (
+        r#"{"do":"set","at":["mood"],"to":"good"}"#,
+        r#"{"do":"set","at":["mood"],"to":null}"#,
+    );
+    assert_eq!(
+        (mood(&[good]).as_deref(), mood(&[good, none])),
+        (Some("good"), None)
+    );
     let model = r#"{"do":"set","at":["asked",0,"llm"],"to":"m1"}"#;
     let (transcript, batch) = read_lines(&[BEGINNING, model]);
-    assert_eq!(transcript.entries().last().unwrap().model.as_deref(), Some("m1"));
+    assert_eq!(
+        transcript.entries().last().unwrap().model.as_deref(),
+        Some("m1")
+    );
     assert_eq!((batch.tally.shown, batch.tally.merged), (1, 1));
 }
 
@@ -145,8 +194,14 @@ fn what_no_part_tells_is_for_the_other_rules() {
     let within = r#"{"do":"set","at":["asked",0,"draft",0,"deep"],"to":1}"#;
     let far = r#"{"do":"set","at":["asked",4294967295,"words"],"to":"Far?"}"#;
     let nowhere = r#"{"do":"set","at":["asked",-1,"words"],"to":"?"}"#;
-    assert_eq!(after(&[seen, within]), ["Why?", "Be cause.", "raw set", "raw set"]);
-    assert_eq!(after(&[far, nowhere]), ["Why?", "Be cause.", "Far?", "raw set"]);
+    assert_eq!(
+        after(&[seen, within]),
+        ["Why?", "Be cause.", "raw set", "raw set"]
+    );
+    assert_eq!(
+        after(&[far, nowhere]),
+        ["Why?", "Be cause.", "Far?", "raw set"]
+    );
     // From the middle on it is not known what the element is called.
     let later = r#"{"do":"add","at":["asked",7,"draft"],"cut":3,"to":["later"]}"#;
     assert_eq!(said(&read_lines(&[later, later]).0), ["later"]);
@@ -155,10 +210,22 @@ fn what_no_part_tells_is_for_the_other_rules() {
 #[test]
 fn mistakes_say_what_would_be_right() {
     for (text, wrong) in [
-        (JOURNAL.replace("asked[].words", "asked[0].words"), "`asked[0].words` names no parts"),
-        (JOURNAL.replace("set = {", "sets = {"), "a journal says where"),
-        (JOURNAL.replace("when = { has = \"final\" }", "also = true"), "makes entries only"),
-        (JOURNAL.replace("when = { has = \"final\" }", "unless = \"x\""), "has no results"),
+        (
+            JOURNAL.replace("asked[].words", "asked[0].words"),
+            "`asked[0].words` names no parts",
+        ),
+        (
+            JOURNAL.replace("set = {", "sets = {"),
+            "a journal says where",
+        ),
+        (
+            JOURNAL.replace("when = { has = \"final\" }", "also = true"),
+            "makes entries only",
+        ),
+        (
+            JOURNAL.replace("when = { has = \"final\" }", "unless = \"x\""),
+            "has no results",
+        ),
         (
             JOURNAL.split_once("[journal]").unwrap().0.to_owned()
                 + "[[record]]\npart = \"a\"\nmark = { kind = \"error\" }",
@@ -166,19 +233,35 @@ fn mistakes_say_what_would_be_right() {
         ),
     ] {
         let mistakes = read(&text, None).unwrap_err();
-        let all: Vec<String> = mistakes.iter().map(|mistake| format!("{mistake:?}")).collect();
-        assert!(all.iter().any(|mistake| mistake.contains(wrong)), "{wrong}: {all:?}");
+        let all: Vec<String> = mistakes
+            .iter()
+            .map(|mistake| format!("{mistake:?}"))
+            .collect();
+        assert!(
+            all.iter().any(|mistake| mistake.contains(wrong)),
+            "{wrong}: {all:?}"
+        );
     }
 }
 
 #[test]
 fn usage_that_is_set_anew_takes_the_place_of_what_was() {
-    let usage = "usage = { input = \"read\", output = \"wrote\" }\n[[record]]\npart = \"asked[].answer\"";
+    let usage =
+        "usage = { input = \"read\", output = \"wrote\" }\n[[record]]\npart = \"asked[].answer\"";
     let definition = JOURNAL.replacen("[[record]]\npart = \"asked[].answer\"", usage, 1);
-    let set = |name: &str, value: u32| format!(r#"{{"do":"set","at":["asked",0,"{name}"],"to":{value}}}"#);
-    let sets = [("read", 100), ("wrote", 20), ("read", 160), ("wrote", 7), ("read", 30)];
-    let lines: Vec<String> =
-        std::iter::once(BEGINNING.to_owned()).chain(sets.map(|(name, value)| set(name, value))).collect();
+    let set = |name: &str, value: u32| {
+        format!(r#"{{"do":"set","at":["asked",0,"{name}"],"to":{value}}}"#)
+    };
+    let sets = [
+        ("read", 100),
+        ("wrote", 20),
+        ("read", 160),
+        ("wrote", 7),
+        ("read", 30),
+    ];
+    let lines: Vec<String> = std::iter::once(BEGINNING.to_owned())
+        .chain(sets.map(|(name, value)| set(name, value)))
+        .collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let sums = |lines: &[&str]| {
         let (transcript, _) = tests::read_lines(&definition, lines);

@@ -49,7 +49,9 @@ impl Parts {
         for part in &self.emitted {
             match part {
                 RunPart::Said { blocks: said, .. } => blocks.extend(said.iter().cloned()),
-                RunPart::Call(call) => blocks.push(Batch::block(Piece(0), BlockKind::Call(call.clone()))),
+                RunPart::Call(call) => {
+                    blocks.push(Batch::block(Piece(0), BlockKind::Call(call.clone())));
+                }
             }
         }
         blocks.extend(self.ending.iter().cloned());
@@ -57,7 +59,14 @@ impl Parts {
     }
 
     /// Something is said: all so far, or only what is new. `blocks` is `said` as its frame tells it.
-    pub(crate) fn say(&mut self, voice: Voice, said: &str, blocks: Vec<Block>, is_all: bool, from: Origin) {
+    pub(crate) fn say(
+        &mut self,
+        voice: Voice,
+        said: &str,
+        blocks: Vec<Block>,
+        is_all: bool,
+        from: Origin,
+    ) {
         let (said, blocks) = self.after_sealed(voice, said, blocks, from);
         let is_over = self.is_concluded;
         match self.open(voice) {
@@ -67,7 +76,12 @@ impl Parts {
                 *shown = blocks;
             }
             Some(_) => self.add(voice, &said, from),
-            None => self.emitted.push(RunPart::Said { voice, text: said, blocks, is_sealed: false }),
+            None => self.emitted.push(RunPart::Said {
+                voice,
+                text: said,
+                blocks,
+                is_sealed: false,
+            }),
         }
     }
 
@@ -79,7 +93,12 @@ impl Parts {
             return;
         }
         let (text, blocks) = (delta.to_owned(), kept(voice, delta, from));
-        self.emitted.push(RunPart::Said { voice, text, blocks, is_sealed: false });
+        self.emitted.push(RunPart::Said {
+            voice,
+            text,
+            blocks,
+            is_sealed: false,
+        });
     }
 
     /// The run's answer is complete: it takes the place of what was said since the last tool.
@@ -89,22 +108,38 @@ impl Parts {
             return;
         }
         let (said, mut blocks) = self.after_sealed(Voice::Answer, said, blocks, from);
-        let has_thoughts = blocks.iter().any(|block| matches!(block.kind, BlockKind::Thinking(_)));
+        let has_thoughts = blocks
+            .iter()
+            .any(|block| matches!(block.kind, BlockKind::Thinking(_)));
         for block in &mut blocks {
-            let BlockKind::Call(call) = &mut block.kind else { continue };
+            let BlockKind::Call(call) = &mut block.kind else {
+                continue;
+            };
             if let Some(known) = self.known_call(&call.key) {
                 call.state = known.state.clone();
                 call.started = known.started;
             }
         }
-        let again: Vec<Key> = blocks.iter().filter_map(call_of).map(|call| call.key.clone()).collect();
+        let again: Vec<Key> = blocks
+            .iter()
+            .filter_map(call_of)
+            .map(|call| call.key.clone())
+            .collect();
         self.emitted.retain(|part| match part {
-            RunPart::Said { voice: Voice::Thought, .. } => !has_thoughts,
+            RunPart::Said {
+                voice: Voice::Thought,
+                ..
+            } => !has_thoughts,
             RunPart::Said { is_sealed, .. } => *is_sealed,
             RunPart::Call(call) => !again.contains(&call.key),
         });
         if !blocks.is_empty() {
-            self.emitted.push(RunPart::Said { voice: Voice::Answer, text: said, blocks, is_sealed: false });
+            self.emitted.push(RunPart::Said {
+                voice: Voice::Answer,
+                text: said,
+                blocks,
+                is_sealed: false,
+            });
         }
     }
 
@@ -128,7 +163,11 @@ impl Parts {
                 *is_sealed = true;
             }
         }
-        self.emitted.push(RunPart::Call(Box::new(ToolCall { state, started: at, ..made })));
+        self.emitted.push(RunPart::Call(Box::new(ToolCall {
+            state,
+            started: at,
+            ..made
+        })));
     }
 
     /// How long a call has run.
@@ -146,9 +185,12 @@ impl Parts {
     /// What is being said now.
     fn open(&mut self, in_voice: Voice) -> Option<(&mut String, &mut Vec<Block>)> {
         self.emitted.iter_mut().rev().find_map(|part| match part {
-            RunPart::Said { voice, text, blocks, is_sealed: false } if *voice == in_voice => {
-                Some((text, blocks))
-            }
+            RunPart::Said {
+                voice,
+                text,
+                blocks,
+                is_sealed: false,
+            } if *voice == in_voice => Some((text, blocks)),
             RunPart::Said { .. } | RunPart::Call(_) => None,
         })
     }
@@ -164,14 +206,28 @@ impl Parts {
         let mut rest = said;
         let mut is_cut = false;
         for part in &self.emitted {
-            let RunPart::Said { voice, text, is_sealed: true, .. } = part else { continue };
+            let RunPart::Said {
+                voice,
+                text,
+                is_sealed: true,
+                ..
+            } = part
+            else {
+                continue;
+            };
             if *voice != in_voice || text.trim().is_empty() {
                 continue;
             }
-            let Some(after) = rest.strip_prefix(text.trim()) else { break };
+            let Some(after) = rest.strip_prefix(text.trim()) else {
+                break;
+            };
             (rest, is_cut) = (after.trim_start(), true);
         }
-        if is_cut { (rest.to_owned(), kept(in_voice, rest, from)) } else { (said.to_owned(), blocks) }
+        if is_cut {
+            (rest.to_owned(), kept(in_voice, rest, from))
+        } else {
+            (said.to_owned(), blocks)
+        }
     }
 }
 
