@@ -1,8 +1,8 @@
 //! tv, a terminal transcript viewer for AI-agent sessions.
 //!
-//! *Sources give records, formats turn records into edits, the transcript takes edits, analysis judges
-//! it, render lays entries out as rows, app decides which rows, ui paints them; reports write the same
-//! things to stdout.*
+//! *Sources read records, formats decode records into edits, the transcript applies edits, analysis derives
+//! figures and findings from it, render lays entries out as rows, app decides which rows, ui paints them;
+//! reports write the same values to stdout.*
 //!
 //! # Goals, in order
 //!
@@ -17,78 +17,85 @@
 //! 5. **Read-only and safe.** Nothing is written near an agent's files, and no control byte of a file
 //!    reaches the terminal.
 //!
-//! # The wings
+//! # Layers
 //!
 //! ```text
 //!                          main ── cli
 //!                           │
-//!              settings ── runtime ── terminal, demo       the loop, threads, effects
+//!              settings ── runtime ── terminal, demo       event loop, threads, effects
 //!                      ┌────┴─────┐
-//!                      ui       report                   cells │ text and json
+//!                      ui       report                   cells │ text and JSON
 //!                       │       ┌─┤ \
-//!                       │       │ fleet                  many sessions, one thread, a row each
+//!                       │       │ fleet                  many sessions on one thread, a row each
 //!                      app      │    ingest              state, actions, layout │ a thread per session
-//!                     ┌─┴─session   ┌──┴────┐           one opened session with what is known of it
+//!                     ┌─┴─session   ┌──┴────┐           one open session and its indexes
 //!                     │         │   │       │
-//!                  render   analysis  formats  source    wings that do not know each other
+//!                  render   analysis  formats  source    independent of each other
 //!                     └─────────┴───┬──┴───────┘
-//!                                 model                  what a transcript *is*
+//!                                 model                  the transcript: entries, blocks, calls, usage
 //! ```
 //!
-//! `settings` turns `config.toml` into values of app and render, `demo` writes the invented session that it replays.
-//! A wing imports only what stands below it; `tests/all/tidy.rs` holds the table and keeps it true.
+//! A layer imports only layers below it; `tests/all/tidy.rs` has the table and checks it. `settings` parses
+//! `config.toml` into values of app and render, `demo` writes the invented session that it replays.
 //!
 //! # One appended line, from bytes to cells
 //!
-//! `source::watch` says "look"; `source::follow` finds that the file has grown; `source::lines` cuts whole
+//! `source::watch` signals a change; `source::follow` finds that the file has grown; `source::lines` cuts whole
 //! lines; `formats::decoder::feed` parses, counts and hands the value to the session's decoder, which
-//! pushes edits into a batch; `ingest` sends the batch on a bounded channel; `runtime` drains all that
-//! waits, `app::update` applies it, `app::arrange` lays out what the window needs, `ui::view` paints it,
-//! and one synchronized write carries the difference to the terminal. Up to the channel nobody sees a
-//! screen, from there on nobody sees a file: bodies that are on disk are asked for as an effect and come
-//! back as an event.
+//! pushes edits into a batch; `ingest` sends the batch on a bounded channel; `runtime` drains the channel,
+//! `app::update` applies the batch, `app::arrange` lays out what the window needs, `ui::view` paints it,
+//! and one synchronized write carries the difference to the terminal. The reading thread knows no screen, the
+//! screen's thread reads no file: bodies that are on disk are requested as an effect and come back as an event.
 //!
-//! # What is known of a session
+//! # What is derived from a session
 //!
-//! * **One transcript is shown.** The end of a large file is shown first, while the whole is read into a session that
-//!   nobody sees; a file that was written anew is read so, too. When that is complete it takes the place of what was
-//!   shown, and whatever the reader was at is looked up by key ([`session`]).
+//! * **One transcript is shown.** The end of a large file is shown first, while a background thread reads the whole
+//!   file into a second session; a file that was rewritten is read the same way. The complete session then replaces
+//!   the first, and the reader's entry, folds and marks are looked up by key ([`session`]).
 //! * **Values are computed whole.** Calls, files, loops, windows, spending, the timeline and the brief are pure functions
-//!   of a few facts of each entry. Facts are read once, while an entry is at hand; the value is computed when somebody
-//!   looks, and nothing is ever taken back out of it ([`analysis::derived`]). Two are kept up otherwise: whose time it
-//!   was depends on what stood before, so the account judges pages of entries and sums them up whole; and what the lint
-//!   finds is judged entry by entry, because to judge one takes a look at others.
-//! * **Entries that nobody looks at are packed**, some hundred together, on the thread that reads them.
+//!   of a few facts of each entry. Facts are extracted once, while an entry is in memory; the value is computed when a
+//!   view needs it, and nothing is ever subtracted from it ([`analysis::derived`]). Two exceptions: the account of whose
+//!   time it was depends on what came before, so it sums pages of entries; and the lint judges entry by entry, because
+//!   judging one looks at others.
+//! * **Entries outside the window are packed**, some hundred to a page, on the reading thread.
 //!
-//! # What always holds
+//! # Invariants
 //!
 //! * No record is lost: shown, merged, passed and faulty add up to what was read ([`model::tally`]).
-//! * What is sent twice changes nothing: entries go by key, blocks by piece ([`model::edit`]).
-//! * Chunks, portions, results in any order, bodies on disk or in memory, a file read on or anew: the same session.
-//! * Content of an entry does not depend on how it was read; a record read again alone gives the same bodies.
+//! * Applying an edit twice changes nothing: entries are replaced by key, blocks by piece ([`model::edit`]).
+//! * Chunks, portions, results in any order, bodies on disk or in memory, one reading or many: the same session.
+//! * The content of an entry does not depend on how it was read; a record that is decoded again gives the same bodies.
 //! * No string of a file reaches a cell but through [`model::text::Text::clean`].
-//! * Cost of a record is constant on average, whatever the session's shape; cost of a frame is that of its window.
-//! * The reader's place moves with the reader's keys only ([`app::text::viewport`]).
-//! * A pane changes itself only; the session changes by what its files say ([`app::scene`], [`session`]).
+//! * The cost of a record is constant on average, whatever the session's shape; the cost of a frame is that of its window.
+//! * Only the reader's keys move the reader's place ([`app::text::viewport`]).
+//! * A pane changes only itself; the session changes only by batches ([`app::scene`], [`session`]).
 //!
-//! Each is a law that tests hold over every fixture. Why a thing is as it is stands at the head of its file.
+//! Tests check each of them over every fixture. The reason for a design stands at the head of its file.
 //!
 //! # Words
 //!
-//! * **record**: what a file is made of: a line, an element of a document, a row, a small file.
-//! * **entry**, **block**: one message of the transcript, and one part of it: a text, a call, an image.
-//! * **piece**: what a block is known by within its entry; the same piece sent again replaces.
-//! * **body**, **stub**: the content of a block, which may stay on disk, and its beginning, which does not.
+//! * **session**: the work of an agent on one task as its files record it, with all its sub-agents.
+//! * **record**: what a file is made of: a line, an element of a document, a database row, a small file.
+//! * **entry**, **block**: one message of the transcript, and one part of it: a text, a call, a result, an image.
+//! * **piece**: the key of a block within its entry; the same piece sent again replaces the block.
+//! * **body**, **stub**: the content of a block, which may stay on disk, and its beginning, which stays in memory.
+//! * **origin**: where a record stands: its file, offset and length, or its row.
 //! * **edit**, **batch**: one change of a transcript, and all changes of one reading with their counts.
-//! * **fate**, **tally**: what became of a record, and the count of all.
+//! * **fate**, **tally**: what became of a record (shown, merged, passed, faulty), and the count of all.
+//! * **call**, **result**: what the model asked a tool to do, and what came back.
+//! * **work**: what goes on after the result of its call, which only acknowledges that it began; the call is judged by
+//!   the end of its work, whichever record has it ([`model::tool::work`]).
+//! * **request**, **usage**: one answer of a model that was paid for, and its tokens by kind.
 //! * **lane**: the entries of one agent; the main lane has no name, sub-agents have lanes of their own.
-//! * **turn**: a prompt with all that follows until the next one; **overhead**: what belongs to no turn.
+//! * **branch**: a path through a session that was continued from an earlier entry.
+//! * **turn**: a prompt with all that follows until the next one; **overhead** belongs to no turn.
+//! * **compaction**: where the agent replaced its history by a summary.
 //! * **trace**: an entry that is bookkeeping of the harness, shown at level 4.
 //! * **stray**: a result without its call.
-//! * **work**: what goes on after the result of its call, which only acknowledges that it began; the call is judged by
-//!   the end of its work, wherever that is told ([`model::tool::work`]).
+//! * **finding**: what a rule of the lint reports; **failure**: a call whose tool or command failed.
 //! * **companion**: a file beside a session that belongs to it.
 //! * **mark**, **landmark**: a place that the reader named, and one that the session has by itself.
+//! * **wall**, **ledger**, **picker**: all live sessions, what all sessions cost, and all sessions to choose from.
 
 pub mod analysis;
 pub mod app;

@@ -1,12 +1,12 @@
-//! Records to edits: one room for each agent's way to write sessions.
+//! Decodes records into edits: a module for each agent whose sessions need code, definitions for the rest.
 //!
 //! **A stream is shown as it stands at the end of a reading.** Deltas build the message in the decoder; what is emitted
 //! of it on the way has the key of the final message, which takes its place. No record holds a text that is made of
 //! deltas, so it stays in its stub and is never left on disk. Summaries of turns and runs name messages again: the
 //! n-th of one identity is the n-th that was emitted.
 //!
-//! Invariant: pure functions of bytes. No file, no clock, no terminal. The only wing that knows JSON
-//! when reading.
+//! Invariant: pure functions of bytes. No file, no clock, no terminal. The only layer that parses JSON
+//! records.
 
 pub(crate) mod aider;
 pub(crate) mod anthropic;

@@ -64,8 +64,8 @@ pub const PAGES: &[Page] = &[
         markdown: include_str!("../../assets/manual/terminal.md"),
     },
     Page {
-        topic: "building",
-        markdown: include_str!("../../assets/manual/building.md"),
+        topic: "contributing",
+        markdown: include_str!("../../assets/manual/contributing.md"),
     },
 ];
 

@@ -1,6 +1,6 @@
 //! The loop: receive, drain, update, arrange, draw; and the threads that do what it must not wait for.
 //!
-//! Invariant: the only wing that carries out effects, in the room of that name. Nothing is drawn unless
+//! Invariant: the only layer that carries out effects, in `effects`. Nothing is drawn unless
 //! something changed, and never more often than a frame each `FRAME`; but the frame of a key does not wait for
 //! one that no key asked for.
 

@@ -1,5 +1,4 @@
-//! Rules of the house that the compiler does not know: who may import whom, what words names
-//! are made of, what each format must bring, what README and manual must name.
+//! Rules that the compiler does not know: which layer may import which, what words names are made of, what each format must bring, what README and manual must name.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,8 +6,8 @@ use std::path::{Path, PathBuf};
 use tv::app::input::bindings::{BINDINGS, GROUPS};
 use tv::formats::registry;
 
-/// A wing or a top file, the wings that it may import, and the words that must not occur in it.
-struct Room {
+/// A folder or a file of `src`, the layers that it may import, and the words that must not occur in it.
+struct Layer {
     name: &'static str,
     imports: &'static [&'static str],
     never: &'static [&'static str],
@@ -21,9 +20,9 @@ const CLOCKS: [&str; 4] = [
     "Zoned::now",
 ];
 
-/// The layer table: a room imports rooms below it only.
-const ROOMS: &[Room] = &[
-    Room {
+/// What each layer may import: layers below it only.
+const LAYERS: &[Layer] = &[
+    Layer {
         name: "model",
         imports: &[],
         // serde is for packing entries in memory; the model knows no JSON.
@@ -37,7 +36,7 @@ const ROOMS: &[Room] = &[
             "SystemTime",
         ],
     },
-    Room {
+    Layer {
         name: "formats",
         imports: &["model"],
         never: &[
@@ -50,7 +49,7 @@ const ROOMS: &[Room] = &[
             "std::env",
         ],
     },
-    Room {
+    Layer {
         name: "source",
         imports: &["model"],
         // `source::regular` opens files: what a path names may be a pipe by now.
@@ -64,13 +63,13 @@ const ROOMS: &[Room] = &[
             "fs::read",
         ],
     },
-    Room {
+    Layer {
         name: "analysis",
         imports: &["model"],
         // serde_json is for the price table; records are the formats'.
         never: &["serde", "std::fs", "ratatui", "crossterm", "std::env"],
     },
-    Room {
+    Layer {
         name: "render",
         imports: &["model"],
         never: &[
@@ -83,12 +82,12 @@ const ROOMS: &[Room] = &[
             "std::env",
         ],
     },
-    Room {
+    Layer {
         name: "ingest",
         imports: &["formats", "source", "model"],
         never: &["ratatui", "crossterm", "syntect", "File::open", "fs::read"],
     },
-    Room {
+    Layer {
         name: "session",
         imports: &["model", "analysis"],
         never: &[
@@ -100,7 +99,7 @@ const ROOMS: &[Room] = &[
             "std::env",
         ],
     },
-    Room {
+    Layer {
         name: "app",
         imports: &["session", "model", "analysis", "render"],
         never: &[
@@ -112,7 +111,7 @@ const ROOMS: &[Room] = &[
             "crossterm::execute",
         ],
     },
-    Room {
+    Layer {
         name: "ui",
         imports: &["app", "session", "analysis", "render", "model"],
         never: &[
@@ -124,7 +123,7 @@ const ROOMS: &[Room] = &[
             "RefCell",
         ],
     },
-    Room {
+    Layer {
         name: "fleet",
         imports: &["session", "ingest", "analysis", "source", "model"],
         never: &[
@@ -136,34 +135,34 @@ const ROOMS: &[Room] = &[
             "std::env",
         ],
     },
-    Room {
+    Layer {
         name: "report",
         imports: &["fleet", "ingest", "analysis", "render", "model"],
         never: &["crossterm", "ratatui::Frame", "ratatui::Terminal"],
     },
-    Room {
+    Layer {
         name: "demo",
         imports: &["model"],
         never: &["serde", "serde_json", "ratatui", "crossterm"],
     },
-    Room {
+    Layer {
         name: "terminal",
         imports: &["model"],
         never: &["serde", "serde_json"],
     },
-    Room {
+    Layer {
         name: "cli",
         imports: &[
             "settings", "runtime", "ingest", "app", "report", "render", "analysis", "model",
         ],
         never: &[],
     },
-    Room {
+    Layer {
         name: "settings",
         imports: &["app", "session", "render", "analysis", "model"],
         never: &["std::fs", "std::env"],
     },
-    Room {
+    Layer {
         name: "runtime",
         imports: &[
             "settings", "terminal", "demo", "ui", "report", "fleet", "app", "session", "ingest",
@@ -173,7 +172,7 @@ const ROOMS: &[Room] = &[
     },
 ];
 
-/// Rooms in which the time is a parameter.
+/// Layers in which the time is a parameter.
 const TIMELESS: [&str; 7] = [
     "model", "formats", "analysis", "session", "render", "app", "ui",
 ];
@@ -185,11 +184,11 @@ struct Source {
 }
 
 impl Source {
-    /// The wing, or the top file without its ending.
-    fn room(&self) -> &str {
+    /// The folder below `src`, or the file without its ending.
+    fn layer(&self) -> &str {
         let rest = self.path.strip_prefix("src/").unwrap();
         rest.split_once('/')
-            .map_or_else(|| rest.strip_suffix(".rs").unwrap(), |(wing, _)| wing)
+            .map_or_else(|| rest.strip_suffix(".rs").unwrap(), |(folder, _)| folder)
     }
 
     /// Lines of code with their numbers: comments and unit tests are left out.
@@ -276,9 +275,9 @@ fn expect_none(complaints: Vec<String>) {
 fn imports_go_down() {
     let mut complaints = Vec::new();
     for source in sources() {
-        let Some(room) = ROOMS.iter().find(|room| room.name == source.room()) else {
+        let Some(layer) = LAYERS.iter().find(|layer| layer.name == source.layer()) else {
             assert!(
-                ["lib", "main"].contains(&source.room()),
+                ["lib", "main"].contains(&source.layer()),
                 "{} is in no layer",
                 source.path
             );
@@ -286,21 +285,21 @@ fn imports_go_down() {
         };
         for (n, line) in source.code() {
             let up = names_after(line, "crate::")
-                .filter(|name| *name != room.name && !room.imports.contains(name))
+                .filter(|name| *name != layer.name && !layer.imports.contains(name))
                 .map(|name| format!("imports {name}"));
-            let forbidden = room
+            let forbidden = layer
                 .never
                 .iter()
                 .filter(|word| mentions(line, word))
                 .map(|word| format!("knows {word}"));
             let clocks = CLOCKS
                 .iter()
-                .filter(|word| TIMELESS.contains(&room.name) && mentions(line, word));
+                .filter(|word| TIMELESS.contains(&layer.name) && mentions(line, word));
             let timed = clocks.map(|word| format!("reads the clock ({word})"));
             complaints.extend(
                 up.chain(forbidden)
                     .chain(timed)
-                    .map(|what| format!("{}:{n}: {} {what}", source.path, room.name)),
+                    .map(|what| format!("{}:{n}: {} {what}", source.path, layer.name)),
             );
         }
     }
@@ -308,7 +307,7 @@ fn imports_go_down() {
 }
 
 #[test]
-fn files_of_a_wing_do_not_import_its_top() {
+fn files_of_a_layer_do_not_import_its_top() {
     let mut complaints = Vec::new();
     for source in sources()
         .iter()
@@ -317,17 +316,17 @@ fn files_of_a_wing_do_not_import_its_top() {
         if source.path.ends_with("/mod.rs") {
             continue;
         }
-        let wing = format!("crate::{}::", source.room());
+        let prefix = format!("crate::{}::", source.layer());
         for (n, line) in source.code() {
-            let names = names_after(line, &wing).chain(names_after(line, "super::"));
-            let is_room = |name: &str| {
-                let folder = repository().join("src").join(source.room());
+            let names = names_after(line, &prefix).chain(names_after(line, "super::"));
+            let is_module = |name: &str| {
+                let folder = repository().join("src").join(source.layer());
                 folder.join(format!("{name}.rs")).exists()
                     || folder.join(name).join("mod.rs").exists()
             };
             complaints.extend(
                 names
-                    .filter(|name| !is_room(name))
+                    .filter(|name| !is_module(name))
                     .map(|name| format!("{}:{n}: {name} of mod.rs", source.path)),
             );
         }
@@ -394,7 +393,7 @@ fn the_readme_names_every_format() {
 #[test]
 fn the_manual_has_a_reason_for_every_dependency() {
     let manifest = fs::read_to_string(repository().join("Cargo.toml")).unwrap();
-    let page = fs::read_to_string(repository().join("assets/manual/building.md")).unwrap();
+    let page = fs::read_to_string(repository().join("assets/manual/contributing.md")).unwrap();
     let (_, reasons) = page.split_once("## Dependencies").unwrap();
     let mut section = "";
     let mut names = Vec::new();
@@ -416,7 +415,7 @@ fn the_manual_has_a_reason_for_every_dependency() {
         .filter(|name| !reasons.contains(&format!("`{name}`")));
     expect_none(
         missing
-            .map(|name| format!("building.md: no reason for {name}"))
+            .map(|name| format!("contributing.md: no reason for {name}"))
             .collect(),
     );
 }
