@@ -9,7 +9,7 @@ pub mod parse;
 pub(crate) mod patterns;
 mod print;
 
-use crate::model::timestamp::{Clock, Timestamp};
+use crate::model::timestamp::{Clock, Day, Timestamp};
 
 /// What a block must be to be shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -145,6 +145,8 @@ pub enum When {
     Ago(u64),
     /// At this time of the day of the last entry.
     Clock(Clock),
+    /// At the beginning of the day that is called so on the day of the last entry.
+    Day(Day),
     /// Now.
     Timestamp(Timestamp),
 }
@@ -219,6 +221,8 @@ pub(crate) const TIMES: &[(&str, u64)] = &[
     ("m", 60_000),
     ("s", 1_000),
     ("ms", 1),
+    // Read, and never written: seven days say the same.
+    ("w", 604_800_000),
 ];
 /// Units of tokens, the largest first.
 pub(crate) const TOKENS: &[(&str, u64)] = &[

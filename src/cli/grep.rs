@@ -6,7 +6,7 @@ use std::path::Path;
 use super::format_name::FormatName;
 use super::strict::StrictArgs;
 use super::{ColorChoice, MIN_WIDTH, Surroundings, paper, session};
-use crate::analysis::expression::parse::{moment, parse};
+use crate::analysis::expression::parse::{MOMENTS, moment, parse};
 use crate::analysis::expression::{Expr, Term, When};
 use crate::ingest::find::Search;
 use crate::ingest::{OpenError, Target};
@@ -44,7 +44,7 @@ pub(super) struct GrepArgs {
     /// Ignore case, even if the pattern has capitals
     #[arg(short, long)]
     ignore_case: bool,
-    /// Only what was written from then on: 2h, 7d, 10:42, 2026-01-31
+    /// Only what was written from then on: 2h, 7d, 10:42, today, monday, 2026-01, 2026-01-31
     #[arg(long, value_name = "TIME", value_parser = time)]
     since: Option<When>,
     /// Only sessions of one agent
@@ -145,5 +145,5 @@ fn expression(typed: &str) -> Result<Expr, String> {
 
 /// Reads a point in time.
 pub(super) fn time(typed: &str) -> Result<When, String> {
-    moment(typed).ok_or_else(|| "a time is written like 2h, 7d, 10:42 or 2026-01-31".to_owned())
+    moment(typed).ok_or_else(|| format!("a time is written like {MOMENTS}"))
 }

@@ -31,7 +31,7 @@ pub(super) struct UsageArgs {
     #[arg(long, value_name = "WHAT", value_delimiter = ',', default_value = "day",
         value_parser = PossibleValuesParser::new(By::ALL.map(|(_, word)| word)))]
     by: Vec<String>,
-    /// Only what was spent from then on: 7d, 10:42, 2026-01-31
+    /// Only what was spent from then on: 7d, today, monday, 2026-01, 2026-01-31
     #[arg(long, value_name = "TIME", value_parser = time)]
     since: Option<When>,
     /// Only what was spent before

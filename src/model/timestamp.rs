@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-use jiff::Zoned;
-use jiff::civil::{DateTime, Time};
+use jiff::civil::{Date, DateTime, Time, Weekday};
+use jiff::{Span, Zoned};
 
 mod zone;
 
@@ -147,9 +147,17 @@ impl Timestamp {
         }
     }
 
-    /// Reads `2026-01-31` or `2026-01-31 10:42[:07]` in the reader's time zone.
+    /// Reads `2026-01`, `2026-01-31` or `2026-01-31 10:42[:07]` in the reader's time zone.
     pub(crate) fn parse_local(typed: &str) -> Option<Self> {
-        let at: DateTime = typed.trim().replace(' ', "T").parse().ok()?;
+        let typed = typed.trim().replace(' ', "T");
+        let month = || {
+            Some(
+                Date::strptime("%Y-%m-%d", format!("{typed}-01"))
+                    .ok()?
+                    .into(),
+            )
+        };
+        let at: DateTime = typed.parse().ok().or_else(month)?;
         at.to_zoned(current())
             .ok()
             .map(|at| Self(at.timestamp().as_millisecond()))
@@ -159,6 +167,19 @@ impl Timestamp {
     pub(crate) fn at(self, clock: Clock) -> Option<Self> {
         let then = self.zoned()?.with().time(clock.0).build().ok()?;
         Some(Self(then.timestamp().as_millisecond()))
+    }
+
+    /// The beginning, in the reader's time zone, of the day that is called so at this moment.
+    pub(crate) fn day_named(self, day: Day) -> Option<Self> {
+        let now = self.zoned()?;
+        let days = match day {
+            Day::Today => 0,
+            Day::Yesterday => 1,
+            Day::Weekday(weekday) => weekday.until(now.weekday()),
+        };
+        let then = now.checked_sub(Span::new().days(days)).ok()?;
+        let start = then.start_of_day().ok()?;
+        Some(Self(start.timestamp().as_millisecond()))
     }
 
     fn local(self, format: &str) -> String {
@@ -258,11 +279,76 @@ impl fmt::Display for Clock {
     }
 }
 
+/// A day by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Day {
+    /// The day itself.
+    Today,
+    /// The day before.
+    Yesterday,
+    /// The newest day of that name, today included.
+    Weekday(Weekday),
+}
+
+impl Day {
+    /// Reads `today`, `yesterday`, `monday` or `mon`.
+    pub(crate) fn parse(typed: &str) -> Option<Self> {
+        match typed.to_ascii_lowercase().as_str() {
+            "today" => Some(Self::Today),
+            "yesterday" => Some(Self::Yesterday),
+            name => WEEKDAYS
+                .iter()
+                .find(|(_, known)| *known == name || known.get(..3) == Some(name))
+                .map(|(weekday, _)| Self::Weekday(*weekday)),
+        }
+    }
+}
+
+const WEEKDAYS: [(Weekday, &str); 7] = [
+    (Weekday::Monday, "monday"),
+    (Weekday::Tuesday, "tuesday"),
+    (Weekday::Wednesday, "wednesday"),
+    (Weekday::Thursday, "thursday"),
+    (Weekday::Friday, "friday"),
+    (Weekday::Saturday, "saturday"),
+    (Weekday::Sunday, "sunday"),
+];
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let weekday = |wanted: Weekday| WEEKDAYS.iter().find(|(known, _)| *known == wanted);
+        f.write_str(match *self {
+            Self::Today => "today",
+            Self::Yesterday => "yesterday",
+            Self::Weekday(day) => weekday(day).map_or("", |(_, name)| name),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::proptest;
 
-    use super::{Timestamp, usual};
+    use super::{Day, Timestamp, usual};
+
+    #[test]
+    fn days_begin_at_midnight_of_the_reader() {
+        // A Friday.
+        let now = Timestamp::parse_local("2026-10-30 23:30").unwrap();
+        let start = |day: &str| {
+            let day = Day::parse(day).unwrap();
+            now.day_named(day).unwrap().date_and_clock()
+        };
+        assert_eq!(start("today"), "2026-10-30 00:00");
+        assert_eq!(start("Yesterday"), "2026-10-29 00:00");
+        assert_eq!(start("fri"), "2026-10-30 00:00");
+        assert_eq!(start("monday"), "2026-10-26 00:00");
+        assert_eq!(start("sat"), "2026-10-24 00:00");
+        assert_eq!(Day::parse("someday"), None);
+        let month = Timestamp::parse_local("2026-10").unwrap();
+        assert_eq!(month.date_and_clock(), "2026-10-01 00:00");
+        assert_eq!(Timestamp::parse_local("2026-13"), None);
+    }
 
     #[test]
     fn the_usual_form_is_taken_without_the_parser() {

@@ -151,18 +151,21 @@ fn test(term: &Term, last: Option<Timestamp>) -> Test {
     match term {
         Term::Text(text) => Test::Text(texts::pattern(text, true)),
         Term::Pattern(pattern) => Test::Text(texts::pattern(pattern, false)),
-        Term::Since(when) => Test::Since(moment_of(*when, last)),
-        Term::Before(when) => Test::Before(moment_of(*when, last)),
+        Term::Since(when) => Test::Since(when.resolve(last)),
+        Term::Before(when) => Test::Before(when.resolve(last)),
         other => Test::Fact(other.clone()),
     }
 }
 
-/// The moment that is meant, if the last entry has this time.
-pub(crate) fn moment_of(when: When, last: Option<Timestamp>) -> Option<Timestamp> {
-    match when {
-        When::Ago(ms) => last.map(|last| Timestamp(last.0.saturating_sub_unsigned(ms))),
-        When::Clock(clock) => last?.at(clock),
-        When::Timestamp(timestamp) => Some(timestamp),
+impl When {
+    /// The moment that is meant, if the last entry has this time.
+    pub(crate) fn resolve(self, last: Option<Timestamp>) -> Option<Timestamp> {
+        match self {
+            Self::Ago(ms) => last.map(|last| Timestamp(last.0.saturating_sub_unsigned(ms))),
+            Self::Clock(clock) => last?.at(clock),
+            Self::Day(day) => last?.day_named(day),
+            Self::Timestamp(timestamp) => Some(timestamp),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use regex::RegexBuilder;
 
 use super::patterns::compile;
 use super::{Compare, Expr, Fill, STATES, Speaker, State, TIMES, TOKENS, Term, When};
-use crate::model::timestamp::{Clock, Timestamp};
+use crate::model::timestamp::{Clock, Day, Timestamp};
 
 /// Deeper parentheses were not typed by a reader.
 const DEEPEST: usize = 32;
@@ -411,18 +411,22 @@ impl Reader {
     }
 }
 
-/// Reads a point in time such as `10m`, `10:42` or `2026-01-31`.
+/// Points in time as they are typed, for whoever typed another one.
+pub(crate) const MOMENTS: &str = "2h, 7d, 1w, 10:42, today, monday, 2026-01 or 2026-01-31";
+
+/// Reads a point in time such as `10m`, `10:42`, `yesterday` or `2026-01-31`.
 pub(crate) fn moment(typed: &str) -> Option<When> {
     let ago = amount(typed, TIMES)
         .filter(|_| typed.ends_with(char::is_alphabetic))
         .map(When::Ago);
     let clock = || Clock::parse(typed).map(When::Clock);
+    let day = || Day::parse(typed).map(When::Day);
     let timestamp = || {
         Timestamp::parse(typed)
             .or_else(|| Timestamp::parse_local(typed))
             .map(When::Timestamp)
     };
-    ago.or_else(clock).or_else(timestamp)
+    ago.or_else(clock).or_else(day).or_else(timestamp)
 }
 
 /// `rol:user` is a slip, `std::fs`, `http://x` and `watch.rs:44` are texts.

@@ -113,6 +113,7 @@ impl fmt::Display for When {
         match self {
             Self::Ago(ms) => f.write_str(&rounded(*ms, TIMES)),
             Self::Clock(clock) => write!(f, "{clock}"),
+            Self::Day(day) => write!(f, "{day}"),
             Self::Timestamp(timestamp) => {
                 let short = timestamp.date_and_clock().replace(' ', "T");
                 let is_exact = Timestamp::parse_local(&short) == Some(*timestamp);

@@ -7,7 +7,7 @@ use regex::Regex;
 use super::SessionRow;
 use crate::analysis::expression::judge::is_like;
 use crate::analysis::expression::parse::{Mistake, parse_for_sessions};
-use crate::analysis::expression::{Expr, Term, When};
+use crate::analysis::expression::{Expr, Term};
 use crate::analysis::search::texts;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -70,8 +70,14 @@ impl Filter {
                 .id
                 .as_ref()
                 .is_some_and(|id| id.starts_with(wanted.as_str())),
-            Term::Since(when) => row.head.ended.is_some_and(|at| at >= moment(*when, now)),
-            Term::Before(when) => row.head.ended.is_some_and(|at| at < moment(*when, now)),
+            Term::Since(when) => row
+                .head
+                .ended
+                .is_some_and(|at| Some(at) >= when.resolve(Some(now))),
+            Term::Before(when) => row
+                .head
+                .ended
+                .is_some_and(|at| Some(at) < when.resolve(Some(now))),
             Term::Text(text) | Term::Pattern(text) => self
                 .patterns
                 .get(text)
@@ -86,14 +92,6 @@ impl Filter {
             | Term::Session(_)
             | Term::File(_) => false,
         }
-    }
-}
-
-fn moment(when: When, now: Timestamp) -> Timestamp {
-    match when {
-        When::Ago(ms) => Timestamp(now.0.saturating_sub_unsigned(ms)),
-        When::Clock(clock) => now.at(clock).unwrap_or(now),
-        When::Timestamp(at) => at,
     }
 }
 

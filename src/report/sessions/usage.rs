@@ -17,7 +17,7 @@ pub use self::options::{Form, Options};
 use self::read::read;
 pub use self::read::spender;
 use super::each::{self, each};
-use crate::analysis::expression::{When, judge};
+use crate::analysis::expression::When;
 use crate::analysis::ledger::{Ledger, Spender};
 use crate::ingest::find::Search;
 use crate::model::timestamp::Timestamp;
@@ -29,7 +29,7 @@ pub fn write(
     now: Timestamp,
     out: &mut dyn Write,
 ) -> Result<Outcome, ReportError> {
-    let moment = |when: Option<When>| when.and_then(|when| judge::moment_of(when, Some(now)));
+    let moment = |when: Option<When>| when.and_then(|when| when.resolve(Some(now)));
     let (since, until) = (moment(options.since), moment(options.until));
     let mut missed = Missed::default();
     let mut ledger = Ledger::new(since..until);

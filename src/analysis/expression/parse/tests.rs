@@ -3,7 +3,7 @@ use proptest::{collection, option, prop_oneof, sample};
 
 use super::{Mistake, parse, parse_alarm};
 use crate::analysis::expression::{Compare, Expr, Fill, STATES, Speaker, State, Term, When};
-use crate::model::timestamp::{Clock, Timestamp};
+use crate::model::timestamp::{Clock, Day, Timestamp};
 
 fn term(typed: &str) -> Term {
     match parse(typed) {
@@ -24,6 +24,8 @@ fn facts_are_read() {
     assert_eq!(term("dur>1m30s"), Term::Took(Compare::More, 90_000));
     assert_eq!(term("dur>10"), Term::Took(Compare::More, 10_000));
     assert_eq!(term("since:10m"), Term::Since(When::Ago(600_000)));
+    assert_eq!(term("since:1w"), term("since:7d"));
+    assert_eq!(term("before:sun"), term("before:Sunday"));
     assert_eq!(
         term("before:10:42"),
         Term::Before(When::Clock(Clock::parse("10:42").unwrap()))
@@ -213,6 +215,8 @@ fn terms() -> impl Strategy<Value = Term> {
             (1..=u64::from(u32::MAX)).prop_map(When::Ago),
             (0..24_u32, 0..60_u32)
                 .prop_map(|(h, m)| When::Clock(Clock::parse(&format!("{h:02}:{m:02}")).unwrap())),
+            sample::select(vec!["today", "yesterday", "monday", "sunday"])
+                .prop_map(|day| When::Day(Day::parse(day).unwrap())),
             (1_600_000_000_000_i64..1_900_000_000_000)
                 .prop_map(|ms| When::Timestamp(Timestamp(ms))),
         ]

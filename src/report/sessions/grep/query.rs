@@ -6,7 +6,7 @@ use std::ops::Range;
 use regex::Regex;
 
 use super::options::{Asked, Case};
-use crate::analysis::expression::{Expr, Term, When, judge};
+use crate::analysis::expression::{Expr, Term, When};
 use crate::analysis::search::literal_prefilter::LiteralPrefilter;
 use crate::analysis::search::scope::Scope;
 use crate::analysis::search::texts;
@@ -53,9 +53,7 @@ impl Query {
         let pattern = described
             .or_else(|| pattern_of(true))
             .ok_or_else(|| "the pattern is too long".to_owned())?;
-        let since = asked
-            .since
-            .and_then(|when| judge::moment_of(when, Some(now)));
+        let since = asked.since.and_then(|when| when.resolve(Some(now)));
         let from = since.map(|since| Expr::Term(Term::Since(When::Timestamp(since))));
         let parts: Vec<Expr> = asked.filter.clone().into_iter().chain(from).collect();
         let filter = (!parts.is_empty()).then(|| Expr::all(parts));
