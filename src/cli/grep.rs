@@ -19,7 +19,7 @@ The pattern is searched for as / does in the viewer: a regular expression, witho
 capitals, in all text, input and output of tools; u: b: k: t: e: s: in front narrow it to what the user said, answers, \
 thinking, tools, errors, notes. What is no regular expression is taken literally.
 
-A filter is what & takes in the viewer (`tv help finding`): tool:bash, role:user, err, file:*.rs, since:2026-01-31, \
+A filter is what & takes in the viewer (`tv help finding`): tool:bash, role:user, err, wrote:*.rs, since:monday, \
 -x, or, parentheses. What names a file, a folder or a session is a place to search; with -f anything is a filter.
 
 Exit code: 0 something was found, 1 nothing, 2 something that was named could not be searched, or with --strict \

@@ -165,10 +165,34 @@ impl Reader {
                 self.at += 3;
                 self.one().map(|inner| Expr::Not(Box::new(inner)))
             }
-            Some(_) => self.fact().map(Expr::Term),
+            Some(_) => self
+                .file_use()
+                .unwrap_or_else(|| self.fact().map(Expr::Term)),
         };
         self.depth -= 1;
         read
+    }
+
+    /// `read:x` and `wrote:x`, which are short for `file:x` and the kinds of tools.
+    fn file_use(&mut self) -> Option<Result<Expr, Mistake>> {
+        let word = self.word();
+        let (name, kinds): (_, &[&str]) = match word.split_once(':')?.0 {
+            name @ "read" => (name, &["read"]),
+            name @ "wrote" => (name, &["edit", "write"]),
+            _ => return None,
+        };
+        if !self.knows_blocks() {
+            return Some(Err(of_blocks(self.at, name)));
+        }
+        self.at += name.len();
+        let kinds = kinds
+            .iter()
+            .map(|kind| Expr::Term(Term::Tool((*kind).into())));
+        let kinds = Expr::any(kinds.collect());
+        Some(
+            self.value()
+                .map(|path| Expr::all(vec![Expr::Term(Term::File(path)), kinds])),
+        )
     }
 
     fn group(&mut self) -> Result<Expr, Mistake> {

@@ -37,6 +37,9 @@ fn facts_are_read() {
     assert_eq!(term("session:reef"), Term::Session("reef".into()));
     assert_eq!(term("id:toolu_1"), Term::Id("toolu_1".into()));
     assert_eq!(term("file:*.rs"), Term::File("*.rs".into()));
+    let long = |short| parse(short).unwrap().to_string();
+    assert_eq!(long("wrote:*.rs"), "file:*.rs (tool:edit or tool:write)");
+    assert_eq!(long("-read:\"a b\""), "-(file:\"a b\" tool:read)");
     assert_eq!(term("model:opus"), Term::Model("opus".into()));
 }
 
