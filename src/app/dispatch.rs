@@ -1,4 +1,5 @@
-//! Who carries an action out: the pane that has the keys, the session, or the viewer.
+//! From a key press to its action, and from an action to who carries it out: the pane that has the keys, the
+//! session, or the viewer.
 
 pub(crate) mod part;
 pub(crate) mod pointing;
@@ -7,16 +8,17 @@ pub(crate) mod typing;
 
 use tui_input::Input;
 
-use self::route::Request;
+use self::route::route;
 use self::typing::kind_of;
 use super::alarms;
 use super::below::Below;
 use super::copying::piping;
-use super::effect::{Effect, Finished};
+use super::effect::Effect;
 use super::input::action::Action;
-use super::input::command::{Command, Setting};
+use super::input::command::{Command, Setting, Switch};
+use super::input::keys::Press;
 use super::ledger;
-use super::mode::Mode;
+use super::mode::{Mode, WallLine};
 use super::pop_ups::help;
 use super::pop_ups::palette::Palette;
 use super::pop_ups::resuming::Resuming;
@@ -24,18 +26,59 @@ use super::scene::Ask;
 use super::state::{App, CameFrom};
 use super::text::find::{filter, search};
 use super::text::places::marks;
-use super::text::{as_of, goto, selecting};
+use super::text::{as_of, goto, selecting, wrapping};
 use super::wall;
+use crate::model::timestamp::Zone;
 
-/// Carries out an action: the pane that has the keys takes what is its own, the rest is for the transcript.
-pub(crate) fn dispatch(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
-    let own = match app.mode {
-        Mode::Normal => app.reader.act_in_pane(action, times),
-        Mode::Wall => wall::actions::act(app, action, times),
-        Mode::Ledger => ledger::actions::act(app, action, times),
-        _ => None,
+/// Carries out what a key means: its action, or nothing while a chord or a count is unfinished.
+pub(crate) fn press(app: &mut App, press: Press) -> Vec<Effect> {
+    if app.keys.was_count(app.reader.screen.now) {
+        app.reader.take_view_back();
+    }
+    let meaning = route(app, press);
+    let action = meaning.map(|(action, _)| action);
+    if !matches!(action, None | Some(Action::NextHit | Action::PreviousHit)) {
+        app.reader.text.find.sought = None;
+    }
+    // An older message would read as the answer to this key.
+    if action.is_some() {
+        app.reader.screen.message = None;
+        app.reader.text.places.wants_beginning = false;
+    }
+    let mut effects = match action {
+        Some(Action::Type(_)) => Vec::new(),
+        _ => app.reader.with_text(search::catch_up),
     };
-    own.unwrap_or_else(|| act(app, action, times))
+    if let Some((action, times)) = meaning {
+        effects.extend(dispatch(app, action, times));
+    }
+    effects
+}
+
+/// Carries out an action: by the pane that has the keys if it is its own, else by the transcript or the viewer.
+fn dispatch(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
+    match action {
+        Action::TryView(view) => {
+            app.reader.try_view();
+            return dispatch(app, Action::View(view), 1);
+        }
+        Action::Type(request) => typing::type_on(app, request),
+        Action::Complete => typing::complete(app),
+        Action::Accept => return accept(app),
+        Action::Recall(is_older) => return typing::recall(app, is_older),
+        Action::ToggleLiteral => return app.reader.with_text(search::toggle_literal),
+        Action::Scroll(by) => scroll_pop_up(app, by),
+        action => {
+            let own = match app.mode {
+                Mode::Normal => app.reader.act_in_pane(action, times),
+                Mode::Wall => wall::actions::act(app, action, times),
+                Mode::Ledger => ledger::actions::act(app, action, times),
+                _ => None,
+            };
+            return own.unwrap_or_else(|| act(app, action, times));
+        }
+    }
+    Vec::new()
 }
 
 /// Scrolls a pop-up; its last line stays at the foot.
@@ -64,64 +107,29 @@ pub(crate) fn scroll_pop_up(app: &mut App, by: isize) {
     }
 }
 
-/// Carries out what keys asked for.
-pub(crate) fn carry_out(app: &mut App, request: Request) -> Vec<Effect> {
-    let goes_on = matches!(
-        request,
-        Request::Wait | Request::Act(Action::NextHit | Action::PreviousHit, _)
-    );
-    if !goes_on {
-        app.reader.text.find.sought = None;
-    }
-    // Beside what is asked for now, an older message would read as the answer.
-    if request != Request::Wait {
-        app.reader.screen.message = None;
-        app.reader.text.places.wants_beginning = false;
-    }
-    let mut effects = match request {
-        Request::Type(_) => Vec::new(),
-        _ => app.reader.with_text(search::catch_up),
+/// Finishes the line that is being typed, or takes what is chosen of a list.
+fn accept(app: &mut App) -> Vec<Effect> {
+    let command = match &mut app.mode {
+        Mode::Palette(palette) => {
+            let Some(parsed) = palette.accept(&app.keys.keymap) else {
+                return Vec::new();
+            };
+            app.mode = Mode::Normal;
+            parsed.map_err(|why| {
+                app.reader.screen.say(why);
+                Vec::new()
+            })
+        }
+        Mode::OnWall {
+            line: WallLine::Command,
+            input,
+        } => {
+            let typed = input.value().trim().to_owned();
+            wall::actions::command(app, &typed)
+        }
+        _ => Err(typing::accept(app)),
     };
-    effects.extend(match request {
-        Request::Act(action, times) => dispatch(app, action, times),
-        Request::Try(view) => {
-            app.reader.try_view();
-            dispatch(app, Action::View(view), 1)
-        }
-        Request::Type(request) => {
-            typing::type_on(
-                &mut app.mode,
-                &mut app.picker,
-                &app.keys.keymap,
-                &mut app.reader.text,
-                request,
-            );
-            Vec::new()
-        }
-        Request::Complete => {
-            typing::complete(
-                &mut app.mode,
-                &mut app.picker,
-                &app.keys.keymap,
-                &mut app.reader.screen,
-            );
-            Vec::new()
-        }
-        Request::Accept => match typing::accept(app) {
-            Finished::Command(command) => run(app, command),
-            Finished::Effects(effects) => effects,
-        },
-        Request::Recall(is_older) => {
-            typing::recall(&mut app.mode, &mut app.history, &mut app.reader, is_older)
-        }
-        Request::ToggleLiteral => app.reader.with_text(search::toggle_literal),
-        Request::ScrollPopUp(by) => {
-            scroll_pop_up(app, by);
-            Vec::new()
-        }
-        Request::Wait => Vec::new(),
-    });
-    effects
+    command.map_or_else(|effects| effects, |command| run(app, command))
 }
 
 /// Carries out a command.
@@ -179,16 +187,42 @@ fn run(app: &mut App, command: Command) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Changes how things are shown, or what the mouse and copies are.
+/// Changes a setting.
 fn set(app: &mut App, setting: Setting) -> Vec<Effect> {
+    let reader = &mut app.reader;
     match setting {
-        Setting::Mouse(is_on) => return app.switch_mouse(is_on),
         Setting::Theme(name) => return vec![Effect::Theme(name)],
         Setting::Images(choice) => return vec![Effect::Images(choice)],
-        Setting::Clean(is_on) => app.copying.is_clean = is_on,
-        Setting::Redact(is_on) => app.copying.is_redacted = is_on,
-        setting => app.reader.set(&setting),
+        Setting::Notify(means) => reader.alarms.means = means,
+        Setting::Gutter(numbers) => {
+            reader.with_text(|text, scene| wrapping::actions::number(text, scene, numbers));
+        }
+        Setting::Switch(switch, is_on) => match switch {
+            Switch::Mouse => return app.switch_mouse(is_on),
+            Switch::Clean => app.copying.is_clean = is_on,
+            Switch::Redact => app.copying.is_redacted = is_on,
+            Switch::Hints => reader.screen.shows_hints = is_on,
+            Switch::Marks => reader.screen.theme.has_marks = is_on,
+            Switch::Outline => reader.panes.wants_outline = Some(is_on),
+            Switch::Inspector => reader.panes.show_inspector(&reader.screen, is_on),
+            Switch::Thinking => reader.text.shows.thinking = is_on,
+            Switch::Intents => reader.text.shows.intents = is_on,
+            Switch::Utc => Zone::show_utc(is_on),
+            Switch::AsOf => {
+                reader.with_text(|text, scene| as_of::make::switch(text, scene, is_on));
+            }
+            Switch::Wrap => {
+                reader.with_text(|text, scene| wrapping::actions::wrap(text, scene, is_on));
+            }
+            Switch::Lanes => {
+                reader.with_text(|text, scene| wrapping::actions::show_lanes(text, scene, is_on));
+            }
+            Switch::Rulers => {
+                reader.with_text(|text, scene| wrapping::actions::show_rulers(text, scene, is_on));
+            }
+        },
     }
+    app.reader.text.look_changed();
     Vec::new()
 }
 

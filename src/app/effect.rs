@@ -3,7 +3,6 @@
 //! Invariant: effects are orders, not deeds; only the runtime carries them out.
 
 use super::alarms::Notice;
-use super::input::command::Command;
 use crate::analysis::expression::Expr;
 use crate::analysis::ledger::counting::Question;
 use crate::model::body::Image;
@@ -137,12 +136,4 @@ pub enum Instead {
     Quit,
     /// The sessions to choose from are shown.
     Sessions,
-}
-
-/// What a finished line asks for.
-pub(crate) enum Finished {
-    /// A command.
-    Command(Command),
-    /// These effects.
-    Effects(Vec<Effect>),
 }

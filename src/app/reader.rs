@@ -9,7 +9,6 @@ use super::checks::Checks;
 use super::copying::clipboard;
 use super::effect::Effect;
 use super::input::action::{Action, View};
-use super::input::command::Setting;
 use super::inspector::{self, Inspector};
 use super::layout::{Frame, Wishes};
 use super::outline::Outline;
@@ -315,19 +314,6 @@ impl Reader {
             }
             action => self.with_text(|pane, scene| text::actions::act(pane, scene, action, times)),
         }
-    }
-
-    /// Changes how things are shown.
-    pub(crate) fn set(&mut self, setting: &Setting) {
-        match *setting {
-            Setting::Notify(means) => self.alarms.means = means,
-            Setting::Hints(is_on) => self.screen.shows_hints = is_on,
-            Setting::Marks(is_on) => self.screen.theme.has_marks = is_on,
-            Setting::Outline(is_on) => self.panes.wants_outline = Some(is_on),
-            Setting::Inspector(is_on) => self.panes.show_inspector(&self.screen, is_on),
-            _ => self.with_text(|text, scene| text::actions::set(text, scene, setting)),
-        }
-        self.text.look_changed();
     }
 
     /// Moves the divider of a pane to a column of the screen.

@@ -87,6 +87,11 @@ impl App {
         self.reader.ticks() || self.mode.is_wall() && self.wall.ticks(self.reader.screen.now)
     }
 
+    /// In how many ms the next frame would show more, because the cursor rests.
+    pub fn rests_for(&self) -> Option<u64> {
+        self.reader.inspector.rests_for(self.reader.screen.now)
+    }
+
     /// Whether the next frame would show more, though nothing has happened.
     pub fn is_unfinished(&self) -> bool {
         match self.mode {

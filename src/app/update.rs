@@ -1,8 +1,7 @@
 //! Events and actions to changes of the state. All meaning is here; no I/O, no clock.
 
 use super::copying::clipboard;
-use super::dispatch::route::{Around, route};
-use super::dispatch::{self, answer, carry_out, pointing, typing};
+use super::dispatch::{self, answer, pointing, typing};
 use super::effect::Effect;
 use super::input::keys::Press;
 use super::input::mouse::Pointer;
@@ -144,24 +143,9 @@ pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
 
 fn happen(app: &mut App, event: Event) -> Vec<Effect> {
     match event {
-        Event::Key(press) => {
-            if app.keys.was_count(app.reader.screen.now) {
-                app.reader.take_view_back();
-            }
-            let around = Around::of(&app.mode, &app.reader, &app.picker);
-            let request = route(&mut app.keys, &around, press);
-            return carry_out(app, request);
-        }
+        Event::Key(press) => return dispatch::press(app, press),
         Event::Mouse(pointer) if app.mouse.is_on => return point(app, pointer),
-        Event::Paste(text) => {
-            typing::paste(
-                &mut app.mode,
-                &mut app.picker,
-                &app.keys.keymap,
-                &mut app.reader,
-                &text,
-            );
-        }
+        Event::Paste(text) => typing::paste(app, &text),
         Event::Resize(columns, lines) => {
             app.reader.screen.size = (columns, lines);
             app.reader.text.look_changed();

@@ -39,7 +39,6 @@ use crossbeam_channel::{Receiver, Sender, never, select_biased, unbounded};
 use crate::analysis::ledger::counting::Counted;
 use crate::analysis::wall::News;
 use crate::app::dispatch::act;
-use crate::app::dispatch::route::rests_for;
 use crate::app::input::action::Action;
 use crate::app::mode::Mode;
 use crate::app::state::App;
@@ -233,7 +232,7 @@ impl Viewer {
             }
             let patience = if is_stale {
                 FRAME.saturating_sub(drawn.elapsed())
-            } else if let Some(ms) = rests_for(&self.app) {
+            } else if let Some(ms) = self.app.rests_for() {
                 Duration::from_millis(ms)
             } else if self.app.ticks() {
                 TICK
@@ -322,7 +321,7 @@ impl Viewer {
 
     /// A second has passed, or nothing at all.
     fn tick(&mut self) -> bool {
-        let changes = self.app.ticks() || rests_for(&self.app).is_some();
+        let changes = self.app.ticks() || self.app.rests_for().is_some();
         self.update(Event::Tick { now: now() });
         changes
     }

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use tv::app::dispatch::act;
-use tv::app::dispatch::route::rests_for;
 use tv::app::effect::Effect;
 use tv::app::input::action::Tab;
 use tv::app::input::action::{Action, What};
@@ -294,12 +293,12 @@ fn it_follows_when_the_cursor_rests() {
         "not while the reader moves"
     );
     assert!(
-        rests_for(&stage.app).is_some(),
+        stage.app.rests_for().is_some(),
         "the runtime is asked to look again"
     );
     stage.rest();
     assert!(pane(&stage)[1].contains("call 2 of 4"));
-    assert_eq!(rests_for(&stage.app), None);
+    assert_eq!(stage.app.rests_for(), None);
 }
 
 #[test]

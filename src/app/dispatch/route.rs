@@ -1,84 +1,26 @@
-//! Key presses to actions, by the mode and the table of bindings.
+//! Key presses to actions: by the keymap where a session or a list is shown, by fixed keys elsewhere.
 
 use tui_input::InputRequest;
 
-use crate::app::input::action::{Action, Tab, View, Way, What};
+use crate::app::input::action::{Action, Tab, Way, What};
 use crate::app::input::chord::Keys;
 use crate::app::input::keymap::Match;
 use crate::app::input::keys::{Code, Press};
 use crate::app::mode::Mode;
 use crate::app::panes::Pane;
-use crate::app::picker::{self, Picker};
-use crate::app::reader::Reader;
+use crate::app::picker;
 use crate::app::state::App;
-use crate::model::timestamp::Timestamp;
-
-/// What a key press asks for.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Request {
-    /// An action, so many times.
-    Act(Action, usize),
-    /// A view, unless the next key makes the digit that names it a count.
-    Try(View),
-    /// A change of the line that is being typed.
-    Type(InputRequest),
-    /// The typed line is finished.
-    Accept,
-    /// Complete the typed line, or show more of what is chosen.
-    Complete,
-    /// Another line that was typed before; an older one if `true`.
-    Recall(bool),
-    /// Regular expression or literal text.
-    ToggleLiteral,
-    /// Scroll a pop-up by lines; far beyond its ends stops there.
-    ScrollPopUp(isize),
-    /// Nothing yet.
-    Wait,
-}
-
-/// What the meaning of a key depends on.
-pub(crate) struct Around<'a> {
-    /// What keys mean.
-    mode: &'a Mode,
-    /// It is now.
-    now: Timestamp,
-    /// Lines of the screen.
-    height: u16,
-    /// Lines of the list of sessions.
-    lines_to_choose_from: u16,
-    /// The tab of the inspector, while that has the keys.
-    tab: Option<Tab>,
-    /// Whether a view has the keys.
-    is_in_view: bool,
-    /// Whether rows are selected.
-    is_selecting: bool,
-}
-
-impl<'a> Around<'a> {
-    /// All of it, as things are.
-    pub(crate) fn of(mode: &'a Mode, reader: &Reader, picker: &Picker) -> Self {
-        let is_of_all = mode.is_of_all();
-        Self {
-            mode,
-            now: reader.screen.now,
-            height: reader.screen.size.1,
-            lines_to_choose_from: picker::actions::divide(picker, &reader.screen).lines,
-            tab: (!is_of_all && reader.focused() == Pane::Inspector)
-                .then_some(reader.inspector.tab),
-            is_in_view: is_of_all || reader.focused() == Pane::View,
-            is_selecting: !is_of_all && reader.text.view.selection.is_some(),
-        }
-    }
-}
 
 /// More is no sensible count.
 const MAX_COUNT: usize = 99_999;
 
-/// What a key press means just now. Keeps the keys of unfinished chords and counts in the state.
-pub(crate) fn route(keys: &mut Keys, around: &Around<'_>, press: Press) -> Request {
-    match around.mode {
+/// What a key does in the mode, and how many times; nothing while a chord or a count is unfinished, which stays in
+/// `app.keys`.
+pub(crate) fn route(app: &mut App, press: Press) -> Option<(Action, usize)> {
+    let height = app.reader.screen.size.1;
+    let action = match &app.mode {
         Mode::Search { .. } => match (press.code, press.ctrl) {
-            (Code::Char('r'), true) => Request::ToggleLiteral,
+            (Code::Char('r'), true) => Some(Action::ToggleLiteral),
             _ => recalling(press),
         },
         Mode::Filter { .. } | Mode::Pipe { .. } => recalling(press),
@@ -87,64 +29,71 @@ pub(crate) fn route(keys: &mut Keys, around: &Around<'_>, press: Press) -> Reque
         }
         | Mode::OnWall { .. } => typing(press),
         Mode::Palette(_) => choosing(press),
-        Mode::Picker => picking(around.lines_to_choose_from, press),
-        Mode::Help { .. } if press.typed() == Some('/') => Request::Type(InputRequest::GoToEnd),
+        Mode::Picker => {
+            let division = picker::actions::divide(&app.picker, &app.reader.screen);
+            picking(division.lines, press)
+        }
+        Mode::Help { .. } if press.typed() == Some('/') => {
+            Some(Action::Type(InputRequest::GoToEnd))
+        }
         Mode::Resume(_) => resuming(press),
-        Mode::Raw(view) => raw(keys, view.is_list, around.height, press),
-        Mode::Help { .. } => pop_up(around.height, press),
-        Mode::Normal | Mode::Wall | Mode::Ledger => normal(keys, around, press),
-    }
+        Mode::Raw(view) => raw(&mut app.keys, view.is_list, height, press),
+        Mode::Help { .. } => pop_up(height, press),
+        Mode::Normal | Mode::Wall | Mode::Ledger => return normal(app, press),
+    };
+    action.map(|action| (action, 1))
 }
 
-fn normal(keys: &mut Keys, around: &Around<'_>, press: Press) -> Request {
-    if let Some(tab) = tab_of(keys, around.tab, press) {
-        return Request::Act(Action::Inspect(tab), 1);
+fn normal(app: &mut App, press: Press) -> Option<(Action, usize)> {
+    let reader = &app.reader;
+    // The wall and the ledger are lists, as views are.
+    let pane = if app.mode.is_of_all() {
+        Pane::View
+    } else {
+        reader.focused()
+    };
+    let tab = (pane == Pane::Inspector).then_some(reader.inspector.tab);
+    let is_selecting = !app.mode.is_of_all() && reader.text.view.selection.is_some();
+    let now = reader.screen.now;
+    let keys = &mut app.keys;
+    if let Some(tab) = tab_of(keys, tab, press) {
+        return Some((Action::Inspect(tab), 1));
     }
-    if let Some(digit) = digit_of_count(keys, press).filter(|_| !around.is_in_view) {
+    if let Some(digit) = digit_of_count(keys, press).filter(|_| pane != Pane::View) {
         // One digit may be a key of its own; two are a count.
-        let own = own_meaning(keys, press).filter(|_| keys.count.is_none() && !around.is_selecting);
+        let own = own_meaning(keys, press).filter(|_| keys.count.is_none() && !is_selecting);
         return match own {
             Some(Action::View(view)) => {
-                (keys.count, keys.typed_digit) = (Some(digit), Some(around.now));
-                Request::Try(view)
+                (keys.count, keys.typed_digit) = (Some(digit), Some(now));
+                Some((Action::TryView(view), 1))
             }
-            Some(action) => Request::Act(action, 1),
+            Some(action) => Some((action, 1)),
             None => {
                 keys.count = Some((keys.count.unwrap_or(0) * 10 + digit).min(MAX_COUNT));
-                Request::Wait
+                None
             }
         };
     }
     // What is selected can only be copied as it is: no second key says what of it.
-    if around.is_selecting && keys.pressed.is_empty() && press.typed() == Some('y') {
+    if is_selecting && keys.pressed.is_empty() && press.typed() == Some('y') {
         keys.count = None;
-        return Request::Act(Action::Copy(What::Text), 1);
+        return Some((Action::Copy(What::Text), 1));
     }
     let cancels = press.code == Code::Esc && (!keys.pressed.is_empty() || keys.count.is_some());
     keys.pressed.push(press);
     match keys.keymap.look_up(&keys.pressed) {
-        _ if cancels => {
-            keys.pressed.clear();
-            keys.count = None;
-            Request::Wait
-        }
-        Match::Action(action) => {
+        Match::Action(action) if !cancels => {
             keys.letter = press.typed();
             keys.pressed.clear();
-            Request::Act(action, keys.count.take().unwrap_or(1).max(1))
+            Some((action, keys.count.take().unwrap_or(1).max(1)))
         }
-        Match::Prefix => Request::Wait,
-        Match::None => {
+        Match::Prefix if !cancels => None,
+        Match::Action(_) | Match::Prefix | Match::None => {
             keys.pressed.clear();
             keys.count = None;
-            Request::Wait
+            None
         }
     }
-}
-
-/// In how many ms the next frame would show more, because the cursor rests.
-pub fn rests_for(app: &App) -> Option<u64> {
-    app.reader.inspector.rests_for(app.reader.screen.now)
 }
 
 /// What a key means that no other one has followed.
@@ -180,121 +129,119 @@ fn digit_of_count(keys: &Keys, press: Press) -> Option<usize> {
     (digit > 0 || keys.count.is_some()).then_some(digit)
 }
 
-fn typing(press: Press) -> Request {
+fn typing(press: Press) -> Option<Action> {
     match (press.code, press.ctrl) {
-        (Code::Enter, _) => Request::Accept,
-        (Code::Esc, _) | (Code::Char('c' | 'g'), true) => Request::Act(Action::Cancel, 1),
+        (Code::Enter, _) => Some(Action::Accept),
+        (Code::Esc, _) | (Code::Char('c' | 'g'), true) => Some(Action::Cancel),
         (Code::Backspace, false) | (Code::Char('h'), true) => {
-            Request::Type(InputRequest::DeletePrevChar)
+            Some(Action::Type(InputRequest::DeletePrevChar))
         }
-        (Code::Delete, _) => Request::Type(InputRequest::DeleteNextChar),
-        (Code::Left, false) => Request::Type(InputRequest::GoToPrevChar),
-        (Code::Right, false) => Request::Type(InputRequest::GoToNextChar),
-        (Code::Left, true) => Request::Type(InputRequest::GoToPrevWord),
-        (Code::Right, true) => Request::Type(InputRequest::GoToNextWord),
-        (Code::Home, _) | (Code::Char('a'), true) => Request::Type(InputRequest::GoToStart),
-        (Code::End, _) | (Code::Char('e'), true) => Request::Type(InputRequest::GoToEnd),
-        (Code::Char('w') | Code::Backspace, true) => Request::Type(InputRequest::DeletePrevWord),
-        (Code::Char('u'), true) => Request::Type(InputRequest::DeleteLine),
-        _ => press.typed().map_or(Request::Wait, |c| {
-            Request::Type(InputRequest::InsertChar(c))
-        }),
+        (Code::Delete, _) => Some(Action::Type(InputRequest::DeleteNextChar)),
+        (Code::Left, false) => Some(Action::Type(InputRequest::GoToPrevChar)),
+        (Code::Right, false) => Some(Action::Type(InputRequest::GoToNextChar)),
+        (Code::Left, true) => Some(Action::Type(InputRequest::GoToPrevWord)),
+        (Code::Right, true) => Some(Action::Type(InputRequest::GoToNextWord)),
+        (Code::Home, _) | (Code::Char('a'), true) => Some(Action::Type(InputRequest::GoToStart)),
+        (Code::End, _) | (Code::Char('e'), true) => Some(Action::Type(InputRequest::GoToEnd)),
+        (Code::Char('w') | Code::Backspace, true) => {
+            Some(Action::Type(InputRequest::DeletePrevWord))
+        }
+        (Code::Char('u'), true) => Some(Action::Type(InputRequest::DeleteLine)),
+        _ => press
+            .typed()
+            .and_then(|c| Some(Action::Type(InputRequest::InsertChar(c)))),
     }
 }
 
 /// Lines that were typed before can be called back.
-fn recalling(press: Press) -> Request {
+fn recalling(press: Press) -> Option<Action> {
     match (press.code, press.ctrl) {
-        (Code::Up, _) | (Code::Char('p'), true) => Request::Recall(true),
-        (Code::Down, _) | (Code::Char('n'), true) => Request::Recall(false),
+        (Code::Up, _) | (Code::Char('p'), true) => Some(Action::Recall(true)),
+        (Code::Down, _) | (Code::Char('n'), true) => Some(Action::Recall(false)),
         _ => typing(press),
     }
 }
 
 /// While a command is typed, what could be meant can be chosen.
-fn choosing(press: Press) -> Request {
+fn choosing(press: Press) -> Option<Action> {
     match (press.code, press.ctrl) {
-        (Code::Up, _) | (Code::Char('p' | 'k'), true) => Request::ScrollPopUp(-1),
-        (Code::Down, _) | (Code::Char('n' | 'j'), true) => Request::ScrollPopUp(1),
-        (Code::PageUp, _) => Request::ScrollPopUp(-10),
-        (Code::PageDown, _) => Request::ScrollPopUp(10),
-        (Code::Tab, _) => Request::Complete,
+        (Code::Up, _) | (Code::Char('p' | 'k'), true) => Some(Action::Scroll(-1)),
+        (Code::Down, _) | (Code::Char('n' | 'j'), true) => Some(Action::Scroll(1)),
+        (Code::PageUp, _) => Some(Action::Scroll(-10)),
+        (Code::PageDown, _) => Some(Action::Scroll(10)),
+        (Code::Tab, _) => Some(Action::Complete),
         _ => typing(press),
     }
 }
 
 /// While a session is chosen, what is typed narrows the list, and the list moves.
-fn picking(lines: u16, press: Press) -> Request {
+fn picking(lines: u16, press: Press) -> Option<Action> {
     let page = isize::try_from(lines.saturating_sub(1))
         .unwrap_or(10)
         .max(1);
     match (press.code, press.ctrl) {
-        (Code::PageUp, _) => Request::ScrollPopUp(-page),
-        (Code::PageDown, _) => Request::ScrollPopUp(page),
-        (Code::Home, _) => Request::ScrollPopUp(isize::MIN / 2),
-        (Code::End, _) => Request::ScrollPopUp(isize::MAX / 2),
-        (Code::F(1), _) => Request::Act(Action::Help, 1),
+        (Code::PageUp, _) => Some(Action::Scroll(-page)),
+        (Code::PageDown, _) => Some(Action::Scroll(page)),
+        (Code::Home, _) => Some(Action::Scroll(isize::MIN / 2)),
+        (Code::End, _) => Some(Action::Scroll(isize::MAX / 2)),
+        (Code::F(1), _) => Some(Action::Help),
         // As in a session, where it is the money of that.
-        (Code::F(4), _) => Request::Act(Action::Usage, 1),
-        (Code::Char('c'), true) => Request::Act(Action::QuitNow, 1),
-        (Code::Char('z'), true) => Request::Act(Action::Suspend, 1),
-        (Code::Char('l'), true) => Request::Act(Action::Redraw, 1),
+        (Code::F(4), _) => Some(Action::Usage),
+        (Code::Char('c'), true) => Some(Action::QuitNow),
+        (Code::Char('z'), true) => Some(Action::Suspend),
+        (Code::Char('l'), true) => Some(Action::Redraw),
         _ => choosing(press),
     }
 }
 
 /// While a command is chosen by which the agent goes on.
-fn resuming(press: Press) -> Request {
+fn resuming(press: Press) -> Option<Action> {
     match (press.code, press.ctrl) {
-        (Code::Enter, _) => Request::Accept,
-        (Code::Char('j'), false) | (Code::Down | Code::Tab, _) => Request::ScrollPopUp(1),
-        (Code::Char('k'), false) | (Code::Up | Code::BackTab, _) => Request::ScrollPopUp(-1),
-        (Code::Char('y'), false) => Request::Act(Action::Copy(What::Command), 1),
-        (Code::Char('Q'), false) | (Code::Char('c'), true) => Request::Act(Action::QuitNow, 1),
-        (Code::Char('z'), true) => Request::Act(Action::Suspend, 1),
-        (Code::Char('l'), true) => Request::Act(Action::Redraw, 1),
-        (Code::Esc | Code::Char('q'), false) | (Code::Char('r'), true) => {
-            Request::Act(Action::Cancel, 1)
-        }
-        _ => Request::Wait,
+        (Code::Enter, _) => Some(Action::Accept),
+        (Code::Char('j'), false) | (Code::Down | Code::Tab, _) => Some(Action::Scroll(1)),
+        (Code::Char('k'), false) | (Code::Up | Code::BackTab, _) => Some(Action::Scroll(-1)),
+        (Code::Char('y'), false) => Some(Action::Copy(What::Command)),
+        (Code::Char('Q'), false) | (Code::Char('c'), true) => Some(Action::QuitNow),
+        (Code::Char('z'), true) => Some(Action::Suspend),
+        (Code::Char('l'), true) => Some(Action::Redraw),
+        (Code::Esc | Code::Char('q'), false) | (Code::Char('r'), true) => Some(Action::Cancel),
+        _ => None,
     }
 }
 
 /// In the raw record `y` waits for what is to be copied.
-fn raw(keys: &mut Keys, is_list: bool, height: u16, press: Press) -> Request {
+fn raw(keys: &mut Keys, is_list: bool, height: u16, press: Press) -> Option<Action> {
     let is_copying = !std::mem::take(&mut keys.pressed).is_empty();
     match (is_copying, press.typed()) {
-        (false, Some('y')) if is_list => Request::Act(Action::Copy(What::Json), 1),
+        (false, Some('y')) if is_list => Some(Action::Copy(What::Json)),
         (false, Some('y')) => {
             keys.pressed.push(press);
-            Request::Wait
+            None
         }
         (false, _) => pop_up(height, press),
-        (true, Some('y' | 'j')) => Request::Act(Action::Copy(What::Json), 1),
-        (true, Some('q')) => Request::Act(Action::Copy(What::Query), 1),
-        (true, _) => Request::Wait,
+        (true, Some('y' | 'j')) => Some(Action::Copy(What::Json)),
+        (true, Some('q')) => Some(Action::Copy(What::Query)),
+        (true, _) => None,
     }
 }
 
-fn pop_up(height: u16, press: Press) -> Request {
+fn pop_up(height: u16, press: Press) -> Option<Action> {
     let page = isize::try_from(height.saturating_sub(4))
         .unwrap_or(10)
         .max(1);
     match (press.code, press.ctrl) {
-        (Code::Char('j'), false) | (Code::Down, _) => Request::ScrollPopUp(1),
-        (Code::Char('k'), false) | (Code::Up, _) => Request::ScrollPopUp(-1),
-        (Code::Char(' ') | Code::PageDown, _) => Request::ScrollPopUp(page),
-        (Code::Char('b') | Code::PageUp, _) => Request::ScrollPopUp(-page),
-        (Code::Char('d'), true) => Request::ScrollPopUp(page / 2),
-        (Code::Char('u'), true) => Request::ScrollPopUp(-page / 2),
-        (Code::Char('g'), false) | (Code::Home, _) => Request::ScrollPopUp(isize::MIN / 2),
-        (Code::Char('G'), false) | (Code::End, _) => Request::ScrollPopUp(isize::MAX / 2),
-        (Code::Char('Q'), false) | (Code::Char('c'), true) => Request::Act(Action::QuitNow, 1),
-        (Code::Char('z'), true) => Request::Act(Action::Suspend, 1),
-        (Code::Char('l'), true) => Request::Act(Action::Redraw, 1),
-        (Code::Esc | Code::Char('q' | '?' | 'r') | Code::F(1), _) => {
-            Request::Act(Action::Cancel, 1)
-        }
-        _ => Request::Wait,
+        (Code::Char('j'), false) | (Code::Down, _) => Some(Action::Scroll(1)),
+        (Code::Char('k'), false) | (Code::Up, _) => Some(Action::Scroll(-1)),
+        (Code::Char(' ') | Code::PageDown, _) => Some(Action::Scroll(page)),
+        (Code::Char('b') | Code::PageUp, _) => Some(Action::Scroll(-page)),
+        (Code::Char('d'), true) => Some(Action::Scroll(page / 2)),
+        (Code::Char('u'), true) => Some(Action::Scroll(-page / 2)),
+        (Code::Char('g'), false) | (Code::Home, _) => Some(Action::Scroll(isize::MIN / 2)),
+        (Code::Char('G'), false) | (Code::End, _) => Some(Action::Scroll(isize::MAX / 2)),
+        (Code::Char('Q'), false) | (Code::Char('c'), true) => Some(Action::QuitNow),
+        (Code::Char('z'), true) => Some(Action::Suspend),
+        (Code::Char('l'), true) => Some(Action::Redraw),
+        (Code::Esc | Code::Char('q' | '?' | 'r') | Code::F(1), _) => Some(Action::Cancel),
+        _ => None,
     }
 }

@@ -4,18 +4,12 @@ use tui_input::{Input, InputRequest};
 
 use crate::app::below::Below;
 use crate::app::copying::piping;
-use crate::app::effect::{Effect, Finished};
-use crate::app::input::history::{Histories, Kind};
-use crate::app::input::keymap::Keymap;
-use crate::app::mode::{Mode, WallLine};
-use crate::app::picker::Picker;
+use crate::app::effect::Effect;
+use crate::app::input::history::Kind;
+use crate::app::mode::Mode;
 use crate::app::picker::actions::toggle_preview;
-use crate::app::pop_ups::palette::Accepted;
 use crate::app::pop_ups::raw::RawView;
-use crate::app::reader::Reader;
-use crate::app::screen::Screen;
 use crate::app::state::App;
-use crate::app::text::TextPane;
 use crate::app::text::find::{filter, search};
 use crate::app::wall;
 use crate::model::text::Text;
@@ -24,23 +18,17 @@ use crate::model::text::Text;
 const LONGEST_PASTE: usize = 1_000;
 
 /// Changes the line that is being typed.
-pub(crate) fn type_on(
-    mode: &mut Mode,
-    picker: &mut Picker,
-    keymap: &Keymap,
-    text: &mut TextPane,
-    request: InputRequest,
-) {
-    match mode {
+pub(crate) fn type_on(app: &mut App, request: InputRequest) {
+    match &mut app.mode {
         Mode::Search { input } => {
             input.handle(request);
-            search::type_on(text, input.value());
+            search::type_on(&mut app.reader.text, input.value());
         }
         Mode::Filter { input } | Mode::Pipe { input, .. } | Mode::OnWall { input, .. } => {
             input.handle(request);
         }
-        Mode::Palette(palette) => palette.type_on(keymap, request),
-        Mode::Picker => picker.type_on(request),
+        Mode::Palette(palette) => palette.type_on(&app.keys.keymap, request),
+        Mode::Picker => app.picker.type_on(request),
         Mode::Help {
             top,
             wanted,
@@ -56,22 +44,16 @@ pub(crate) fn type_on(
 }
 
 /// Pasted text becomes part of what is typed, on one line. What it means is looked at when all of it is there.
-pub(crate) fn paste(
-    mode: &mut Mode,
-    picker: &mut Picker,
-    keymap: &Keymap,
-    reader: &mut Reader,
-    text: &str,
-) {
+pub(crate) fn paste(app: &mut App, text: &str) {
     let text = Text::clean(text);
     let mut typed = text.chars().filter(|c| *c != '\n' && *c != '\t');
-    let line = match mode {
+    let line = match &mut app.mode {
         Mode::Search { input }
         | Mode::Filter { input }
         | Mode::Pipe { input, .. }
         | Mode::OnWall { input, .. } => input,
         Mode::Palette(palette) => &mut palette.input,
-        Mode::Picker => &mut picker.input,
+        Mode::Picker => &mut app.picker.input,
         Mode::Help { wanted, .. } => wanted,
         Mode::Raw { .. } | Mode::Resume(_) | Mode::Normal | Mode::Wall | Mode::Ledger => return,
     };
@@ -81,17 +63,11 @@ pub(crate) fn paste(
         line.handle(InputRequest::InsertChar(c));
     }
     if typed.next().is_some() {
-        reader
+        app.reader
             .screen
             .say(format!("cut after {LONGEST_PASTE} characters"));
     }
-    type_on(
-        mode,
-        picker,
-        keymap,
-        &mut reader.text,
-        InputRequest::InsertChar(last),
-    );
+    type_on(app, InputRequest::InsertChar(last));
 }
 
 /// What lines like the one that is being typed are kept as.
@@ -113,31 +89,28 @@ pub(crate) fn kind_of(mode: &Mode) -> Option<Kind> {
 }
 
 /// Another line that was typed before takes the place of this one.
-pub(crate) fn recall(
-    mode: &mut Mode,
-    history: &mut Histories,
-    reader: &mut Reader,
-    is_older: bool,
-) -> Vec<Effect> {
-    let Some(kind) = kind_of(mode) else {
+pub(crate) fn recall(app: &mut App, is_older: bool) -> Vec<Effect> {
+    let Some(kind) = kind_of(&app.mode) else {
         return Vec::new();
     };
-    let (Mode::Search { input } | Mode::Filter { input } | Mode::Pipe { input, .. }) = mode else {
+    let (Mode::Search { input } | Mode::Filter { input } | Mode::Pipe { input, .. }) =
+        &mut app.mode
+    else {
         return Vec::new();
     };
-    if let Some(line) = history.of(kind).recall(is_older, input.value()) {
+    if let Some(line) = app.history.of(kind).recall(is_older, input.value()) {
         *input = Input::new(line);
     }
     if kind != Kind::Search {
         return Vec::new();
     }
-    search::type_on(&mut reader.text, input.value());
-    reader.with_text(search::catch_up)
+    search::type_on(&mut app.reader.text, input.value());
+    app.reader.with_text(search::catch_up)
 }
 
 /// The line is finished.
-pub(crate) fn accept(app: &mut App) -> Finished {
-    let effects = match &mut app.mode {
+pub(crate) fn accept(app: &mut App) -> Vec<Effect> {
+    match &mut app.mode {
         Mode::Search { input } => {
             let typed = input.value().to_owned();
             app.mode = Mode::Normal;
@@ -162,20 +135,6 @@ pub(crate) fn accept(app: &mut App) -> Finished {
             app.reader
                 .with_text(|_, scene| piping::run(scene, &typed, origins))
         }
-        Mode::Palette(palette) => match palette.accept(&app.keys.keymap) {
-            Accepted::GoesOn => Vec::new(),
-            Accepted::Command(command) => {
-                app.mode = Mode::Normal;
-                return Finished::Command(command);
-            }
-            Accepted::Nothing(why) => {
-                app.mode = Mode::Normal;
-                if let Some(why) = why {
-                    app.reader.screen.say(why);
-                }
-                Vec::new()
-            }
-        },
         Mode::Help { is_typing, .. } => {
             *is_typing = false;
             Vec::new()
@@ -183,9 +142,6 @@ pub(crate) fn accept(app: &mut App) -> Finished {
         Mode::Picker => app.picker.accept(),
         Mode::OnWall { line, input } => {
             let (line, typed) = (*line, input.value().trim().to_owned());
-            if line == WallLine::Command {
-                return wall::actions::command(app, &typed);
-            }
             wall::actions::accept(app, line, &typed)
         }
         Mode::Resume(view) => {
@@ -199,16 +155,18 @@ pub(crate) fn accept(app: &mut App) -> Finished {
                 .into_iter()
                 .collect()
         }
-        Mode::Raw { .. } | Mode::Normal | Mode::Wall | Mode::Ledger => Vec::new(),
-    };
-    Finished::Effects(effects)
+        // A command is run by the dispatcher.
+        Mode::Palette(_) | Mode::Raw { .. } | Mode::Normal | Mode::Wall | Mode::Ledger => {
+            Vec::new()
+        }
+    }
 }
 
 /// Tab: completes the line, or shows more of what is chosen.
-pub(crate) fn complete(mode: &mut Mode, picker: &mut Picker, keymap: &Keymap, screen: &mut Screen) {
-    match mode {
-        Mode::Palette(palette) => palette.complete(keymap),
-        Mode::Picker => toggle_preview(picker, screen),
+pub(crate) fn complete(app: &mut App) {
+    match &mut app.mode {
+        Mode::Palette(palette) => palette.complete(&app.keys.keymap),
+        Mode::Picker => toggle_preview(&mut app.picker, &mut app.reader.screen),
         Mode::Normal
         | Mode::Wall
         | Mode::Ledger

@@ -1,9 +1,9 @@
-//! The closed vocabulary of what a reader can do. Bindings, help and tests all speak it.
+//! The closed set of actions: what a key, a mouse button or a typed name does.
 
-use std::fmt;
-use std::str::FromStr;
+use tui_input::InputRequest;
 
-/// One thing a reader can do. Each has a name for configuration, palette and tests.
+/// One thing a reader can do. Those that can be bound have their names in
+/// [`BINDINGS`](super::bindings::BINDINGS); the last ones belong to keys whose meaning is fixed by the mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Focus the next item; within an item taller than the screen, scroll a line.
@@ -136,6 +136,20 @@ pub enum Action {
     Quit,
     /// Quit at once.
     QuitNow,
+    /// Open a view whose digit may turn out to be the beginning of a count.
+    TryView(View),
+    /// Edit the line that is being typed.
+    Type(InputRequest),
+    /// Finish the line that is being typed.
+    Accept,
+    /// Complete the typed line, or show or hide the preview of a list.
+    Complete,
+    /// Replace the typed line by an older (`true`) or newer one of its history.
+    Recall(bool),
+    /// Search for a regular expression, or for literal text.
+    ToggleLiteral,
+    /// Scroll a pop-up by lines; it stops at its ends.
+    Scroll(isize),
 }
 
 /// What can be sought.
@@ -267,178 +281,6 @@ pub enum What {
     Query,
 }
 
-/// All actions with their names; the order is that of the help.
-pub(super) const NAMES: &[(&str, Action)] = &[
-    ("next", Action::Next),
-    ("previous", Action::Previous),
-    ("line-down", Action::LineDown),
-    ("line-up", Action::LineUp),
-    ("page-down", Action::PageDown),
-    ("page-up", Action::PageUp),
-    ("half-page-down", Action::HalfDown),
-    ("half-page-up", Action::HalfUp),
-    ("top", Action::Top),
-    ("bottom", Action::Bottom),
-    ("toggle-follow", Action::ToggleFollow),
-    ("next-prompt", Action::Seek(Kind::Prompt, Way::Next)),
-    ("previous-prompt", Action::Seek(Kind::Prompt, Way::Previous)),
-    ("next-error", Action::Seek(Kind::Error, Way::Next)),
-    ("previous-error", Action::Seek(Kind::Error, Way::Previous)),
-    ("next-tool", Action::Seek(Kind::Tool, Way::Next)),
-    ("previous-tool", Action::Seek(Kind::Tool, Way::Previous)),
-    ("next-message", Action::Seek(Kind::Message, Way::Next)),
-    (
-        "previous-message",
-        Action::Seek(Kind::Message, Way::Previous),
-    ),
-    ("next-thinking", Action::Seek(Kind::Thinking, Way::Next)),
-    (
-        "previous-thinking",
-        Action::Seek(Kind::Thinking, Way::Previous),
-    ),
-    ("next-subagent", Action::Seek(Kind::Lane, Way::Next)),
-    ("previous-subagent", Action::Seek(Kind::Lane, Way::Previous)),
-    ("next-compaction", Action::Seek(Kind::Compaction, Way::Next)),
-    (
-        "previous-compaction",
-        Action::Seek(Kind::Compaction, Way::Previous),
-    ),
-    ("next-branch", Action::Seek(Kind::Branch, Way::Next)),
-    ("previous-branch", Action::Seek(Kind::Branch, Way::Previous)),
-    ("next-image", Action::Seek(Kind::Image, Way::Next)),
-    ("previous-image", Action::Seek(Kind::Image, Way::Previous)),
-    ("next-open-call", Action::Seek(Kind::Open, Way::Next)),
-    (
-        "previous-open-call",
-        Action::Seek(Kind::Open, Way::Previous),
-    ),
-    ("next-expensive-turn", Action::Seek(Kind::Costly, Way::Next)),
-    (
-        "previous-expensive-turn",
-        Action::Seek(Kind::Costly, Way::Previous),
-    ),
-    ("next-gap", Action::Seek(Kind::Gap, Way::Next)),
-    ("previous-gap", Action::Seek(Kind::Gap, Way::Previous)),
-    ("next-new", Action::Seek(Kind::News, Way::Next)),
-    ("previous-new", Action::Seek(Kind::News, Way::Previous)),
-    ("branch", Action::Branch),
-    ("next-same-id", Action::SameId(Way::Next)),
-    ("previous-same-id", Action::SameId(Way::Previous)),
-    ("set-mark", Action::SetMark),
-    ("jump-to-mark", Action::ToMark),
-    ("pair", Action::Pair),
-    ("collapse", Action::Collapse),
-    ("expand", Action::Expand),
-    ("unfold", Action::Unfold),
-    ("toggle-fold", Action::ToggleFold),
-    ("fold-branch", Action::FoldBranch),
-    ("open-all", Action::OpenAll),
-    ("close-all", Action::CloseAll),
-    ("level-up", Action::LevelUp),
-    ("level-down", Action::LevelDown),
-    ("level-1", Action::Level(1)),
-    ("level-2", Action::Level(2)),
-    ("level-3", Action::Level(3)),
-    ("level-4", Action::Level(4)),
-    ("level-5", Action::Level(5)),
-    ("toggle-thinking", Action::ToggleThinking),
-    ("toggle-as-of", Action::ToggleAsOf),
-    ("toggle-intents", Action::ToggleIntents),
-    ("toggle-tools", Action::ToggleTools),
-    ("search", Action::Search),
-    ("next-hit", Action::NextHit),
-    ("previous-hit", Action::PreviousHit),
-    ("next-mention", Action::Mention(Way::Next)),
-    ("previous-mention", Action::Mention(Way::Previous)),
-    ("filter-expression", Action::Filter),
-    ("filter-errors", Action::Quick(Quick::Errors)),
-    ("filter-tools", Action::Quick(Quick::Tools)),
-    ("filter-prompts", Action::Quick(Quick::Prompts)),
-    ("filter-this-tool", Action::Quick(Quick::Name)),
-    ("filter-this-subagent", Action::Quick(Quick::Lane)),
-    ("filter-this-id", Action::Quick(Quick::Id)),
-    ("clear-filter", Action::Quick(Quick::Clear)),
-    ("copy-text", Action::Copy(What::Text)),
-    ("copy-json", Action::Copy(What::Json)),
-    ("copy-result", Action::Copy(What::Result)),
-    ("copy-command", Action::Copy(What::Command)),
-    ("copy-path", Action::Copy(What::Path)),
-    ("copy-id", Action::Copy(What::Id)),
-    ("copy-turn", Action::Copy(What::Turn)),
-    ("copy-link", Action::Copy(What::Link)),
-    ("copy-query", Action::Copy(What::Query)),
-    ("select-rows", Action::Select),
-    ("pipe-record", Action::Pipe),
-    ("raw", Action::Raw),
-    ("edit", Action::Edit),
-    ("resume", Action::Resume),
-    ("back", Action::Back),
-    ("forward", Action::Forward),
-    ("toggle-outline", Action::Panes(Change::Outline)),
-    ("toggle-inspector", Action::Panes(Change::Inspector)),
-    ("next-pane", Action::Panes(Change::Focus(Way::Next))),
-    ("previous-pane", Action::Panes(Change::Focus(Way::Previous))),
-    ("divider-left", Action::Panes(Change::DividerLeft)),
-    ("divider-right", Action::Panes(Change::DividerRight)),
-    ("toggle-wrap", Action::ToggleWrap),
-    ("scroll-right", Action::Sideways(Way::Next)),
-    ("scroll-left", Action::Sideways(Way::Previous)),
-    ("toggle-gutter", Action::ToggleGutter),
-    ("transcript", Action::View(View::Transcript)),
-    ("timeline", Action::View(View::Timeline)),
-    ("brief", Action::View(View::Brief)),
-    ("money", Action::View(View::Money)),
-    ("tools", Action::View(View::Tools)),
-    ("context-view", Action::View(View::Context)),
-    ("tree", Action::View(View::Tree)),
-    ("files", Action::View(View::Files)),
-    ("hits", Action::View(View::Hits)),
-    ("checks", Action::View(View::Checks)),
-    ("shift-left", Action::Shift(Way::Previous)),
-    ("shift-right", Action::Shift(Way::Next)),
-    ("reverse", Action::Reverse),
-    ("inspect-item", Action::Inspect(Tab::Item)),
-    ("inspect-raw", Action::Inspect(Tab::Raw)),
-    ("inspect-diff", Action::Inspect(Tab::Diff)),
-    ("inspect-context", Action::Inspect(Tab::Context)),
-    ("inspect-timing", Action::Inspect(Tab::Timing)),
-    ("inspect-why", Action::Inspect(Tab::Why)),
-    ("sessions", Action::Sessions),
-    ("all-sessions", Action::Wall),
-    ("usage", Action::Usage),
-    ("command", Action::Palette),
-    ("help", Action::Help),
-    ("reload", Action::Reload),
-    ("redraw", Action::Redraw),
-    ("suspend", Action::Suspend),
-    ("toggle-mouse", Action::ToggleMouse),
-    ("cancel", Action::Cancel),
-    ("quit", Action::Quit),
-    ("quit-now", Action::QuitNow),
-];
-
-impl fmt::Display for Action {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            NAMES
-                .iter()
-                .find(|(_, action)| action == self)
-                .map_or("?", |(name, _)| name),
-        )
-    }
-}
-
-impl FromStr for Action {
-    type Err = String;
-    fn from_str(name: &str) -> Result<Self, String> {
-        let known = NAMES
-            .iter()
-            .find(|(known, _)| *known == name)
-            .map(|(_, action)| *action);
-        known.ok_or_else(|| format!("no action is called {name}"))
-    }
-}
-
 /// On screens with so many lines the text stays in sight above the timeline.
 const BELOW_FROM: u16 = 50;
 
@@ -540,18 +382,5 @@ impl Tab {
             Way::Next => Self::of(self.number() + 1),
             Way::Previous => Self::of(self.number() - 1),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Action, NAMES};
-
-    #[test]
-    fn every_action_prints_and_parses() {
-        for (_, action) in NAMES {
-            assert_eq!(action.to_string().parse(), Ok(*action));
-        }
-        assert!("fly".parse::<Action>().is_err());
     }
 }

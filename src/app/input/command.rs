@@ -58,46 +58,71 @@ pub enum Place {
     Timestamp(Timestamp),
 }
 
-/// A look.
+/// A setting with its new value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Setting {
     /// The colours with this name.
     Theme(String),
-    /// The line of hints.
-    Hints(bool),
-    /// Thinking.
-    Thinking(bool),
-    /// What calls are for, before what they do.
-    Intents(bool),
-    /// Whether times are shown in UTC.
-    Utc(bool),
-    /// The outline.
-    Outline(bool),
-    /// The mouse.
-    Mouse(bool),
-    /// The inspector.
-    Inspector(bool),
-    /// Lanes of calls in flight.
-    Lanes(bool),
-    /// Long times between entries.
-    Rulers(bool),
-    /// Long lines wrapped.
-    Wrap(bool),
-    /// What the model did not see at the cursor dimmed.
-    AsOf(bool),
     /// Numbers in the gutter.
     Gutter(Numbers),
     /// How images are shown.
     Images(Choice),
     /// How the reader is notified of alarms.
     Notify(Ring),
-    /// Marks for characters that are not seen.
-    Marks(bool),
-    /// Copies without control characters and such as are not seen.
-    Clean(bool),
-    /// Copies with keys and tokens masked.
-    Redact(bool),
+    /// What is on or off.
+    Switch(Switch, bool),
 }
+
+/// A setting that is on or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    /// The line of hints.
+    Hints,
+    /// Thinking.
+    Thinking,
+    /// What calls are for, before what they do.
+    Intents,
+    /// Times in UTC.
+    Utc,
+    /// The outline.
+    Outline,
+    /// The mouse.
+    Mouse,
+    /// The inspector.
+    Inspector,
+    /// Lanes of calls in flight.
+    Lanes,
+    /// Long times between entries.
+    Rulers,
+    /// Long lines wrapped.
+    Wrap,
+    /// What the model did not see at the cursor dimmed.
+    AsOf,
+    /// Marks for characters that are not seen.
+    Marks,
+    /// Copies without control characters and such as are not seen.
+    Clean,
+    /// Copies with keys and tokens masked.
+    Redact,
+}
+
+/// The names of switches.
+const SWITCHES: [(&str, Switch); 14] = [
+    ("hints", Switch::Hints),
+    ("thinking", Switch::Thinking),
+    ("intents", Switch::Intents),
+    ("utc", Switch::Utc),
+    ("outline", Switch::Outline),
+    ("mouse", Switch::Mouse),
+    ("inspector", Switch::Inspector),
+    ("lanes", Switch::Lanes),
+    ("rulers", Switch::Rulers),
+    ("wrap", Switch::Wrap),
+    ("asof", Switch::AsOf),
+    ("marks", Switch::Marks),
+    ("clean", Switch::Clean),
+    ("redact", Switch::Redact),
+];
 
 /// A command that takes an argument: its name, what can follow, and what it does.
 pub struct Form {
@@ -399,24 +424,12 @@ impl FromStr for Setting {
             let no = if word == "on" { "" } else { "no" };
             return format!("{no}{}", name.trim()).parse();
         }
-        let is_on = !typed.starts_with("no");
-        match typed.strip_prefix("no").unwrap_or(typed) {
-            "hints" => Ok(Self::Hints(is_on)),
-            "thinking" => Ok(Self::Thinking(is_on)),
-            "intents" => Ok(Self::Intents(is_on)),
-            "utc" => Ok(Self::Utc(is_on)),
-            "outline" => Ok(Self::Outline(is_on)),
-            "mouse" => Ok(Self::Mouse(is_on)),
-            "inspector" => Ok(Self::Inspector(is_on)),
-            "lanes" => Ok(Self::Lanes(is_on)),
-            "rulers" => Ok(Self::Rulers(is_on)),
-            "wrap" => Ok(Self::Wrap(is_on)),
-            "asof" => Ok(Self::AsOf(is_on)),
-            "marks" => Ok(Self::Marks(is_on)),
-            "clean" => Ok(Self::Clean(is_on)),
-            "redact" => Ok(Self::Redact(is_on)),
-            _ => Err(unknown_setting(typed)),
-        }
+        let name = typed.strip_prefix("no").unwrap_or(typed);
+        SWITCHES
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, switch)| Self::Switch(*switch, name == typed))
+            .ok_or_else(|| unknown_setting(typed))
     }
 }
 
@@ -442,33 +455,23 @@ fn unknown_setting(typed: &str) -> String {
 
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, is_on) = match self {
-            Self::Theme(name) => return write!(f, "theme={name}"),
-            Self::Gutter(numbers) => return write!(f, "gutter={}", numbers.word()),
-            Self::Images(choice) => return write!(f, "images={choice}"),
-            Self::Notify(means) => return write!(f, "notify={}", means.word()),
-            Self::Hints(is_on) => ("hints", is_on),
-            Self::Thinking(is_on) => ("thinking", is_on),
-            Self::Intents(is_on) => ("intents", is_on),
-            Self::Utc(is_on) => ("utc", is_on),
-            Self::Outline(is_on) => ("outline", is_on),
-            Self::Mouse(is_on) => ("mouse", is_on),
-            Self::Inspector(is_on) => ("inspector", is_on),
-            Self::Lanes(is_on) => ("lanes", is_on),
-            Self::Rulers(is_on) => ("rulers", is_on),
-            Self::Wrap(is_on) => ("wrap", is_on),
-            Self::AsOf(is_on) => ("asof", is_on),
-            Self::Marks(is_on) => ("marks", is_on),
-            Self::Clean(is_on) => ("clean", is_on),
-            Self::Redact(is_on) => ("redact", is_on),
-        };
-        write!(f, "{}{name}", if *is_on { "" } else { "no" })
+        match self {
+            Self::Theme(name) => write!(f, "theme={name}"),
+            Self::Gutter(numbers) => write!(f, "gutter={}", numbers.word()),
+            Self::Images(choice) => write!(f, "images={choice}"),
+            Self::Notify(means) => write!(f, "notify={}", means.word()),
+            Self::Switch(switch, is_on) => {
+                let named = SWITCHES.iter().find(|(_, known)| known == switch);
+                let name = named.map_or("?", |(name, _)| name);
+                write!(f, "{}{name}", if *is_on { "" } else { "no" })
+            }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, Place, Setting};
+    use super::{Command, Place, Setting, Switch};
 
     #[test]
     fn commands_print_as_they_are_parsed() {
@@ -518,13 +521,13 @@ mod tests {
         for typed in ["set lanes=off", "set lanes off", "set nolanes"] {
             assert_eq!(
                 typed.parse(),
-                Ok(Command::Set(Setting::Lanes(false))),
+                Ok(Command::Set(Setting::Switch(Switch::Lanes, false))),
                 "{typed}"
             );
         }
         assert_eq!(
             "set rulers=on".parse(),
-            Ok(Command::Set(Setting::Rulers(true)))
+            Ok(Command::Set(Setting::Switch(Switch::Rulers, true)))
         );
         assert!("set lanes=maybe".parse::<Command>().is_err());
     }

@@ -222,7 +222,7 @@ fn binding_line(keymap: &Keymap, binding: &Binding) -> HelpLine {
     HelpLine::Binding {
         keys: keys.join("  "),
         doc: binding.doc,
-        action: binding.action.to_string(),
+        action: binding.name.to_owned(),
     }
 }
 

@@ -33,16 +33,6 @@ pub struct Choice {
     pub doc: &'static str,
 }
 
-/// What became of a line that was finished.
-pub(crate) enum Accepted {
-    /// It is a command.
-    Command(Command),
-    /// An argument is missing: the line goes on.
-    GoesOn,
-    /// It means nothing, for this reason.
-    Nothing(Option<String>),
-}
-
 impl Palette {
     /// An empty command line.
     pub(crate) fn empty(keymap: &Keymap) -> Self {
@@ -79,22 +69,19 @@ impl Palette {
         self.selected = self.selected.saturating_add_signed(by).min(last);
     }
 
-    /// What the line means, else what is chosen.
-    pub(crate) fn accept(&mut self, keymap: &Keymap) -> Accepted {
+    /// The command of the line, else the chosen one; nothing while an argument of it is missing.
+    pub(crate) fn accept(&mut self, keymap: &Keymap) -> Option<Result<Command, String>> {
         let typed = self.input.value().trim().to_owned();
         let is_meant = |choice: &&Choice| !typed.contains(' ') || choice.name.starts_with(&typed);
-        let chosen = self.choices.get(self.selected).filter(is_meant);
-        match (typed.parse(), chosen) {
-            (Ok(command), _) => Accepted::Command(command),
-            (Err(_), Some(choice)) if choice.argument.is_empty() => choice
-                .name
-                .parse()
-                .map_or(Accepted::Nothing(None), Accepted::Command),
-            (Err(_), Some(_)) => {
+        match self.choices.get(self.selected).filter(is_meant) {
+            Some(choice) if typed.parse::<Command>().is_err() => {
+                if choice.argument.is_empty() {
+                    return Some(choice.name.parse());
+                }
                 self.complete(keymap);
-                Accepted::GoesOn
+                None
             }
-            (Err(why), None) => Accepted::Nothing((!typed.is_empty()).then_some(why)),
+            _ => Some(typed.parse()),
         }
     }
 }
@@ -109,7 +96,7 @@ fn choices(keymap: &Keymap, typed: &str) -> Vec<Choice> {
             .collect();
     }
     let actions = BINDINGS.iter().map(|binding| Choice {
-        name: binding.action.to_string(),
+        name: binding.name.to_owned(),
         argument: "",
         keys: keymap
             .keys_of(binding.action)

@@ -9,26 +9,8 @@ use super::{TextPane, as_of, wrapping};
 use crate::app::copying::clipboard;
 use crate::app::effect::Effect;
 use crate::app::input::action::Action;
-use crate::app::input::command::Setting;
 use crate::app::scene::Scene;
-use crate::model::timestamp::Zone;
 use crate::render::row::Level;
-
-/// Changes how the text is shown.
-pub(crate) fn set(text: &mut TextPane, scene: &mut Scene<'_>, setting: &Setting) {
-    match *setting {
-        Setting::AsOf(is_on) => as_of::make::switch(text, scene, is_on),
-        Setting::Thinking(is_on) => text.shows.thinking = is_on,
-        Setting::Intents(is_on) => text.shows.intents = is_on,
-        Setting::Utc(is_on) => Zone::show_utc(is_on),
-        Setting::Wrap(is_on) => wrapping::actions::wrap(text, scene, is_on),
-        Setting::Gutter(numbers) => wrapping::actions::number(text, scene, numbers),
-        Setting::Lanes(is_on) => wrapping::actions::show_lanes(text, scene, is_on),
-        Setting::Rulers(is_on) => wrapping::actions::show_rulers(text, scene, is_on),
-        // Of other panes, and of the viewer.
-        _ => {}
-    }
-}
 
 /// Carries out an action so many times.
 pub(crate) fn act(

@@ -8,7 +8,7 @@ use crate::analysis::expression::parse::Mistake;
 use crate::analysis::wall::filter::Filter;
 use crate::analysis::wall::{News, Rang};
 use crate::app::alarms::{Notice, Wish};
-use crate::app::effect::{Effect, Finished, Instead};
+use crate::app::effect::{Effect, Instead};
 use crate::app::input::action::{Action, Change, Kind, Quick, View, Way, What};
 use crate::app::input::command::Command;
 use crate::app::ledger;
@@ -211,8 +211,9 @@ pub(crate) fn accept(app: &mut App, line: WallLine, typed: &str) -> Vec<Effect> 
 }
 
 /// A command is finished: what filters or watches is of all sessions here, actions are what their keys do, and settings
-/// and the manual are the same everywhere.
-pub(crate) fn command(app: &mut App, typed: &str) -> Finished {
+/// and the manual are the same everywhere. Answers a command that is not
+/// of the wall alone, else the effects.
+pub(crate) fn command(app: &mut App, typed: &str) -> Result<Command, Vec<Effect>> {
     let (name, rest) = typed.split_once(' ').unwrap_or((typed, ""));
     let line = match name {
         "filter" => Some((WallLine::Filter, rest)),
@@ -227,19 +228,17 @@ pub(crate) fn command(app: &mut App, typed: &str) -> Finished {
             line,
             input: Input::new(rest.trim().to_owned()),
         };
-        return Finished::Effects(accept(app, line, rest.trim()));
+        return Err(accept(app, line, rest.trim()));
     }
     match typed.parse() {
-        Ok(command @ (Command::Act(_) | Command::Set(_) | Command::Help(_))) => {
-            return Finished::Command(command);
-        }
+        Ok(command @ (Command::Act(_) | Command::Set(_) | Command::Help(_))) => return Ok(command),
         Ok(_) => app.reader.screen.say(format!(
             "{name} is of one session; enter opens the chosen one"
         )),
         Err(_) if typed.is_empty() => {}
         Err(why) => app.reader.screen.say(why),
     }
-    Finished::Effects(Vec::new())
+    Err(Vec::new())
 }
 
 /// Takes what comes of the sessions.
