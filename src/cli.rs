@@ -30,7 +30,7 @@ use self::format_name::FormatName;
 use self::formats::FormatsCommand;
 pub use self::formats::define;
 use self::grep::GrepArgs;
-use self::naming::{named, session, slip, with_entry};
+use self::naming::{has_several, named, session, slip, with_entry};
 pub use self::opening::take_settings;
 use self::opening::{read_settings, view, view_of};
 use self::strict::StrictArgs;
@@ -41,7 +41,7 @@ use self::wait::WaitArgs;
 
 use crate::app::input::keymap::Keymap;
 use crate::ingest::find::Search;
-use crate::ingest::{self, OpenError, Target, WatchMode};
+use crate::ingest::{OpenError, Target, WatchMode};
 use crate::render::row::Level;
 use crate::report::rows::Paper;
 use crate::report::{self, brief, doctor, list, manual, printer, stats, themes};
@@ -119,9 +119,13 @@ struct Args {
     #[command(subcommand)]
     command: Option<Command>,
     /// The session to view, written as text if the output is not a terminal. Several are
-    /// read as one, merged by time; without one, the picker lists all that agents keep
+    /// read as one, merged by time; of a folder or a database, and without any, the picker
+    /// lists all
     #[arg(value_name = "SESSION")]
     sessions: Vec<OsString>,
+    /// Read all sessions of the folder or database as one, merged by time
+    #[arg(long, requires = "sessions")]
+    join: bool,
     #[command(flatten)]
     look: LookArgs,
     /// Write nothing but ASCII
@@ -339,8 +343,10 @@ impl Config {
         match (args.command, args.sessions.split_first()) {
             (Some(command), _) => Self::of_command(command, surroundings),
             (None, Some((session, others))) => {
-                Ok(Self::of_sessions(session, others, &args.look, surroundings)
-                    .unwrap_or_else(Self::Refuse))
+                Ok(
+                    Self::of_sessions(session, others, args.join, &args.look, surroundings)
+                        .unwrap_or_else(Self::Refuse),
+                )
             }
             (None, None) if surroundings.can_view() => Ok(Self::View(Box::new(view(
                 Start::Picker,
@@ -359,17 +365,27 @@ impl Config {
     fn of_sessions(
         session: &OsString,
         others: &[OsString],
+        join: bool,
         look: &LookArgs,
         surroundings: Surroundings,
     ) -> Result<Self, OpenError> {
         let (target, entry) = with_entry(session, &surroundings)?;
         let others = others.iter().map(|other| named(other, &surroundings));
-        let joined = others.collect::<Result<Vec<_>, _>>()?;
+        let mut joined = others.collect::<Result<Vec<_>, _>>()?;
+        let is_choice = joined.is_empty() && !join && has_several(&target, &surroundings);
+        let mut target = target;
+        if join {
+            let folders = StrictArgs::default().folders(&surroundings);
+            let all = [target].into_iter().chain(joined);
+            let sessions = all.map(|target| folders.sessions(&target));
+            joined = sessions.collect::<Result<Vec<_>, _>>()?.concat();
+            target = joined.remove(0);
+        }
         if surroundings.can_view() {
-            let view = view_of(target, &joined, look, surroundings);
+            let view = view_of(target, &joined, is_choice, look, surroundings);
             return Ok(Self::View(Box::new(ViewConfig { entry, ..view })));
         }
-        if joined.is_empty() && ingest::is_choice(&target) {
+        if is_choice {
             return Ok(Self::List(choices(target, surroundings)));
         }
         Ok(Self::Print(printer::Options {

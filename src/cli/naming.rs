@@ -40,6 +40,20 @@ fn newest(target: Target, environment: &Environment) -> Target {
         .map_or(target, |found| Target::of(found.place()))
 }
 
+/// Whether a folder or a database that is named as a whole holds several sessions to choose from.
+pub(super) fn has_several(target: &Target, surroundings: &Surroundings) -> bool {
+    let is_folder = target.session.is_none() && target.path.is_dir();
+    if !is_folder {
+        return ingest::is_choice(target);
+    }
+    let search = Search::among(surroundings.environment.clone(), [Ok(target.clone())], None);
+    // Which sessions run is no matter here, so there is no time.
+    let mut found = find::sessions(&search, Timestamp(0))
+        .flatten()
+        .filter(|found| found.unreadable.is_none());
+    found.nth(1).is_some()
+}
+
 fn at(argument: &OsString, environment: &Environment) -> Result<Target, OpenError> {
     // What is not UTF-8 can only be a path.
     let Some(argument) = argument.to_str() else {

@@ -6,7 +6,7 @@ use crate::analysis::money::prices;
 use crate::app::copying::clipboard::Copying;
 use crate::app::input::keymap::Keymap;
 use crate::app::text::wrapping::Wrapping;
-use crate::ingest::{self, Target};
+use crate::ingest::Target;
 use crate::render::colour::Depth;
 use crate::render::row::Level;
 use crate::runtime::config::{
@@ -16,15 +16,15 @@ use crate::runtime::graphics::Setup;
 use crate::runtime::look;
 use crate::settings::{self, Settings, ViewSettings};
 
-/// The viewer of a session. A database of several ones leaves the choice to the reader; several sessions are
-/// read as one. The picker, the wall and the ledger are of what was named, unless that is one file.
+/// The viewer of a session. A folder or a database of several ones leaves the choice to the reader; several sessions
+/// are read as one. The picker, the wall and the ledger are of what was named, unless that is one file.
 pub(super) fn view_of(
     target: Target,
     others: &[Target],
+    is_choice: bool,
     look: &LookArgs,
     surroundings: Surroundings,
 ) -> ViewConfig {
-    let is_choice = ingest::is_choice(&target);
     let is_folder = target.session.is_none() && target.path.is_dir();
     let is_list = is_choice || is_folder || !others.is_empty();
     let named = [&target].into_iter().chain(others).filter(|_| is_list);
@@ -39,14 +39,9 @@ pub(super) fn view_of(
     } else {
         Start::Session(target)
     };
-    let joined = if is_choice {
-        Vec::new()
-    } else {
-        others.to_vec()
-    };
     ViewConfig {
         listed,
-        joined,
+        joined: others.to_vec(),
         ..view(start, look, surroundings)
     }
 }

@@ -164,9 +164,21 @@ fn several_sessions_are_read_as_one_and_the_picker_lists_them() {
     );
     let one = resolve("a.jsonl", on_a_terminal()).unwrap();
     assert!(matches!(one, Config::View(view) if view.listed.is_empty()));
-    // Of a folder the newest session is shown, and all are to choose from.
     let folder = resolve("src", on_a_terminal()).unwrap();
     assert!(matches!(folder, Config::View(view) if view.listed == [Target::parse("src")]));
+    // Of several sessions in a folder one is chosen, unless they are read as one or the newest is meant.
+    let folder = "tests/fixtures/gemini";
+    let start = |line: String| match resolve(&line, on_a_terminal()).unwrap() {
+        Config::View(view) => (view.start, view.joined.len()),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(start(folder.to_owned()), (Start::Picker, 0));
+    let (first, others) = start(format!("--join {folder}"));
+    assert!(matches!(first, Start::Session(_)) && others > 0);
+    let (newest, others) = start(format!("--newest {folder}"));
+    assert_eq!((newest, others), (first, 0));
+    let listed = resolve(folder, Surroundings::default()).unwrap();
+    assert!(matches!(listed, Config::List(_)), "{listed:?}");
     let written = resolve("a.jsonl b.jsonl", Surroundings::default()).unwrap();
     let Config::Print(print) = written else {
         panic!("{written:?}")

@@ -208,7 +208,7 @@ pub struct Folders {
 
 impl Folders {
     /// The sessions that an argument names: all that lie in a folder, newest first, or the one that it is.
-    fn sessions(&self, target: &Target) -> Result<Vec<Target>, OpenError> {
+    pub(crate) fn sessions(&self, target: &Target) -> Result<Vec<Target>, OpenError> {
         let named = sessions(target)?;
         if named.as_slice() != [target.clone()] || target.session.is_some() || !target.path.is_dir()
         {
