@@ -131,8 +131,8 @@ pub(crate) struct TestRun {
 pub(crate) struct Failure {
     /// What.
     pub(crate) what: String,
-    /// What was said of it: `exit 1`.
-    pub(crate) facts: String,
+    /// Why, as far as that is said: `exit 1`.
+    pub(crate) reason: String,
     /// `failed` or `refused`.
     pub(crate) word: &'static str,
     /// How often.
@@ -140,7 +140,7 @@ pub(crate) struct Failure {
     /// Where it failed last.
     pub(crate) entry: EntryId,
     /// Where the same was done later, or the session went on after an error.
-    pub(crate) mended: Option<EntryId>,
+    pub(crate) mended_by: Option<EntryId>,
     /// It is no call, but an error of the agent or its provider.
     pub(crate) is_error: bool,
     like: Like,
@@ -268,7 +268,7 @@ impl Going {
             Note::Failed(failed) => {
                 let notes::Failed {
                     what,
-                    facts,
+                    reason,
                     word,
                     like,
                 } = &**failed;
@@ -276,7 +276,7 @@ impl Going {
                     what.words(self.root.as_deref()),
                     self.within_root(like).into_owned(),
                 );
-                self.fail(at, (what, facts, word), like);
+                self.fail(at, (what, reason, word), like);
             }
             Note::Open(block, what) => {
                 let what = what.words(self.root.as_deref());
@@ -342,10 +342,10 @@ impl Going {
             entry: at.entry,
         });
         if *has_failed {
-            let facts = summary.as_ref().unwrap_or(facts);
+            let reason = summary.as_ref().unwrap_or(facts);
             self.fail(
                 at,
-                (format!("run {command}"), facts, "failed"),
+                (format!("run {command}"), reason, "failed"),
                 Like::Test(like.clone()),
             );
         }
@@ -361,7 +361,7 @@ impl Going {
             .unwrap_or_default();
         for number in mended.into_values() {
             if let Some(failure) = self.brief.failed.get_mut(number) {
-                failure.mended = Some(at.entry);
+                failure.mended_by = Some(at.entry);
             }
         }
     }
@@ -385,7 +385,7 @@ impl Going {
         }
     }
 
-    fn fail(&mut self, at: At<'_>, (what, facts, word): (String, &str, &'static str), like: Like) {
+    fn fail(&mut self, at: At<'_>, (what, reason, word): (String, &str, &'static str), like: Like) {
         let numbers = self
             .unmended
             .entry((at.lane.cloned(), like.clone()))
@@ -396,18 +396,18 @@ impl Going {
         {
             known.times += 1;
             known.entry = at.entry;
-            facts.clone_into(&mut known.facts);
+            reason.clone_into(&mut known.reason);
             return;
         }
         numbers.insert(what.clone(), self.brief.failed.len());
-        let (facts, is_error) = (facts.to_owned(), like == Like::Error);
+        let (reason, is_error) = (reason.to_owned(), like == Like::Error);
         self.brief.failed.push(Failure {
             what,
-            facts,
+            reason,
             word,
             times: 1,
             entry: at.entry,
-            mended: None,
+            mended_by: None,
             is_error,
             like,
         });

@@ -371,12 +371,13 @@ struct Tests {
 #[derive(Debug, Serialize)]
 struct Failed {
     what: String,
-    facts: String,
+    /// Why, as far as that is said: `exit 1`.
+    reason: Option<String>,
     state: &'static str,
     times: usize,
     key: String,
     /// The key of the entry in which the same was done later.
-    mended: Option<String>,
+    mended_by: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -428,20 +429,20 @@ fn tests_of(run: &TestRun, command: String, key: String) -> Tests {
 fn failed_of(failure: &Failure, key: &impl Fn(EntryId) -> String) -> Failed {
     let Failure {
         what,
-        facts,
+        reason,
         word,
         times,
         entry,
-        mended,
+        mended_by,
         ..
     } = failure;
     Failed {
         what: what.clone(),
-        facts: facts.clone(),
+        reason: (!reason.is_empty()).then(|| reason.clone()),
         state: word,
         times: *times,
         key: key(*entry),
-        mended: mended.map(key),
+        mended_by: mended_by.map(key),
     }
 }
 

@@ -133,7 +133,7 @@ fn codex_script(id: &str, code: &str, outputs: &[&str]) -> [Value; 2] {
 fn failed_of(brief: &Value) -> Vec<(&str, bool)> {
     let failed = brief["failed"].as_array().unwrap().iter();
     failed
-        .map(|one| (one["what"].as_str().unwrap(), one["mended"].is_string()))
+        .map(|one| (one["what"].as_str().unwrap(), one["mended_by"].is_string()))
         .collect()
 }
 
@@ -248,7 +248,7 @@ fn a_test_run_has_an_end_only_if_something_says_so() {
         ("run pnpm --filter a test", false),
     ];
     assert_eq!(failed_of(&brief), expected, "{brief:#}");
-    assert_eq!(brief["failed"][1]["facts"], "exit 1");
+    assert_eq!(brief["failed"][1]["reason"], "exit 1");
 }
 
 #[test]
@@ -409,13 +409,13 @@ fn what_was_stopped_proves_nothing() {
         "a summary of some tests is not that of all"
     );
     assert_eq!(commands_of(&brief), Vec::<&str>::new());
-    let facts: Vec<&Value> = brief["failed"]
+    let reasons: Vec<&Value> = brief["failed"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|one| &one["facts"])
+        .map(|one| &one["reason"])
         .collect();
-    assert_eq!(facts, ["interrupted"; 3]);
+    assert_eq!(reasons, ["interrupted"; 3]);
 }
 
 #[test]
@@ -475,7 +475,7 @@ fn a_script_is_as_good_as_what_it_ran() {
     let exit = "Exit code: 101\nWall time: 1 seconds\nOutput:\nerror: could not compile";
     let brief = codex(&codex_script("x1", code, &[head, exit]), answer);
     assert_eq!(ends_of(&brief), [None]);
-    assert_eq!(brief["failed"][0]["facts"], "exit 101");
+    assert_eq!(brief["failed"][0]["reason"], "exit 101");
     let brief = codex(
         &codex_script("x1", code, &[head, "error: could not compile"]),
         answer,
@@ -573,7 +573,7 @@ fn an_exit_code_in_the_output_of_a_shell_counts() {
     };
     let brief = brief_of("q.jsonl", &session("run_shell_command", 1));
     assert_eq!(
-        (ends_of(&brief), &brief["failed"][0]["facts"]),
+        (ends_of(&brief), &brief["failed"][0]["reason"]),
         (vec![None], &json!("exit 1"))
     );
     assert_eq!(

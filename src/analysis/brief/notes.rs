@@ -18,7 +18,7 @@ use crate::model::path::{BETWEEN, listed};
 use crate::model::text::{Text, without_sgr};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::work::Work;
-use crate::model::tool::{ToolCall, ToolKind, ToolState, is_textual};
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, is_textual};
 
 /// What a block says.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,7 +102,8 @@ pub(super) struct Tests {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Failed {
     pub(super) what: What,
-    pub(super) facts: String,
+    /// Why, as far as that is said.
+    pub(super) reason: String,
     pub(super) word: &'static str,
     pub(super) like: Like,
 }
@@ -134,7 +135,7 @@ pub(super) fn notes_of(entry: &Entry, whole: Whole<'_>) -> (Vec<Note>, bool) {
                 let what = What::Words(first_line(what));
                 let failed = Failed {
                     what,
-                    facts: String::new(),
+                    reason: String::new(),
                     word: "failed",
                     like: Like::Error,
                 };
@@ -188,10 +189,10 @@ impl Noted {
                     .extend(std::iter::once(like).chain(others).map(Note::Done));
             }
             ToolState::Failed(result) | ToolState::Refused(result) | ToolState::Stopped(result) => {
-                let (facts, word) = (result.facts.to_string(), call.state.word());
+                let (reason, word) = (reason_of(call, result), call.state.word());
                 self.notes.push(Note::Failed(Box::new(Failed {
                     what,
-                    facts,
+                    reason,
                     word,
                     like,
                 })));
@@ -300,7 +301,7 @@ impl Noted {
             let what = what_of(call);
             let failed = Failed {
                 what,
-                facts: facts.clone(),
+                reason: facts.clone(),
                 word: "failed",
                 like: Like::Push,
             };
@@ -442,6 +443,15 @@ fn in_words(word: &str, line: &str) -> String {
         .filter(|rest| rest.starts_with(' '))
         .map_or(line, str::trim);
     format!("{word} {line}").trim_end().to_owned()
+}
+
+/// Why a call failed: the facts of its result, else how its output begins. What a command printed first is no reason.
+fn reason_of(call: &ToolCall, result: &ToolResult) -> String {
+    let is_tool_error = matches!(call.state, ToolState::Failed(_)) && call.kind != ToolKind::Run;
+    if result.facts.is_blank() && is_tool_error {
+        return first_line(&result.body.stub);
+    }
+    result.facts.to_string()
 }
 
 fn first_line(text: &Text) -> String {

@@ -192,7 +192,7 @@ impl Sources<'_> {
                 let (mended, unmended): (Vec<&Failure>, Vec<&Failure>) = brief
                     .failed
                     .iter()
-                    .partition(|failed| failed.mended.is_some());
+                    .partition(|failed| failed.mended_by.is_some());
                 unmended.into_iter().chain(mended).map(failed).collect()
             }
             Section::Open => self.open(&brief.open),
@@ -462,11 +462,11 @@ fn tests(brief: &Brief) -> Vec<BriefRow> {
 fn failed(failure: &Failure) -> BriefRow {
     let Failure {
         what,
-        facts,
+        reason,
         word,
         times,
         entry,
-        mended,
+        mended_by,
         is_error,
         ..
     } = failure;
@@ -475,22 +475,22 @@ fn failed(failure: &Failure) -> BriefRow {
     } else {
         String::new()
     };
-    let state = if *word == "refused" && facts != "refused" {
+    let state = if *word == "refused" && reason != "refused" {
         "  refused"
     } else {
         ""
     };
-    let (end, tone) = match mended {
+    let (end, tone) = match mended_by {
         Some(_) if *is_error => (" · the session went on", Tone::Plain),
         Some(_) => (" · mended later", Tone::Plain),
         None => ("", Tone::Bad),
     };
-    let facts = if facts.is_empty() {
+    let reason = if reason.is_empty() {
         String::new()
     } else {
-        format!("  {}", line(facts))
+        format!("  {}", line(reason))
     };
-    let end = format!("{times}{facts}{state}{end}");
+    let end = format!("{times}{reason}{state}{end}");
     BriefRow {
         text: line(what),
         end,
