@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::decoder::{Confidence, Decoder, Format, Input, Probe, Verdict};
+use super::definition::head::head;
 use super::roots::{Named, file_name, folder_name};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
@@ -72,24 +73,21 @@ const TITLE_CHARS: usize = 120;
 pub(crate) struct Aider;
 
 impl Format for Aider {
-    fn name(&self) -> &'static str {
-        "aider"
-    }
+    head!("aider");
 
-    fn sniff(&self, _: &Probe<'_>) -> Verdict {
-        Verdict::no("no Markdown that begins with a chat of Aider")
-    }
-
-    fn sniff_text(&self, text: &str) -> Option<Verdict> {
-        let first = text.lines().find(|line| !line.trim().is_empty())?;
-        let is_start = first.strip_prefix(START).is_some_and(is_time);
-        is_start.then(|| {
+    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+        let mut lines = probe.text.into_iter().flat_map(str::lines);
+        let first = lines.find(|line| !line.trim().is_empty());
+        let start = first.and_then(|first| first.strip_prefix(START));
+        if start.is_some_and(is_time) {
             Verdict::yes(
                 Confidence::Certain,
                 Shape::Text,
                 "Markdown that begins with a chat of Aider",
             )
-        })
+        } else {
+            Verdict::no("no Markdown that begins with a chat of Aider")
+        }
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
@@ -510,8 +508,10 @@ fn amount(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::{Aider, passages, usage};
-    use crate::formats::decoder::{Format, Place};
+    use crate::formats::decoder::{Confidence, Format, Place, Probe};
     use crate::formats::fed;
     use crate::model::entry::{BlockKind, Role};
     use crate::model::transcript::Transcript;
@@ -702,7 +702,13 @@ mod tests {
 
     #[test]
     fn only_what_begins_with_a_chat_is_a_history() {
-        let is_history = |text: &str| Aider.sniff_text(text).is_some();
+        let is_history = |text| {
+            let probe = Probe {
+                text: Some(text),
+                ..Probe::at(Path::new("-"))
+            };
+            Aider.sniff(&probe).confidence == Confidence::Certain
+        };
         assert!(is_history(HISTORY));
         for text in [
             "# aider chat started at noon\n",

@@ -1,7 +1,7 @@
-//! Parts of content that are neither text nor an image: documents, sounds, resources, and what tools on the side of the
-//! provider give back. They are described by title, kind and size; and the text of a content, which may hold some.
+//! Attachments in content: documents, sounds, resources, and results of tools that the provider runs. They are described by
+//! title, kind and size. Also the text of content that may hold some.
 //!
-//! Invariant: data that is no text is never kept.
+//! Invariant: binary data is never kept.
 
 use std::borrow::Cow;
 
@@ -9,12 +9,12 @@ use super::inline::decoded_size;
 use super::json::Json;
 use crate::model::figures;
 
-/// A part in words.
+/// An attachment in words.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Attached {
     /// What it is: `document plan.pdf · application/pdf · 720 B`.
     pub(crate) title: String,
-    /// Its text, if it has any.
+    /// Its text; empty if it has none.
     pub(crate) text: String,
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn block_type<'j>(block: &'j Json<'_>) -> &'j str {
     }
 }
 
-/// The text of a result: its text blocks one below the other, other values as their source.
+/// The text of a result: its text blocks joined by line breaks, other values as source text.
 pub(crate) fn output_text<'j>(content: &'j Json<'_>) -> Cow<'j, str> {
     match content {
         Json::Null => "".into(),
@@ -53,7 +53,7 @@ pub(crate) fn output_text<'j>(content: &'j Json<'_>) -> Cow<'j, str> {
     }
 }
 
-/// Texts one below the other. A single one is not copied.
+/// Joins texts by line breaks. A single one is not copied.
 pub(crate) fn joined<'j>(texts: impl IntoIterator<Item = Cow<'j, str>>) -> Cow<'j, str> {
     let mut texts = texts.into_iter();
     let mut all = texts.next().unwrap_or_default();
@@ -65,12 +65,12 @@ pub(crate) fn joined<'j>(texts: impl IntoIterator<Item = Cow<'j, str>>) -> Cow<'
     all
 }
 
-/// What is no text in words, else as its source.
+/// An attachment in words; any other value as source text.
 fn described(value: &Json<'_>) -> String {
     attached(value).map_or_else(|| value.to_source(), Attached::words)
 }
 
-/// A part of a kind that is known; `None` if it is text, an image or of another kind.
+/// An attachment of a known kind; `None` for text, images and other kinds.
 pub(crate) fn attached(part: &Json<'_>) -> Option<Attached> {
     let kind = block_type(part);
     let source = part.get("source");
@@ -187,7 +187,7 @@ fn document(part: &Json<'_>) -> Attached {
     }
 }
 
-/// What a tool on the side of the provider gave back, if it is that.
+/// The result of a tool that the provider ran.
 fn given_back(content: &Json<'_>, kind: &str) -> Option<Attached> {
     let word = |name: &'static str| content.get(name).filled();
     let text = |text: String| {

@@ -1,9 +1,9 @@
-//! What of a session is read by who only counts what was spent: records that can say nothing of it are passed over by
-//! their bytes, and of the others what they say stays as it is written.
+//! Fast reading for commands that only count usage: records without usage are skipped by their bytes, and texts in the
+//! others are not parsed.
 //!
-//! **There is one rule of counting.** What is left goes through the same decoder, and comes to the same.
+//! **Usage is counted in one way.** The records that are left go through the same decoder, with the same sums.
 //!
-//! Invariant: a record is passed over only if all that counts is the same without it.
+//! Invariant: a record is skipped only if all sums are the same without it.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ use super::json::Json;
 use super::tools::kind_of;
 use crate::model::tool::ToolKind;
 
-/// Tells what counting needs of the records of one file.
+/// Which records of one file counting needs.
 pub struct Counting {
     need: NeedOf,
     has_begun: bool,
@@ -22,7 +22,7 @@ pub struct Counting {
     lacks_results: bool,
 }
 
-/// What is needed of the record with these bytes.
+/// Decides by the bytes of a record.
 type NeedOf = Box<dyn FnMut(&[u8]) -> Need + Send>;
 
 /// What counting needs of a record.
@@ -30,15 +30,14 @@ type NeedOf = Box<dyn FnMut(&[u8]) -> Need + Send>;
 pub(crate) enum Need {
     /// Nothing.
     Nothing,
-    /// All but what was said.
+    /// All but its texts.
     Account,
-    /// All of it.
     Whole,
 }
 
 impl Counting {
-    /// Asks of one record after the other, in their order. Of those that are only counted the values of members of
-    /// these names are not looked at.
+    /// `need` is called with all records in their order. In those of [`Need::Account`] the values of `closed` members are
+    /// not parsed.
     fn new(
         closed: &'static [&'static str],
         need: impl FnMut(&[u8]) -> Need + Send + 'static,
@@ -53,22 +52,22 @@ impl Counting {
         }
     }
 
-    /// Names of members that are not looked at.
+    /// Names of members that are not parsed.
     pub(crate) fn closed(&self) -> &'static [&'static str] {
         self.closed
     }
 
-    /// Whether a record without them tells enough.
+    /// Whether a record without them is enough to count.
     pub(crate) fn suffices(&self, record: &Json<'_>) -> bool {
         (self.suffices)(record)
     }
 
-    /// Whether results of calls are passed over, so that none of them says anything.
+    /// Whether results of calls are skipped, so that their absence means nothing.
     pub(crate) fn lacks_results(&self) -> bool {
         self.lacks_results
     }
 
-    /// What is needed of a record. Those before the first one that may count say what the file is.
+    /// What is needed of a record. All before the first one with usage are needed: they say what the file is.
     pub(crate) fn need(&mut self, record: &[u8]) -> Need {
         let need = (self.need)(record);
         self.has_begun |= need == Need::Account;
@@ -76,7 +75,7 @@ impl Counting {
     }
 }
 
-/// A word that is looked for in many records.
+/// A word that is searched for in many records.
 struct Word(LazyLock<Finder<'static>>);
 
 impl Word {
@@ -97,7 +96,7 @@ impl Word {
     }
 }
 
-/// Within a string a quote is escaped: with its quotes no word is found in what was said.
+/// Quotes in a string are escaped, so a word with its quotes is never found in a text.
 static ANSWER: Word = Word::new(|| Finder::new("\"type\":\"assistant\""));
 static ASSISTANT: Word = Word::new(|| Finder::new("\"assistant\""));
 static FORKED: Word = Word::new(|| Finder::new("\"forkedFrom\""));
@@ -112,12 +111,12 @@ static COST: Word = Word::new(|| Finder::new("\"cost-state\""));
 static NAME: Word = Word::new(|| Finder::new("\"name\""));
 static CHILD: Word = Word::new(|| Finder::new("\"childSessionKey\""));
 
-/// No record of what a session cost so far is longer: it names a few models.
+/// No record with the cost of the session so far is longer: it names a few models.
 const LONGEST_COST: usize = 64 << 10;
 
-/// Claude Code: answers, and what they cost; whole where they start a sub-agent; where another session begins; and results that name a
-/// sub-agent, whose file may lie beside. Each record of a sub-agent's own file names it once; where sub-agents have no
-/// files, all of their records are needed, since each hangs below another.
+/// Claude Code: answers with their usage; whole records that start a sub-agent or another session, and results that name a
+/// sub-agent, whose file may lie beside. Each record of a sub-agent's own file names it once. If sub-agents have no files,
+/// all of their records are needed, since each refers to its parent.
 pub(crate) fn of_claude(is_of_agent: bool) -> Counting {
     let mut session = Vec::new();
     let mut is_other_session = move |record: &[u8]| {
@@ -137,7 +136,7 @@ pub(crate) fn of_claude(is_of_agent: bool) -> Counting {
         !is_of_agent || record.get(at + 1..).is_some_and(|rest| AGENT.is_in(rest))
     };
     Counting::new(&["content"], move |record| {
-        // Most are results of tools, which are long: there each word is looked for once.
+        // Most are results of tools, which are long: each word is searched for once there.
         if is_other_session(record) || FORKED.is_in(record) {
             Need::Whole
         } else if !ASSISTANT.is_in(record) {
@@ -156,8 +155,8 @@ pub(crate) fn of_claude(is_of_agent: bool) -> Counting {
     })
 }
 
-/// pi and OpenClaw: all but plain results of tools. In the stream of events each record goes on with the others.
-/// A record is looked at whole unless what it is without what was said `suffices`.
+/// pi and OpenClaw: all but plain results of tools. In the stream of events each record continues the others. `suffices`
+/// says whether a record without its texts is enough.
 pub(crate) fn of_pi(suffices: fn(&Json<'_>) -> bool) -> Counting {
     let need = |record: &[u8]| {
         if !record.starts_with(b"{\"type\":\"message\",") {
@@ -180,8 +179,8 @@ pub(crate) fn of_pi(suffices: fn(&Json<'_>) -> bool) -> Counting {
     }
 }
 
-/// Codex: all, for whose request tokens are is told by what stands around them; but not what went into tools and came
-/// out, unless it may name a sub-agent.
+/// Codex: all records, since those around a token count say which request it is of; but without the input and output of
+/// tools, unless these may name a sub-agent.
 pub(crate) fn of_codex() -> Counting {
     const CLOSED: &[&str] = &[
         "output",
@@ -219,7 +218,7 @@ pub(crate) fn of_codex() -> Counting {
     }
 }
 
-/// Whether a record of Claude Code is a sub-agent's. The mark stands near its beginning.
+/// Whether a record of Claude Code is a sub-agent's. The flag stands near its beginning.
 fn is_sidechain(record: &[u8]) -> bool {
     let mark = "\"isSidechain\":true".as_bytes();
     SIDECHAIN
@@ -228,7 +227,7 @@ fn is_sidechain(record: &[u8]) -> bool {
         .is_some_and(|rest| rest.starts_with(mark))
 }
 
-/// Whether a record may have a call that starts a sub-agent, whose own records may be elsewhere.
+/// Whether a record may have a call that starts a sub-agent, whose records may be in another file.
 fn starts_agent(record: &[u8]) -> bool {
     let names = NAME
         .each(record)
@@ -239,7 +238,7 @@ fn starts_agent(record: &[u8]) -> bool {
         .any(|name| kind_of(name) == ToolKind::Delegate)
 }
 
-/// What stands between a member's name, with which the text begins, and the end of its value, if that is a string.
+/// The string value of the member with which the text begins.
 fn value_behind(member: &[u8]) -> Option<&[u8]> {
     let mut quotes = memchr::memchr_iter(b'"', member);
     let (from, end) = (quotes.nth(1)?, quotes.nth(1)?);

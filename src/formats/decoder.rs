@@ -1,14 +1,12 @@
 //! What a format is, and the one driver that feeds records to decoders: it parses, repairs, splits
 //! and counts, so that no decoder can drop a record.
 //!
-//! **The driver counts, not the decoders.** `formats::decoder::feed` parses a record, mends what can be mended,
-//! splits lines that hold several values, and calls the decoder once for each value; records and their bytes are
-//! counted alike. The decoder answers with a `model::tally::Fate`, so a record that nobody counts cannot be written.
-//! Records of a document are its messages; what surrounds them is read, but is no record.
+//! **The driver counts, not the decoders.** [`feed`] parses a record, repairs it if it can, splits lines that hold several
+//! values, and calls the decoder once for each value. The decoder returns a `model::tally::Fate`, so that every record is
+//! counted. The records of a document are its messages; the header around them is decoded, but not counted.
 //!
-//! **Names say what records cannot.** A format is asked for a decoder of a path, for what an archived file may be
-//! called, and for files that records ask for. Facts from small files beside a session are facts about it, but no
-//! records.
+//! **File names say what records do not.** A format knows which paths belong to a session: companions, archives, and files
+//! that a record names. Small files beside a session give facts about it, but are no records.
 
 mod part;
 mod torn;
@@ -18,55 +16,35 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::counting::Counting;
-use super::definition::head;
-use super::fields::{self, Fields};
+use super::definition::filled;
+use super::definition::head::Head;
+use super::fields::Fields;
 use super::json::{self, Damage, Json};
-use super::roots::{Beside, Listing, Named, Process, Root};
+use super::roots::{Beside, Listing, Named, Process};
 use super::tables::{Queries, Tables};
 use super::yaml;
 use crate::model::edit::{Batch, Edit, Severity};
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
 use crate::model::record::{Record, Shape};
-use crate::model::resume::Resume;
 use crate::model::tally::Fate;
 use crate::model::text::secrets;
 use crate::model::text::{Text, text_of};
 pub use part::unframed;
 use part::{TextPart, ended, shifts, started};
 
-/// The fate of a small file that gives facts about the session, or none: it is no record, and not counted.
+/// The fate of a small file beside the session: it is no record, and not counted.
 pub(crate) const BESIDE: Fate = Fate::Passed("beside the session");
 
 /// One agent's way to write sessions.
 pub trait Format: Sync {
-    /// The name used in JSON outputs and on the screen.
+    /// The name in JSON outputs and on the screen.
     fn name(&self) -> &'static str;
 
-    /// The agent that writes it, for people.
-    fn agent(&self) -> &'static str {
-        head::of(self.name()).map_or(self.name(), |head| head.agent)
-    }
-
-    /// What the agent does not record, for the reader; empty if nothing can be said. The
-    /// manual repeats it.
-    fn omits(&self) -> &'static str {
-        head::of(self.name()).map_or("", |head| head.omits)
-    }
+    /// What else is known of the format, as data. It is parsed when it is first used.
+    fn head(&self) -> &'static Head;
 
     /// Decides by content whether a file is of this format. Paths are only a tie-breaker.
     fn sniff(&self, probe: &Probe<'_>) -> Verdict;
-
-    /// Decides of a text that is no JSON, by its beginning. `None`: it is not of this format.
-    fn sniff_text(&self, text: &str) -> Option<Verdict> {
-        let _ = text;
-        None
-    }
-
-    /// What a file is that belongs to the agent but is no session, and which one to open: half a sentence.
-    fn aside(&self, probe: &Probe<'_>) -> Option<&'static str> {
-        let _ = probe;
-        None
-    }
 
     /// A decoder for one session.
     fn decoder(&self) -> Box<dyn Decoder>;
@@ -77,30 +55,13 @@ pub trait Format: Sync {
         self.decoder()
     }
 
-    /// Words in records that tell something else alone than among all others: what only says how it goes on with others,
-    /// what other records or files complete. A search decodes all other records with a hit by themselves, and with
-    /// what they are paired with. `None`: in this format entries are made of what stands around them.
-    fn entangled(&self) -> Option<&'static [&'static str]> {
-        None
-    }
-
-    /// Which records of a file counting can do without, by their bytes. `None`: each may count.
+    /// Which records of a file may be skipped, by their bytes, where only usage is counted. `None`: none.
     fn counting(&self, place: Place<'_>) -> Option<Counting> {
         let _ = place;
         None
     }
 
-    /// What records have, in quotes, in which pieces of texts come. No record tells then what is in such a text.
-    fn pieces(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// What tells of titles in lines that may stand anywhere.
-    fn titles(&self) -> &'static [TitleMark] {
-        &[]
-    }
-
-    /// What the file at `path` may be called once its agent has put it aside.
+    /// The paths to which the agent may move the file at `path` when it archives the session.
     fn archives(&self, path: &Path) -> Vec<Pattern> {
         let _ = path;
         Vec::new()
@@ -108,20 +69,10 @@ pub trait Format: Sync {
 
     /// Files that belong to the session in the file at `path` besides that file, now or later.
     fn companions(&self, path: &Path) -> Vec<Pattern> {
-        let _ = path;
-        Vec::new()
-    }
-
-    /// A database of the agent, if there is one, with rows on the session in the file at `path` that the file lacks.
-    fn rows_beside(&self, path: &Path) -> Option<PathBuf> {
-        let _ = path;
-        None
-    }
-
-    /// How these rows are read from a database with these tables, as one JSON value, and the session's name in it.
-    fn query_beside(&self, path: &Path, tables: &Tables) -> Option<(String, String)> {
-        let _ = (path, tables);
-        None
+        let templates = self.head().companions.iter();
+        templates
+            .map(|template| Pattern(filled(template, path)))
+            .collect()
     }
 
     /// The session that the file at `path` lies beside.
@@ -130,39 +81,28 @@ pub trait Format: Sync {
         None
     }
 
-    /// The session with this id that the file at `path` lies beside, where only its content tells which that is.
+    /// The session that the file at `path` belongs to, by the id in its content: for files whose path does not say it.
     fn owner_of_id(&self, path: &Path, id: &str) -> Option<PathBuf> {
         let _ = (path, id);
         None
     }
 
-    /// Where the session may lie that started the one at `path`, by what its content says of it: nowhere if that does not
-    /// tell which session it was. `None`: nothing is known of where such sessions lie.
+    /// Where the session may lie that started the one at `path`; `by` is what its content says of that session, which may
+    /// identify none. `None`: the format does not say where such sessions lie.
     fn starter(&self, path: &Path, by: &str) -> Option<Vec<Pattern>> {
         let _ = (path, by);
         None
     }
 
-    /// The folder in which the files beside the session in the file or folder at `path` lie. A link out of it is
-    /// not followed.
+    /// The folder that holds all files of the session at `path`. A link out of it is not followed.
     fn home(&self, path: &Path) -> PathBuf {
         path.parent().unwrap_or(path).to_owned()
     }
 
-    /// Files that a decoder asked for with [`Batch::wanted`].
+    /// Files that a decoder requested with [`Batch::wanted`].
     fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
         let _ = (path, wanted);
         Vec::new()
-    }
-
-    /// A word in each record that asks for files, where those lie among the sessions and do not say whose they are.
-    fn asks(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// Whether a session may go on from the middle of another file.
-    fn may_go_on(&self) -> bool {
-        false
     }
 
     /// Whether the name of a file says that it is of this format, wherever it lies.
@@ -171,15 +111,14 @@ pub trait Format: Sync {
         false
     }
 
-    /// Where the session in the file at `path`, which begins with this record, began: it may go on from the middle of
-    /// another file.
+    /// The earlier file of a session that continues in the file at `path`, which begins with this record.
     fn goes_on_from(&self, path: &Path, first: &Json<'_>) -> Option<Earlier> {
         let _ = (path, first);
         None
     }
 
-    /// Where the session may lie of which the one in the file at `path` has copies at its beginning, as the first records
-    /// in this text say.
+    /// Where the session may lie whose records are copied to the beginning of the file at `path`, by the first records in
+    /// this text.
     fn copied_from(&self, path: &Path, head: &str) -> Vec<Pattern> {
         let _ = (path, head);
         Vec::new()
@@ -191,18 +130,13 @@ pub trait Format: Sync {
         Vec::new()
     }
 
-    /// For a folder: the first files of a session; more may be asked for while decoding.
+    /// For a folder: the first files of a session; the decoder may request more.
     fn files(&self, path: &Path, session: &str) -> Vec<Pattern> {
         let _ = (path, session);
         Vec::new()
     }
 
-    /// Whether sessions lie in files, and a database has less of the same: it counts only where the file is gone.
-    fn has_index(&self) -> bool {
-        false
-    }
-
-    /// A file of lines beside a database in which one of its sessions may stand, too: some of its lines are rows.
+    /// A file of lines beside a database that may hold one of its sessions, too.
     fn lines_of(&self, database: &Path, session: &str) -> Option<Pattern> {
         let _ = (database, session);
         None
@@ -214,19 +148,7 @@ pub trait Format: Sync {
         None
     }
 
-    /// How the agent itself goes on with the session in the file or folder at `path`.
-    fn resumes(&self, path: &Path) -> &'static [Resume] {
-        let _ = path;
-        &[]
-    }
-
-    /// Where the agent keeps sessions.
-    fn roots(&self) -> &'static [Root] {
-        head::of(self.name()).map_or(&[], |head| head.roots)
-    }
-
-    /// What the name of a file of this format says. `None`: it is no session of its own, but a
-    /// companion, a copy or an index.
+    /// What the name of a file says. `None`: it is not a session of its own, but a companion, a copy or an index.
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
         Named::stem(path)
     }
@@ -237,7 +159,7 @@ pub trait Format: Sync {
         Beside::default()
     }
 
-    /// What the file of a process says that has a session open.
+    /// What the file of a running process says of the session that it has open.
     fn process(&self, file: &Json<'_>) -> Option<Process> {
         let _ = file;
         None
@@ -250,11 +172,11 @@ pub trait Format: Sync {
     }
 }
 
-/// The beginning of a session that goes on in another file.
+/// The beginning of a session that continues in another file.
 pub struct Earlier {
     /// Names of the files that it may be in.
     pub(crate) files: Vec<Pattern>,
-    /// So many bytes of the file are a part of the session; what follows was taken back.
+    /// The length of that part of the file; what follows was rewound.
     pub(crate) bytes: u64,
     /// Whether a record is the last one of that part.
     pub(crate) is_last: Box<dyn Fn(&Json<'_>) -> bool>,
@@ -264,11 +186,13 @@ pub struct Earlier {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pattern(pub PathBuf);
 
-/// The beginning of what is to be opened.
+/// The beginning of a file or folder, for detection.
 #[derive(Debug)]
 pub struct Probe<'a> {
     /// Its path; `-` for standard input.
     pub path: &'a Path,
+    /// The beginning of its text, if only that is known.
+    pub text: Option<&'a str>,
     /// Names in the folder, if it is one.
     pub children: &'a [String],
     /// The first objects of the file read as lines (about 50; lines that do not parse are left out).
@@ -284,10 +208,11 @@ pub struct Probe<'a> {
 }
 
 impl<'a> Probe<'a> {
-    /// Something at a path of which nothing is known yet.
+    /// A probe without content.
     pub(crate) fn at(path: &'a Path) -> Self {
         Self {
             path,
+            text: None,
             children: &[],
             lines: &[],
             header: None,
@@ -298,7 +223,7 @@ impl<'a> Probe<'a> {
     }
 }
 
-/// What a format says of a file.
+/// The result of detection by one format.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// How sure it is.
@@ -309,8 +234,8 @@ pub struct Verdict {
     pub shape: Shape,
 }
 
-/// Whether values are of a kind, but for an odd one among several: what is damaged or was put in by another hand is
-/// shown as such, and the others are still what they are.
+/// Whether nearly all values are of a kind: up to a quarter may be damaged or written by another program, which does not
+/// change what the file is.
 pub(crate) fn nearly_all<'a, 'j: 'a>(
     values: impl IntoIterator<Item = &'a Json<'j>>,
     mut is_such: impl FnMut(&'a Json<'j>) -> bool,
@@ -323,12 +248,12 @@ pub(crate) fn nearly_all<'a, 'j: 'a>(
     all > 0 && odd * 4 <= all + usize::from(all > 1)
 }
 
-/// How sure a format is.
+/// How sure a format is that a file is its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
     /// It is another format.
     No,
-    /// There is not enough of the file yet to decide.
+    /// The file is still too short to decide.
     NeedMore,
     /// It can be read so, but nothing proves it.
     Maybe,
@@ -371,7 +296,7 @@ impl Verdict {
     }
 }
 
-/// What a record is within its source.
+/// Where a record stands in its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place<'a> {
     /// A line of the opened file.
@@ -386,25 +311,23 @@ pub enum Place<'a> {
     File(&'a Path),
     /// A row of a database's table with this name.
     Row(&'a str),
-    /// A part of a file that is no JSON: the value is a string.
+    /// A range of a text file, as a string.
     Passage,
-    /// A companion that is no JSON but the text of one body: the value is a string.
+    /// A companion that is the text of one body, as a string.
     Text(&'a Path),
 }
 
 impl Place<'_> {
-    /// Whether the record is no JSON, whatever it looks like.
+    /// Whether the record is text, even if it looks like JSON.
     pub(crate) fn is_text(self) -> bool {
         matches!(self, Self::Text(_) | Self::Passage)
     }
 }
 
-/// A record, parsed.
+/// A parsed record.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// Its value.
     pub(crate) json: &'a Json<'a>,
-    /// What it is.
     pub(crate) place: Place<'a>,
 }
 
@@ -417,47 +340,49 @@ pub trait Decoder: Send {
     /// The name of the format.
     fn format(&self) -> &'static str;
 
-    /// Decodes one record and says what became of it. What there is no code for goes to `formats::unknown`.
+    /// Decodes one record. A kind for which there is no code goes to `formats::unknown`.
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate;
 
-    /// A record of the session of which this one has copies. Those come first, and are not decoded.
+    /// Reads a record of the session from which this one has copies, before its own records. It emits nothing.
     fn learn(&mut self, original: &[u8]) {
         let _ = original;
     }
 
-    /// The records of a text that is no JSON: ranges that are all of it.
+    /// Splits a text file into records: ranges that cover all of it.
     fn passages(&self, text: &str) -> Vec<Range<usize>> {
         std::iter::once(0..text.len()).collect()
     }
 
-    /// A small file beside the session, which was decoded before, is gone.
+    /// A small file beside the session, which was decoded before, was deleted.
     fn lost(&mut self, path: &Path, out: &mut Batch) {
         let _ = (path, out);
     }
 
-    /// Which fields the records are known to have; the driver notes all others.
+    /// The fields that records are known to have; the driver counts all others.
     fn fields(&self) -> &'static Fields {
-        &fields::NONE
+        const NONE: &Fields = &Fields {
+            common: &[],
+            types: &[],
+        };
+        NONE
     }
 
-    /// Gives out what was held back; called at the end of each reading, also of a single record.
+    /// Emits what was held back; called at the end of each read, also of a single record.
     fn finish(&mut self, out: &mut Batch) {
         let _ = out;
     }
 }
 
-/// A decoder around another one: it looks at what that one emits, and may change it.
+/// A decoder that wraps another one, and reads or changes what it emits.
 pub(crate) trait Around: Send {
-    /// The other one.
     fn inner(&self) -> &dyn Decoder;
 
-    /// The same, to be used.
     fn inner_mut(&mut self) -> &mut dyn Decoder;
 
-    /// Lets it emit what a record yields, or at the end of a reading what it held back.
+    /// Decodes a record, or finishes a read if there is none.
     fn emit(&mut self, input: Option<Input<'_>>, out: &mut Batch) -> Option<Fate>;
 
-    /// What the other one emits.
+    /// Does the same with the wrapped decoder.
     fn emit_inner(&mut self, input: Option<Input<'_>>, out: &mut Batch) -> Option<Fate> {
         let decoder = self.inner_mut();
         if let Some(input) = input {
@@ -498,7 +423,7 @@ impl<A: Around> Decoder for A {
     }
 }
 
-/// Shows a record as a tree under a title: for files of no known format, and known records of an odd shape.
+/// Emits a record as a tree under a title: for files of no known format, and known records of an odd shape.
 pub(crate) fn show_raw(input: Input<'_>, title: &str, out: &mut Batch) -> Fate {
     let mut entry = out.new_entry(
         out.origin_key(),
@@ -514,25 +439,15 @@ pub(crate) fn show_raw(input: Input<'_>, title: &str, out: &mut Batch) -> Fate {
     Fate::Shown
 }
 
-/// What a line with a title has, as it is written.
-#[derive(Clone, Copy, Debug)]
-pub enum TitleMark {
-    /// This; of several lines the last one counts.
-    Last(&'static str),
-    /// What begins so and goes on with the id of another line, which has that behind the second of these: only beside
-    /// that line it is a title of this session.
-    Of(&'static str, &'static str),
-}
-
-/// What became of a JSON value in a record, and how many bytes of the record it takes.
+/// The fate of a JSON value, and how many bytes of its record it takes.
 type Outcome = (Fate, usize);
 
-/// The value of a record that is one as it stands. Depends on the bytes alone, so that any thread may ask.
+/// Parses a record that is one whole value. Depends on the bytes alone, so that any thread may call it.
 pub(crate) fn value_of(bytes: &[u8]) -> Option<Json<'_>> {
     value_without(bytes, &[])
 }
 
-/// As [`value_of`], in which the values of members of these names are as they are written.
+/// As [`value_of`], with the values of these members left as source text.
 pub(crate) fn value_without<'a>(
     bytes: &'a [u8],
     closed: &'static [&'static str],
@@ -540,12 +455,12 @@ pub(crate) fn value_without<'a>(
     json::read_without(trimmed(simdutf8::basic::from_utf8(bytes).ok()?), closed)
 }
 
-/// Whether bytes are no record: nothing, or only what may stand around one.
+/// Whether bytes hold no record, but only blanks or the frame of an event.
 pub(crate) fn is_blank(bytes: &[u8]) -> bool {
     trimmed(&text_of(bytes)).is_empty()
 }
 
-/// A record without what may stand around its value.
+/// A record without the blanks and the event frame around its value.
 fn trimmed(text: &str) -> &str {
     unframed(ended(started(text)))
 }
@@ -560,7 +475,7 @@ pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
     feed_as_is(decoder, record, place, out);
 }
 
-/// The bytes of a record without the secrets in them, if they are to be masked and there are some.
+/// The bytes of a record with its secrets masked; `None` if there are none, or nothing is to be masked.
 pub(crate) fn masked(bytes: &[u8], place: Place<'_>) -> Option<Vec<u8>> {
     secrets::with_mask(|mask| json::masked::masked(bytes, place.is_text(), mask)).flatten()
 }
@@ -578,7 +493,7 @@ fn feed_as_is(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, o
     feed_value(decoder, record, value.as_ref(), place, out);
 }
 
-/// As [`feed`], for a record of which [`value_of`] was asked already.
+/// As [`feed`], for a record that [`value_of`] has parsed.
 pub(crate) fn feed_read(
     decoder: &mut dyn Decoder,
     record: Record<'_>,
@@ -621,13 +536,12 @@ fn feed_value(
     }
 }
 
-/// The records of a document are its messages; what surrounds them counts only if it is broken. A text is
-/// a part of the record that names it.
+/// The header of a document counts only if it is broken; the text of a body belongs to the record that names it.
 fn is_counted(fate: Fate, place: Place<'_>) -> bool {
     fate != BESIDE && (fate == Fate::Faulty || !matches!(place, Place::Header | Place::Text(_)))
 }
 
-/// Feeds a record that is no single value.
+/// Feeds a record that is not one whole value.
 fn feed_odd(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) {
     let text = text_of(record.bytes);
     let was_invalid = matches!(text, Cow::Owned(_));
@@ -675,7 +589,7 @@ fn feed_odd(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
     let mut left = record.bytes.len();
     let last = outcomes.len().saturating_sub(1);
     for (place, (fate, bytes)) in outcomes.into_iter().enumerate() {
-        // What stands between and around the values belongs to the last one.
+        // The bytes between and around the values count for the last one.
         let bytes = if place == last { left } else { bytes.min(left) };
         left -= bytes;
         out.tally.count(fate, record.origin.file, bytes as u64);
@@ -693,7 +607,7 @@ fn feed_text(
         Ok(value) => return vec![(decode(decoder, &value, place, out), text.len())],
         Err(damage) => damage,
     };
-    // Values that are whole but cannot be read, such as numbers beyond all bounds, are among them.
+    // Some may be complete and still not readable, such as numbers out of range.
     let values = if text.starts_with(['{', '[']) {
         json::split(text)
     } else {
@@ -725,7 +639,7 @@ fn decode(decoder: &mut dyn Decoder, json: &Json<'_>, place: Place<'_>, out: &mu
     decoder.decode(Input { json, place }, out)
 }
 
-/// Some agents lose the newline between two records.
+/// Feeds several values on one line: some agents lose the newline between two records.
 fn feed_several(
     decoder: &mut dyn Decoder,
     part: TextPart<'_>,

@@ -1,7 +1,7 @@
-//! The fields of a record that its decoder does not emit: what would else be seen in the raw record only.
+//! Details: the fields of a record that its decoder does not emit.
 //!
-//! They are found by content ([`Emitted`]), so no decoder has to name what it leaves out, and a new field of an agent is
-//! shown from its first day. What is `null`, `false` or empty says nothing.
+//! They are found by content ([`Emitted`]), so no decoder has to list what it leaves out, and a new field of an agent is
+//! shown at once. Values that are `null`, `false` or empty are left out.
 
 use std::borrow::Cow;
 
@@ -16,8 +16,7 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::text::prefix;
 
-/// Keys whose values decoders use without saying them: they say what a value is, which one it belongs to, or
-/// that somebody signed it.
+/// Keys whose values decoders use without emitting them: types, ids and signatures.
 const USED: [&str; 25] = [
     "id",
     "type",
@@ -45,33 +44,33 @@ const USED: [&str; 25] = [
     "thinkingSignature",
     "textSignature",
 ];
-/// Strings of code letters from this size on are no words.
+/// Longer strings of code letters are data.
 const OPAQUE: usize = 256;
-/// So much of a string is taken along.
+/// The limit of bytes of a string.
 const STRING: usize = 4 << 10;
-/// So much of all strings of a record.
+/// The limit of bytes of all strings of a record.
 const RECORD: usize = 64 << 10;
-/// Fields of a record.
+/// The limit of fields of a record.
 const FIELDS: usize = 400;
-/// Values of one object are listed together if each is as short as that, with its name.
+/// Values of one object share a line if each is no longer than this, with its name.
 const SHORT: usize = 64;
-/// Items of a list of words that are listed together.
+/// Longer lists of words have a line for each item.
 const LIST: usize = 200;
-/// Deeper values are shown as they are written.
+/// Deeper values are shown as source text.
 const DEEPEST: usize = 12;
 
-/// Whether a member is used without being emitted.
+/// Whether a member is one that decoders use without emitting it.
 pub(crate) fn is_used(key: &str, is_top: bool, fields: &Fields) -> bool {
     USED.contains(&key) || (is_top && fields.common.contains(&key))
 }
 
-/// Whether a string is no text: an image, something encrypted or signed.
+/// Whether a string is data: an image, a cipher text or a signature.
 pub(crate) fn is_opaque(text: &str) -> bool {
     let is_code = |c: u8| c.is_ascii_alphanumeric() || b"+/=_-".contains(&c);
     text.starts_with("data:") || (text.len() >= OPAQUE && text.bytes().all(is_code))
 }
 
-/// As much of a string as is taken along.
+/// A string up to the limit.
 pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
     if text.len() <= STRING {
         text.into()
@@ -80,7 +79,7 @@ pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// What is left of a record when all that was emitted is taken out.
+/// The fields of a record without those that were emitted.
 pub fn of(json: &Json<'_>, fields: &Fields, emitted: &Emitted) -> Details {
     let mut rest = Rest {
         emitted,
@@ -184,7 +183,7 @@ fn weight(tree: &Tree) -> usize {
     }
 }
 
-/// A field for each value; the short ones of one object share one.
+/// Adds a field for each value; short values of one object share one.
 fn flatten(path: String, tree: Tree, out: &mut Details) {
     let Tree::Map(members) = tree else {
         return push(path, tree, out);
@@ -221,15 +220,13 @@ fn push(path: String, tree: Tree, out: &mut Details) {
     }
 }
 
-/// A decoder of single records that finds their details.
+/// A decoder of single records that collects their details.
 pub(crate) struct Detailing {
     decoder: Box<dyn Decoder>,
-    /// What was found.
     pub(crate) found: Details,
 }
 
 impl Detailing {
-    /// With nothing found.
     pub(crate) fn new(decoder: Box<dyn Decoder>) -> Self {
         Self {
             decoder,

@@ -1,11 +1,11 @@
-//! What a decoder emitted for a record, and whether a string of that record is in it.
+//! What a decoder emitted for a record, and whether it holds a string of that record.
 //!
-//! Judged is by content, not by name, so no decoder has to say which fields it read. A string is emitted if it is one
-//! of the emitted texts, or if its lines are lines of them, or have no word that they have not. Short strings are words
-//! such as `error`, which stand in many texts by chance: they must be a whole text, or stand in one of those that
-//! decoders put together (titles, lines across, facts).
+//! Strings are compared by content, not by field name, so no decoder has to list the fields it read. A string is emitted
+//! if it is one of the emitted texts, if its lines are lines of these, or if nearly all its words occur in them. Short
+//! strings are words such as `error`, which occur in many texts by chance: they must be a whole text, or occur in a phrase
+//! that the decoder composed (titles, separators, facts).
 //!
-//! Invariant: it costs as much as the record is long.
+//! Invariant: the cost is linear in the length of the record.
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
@@ -19,7 +19,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, ToolState};
 use crate::model::usage::Usage;
 
-/// What is found of longer strings is remembered.
+/// Results for longer strings are cached.
 const LONG: usize = 512;
 /// Shorter strings of one line must be emitted as they are.
 const SHORT: usize = 24;
@@ -27,18 +27,18 @@ const SHORT: usize = 24;
 /// What was emitted for a record.
 #[derive(Default)]
 pub struct Emitted {
-    /// Whole texts.
+    /// Hashes of whole texts.
     texts: HashSet<u64>,
-    /// Their lines.
+    /// Hashes of their lines.
     lines: HashSet<u64>,
     numbers: HashSet<u64>,
     times: HashSet<Timestamp>,
-    /// What decoders put together, each between line breaks.
+    /// Texts that the decoder composed, separated by line breaks.
     phrases: String,
-    /// All of it again, for words.
+    /// All texts, from which `words` is computed when it is first needed.
     sources: Vec<Source>,
     words: OnceCell<HashSet<u64>>,
-    /// What was found of long strings, by print and size: more than one look at a record costs no more than one.
+    /// Emitted bytes of long strings, by hash and size: they are asked for more than once.
     found: RefCell<HashMap<(u64, usize), usize>>,
 }
 
@@ -280,7 +280,7 @@ impl Emitted {
             .extend(count.map(|count| (count as f64).to_bits()));
     }
 
-    /// What a decoder put together.
+    /// Adds a text that the decoder composed.
     fn phrase(&mut self, text: &Text) {
         self.phrases.push('\n');
         self.phrases.push_str(text);
@@ -297,12 +297,12 @@ impl Emitted {
         self.texts.insert(print(&plain));
         for line in plain.lines() {
             self.lines.insert(print(line));
-            // Of a line of a diff, what is in the file.
+            // The file has the line of a diff without its sign.
             self.lines.extend(line.strip_prefix(['+', '-']).map(print));
         }
     }
 
-    /// How many bytes of a string of the record are emitted.
+    /// How many bytes of a string are emitted.
     pub(crate) fn bytes_of(&self, raw: &str) -> usize {
         if raw.len() < LONG {
             return self.look_for(raw);
@@ -382,12 +382,12 @@ impl Emitted {
         })
     }
 
-    /// Prints of all lines, for a look at other records: what one holds may be emitted with another.
+    /// Hashes of all lines: they may be those of another record.
     pub(crate) fn into_lines(self) -> impl Iterator<Item = u64> {
         self.lines.into_iter()
     }
 
-    /// Whether a number is emitted: as such, in what was put together, or as a time.
+    /// Whether a number is emitted: as such, in a phrase, or as a time.
     pub(crate) fn has_number(&self, number: f64) -> bool {
         self.numbers.contains(&number.to_bits())
             || Timestamp::from_number(number).is_some_and(|time| self.times.contains(&time))
@@ -400,7 +400,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-/// A line without the tags that agents put around texts.
+/// A line without tags such as agents put around texts.
 fn untagged(line: &str) -> Cow<'_, str> {
     if !line.contains('<') {
         return line.into();

@@ -3,7 +3,10 @@
 //!
 //! Invariant: claims at most [`Confidence::Maybe`], so every format that recognizes a file wins.
 
+use std::sync::LazyLock;
+
 use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict, show_raw};
+use super::definition::head::Head;
 use super::json::Json;
 use crate::model::body::Image;
 use crate::model::edit::{Batch, MetaEdit};
@@ -12,13 +15,13 @@ use crate::model::record::Shape;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
-/// Names under which programs keep who speaks.
+/// Names of members with a role.
 const ROLES: [&str; 5] = ["role", "author", "sender", "from", "type"];
-/// Names under which programs keep what is said.
+/// Names of members with content.
 const TEXTS: [&str; 9] = [
     "content", "text", "message", "msg", "body", "value", "parts", "output", "prompt",
 ];
-/// Names under which programs keep the time.
+/// Names of members with a time.
 const TIMES: [&str; 10] = [
     "timestamp",
     "ts",
@@ -31,10 +34,10 @@ const TIMES: [&str; 10] = [
     "@timestamp",
     "processed_at",
 ];
-/// Keys that a verdict names.
+/// How many keys a verdict names.
 const KEYS_NAMED: usize = 8;
 
-/// The format of last resort.
+/// The format that reads anything.
 pub(crate) struct Generic;
 
 impl Format for Generic {
@@ -42,8 +45,13 @@ impl Format for Generic {
         "generic"
     }
 
-    fn omits(&self) -> &'static str {
-        ""
+    fn head(&self) -> &'static Head {
+        static HEAD: LazyLock<Head> = LazyLock::new(|| Head {
+            name: "generic",
+            agent: "generic",
+            ..Head::default()
+        });
+        &HEAD
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
@@ -65,7 +73,7 @@ impl Format for Generic {
     }
 }
 
-/// Why no format matched: what was looked at, and what was found instead of marks.
+/// Why no format matched, and what the file has instead.
 fn reason(probe: &Probe<'_>) -> String {
     let values = if probe.is_document {
         probe.elements
@@ -203,7 +211,7 @@ fn role_of(json: &Json<'_>) -> Option<Role> {
     })
 }
 
-/// What a message says, found by the names of its fields.
+/// The content of a message, by the names of its fields.
 fn content_of<'j, 'a>(json: &'j Json<'a>) -> Option<&'j Json<'a>> {
     TEXTS.iter().find_map(|name| match json.get(name) {
         value @ Json::Str(text) => (!text.trim().is_empty()).then_some(value),
@@ -340,6 +348,7 @@ mod tests {
         let lines: Vec<Json<'_>> = vec![parse(r#"{"level":"info","msg":"x"}"#).unwrap()];
         let probe = Probe {
             path: Path::new("x.jsonl"),
+            text: None,
             children: &[],
             lines: &lines,
             header: None,

@@ -1,10 +1,10 @@
-//! Lenient access to JSON: values that borrow from the record, fields that may be missing or of
-//! another type, damage that is repaired when it can be.
+//! Lenient access to JSON: values that borrow from the record, members that may be missing or of another type, and repair
+//! of damage.
 //!
-//! serde_json reads; [`reader`] builds one tree of values from it. While a large file is read, a second thread takes
-//! the lines of each chunk apart ahead of the decoder, which takes them in their order.
+//! serde_json parses; [`reader`] builds the tree of values. While a large file is read, a second thread parses the lines
+//! of each chunk ahead of the decoder.
 //!
-//! Invariant: no input makes it recurse deeper than `MAX_DEPTH`; what lies deeper stays text.
+//! Invariant: no input makes it recurse deeper than `MAX_DEPTH`; deeper values stay source text.
 
 mod damage;
 pub(crate) mod masked;
@@ -26,7 +26,7 @@ pub(crate) use reader::read_without;
 /// Deeper values are kept as their source text.
 const MAX_DEPTH: u8 = 96;
 
-/// So many values in a tree take sixty bytes each; of fewer than `SHORT` bytes each of them, their source is enough.
+/// A tree takes sixty bytes a value: more values than this, with fewer than `SHORT` bytes each, stay source text.
 const MANY: usize = 1 << 12;
 const SHORT: usize = 12;
 
@@ -47,11 +47,11 @@ pub enum Json<'a> {
     Array(Vec<Self>),
     /// An object. Of repeated keys the last one counts.
     Object(Vec<(Cow<'a, str>, Self)>),
-    /// Too deep, or with too many values, to be worth taking apart: its source.
+    /// The source text of a value that is too deep, or has too many values in it.
     Deep(Cow<'a, str>),
 }
 
-/// What stands for a missing value.
+/// The value of a missing member.
 static NULL: Json<'static> = Json::Null;
 
 impl<'a> Json<'a> {
@@ -178,7 +178,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The value, without what it borrows.
+    /// A copy that borrows nothing.
     pub(crate) fn into_owned(self) -> Json<'static> {
         let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
         match self {
@@ -198,7 +198,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The value as a tree for the model. What would take many times the room of its source stays text.
+    /// The value as a tree of the model. One that would take many times the memory of its source stays text.
     pub fn to_tree(&self) -> Tree {
         match self {
             Self::Array(_) | Self::Object(_) if self.is_dense() => {
@@ -321,7 +321,7 @@ impl<'a> Json<'a> {
     }
 }
 
-/// Most keys of the same length differ in their last byte, which is cheaper to see than to call for a comparison.
+/// Most keys of the same length differ in their last byte, which is cheaper to check than to call a comparison.
 fn is_named(key: &str, name: &str) -> bool {
     key.len() == name.len() && key.as_bytes().last() == name.as_bytes().last() && key == name
 }
@@ -330,18 +330,18 @@ fn push_quoted(out: &mut String, text: &str) {
     out.push_str(&serde_json::to_string(text).unwrap_or_default());
 }
 
-/// The shared `null`, at the lifetime that is asked for.
+/// The shared `null`, with the lifetime of the caller.
 fn null<'j, 'a>() -> &'j Json<'a> {
     // `Json` is covariant in its lifetime, so the static value serves every one.
     &NULL
 }
 
-/// The value that a text is, if it is one JSON value.
+/// Parses a text that is one JSON value.
 pub fn read(text: &str) -> Option<Json<'_>> {
     read_without(text, &[])
 }
 
-/// As [`read`], and why not.
+/// As [`read`], with the reason of a failure.
 pub fn parse(text: &str) -> Result<Json<'_>, Damage> {
     read(text).ok_or_else(|| {
         damage::find(text).unwrap_or_else(|| Damage {

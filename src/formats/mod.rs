@@ -1,9 +1,9 @@
 //! Decodes records into edits: a module for each agent whose sessions need code, definitions for the rest.
 //!
-//! **A stream is shown as it stands at the end of a reading.** Deltas build the message in the decoder; what is emitted
-//! of it on the way has the key of the final message, which takes its place. No record holds a text that is made of
-//! deltas, so it stays in its stub and is never left on disk. Summaries of turns and runs name messages again: the
-//! n-th of one identity is the n-th that was emitted.
+//! **A stream is shown as far as it has come at the end of a read.** The decoder assembles a message from its deltas and
+//! emits partial versions under the key of the final message, which replaces them. No record holds a text that is made of
+//! deltas, so its body is kept in memory and never left on disk. Summaries of turns and runs repeat messages: the n-th
+//! of one identity is the n-th that was emitted.
 //!
 //! Invariant: pure functions of bytes. No file, no clock, no terminal. The only layer that parses JSON
 //! records.
@@ -42,14 +42,18 @@ pub(crate) mod waiting;
 pub(crate) mod yaml;
 mod zeros;
 
+use std::path::Path;
 use std::sync::{LazyLock, OnceLock};
 
 use decoder::{Confidence, Format, Probe, Verdict};
 use definition::read::Overlay;
 use definition::rule::Definition;
-use definition::{BUILT_IN, head, read};
+use definition::{BUILT_IN, head, read, sniff};
 use roots::Root;
 use tables::{Queries, Tables};
+
+use crate::model::record::Shape;
+use crate::model::resume::Resume;
 
 /// Formats with a decoder in Rust: those with a protocol of their own.
 static DECODERS: &[&dyn Format] = &[
@@ -67,9 +71,9 @@ static DECODERS: &[&dyn Format] = &[
     &opencode::Opencode,
 ];
 
-/// All formats. Of equally confident ones the earlier wins; the last one takes anything. A reader's own come first,
-/// and take the place of those with their names. The definitions that come with the program are read when they are
-/// come to: that takes longer than all else before the first frame.
+/// All formats in the order of detection: of equally confident ones the earlier wins, and the last one reads anything. The
+/// user's own definitions come first and replace formats of the same name. Built-in definitions are parsed only when the
+/// iterator reaches them: parsing them takes longer than everything else before the first frame.
 pub fn registry() -> impl Iterator<Item = &'static dyn Format> {
     let data =
         std::iter::once(()).flat_map(|()| DEFINITIONS.iter().filter(|known| known.file.is_none()));
@@ -83,31 +87,29 @@ pub fn registry() -> impl Iterator<Item = &'static dyn Format> {
         .chain([&generic::Generic as &dyn Format])
 }
 
-/// The names of all formats, in the same order. No definition is read for them: one that comes with the program has the
-/// name of its file.
+/// The names of all formats, in the same order. No definition is parsed for them: a built-in one has the name of its
+/// file.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    let data = BUILT_IN
-        .iter()
-        .filter_map(|(file, _)| file.strip_suffix(".toml"));
-    let data = data.filter(|name| !own().any(|known| known.name == *name));
+    let data = BUILT_IN.iter().map(|(name, _)| *name);
+    let data = data.filter(|name| !own().any(|known| known.head.name == *name));
     own()
-        .map(|known| known.name)
+        .map(|known| known.head.name)
         .chain(decoders().map(Format::name))
         .chain(data)
         .chain([generic::Generic.name()])
 }
 
-/// The reader's own definitions.
+/// The user's own definitions.
 pub(crate) fn own() -> impl Iterator<Item = &'static &'static Definition> {
     CHOICE.get().into_iter().flat_map(|choice| &choice.own)
 }
 
-/// Whether the reader has a definition of the same name.
+/// Whether the user has a definition of the same name.
 fn is_replaced(format: &dyn Format) -> bool {
-    own().any(|known| known.name == format.name())
+    own().any(|known| known.head.name == format.name())
 }
 
-/// The formats with a decoder in Rust that the reader did not replace.
+/// The formats with a decoder in Rust that no definition of the user replaces.
 fn decoders() -> impl Iterator<Item = &'static dyn Format> {
     DECODERS
         .iter()
@@ -115,12 +117,24 @@ fn decoders() -> impl Iterator<Item = &'static dyn Format> {
         .filter(|format| !is_replaced(*format))
 }
 
-/// Where an agent keeps sessions, and where else its reader says they lie.
+/// Where an agent keeps sessions, with the roots that the user added.
 pub(crate) fn roots(format: &dyn Format) -> impl Iterator<Item = &'static Root> {
     format
-        .roots()
+        .head()
+        .roots
         .iter()
         .chain(head::overlays(format.name()).flat_map(|overlay| overlay.roots))
+}
+
+/// The commands with which its agent continues the session in the file or folder at `path`: none of a file that is no
+/// session of its own.
+pub(crate) fn resumes(format: &dyn Format, path: &Path) -> &'static [Resume] {
+    let is_session = format.named(path).is_some();
+    if is_session {
+        format.head().resumes(path)
+    } else {
+        &[]
+    }
 }
 
 /// The format with this name.
@@ -128,7 +142,7 @@ pub fn named(name: &str) -> Option<&'static dyn Format> {
     registry().find(|format| format.name() == name)
 }
 
-/// All definitions: the reader's own, then those that come with the program.
+/// All definitions: the user's own, then the built-in ones.
 pub static DEFINITIONS: LazyLock<Vec<&'static Definition>> = LazyLock::new(|| {
     let built_in = BUILT_IN
         .iter()
@@ -139,37 +153,32 @@ pub static DEFINITIONS: LazyLock<Vec<&'static Definition>> = LazyLock::new(|| {
         .collect()
 });
 
-/// What the reader chose.
+/// Set once, before any format is used.
 pub(crate) static CHOICE: OnceLock<Choice> = OnceLock::new();
 
-/// A reader's own definitions, and the format that alone is to be tried.
+/// The user's own definitions, and the only format to be tried.
 #[derive(Debug, Default)]
 pub struct Choice {
-    /// The definitions. Of several with one name the first counts.
+    /// Of several with one name the first counts.
     pub own: Vec<&'static Definition>,
-    /// What is added to formats that are there.
+    /// Roots and kinds that are added to other formats.
     pub overlays: Vec<&'static Overlay>,
-    /// The name of a format.
+    /// The name of the format that alone is tried.
     pub only: Option<String>,
 }
 
-/// Takes the reader's choice, before any format is used. A second one is none.
+/// Sets the user's choice. Only the first call has an effect.
 pub fn choose(choice: Choice) {
-    // A program has one reader.
     let _ = CHOICE.set(choice);
 }
 
-/// Whether the program itself has a format with this name.
+/// Whether a format with this name comes with the program.
 pub(crate) fn is_built_in(name: &str) -> bool {
-    let is_data = || {
-        BUILT_IN
-            .iter()
-            .any(|(file, _)| file.strip_suffix(".toml") == Some(name))
-    };
-    DECODERS.iter().any(|format| format.name() == name) || is_data()
+    let is_decoder = DECODERS.iter().any(|format| format.name() == name);
+    is_decoder || BUILT_IN.iter().any(|(known, _)| *known == name)
 }
 
-/// The formats that are tried: all, or the one that was asked for.
+/// The formats that are tried: all, or the only one that the user chose.
 pub(crate) fn tried() -> impl Iterator<Item = &'static dyn Format> {
     registry().filter(is_tried)
 }
@@ -181,28 +190,26 @@ fn is_tried(format: &&'static dyn Format) -> bool {
         .is_none_or(|only| format.name() == only)
 }
 
-use crate::model::record::Shape;
-
-/// What a file is, and what each other format says of it.
+/// The format of a file, and what the others say of it.
 pub struct Detection {
     /// The format that reads it.
     pub format: &'static dyn Format,
     /// Its verdict.
     pub verdict: Verdict,
-    /// The verdicts of the formats that were asked, in the order of the registry.
+    /// The verdicts of all formats that were tried, in the order of the registry.
     pub others: Vec<(&'static str, Verdict)>,
-    /// Whether more of the file may change the answer.
+    /// Whether more of the file may change the result.
     pub(crate) is_provisional: bool,
-    /// What the file is, if an agent wrote it and it is no session.
+    /// What the file is, if an agent wrote it but it is not a session.
     pub aside: Option<&'static str>,
 }
 
-/// Who is asked what a file is.
+/// Which formats are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// Each until one is certain: none after it could win.
+    /// Each until one is certain: no later one could win.
     UntilCertain,
-    /// All, for a reader who wants to know what each one says.
+    /// All, to list what each one says.
     All,
 }
 
@@ -240,7 +247,7 @@ pub fn detect(probe: &Probe<'_>, asked: Asked) -> Detection {
     let is_asked_for = CHOICE.get().is_some_and(|choice| choice.only.is_some());
     let is_unknown = verdict.confidence <= Confidence::Maybe && !is_asked_for;
     let aside = is_unknown
-        .then(|| tried().find_map(|format| format.aside(probe)))
+        .then(|| tried().find_map(|format| sniff::aside(format.head(), probe)))
         .flatten();
     Detection {
         format,
@@ -253,8 +260,15 @@ pub fn detect(probe: &Probe<'_>, asked: Asked) -> Detection {
 
 /// Finds the format of a text that is no JSON, by its beginning.
 pub(crate) fn detect_text(text: &str, asked: Asked) -> Option<Detection> {
-    let mut readers = tried();
-    let (format, verdict) = readers.find_map(|format| Some((format, format.sniff_text(text)?)))?;
+    let probe = Probe {
+        text: Some(text),
+        ..Probe::at(Path::new("-"))
+    };
+    let of_text = |format: &'static dyn Format| {
+        let verdict = format.sniff(&probe);
+        (verdict.shape == Shape::Text).then_some((format, verdict))
+    };
+    let (format, verdict) = tried().find_map(of_text)?;
     let verdict_of = |other: &'static dyn Format| {
         let is_found = other.name() == format.name();
         (
@@ -280,7 +294,7 @@ pub(crate) fn detect_text(text: &str, asked: Asked) -> Option<Detection> {
     })
 }
 
-/// The only format that is tried reads the file, whatever it says of it.
+/// Lets the only format that is tried read the file, whatever its verdict is.
 fn asked_for(verdict: Verdict, probe: &Probe<'_>) -> Verdict {
     let is_only = CHOICE.get().is_some_and(|choice| choice.only.is_some());
     if !is_only || verdict.confidence >= Confidence::Maybe || !probe.children.is_empty() {
@@ -338,17 +352,6 @@ pub(crate) fn detect_database(tables: &Tables, asked: Asked) -> Option<(Detectio
 mod tests {
     use super::decoder::Format;
     use super::{names, registry};
-
-    #[test]
-    fn a_format_with_a_decoder_has_a_head() {
-        for format in super::DECODERS {
-            assert!(
-                super::head::of(format.name()).is_some(),
-                "{}",
-                format.name()
-            );
-        }
-    }
 
     #[test]
     fn a_definition_has_the_name_of_its_file() {

@@ -21,10 +21,11 @@ use self::index::Index;
 use self::name::FileName;
 use super::counting::{self, Counting};
 use super::decoder::{BESIDE, Confidence, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
-use super::fields::{self, Fields};
+use super::definition::head::head;
+use super::fields::Fields;
 use super::json::Json;
 use super::pi::session::SessionDecoder;
-use super::pi::{Container, container, copies};
+use super::pi::{Container, Pi, container, copies};
 use super::roots::{Beside, Listing, Named};
 use super::tables::{Queries, Tables};
 use super::zeros::Judged;
@@ -39,13 +40,7 @@ pub(crate) struct Openclaw;
 const LINES_TO_JUDGE: usize = 5;
 
 impl Format for Openclaw {
-    fn name(&self) -> &'static str {
-        "openclaw"
-    }
-
-    fn agent(&self) -> &'static str {
-        "OpenClaw"
-    }
+    head!("openclaw");
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         if let Some(verdict) = sniff_file_beside(probe) {
@@ -72,16 +67,8 @@ impl Format for Openclaw {
         Verdict::no("no session header and no messages of OpenClaw")
     }
 
-    fn entangled(&self) -> Option<&'static [&'static str]> {
-        Some(&[])
-    }
-
     fn counting(&self, _: Place<'_>) -> Option<Counting> {
         Some(counting::of_pi(copies::is_known_by_usage))
-    }
-
-    fn pieces(&self) -> Option<&'static str> {
-        Some("\"delta\"")
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
@@ -321,7 +308,7 @@ impl Decoder for OpenclawDecoder {
     }
 
     fn fields(&self) -> &'static Fields {
-        &fields::PI
+        &Pi.head().fields
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {

@@ -21,9 +21,8 @@ pub mod usage;
 use std::path::{Path, PathBuf};
 
 use super::counting::{self, Counting};
-use super::decoder::{
-    Confidence, Decoder, Format, Input, Pattern, Place, Probe, TitleMark, Verdict,
-};
+use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict};
+use super::definition::head::head;
 use super::fields::Fields;
 use super::json::Json;
 use super::openclaw::marks;
@@ -31,16 +30,13 @@ use super::roots::Named;
 use super::zeros::Judged;
 use crate::model::edit::Batch;
 use crate::model::record::Shape;
-use crate::model::resume::Resume;
 use crate::model::tally::Fate;
 
 /// The format.
 pub(crate) struct Pi;
 
 impl Format for Pi {
-    fn name(&self) -> &'static str {
-        "pi"
-    }
+    head!("pi");
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         // Late builds of version 4 may write each line as an array of records.
@@ -78,20 +74,8 @@ impl Format for Pi {
         )
     }
 
-    fn entangled(&self) -> Option<&'static [&'static str]> {
-        Some(&[])
-    }
-
     fn counting(&self, _: Place<'_>) -> Option<Counting> {
         Some(counting::of_pi(copies::is_known_by_usage))
-    }
-
-    fn pieces(&self) -> Option<&'static str> {
-        Some("\"delta\"")
-    }
-
-    fn titles(&self) -> &'static [TitleMark] {
-        &[TitleMark::Last("\"session_info\"")]
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
@@ -102,26 +86,8 @@ impl Format for Pi {
         }))
     }
 
-    /// What the extension pi-subagents keeps of its runs, and these of theirs; what Oh My Pi keeps of its agents.
-    fn companions(&self, path: &Path) -> Vec<Pattern> {
-        let folder = path.with_extension("");
-        vec![
-            Pattern(folder.join("**").join(runs::FILE)),
-            Pattern(folder.join("*.jsonl")),
-        ]
-    }
-
     fn owner(&self, path: &Path) -> Option<PathBuf> {
         runs::owner(path)
-    }
-
-    fn resumes(&self, path: &Path) -> &'static [Resume] {
-        let is_omp = path.iter().any(|folder| folder == ".omp");
-        match runs::name_of(path) {
-            Some(_) => &[],
-            None if is_omp => OMP_RESUMES,
-            None => RESUMES,
-        }
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
@@ -162,29 +128,6 @@ impl Decoder for PiDecoder {
 }
 
 /// pi finds a session by its id, first among those of the folder in which it is started (`pi --help`).
-const RESUMES: &[Resume] = &[
-    Resume {
-        does: "continue",
-        before: &["pi", "--session"],
-        after: &[],
-        back: BACK,
-    },
-    Resume {
-        does: "fork",
-        before: &["pi", "--fork"],
-        after: &[],
-        back: BACK,
-    },
-];
-/// Oh My Pi (`omp --help`).
-const OMP_RESUMES: &[Resume] = &[Resume {
-    does: "continue",
-    before: &["omp", "--resume"],
-    after: &[],
-    back: BACK,
-}];
-const BACK: &str = "in pi, /tree goes to any earlier point";
-
 /// The forms of pi's container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Container {

@@ -1,6 +1,6 @@
-//! What of an overlay changes nothing: kinds that a decoder reads by code, that a rule takes, or that mean the same without
-//! it. No list says which those are: the decoder is given a record of the kind, and what is not reported as unknown then
-//! is read otherwise.
+//! Warnings about lines of an overlay without effect: kinds that a decoder has code for, that a rule matches, or that mean the
+//! same without the overlay. No list says which kinds these are: the decoder is given a record of the kind, and if that is
+//! not reported as unknown, the lists are not consulted for it.
 
 use super::decoder::{Format, Place, feed};
 use super::definition::kinds::{Class, Kinds};
@@ -13,7 +13,7 @@ use crate::model::text::Text;
 /// A kind that no format has.
 const MADE_UP: &str = "kind.of_next_week";
 
-/// What changes nothing in the overlay of a format that has these kinds without it: where, and why.
+/// The warnings about an overlay, with their positions. `known` are the kinds of the format without it.
 pub(crate) fn remarks(overlay: &Overlay, format: &dyn Format, known: &Kinds) -> Vec<String> {
     let mut remarks = Vec::new();
     let all = known.with(&overlay.kinds);
@@ -29,7 +29,7 @@ pub(crate) fn remarks(overlay: &Overlay, format: &dyn Format, known: &Kinds) -> 
         remarks.push(format!(":{}:{}: warning: {what}", place.line, place.column));
     }
     for root in overlay.roots {
-        if format.roots().contains(root) {
+        if format.head().roots.contains(root) {
             let what = format!(
                 "`~/{}` is a place of {} without this file",
                 root.home, overlay.extends
@@ -40,20 +40,19 @@ pub(crate) fn remarks(overlay: &Overlay, format: &dyn Format, known: &Kinds) -> 
     remarks
 }
 
-/// Whether a format reads a kind without looking for its name in a list. Of a class of which it cannot be tried nothing is
-/// said.
+/// Whether a format decodes a kind without looking its name up in a list. `false` if that cannot be tested for its class.
 fn is_taken(format: &dyn Format, all: &Kinds, class: &str, name: &str) -> bool {
     let Some(class) = all.class(class) else {
         return false;
     };
-    // Of all that begin so one is tried.
+    // A pattern is tested by one name that matches it.
     let name = name
         .strip_suffix('*')
         .map_or_else(|| name.to_owned(), |beginning| format!("{beginning}x"));
     is_looked_up(format, class, MADE_UP) && !is_looked_up(format, class, &name)
 }
 
-/// Whether a record of the kind is reported as unknown by a decoder to which no names are told.
+/// Whether a decoder without any lists reports a record of the kind as unknown.
 fn is_looked_up(format: &dyn Format, class: &Class, name: &str) -> bool {
     let record = class.record(name);
     let mut out = Batch::default();
@@ -83,13 +82,13 @@ fn is_looked_up(format: &dyn Format, class: &Class, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{MADE_UP, is_looked_up};
-    use crate::formats::{DECODERS, head};
+    use crate::formats::DECODERS;
 
     /// Each class stands where its format looks, and each name in it is looked for: none is read by code before.
     #[test]
     fn all_kinds_of_formats_with_decoders_are_looked_up() {
         for format in DECODERS {
-            let kinds = &head::of(format.name()).unwrap().kinds;
+            let kinds = &format.head().kinds;
             for class in kinds.classes() {
                 let what = |name: &str| format!("{} {} {name}", format.name(), class.record(name));
                 assert!(is_looked_up(*format, class, MADE_UP), "{}", what(MADE_UP));
@@ -118,7 +117,7 @@ mod tests {
                 .iter()
                 .find(|known| known.name() == format)
                 .unwrap();
-            let class = head::of(format).unwrap().kinds.class(class).unwrap();
+            let class = decoder.head().kinds.class(class).unwrap();
             assert!(!is_looked_up(*decoder, class, name), "{format} {name}");
         }
     }

@@ -1,7 +1,7 @@
-//! Where agents keep their sessions: each format's data, and how the environment moves it. Also what the
-//! name of a file says, which files lie beside a session, and what an index of sessions says.
+//! Where agents keep their sessions, and how the environment moves these roots; also what the name of a file says, which
+//! files lie beside a session, and what an index of sessions says.
 //!
-//! Invariant: paths are put together here, never looked at.
+//! Invariant: paths are computed here; no file is opened.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,38 +13,38 @@ use crate::model::timestamp::Timestamp;
 /// A folder under which an agent keeps sessions.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Root {
-    /// Variables that move it, each with what lies below its value. The first one that is set wins.
+    /// Environment variables that move it, each with a path below its value. The first one that is set wins.
     pub(crate) variables: &'static [(&'static str, &'static str)],
-    /// Where it lies below the home directory otherwise; may hold wildcards. Empty: nowhere.
+    /// Its path below the home directory otherwise, with wildcards; empty if it has none.
     pub(crate) home: &'static str,
-    /// What lies below it.
+    /// Patterns of files below it.
     pub(crate) holds: &'static [Holds],
 }
 
-/// What lies below a root, by patterns.
+/// A pattern below a root, and what its files are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holds {
-    /// Files of which each is a session, if its name says so.
+    /// Sessions, if their names say so.
     Files(&'static str),
-    /// Files beside sessions, each of them a session of its own once that is gone.
+    /// Files that belong to a session, and are sessions of their own once that is gone.
     Beside(&'static str),
     /// Databases of sessions. The empty pattern is the root itself.
     Databases(&'static str),
-    /// A session that has this name in the root or in a folder above it, as the folder where one works has them.
+    /// A session with this name in the root or in any folder above it: for roots that are the working directory.
     Above(&'static str),
 }
 
-/// What the environment says of roots.
+/// The environment, as far as roots depend on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
     /// The home directory.
     pub home: Option<PathBuf>,
-    /// Variables that are set and not empty: all, for which ones count is known only to who has read all definitions.
+    /// All variables that are set and not empty: which ones count is known only when all definitions are read.
     pub variables: BTreeMap<String, PathBuf>,
 }
 
 impl Root {
-    /// Where it is.
+    /// Its path.
     pub(crate) fn place(&self, environment: &Environment) -> Option<PathBuf> {
         let moved = self.variables.iter().find_map(|(name, below)| {
             let value = environment.variables.get(*name)?;
@@ -65,7 +65,7 @@ impl Root {
 }
 
 impl Holds {
-    /// The pattern below a place.
+    /// The pattern below a folder.
     pub(crate) fn pattern(self, place: &Path) -> PathBuf {
         below_of(place, self.below())
     }
@@ -78,7 +78,7 @@ impl Holds {
         pattern
     }
 
-    /// The patterns below a place, and of what lies above it.
+    /// The patterns below a folder, and below all folders above it if they may lie there.
     pub(crate) fn patterns(self, place: &Path) -> Vec<PathBuf> {
         let above = if matches!(self, Self::Above(_)) {
             usize::MAX
@@ -94,7 +94,7 @@ impl Holds {
 }
 
 impl Environment {
-    /// A path with the home directory where `~` stands, as the agents read their variables.
+    /// A path with `~` replaced by the home directory, as agents read their variables.
     fn absolute(&self, path: &Path) -> PathBuf {
         match (path.strip_prefix("~"), &self.home) {
             (Ok(rest), Some(home)) => below_of(home, rest),
@@ -102,7 +102,7 @@ impl Environment {
         }
     }
 
-    /// A path for people: `~` instead of the home directory.
+    /// A path to print: `~` instead of the home directory.
     pub(crate) fn shortened(&self, path: &Path) -> String {
         let below = self
             .home
@@ -115,7 +115,7 @@ impl Environment {
     }
 }
 
-/// Whether agents keep sessions in hidden folders of this name, as their roots have it.
+/// Whether a hidden folder of this name is part of a root.
 pub(crate) fn is_of_agents(folder: &Path, roots: impl Iterator<Item = &'static Root>) -> bool {
     let name = file_name(folder);
     let is_it = |part: &str| match part.split_once('*') {
@@ -134,7 +134,7 @@ pub(crate) fn is_of_agents(folder: &Path, roots: impl Iterator<Item = &'static R
         .any(has_it)
 }
 
-/// Joining with nothing would leave a slash at the end.
+/// Joins two paths; `Path::join` with an empty one would leave a slash at the end.
 fn below_of(place: &Path, below: impl AsRef<Path>) -> PathBuf {
     let below = below.as_ref();
     if below.as_os_str().is_empty() {
@@ -144,19 +144,19 @@ fn below_of(place: &Path, below: impl AsRef<Path>) -> PathBuf {
     }
 }
 
-/// What the name of a session file says.
+/// What the path of a session says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Named<'p> {
     /// The session's id.
     pub(crate) id: &'p str,
-    /// The agent that it belongs to, if the path names one.
+    /// The agent, if the path names one.
     pub(crate) agent: Option<&'p str>,
-    /// Whether it was put aside: a session with the same id may go on in another file.
+    /// Whether it was archived: a session with the same id may continue in another file.
     pub(crate) is_archive: bool,
 }
 
 impl<'p> Named<'p> {
-    /// A session that goes on.
+    /// A session that is not archived.
     pub(crate) fn id(id: &'p str) -> Self {
         Self {
             id,
@@ -191,28 +191,28 @@ pub(crate) fn folder_name(path: &Path) -> &str {
 /// Small files beside a session that say more of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Beside {
-    /// Facts that the decoder reads.
+    /// A file of facts, which the decoder reads.
     pub(crate) manifest: Option<PathBuf>,
-    /// `{"pid": …}` as long as a run is live.
+    /// A file with `{"pid": …}` that exists while the agent runs.
     pub(crate) lock: Option<PathBuf>,
     /// An index of all sessions in the folder.
     pub(crate) index: Option<PathBuf>,
-    /// Another form of the same session, which is listed in its place.
+    /// Another form of the same session, which is listed instead.
     pub(crate) instead: Option<PathBuf>,
-    /// A folder with a file for each process of the agent that runs.
+    /// A folder with a file for each running process of the agent.
     pub(crate) processes: Option<PathBuf>,
 }
 
 /// What the file of a process says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
-    /// The session that it has open.
+    /// The id of the session that it has open.
     pub(crate) session: String,
-    /// Its number.
+    /// The process id.
     pub(crate) number: i64,
-    /// When it began, as the system counts that.
+    /// When it started, in units of the system.
     pub(crate) start: Option<String>,
-    /// How the session stands; nothing if the file does not say.
+    /// The state of the session, if the file says it.
     pub(crate) running: Option<Running>,
     /// When the file was written.
     pub(crate) updated: Option<Timestamp>,
@@ -223,13 +223,12 @@ pub struct Process {
 pub struct Listing {
     /// The session's id.
     pub(crate) id: String,
-    /// The name of its file, if the index has one.
+    /// The name of its file.
     pub(crate) file: Option<String>,
-    /// Another name that its agent gives it.
+    /// Another name for it, by which its agent finds it.
     pub(crate) key: String,
-    /// A title that is better than the first prompt.
+    /// A title that replaces the first prompt.
     pub(crate) title: Option<Text>,
-    /// Its model.
     pub(crate) model: Option<Text>,
     /// The session that started it.
     pub(crate) parent: Option<String>,

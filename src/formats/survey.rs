@@ -1,4 +1,4 @@
-//! A look at each record while it is decoded: which of its strings are emitted.
+//! Coverage of a format: which strings of the records its decoder emits.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,24 +16,24 @@ use crate::model::record::Origin;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
-/// Longer paths are cut.
+/// The limit of segments of a path.
 const DEEPEST: usize = 8;
-/// Keys beyond this are data.
+/// Longer keys are data.
 const LONGEST_KEY: usize = 32;
 
-/// Strings that are not emitted with their own record are kept up to so many lines.
+/// The limit of lines of strings that are not emitted with their own record.
 const PENDING: usize = 1 << 20;
-/// Shorter strings stand in other records by chance.
+/// Shorter strings occur in other records by chance.
 const SHORT: usize = 24;
 
-/// What is found out, while it is.
+/// The survey, shared with the thread that decodes.
 pub(crate) type Sums = Arc<Mutex<Survey>>;
 
-/// Which strings are emitted so far, and which may yet be, with another record: a stream emits its texts when they are whole.
+/// Strings that were emitted, and pending ones that another record may emit: a stream emits its texts when they are complete.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     coverage: Coverage,
-    /// Prints of all lines that were emitted.
+    /// Hashes of all lines that were emitted.
     lines: HashSet<u64>,
     pending: Vec<Pending>,
     pending_lines: usize,
@@ -49,7 +49,7 @@ struct Pending {
 }
 
 impl Survey {
-    /// What all of it comes to.
+    /// Counts the pending strings, too.
     pub(crate) fn finish(&mut self) -> Coverage {
         for string in std::mem::take(&mut self.pending) {
             let all: usize = string.lines.iter().map(|(_, bytes)| bytes).sum();
@@ -90,14 +90,14 @@ impl Survey {
     }
 }
 
-/// A decoder whose records are looked at.
+/// A decoder whose records are surveyed.
 pub(crate) struct Surveyed {
     decoder: Box<dyn Decoder>,
     sums: Sums,
 }
 
 impl Surveyed {
-    /// Begins anew: a new decoder reads all records again.
+    /// Clears the survey: a new decoder reads all records again.
     pub(crate) fn new(decoder: Box<dyn Decoder>, sums: Sums) -> Self {
         *sums.lock().unwrap_or_else(PoisonError::into_inner) = Survey::default();
         Self { decoder, sums }
@@ -113,7 +113,7 @@ impl Around for Surveyed {
         &mut *self.decoder
     }
 
-    /// Looks at what is emitted with whole bodies, which then go where they would have been.
+    /// Emits whole bodies for the survey; then leaves them on disk if they would have been there.
     fn emit(&mut self, input: Option<Input<'_>>, out: &mut Batch) -> Option<Fate> {
         let origin = out.origin();
         let (edits, notices) = (out.edits.len(), out.notices.len());
@@ -149,7 +149,7 @@ impl Around for Surveyed {
     }
 }
 
-/// Whether details of the record are shown with this: there must be a block below which they can be.
+/// Whether details of the record are shown with this edit: they need a block to be shown below.
 fn has_details(edit: &Edit) -> bool {
     match edit {
         Edit::Entry(entry) => !entry.blocks.is_empty(),
@@ -175,7 +175,7 @@ fn prints(details: &Details) -> HashSet<u64> {
     all
 }
 
-/// Leaves bodies on disk that were asked for only to be looked at.
+/// Leaves bodies on disk that were loaded for the survey.
 fn release(edit: &mut Edit) {
     let bodies = match edit {
         Edit::Entry(entry) => entry
@@ -292,7 +292,7 @@ fn path_of(segments: &[&str]) -> String {
     path
 }
 
-/// The name of a field, `*` for a key that is none.
+/// The name of a field, or `*` for a key that is data.
 fn segment(key: &str) -> &str {
     let is_name = key.len() <= LONGEST_KEY
         && key

@@ -1,13 +1,12 @@
 //! What a format knows of its databases: which tables identify it, and the SQL that reads sessions.
 //!
-//! **Of a database the SQL is the format's, running it the source's.** A format says by `formats::tables::Queries`
-//! how sessions are listed, read and distinguished from rewritten ones; `source::rows` opens the database for one look,
-//! in the way that the files beside it allow, and lets it go: a connection that stayed (for `PRAGMA data_version`)
-//! would keep the agent's own last one from putting its log away. Whether anything changed is seen from the state of
-//! the database and of its log.
+//! **The format writes the SQL, the source runs it.** [`Queries`] says how sessions are listed and read, and how one that
+//! was rewritten is told from one that grew. `source::rows` opens the database for each read and closes it again: an open
+//! connection (for `PRAGMA data_version`) would keep the agent's own from checkpointing its log when it closes. Changes are
+//! seen from the state of the database file and its log.
 //!
-//! Invariant: SQL names tables and columns that the database has, and only those that hold sessions;
-//! what differs between generations of a schema is settled while the queries are made, not while they run.
+//! Invariant: the SQL names only tables and columns that the database has, and only those that hold sessions. Differences
+//! between generations of a schema are resolved when the queries are built, not when they run.
 
 /// The tables of a database with their columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,9 +15,8 @@ pub struct Tables(pub Vec<Table>);
 /// A table with its columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// Its name.
     pub name: String,
-    /// The names of its columns, in order.
+    /// Names, in order.
     pub columns: Vec<String>,
 }
 
@@ -58,26 +56,26 @@ impl Tables {
 pub struct Queries {
     /// Why the tables are the format's, in a sentence without a full stop.
     pub(crate) reason: String,
-    /// All sessions: id, key, title, time of the last change in milliseconds, parent's id or key. Of those
-    /// with one id the first says most.
+    /// All sessions: id, key, title, time of the last change in milliseconds, parent's id or key. Of several with one
+    /// id the first is the most complete.
     pub heads: String,
-    /// The ids of sessions that the name `?1` may mean: an id, or a key.
+    /// The ids of the sessions with the id or the key `?1`.
     pub named: String,
-    /// How many messages a session has.
+    /// The number of messages of a session.
     pub count: String,
-    /// The names of sessions that this one started.
+    /// The ids of the sessions that this one started.
     pub children: Option<String>,
-    /// Title of a session and whether it runs (1, 0 or null), where no row of it says that.
+    /// Title of a session and whether it runs (1, 0 or null), if its rows do not have these.
     pub facts: Option<String>,
-    /// One value that changes when the rows of the session were rewritten.
+    /// A value that changes when the rows of the session are rewritten.
     pub generation: Option<String>,
     /// The tables that hold the rows of a session.
     pub tables: Vec<TableRows>,
-    /// How its rows are read and looked at again.
+    /// How its rows are read, and checked for changes.
     pub listing: Listing,
-    /// The places of rows of the first table that the agent has abandoned, in order.
+    /// The row ids of the first table that the agent has abandoned, in order.
     pub abandoned: Option<String>,
-    /// The newest rows in reading order, for a first look: number of the table, place.
+    /// The newest rows in reading order, for a preview: index of the table, row id.
     pub newest: String,
     /// A whole session as JSON lines in one value, for sessions without rows.
     pub archive: Option<String>,
@@ -86,36 +84,34 @@ pub struct Queries {
 /// A table that holds rows of sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableRows {
-    /// Its name.
     pub(crate) name: &'static str,
-    /// The record of the session `?1` at the place `?2`.
+    /// The record of the session `?1` with the row id `?2`.
     pub one: String,
     /// Whether a record is what a line of a file would be.
     pub(crate) is_line: bool,
 }
 
-/// How the rows of a session are read, a portion at a time, and looked at again by their places. A row is listed by the
-/// number of its table, its place, the time of its last change, its bytes, time and id of its message, and its own id;
-/// and with the record, where that is as well read at once.
+/// How the rows of a session are read, a portion at a time, and checked for changes by their row ids. A row is listed with
+/// the index of its table, its row id, the time of its last change, its bytes, time and id of its message, and its own id;
+/// and with the record, where reading that at once costs no more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
-    /// How many rows there are, of all tables.
+    /// The number of rows of all tables.
     pub count: String,
-    /// What a session has one of: its own row, its plan. These change without a trace, and are read at each look.
+    /// Rows of which a session has one: its own, its plan. No column says that they changed, so they are read each time.
     pub single: Option<String>,
-    /// Other rows that belong to no message, in reading order, with time and id of that before which each stands.
+    /// Other rows that belong to no message, in reading order, with time and id of the message that follows each.
     pub strays: Option<String>,
     /// The next `?4` messages after the one of the time `?2` with the id `?3`, with their parts, in reading order.
     pub portion: String,
-    /// By the number of the table: at most `?3` rows beyond the place `?2`, in the order of their places. A table whose
-    /// rows have no time of a change gives what grows with them.
+    /// By the index of the table: at most `?3` rows beyond the row id `?2`, in the order of row ids. A table whose rows have
+    /// no time of change returns a value that grows with them.
     pub beyond: Vec<(usize, String)>,
-    /// Number of the table and place of all rows from indexes alone, in any order, for tables of which a page is
-    /// damaged.
+    /// Index of the table and row id of all rows from indexes alone, in any order, for tables with a damaged page.
     pub places: String,
 }
 
-/// What a database is that no format reads, and what helps.
+/// What a database is that no format reads, and what to open instead.
 pub(crate) fn describe(tables: &Tables) -> String {
     if let Some(what) = predecessor(tables) {
         return what.to_owned();
@@ -138,7 +134,7 @@ pub(crate) fn describe(tables: &Tables) -> String {
     }
 }
 
-/// What a database is whose sessions are known and not read.
+/// What a database is whose sessions no format reads.
 pub(crate) fn predecessor(tables: &Tables) -> Option<&'static str> {
     let is_it = tables.has_all(&["sessions", "messages", "files"]);
     is_it.then_some(
@@ -146,12 +142,12 @@ pub(crate) fn predecessor(tables: &Tables) -> Option<&'static str> {
     )
 }
 
-/// Whether a database holds no sessions by design: nothing yet, or what its agent keeps beside them.
+/// Whether a database is not meant to hold sessions: it is empty, or the agent has them elsewhere.
 pub(crate) fn is_aside(tables: &Tables) -> bool {
     tables.0.is_empty() || elsewhere(tables).is_some()
 }
 
-/// What a database is of which the sessions lie elsewhere, and where.
+/// What a database is whose sessions lie elsewhere, and where.
 fn elsewhere(tables: &Tables) -> Option<(&'static str, &'static str)> {
     if tables.has_all(&["blobs", "meta"]) {
         let instead = "open the chat in ~/.cursor/projects/*/agent-transcripts/*/*.jsonl";
@@ -194,5 +190,5 @@ fn elsewhere(tables: &Tables) -> Option<(&'static str, &'static str)> {
     None
 }
 
-/// Tables of another program that are named.
+/// How many tables of another program are named.
 const NAMED: usize = 4;

@@ -1,10 +1,9 @@
-//! Tool names and inputs across agents: what kind of tool a name stands for, and the one line of its
-//! input that shows a reader what was asked.
+//! Tool names and inputs of all agents: the kind of a tool, and the headline of its input.
 //!
-//! **Calls in prose are calls.** Where a model writes them as text they are shown as calls with the results that
-//! follow in order; they have no ids to prove it, so no figure of pairing holds them.
+//! **Calls in prose are calls.** If a model writes them as text, they are paired with the results that follow in order.
+//! They have no ids, so they are not counted in statistics of pairing.
 //!
-//! Invariant: knows no agent; names are compared without case, `_` and `-`.
+//! Invariant: no agent is special here; names are compared without case, `_` and `-`.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -16,9 +15,9 @@ use crate::model::tool::{self, ToolKind};
 
 /// Characters of a headline.
 const HEADLINE_CHARS: usize = 200;
-/// Characters of a headline that names several files: each of them counts.
+/// Characters of a headline that names several files.
 const LIST_CHARS: usize = 4_096;
-/// Strings up to this size in bytes may stand for a whole input that has no known field.
+/// Strings up to this size in bytes may be the headline of an input without a known field.
 const SHORT_BYTES: usize = 200;
 
 /// Names of tools by kind, without separators.
@@ -79,7 +78,7 @@ static NAMES: &[(ToolKind, &str)] = &[
     ),
 ];
 
-/// What a tool does, by its name: `bash`, `read_file`, `WebFetch`, `mcp__files__read_file`.
+/// The kind of a tool by its name: `bash`, `read_file`, `WebFetch`, `mcp__files__read_file`.
 pub(crate) fn kind_of(name: &str) -> ToolKind {
     static KINDS: LazyLock<HashMap<&str, ToolKind>> = LazyLock::new(|| {
         NAMES
@@ -96,10 +95,10 @@ pub(crate) fn kind_of(name: &str) -> ToolKind {
         .unwrap_or(ToolKind::Other)
 }
 
-/// A tool that runs searches, not commands: only its namespace says so.
+/// A `run` tool that searches, which only its namespace says.
 const WEB: [&str; 2] = ["web__run", "web.run"];
 
-/// What a call does. Of an editor with several commands the command says whether it only looks, or makes a file.
+/// The kind of a call. An editor with several commands may read, edit or create a file.
 pub(crate) fn kind_of_call(name: &str, input: &Json<'_>) -> ToolKind {
     match (kind_of(name), input.get("command").str()) {
         (ToolKind::Edit, Some("view")) => ToolKind::Read,
@@ -108,8 +107,8 @@ pub(crate) fn kind_of_call(name: &str, input: &Json<'_>) -> ToolKind {
     }
 }
 
-/// The name without its server or namespace, in lower case, without separators and version. Editors call their own
-/// tools `builtin_…`, so that they differ from those of servers.
+/// The name without its server or namespace, in lower case, without separators and version. Editors prefix their own
+/// tools with `builtin_`.
 fn bare_name(name: &str) -> String {
     let last = name.rsplit("__").next().unwrap_or(name);
     let last = last.rsplit(['.', '/', ':']).next().unwrap_or(last);
@@ -124,7 +123,7 @@ fn bare_name(name: &str) -> String {
         .collect()
 }
 
-/// Steps of a log that have other names than the tools whose they are.
+/// Steps of a log with other names than their tools.
 const STEPS: [(&str, &str); 5] = [
     ("listdirectory", "listdir"),
     ("find", "findbyname"),
@@ -133,19 +132,18 @@ const STEPS: [(&str, &str); 5] = [
     ("codeaction", "multireplacefilecontent"),
 ];
 
-/// Whether a step is that of a tool: another spelling of its name, as `VIEW_FILE` is of `view_file`, or what the agent
-/// calls it.
+/// Whether a step belongs to a tool: another spelling of its name, such as `VIEW_FILE` for `view_file`, or a synonym.
 pub(crate) fn is_step_of(step: &str, tool: &str) -> bool {
     let (step, tool) = (bare_name(step), bare_name(tool));
     step == tool || STEPS.contains(&(&step, &tool))
 }
 
-/// The part that says most of a tool's input on one line: the command, the path, the pattern, the prompt.
+/// The headline of an input: the command, the path, the pattern, the prompt.
 pub(crate) fn headline(kind: ToolKind, input: &Json<'_>) -> Text {
     let headline = match kind {
         ToolKind::Run => command(input),
         ToolKind::Read => path(input).map(|path| path + &range(input)),
-        // What is changed is no name, so where none is written there is none.
+        // An edit without a path has no headline: its text is no name.
         ToolKind::Edit | ToolKind::Write => {
             path(input).or_else(|| patched_paths(input)).or_else(|| {
                 tool::EDITS
@@ -174,7 +172,7 @@ pub(crate) fn headline(kind: ToolKind, input: &Json<'_>) -> Text {
     )
 }
 
-/// Whether an input is the text of an object that ends too early: the model was cut off in it.
+/// Whether an input is the text of an object that ends too early, because the model was cut off.
 pub(crate) fn breaks_off(input: &Json<'_>) -> bool {
     input.str().is_some_and(is_unfinished)
 }
@@ -187,7 +185,7 @@ pub(crate) fn is_unfinished(text: &str) -> bool {
             .is_some_and(|damage| damage.unfinished)
 }
 
-/// The first of the named fields that is a string with something in it.
+/// The first of the named fields that is a string and not blank.
 fn first(input: &Json<'_>, names: &[&str]) -> Option<String> {
     names
         .iter()
@@ -195,7 +193,7 @@ fn first(input: &Json<'_>, names: &[&str]) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// The command that an input asks for.
+/// The command of an input.
 pub(crate) fn command(input: &Json<'_>) -> Option<String> {
     let command = first(
         input,
@@ -215,7 +213,7 @@ pub(crate) fn command(input: &Json<'_>) -> Option<String> {
         })
 }
 
-/// A command as a list of words; the shell that only carries a script is left out.
+/// A command that is written as a list of words, without the shell that only runs a script.
 fn words(argv: &Json<'_>) -> Option<String> {
     let words: Vec<&str> = argv.items().iter().filter_map(Json::str).collect();
     match words.as_slice() {
@@ -258,7 +256,7 @@ fn path(input: &Json<'_>) -> Option<String> {
     })
 }
 
-/// The lines that are asked for: `:40-80`, `:40` if it is open, nothing for the whole file.
+/// The requested range of lines: `:40-80`, `:40` without an end, empty for the whole file.
 fn range(input: &Json<'_>) -> String {
     let number = |names: &[&str]| names.iter().find_map(|name| input.get(name).int());
     let both = input.get("view_range").items();

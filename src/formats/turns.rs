@@ -1,4 +1,4 @@
-//! The entries of each turn, for an agent that takes its last turns back.
+//! The entries of each turn, for agents that undo their last turns.
 
 use std::collections::VecDeque;
 
@@ -7,20 +7,19 @@ use crate::model::edit::Batch;
 use crate::model::entry::{Entry, Marks, Role};
 use crate::model::text::Name;
 
-/// A part belongs to one of so many entries.
+/// A part of an entry follows it within so many entries.
 const NEWEST: usize = 32;
 
-/// What the turns hold.
+/// The entries of all turns.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
-    /// The entries of each, packed: a long session has hundreds of thousands. The first holds what came before any.
+    /// Packed, because a long session has hundreds of thousands of entries. The first holds what came before any turn.
     turns: Vec<Vec<u8>>,
-    /// The newest of them.
     newest: VecDeque<Key>,
 }
 
 impl Turns {
-    /// A turn begins with what comes next.
+    /// Begins a turn.
     pub(crate) fn begin(&mut self) {
         if self.turns.is_empty() {
             self.turns.push(Vec::new());
@@ -28,7 +27,7 @@ impl Turns {
         self.turns.push(Vec::new());
     }
 
-    /// Notes an entry, or a part of one. Whether it is known already.
+    /// Adds an entry, or a part of one. Returns whether the entry was added before.
     pub(crate) fn note(&mut self, entry: &Entry) -> bool {
         if self.turns.is_empty() {
             self.turns.push(Vec::new());
@@ -46,7 +45,7 @@ impl Turns {
         is_known
     }
 
-    /// The last turns were taken back: says so of their entries.
+    /// Removes the last turns, and emits their entries as undone.
     pub(crate) fn take_back(&mut self, turns: u64, lane: Option<&Name>, out: &mut Batch) {
         let count = usize::try_from(turns)
             .unwrap_or(usize::MAX)

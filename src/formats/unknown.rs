@@ -1,16 +1,15 @@
-//! The rule of the unknown: what becomes of a record, an attachment, a subtype, a part or a block of a kind for which a
-//! decoder has no code. One rule for all formats.
+//! The one rule for a record, an attachment, a subtype, a part or a block of a kind for which a decoder has no code.
 //!
-//! A decoder calls [`record`] for a record of its own, [`apart`] for one that the agent's own mark keeps out of the
-//! conversation, and [`block`] for a part of a message. It names the kind by its class, which is a key of `[kinds]` in the
-//! format's file (`type`, `attachment.type`), and its name. What that file or the reader's own says of the kind counts; what
-//! neither names is judged by what it carries:
+//! A decoder calls [`record`] for a record, [`apart`] for one that the agent marks as outside the conversation, and
+//! [`block`] for a part of a message. It passes the class of the kind, which is a key of `[kinds]` in the format's file
+//! (`type`, `attachment.type`), and its name. If that file or an overlay of the user names the kind, that counts; otherwise
+//! its content decides:
 //!
-//! * a role, usage, a call or a result: **loud**, for a part of the conversation may be lost;
-//! * else a text that somebody said or saw: **text**, a dim row;
-//! * all else: a **trace**, which has no row below level 4.
+//! * a role, usage, a call or a result: **loud**, because a part of the conversation may be lost;
+//! * else a text that somebody wrote or read: **text**, a dim row;
+//! * anything else: a **trace**, which has no row below level 4.
 //!
-//! Files of no known format do not come here: there the tree is the content.
+//! Files of no known format are not handled here: there the tree is the content.
 
 use std::borrow::Cow;
 
@@ -24,11 +23,11 @@ use crate::model::tally::Fate;
 use crate::model::tally::unknown::Judged;
 use crate::model::text::Text;
 
-/// What something is called: the class of names, as in `[kinds]`, and its name in it.
+/// The class of a kind, a key of `[kinds]`, and its name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind<'a>(pub(crate) &'static str, pub(crate) &'a str);
 
-/// Members that hold what was said or seen, the best one first.
+/// Members with text for people, the best one first.
 const TEXTS: [&str; 9] = [
     "text",
     "content",
@@ -40,7 +39,7 @@ const TEXTS: [&str; 9] = [
     "rendered",
     "renderedInHumanTurn",
 ];
-/// Members in which agents wrap what a record is about.
+/// Members in which agents wrap the content of a record.
 const WRAPPERS: [&str; 12] = [
     "message",
     "payload",
@@ -57,7 +56,7 @@ const WRAPPERS: [&str; 12] = [
 ];
 /// Lists of blocks.
 const LISTS: [&str; 3] = ["content", "parts", "blocks"];
-/// What a request cost.
+/// Members with the usage of a request.
 const USAGES: [&str; 7] = [
     "usage",
     "token_usage",
@@ -75,7 +74,7 @@ const CALLS: [&str; 5] = [
     "functionCall",
     "functionCalls",
 ];
-/// How types of calls and results end.
+/// Endings of the types of calls and results.
 const ENDS: [&str; 8] = [
     "tool_use",
     "tool_call",
@@ -86,7 +85,7 @@ const ENDS: [&str; 8] = [
     "call_output",
     "function_response",
 ];
-/// Names of the call that something belongs to.
+/// Members with the id of a call.
 const IDS: [&str; 7] = [
     "id",
     "call_id",
@@ -96,29 +95,29 @@ const IDS: [&str; 7] = [
     "toolCallId",
     "tool_use_id",
 ];
-/// Wrappers within wrappers are not looked into for ever.
+/// The limit of wrappers within wrappers.
 const DEEPEST: u8 = 4;
 /// Characters of a title.
 const TITLE: usize = 80;
 /// Characters of the row of something that is shown as a tree.
 const HEADLINE: usize = 160;
 
-/// A record that is no other's: `entry` is an empty one with its place in the session.
+/// Emits a record: `entry` is an empty one with its position in the session.
 pub(crate) fn record(kind: Kind<'_>, json: &Json<'_>, entry: Entry, out: &mut Batch) -> Fate {
     show(kind, json, judge, entry, out)
 }
 
-/// A record that does not belong to the conversation, as the agent's own mark says.
+/// Emits a record that the agent marks as outside the conversation.
 pub(crate) fn apart(kind: Kind<'_>, json: &Json<'_>, entry: Entry, out: &mut Batch) -> Fate {
     show(kind, json, |_| Judged::Trace, entry, out)
 }
 
-/// A part of a message.
+/// Makes a block of a part of a message.
 pub(crate) fn block(kind: Kind<'_>, json: &Json<'_>, out: &mut Batch) -> BlockKind {
     match kind.known(out) {
         Some(known) => {
             known.emit(kind.0, json, out);
-            // Of what is known only what it says is shown, or the object that is named: the model was sent no more.
+            // Only its text is shown, or the object that is named: the model was sent no more.
             let (judged, said) = match (known, known.text(kind.0, json)) {
                 (Known::Setting(_), Some(said)) => {
                     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -155,7 +154,7 @@ fn show(
     Fate::Shown
 }
 
-/// The object that is named, or what its record is about.
+/// The object after which the class is named, or the content of the record.
 fn within<'j, 'a>(kind: Kind<'_>, json: &'j Json<'a>) -> &'j Json<'a> {
     let mut inner = std::iter::once(label(kind.0))
         .chain(WRAPPERS)
@@ -174,7 +173,7 @@ fn unknown(kind: Kind<'_>, json: &Json<'_>, judged: Judged, out: &mut Batch) -> 
     aside(Text::stub(&name, TITLE), json, (judged, said), out)
 }
 
-/// A row of what is said; where nothing is, the whole, which begins with a text if it has one.
+/// A row with the text; without one the whole record as a tree, whose headline is a text if it has any.
 fn aside(
     title: Text,
     json: &Json<'_>,
@@ -201,12 +200,12 @@ pub(crate) fn kinds(out: &Batch) -> &'static Kinds {
 }
 
 impl Kind<'_> {
-    /// What the format or its reader says of it.
+    /// What the format or an overlay says of it.
     pub(crate) fn known(self, out: &Batch) -> Option<&'static Known> {
         kinds(out).get(self.0, self.1).filter(|_| !out.is_nameless)
     }
 
-    /// A kind that is known, in plain words.
+    /// The name of a known kind in plain words.
     fn title(self) -> Text {
         Text::stub(&self.1.replace(['_', '-'], " "), TITLE)
     }
@@ -225,7 +224,7 @@ impl std::fmt::Display for Kind<'_> {
     }
 }
 
-/// How loud something is of which nothing is known but what it carries.
+/// How an unknown kind is shown, by its content.
 fn judge(json: &Json<'_>) -> Judged {
     if carries(json, 0) {
         Judged::Loud
@@ -236,7 +235,7 @@ fn judge(json: &Json<'_>) -> Judged {
     }
 }
 
-/// Whether something has a role, usage, a call or a result.
+/// Whether a value has a role, usage, a call or a result.
 fn carries(json: &Json<'_>, depth: u8) -> bool {
     if !json.is_object() || depth > DEEPEST {
         return false;
@@ -300,7 +299,7 @@ fn has_id(json: &Json<'_>) -> bool {
     IDS.iter().any(|name| json.get(name).filled().is_some())
 }
 
-/// What somebody said or saw: the one reading of texts for all formats.
+/// The text for people in a value: the same rule for all formats.
 pub(crate) fn text_of<'j>(json: &'j Json<'_>, depth: u8) -> Option<Cow<'j, str>> {
     match json {
         Json::Str(_) => json
@@ -332,7 +331,7 @@ pub(crate) fn text_of<'j>(json: &'j Json<'_>, depth: u8) -> Option<Cow<'j, str>>
     }
 }
 
-/// Whether a string is text: no data, no id, no lone number.
+/// Whether a string is text, not data, an id or a number.
 fn is_said(text: &str) -> bool {
     let text = text.trim();
     let is_data = text.starts_with("data:") || super::details::is_opaque(text);

@@ -1,10 +1,10 @@
-//! Calls that wait for their results, in the order in which they were made: any of them may go at the same cost.
+//! Calls without a result, in their order: a queue from which any call is removed at the same cost.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::model::body::Key;
 
-/// Calls that wait.
+/// Calls without a result.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting {
     order: BTreeMap<u64, Key>,
@@ -13,7 +13,7 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// A call is made. One that waits already stays where it is.
+    /// Adds a call. One that is in the queue stays where it is.
     pub(crate) fn push(&mut self, call: Key) {
         if !self.places.contains_key(&call) {
             self.order.insert(self.next, call.clone());
@@ -22,14 +22,13 @@ impl Waiting {
         }
     }
 
-    /// A call waits no more.
+    /// Removes a call.
     pub(crate) fn remove(&mut self, call: &str) {
         if let Some(place) = self.places.remove(call) {
             self.order.remove(&place);
         }
     }
 
-    /// How many wait.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.places.len()

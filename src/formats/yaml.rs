@@ -1,10 +1,10 @@
-//! The few facts that agents keep in YAML beside a session: `name: value` on lines of their own.
+//! Facts in YAML files beside a session: `name: value`, one a line.
 //!
-//! A reader of such lines, not of YAML: lists, nested values and texts over several lines are left out.
+//! This is not a YAML parser: lists, nested values and texts over several lines are left out.
 
 use super::json::Json;
 
-/// The facts as an object of texts.
+/// The facts as an object of strings.
 pub(crate) fn facts(text: &str) -> Json<'static> {
     let fact = |line: &str| {
         let (name, value) = line.split_once(": ")?;

@@ -1,7 +1,7 @@
-//! Recorded costs of 0. Beside requests with a cost they are of a model that is free; alone the 0 may as well be what a
-//! price that is not known is written as.
+//! Recorded costs of 0. In a session with other costs they mean that the model is free; if all costs are 0, the price may
+//! be unknown to the agent.
 //!
-//! Invariant: what a request cost does not depend on whether it stands before or behind the first one with a cost.
+//! Invariant: the cost of a request does not depend on whether it comes before or after the first one with a cost.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::model::tally::Fate;
 use crate::model::text::Name;
 use crate::model::usage::Usage;
 
-/// A decoder that gives out costs of 0 as they are recorded, judged by what the others of the session cost.
+/// A decoder whose costs of 0 are emitted once the session has another cost.
 #[derive(Default)]
 pub(crate) struct Judged<D> {
     decoder: D,
@@ -21,9 +21,9 @@ pub(crate) struct Judged<D> {
 
 #[derive(Default)]
 struct Zeros {
-    /// Whether a request of the session has a cost.
+    /// Whether any request has a cost above 0.
     is_priced: bool,
-    /// Until then: those that went out without one.
+    /// Until then, the usage that was emitted without its cost of 0.
     unknown: HashMap<Key, (Usage, Option<Name>)>,
 }
 
@@ -72,7 +72,7 @@ impl Zeros {
             }
             return;
         }
-        // What was said of one of them just now is newer.
+        // The new edits replace what was withheld.
         for (of, ..) in new.iter_mut().filter_map(usage_of) {
             self.unknown.remove(of);
         }
@@ -88,7 +88,7 @@ impl Zeros {
     }
 }
 
-/// What was spent on requests, or beside them.
+/// The usage of requests in an edit.
 fn usage_of(edit: &mut Edit) -> Option<(&Key, &mut Usage, Option<&Name>)> {
     let (of, usage, model) = match edit {
         Edit::Entry(entry) => (

@@ -80,7 +80,7 @@ pub(crate) fn heads_at(
 
 /// What a database is that an agent keeps in the place of its sessions, with tables that nobody knows.
 fn unknown_of(format: &dyn Format) -> String {
-    let agent = format.agent();
+    let agent = format.head().agent;
     let article = if agent.starts_with(['A', 'E', 'I', 'O', 'U']) {
         "an"
     } else {

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use crate::formats::decoder::Pattern;
-use crate::formats::definition::BUILT_IN;
 use crate::formats::definition::head;
 use crate::formats::definition::mistakes::Mistake;
 use crate::formats::definition::read::{Base, Overlay, is_overlay, overlay, read};
@@ -85,14 +84,14 @@ fn definitions(
             Ok(definition)
                 if definitions
                     .iter()
-                    .any(|known| known.name == definition.name) =>
+                    .any(|known| known.head.name == definition.head.name) =>
             {
                 let what = format!(
                     "{}: another definition is named {}, too",
                     path.display(),
-                    definition.name
+                    definition.head.name
                 );
-                complaints.extend((only != Some(definition.name)).then_some(what));
+                complaints.extend((only != Some(definition.head.name)).then_some(what));
             }
             Ok(definition) => definitions.push(Box::leak(Box::new(definition))),
             Err(mistakes) => complaints.extend(first(path, complaints_of(path, mistakes))),
@@ -114,7 +113,7 @@ fn overlay_of(
     own: &[&'static Definition],
 ) -> Result<Overlay, Vec<String>> {
     let kinds = |name: &str| {
-        let is_defined = own.iter().any(|known| known.name == name);
+        let is_defined = own.iter().any(|known| known.head.name == name);
         let fixed = || head::of(name).map(|head| Some(&head.kinds));
         let built_in = || is_built_in(name).then_some(None);
         if is_defined {
@@ -125,7 +124,7 @@ fn overlay_of(
     };
     let names = || {
         let mut all: Vec<&str> = formats::names()
-            .chain(own.iter().map(|known| known.name))
+            .chain(own.iter().map(|known| known.head.name))
             .collect();
         all.retain(|name| *name != "generic");
         all.sort_unstable();
@@ -151,7 +150,7 @@ pub(crate) fn name_of(
         return overlay_of(path, text, &own).map(|overlay| overlay.extends);
     }
     read(text, None)
-        .map(|definition| definition.name)
+        .map(|definition| definition.head.name)
         .map_err(|mistakes| complaints_of(path, mistakes))
 }
 
@@ -174,16 +173,6 @@ pub(crate) fn judge(path: &Path, text: &str) -> Result<(&'static str, Vec<String
             .map(placed)
             .collect(),
     ))
-}
-
-/// The text of a format that comes with the program.
-pub(crate) fn text_of(name: &str) -> Option<&'static str> {
-    let definition = || {
-        BUILT_IN
-            .iter()
-            .find(|(file, _)| file.strip_suffix(".toml") == Some(name))
-    };
-    head::text_of(name).or_else(|| definition().map(|(_, text)| *text))
 }
 
 /// The files that add to a format.
@@ -256,7 +245,7 @@ pub(crate) fn definition_of(name: &str) -> Option<&'static Definition> {
     DEFINITIONS
         .iter()
         .copied()
-        .find(|definition| definition.name == name)
+        .find(|definition| definition.head.name == name)
 }
 
 /// Whether the program itself has a format with the name of a reader's own definition.
@@ -275,7 +264,7 @@ pub(crate) fn known(environment: &Environment) -> Vec<Known> {
                 .flat_map(|(at, holds)| holds.iter().map(move |holds| Pattern(holds.pattern(&at))));
             Known {
                 name: format.name(),
-                agent: format.agent(),
+                agent: format.head().agent,
                 places: patterns.map(|pattern| place(&pattern)).collect(),
                 file: definition_of(format.name()).and_then(|definition| definition.file.clone()),
             }

@@ -62,7 +62,12 @@ pub(crate) fn originals(
     files: &Files,
     learn: &mut dyn FnMut(&[u8]),
 ) {
-    let Some(head) = format.may_go_on().then(|| read_head(path).ok()).flatten() else {
+    let Some(head) = format
+        .head()
+        .is_continued
+        .then(|| read_head(path).ok())
+        .flatten()
+    else {
         return;
     };
     let names = files_of(&format.copied_from(path, &text_of(&head.bytes)));
@@ -109,7 +114,7 @@ pub(super) fn first_file(format: &dyn Format, path: &Path, head: &[u8]) -> Optio
 }
 
 fn before(format: &dyn Format, path: &Path) -> Option<Earlier> {
-    if !format.may_go_on() {
+    if !format.head().is_continued {
         return None;
     }
     before_in(format, path, &read_head(path).ok()?.bytes)

@@ -36,7 +36,6 @@ pub use self::watch::{Watch, watch};
 use self::candidates::{Candidate, Databases};
 use self::facts::Facts;
 use super::target::OpenError;
-use crate::formats::decoder::Format;
 pub use crate::formats::roots::Environment;
 use crate::formats::{self, names};
 use crate::model::found::Found;
@@ -145,5 +144,5 @@ pub(crate) fn formats() -> Vec<&'static str> {
 
 /// Whether sessions of a format may lie in several files each.
 pub fn may_go_on(format: &str) -> bool {
-    formats::named(format).is_some_and(Format::may_go_on)
+    formats::named(format).is_some_and(|format| format.head().is_continued)
 }

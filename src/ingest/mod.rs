@@ -114,7 +114,7 @@ pub(crate) fn names_an_agent(format: &str) -> bool {
 
 /// What the agents that write a format do not record; empty if nothing can be said.
 pub(crate) fn omits(format: &str) -> &'static str {
-    named(format).map_or("", |known| known.omits())
+    named(format).map_or("", |known| known.head().omits)
 }
 
 /// What each format says of what lies there, in the order of the registry; nothing of a pipe. Opening asks no more than it

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::emitter::Outlet;
 use super::probe::{self, HEAD};
-use crate::formats::Detection;
 use crate::formats::counting::Counting;
 use crate::formats::decoder::{Decoder, Format, Pattern, Place, Verdict};
 use crate::formats::survey::{Sums, Surveyed};
+use crate::formats::{self, Detection};
 use crate::model::edit::{Feed, Opened, Polled};
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
@@ -83,7 +83,7 @@ impl Plan {
             confidence: detection.verdict.confidence.word(),
             reason: Text::clean(&probe::reason(&detection)),
             path: path.to_owned(),
-            resumes: detection.format.resumes(path),
+            resumes: formats::resumes(detection.format, path),
             written: None,
             joined: Vec::new(),
         };

@@ -91,9 +91,13 @@ pub(crate) fn sift(
     folders: &mut Folders,
     sieve: Sieve<'_>,
 ) -> io::Result<Sifted> {
-    let of_all = || formats::registry().filter_map(Format::pieces).collect();
+    let of_all = || {
+        formats::registry()
+            .filter_map(|format| format.head().deltas)
+            .collect()
+    };
     let pieces: BTreeSet<&str> =
-        format.map_or_else(of_all, |format| format.pieces().into_iter().collect());
+        format.map_or_else(of_all, |format| format.head().deltas.into_iter().collect());
     let pieces: Vec<Finder<'_>> = pieces.into_iter().map(Finder::new).collect();
     let mut picked = Vec::new();
     let (mut is_whole, mut is_strange) = (false, false);
@@ -483,7 +487,7 @@ fn sift_packed(mut text: Box<dyn Read>, sieve: Sieve<'_>, pieces: Pieces<'_>) ->
 
 /// Whether a line tells something else by itself, or cannot be read any more.
 pub(crate) fn is_entangled(format: &'static dyn Format, picked: &[Picked]) -> bool {
-    let Some(words) = format.entangled() else {
+    let Some(words) = &format.head().dependent else {
         return true;
     };
     let words: Vec<Finder<'_>> = words.iter().map(Finder::new).collect();

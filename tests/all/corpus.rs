@@ -236,6 +236,7 @@ impl<'t> Cut<'t> {
         let is_one_line = self.text.trim().lines().count() <= 1;
         let probe = Probe {
             path,
+            text: None,
             children: &[],
             lines: &self.lines,
             header: self.header.as_ref(),

@@ -200,10 +200,10 @@ fn the_manual_says_what_agents_do_not_record() {
             .collect::<Vec<_>>()
             .join(" ")
             .replace('`', "");
-        let omits = if format.omits().is_empty() {
+        let omits = if format.head().omits.is_empty() {
             "–"
         } else {
-            format.omits()
+            format.head().omits
         };
         assert_eq!(omitted, omits, "{}", format.name());
     }

@@ -32,15 +32,15 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use super::counting::{self, Counting};
-use super::decoder::{Decoder, Format, Input, Pattern, Place, Probe, TitleMark, Verdict};
-use super::fields::{self, Fields};
+use super::decoder::{Decoder, Format, Input, Pattern, Place, Probe, Verdict};
+use super::definition::head::head;
+use super::fields::Fields;
 use super::json::Json;
 use super::roots::{Beside, Named, Process};
 use super::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
-use crate::model::resume::Resume;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use lanes::owners::{Standing, is_beside};
@@ -52,19 +52,7 @@ use session::Session;
 pub(crate) struct Claude;
 
 impl Format for Claude {
-    fn name(&self) -> &'static str {
-        "claude-code"
-    }
-
-    fn entangled(&self) -> Option<&'static [&'static str]> {
-        Some(&[
-            "queue-operation",
-            "queued_command",
-            "tool-results",
-            "\"progress\"",
-            "\"isCompactSummary\"",
-        ])
-    }
+    head!("claude-code");
 
     fn counting(&self, place: Place<'_>) -> Option<Counting> {
         Some(counting::of_claude(matches!(
@@ -77,30 +65,8 @@ impl Format for Claude {
         sniff::sniff(probe)
     }
 
-    fn titles(&self) -> &'static [TitleMark] {
-        &[
-            TitleMark::Last("\"agent-name\""),
-            TitleMark::Last("\"ai-title\""),
-            TitleMark::Last("\"custom-title\""),
-            TitleMark::Of("\"leafUuid\":\"", "\"uuid\":\""),
-        ]
-    }
-
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(ClaudeDecoder::of(self.name()))
-    }
-
-    /// Sub-agents lie in a folder named as the session, workflows in folders below.
-    fn companions(&self, path: &Path) -> Vec<Pattern> {
-        let agents = path.with_extension("").join("subagents").join("**");
-        let outputs = path.with_extension("").join("tool-results");
-        let runs = path.with_extension("").join("workflows");
-        vec![
-            Pattern(agents.join("*.meta.json")),
-            Pattern(runs.join("wf_*.json")),
-            Pattern(agents.join("*.jsonl")),
-            Pattern(outputs.join("*.txt")),
-        ]
     }
 
     fn owner(&self, path: &Path) -> Option<PathBuf> {
@@ -127,12 +93,6 @@ impl Format for Claude {
             .collect()
     }
 
-    fn resumes(&self, path: &Path) -> &'static [Resume] {
-        // Files of sub-agents are none that could be gone on with.
-        let is_session = places::named(path).is_some();
-        if is_session { RESUMES } else { &[] }
-    }
-
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
         places::named(path)
     }
@@ -152,22 +112,6 @@ impl Format for Claude {
 /// Claude Code looks for the id among the sessions of the folder in which it is started
 /// (code.claude.com/docs/en/cli-reference). `--resume-session-at`, which leaves out what came later, works in print mode
 /// only.
-pub(crate) const RESUMES: &[Resume] = &[
-    Resume {
-        does: "continue",
-        before: &["claude", "--resume"],
-        after: &[],
-        back: BACK,
-    },
-    Resume {
-        does: "fork",
-        before: &["claude", "--resume"],
-        after: &["--fork-session"],
-        back: BACK,
-    },
-];
-const BACK: &str = "in Claude Code, esc esc (/rewind) goes back to an earlier prompt";
-
 /// Decodes one session.
 struct ClaudeDecoder {
     format: &'static str,
@@ -180,7 +124,7 @@ impl Decoder for ClaudeDecoder {
     }
 
     fn fields(&self) -> &'static Fields {
-        &fields::CLAUDE
+        &Claude.head().fields
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {

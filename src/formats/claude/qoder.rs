@@ -5,18 +5,16 @@ use std::path::{Path, PathBuf};
 use super::{Claude, ClaudeDecoder, sniff};
 use crate::formats::counting::Counting;
 use crate::formats::decoder::{Confidence, Decoder, Format, Pattern, Place, Probe, Verdict};
+use crate::formats::definition::head::head;
 use crate::formats::json::Json;
 use crate::formats::roots::Named;
 use crate::model::record::Shape;
-use crate::model::resume::Resume;
 
 /// The format.
 pub(crate) struct Qoder;
 
 impl Format for Qoder {
-    fn name(&self) -> &'static str {
-        "qoder"
-    }
+    head!("qoder");
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         let has_head = probe.lines.iter().any(is_head);
@@ -49,16 +47,8 @@ impl Format for Qoder {
         Box::new(ClaudeDecoder::of(self.name()))
     }
 
-    fn entangled(&self) -> Option<&'static [&'static str]> {
-        Claude.entangled()
-    }
-
     fn counting(&self, place: Place<'_>) -> Option<Counting> {
         Claude.counting(place)
-    }
-
-    fn companions(&self, path: &Path) -> Vec<Pattern> {
-        Claude.companions(path)
     }
 
     fn owner(&self, path: &Path) -> Option<PathBuf> {
@@ -80,22 +70,7 @@ impl Format for Qoder {
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
         Claude.named(path)
     }
-
-    fn resumes(&self, path: &Path) -> &'static [Resume] {
-        if self.named(path).is_some() {
-            RESUMES
-        } else {
-            &[]
-        }
-    }
 }
-
-const RESUMES: &[Resume] = &[Resume {
-    does: "continue",
-    before: &["qodercli", "-r"],
-    after: &[],
-    back: "",
-}];
 
 /// The first line of a session.
 fn is_head(line: &Json<'_>) -> bool {

@@ -696,6 +696,7 @@ fn confidence(text: &str) -> Confidence {
         .collect();
     let probe = Probe {
         path: Path::new("-"),
+        text: None,
         children: &[],
         lines: &lines,
         header: None,

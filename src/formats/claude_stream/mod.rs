@@ -12,19 +12,17 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
-
 use super::claude::lanes::Trust;
 use super::claude::lanes::owners::Standing;
 use super::claude::line::Line;
 use super::claude::session::Session;
-use super::claude::{self, assistant, user};
+use super::claude::{assistant, user};
 use super::decoder::{Decoder, Format, Input, Place, Probe, Verdict};
-use super::fields::{self, Fields};
+use super::definition::head::head;
+use super::fields::Fields;
 use super::unknown::{self, Kind};
 use crate::model::edit::Batch;
 use crate::model::entry::Role;
-use crate::model::resume::Resume;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::identifies;
@@ -37,25 +35,14 @@ use tasks::Tasks;
 pub(crate) struct ClaudeStream;
 
 impl Format for ClaudeStream {
-    fn name(&self) -> &'static str {
-        "claude-stream-json"
-    }
+    head!("claude-stream-json");
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         sniff::sniff(probe)
     }
 
-    fn pieces(&self) -> Option<&'static str> {
-        Some("\"delta\"")
-    }
-
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(ClaudeStreamDecoder::default())
-    }
-
-    /// What was printed is kept as a session, too.
-    fn resumes(&self, _: &Path) -> &'static [Resume] {
-        claude::RESUMES
     }
 }
 
@@ -75,7 +62,7 @@ impl Decoder for ClaudeStreamDecoder {
     }
 
     fn fields(&self) -> &'static Fields {
-        &fields::CLAUDE_STREAM
+        &ClaudeStream.head().fields
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {

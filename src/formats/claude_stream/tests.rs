@@ -386,6 +386,7 @@ fn confidence(text: &str) -> Confidence {
         .collect();
     let probe = Probe {
         path: Path::new("-"),
+        text: None,
         children: &[],
         lines: if document.is_some() { &[] } else { &lines },
         header: None,

@@ -20,6 +20,7 @@ use std::path::Path;
 
 use self::message::Messages;
 use super::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
+use super::definition::head::head;
 use super::json::Json;
 use super::roots::{Beside, Named};
 use super::unknown::{self, Kind};
@@ -27,25 +28,15 @@ use super::zeros::Judged;
 use crate::model::edit::{Batch, MetaEdit, Severity};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::record::FileId;
-use crate::model::resume::Resume;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
 /// Cline's command line finds a session by its id (`cline --help`).
-const RESUMES: &[Resume] = &[Resume {
-    does: "continue",
-    before: &["cline", "--id"],
-    after: &[],
-    back: "",
-}];
-
 /// The format.
 pub(crate) struct Cline;
 
 impl Format for Cline {
-    fn name(&self) -> &'static str {
-        "cline"
-    }
+    head!("cline");
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         sniff::sniff(probe)
@@ -63,18 +54,6 @@ impl Format for Cline {
         let messages = path.with_file_name(wanted);
         let beside = companions(&messages);
         std::iter::once(Pattern(messages)).chain(beside).collect()
-    }
-
-    fn resumes(&self, path: &Path) -> &'static [Resume] {
-        // Tasks of the editor extension are opened in the editor only.
-        let is_session = path
-            .to_str()
-            .is_some_and(|path| path.ends_with(".messages.json"));
-        if is_session && places::named(path).is_some() {
-            RESUMES
-        } else {
-            &[]
-        }
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {

@@ -597,6 +597,7 @@ fn another_version_of_the_file_is_noted() {
         let header = parse(document).unwrap();
         let probe = Probe {
             path: Path::new("a.messages.json"),
+            text: None,
             children: &[],
             lines: &[],
             header: Some(&header),

@@ -33,15 +33,13 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::counting::{self, Counting};
-use super::decoder::{
-    BESIDE, Decoder, Earlier, Format, Input, Pattern, Place, Probe, TitleMark, Verdict,
-};
-use super::fields::{self, Fields};
+use super::decoder::{BESIDE, Decoder, Earlier, Format, Input, Pattern, Place, Probe, Verdict};
+use super::definition::head::head;
+use super::fields::Fields;
 use super::json::{self, Json};
 use super::roots::{Beside, Listing, Named, file_name};
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
-use crate::model::resume::Resume;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use lanes::Lanes;
@@ -53,33 +51,11 @@ use twins::Side;
 pub(crate) struct Codex;
 
 /// Codex finds a thread by its id, wherever it is started (developers.openai.com/codex/cli/reference).
-const RESUMES: &[Resume] = &[
-    Resume {
-        does: "continue",
-        before: &["codex", "resume"],
-        after: &[],
-        back: BACK,
-    },
-    Resume {
-        does: "fork",
-        before: &["codex", "fork"],
-        after: &[],
-        back: BACK,
-    },
-];
-const BACK: &str = "in Codex, esc esc goes back to an earlier prompt";
-
 impl Format for Codex {
-    fn name(&self) -> &'static str {
-        "codex"
-    }
+    head!("codex");
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         sniff::sniff(probe)
-    }
-
-    fn titles(&self) -> &'static [TitleMark] {
-        &[TitleMark::Last("\"thread_name_updated\"")]
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
@@ -88,10 +64,6 @@ impl Format for Codex {
 
     fn counting(&self, _: Place<'_>) -> Option<Counting> {
         Some(counting::of_codex())
-    }
-
-    fn resumes(&self, _: &Path) -> &'static [Resume] {
-        RESUMES
     }
 
     fn archives(&self, path: &Path) -> Vec<Pattern> {
@@ -108,10 +80,6 @@ impl Format for Codex {
 
     fn home(&self, path: &Path) -> PathBuf {
         places::home(path)
-    }
-
-    fn may_go_on(&self) -> bool {
-        true
     }
 
     fn claims(&self, path: &Path) -> bool {
@@ -179,7 +147,7 @@ impl Decoder for CodexDecoder {
     }
 
     fn fields(&self) -> &'static Fields {
-        &fields::CODEX
+        &Codex.head().fields
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {

@@ -1,26 +1,25 @@
-//! Parts of a record that are values, or damage, by themselves.
+//! Ranges of a record that hold a value, or damage, of their own.
 //!
-//! Invariant: a part that is read again by its place in the file is the same text as in its record.
+//! Invariant: a range that is read again by its offset in the file gives the same text as in its record.
 
 use std::ops::Range;
 
 use crate::model::edit::saturating_u32;
 use crate::model::record::Origin;
 
-/// A text without blanks, marks of the order of bytes and the zeros of a crash before it. A part of a record that is read again by its
-/// place begins with none either.
+/// A text without leading blanks, byte order marks and the zeros that a crash leaves.
 pub(crate) fn started(text: &str) -> &str {
     text.trim_start_matches(|c: char| matches!(c, '\u{feff}' | '\0') || c.is_whitespace())
 }
 
-/// The same for what stands behind it.
+/// A text without trailing blanks and zeros.
 pub(crate) fn ended(text: &str) -> &str {
     text.trim_end_matches(|c: char| c == '\0' || c.is_whitespace())
 }
 
 /// The value in a line of server-sent events, `data: {…}`; empty for the lines that only frame one.
 pub fn unframed(line: &str) -> &str {
-    // A record itself, which may be long, is not looked through.
+    // A record itself may be long, and need not be searched.
     if line.starts_with(['{', '[']) {
         return line;
     }
@@ -39,21 +38,19 @@ pub fn unframed(line: &str) -> &str {
     if is_frame { "" } else { line }
 }
 
-/// A part of a record's text.
+/// A range of a record's text.
 #[derive(Clone, Copy)]
 pub(crate) struct TextPart<'a> {
-    /// Where the record is.
     pub(crate) record: Origin,
-    /// What is not UTF-8 in it.
+    /// Where offsets in the text and in the record diverge.
     pub(crate) shifts: &'a [Shift],
-    /// Where it begins in the text.
+    /// The offset of the range in the text.
     pub(crate) at: usize,
-    /// The part.
     pub(crate) text: &'a str,
 }
 
 impl TextPart<'_> {
-    /// What is in a range of it, without blanks around and without the frame of an event.
+    /// A range of it, without blanks around it and without the frame of an event.
     pub(crate) fn within(self, range: Range<usize>) -> Self {
         let text = self.text.get(range.clone()).unwrap_or_default();
         let part = unframed(ended(started(text)));
@@ -65,7 +62,7 @@ impl TextPart<'_> {
         }
     }
 
-    /// Its own place in the file.
+    /// Its position in the file.
     pub(crate) fn origin(self) -> Origin {
         let (start, end) = (self.byte(self.at), self.byte(self.at + self.text.len()));
         Origin {
@@ -75,7 +72,7 @@ impl TextPart<'_> {
         }
     }
 
-    /// Which byte of the record a place in the text is.
+    /// The offset in the record of an offset in the text.
     fn byte(self, at: usize) -> usize {
         let before = self.shifts.partition_point(|shift| shift.text <= at);
         let shift = before.checked_sub(1).and_then(|last| self.shifts.get(last));
@@ -83,13 +80,13 @@ impl TextPart<'_> {
     }
 }
 
-/// Behind bytes that are not UTF-8, places in the text are no longer those in the record.
+/// An offset in the text and the one in the record that it stands for: behind bytes that are not UTF-8 they differ.
 pub(crate) struct Shift {
     text: usize,
     bytes: usize,
 }
 
-/// Where places in the text and in the record part.
+/// One shift for each run of bytes that are not UTF-8.
 pub(crate) fn shifts(bytes: &[u8]) -> Vec<Shift> {
     let (mut text, mut place) = (0, 0);
     let invalid = bytes.utf8_chunks().filter_map(|chunk| {

@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use crate::formats::json::{self, Damage};
 
-/// More torn records on one line are no accident of writing.
+/// More torn records on one line are not an accident of writing.
 const MOST: usize = 8;
 
-/// Where the torn records of a text lie, and the whole one that ends it; nothing if it is not of that kind.
+/// The ranges of the torn records of a text and of the whole one that ends it; empty if the text is not made of these.
 ///
-/// What is torn breaks where the next record begins: in a string its first quote ends the string, elsewhere its
-/// brace is out of place. So each part is read once.
+/// A torn record breaks where the next one begins: in a string the first quote of the next record ends the string,
+/// elsewhere its brace is out of place. So each range is parsed once.
 pub(crate) fn parts(text: &str, damage: &Damage) -> Vec<Range<usize>> {
     let (mut start, mut broken) = (0, damage.clone());
     let mut parts = Vec::new();
@@ -33,7 +33,7 @@ pub(crate) fn parts(text: &str, damage: &Damage) -> Vec<Range<usize>> {
     Vec::new()
 }
 
-/// Where a record begins that the text breaks at.
+/// The start of the record at which the text breaks.
 fn begins_at(text: &str, broken: usize) -> Option<usize> {
     let before = text.get(..broken)?;
     let is_begin = |at: &usize| matches!(text.get(at + 1..).map(str::trim_start), Some(rest) if rest.starts_with('"'));

@@ -1,73 +1,161 @@
-//! The heads of formats with a decoder in Rust: name, agent, places and kinds are data, in `assets/formats`. And what a
-//! reader adds to a format that is there.
+//! What is known of a format besides how its records are read: the head of its file in `assets/formats`. Formats with a
+//! decoder in Rust and definitions have the same one.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::LazyLock;
 
 use super::kinds::{self, Kinds};
-use super::read::{self, Head, Overlay};
-use crate::formats::{CHOICE, DEFINITIONS};
+use super::read::{self, Overlay};
+use super::rule::{Mark, RowsBeside};
+use crate::formats::fields::Fields;
+use crate::formats::roots::Root;
+use crate::formats::{CHOICE, DECODERS, DEFINITIONS};
 use crate::model::body::Key;
+use crate::model::resume::Resume;
 use crate::model::tool::work::{Ends, Work};
 
-/// A head that is read when it is first asked for.
-struct Entry {
-    name: &'static str,
-    text: &'static str,
-    head: LazyLock<Option<Head>>,
+/// A format as data.
+#[derive(Debug, Default)]
+pub struct Head {
+    /// As in JSON outputs.
+    pub name: &'static str,
+    /// The file of a decoder's head.
+    pub(crate) text: &'static str,
+    /// The agent, for people.
+    pub agent: &'static str,
+    /// What the agent does not record, for the reader; empty if nothing can be said. The manual repeats it.
+    pub omits: &'static str,
+    /// Whether it records how work ends that goes on after the result of its call.
+    pub(crate) ends: Ends,
+    /// Where the agent keeps sessions.
+    pub(crate) roots: &'static [Root],
+    /// Kinds that need no code.
+    pub(crate) kinds: Kinds,
+    /// Templates of files that belong to a session.
+    pub(crate) companions: Vec<String>,
+    /// A database of the agent with rows on all sessions.
+    pub(crate) rows_beside: Option<RowsBeside>,
+    /// Whether sessions lie in files, and a database has less of the same: it counts only where the file is gone.
+    pub(crate) has_index: bool,
+    /// Files of the agent that are no sessions, and which ones to open instead: half a sentence.
+    pub(crate) aside: Vec<Aside>,
+    /// The commands with which the agent continues a session: the first that are for its file.
+    pub(crate) resumes: Vec<ResumeRule>,
+    /// The format of which this one has the kinds, too, and the companions and the dependent records unless it has its own.
+    pub(crate) like: Option<&'static str>,
+    /// The name, in quotes, of a member in which records bring parts of a text: none of them holds all of it.
+    pub(crate) deltas: Option<&'static str>,
+    /// Records with titles, which may stand anywhere in a file.
+    pub(crate) titles: Vec<TitleMark>,
+    /// Words in records that tell something else alone than among all others. A search decodes any other record by
+    /// itself, with those that it is paired with. `None`: all records of the format depend on those around them.
+    pub(crate) dependent: Option<Vec<&'static str>>,
+    /// Whether a session may begin in another file.
+    pub(crate) is_continued: bool,
+    /// A word in each record that names files of the session which lie among other sessions and do not say whose they
+    /// are.
+    pub(crate) files_word: Option<&'static str>,
+    /// Fields that records are known to have.
+    pub(crate) fields: Fields,
 }
 
-macro_rules! heads {
-    ($($name:literal),+ $(,)?) => {
-        [$({
-            const TEXT: &str = include_str!(concat!("../../../assets/formats/", $name, ".toml"));
-            Entry { name: $name, text: TEXT, head: LazyLock::new(|| Some(completed(read::head(TEXT).ok()?))) }
-        }),+]
-    };
+/// A file of an agent that is no session.
+#[derive(Debug)]
+pub(crate) struct Aside {
+    /// What its records look like.
+    pub(super) mark: Mark,
+    /// Whether one such record is enough; otherwise nearly all are.
+    pub(super) is_any: bool,
+    /// What it is.
+    pub(super) what: &'static str,
 }
 
-/// Each is the file of its name.
-static HEADS: [Entry; 12] = heads![
-    "aider",
-    "claude-code",
-    "claude-stream-json",
-    "cline",
-    "codex",
-    "inspect-eval",
-    "kimi-cli",
-    "kimi-code",
-    "openclaw",
-    "opencode",
-    "pi",
-    "qoder",
-];
+/// Commands that continue sessions.
+#[derive(Debug)]
+pub(crate) struct ResumeRule {
+    /// Only of files in a folder of this name, at any depth.
+    pub(super) within: Option<&'static str>,
+    /// Only of files whose names end so.
+    pub(super) suffix: Option<&'static str>,
+    pub(super) commands: &'static [Resume],
+}
 
-/// A head with the kinds of the one that it shares a decoder with.
-fn completed(head: Head) -> Head {
-    match head.kinds_of.and_then(of) {
-        Some(other) => Head {
-            kinds: other.kinds.with(&head.kinds),
-            ..head
-        },
-        None => head,
+/// A record with a title.
+#[derive(Clone, Copy, Debug)]
+pub enum TitleMark {
+    /// One with this text; of several the last one counts.
+    Last(&'static str),
+    /// One with the first text, followed by the id of another record, which has that behind the second text: it is a title
+    /// of this session only if that record is in the file.
+    Of(&'static str, &'static str),
+}
+
+impl Head {
+    /// Reads the head of a format with a decoder in Rust from the file that comes with the program. A test holds them
+    /// to be without mistakes.
+    pub(crate) fn built_in(text: &'static str) -> Self {
+        let head = Self {
+            text,
+            ..read::head(text).unwrap_or_default()
+        };
+        match head.like.and_then(of) {
+            Some(other) => Self {
+                kinds: other.kinds.with(&head.kinds),
+                companions: if head.companions.is_empty() {
+                    other.companions.clone()
+                } else {
+                    head.companions
+                },
+                dependent: head.dependent.or_else(|| other.dependent.clone()),
+                ..head
+            },
+            None => head,
+        }
+    }
+
+    /// The commands for the session in the file or folder at `path`.
+    pub(crate) fn resumes(&self, path: &Path) -> &'static [Resume] {
+        let is_for = |rule: &&ResumeRule| {
+            let is_within = |name: &str| path.iter().any(|folder| folder == name);
+            let has_suffix =
+                |suffix: &str| path.to_str().is_some_and(|path| path.ends_with(suffix));
+            rule.within.is_none_or(is_within) && rule.suffix.is_none_or(has_suffix)
+        };
+        self.resumes
+            .iter()
+            .find(is_for)
+            .map_or(&[], |rule| rule.commands)
     }
 }
 
+/// The name and the head of a format with a decoder in Rust, which lie in the file of its name.
+macro_rules! head {
+    ($name:literal) => {
+        fn name(&self) -> &'static str {
+            $name
+        }
+
+        fn head(&self) -> &'static $crate::formats::definition::head::Head {
+            static HEAD: std::sync::LazyLock<$crate::formats::definition::head::Head> =
+                std::sync::LazyLock::new(|| {
+                    $crate::formats::definition::head::Head::built_in(include_str!(concat!(
+                        env!("CARGO_MANIFEST_DIR"),
+                        "/assets/formats/",
+                        $name,
+                        ".toml"
+                    )))
+                });
+            &HEAD
+        }
+    };
+}
+pub(crate) use head;
+
 /// The head of a format with a decoder in Rust.
 pub(crate) fn of(format: &str) -> Option<&'static Head> {
-    HEADS
-        .iter()
-        .find(|entry| entry.name == format)?
-        .head
-        .as_ref()
-}
-
-/// The text of a head, to read.
-pub(crate) fn text_of(format: &str) -> Option<&'static str> {
-    HEADS
-        .iter()
-        .find(|entry| entry.name == format)
-        .map(|entry| entry.text)
+    let decoder = DECODERS.iter().find(|known| known.name() == format)?;
+    Some(decoder.head())
 }
 
 /// What the reader added to a format.
@@ -102,63 +190,60 @@ pub(crate) fn kinds_of(format: &str) -> &'static Kinds {
     ADDED.get(format).unwrap_or_else(|| own_kinds(format))
 }
 
-/// The kinds of a format itself. A reader's own definition takes the place of a decoder with its name.
+/// The kinds of a format itself.
 pub(crate) fn own_kinds(format: &str) -> &'static Kinds {
-    let mut own = CHOICE.get().into_iter().flat_map(|choice| &choice.own);
-    let own = own
-        .find(|known| known.name == format)
-        .map(|known| &known.kinds);
-    let defined = || {
-        DEFINITIONS
-            .iter()
-            .find(|known| known.name == format)
-            .map(|known| &known.kinds)
-    };
-    own.or_else(|| of(format).map(|head| &head.kinds))
-        .or_else(defined)
-        .unwrap_or(&kinds::NONE)
+    named(format).map_or(&kinds::NONE, |head| &head.kinds)
 }
 
 /// The work that a result of this format says it began.
 pub(crate) fn work(format: &str, handle: Key) -> Work {
-    Work::begun(handle, ends_of(format))
+    Work::begun(
+        handle,
+        named(format).map(|head| head.ends).unwrap_or_default(),
+    )
 }
 
-/// Whether a format records how work ends that goes on after the result of its call.
-fn ends_of(format: &str) -> Ends {
+/// The head of a format. A reader's own definition takes the place of a decoder with its name.
+fn named(format: &str) -> Option<&'static Head> {
     let mut own = CHOICE.get().into_iter().flat_map(|choice| &choice.own);
-    let own = own
-        .find(|known| known.name == format)
-        .map(|known| known.recorded.ends);
-    let defined = || {
-        DEFINITIONS
-            .iter()
-            .find(|known| known.name == format)
-            .map(|known| known.recorded.ends)
-    };
-    own.or_else(|| of(format).map(|head| head.ends))
-        .or_else(defined)
-        .unwrap_or_default()
+    let own = own.find(|known| known.head.name == format);
+    let defined = || DEFINITIONS.iter().find(|known| known.head.name == format);
+    own.map(|known| &known.head)
+        .or_else(|| of(format))
+        .or_else(|| Some(&defined()?.head))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{HEADS, read};
+    use std::path::Path;
+
+    use super::read;
+    use crate::formats::DECODERS;
 
     #[test]
     fn all_heads_are_without_mistakes() {
-        for entry in &HEADS {
-            assert!(
-                read::head(entry.text).is_ok(),
-                "{}: {:?}",
-                entry.name,
-                read::head(entry.text)
-            );
-            assert!(
-                entry.text.contains(&format!("name  = \"{}\"", entry.name)),
-                "{}",
-                entry.name
-            );
+        for format in DECODERS {
+            let head = read::head(format.head().text);
+            assert_eq!(head.unwrap().name, format.name());
         }
+    }
+
+    #[test]
+    fn commands_are_for_files_of_sessions() {
+        let resumes = |format: &str, path: &str| {
+            let commands = super::of(format).unwrap().resumes(Path::new(path));
+            let words = commands.first().and_then(|command| command.words("s1"));
+            words.unwrap_or_default().join(" ")
+        };
+        assert_eq!(
+            resumes("pi", "/h/.pi/agent/sessions/a/s1.jsonl"),
+            "pi --session s1"
+        );
+        assert_eq!(
+            resumes("pi", "/h/.omp/agent/sessions/a/s1.jsonl"),
+            "omp --resume s1"
+        );
+        assert_eq!(resumes("cline", "/s/s1/s1.messages.json"), "cline --id s1");
+        assert_eq!(resumes("cline", "/tasks/s1/ui_messages.json"), "");
     }
 }

@@ -12,167 +12,81 @@ mod path;
 pub mod read;
 pub mod rule;
 mod run;
-mod sniff;
-mod store;
+pub(crate) mod sniff;
+pub(crate) mod store;
 mod when;
 
 use std::path::{Path, PathBuf};
 
+use self::head::Head;
 use self::rule::Definition;
 use self::run::{Run, place_of};
-use super::decoder::{Confidence, Decoder, Format, Pattern, Probe, Verdict};
-use super::roots::{Beside, Named, Root, file_name};
+use super::decoder::{Decoder, Format, Pattern, Probe, Verdict};
+use super::roots::{Beside, Named, file_name};
 use super::tables::{Queries, Tables};
-use crate::model::record::Shape;
 
-/// The definitions that come with the program, by their files. A further one is a line here, a folder of fixtures with
-/// its name, a row in the README and a section in the manual's page on formats.
-pub(crate) const BUILT_IN: &[(&str, &str)] = &[
-    ("amp.toml", include_str!("../../../assets/formats/amp.toml")),
-    (
-        "antigravity-cli.toml",
-        include_str!("../../../assets/formats/antigravity-cli.toml"),
-    ),
-    (
-        "atif.toml",
-        include_str!("../../../assets/formats/atif.toml"),
-    ),
-    (
-        "codex-exec-json.toml",
-        include_str!("../../../assets/formats/codex-exec-json.toml"),
-    ),
-    (
-        "continue.toml",
-        include_str!("../../../assets/formats/continue.toml"),
-    ),
-    (
-        "copilot-cli.toml",
-        include_str!("../../../assets/formats/copilot-cli.toml"),
-    ),
-    (
-        "crush.toml",
-        include_str!("../../../assets/formats/crush.toml"),
-    ),
-    (
-        "cursor.toml",
-        include_str!("../../../assets/formats/cursor.toml"),
-    ),
-    (
-        "devin.toml",
-        include_str!("../../../assets/formats/devin.toml"),
-    ),
-    ("dsh.toml", include_str!("../../../assets/formats/dsh.toml")),
-    (
-        "factory-droid.toml",
-        include_str!("../../../assets/formats/factory-droid.toml"),
-    ),
-    (
-        "gemini.toml",
-        include_str!("../../../assets/formats/gemini.toml"),
-    ),
-    (
-        "goose.toml",
-        include_str!("../../../assets/formats/goose.toml"),
-    ),
-    (
-        "gptme.toml",
-        include_str!("../../../assets/formats/gptme.toml"),
-    ),
-    (
-        "grok-cli.toml",
-        include_str!("../../../assets/formats/grok-cli.toml"),
-    ),
-    (
-        "hermes.toml",
-        include_str!("../../../assets/formats/hermes.toml"),
-    ),
-    (
-        "iflow.toml",
-        include_str!("../../../assets/formats/iflow.toml"),
-    ),
-    (
-        "kiro.toml",
-        include_str!("../../../assets/formats/kiro.toml"),
-    ),
-    (
-        "kiro-cli.toml",
-        include_str!("../../../assets/formats/kiro-cli.toml"),
-    ),
-    (
-        "mini-swe-agent.toml",
-        include_str!("../../../assets/formats/mini-swe-agent.toml"),
-    ),
-    (
-        "mistral-vibe.toml",
-        include_str!("../../../assets/formats/mistral-vibe.toml"),
-    ),
-    (
-        "openhands-events.toml",
-        include_str!("../../../assets/formats/openhands-events.toml"),
-    ),
-    (
-        "otel-genai.toml",
-        include_str!("../../../assets/formats/otel-genai.toml"),
-    ),
-    (
-        "posit-assistant.toml",
-        include_str!("../../../assets/formats/posit-assistant.toml"),
-    ),
-    (
-        "qwen-code.toml",
-        include_str!("../../../assets/formats/qwen-code.toml"),
-    ),
-    (
-        "sharegpt.toml",
-        include_str!("../../../assets/formats/sharegpt.toml"),
-    ),
-    (
-        "swe-agent-traj.toml",
-        include_str!("../../../assets/formats/swe-agent-traj.toml"),
-    ),
-    (
-        "trae-agent.toml",
-        include_str!("../../../assets/formats/trae-agent.toml"),
-    ),
-    (
-        "vscode-copilot-chat.toml",
-        include_str!("../../../assets/formats/vscode-copilot-chat.toml"),
-    ),
-    ("zed.toml", include_str!("../../../assets/formats/zed.toml")),
+macro_rules! files {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../assets/formats/", $name, ".toml")))),+]
+    };
+}
+
+/// The definitions that come with the program, by name. A further one is a line here, a folder of fixtures with its name,
+/// a row in the README and a section in the manual's page on formats.
+pub(crate) const BUILT_IN: &[(&str, &str)] = files![
+    "amp",
+    "antigravity-cli",
+    "atif",
+    "codex-exec-json",
+    "continue",
+    "copilot-cli",
+    "crush",
+    "cursor",
+    "devin",
+    "dsh",
+    "factory-droid",
+    "gemini",
+    "goose",
+    "gptme",
+    "grok-cli",
+    "hermes",
+    "iflow",
+    "kiro",
+    "kiro-cli",
+    "mini-swe-agent",
+    "mistral-vibe",
+    "openhands-events",
+    "otel-genai",
+    "posit-assistant",
+    "qwen-code",
+    "sharegpt",
+    "swe-agent-traj",
+    "trae-agent",
+    "vscode-copilot-chat",
+    "zed",
     // Those of no agent come last.
-    (
-        "messages.toml",
-        include_str!("../../../assets/formats/messages.toml"),
-    ),
+    "messages",
 ];
+
+/// The text of a definition or a head that comes with the program.
+pub(crate) fn text_of(format: &str) -> Option<&'static str> {
+    let defined = || BUILT_IN.iter().find(|(name, _)| *name == format);
+    head::of(format)
+        .map(|head| head.text)
+        .or_else(|| Some(defined()?.1))
+}
 
 impl Format for &'static Definition {
     fn name(&self) -> &'static str {
-        self.name
+        self.head.name
     }
 
-    fn agent(&self) -> &'static str {
-        self.agent
-    }
-
-    fn omits(&self) -> &'static str {
-        self.recorded.omits
+    fn head(&self) -> &'static Head {
+        &self.head
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         sniff::sniff(self, probe)
-    }
-
-    fn sniff_text(&self, text: &str) -> Option<Verdict> {
-        let is_chat = self.chat.as_ref().is_some_and(|chat| chat.begins(text));
-        is_chat.then(|| {
-            let what = format!("{}: messages in plain text", self.agent);
-            Verdict::yes(Confidence::Certain, Shape::Text, what)
-        })
-    }
-
-    fn aside(&self, probe: &Probe<'_>) -> Option<&'static str> {
-        sniff::aside(self, probe)
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
@@ -190,30 +104,14 @@ impl Format for &'static Definition {
             .collect()
     }
 
-    fn asks(&self) -> Option<&'static str> {
-        Definition::asks(self)
-    }
-
     fn companions(&self, path: &Path) -> Vec<Pattern> {
-        let beside = self.around.beside.iter().filter(|_| self.is_at_home(path));
-        self.around
+        let beside = self.beside.iter().filter(|_| self.is_at_home(path));
+        self.head
             .companions
             .iter()
             .chain(beside)
             .map(|template| Pattern(filled(template, path)))
             .collect()
-    }
-
-    fn rows_beside(&self, path: &Path) -> Option<PathBuf> {
-        self.around
-            .rows_beside
-            .as_ref()
-            .map(|rows| filled(&rows.database, path))
-    }
-
-    fn query_beside(&self, path: &Path, tables: &Tables) -> Option<(String, String)> {
-        let sql = store::query_beside(self.around.rows_beside.as_ref()?, tables)?;
-        Some((sql, self.named(path)?.id.to_owned()))
     }
 
     fn home(&self, path: &Path) -> PathBuf {
@@ -226,17 +124,7 @@ impl Format for &'static Definition {
     }
 
     fn queries(&self, tables: &Tables) -> Option<Queries> {
-        store::queries(self.store.as_ref()?, self.agent, tables)
-    }
-
-    fn has_index(&self) -> bool {
-        self.store
-            .as_ref()
-            .is_some_and(|store| matches!(store, rule::Store::Rows(rows) if rows.index))
-    }
-
-    fn roots(&self) -> &'static [Root] {
-        self.roots
+        store::queries(self.store.as_ref()?, self.head.agent, tables)
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
@@ -269,8 +157,8 @@ impl Format for &'static Definition {
     fn beside(&self, path: &Path) -> Beside {
         let place =
             |template: &Option<String>| template.as_ref().map(|template| filled(template, path));
-        let instead = place(&self.around.instead).filter(|other| other != path);
-        let manifest = place(&self.around.beside).filter(|_| self.is_at_home(path));
+        let instead = place(&self.instead).filter(|other| other != path);
+        let manifest = place(&self.beside).filter(|_| self.is_at_home(path));
         Beside {
             manifest,
             instead,
@@ -281,7 +169,7 @@ impl Format for &'static Definition {
 
 /// A place beside a session: `{dir}` is its folder, `{above}` the one that this lies in, `{name}` its file, `{stem}` that
 /// without its ending, `{tail}` what is behind the last hyphen of it.
-fn filled(template: &str, path: &Path) -> PathBuf {
+pub(crate) fn filled(template: &str, path: &Path) -> PathBuf {
     let folder = path.parent().unwrap_or(Path::new(""));
     let above = folder.parent().unwrap_or(Path::new("")).to_string_lossy();
     let folder = folder.to_string_lossy();

@@ -14,15 +14,15 @@ use std::path::PathBuf;
 use toml::de::DeTable;
 
 pub(crate) use self::head::{Base, overlay};
-pub use self::head::{Head, Overlay, head, is_overlay};
+pub use self::head::{Overlay, head, is_overlay};
 use self::rules::Defaults;
 use self::table::Reader;
 use super::chat::Chat;
+use super::head::{Aside, Head};
 use super::kinds::{FACTS, Fact};
 use super::mistakes::{Lines, Mistake};
 use super::rule::{
-    Around, Definition, Detect, FactRule, Folders, Kind, Mark, MarkKind, Needs, Numbered, Recorded,
-    Rule,
+    Definition, Detect, FactRule, Folders, Kind, Mark, MarkKind, Needs, Numbered, Rule, Store,
 };
 use crate::formats::fields;
 use crate::model::record::Shape;
@@ -62,12 +62,7 @@ fn definition(
     file: Option<PathBuf>,
 ) -> Option<Definition> {
     let mut table = table::Fields::root(root);
-    let name = name(reader, &mut table);
-    let agent = table.string(reader, "agent").map(|(agent, _)| leak(agent));
-    let omits = table
-        .string(reader, "omits")
-        .map_or("", |(omits, _)| leak(omits));
-    let ends = places::ends(reader, &mut table).unwrap_or_default();
+    let head = head::common(reader, &mut table);
     let shapes = shapes(reader, &mut table);
     let store = database::store(reader, &mut table);
     let is_database = shapes.contains(&Shape::Rows);
@@ -96,11 +91,6 @@ fn definition(
         within: template(reader, "within"),
         named,
     };
-    let companions = table
-        .strings(reader, "companions")
-        .into_iter()
-        .map(|(text, _)| text.to_owned())
-        .collect();
     let beside_rows = table.table(reader, "rows_beside");
     let rows_beside = beside_rows.and_then(|rows| database::rows_beside(reader, rows));
     let repeats: Vec<&'static str> = table
@@ -108,10 +98,9 @@ fn definition(
         .into_iter()
         .map(|(name, _)| leak(name))
         .collect();
-    let detect = detect(reader, &mut table);
+    let (detect, aside) = detect(reader, &mut table);
     let unique = table.path(reader, "unique");
     let facts = facts(reader, &mut table);
-    let kinds = kinds::of_definition(reader, &mut table);
     let defaults = Defaults::read(reader, &mut table);
     let numbered = table
         .table(reader, "runs")
@@ -121,38 +110,43 @@ fn definition(
         .and_then(|journal| journal::journal(reader, journal));
     let rules = all_rules(reader, &mut table, &defaults, journal.is_some());
     table.finish(reader);
-    let asks = rules
+    // Of rules that name files of the session.
+    let files_word = rules
+        .iter()
+        .find_map(|rule| rule.lane.as_ref()?.files_word())
+        .map(leak);
+    let names_files = rules
         .iter()
         .any(|rule| rule.lane.as_ref().is_some_and(|lane| lane.file.is_some()));
-    if asks && (beside.is_some() || folders.records.is_some()) {
+    if names_files && (beside.is_some() || folders.records.is_some()) {
         let what = "a lane with `file` is for sessions with nothing else beside them: no `beside`, no `folder`";
         reader.mistake(0..0, what.to_owned());
     }
-    let name = name?;
+    let mut head = head?;
+    kinds::add_common(&mut head.kinds);
     Some(Definition {
-        name,
-        agent: agent.unwrap_or(name),
-        recorded: Recorded { omits, ends },
+        head: Head {
+            roots,
+            rows_beside,
+            has_index: matches!(&store, Some(Store::Rows(rows)) if rows.index),
+            aside,
+            files_word,
+            fields: fields::Fields {
+                common: repeats.leak(),
+                ..fields::Fields::default()
+            },
+            ..head
+        },
         file,
         shapes,
         store,
         chat,
         folders,
-        roots,
-        around: Around {
-            instead,
-            beside,
-            companions,
-            rows_beside,
-        },
-        repeats: fields::Fields {
-            common: repeats.leak(),
-            ..fields::NONE
-        },
+        instead,
+        beside,
         detect,
         facts,
         needs: needs(&rules, numbered),
-        kinds,
         unruled: rules::unruled(reader, &defaults),
         rules,
         unique,
@@ -180,34 +174,6 @@ fn needs(rules: &[Rule], numbered: Option<Numbered>) -> Needs {
                 .is_some_and(|mark| mark.kind == MarkKind::Answered)
         }),
     }
-}
-
-fn name(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Option<&'static str> {
-    let name = table.string(reader, "name");
-    if let Some((name, span)) = &name
-        && (name.is_empty()
-            || name.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c)))
-    {
-        reader.mistake(
-            span.clone(),
-            "`name` is made of letters, digits, `-`, `_` and `.`".to_owned(),
-        );
-    }
-    if let Some((name, span)) = &name
-        && name.len() > NAME
-    {
-        reader.mistake(
-            span.clone(),
-            format!("`name` has at most {NAME} characters"),
-        );
-    }
-    if name.is_none() {
-        reader.mistake(
-            0..0,
-            "`name` is missing, such as name = \"my-agent\"".to_owned(),
-        );
-    }
-    name.map(|(name, _)| leak(name))
 }
 
 fn all_rules(
@@ -278,9 +244,9 @@ fn chat(reader: &mut Reader<'_>, mut table: table::Fields<'_>) -> Chat {
     }
 }
 
-fn detect(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Detect {
+fn detect(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> (Detect, Vec<Aside>) {
     let Some(mut inner) = table.table(reader, "detect") else {
-        return Detect::default();
+        return Default::default();
     };
     let mut marks = |reader: &mut Reader<'_>, key| {
         let tables = inner.tables(reader, key);
@@ -291,30 +257,15 @@ fn detect(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Detect {
     };
     let (certain, likely) = (marks(reader, "certain"), marks(reader, "likely"));
     let (maybe, never) = (marks(reader, "maybe"), marks(reader, "never"));
-    let aside = inner
-        .tables(reader, "aside")
-        .into_iter()
-        .filter_map(|mark| aside(reader, mark))
-        .collect();
+    let aside = head::aside(reader, &mut inner);
     inner.finish(reader);
-    Detect {
+    let detect = Detect {
         certain,
         likely,
         maybe,
         never,
-        aside,
-    }
-}
-
-/// What no session is, and what to say of it.
-fn aside(reader: &mut Reader<'_>, mut table: table::Fields<'_>) -> Option<(Mark, &'static str)> {
-    let (span, what) = (table.span(), table.string(reader, "what"));
-    if what.is_none() {
-        let right = "`what` is missing: what the file is and which one to open, such as \"a list of prompts; open …\"";
-        reader.mistake(span, right.to_owned());
-    }
-    let mark = mark(reader, table);
-    what.map(|(what, _)| (mark, leak(what)))
+    };
+    (detect, aside)
 }
 
 fn mark(reader: &mut Reader<'_>, mut table: table::Fields<'_>) -> Mark {

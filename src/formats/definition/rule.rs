@@ -4,11 +4,11 @@ use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 use super::chat::Chat;
-use super::kinds::{Fact, Kinds};
+use super::head::Head;
+use super::kinds::Fact;
 use super::path::Path;
 use super::when::{Literal, When};
-use crate::formats::fields::Fields;
-use crate::formats::roots::{Root, file_name, folder_name};
+use crate::formats::roots::{file_name, folder_name};
 use crate::model::entry::Role;
 use crate::model::entry::sender::SenderKind;
 use crate::model::record::Shape;
@@ -19,12 +19,8 @@ use crate::model::usage::Scope;
 /// A format that is a table of rules.
 #[derive(Debug)]
 pub struct Definition {
-    /// As in JSON outputs.
-    pub name: &'static str,
-    /// The agent, for people.
-    pub agent: &'static str,
-    /// What the agent records.
-    pub(super) recorded: Recorded,
+    /// What is known of it besides its rules.
+    pub head: Head,
     /// The file that it was read from; `None` if it came with the program.
     pub file: Option<PathBuf>,
     /// How sessions lie on disk.
@@ -34,18 +30,14 @@ pub struct Definition {
     /// How sessions are written that are plain text.
     pub(super) chat: Option<Chat>,
     pub(super) folders: Folders,
-    /// Where they lie.
-    pub(super) roots: &'static [Root],
-    /// What lies beside it.
-    pub(super) around: Around,
-    /// Fields that say once more what others say.
-    pub(super) repeats: Fields,
+    /// The file of a form of the same session that is listed in its place.
+    pub(super) instead: Option<String>,
+    /// A small file beside the session with facts of it.
+    pub(super) beside: Option<String>,
     /// What identifies it.
     pub(super) detect: Detect,
     /// Facts of the session, wherever they come up.
     pub(super) facts: Vec<FactRule>,
-    /// Kinds of records that need no rule.
-    pub(super) kinds: Kinds,
     /// The rules, in order.
     pub rules: Vec<Rule>,
     /// What is known of entries of which no rule speaks.
@@ -58,28 +50,6 @@ pub struct Definition {
     pub(super) needs: Needs,
     /// How records change a state of which rules read parts.
     pub(super) journal: Option<Journal>,
-}
-
-/// What an agent records.
-#[derive(Debug)]
-pub(super) struct Recorded {
-    /// What it does not record.
-    pub(super) omits: &'static str,
-    /// Whether it records how work ends that goes on after the result of its call.
-    pub(super) ends: Ends,
-}
-
-/// What lies beside a session.
-#[derive(Debug)]
-pub(super) struct Around {
-    /// A form of the same session that is listed in its place.
-    pub(super) instead: Option<String>,
-    /// A small file beside the session with facts of it.
-    pub(super) beside: Option<String>,
-    /// Files that belong to the session.
-    pub(super) companions: Vec<String>,
-    /// A database of the agent with rows on all sessions.
-    pub(super) rows_beside: Option<RowsBeside>,
 }
 
 /// What must be known of earlier records.
@@ -177,13 +147,6 @@ impl Definition {
         own.parent().filter(|project| project.is_absolute())
     }
 
-    /// The name of the member by which records name files of sub-agents, if they do.
-    pub(super) fn asks(&self) -> Option<&str> {
-        self.rules
-            .iter()
-            .find_map(|rule| rule.lane.as_ref()?.asks())
-    }
-
     /// Whether a file lies where the agent puts it, with others around it.
     pub(super) fn is_at_home(&self, path: &FilePath) -> bool {
         self.folders.records.is_none() || self.is_record(path)
@@ -192,9 +155,9 @@ impl Definition {
 
 /// Rows on sessions that lie in files, in a database that the agent keeps beside them.
 #[derive(Debug)]
-pub(super) struct RowsBeside {
+pub(crate) struct RowsBeside {
     /// Where it lies.
-    pub(super) database: String,
+    pub(crate) database: String,
     pub(super) table: &'static str,
     /// Its column with the name of the session.
     pub(super) session: &'static str,
@@ -314,8 +277,6 @@ pub(super) struct Detect {
     pub(super) maybe: Vec<Mark>,
     /// Of any record: it is another format.
     pub(super) never: Vec<Mark>,
-    /// Of files of the agent that are no sessions, each with what it is.
-    pub(super) aside: Vec<(Mark, &'static str)>,
 }
 
 /// What a record of the format looks like.
@@ -694,7 +655,7 @@ impl Rule {
 
 impl LaneRule {
     /// The name of the member by which records name files of sub-agents, if they do.
-    pub(super) fn asks(&self) -> Option<&str> {
+    pub(super) fn files_word(&self) -> Option<&str> {
         self.file
             .as_ref()
             .and(self.of.as_ref().or(self.file.as_ref()))?

@@ -177,7 +177,7 @@ impl Run {
             Place::Header if site.number.is_some() => Kind::Record,
             Place::Header => Kind::Header,
             Place::File(path) if self.definition.is_record(path) => Kind::Record,
-            Place::File(_) if self.definition.asks().is_some() => Kind::Companion,
+            Place::File(_) if self.definition.head.files_word.is_some() => Kind::Companion,
             Place::File(_) | Place::Text(_) | Place::Passage => Kind::Beside,
         }
     }
@@ -328,7 +328,7 @@ impl Run {
         // A definition that nobody has installed is known to itself alone.
         let all = Some(unknown::kinds(out)).filter(|all| all.classes().next().is_some());
         let named = all
-            .unwrap_or(&self.definition.kinds)
+            .unwrap_or(&self.definition.head.kinds)
             .classes()
             .filter_map(|class| {
                 let value = class
@@ -753,7 +753,7 @@ impl Run {
 
 impl Decoder for Run {
     fn format(&self) -> &'static str {
-        self.definition.name
+        self.definition.head.name
     }
 
     fn passages(&self, text: &str) -> Vec<Range<usize>> {
@@ -809,7 +809,7 @@ impl Decoder for Run {
     }
 
     fn fields(&self) -> &'static Fields {
-        &self.definition.repeats
+        &self.definition.head.fields
     }
 
     fn finish(&mut self, out: &mut Batch) {

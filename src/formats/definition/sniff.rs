@@ -1,5 +1,6 @@
 //! Whether a file is of a definition's format.
 
+use super::head::{Aside, Head};
 use super::path::Scope;
 use super::rule::{Definition, Mark};
 use crate::formats::decoder::{Confidence, Probe, Verdict, nearly_all};
@@ -10,6 +11,16 @@ use crate::model::record::Shape;
 pub(super) fn sniff(definition: &Definition, probe: &Probe<'_>) -> Verdict {
     if !probe.children.is_empty() {
         return Verdict::no("a folder");
+    }
+    let is_chat = |text| {
+        definition
+            .chat
+            .as_ref()
+            .is_some_and(|chat| chat.begins(text))
+    };
+    if probe.text.is_some_and(is_chat) {
+        let what = format!("{}: messages in plain text", definition.head.agent);
+        return Verdict::yes(Confidence::Certain, Shape::Text, what);
     }
     let read = |shape: Shape| match shape {
         Shape::Document => of(definition, shape, probe.elements, probe.header),
@@ -37,26 +48,23 @@ pub(super) fn sniff(definition: &Definition, probe: &Probe<'_>) -> Verdict {
 }
 
 /// What a file of the agent is that is no session.
-pub(super) fn aside(definition: &Definition, probe: &Probe<'_>) -> Option<&'static str> {
+pub(crate) fn aside(head: &'static Head, probe: &Probe<'_>) -> Option<&'static str> {
     let records = if probe.is_document {
         probe.elements
     } else {
         probe.lines
     };
-    let is = |mark: &Mark| {
-        let is_such = |record: &Json<'_>| mark.when.holds(Scope::of(record));
-        if mark.is_header {
+    let is = |aside: &&Aside| {
+        let is_such = |record: &Json<'_>| aside.mark.when.holds(Scope::of(record));
+        if aside.mark.is_header {
             probe.header.is_some_and(is_such)
+        } else if aside.is_any {
+            records.iter().any(is_such)
         } else {
             nearly_all(records, is_such)
         }
     };
-    definition
-        .detect
-        .aside
-        .iter()
-        .find(|(mark, _)| is(mark))
-        .map(|(_, what)| *what)
+    head.aside.iter().find(is).map(|aside| aside.what)
 }
 
 fn of(
@@ -81,7 +89,7 @@ fn of(
         return Some(Verdict::yes(
             Confidence::Certain,
             shape,
-            format!("{}: {}", definition.agent, mark.words),
+            format!("{}: {}", definition.head.agent, mark.words),
         ));
     }
     // Records of a file may look differently: it is enough that nearly all look in one of these ways.
@@ -104,6 +112,6 @@ fn of(
     Some(Verdict::yes(
         confidence,
         shape,
-        format!("{}: {}", definition.agent, mark.words),
+        format!("{}: {}", definition.head.agent, mark.words),
     ))
 }

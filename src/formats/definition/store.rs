@@ -105,7 +105,7 @@ fn of_rows(store: &RowStore, agent: &str, tables: &Tables) -> Option<Queries> {
 }
 
 /// The rows on one session in a database beside it; `None` if it has no such table.
-pub(super) fn query_beside(rows: &RowsBeside, tables: &Tables) -> Option<String> {
+pub(crate) fn query_beside(rows: &RowsBeside, tables: &Tables) -> Option<String> {
     let (table, session) = (quoted(rows.table), quoted(rows.session));
     tables.has_columns(rows.table, &[rows.session]).then(|| {
         let row = object(tables, rows.table, "");

@@ -14,6 +14,7 @@ use std::borrow::Cow;
 
 use self::references::{Attached, usage_of};
 use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict};
+use super::definition::head::head;
 use super::json::Json;
 use super::unknown::{self, Kind};
 use crate::model::edit::{Batch, Edit, MetaEdit};
@@ -27,9 +28,7 @@ use crate::model::usage::{Scope, Usage};
 pub(crate) struct Inspect;
 
 impl Format for Inspect {
-    fn name(&self) -> &'static str {
-        "inspect-eval"
-    }
+    head!("inspect-eval");
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         if probe.is_document && probe.header.is_some_and(is_log) {

@@ -115,6 +115,7 @@ fn a_log_is_known_by_its_parts() {
         let lines = [json::parse(line).unwrap()];
         let probe = Probe {
             path: std::path::Path::new("x"),
+            text: None,
             children: &[],
             lines: &lines,
             header: None,

@@ -6,7 +6,7 @@ use super::reader::read_strictly;
 /// Why a text is not one JSON value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// Byte offset of the trouble within the text.
+    /// Byte offset of the error in the text.
     pub(crate) at: usize,
     /// What is wrong, in the parser's words.
     pub(crate) what: String,

@@ -1,7 +1,6 @@
-//! A record without the secrets in its strings.
+//! Masking of secrets in the strings of a record.
 //!
-//! Invariant: all that is not masked stays where it is, so that places in the record mean the same; spaces behind a
-//! string make up for what the mask is shorter by.
+//! Invariant: everything else keeps its offset; spaces behind a string fill up what its mask is shorter by.
 
 use std::borrow::Cow;
 
@@ -11,7 +10,7 @@ use super::{Json, parse, push_quoted};
 use crate::model::text::secrets::Mask;
 use crate::model::text::{text_of, without_sgr};
 
-/// The record without secrets; nothing if it has none. `is_text`: it is no JSON, whatever it looks like.
+/// The record with its secrets masked; `None` if it has none. `is_text`: it is text, even if it looks like JSON.
 pub(crate) fn masked(bytes: &[u8], is_text: bool, mask: &mut Mask) -> Option<Vec<u8>> {
     if is_text || !matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'[' | b'"')) {
         return mask
@@ -47,7 +46,7 @@ pub(crate) fn masked(bytes: &[u8], is_text: bool, mask: &mut Mask) -> Option<Vec
     Some(out)
 }
 
-/// Where the quotation mark stands that ends the string which starts there.
+/// The offset of the quotation mark that ends the string which starts there.
 fn end_of_string(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
     loop {
@@ -62,7 +61,7 @@ fn end_of_string(bytes: &[u8], start: usize) -> usize {
     }
 }
 
-/// What is between the quotation marks, without its secrets.
+/// The content of a string with its secrets masked.
 fn string(name: &[u8], content: &[u8], mask: &mut Mask) -> Option<String> {
     let name = text_of(name);
     if memchr(b'\\', content).is_none() {
@@ -79,7 +78,7 @@ fn string(name: &[u8], content: &[u8], mask: &mut Mask) -> Option<String> {
     mask.apply_named(&name, &plain).map(|text| written(&text))
 }
 
-/// A string as it stands between quotation marks.
+/// A string, escaped.
 fn written(text: &str) -> String {
     let mut quoted = String::new();
     push_quoted(&mut quoted, text);

@@ -1,16 +1,15 @@
-//! Numbers that Python writes and JSON has no words for.
+//! `NaN` and infinities, which Python writes and JSON does not have.
 
 use std::borrow::Cow;
 
-/// The numbers that Python writes and JSON has no words for.
 const PYTHON: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
-/// An empty array as wide as a word, so that all else stays where it is.
+/// An empty array as long as the word, so that all offsets stay the same.
 pub(super) fn as_wide(word: &str) -> String {
     format!("[{:1$}]", "", word.len() - 2)
 }
 
-/// The text with something that is JSON instead of each number that only Python writes.
+/// The text with such numbers replaced by JSON.
 pub(super) fn without_python(text: &str, instead: impl Fn(&str) -> String) -> Cow<'_, str> {
     if !["NaN", "Infinity"].iter().any(|word| text.contains(word)) {
         return Cow::Borrowed(text);

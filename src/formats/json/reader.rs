@@ -1,7 +1,6 @@
-//! Values from serde_json's reader, which borrow from the text what is written in it as it is.
+//! Builds values from serde_json's parser. Strings without escapes borrow from the text.
 //!
-//! Invariant: nothing recurses deeper than `MAX_DEPTH`; what lies deeper stays text, and so does what has more than
-//! `MOST` values.
+//! Invariant: nothing recurses deeper than `MAX_DEPTH`; deeper values stay source text, and so do those beyond `MOST`.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -14,11 +13,10 @@ use serde_json::value::RawValue;
 use super::python::without_python;
 use super::{Json, MAX_DEPTH};
 
-/// So many values of a text are taken apart: of two bytes for each a tree of values takes twenty times the room.
+/// The limit of values of a text: a tree of two-byte values takes twenty times the memory of its text.
 const MOST: usize = 1 << 20;
 
-/// The value that a text is; `None` if it is none. What is the value of a member of one of these names is not taken
-/// apart: it is a string, as it is written.
+/// Parses a text that is one JSON value. The values of `closed` members are not parsed: they stay source text.
 pub(crate) fn read_without<'a>(text: &'a str, closed: &'static [&'static str]) -> Option<Json<'a>> {
     read_strictly(text, closed).ok().or_else(|| {
         match without_python(text, |word| format!("\"{word}\"")) {
@@ -28,7 +26,7 @@ pub(crate) fn read_without<'a>(text: &'a str, closed: &'static [&'static str]) -
     })
 }
 
-/// As [`read_without`] of JSON alone, with the reason why a text is none.
+/// As [`read_without`] for strict JSON, with the reason of a failure.
 pub(super) fn read_strictly<'a>(
     text: &'a str,
     closed: &'static [&'static str],
@@ -51,7 +49,7 @@ pub(super) fn read_strictly<'a>(
 #[derive(Clone, Copy)]
 struct Seed<'c> {
     depth: u8,
-    /// How many values were begun.
+    /// The number of values so far.
     values: &'c Cell<usize>,
     closed: &'static [&'static str],
 }
@@ -138,7 +136,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 }
 
-/// The value of a member that is not taken apart, unless it holds no more than itself.
+/// The value of a member that is not parsed, unless it is a scalar.
 fn as_written(source: &str) -> Option<Json<'_>> {
     match source.as_bytes() {
         [b'"', .., b'"'] => Some(Json::Str(source.get(1..source.len() - 1)?.into())),

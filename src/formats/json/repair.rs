@@ -1,7 +1,7 @@
-//! Mending JSON text that does not parse.
+//! Repair of JSON text that does not parse.
 
-/// Mends what agents and redaction tools break: lone surrogates, bare control characters inside
-/// strings, unknown escapes. `None` if there was nothing of the kind.
+/// Repairs what agents and redaction tools break: lone surrogates, bare control characters inside strings, unknown
+/// escapes. `None` if there is nothing of the kind.
 pub(crate) fn repair(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text.char_indices().peekable();

@@ -1,4 +1,4 @@
-//! What the lenient reader takes and what it mends.
+//! What the lenient reader accepts and what it repairs.
 
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
 use serde_json::Value;

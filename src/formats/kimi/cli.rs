@@ -16,6 +16,7 @@ use super::agent::{Agent, piece};
 use super::content::{block, blocks, text_of};
 use super::places;
 use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
+use crate::formats::definition::head::head;
 use crate::formats::json::{self, Json};
 use crate::formats::roots::{Beside, Named};
 use crate::formats::tools;
@@ -34,24 +35,14 @@ use crate::model::usage::Usage;
 pub(crate) struct KimiCli;
 
 impl Format for KimiCli {
-    fn name(&self) -> &'static str {
-        "kimi-cli"
-    }
+    head!("kimi-cli");
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         sniff::sniff(probe)
     }
 
-    fn aside(&self, probe: &Probe<'_>) -> Option<&'static str> {
-        sniff::aside(probe)
-    }
-
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(KimiCliDecoder::default())
-    }
-
-    fn pieces(&self) -> Option<&'static str> {
-        Some("\"ToolCallPart\"")
     }
 
     /// The state of the session, which has its title. What sub-agents wrote stands in the wire as well.

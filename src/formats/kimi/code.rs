@@ -10,7 +10,7 @@ use super::agent::{Agent, piece};
 use super::content::{block, blocks, images, is_named, output_of, said, text_of};
 use super::places;
 use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
-use crate::formats::definition::head;
+use crate::formats::definition::head::{self, head};
 use crate::formats::json::Json;
 use crate::formats::roots::{Beside, Named, folder_name};
 use crate::formats::turns::Turns;
@@ -29,9 +29,7 @@ use crate::model::usage::Usage;
 pub(crate) struct KimiCode;
 
 impl Format for KimiCode {
-    fn name(&self) -> &'static str {
-        "kimi-code"
-    }
+    head!("kimi-code");
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         sniff::sniff(probe)

@@ -61,6 +61,7 @@ fn sniff(text: &str, path: &str) -> (Confidence, Confidence) {
         .collect();
     let probe = Probe {
         path: Path::new(path),
+        text: None,
         children: &[],
         lines: &lines,
         header: None,

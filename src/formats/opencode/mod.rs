@@ -24,47 +24,21 @@ mod turns;
 use std::path::{Path, PathBuf};
 
 use super::decoder::{Confidence, Decoder, Format, Pattern, Probe, Verdict, nearly_all};
+use super::definition::head::head;
 use super::json::Json;
 use super::roots::Named;
 use super::tables::{Queries, Tables};
 use crate::model::record::Shape;
-use crate::model::resume::Resume;
 
 /// OpenCode finds a session by its id (opencode.ai/docs/cli).
-const RESUMES: &[Resume] = &[
-    Resume {
-        does: "continue",
-        before: &["opencode", "-s"],
-        after: &[],
-        back: BACK,
-    },
-    Resume {
-        does: "fork",
-        before: &["opencode", "-s"],
-        after: &["--fork"],
-        back: BACK,
-    },
-];
-const BACK: &str = "in OpenCode, /undo takes the last prompts back, one by one";
-
 /// The format.
 pub(crate) struct Opencode;
 
 impl Format for Opencode {
-    fn name(&self) -> &'static str {
-        "opencode"
-    }
-
-    fn agent(&self) -> &'static str {
-        "OpenCode"
-    }
+    head!("opencode");
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         sniff(probe)
-    }
-
-    fn pieces(&self) -> Option<&'static str> {
-        Some("\"delta\"")
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
@@ -89,10 +63,6 @@ impl Format for Opencode {
 
     fn queries(&self, tables: &Tables) -> Option<Queries> {
         tables::queries(tables)
-    }
-
-    fn resumes(&self, _: &Path) -> &'static [Resume] {
-        RESUMES
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {

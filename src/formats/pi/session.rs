@@ -11,7 +11,7 @@ use super::message::{self, Line, ReadPrompt};
 use super::retries::Retries;
 use super::{block, usage};
 use crate::formats::decoder::{Decoder, Format, Input, show_raw};
-use crate::formats::fields::{self, Fields};
+use crate::formats::fields::Fields;
 use crate::formats::json::Json;
 use crate::formats::openclaw::wakes;
 use crate::formats::unknown::{self, Kind};
@@ -153,7 +153,7 @@ impl Decoder for SessionDecoder {
     }
 
     fn fields(&self) -> &'static Fields {
-        &fields::PI
+        &super::Pi.head().fields
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {

@@ -693,7 +693,11 @@ fn leave_out_copies(candidates: &mut Vec<Candidate>) {
     if rows.is_empty() {
         return;
     }
-    let has_index = |candidate: &Candidate| candidate.format.is_some_and(Format::has_index);
+    let has_index = |candidate: &Candidate| {
+        candidate
+            .format
+            .is_some_and(|format| format.head().has_index)
+    };
     let files = candidates
         .iter()
         .filter(|candidate| candidate.row.is_none() && has_index(candidate));

@@ -293,7 +293,7 @@ type Askers = HashMap<PathBuf, HashSet<PathBuf>>;
 impl Asked {
     /// Whether a file beside this one, or above it, asks for it. Of two that ask for each other neither is a part.
     fn is_part(&mut self, path: &Path, format: &'static dyn Format) -> bool {
-        let Some(word) = format.asks() else {
+        let Some(word) = format.head().files_word else {
             return false;
         };
         path.ancestors().skip(1).take(ABOVE).any(|folder| {

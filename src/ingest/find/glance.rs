@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use memchr::memmem;
 
 use super::candidates::Candidate;
-use crate::formats::decoder::{Decoder, Format, Pattern, Place, TitleMark, feed};
+use crate::formats::decoder::{Decoder, Format, Pattern, Place, feed};
+use crate::formats::definition::head::TitleMark;
 use crate::formats::json;
 use crate::formats::roots::file_name;
 use crate::formats::tables::Queries;
@@ -298,7 +299,7 @@ fn at_lines(path: &Path, glance: &mut Glance) -> io::Result<()> {
 /// The same of one that is open, and of which this is the first step.
 fn at_opened_lines(file: &File, path: &Path, head: Vec<u8>, glance: &mut Glance) -> io::Result<()> {
     let len = Stamp::of_file(file)?.len;
-    if glance.format.may_go_on() {
+    if glance.format.head().is_continued {
         at_first_file(path, &head, glance);
     }
     let mut buffer = LineBuffer::new(FileId(0));
@@ -317,7 +318,7 @@ fn at_opened_lines(file: &File, path: &Path, head: Vec<u8>, glance: &mut Glance)
     let has_title = glance.has_title();
     let before = glance.out.edits.len();
     let end = at.max(len.saturating_sub(STEP as u64));
-    let marks = glance.format.titles();
+    let marks = &glance.format.head().titles;
     if !marks.is_empty() && end > at {
         let from = at.max(end.saturating_sub(MIDDLE as u64));
         let bytes = read_range(file, from, MIDDLE.saturating_add(STEP))?;

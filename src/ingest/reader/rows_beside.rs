@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Reader, Todo};
+use crate::formats::definition::filled;
+use crate::formats::definition::store::query_beside;
 use crate::ingest::catalog;
 use crate::ingest::files::Kind;
 use crate::ingest::plan::Plan;
@@ -46,7 +48,8 @@ impl Reader<'_> {
             self.plan.shape,
             Shape::Lines | Shape::Document | Shape::Stream
         ) {
-            let path = self.plan.format.rows_beside(&self.plan.path);
+            let rows = self.plan.format.head().rows_beside.as_ref();
+            let path = rows.map(|rows| filled(&rows.database, &self.plan.path));
             self.rows_beside = path.map(|path| RowsBeside {
                 path,
                 small: None,
@@ -102,10 +105,12 @@ impl Reader<'_> {
 fn rows(path: &Path, plan: &Plan, patience: Duration) -> Result<Option<Vec<u8>>, Failure> {
     let database = Database::open_patiently(path, patience)?;
     let tables = catalog::tables(&database)?;
-    let Some((sql, session)) = plan.format.query_beside(&plan.path, &tables) else {
+    let rows = plan.format.head().rows_beside.as_ref();
+    let sql = rows.and_then(|rows| query_beside(rows, &tables));
+    let (Some(sql), Some(session)) = (sql, plan.format.named(&plan.path)) else {
         return Ok(None);
     };
     Ok(database
-        .value(&sql, &[Cell::from(session.as_str())])?
+        .value(&sql, &[Cell::from(session.id)])?
         .map(Cell::content))
 }

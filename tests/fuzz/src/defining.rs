@@ -59,7 +59,7 @@ pub fn define(data: &[u8]) {
         assert!(batch.tally.records() > before, "a record was lost");
     }
     laws::assert_conserved(&batch.tally);
-    assert!(definition.name.len() <= 64, "a name is a column of tables");
+    assert!(definition.head.name.len() <= 64, "a name is a column of tables");
     assert!(
         batch.edits.len() < 50_000,
         "{} edits of {} records",
@@ -132,5 +132,5 @@ pub fn decode(data: &[u8]) {
     };
     let number = usize::from(*choice) % DEFINITIONS.len();
     let definition = DEFINITIONS.get(number).expect("one of them");
-    decoding::decode(definition.name, data);
+    decoding::decode(definition.head.name, data);
 }

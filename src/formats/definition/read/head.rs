@@ -1,32 +1,18 @@
-//! Heads of formats with a decoder in Rust, and what a reader adds to a format.
+//! Heads of formats, and what a reader adds to a format.
 
 use std::path::PathBuf;
 
-use toml::de::DeTable;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 use super::table::{Fields, Reader, Span};
-use super::{kinds, leak, no_toml, places};
+use super::{NAME, kinds, leak, no_toml, places};
+use crate::formats::definition::head::{Aside, Head, ResumeRule, TitleMark};
 use crate::formats::definition::kinds::Kinds;
 use crate::formats::definition::mistakes::{Lines, Mistake};
+use crate::formats::fields;
 use crate::formats::roots::Root;
-use crate::model::tool::work::Ends;
-
-/// What is known of a format besides how it is read.
-#[derive(Debug)]
-pub struct Head {
-    /// The agent, for people.
-    pub(crate) agent: &'static str,
-    /// What the agent does not record.
-    pub(crate) omits: &'static str,
-    /// Whether it records how work ends that goes on after the result of its call.
-    pub(crate) ends: Ends,
-    /// Where sessions lie.
-    pub(crate) roots: &'static [Root],
-    /// Kinds that need no code.
-    pub(crate) kinds: Kinds,
-    /// The format whose kinds are kinds of this one, too.
-    pub(crate) kinds_of: Option<&'static str>,
-}
+use crate::model::resume::Resume;
 
 /// What a reader adds to a format.
 #[derive(Debug)]
@@ -56,30 +42,179 @@ pub fn head(text: &str) -> Result<Head, Vec<Mistake>> {
     let root = DeTable::parse(text).map_err(|error| vec![no_toml(text, &error)])?;
     let mut reader = Reader::new(text);
     let mut table = Fields::root(root.get_ref());
-    let mut word =
-        |reader: &mut Reader<'_>, key| table.string(reader, key).map(|(word, _)| leak(word));
-    let (name, agent) = (word(&mut reader, "name"), word(&mut reader, "agent"));
-    let omits = word(&mut reader, "omits").unwrap_or("");
-    let kinds_of = word(&mut reader, "kinds_of");
-    let ends = places::ends(&mut reader, &mut table).unwrap_or_default();
-    let roots = places::roots(&mut reader, &mut table, false);
-    let kinds = kinds::kinds(&mut reader, &mut table);
+    let head = of_decoder(&mut reader, &mut table);
     table.finish(&mut reader);
-    if name.is_none() {
-        reader.mistake(0..0, "`name` is missing".to_owned());
-    }
     let mistakes = reader.finish();
-    match name {
-        Some(name) if mistakes.is_empty() => Ok(Head {
-            agent: agent.unwrap_or(name),
-            omits,
-            ends,
-            roots,
-            kinds,
-            kinds_of,
-        }),
+    match head {
+        Some(head) if mistakes.is_empty() => Ok(head),
         _ => Err(mistakes),
     }
+}
+
+/// The head of a format with a decoder in Rust: what is common to all, and what code for a definition finds in its rules.
+fn of_decoder(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<Head> {
+    let head = common(reader, table);
+    let roots = places::roots(reader, table, false);
+    let like = table.string(reader, "like").map(|(name, _)| leak(name));
+    let deltas = table.string(reader, "deltas");
+    let deltas = deltas.map(|(name, _)| leak(&format!("\"{name}\"")));
+    let mut titles = Vec::new();
+    for value in table.values(reader, "titles") {
+        titles.extend(title(reader, value));
+    }
+    let dependent = table.has("dependent").then(|| {
+        let words = table.strings(reader, "dependent").into_iter();
+        words.map(|(word, _)| leak(word)).collect()
+    });
+    let is_continued = table.bool(reader, "continued").unwrap_or(false);
+    let aside = table.table(reader, "detect").map(|mut inner| {
+        let aside = aside(reader, &mut inner);
+        inner.finish(reader);
+        aside
+    });
+    let fields = table.table(reader, "fields").map(|mut inner| {
+        let common = inner.strings(reader, "common").into_iter();
+        let common: Vec<_> = common.map(|(name, _)| leak(name)).collect();
+        let types = inner.table(reader, "types");
+        let types = types.map_or_else(Vec::new, |types| types.lists_by_name(reader));
+        inner.finish(reader);
+        fields::Fields {
+            common: common.leak(),
+            types: types.leak(),
+        }
+    });
+    Some(Head {
+        roots,
+        like,
+        deltas,
+        titles,
+        dependent,
+        is_continued,
+        aside: aside.unwrap_or_default(),
+        fields: fields.unwrap_or_default(),
+        ..head?
+    })
+}
+
+/// A record with a title: its type, or `{ refers = "leafUuid", to = "uuid" }`.
+fn title(reader: &mut Reader<'_>, value: &Spanned<DeValue<'_>>) -> Option<TitleMark> {
+    let Some(mut fields) = Fields::of(value) else {
+        let (name, _) = reader.text_of("titles", value)?;
+        return Some(TitleMark::Last(leak(&format!("\"{name}\""))));
+    };
+    let mut member = |reader: &mut Reader<'_>, key| {
+        let (name, _) = fields.string(reader, key)?;
+        Some(leak(&format!("\"{name}\":\"")))
+    };
+    let (refers, to) = (member(reader, "refers"), member(reader, "to"));
+    fields.finish(reader);
+    Some(TitleMark::Of(refers?, to?))
+}
+
+/// What all heads have. `None`: no name.
+pub(super) fn common(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<Head> {
+    let name = name(reader, table);
+    let mut word =
+        |reader: &mut Reader<'_>, key| table.string(reader, key).map(|(word, _)| leak(word));
+    let (agent, omits) = (word(reader, "agent"), word(reader, "omits"));
+    let ends = places::ends(reader, table).unwrap_or_default();
+    let companions = table.strings(reader, "companions").into_iter();
+    let companions = companions.map(|(text, _)| text.to_owned()).collect();
+    let resumes = table.tables(reader, "resume").into_iter();
+    let resumes = resumes.map(|resume| self::resume(reader, resume)).collect();
+    let kinds = kinds::kinds(reader, table);
+    Some(Head {
+        name: name?,
+        agent: agent.or(name)?,
+        omits: omits.unwrap_or(""),
+        ends,
+        companions,
+        resumes,
+        kinds,
+        ..Head::default()
+    })
+}
+
+fn name(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<&'static str> {
+    let Some((name, span)) = table.string(reader, "name") else {
+        reader.mistake(
+            0..0,
+            "`name` is missing, such as name = \"my-agent\"".to_owned(),
+        );
+        return None;
+    };
+    if name.is_empty() || name.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c))
+    {
+        reader.mistake(
+            span.clone(),
+            "`name` is made of letters, digits, `-`, `_` and `.`".to_owned(),
+        );
+    }
+    if name.len() > NAME {
+        reader.mistake(span, format!("`name` has at most {NAME} characters"));
+    }
+    Some(leak(name))
+}
+
+/// Reads `[resume]`: the words of the commands, with `{id}` where the id of the session stands.
+fn resume(reader: &mut Reader<'_>, mut table: Fields<'_>) -> ResumeRule {
+    let mut word =
+        |reader: &mut Reader<'_>, key| table.string(reader, key).map(|(word, _)| leak(word));
+    let (within, suffix) = (word(reader, "within"), word(reader, "suffix"));
+    let back = word(reader, "back").unwrap_or("");
+    let mut commands = Vec::new();
+    for does in ["continue", "fork"] {
+        if !table.has(does) {
+            continue;
+        }
+        let words = table.strings(reader, does);
+        let words: Vec<_> = words.into_iter().map(|(word, _)| leak(word)).collect();
+        let words: &'static [&'static str] = words.leak();
+        match words.iter().position(|word| *word == "{id}") {
+            Some(id @ 1..) => {
+                let (before, after) = words.split_at(id);
+                commands.push(Resume {
+                    does,
+                    before,
+                    after: after.get(1..).unwrap_or_default(),
+                    back,
+                });
+            }
+            _ => {
+                let what =
+                    format!("`{does}` is a command, such as [\"agent\", \"--resume\", \"{{id}}\"]");
+                reader.mistake(table.span(), what);
+            }
+        }
+    }
+    table.finish(reader);
+    ResumeRule {
+        within,
+        suffix,
+        commands: commands.leak(),
+    }
+}
+
+/// Reads `aside` of `[detect]`: what is no session, and what to say of it.
+pub(super) fn aside(reader: &mut Reader<'_>, detect: &mut Fields<'_>) -> Vec<Aside> {
+    let mut all = Vec::new();
+    for mut table in detect.tables(reader, "aside") {
+        let (span, what) = (table.span(), table.string(reader, "what"));
+        let is_any = table.bool(reader, "any").unwrap_or(false);
+        let mark = super::mark(reader, table);
+        match what {
+            Some((what, _)) => all.push(Aside {
+                mark,
+                is_any,
+                what: leak(what),
+            }),
+            None => {
+                let right = "`what` is missing: what the file is and which one to open, such as \"a list of prompts; open …\"";
+                reader.mistake(span, right.to_owned());
+            }
+        }
+    }
+    all
 }
 
 /// Whether a text adds to a format instead of defining one.

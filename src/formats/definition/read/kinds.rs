@@ -10,9 +10,8 @@ use crate::formats::json;
 /// Classes that every definition has: members by which most agents name the kind of a record, and that of a block.
 const COMMON: [&str; 5] = ["type", "kind", "role", "event", "block.type"];
 
-/// Those of a definition. What its own classes call a record counts before what the common ones do.
-pub(super) fn of_definition(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Kinds {
-    let mut kinds = kinds(reader, table);
+/// Adds the classes that every definition has. What its own classes call a record counts before what these do.
+pub(super) fn add_common(kinds: &mut Kinds) {
     for name in COMMON {
         if kinds.class(name).is_none() {
             kinds.0.push(Class {
@@ -22,10 +21,9 @@ pub(super) fn of_definition(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> 
             });
         }
     }
-    kinds
 }
 
-/// Those of a format that is read by code.
+/// Reads `[kinds]`.
 pub(super) fn kinds(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Kinds {
     let classes = table
         .table(reader, "kinds")

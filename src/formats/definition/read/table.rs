@@ -5,6 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::leak;
 use crate::formats::definition::mistakes::{Lines, Mistake};
 use crate::formats::definition::path::Path;
 
@@ -326,6 +327,28 @@ impl<'t> Fields<'t> {
             return Vec::new();
         };
         table.by_name(|name, value| reader.text_of(name, value).map(|(text, _)| text.to_owned()))
+    }
+
+    /// All members, which are texts or lists of them, with names that last as long as the program.
+    pub(super) fn lists_by_name(
+        self,
+        reader: &mut Reader<'_>,
+    ) -> Vec<(&'static str, &'static [&'static str])> {
+        let Some(table) = self.small(reader) else {
+            return Vec::new();
+        };
+        let lists = table.by_name(|name, value| {
+            let items = value.get_ref().as_array();
+            let items = items.map_or_else(|| vec![value], |items| items.iter().collect());
+            let texts = items
+                .into_iter()
+                .filter_map(|item| reader.text_of(name, item));
+            Some(texts.map(|(text, _)| leak(text)).collect::<Vec<_>>())
+        });
+        let lists = lists.into_iter();
+        lists
+            .map(|(name, _, list)| (leak(&name), &*list.leak()))
+            .collect()
     }
 
     /// As [`Self::rest`], with values that are paths.

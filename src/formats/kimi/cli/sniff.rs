@@ -39,26 +39,3 @@ fn is_event(line: &Json<'_>) -> bool {
         && message.has("payload")
         && message.get("type").filled().is_some()
 }
-
-/// What lies beside a wire: what the model is shown, which is written anew now and then, and the state of a session, in
-/// both generations.
-pub(crate) fn aside(probe: &Probe<'_>) -> Option<&'static str> {
-    const CONTEXT: [&str; 3] = ["_checkpoint", "_system_prompt", "_usage"];
-    let is_context = |line: &Json<'_>| {
-        line.get("role")
-            .str()
-            .is_some_and(|role| CONTEXT.contains(&role))
-    };
-    let is_state = |json: &Json<'_>| {
-        json.has("approval") && json.has("dynamic_subagents")
-            || json.has("agents") && json.has("workDir")
-    };
-    let mut lines = probe.lines.iter().chain(probe.elements);
-    if lines.any(is_context) {
-        return Some("what Kimi CLI shows the model; open the wire.jsonl beside it");
-    }
-    let mut documents = probe.lines.iter().chain(probe.header);
-    documents
-        .any(is_state)
-        .then_some("the state of a session of Kimi; open the wire.jsonl below its folder")
-}
