@@ -15,8 +15,9 @@ pub struct Tables(pub Vec<Table>);
 /// A table with its columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
+    /// The name of the table.
     pub name: String,
-    /// Names, in order.
+    /// The names of its columns, in order.
     pub columns: Vec<String>,
 }
 

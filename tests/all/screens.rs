@@ -57,7 +57,11 @@ const SIZES: [(u16, u16); 4] = [(80, 24), (120, 40), (200, 60), (44, 14)];
 #[test]
 fn sessions_of_all_formats() {
     // Those that are data are painted by the same rules as the one of them that is here.
-    let is_code = |name: &str| !DEFINITIONS.iter().any(|definition| definition.head.name == name);
+    let is_code = |name: &str| {
+        !DEFINITIONS
+            .iter()
+            .any(|definition| definition.head.name == name)
+    };
     for format in registry().filter(|format| is_code(format.name())) {
         assert!(
             SESSIONS.iter().any(|(name, ..)| *name == format.name()),

@@ -1,31 +1,31 @@
-//! Sessions that are plain text: a line by itself says who speaks, and within an answer marks at the beginning of a line
-//! say what is thought, called and put out. A message becomes the record that agents write today, `{ role, message: {
-//! content: [parts] } }`, so that the same rules read both.
+//! Sessions in plain text: a line of its own names the role, and prefixes of lines within an answer mark thoughts, calls and
+//! results. A message becomes a record such as agents write today, `{ role, message: { content: [parts] } }`, so that the
+//! same rules read both.
 //!
-//! Nothing is escaped in such a text. So a line of a message that looks like a voice begins the next one only where the
-//! agent itself would begin it: behind a blank line, at the end of a tag, or behind a call or a result.
+//! Nothing is escaped in such a text. So a line of a message that looks like a role begins the next message only where the
+//! agent itself would begin one: behind a blank line, at the end of a tag, or behind a call or a result.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::formats::json::{self, Json};
 
-/// The lines and marks of a text.
+/// The role lines and prefixes of a format.
 #[derive(Debug)]
 pub(super) struct Chat {
-    /// Lines that begin a message, with whose it is.
+    /// Lines that begin a message, each with its role.
     pub(super) voices: Vec<(&'static str, &'static str)>,
-    /// What only the agent writes, by which a text with one message is known.
+    /// A text that only this agent writes, by which a session with one message is detected.
     pub(super) sign: Option<&'static str>,
-    /// What stands before a thought: the rest of its line, or the lines below it up to a blank one.
+    /// The prefix of a thought: the rest of its line, or the lines below it up to a blank one.
     pub(super) thinking: Option<&'static str>,
-    /// What stands before the name of a tool that is called; its arguments are indented lines `  name: value`.
+    /// The prefix of a call, followed by the name of the tool; arguments are indented lines `  name: value`.
     pub(super) call: Option<&'static str>,
-    /// What stands before the name of a tool that has put something out.
+    /// The prefix of a result, followed by the name of the tool.
     pub(super) result: Option<&'static str>,
 }
 
-/// A part of an answer, by where it stands in the text.
+/// A part of an answer, with its range in the text.
 enum Part<'t> {
     Text(Range<usize>),
     Thinking(Range<usize>),
@@ -41,7 +41,7 @@ enum Part<'t> {
 }
 
 impl Chat {
-    /// Whether a text begins as such a session does.
+    /// Whether a text begins like such a session.
     pub(super) fn begins(&self, text: &str) -> bool {
         let mut lines = text
             .lines()
@@ -50,7 +50,7 @@ impl Chat {
         let Some(first) = lines.next().and_then(|line| self.voice(line)) else {
             return false;
         };
-        // Many a text begins with `user:`; what follows must be of the agent.
+        // Many texts begin with `user:`, so another role or the agent's sign must follow.
         lines.any(|line| {
             self.voice(line).is_some_and(|voice| voice != first)
                 || self
@@ -59,7 +59,7 @@ impl Chat {
         })
     }
 
-    /// The messages of a text.
+    /// The ranges of the messages of a text.
     pub(super) fn passages(&self, text: &str) -> Vec<Range<usize>> {
         let mut passages = Vec::new();
         let (mut begin, mut at) = (0, 0);
@@ -89,7 +89,7 @@ impl Chat {
             || is_marked(self.result)
     }
 
-    /// Who speaks from this line on.
+    /// The role that this line begins.
     fn voice(&self, line: &str) -> Option<&'static str> {
         let line = line.trim_end();
         self.voices
@@ -166,7 +166,7 @@ impl Chat {
 }
 
 impl<'t> Part<'t> {
-    /// Whether a line goes on with it.
+    /// Whether a line continues it.
     fn takes(&mut self, line: &'t str, at: Range<usize>) -> bool {
         let is_blank = line.trim().is_empty();
         match self {
@@ -186,7 +186,7 @@ impl<'t> Part<'t> {
         true
     }
 
-    /// As a block of a message; nothing where nothing is said.
+    /// The part as a block of a message; `None` if it is empty.
     fn block(self, text: &'t str) -> Option<Json<'t>> {
         let slice = |range: Range<usize>| text.get(range).unwrap_or_default();
         let words = |range| Json::Str(slice(range).trim().into());
@@ -223,8 +223,7 @@ impl<'t> Part<'t> {
     }
 }
 
-/// Results with the calls that they are of: of those of the same tool, each with the first that has none. One without words
-/// says nothing.
+/// Gives each result the id of its call: the first call of the same tool without a result. Empty results are dropped.
 fn joined<'t>(parts: Vec<Part<'t>>, text: &str) -> Vec<Part<'t>> {
     let mut whole: Vec<Part<'t>> = Vec::with_capacity(parts.len());
     let mut answered = Vec::new();
@@ -253,7 +252,7 @@ fn joined<'t>(parts: Vec<Part<'t>>, text: &str) -> Vec<Part<'t>> {
     whole
 }
 
-/// `  path: src/main.rs`, with what stands behind the colon up to the end of the line.
+/// An argument: `  path: src/main.rs`.
 fn argument(line: &str) -> Option<(&str, &str)> {
     let (name, value) = line.strip_prefix("  ")?.split_once(':')?;
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -262,7 +261,7 @@ fn argument(line: &str) -> Option<(&str, &str)> {
         .then_some((name, value))
 }
 
-/// What an argument is: numbers, flags, lists and objects are written as JSON, words as they are.
+/// The value of an argument: numbers, flags, lists and objects are written as JSON, words as they are.
 fn value(text: &str) -> Json<'_> {
     let is_json = matches!(text, "true" | "false" | "null")
         || text.starts_with(['{', '[', '-'])
@@ -273,7 +272,7 @@ fn value(text: &str) -> Json<'_> {
         .unwrap_or_else(|| Json::Str(text.into()))
 }
 
-/// A line without what some editors put before a text.
+/// A line without a byte order mark.
 fn unmarked(line: &str) -> &str {
     line.trim_start_matches('\u{feff}')
 }

@@ -1,5 +1,5 @@
-//! `[kinds]`: what records, attachments, subtypes, parts and blocks of a format are called, and what a reader should see of
-//! those for which no code is needed.
+//! `[kinds]`: names of records, attachments, subtypes, parts and blocks of a format for which no code is needed, and how each
+//! is shown.
 
 use std::collections::HashMap;
 
@@ -8,18 +8,18 @@ use crate::formats::json::Json;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::text::Text;
 
-/// What becomes of a kind.
+/// How a kind is shown.
 #[derive(Debug)]
 pub(crate) enum Known {
     /// Bookkeeping: a trace.
     Quiet,
     /// A dim row with the text at this path.
     Note(Path),
-    /// A line across the transcript with the text at this path.
+    /// A separator with the text at this path.
     Setting(Path),
     /// Facts of the session.
     State(Vec<(Fact, Path)>),
-    /// Nothing to show, for a reason.
+    /// Not shown, for this reason.
     Passed(&'static str),
 }
 
@@ -33,13 +33,13 @@ pub(crate) enum Fact {
     Version,
     Model,
     Window,
-    /// That it ended, whatever the word.
+    /// The session ended, whatever the value is.
     Ended,
-    /// With this name.
+    /// A fact with a name of the agent.
     Other(&'static str),
 }
 
-/// The words for them.
+/// The keys of facts in a definition.
 pub(super) const FACTS: [(&str, Fact); 8] = [
     ("id", Fact::Id),
     ("title", Fact::Title),
@@ -58,29 +58,27 @@ pub(crate) struct Kinds(pub(super) Vec<Class>);
 /// The kinds of a class.
 #[derive(Clone, Debug)]
 pub(crate) struct Class {
-    /// Where the name stands in a record.
+    /// The path of the name in a record.
     pub(crate) name: &'static str,
-    /// A record of the class, with `?` where the name stands; without it the path says all.
+    /// A sample record of the class, with `?` for the name; not needed if the path is enough.
     pub(super) record: Option<&'static str>,
-    /// What becomes of each; a name that ends in `*` is of all that begin so.
+    /// By name; one that ends in `*` is a prefix.
     pub(super) known: HashMap<&'static str, &'static Known>,
 }
 
-/// A format of which no kind is named.
+/// No kinds.
 pub(crate) static NONE: Kinds = Kinds(Vec::new());
 
 impl Kinds {
-    /// What becomes of a kind, if it is named.
+    /// How a kind is shown, if it is named.
     pub(crate) fn get(&self, class: &str, name: &str) -> Option<&'static Known> {
         self.class(class)?.get(name)
     }
 
-    /// A class of this name.
     pub(crate) fn class(&self, name: &str) -> Option<&Class> {
         self.0.iter().find(|class| class.name == name)
     }
 
-    /// All classes.
     pub(crate) fn classes(&self) -> impl Iterator<Item = &Class> {
         self.0.iter()
     }
@@ -93,7 +91,7 @@ impl Kinds {
             .find(|class| self::label(class) == label)
     }
 
-    /// These, and others that count before them.
+    /// These kinds and `others`, which take precedence.
     pub(crate) fn with(&self, others: &Self) -> Self {
         let mut all = self.0.clone();
         for other in &others.0 {
@@ -107,7 +105,7 @@ impl Kinds {
 }
 
 impl Class {
-    /// What becomes of a name: a whole one counts before a beginning, and the longest beginning before others.
+    /// Looks a name up: a whole name takes precedence over prefixes, and longer prefixes over shorter ones.
     pub(crate) fn get(&self, name: &str) -> Option<&'static Known> {
         let begins = || {
             let all = self
@@ -126,7 +124,7 @@ impl Class {
         self.known.keys().copied()
     }
 
-    /// A record of the class, with a name in it.
+    /// The sample record with a name.
     pub(crate) fn record(&self, name: &str) -> String {
         let name = Json::Str(name.into()).to_source();
         match self.record {
@@ -139,13 +137,13 @@ impl Class {
     }
 }
 
-/// A class for people: `attachment` for `attachment.type`.
+/// The label of a class: `attachment` for `attachment.type`.
 pub(crate) fn label(class: &str) -> &str {
     class.rsplit_once('.').map_or(class, |(class, _)| class)
 }
 
 impl Known {
-    /// Whether it says nothing else.
+    /// Whether two kinds are shown in the same way.
     pub(crate) fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Quiet, Self::Quiet) => true,
@@ -154,7 +152,7 @@ impl Known {
         }
     }
 
-    /// The text of a note or a line, which the object that names the kind holds, or the record around it.
+    /// The text of a note or a separator, from the object that names the kind or from the record around it.
     pub(crate) fn text(&self, class: &str, record: &Json<'_>) -> Option<String> {
         let (Self::Note(path) | Self::Setting(path)) = self else {
             return None;

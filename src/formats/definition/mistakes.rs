@@ -1,19 +1,19 @@
-//! What is wrong with a definition: where, and what would be right.
+//! Mistakes in a definition, with their positions.
 
 use std::fmt;
 
-/// One mistake.
+/// A mistake in a definition, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
     /// Counted from 1.
     pub line: usize,
     /// In characters, counted from 1.
     pub column: usize,
-    /// What is wrong, and what would be right.
+    /// What is wrong, and what is right instead.
     pub what: String,
 }
 
-/// A text, and where its lines begin.
+/// A text with the offsets of its lines.
 pub(super) struct Lines<'t> {
     text: &'t str,
     starts: Vec<usize>,
@@ -27,12 +27,12 @@ impl<'t> Lines<'t> {
         Self { text, starts }
     }
 
-    /// The line of a byte, counted from 1.
+    /// The line of a byte offset, counted from 1.
     pub(super) fn line(&self, byte: usize) -> usize {
         self.starts.partition_point(|start| *start <= byte)
     }
 
-    /// A mistake at a byte.
+    /// A mistake at a byte offset.
     pub(super) fn mistake(&self, byte: usize, what: String) -> Mistake {
         let line = self.line(byte);
         let start = self

@@ -1,11 +1,10 @@
-//! Paths: how a definition names a value of a record.
+//! Paths to values of a record.
 //!
-//! `a.b[].c` walks names and elements, `[0]` and `[-1]` take one of them, `[type=text]` those of which a member is so,
-//! `[type!=text]` those of which it is not.
-//! `a|b` is the first that is there, `='x'` a constant, `$.` begins at the record again, `.` is where one stands, `@key`
-//! the name of an element in an object. `:json` and the other suffixes turn a value into another one.
+//! `a.b[].c` follows members and elements; `[0]` and `[-1]` select one element, `[type=text]` those with this member,
+//! `[type!=text]` those without it. `a|b` is the first alternative that exists, `='x'` a constant; `$.` starts at the record,
+//! `.` is the current value, `@key` its name in its object. `:json` and the other suffixes convert the value.
 //!
-//! Invariant: a look-up that makes no new value allocates nothing.
+//! Invariant: a look-up without conversion allocates nothing.
 
 mod turned;
 
@@ -18,19 +17,19 @@ use crate::model::entry::Piece;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
-/// Where a path begins.
+/// The start of a path.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'s> {
     /// The record.
     pub(super) record: &'s Json<'s>,
-    /// Where one stands in it.
+    /// The current value in it.
     pub(super) here: &'s Json<'s>,
-    /// The name of that in its object.
+    /// The name of the current value in its object.
     pub(super) name: &'s str,
 }
 
 impl<'s> Scope<'s> {
-    /// At the record itself.
+    /// Starts at the record.
     pub(super) fn of(record: &'s Json<'s>) -> Self {
         Self {
             record,
@@ -68,41 +67,41 @@ enum Step {
     FirstLine,
     Inside(Box<str>),
     Outside(Box<str>),
-    /// Each text between such tags.
+    /// Each text between these tags.
     Tagged(Box<str>),
-    /// What is left without these.
+    /// The text without these tags and what is between them.
     Without(Box<str>),
     Not(Box<str>),
     After(Box<str>),
     Below(Box<str>),
-    /// What stands behind this in a line that an agent puts before an output, or behind it.
+    /// The value behind this label, in a line that the agent adds before or behind an output.
     Head(Box<str>),
     Foot(Box<str>),
     Number,
-    /// The letters, digits and dashes that a text begins with.
+    /// The letters, digits and dashes at the start of a text.
     Id,
-    /// What members of this name say, however deep they lie.
+    /// Members of this name at any depth.
     Deep(Box<str>),
-    /// What dotted names below this one say, put together.
+    /// An object made of all members whose dotted names begin with this one.
     Under(Box<str>),
     Print,
     Unquoted,
     Source,
 }
 
-/// No path is longer, in bytes.
+/// The limit of bytes of a path.
 const LONGEST: usize = 1024;
-/// No path has more steps, and none more alternatives. A step is a call within the one before.
+/// The limit of steps and of alternatives. Steps are nested calls.
 const STEPS: usize = 64;
-/// Each turns a text into a longer one: a few of them are no more than a few times as long.
+/// The limit of suffixes that make a text longer: a few multiply its length only a few times.
 const SOURCES: usize = 2;
 
-/// The suffixes, for whoever wrote another one.
+/// All suffixes, for messages about an unknown one.
 const SUFFIXES: &str = ":json :s :ms :us :ns :utc :local :first_line :inside(TAG) :outside(TAG) :tagged(TAG) \
      :without(TAG) :after(TEXT) :below(TEXT) :head(TEXT) :foot(TEXT) :not(TEXT) :deep(NAME) :under(NAME) :number :times(FACTOR) :unquoted :source :print :each";
 
 impl Path {
-    /// Reads a path; what is wrong with it, otherwise.
+    /// Parses a path, or says what is wrong with it.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         if text.trim().is_empty() {
             return Err("a path is empty; `.` is the value itself, `=''` an empty text".to_owned());
@@ -127,7 +126,7 @@ impl Path {
             .map(Self)
     }
 
-    /// All of these, one after the other.
+    /// One path with the values of all of these in turn.
     pub(super) fn all(paths: Vec<Self>) -> Self {
         Self(vec![Choice::All(paths)])
     }
@@ -152,7 +151,7 @@ impl Path {
         }
     }
 
-    /// The same for `each`, where a list stands for its elements.
+    /// The same for `each`: a list stands for its elements.
     pub(super) fn elements(&self, scope: Scope<'_>, found: &mut dyn FnMut(Scope<'_>)) {
         self.each(scope, &mut |one| match one.here {
             Json::Array(items) => items.iter().for_each(|here| found(Scope { here, ..one })),
@@ -180,7 +179,7 @@ impl Path {
         self.first(scope, |_| ()).is_some()
     }
 
-    /// Whether there is a value, be it an empty list: the header of a document has its messages emptied.
+    /// Whether there is a value, even an empty list: the header of a document has its messages emptied.
     pub(super) fn exists(&self, scope: Scope<'_>) -> bool {
         let mut exists = false;
         for choice in &self.0 {
@@ -207,7 +206,7 @@ impl Path {
         })
     }
 
-    /// The texts that stand in it itself.
+    /// The constants in it.
     pub(super) fn constants(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|choice| match choice {
             Choice::Constant(text) => text.str(),
@@ -215,12 +214,12 @@ impl Path {
         })
     }
 
-    /// The values as one text: several of them one below the other, parts of other kinds as their source.
+    /// The values as one text: several are joined by line breaks, values that are no text are source text.
     pub(super) fn string<R>(&self, scope: Scope<'_>, take: impl FnOnce(&str) -> R) -> Option<R> {
         self.written(scope, output_text, take)
     }
 
-    /// As [`Self::string`], without parts that are no text.
+    /// As [`Self::string`], without values that are no text.
     pub(super) fn prose<R>(&self, scope: Scope<'_>, take: impl FnOnce(&str) -> R) -> Option<R> {
         self.written(scope, prose_of, take)
     }
@@ -320,7 +319,7 @@ pub(super) fn word_of<'j>(value: &'j Json<'_>) -> Option<Cow<'j, str>> {
     }
 }
 
-/// What is not there, for whoever looks for the first that is.
+/// Whether a value counts as missing where alternatives are tried.
 fn is_nothing(value: &Json<'_>) -> bool {
     match value {
         Json::Null => true,
@@ -427,7 +426,7 @@ fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str
         Step::Deep(_) | Step::Under(_) | Step::Print | Step::Unquoted | Step::Source => {
             made_of(step, value).iter().for_each(go_on);
         }
-        // The others make something of a text.
+        // The others convert a text.
         step => match value.str() {
             Some(text) => walk_text(step, text, &mut go_on),
             None => go_on(value),
@@ -435,7 +434,7 @@ fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str
     }
 }
 
-/// A value that another one is turned into.
+/// The value that a suffix makes of another one.
 fn made_of<'a>(step: &Step, value: &Json<'a>) -> Option<Json<'a>> {
     Some(match step {
         Step::Under(name) => return under(value, name),
@@ -450,7 +449,7 @@ fn made_of<'a>(step: &Step, value: &Json<'a>) -> Option<Json<'a>> {
     })
 }
 
-/// Whether what members of members name, or the only value in its list, is this word.
+/// Whether the member at a dotted name, or the only value in its list, is this word.
 fn is_word(value: &Json<'_>, members: &[Box<str>], wanted: &str) -> bool {
     if let [first, rest @ ..] = members {
         return is_word(value.get(first), rest, wanted);
@@ -459,7 +458,7 @@ fn is_word(value: &Json<'_>, members: &[Box<str>], wanted: &str) -> bool {
     word_of(one.unwrap_or(value)).is_some_and(|word| word == wanted)
 }
 
-/// Goes on with what a text is turned into.
+/// Follows the path with the value that a suffix makes of a text.
 fn walk_text(step: &Step, text: &str, go_on: &mut dyn FnMut(&Json<'_>)) {
     let plain = |text: &str, go_on: &mut dyn FnMut(&Json<'_>)| go_on(&Json::Str(text.into()));
     match step {
@@ -495,7 +494,7 @@ fn walk_text(step: &Step, text: &str, go_on: &mut dyn FnMut(&Json<'_>)) {
     }
 }
 
-/// The alternatives: parts between `|` that stand in no quotes.
+/// Splits at each `|` outside quotes.
 pub(super) fn parts(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut quoted) = (Vec::new(), 0, false);
     for (at, c) in text.char_indices() {
@@ -551,7 +550,7 @@ fn choice(text: &str) -> Result<Choice, String> {
     Ok(Choice::Steps { from_record, steps })
 }
 
-/// Takes one step off a path; gives back what is left of it.
+/// Parses one step of a path; returns the rest of it.
 fn step<'t>(rest: &'t str, whole: &str, steps: &mut Vec<Step>) -> Result<&'t str, String> {
     let wrong = |why: &str| format!("in the path `{whole}`: {why}");
     if let Some(inner) = rest.strip_prefix('[') {
@@ -577,7 +576,7 @@ fn step<'t>(rest: &'t str, whole: &str, steps: &mut Vec<Step>) -> Result<&'t str
         return Ok(after);
     }
     if let Some(suffix) = rest.strip_prefix(':') {
-        // Between brackets anything may stand.
+        // Brackets may hold anything.
         let name = suffix.find([':', '.', '[', '(']).unwrap_or(suffix.len());
         let brackets = suffix.get(name..).filter(|rest| rest.starts_with('('));
         let end = brackets.map_or(Some(name), |rest| rest.find(')').map(|end| name + end + 1));
@@ -748,7 +747,7 @@ mod tests {
         assert!(
             prints[0] == prints[1] && prints[0].as_ref().is_some_and(|print| print.len() == 18)
         );
-        // However many dots there are.
+        // With any number of dots.
         let deep = format!(r#"{{"a":{{"p.{}":1}}}}"#, "0.".repeat(100_000));
         let record = parse(&deep).unwrap();
         assert!(

@@ -1,4 +1,4 @@
-//! A definition as it is written in TOML, to its table of rules; all mistakes in it with their places.
+//! Parses definitions and heads in TOML; reports all mistakes with their positions.
 
 mod database;
 mod head;
@@ -27,7 +27,6 @@ use super::rule::{
 use crate::formats::fields;
 use crate::model::record::Shape;
 
-/// The words for shapes.
 const SHAPES: [(&str, Shape); 5] = [
     ("lines", Shape::Lines),
     ("document", Shape::Document),
@@ -36,10 +35,10 @@ const SHAPES: [(&str, Shape); 5] = [
     ("text", Shape::Text),
 ];
 
-/// No name of a format is longer: it is a column of tables.
+/// The limit of a name: it is a column of tables.
 const NAME: usize = 64;
 
-/// Reads a definition; or what is wrong with it.
+/// Parses a definition.
 pub fn read(text: &str, file: Option<PathBuf>) -> Result<Definition, Vec<Mistake>> {
     let root = DeTable::parse(text).map_err(|error| vec![no_toml(text, &error)])?;
     let mut reader = Reader::new(text);
@@ -110,7 +109,6 @@ fn definition(
         .and_then(|journal| journal::journal(reader, journal));
     let rules = all_rules(reader, &mut table, &defaults, journal.is_some());
     table.finish(reader);
-    // Of rules that name files of the session.
     let files_word = rules
         .iter()
         .find_map(|rule| rule.lane.as_ref()?.files_word())
@@ -155,7 +153,7 @@ fn definition(
     })
 }
 
-/// What the rules must know of earlier records.
+/// The state that rules need from earlier records.
 fn needs(rules: &[Rule], numbered: Option<Numbered>) -> Needs {
     let takes_back = |rule: &Rule| rule.rewind.is_some() || matches!(rule.records, Some((_, true)));
     let starter = |rule: &Rule| Some(rule.lane.as_ref()?.by.as_ref()?.tool);
@@ -200,7 +198,7 @@ fn all_rules(
     rules
 }
 
-/// Formats are known for as long as the program runs.
+/// Texts of formats live as long as the program.
 fn leak(text: &str) -> &'static str {
     Box::leak(text.to_owned().into_boxed_str())
 }
@@ -223,7 +221,7 @@ fn shapes(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Vec<Shape> 
     }
 }
 
-/// Reads `[chat]`.
+/// Parses `[chat]`.
 fn chat(reader: &mut Reader<'_>, mut table: table::Fields<'_>) -> Chat {
     let mut voices = Vec::new();
     for role in ["user", "assistant"] {

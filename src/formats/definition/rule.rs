@@ -1,4 +1,4 @@
-//! A definition, compiled: the table of rules that `run` goes through for each record.
+//! The rules of a definition, which `run` applies to each record.
 
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::AtomicU64;
@@ -23,11 +23,11 @@ pub struct Definition {
     pub head: Head,
     /// The file that it was read from; `None` if it came with the program.
     pub file: Option<PathBuf>,
-    /// How sessions lie on disk.
+    /// How sessions are stored.
     pub(super) shapes: Vec<Shape>,
-    /// The tables of a database that hold them.
+    /// The tables of a database with sessions.
     pub(super) store: Option<Store>,
-    /// How sessions are written that are plain text.
+    /// The syntax of sessions in plain text.
     pub(super) chat: Option<Chat>,
     pub(super) folders: Folders,
     /// The file of a form of the same session that is listed in its place.
@@ -36,95 +36,95 @@ pub struct Definition {
     pub(super) beside: Option<String>,
     /// What identifies it.
     pub(super) detect: Detect,
-    /// Facts of the session, wherever they come up.
+    /// Facts of the session in any record.
     pub(super) facts: Vec<FactRule>,
     /// The rules, in order.
     pub rules: Vec<Rule>,
-    /// What is known of entries of which no rule speaks.
+    /// Fields of entries of records that no rule matches.
     pub(super) unruled: EntryRule,
     /// Names of lanes that are the session itself.
     pub(super) main: Vec<&'static str>,
-    /// An id that no two records have: one that has it again is the same.
+    /// The id of a record: one with the id of an earlier record is a copy of it.
     pub(super) unique: Option<Path>,
-    /// What must be known of earlier records.
+    /// State that the rules need from earlier records.
     pub(super) needs: Needs,
-    /// How records change a state of which rules read parts.
+    /// How records change a document of which rules read parts.
     pub(super) journal: Option<Journal>,
 }
 
-/// What must be known of earlier records.
+/// State that the rules need from earlier records.
 #[derive(Debug)]
 pub(super) struct Needs {
-    /// Whether results join calls by their order, so that it must be known which calls wait.
+    /// Calls without results: a rule joins results by order.
     pub(super) by_order: bool,
-    /// Whether a rule takes entries back, so that it must be known which there are.
+    /// All entries: a rule undoes some.
     pub(super) takes_back: bool,
-    /// Whether the agent sums up what its session has spent so far, so that it must be known what came after that.
+    /// Usage since the last sum: the agent records sums of the session so far.
     pub(super) sums: bool,
-    /// What each run of the program numbers anew.
+    /// Ids that each run of the program numbers anew.
     pub(super) numbered: Option<Numbered>,
-    /// Whether a rule shows what no entry says, so that it must be known what they say.
+    /// Texts of answers: a rule emits only what no answer says.
     pub(super) unsaid: bool,
-    /// The tool whose calls start sub-agents that name none, so that it must be known which there are.
+    /// Calls of this tool, which start sub-agents whose records do not name the call.
     pub(super) starter: Option<&'static str>,
-    /// Whether a rule answers questions, so that it must be known which are open.
+    /// Open questions: a rule answers them.
     pub(super) answers: bool,
 }
 
-/// What each run of the program numbers anew, by which one is known whose beginning is lost.
+/// Ids that each run of the program numbers anew. They show where a run begins whose first record is missing.
 #[derive(Debug)]
 pub(super) struct Numbered {
     /// The id of an item.
     pub(super) item: Path,
-    /// Records after which an item is what it is.
+    /// Records after which an item does not change.
     pub(super) done: When,
-    /// Records with which a run is over.
+    /// Records that end a run.
     pub(super) over: When,
 }
 
-/// Names of folders that say something.
+/// Names of folders with a meaning.
 #[derive(Debug)]
 pub(super) struct Folders {
-    /// Of which each file is a record of one session.
+    /// The folder of which each file is a record of one session.
     pub(super) records: Option<String>,
-    /// With sessions about the folder that holds it.
+    /// The folder with the sessions of the project that it lies in.
     pub(super) within: Option<String>,
-    /// How many folders above its file the name of a session stands; 0 is the file.
+    /// How many folders above its file the one is that names a session; 0 is the file.
     pub(super) named: usize,
 }
 
-/// How records change a state.
+/// How records change a document.
 #[derive(Debug)]
 pub(super) struct Journal {
-    /// Where a record changes something: a list of names and numbers.
+    /// The path of the change: a list of names and indexes.
     pub(super) path: Path,
-    /// What it brings.
+    /// The new value.
     pub(super) value: Path,
-    /// From which element on a list is cut.
+    /// The length to which a list is cut.
     pub(super) from: Option<Path>,
-    /// Records that bring all of the state.
+    /// Records with the whole document.
     pub(super) whole: Option<When>,
-    /// Records that put a value in place of another one.
+    /// Records that set a value.
     pub(super) set: Option<When>,
-    /// Records that cut a list, add to it, or both.
+    /// Records that cut a list, append to it, or both.
     pub(super) push: Option<When>,
-    /// Records that take a value away.
+    /// Records that delete a value.
     pub(super) delete: Option<When>,
-    /// The list of which the elements are those of a document.
+    /// The list whose elements are the records of a document.
     pub(super) elements: Option<Name>,
 }
 
-/// Which parts of a state a rule is for.
+/// Which parts of the document a rule is for.
 #[derive(Debug)]
 pub(super) struct PartRule {
     pub(super) of: Vec<PartOf>,
-    /// So many steps lead to the element that a part belongs to: that of the outermost list.
+    /// The number of steps to the element that a part belongs to: that of the outermost list.
     pub(super) owner: usize,
-    /// When something better is there.
+    /// Parts are hidden while this holds.
     pub(super) unless: Option<Flag>,
 }
 
-/// A step to parts of a state.
+/// A step of the path to a part.
 #[derive(Debug, PartialEq)]
 pub(super) enum PartOf {
     Member(Name),
@@ -138,7 +138,7 @@ impl Definition {
         self.folders.records.as_deref() == Some(folder_name(path))
     }
 
-    /// The folder that a session is about, of agents that keep sessions within it.
+    /// The project folder, for agents that store sessions within it.
     pub(super) fn project<'p>(&self, path: &'p FilePath) -> Option<&'p FilePath> {
         let within = self.folders.within.as_deref()?;
         let own = path
@@ -147,23 +147,23 @@ impl Definition {
         own.parent().filter(|project| project.is_absolute())
     }
 
-    /// Whether a file lies where the agent puts it, with others around it.
+    /// Whether a file lies in the folder where the agent writes it.
     pub(super) fn is_at_home(&self, path: &FilePath) -> bool {
         self.folders.records.is_none() || self.is_record(path)
     }
 }
 
-/// Rows on sessions that lie in files, in a database that the agent keeps beside them.
+/// Rows about sessions that are files, in a database beside them.
 #[derive(Debug)]
 pub(crate) struct RowsBeside {
-    /// Where it lies.
+    /// The template of its path.
     pub(crate) database: String,
     pub(super) table: &'static str,
     /// Its column with the name of the session.
     pub(super) session: &'static str,
 }
 
-/// Which tables of a database hold sessions, and their columns.
+/// The tables and columns of a database with sessions.
 #[derive(Debug)]
 pub(super) enum Store {
     /// Each record is a row.
@@ -172,14 +172,14 @@ pub(super) enum Store {
     Documents(Documents),
 }
 
-/// Sessions of which each is one document in a database.
+/// Sessions that are documents in a database.
 #[derive(Debug)]
 pub(super) struct Documents {
     /// A query for all: id, title, time of the last change, id of the session that started it.
     pub(super) list: &'static str,
     /// A query for the document of the session `:session`.
     pub(super) read: &'static str,
-    /// Tables with columns that must be there.
+    /// Tables with columns that must exist.
     pub(super) has: Vec<(&'static str, &'static str)>,
 }
 
@@ -190,42 +190,42 @@ pub(super) struct RowStore {
     pub(super) sessions: Option<&'static str>,
     pub(super) id: &'static str,
     pub(super) title: Option<&'static str>,
-    /// What that says where there is no title.
+    /// The value of that column for no title.
     pub(super) untitled: &'static str,
-    /// When it last changed: the first of these columns that is filled.
+    /// The time of the last change: the first of these columns that is filled.
     pub(super) updated: Vec<&'static str>,
     /// The session that started it.
     pub(super) parent: Option<&'static str>,
-    /// When it continues that one instead: one of these must hold.
+    /// Conditions of which one holds if it continues that one instead.
     pub(super) continues: Vec<Vec<ColumnTest>>,
     /// The table with the rows of all sessions, in the order in which they were written.
     pub(super) rows: &'static str,
     /// The session of a row: the first of these columns that is filled.
     pub(super) session: Vec<&'static str>,
-    /// When a row was last changed.
+    /// The time of the last change of a row.
     pub(super) changed: Option<&'static str>,
-    /// Which rows the agent has taken back; none if this is empty.
+    /// Conditions on rows that the agent has undone; none if empty.
     pub(super) undone: Vec<ColumnTest>,
-    /// Whether the records of sessions lie in files, and rows are of use only where those are gone.
+    /// Whether sessions are files, and rows count only if the file is gone.
     pub(super) index: bool,
-    /// Tables with columns that must be there, too.
+    /// Other tables with columns that must exist.
     pub(super) has: Vec<(&'static str, &'static str)>,
     /// Tables whose rows belong to a row of another one.
     pub(super) with: Vec<Joined>,
 }
 
-/// What must hold of a column of a row.
+/// A condition on a column of a row.
 #[derive(Debug)]
 pub(super) struct ColumnTest {
-    /// Whether it is one of the parent's row.
+    /// Whether it is a column of the parent's row.
     pub(super) of_parent: bool,
     pub(super) column: &'static str,
-    /// The member of an object in it.
+    /// A member of the object in the column.
     pub(super) member: Option<&'static str>,
     pub(super) wanted: Wanted,
 }
 
-/// What a column must hold.
+/// The value that a column must have.
 #[derive(Clone, Debug)]
 pub(super) enum Wanted {
     There,
@@ -254,73 +254,73 @@ impl ColumnTest {
     }
 }
 
-/// A table whose rows belong to those of another one, and are a list in them.
+/// A table whose rows are lists in the rows of another one.
 #[derive(Debug)]
 pub(super) struct Joined {
     pub(super) table: &'static str,
-    /// Its column that names the row it belongs to.
+    /// Its column that refers to the row.
     pub(super) on: &'static str,
-    /// The table and the column with that name.
+    /// The table and the column that it refers to.
     pub(super) to: (&'static str, &'static str),
-    /// What the list is called.
+    /// The name of the list.
     pub(super) name: &'static str,
 }
 
-/// Marks of a format by how decisive they are.
+/// Marks of a format by confidence.
 #[derive(Debug, Default)]
 pub(super) struct Detect {
-    /// Of any record.
+    /// Any record looks so.
     pub(super) certain: Vec<Mark>,
-    /// Of nearly all records.
+    /// Nearly all records look so.
     pub(super) likely: Vec<Mark>,
-    /// Of nearly all records, and proves nothing.
+    /// Nearly all records look so, but other formats may, too.
     pub(super) maybe: Vec<Mark>,
-    /// Of any record: it is another format.
+    /// Any record looks so: it is another format.
     pub(super) never: Vec<Mark>,
 }
 
 /// What a record of the format looks like.
 #[derive(Debug)]
 pub(super) struct Mark {
-    /// Whether it is the header of a document.
+    /// Whether it is about the header of a document.
     pub(super) is_header: bool,
-    /// What holds of it.
+    /// The conditions.
     pub(super) when: When,
-    /// The same in words.
+    /// The conditions in words.
     pub(super) words: String,
 }
 
 /// Which records a rule is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// All but headers and files beside.
+    /// All but headers and small files.
     #[default]
     Record,
-    /// What surrounds the messages of a document.
+    /// The header of a document.
     Header,
-    /// Records of companions.
+    /// Records of companion files.
     Companion,
     /// A small file beside the session.
     Beside,
-    /// Parts of a state that records change.
+    /// Parts of the document that records change.
     Part,
 }
 
-/// A rule.
+/// A `[[record]]`.
 #[derive(Debug, Default)]
 pub struct Rule {
     /// Its line in the definition.
     pub line: usize,
-    /// Which records it is for, in words.
+    /// Its conditions in words.
     pub(crate) words: String,
-    /// How many it has taken since the program began.
+    /// How many records it has matched since the program started.
     pub(crate) taken: AtomicU64,
     pub(super) kind: Kind,
     pub(super) part: Option<PartRule>,
     pub(super) when: When,
-    /// Whether it takes nothing away: it sees what other rules take, and they what it sees.
+    /// Whether other rules match the same records, too.
     pub(super) also: bool,
-    /// Why there is nothing to show.
+    /// Why the record is not shown.
     pub(super) skip: Option<&'static str>,
     pub(super) entry: Option<EntryRule>,
     pub(super) again: Again,
@@ -330,46 +330,46 @@ pub struct Rule {
     pub(super) mark: Option<MarkRule>,
     pub(super) states: States,
     pub(super) lane: Option<LaneRule>,
-    /// Records within the record, and whether they replace all that there was.
+    /// Records within the record, and whether they replace all entries so far.
     pub(super) records: Option<(Path, bool)>,
     pub(super) rewind: Option<Rewind>,
     /// What begins anew.
     pub(super) anew: Anew,
-    /// The records within the record stand behind all others, and only if no answer says the text at this path.
+    /// The records within the record come last, and only if no answer has the text at this path.
     pub(super) unsaid: Option<Path>,
 }
 
-/// What begins anew with a record.
+/// State that is reset by a record.
 #[derive(Debug, Default)]
 pub(super) struct Anew {
-    /// A run of the program, with this name: ids begin anew.
+    /// A run of the program with this name begins: ids are numbered anew.
     pub(super) run: Option<Path>,
-    /// Sums of all so far.
+    /// Cumulative sums begin anew.
     pub(super) sums: bool,
 }
 
-/// What the same key again means.
+/// What a second record with the same key means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Again {
-    /// A further part of the entry.
+    /// It adds to the entry.
     #[default]
     Join,
-    /// The entry as it is now.
+    /// It replaces the entry.
     Replace,
-    /// Nothing new.
+    /// It is a copy.
     Keep,
 }
 
-/// A part of what a rule says of a value that may be a constant.
+/// A flag: a constant, or conditions.
 #[derive(Debug)]
 pub(super) enum Flag {
     /// Always, or never.
     Fixed(bool),
-    /// If one of these holds.
+    /// True if one of these holds.
     If(Vec<When>),
 }
 
-/// Whom a word names that agents use for roles.
+/// The roles that agents have words for.
 pub(super) fn role_of(word: &str) -> Option<Role> {
     Some(match word.to_lowercase().as_str() {
         "user" | "human" => Role::User,
@@ -380,14 +380,14 @@ pub(super) fn role_of(word: &str) -> Option<Role> {
     })
 }
 
-/// Who speaks.
+/// The role of an entry.
 #[derive(Debug)]
 pub(super) enum RoleRule {
     Fixed(Role),
     Named(Path),
 }
 
-/// Who wrote what no human wrote.
+/// The sender of an entry that no human wrote.
 #[derive(Debug)]
 pub(super) struct FromRule {
     pub(super) kind: SenderKind,
@@ -406,14 +406,14 @@ pub(super) struct EntryRule {
     pub(super) lane: Option<Path>,
     pub(super) stop: Option<Path>,
     pub(super) title: Option<Path>,
-    /// The first one is the prompt of the session, which has no other.
+    /// Whether the first one is the prompt of the session.
     pub(super) once: bool,
     pub(super) prompt: Option<Flag>,
     pub(super) quiet: Option<Flag>,
     pub(super) trace: Option<Flag>,
     pub(super) copy: Option<Flag>,
     pub(super) open: Option<Flag>,
-    /// The model has said all, where no `stop` says so.
+    /// Whether the answer is complete, if no `stop` says so.
     pub(super) done: Option<Flag>,
 }
 
@@ -428,7 +428,7 @@ pub(super) struct BlockRule {
 pub(super) enum What {
     Text(Path),
     Thinking(Path),
-    /// Content in the manner of the large providers: a string, or parts with a `type`.
+    /// Content as in the APIs of the large providers: a string, or parts with a `type`.
     Content(Path),
     Image {
         data: Path,
@@ -438,7 +438,7 @@ pub(super) enum What {
         value: Path,
         title: Option<Path>,
     },
-    /// A part of a kind that has no rule: this is its name.
+    /// A part of an unknown kind with this name.
     Unknown(Path),
     Call(Box<CallRule>),
     Result(Box<ResultRule>),
@@ -455,20 +455,20 @@ pub(super) struct CallRule {
     pub(super) lane: Option<Path>,
     pub(super) lost: Option<Flag>,
     pub(super) result: Option<ResultRule>,
-    /// Records tell it twice: the first to tell it has it.
+    /// Whether several records have it: the first one counts.
     pub(super) once: bool,
 }
 
-/// How calls and results find each other.
+/// How results are joined with calls.
 #[derive(Debug)]
 pub(super) enum CallId {
     /// By an id.
     Path(Path),
-    /// By an id if there is one, else by their order.
+    /// By an id if there is one, else by order.
     PathOrOrder(Path),
-    /// By their order: the agent writes no ids.
+    /// By order: the agent writes no ids.
     Order,
-    /// The call that waits, if one does: of results alone.
+    /// With the oldest call without a result, if there is one.
     Waiting,
 }
 
@@ -482,7 +482,7 @@ pub(super) struct ResultRule {
     pub(super) text: Option<Path>,
     pub(super) failed: Option<Flag>,
     pub(super) refused: Option<Flag>,
-    /// It has not ended: what is there is what it has put out so far.
+    /// Whether it is the partial output of a call that has not ended.
     pub(super) running: Option<Flag>,
     pub(super) exit: Option<Path>,
     pub(super) patch: Option<Path>,
@@ -490,17 +490,17 @@ pub(super) struct ResultRule {
     pub(super) took: Option<Path>,
     /// Records tell it again: the first to tell it has it.
     pub(super) once: bool,
-    /// The agent records that there was a call, and nothing of what came of it.
+    /// Whether the agent records the call, but never its result.
     pub(super) unrecorded: bool,
-    /// It only says that work began, which goes on.
+    /// Whether it only says that background work began.
     pub(super) acknowledges: Option<Flag>,
     /// The id of that work.
     pub(super) handle: Option<Path>,
-    /// Whether it is recorded how such work ends, if that is another thing than what holds for the format.
+    /// Whether the end of such work is recorded, if that differs from the format.
     pub(super) ends: Option<Ends>,
 }
 
-/// How work ended that went on after the result of its call, or that it goes on.
+/// The state of work that continues after the result of its call.
 #[derive(Debug)]
 pub(super) struct EndRule {
     pub(super) when: When,
@@ -508,7 +508,7 @@ pub(super) struct EndRule {
     pub(super) of: Option<Path>,
     /// The call that began it.
     pub(super) call: Option<Path>,
-    /// The word for how it stands.
+    /// The word for its state.
     pub(super) status: Option<Path>,
     pub(super) exit: Option<Path>,
     pub(super) at: Option<Path>,
@@ -527,7 +527,7 @@ pub(super) struct UsageRule {
     pub(super) input_includes_cache: bool,
     pub(super) output_includes_reasoning: bool,
     pub(super) cumulative: bool,
-    /// It sums up all of the session so far: the next one takes its place, and requests after it come on top.
+    /// Whether it is the sum of the session so far: the next one replaces it, and later requests are added.
     pub(super) so_far: bool,
 }
 
@@ -542,7 +542,7 @@ pub(super) const COUNTS: [&str; 7] = [
     "searches",
 ];
 
-/// A line across the transcript.
+/// A separator.
 #[derive(Debug)]
 pub(super) struct MarkRule {
     pub(super) kind: MarkKind,
@@ -550,11 +550,11 @@ pub(super) struct MarkRule {
     pub(super) before: Option<Path>,
     pub(super) after: Option<Path>,
     pub(super) trigger: Option<Path>,
-    /// The call that waits for the answer: what it does later is one.
+    /// The call that waits for the answer: its later progress is one.
     pub(super) of: Option<Path>,
 }
 
-/// What a line across the transcript says.
+/// The kinds of separators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MarkKind {
     Compaction,
@@ -585,7 +585,7 @@ pub(super) const MARKS: [(&str, MarkKind); 11] = [
     ("answered", MarkKind::Answered),
 ];
 
-/// What a record says of how calls stand, and of how the work ended that they began.
+/// The state of calls, and the end of the work that they began.
 #[derive(Debug, Default)]
 pub(super) struct States {
     pub(super) of_calls: Vec<StateRule>,
@@ -608,32 +608,32 @@ pub(super) struct StateRule {
 #[derive(Debug)]
 pub(super) struct LaneRule {
     pub(super) each: Option<Path>,
-    /// The sub-agents that it names, if these may be several.
+    /// The list of sub-agents, if there are several.
     pub(super) of: Option<Path>,
-    /// The file beside the session that holds its records.
+    /// The file beside the session with its records.
     pub(super) file: Option<Path>,
     pub(super) name: Path,
     pub(super) label: Option<Path>,
     pub(super) call: Option<Path>,
-    /// How its call is found if its records name none.
+    /// How its call is found if no record names it.
     pub(super) by: Option<StarterRule>,
 }
 
-/// The call that started a sub-agent: the last one of a tool before that began.
+/// The call that started a sub-agent: the last one of a tool before its begin.
 #[derive(Debug)]
 pub(super) struct StarterRule {
     pub(super) tool: &'static str,
     /// When the sub-agent began.
     pub(super) before: Path,
-    /// Whose call it is: the session's own, unless this names a sub-agent.
+    /// The sub-agent that made the call, if not the session.
     pub(super) of: Option<Path>,
 }
 
-/// From which entry on all is undone.
+/// The entry from which on everything is undone.
 #[derive(Debug)]
 pub(super) struct Rewind {
     pub(super) to: Path,
-    /// Whether that entry stays.
+    /// Whether that entry is kept.
     pub(super) stays: bool,
 }
 
@@ -641,7 +641,7 @@ pub(super) struct Rewind {
 pub(super) struct FactRule {
     pub(super) fact: Fact,
     pub(super) path: Path,
-    /// Whether the first one stays.
+    /// Whether the first one is kept.
     pub(super) first: bool,
 }
 
@@ -654,7 +654,7 @@ impl Rule {
 }
 
 impl LaneRule {
-    /// The name of the member by which records name files of sub-agents, if they do.
+    /// The last name of the path to files of sub-agents, if records name files.
     pub(super) fn files_word(&self) -> Option<&str> {
         self.file
             .as_ref()
@@ -664,7 +664,7 @@ impl LaneRule {
 }
 
 impl BlockRule {
-    /// Whether it brings results of calls elsewhere.
+    /// Whether it has results of calls in other entries.
     pub(super) fn has_results(&self) -> bool {
         match &self.what {
             What::Result(_) | What::Content(_) => true,

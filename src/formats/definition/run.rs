@@ -1,7 +1,7 @@
-//! Runs a definition over records.
+//! The decoder of a definition.
 //!
-//! Rules are tried in order; the first that fits takes the record, and only those that say `also` see it besides. What
-//! no rule takes is shown raw in its place: a definition cannot lose a record.
+//! Rules are tried in order; the first that matches decodes the record, and rules with `also` apply to it besides. A record
+//! that no rule matches is shown raw: a definition cannot lose a record.
 
 mod asked;
 mod blocks;
@@ -54,56 +54,56 @@ use crate::model::tool::ToolState;
 use crate::model::tool::work::{About, Carrier, End, Update};
 use crate::model::usage::{self, Usage};
 
-/// Calls without ids that wait for results.
+/// The limit of calls without ids and without results.
 const OPEN: usize = 1 << 10;
-/// Characters of a title that is a prompt.
+/// Characters of a title that is made from a prompt.
 const TITLE: usize = 120;
 
-/// A session that is read by a definition.
+/// The decoder of one session.
 pub(super) struct Run {
     definition: &'static Definition,
-    /// The folder that the session is about, until that is told.
+    /// The project folder, until a record names the working directory.
     project: Option<Text>,
-    /// Facts as they were last.
+    /// The last value of each fact.
     facts: Vec<Option<Text>>,
     has_title: bool,
     /// The first prompt.
     asked_first: Option<Key>,
-    /// Answers with usage of which no record has named the model yet.
+    /// Answers with usage whose model no record has named yet.
     unnamed: Vec<(Key, Usage)>,
-    /// Calls without ids and questions, by lane: files of lanes are read in any order, and followed at once.
+    /// Calls without ids and questions, by lane: files of lanes are read in any order.
     waiting: HashMap<Option<Name>, Waiting>,
-    /// All of them so far.
+    /// The number of calls without ids so far.
     asked: HashSet<Key>,
-    /// Those of which nothing else is recorded.
+    /// Calls whose results are not recorded.
     unrecorded: HashSet<Key>,
-    /// Results of calls without ids, and whose they are.
+    /// Results of calls without ids, with their calls.
     answered: HashMap<Key, Key>,
     once: Once,
-    /// What was replaced so far, by key: prints of the records, the last one last.
+    /// Records that were replaced, by key: their hashes in order.
     versions: HashMap<Key, Versions>,
-    /// Which record each of those came from that count once.
+    /// The records of calls and results that several records have.
     seen: HashMap<Key, Key>,
-    /// Entries so far, if some may be taken back.
+    /// Entries so far, if a rule may undo some.
     kept: AllKept,
     counting: Counting,
     runs: Runs,
     /// Files of sub-agents.
     files: Asked,
-    /// What records of a journal have come to.
+    /// The document that records of a journal change.
     state: State,
-    /// What stands behind all other records, unless they say it.
+    /// Edits to emit last, unless answers have the same text.
     unsaid: Unsaid,
-    /// What was made of the record so far.
+    /// The cost of the current record.
     work: Work,
 }
 
 /// Calls of a lane that have no results yet, and questions without answers.
 #[derive(Default)]
 struct Waiting {
-    /// In order, with their tools.
+    /// Calls in order, with their tools.
     open: VecDeque<(Key, Text)>,
-    /// The entry that they stand in.
+    /// The entry with these calls.
     asking: Key,
     questions: Questions,
 }
@@ -113,18 +113,18 @@ struct Waiting {
 struct Site<'s> {
     scope: Scope<'s>,
     place: Place<'s>,
-    /// Which of the records within its record it is.
+    /// Its index among the records within a record.
     number: Option<&'s str>,
-    /// The lane that what surrounds it is about.
+    /// The lane of the record around it.
     lane: Option<&'s Name>,
     depth: u8,
 }
 
-/// What an entry is made of, whether it becomes one or not.
+/// The head of an entry, which may not be emitted.
 struct Head {
     key: Key,
     at: Option<Timestamp>,
-    /// When its user had answered.
+    /// When the user had answered.
     answered: Option<Timestamp>,
     lane: Option<Name>,
 }
@@ -155,7 +155,7 @@ impl Run {
         }
     }
 
-    /// The same for a session in this folder, about that project.
+    /// A decoder for a session in this folder, about that project.
     pub(super) fn at(
         definition: &'static Definition,
         home: PathBuf,
@@ -173,7 +173,7 @@ impl Run {
         match site.place {
             Place::Line | Place::Element | Place::Row(_) => Kind::Record,
             Place::CompanionLine(_) => Kind::Companion,
-            // What lies within the header of a document is a record like all others.
+            // A record within the header of a document is like any other.
             Place::Header if site.number.is_some() => Kind::Record,
             Place::Header => Kind::Header,
             Place::File(path) if self.definition.is_record(path) => Kind::Record,
@@ -182,7 +182,7 @@ impl Run {
         }
     }
 
-    /// Whether a record, or what surrounds it, is about a sub-agent: then it says nothing of the session.
+    /// Whether a record, or the one around it, is about a sub-agent: then it has no facts of the session.
     fn is_of_lane(&self, site: Site<'_>) -> bool {
         let kind = self.kind_of(site);
         let begins_lane = |rule: &Rule| rule.lane.is_some() && rule.records.is_some();
@@ -201,7 +201,7 @@ impl Run {
             || of_lane().is_some_and(|lane| !self.is_main(&lane))
     }
 
-    /// Facts of a record of the session. Of one that no rule takes and no list names nobody knows what it says.
+    /// Emits facts of a record, unless it is of a kind that neither a rule nor a list names.
     fn facts_at(&mut self, site: Site<'_>, out: &mut Batch) {
         let kind = self.kind_of(site);
         let takes = |rule: &Rule| rule.is_for(kind) && rule.when.holds(site.scope);
@@ -228,7 +228,7 @@ impl Run {
                 rule.path.first(scope, |value| note(rule, value, last, out));
             }
         }
-        // Some agents name the model only once it has answered.
+        // Some agents name the model only after its answer.
         if !self.unnamed.is_empty()
             && let Some(model) = self.model()
         {
@@ -266,7 +266,7 @@ impl Run {
         fate.unwrap_or_else(|| self.untaken(site, kind, out))
     }
 
-    /// What no rule takes.
+    /// Emits a record that no rule matches.
     fn untaken(&mut self, site: Site<'_>, kind: Kind, out: &mut Batch) -> Fate {
         let record = site.scope.record;
         if kind == Kind::Beside {
@@ -293,7 +293,7 @@ impl Run {
             .find(|(class, name)| class.get(name).is_some())
             .or(named.first());
         let Head { key, at, lane, .. } = self.head(&self.definition.unruled, site, out);
-        // What is unknown is no part of another entry, whatever key it has.
+        // An unknown record is never a part of another entry, whatever its key is.
         let is_known = known.is_some_and(|(class, name)| class.get(name).is_some());
         let key = if is_known { key } else { own_key(site, out) };
         let (class, name) = known.map_or(("type", ""), |(class, name)| (class.name, name));
@@ -302,7 +302,7 @@ impl Run {
         entry.lane = lane;
         let from = out.edits.len();
         let fate = unknown::record(unknown::Kind(class, name), record, entry, out);
-        // It is taken back with what stands around it, and others may name it as the place to go back to.
+        // It is undone with its neighbours, and a rewind may name it.
         let key = self.definition.unruled.key.as_ref();
         let id = key.and_then(|key| self.runs.id(key, site.scope));
         let made = out
@@ -323,9 +323,9 @@ impl Run {
         fate
     }
 
-    /// What a record may be called, and in which classes.
+    /// The names of a record, each with its class.
     fn named<'j>(&self, record: &'j Json<'_>, out: &Batch) -> Vec<(&'static Class, Cow<'j, str>)> {
-        // A definition that nobody has installed is known to itself alone.
+        // A definition that is not installed is in no registry.
         let all = Some(unknown::kinds(out)).filter(|all| all.classes().next().is_some());
         let named = all
             .unwrap_or(&self.definition.head.kinds)
@@ -362,7 +362,7 @@ impl Run {
         let fields = rule.entry.as_ref().unwrap_or(&fallback);
         let mut head = self.head(fields, site, out);
         if rule.also {
-            // Other rules make entries of the same record.
+            // Other rules may make entries of the same record.
             head.key = Text::clean(&format!("{}+{}", head.key, rule.line));
         }
         if rule.again == Again::Keep && !self.is_first(&head.key, own_key(site, out)) {
@@ -435,7 +435,7 @@ impl Run {
         }
     }
 
-    /// Adds an entry. Nobody says what a sub-agent runs on: on what its session does, as far as is known.
+    /// Emits an entry. A sub-agent without a model of its own has that of the session.
     fn add(&mut self, mut entry: Entry, of_session: Option<Name>, out: &mut Batch) {
         entry.mark_by_asides();
         if entry.usage.is_some() && entry.role == Role::Assistant {
@@ -449,7 +449,7 @@ impl Run {
         out.entry(entry);
     }
 
-    /// What a record says of how calls stand.
+    /// Emits the states of calls in a record.
     fn states(&self, rule: &Rule, scope: Scope<'_>, out: &mut Batch) {
         for state in &rule.states.of_calls {
             if let Some(call) = self.runs.id(&state.of, scope) {
@@ -463,8 +463,8 @@ impl Run {
         }
     }
 
-    /// What a record says of work that goes on after the result of its call: the model sees what is part of the
-    /// conversation, and what a call of its own gave it.
+    /// Emits the state of work that continues after the result of its call. The model knows it if it is part of the
+    /// conversation, or the result of another call.
     fn ends(&self, rule: &Rule, head: &Head, scope: Scope<'_>, out: &mut Batch) {
         for end in rule
             .states
@@ -507,7 +507,7 @@ impl Run {
         }
     }
 
-    /// A request: a sum before it does not have it, and a model that is named later is its.
+    /// Counts a request: an earlier sum does not include it, and a model that is named later is its own.
     fn spend(&mut self, entry: &Entry, out: &mut Batch) {
         let request = entry
             .usage
@@ -524,7 +524,7 @@ impl Run {
         }
     }
 
-    /// Makes nothing of a record but the numbers of its bodies, by which they are known: other rules may make more.
+    /// Counts the bodies of a record without emitting them: bodies of other rules are identified by their number.
     fn pass_over(&mut self, rule: &Rule, head: &Head, scope: Scope<'_>, out: &mut Batch) {
         let from = out.edits.len();
         let mut results = Vec::new();
@@ -605,7 +605,7 @@ impl Run {
         };
         entry.blocks = blocks;
         if entry.marks.prompt {
-            // What was asked for before the prompt has no results any more, nor have questions answers.
+            // Calls before a prompt get no results any more, and questions no answers.
             self.waiting.remove(&entry.lane);
         }
         if entry.marks.prompt && entry.lane.is_none() {
@@ -627,7 +627,7 @@ impl Run {
         entry
     }
 
-    /// The model of the session as it was last, for answers that do not name theirs.
+    /// The last model of the session, for answers that name none.
     fn model(&self) -> Option<Name> {
         let mut facts = self.definition.facts.iter().zip(&self.facts);
         facts.find_map(|(rule, last)| matches!(rule.fact, Fact::Model).then(|| last.clone())?)
@@ -647,7 +647,7 @@ impl Run {
         }
     }
 
-    /// The lane of an entry, which its record may name.
+    /// The lane of an entry.
     fn lane_at(&self, named: Option<Name>, site: Site<'_>) -> Option<Name> {
         match (named, site.place) {
             (Some(lane), _) => Some(lane).filter(|lane| !self.is_main(lane)),
@@ -656,7 +656,7 @@ impl Run {
         }
     }
 
-    /// Whose spending a record tells of.
+    /// Whose usage a record has.
     fn whose(&self, site: Site<'_>, head: &Head) -> Whose {
         match (self.kind_of(site), &head.lane) {
             (Kind::Companion, _) => Whose::Companion,
@@ -666,11 +666,11 @@ impl Run {
         }
     }
 
-    /// Says what a record tells of sub-agents; the first of them is what it is about.
+    /// Emits the sub-agents that a record names; the first is the lane of the record.
     fn lane_of(&mut self, rule: &Rule, site: Site<'_>, out: &mut Batch) -> Option<Name> {
         let lane = rule.lane.as_ref()?;
         let begins_lane = rule.records.is_some();
-        // A file is of the sub-agent that it was named for, whatever it says itself.
+        // A requested file belongs to the sub-agent that it was requested for, whatever it says itself.
         let of_file = site.lane.filter(|_| begins_lane && site.depth == 0);
         let mut first = None;
         let mut note = |scope: Scope<'_>| {
@@ -702,7 +702,7 @@ impl Run {
         first
     }
 
-    /// The call that a sub-agent is of whose records name none.
+    /// The call of a sub-agent whose records do not name it.
     fn starter(&mut self, lane: &LaneRule, scope: Scope<'_>) -> Option<Key> {
         let by = lane.by.as_ref()?;
         let name = lane.name.word(scope)?;
@@ -711,7 +711,7 @@ impl Run {
             .starter(name, by.before.moment(scope)?, of.as_ref())
     }
 
-    /// The sub-agents that are named where one stands; those of the session's own file are told of.
+    /// The sub-agents that are named at the current value; those in the session's own file are emitted.
     fn lanes(
         &mut self,
         lane: &LaneRule,
@@ -737,12 +737,12 @@ impl Run {
         names
     }
 
-    /// What an entry is known by, if its record says so.
+    /// The key of an entry, if its record has one.
     fn key(&self, fields: &EntryRule, scope: Scope<'_>) -> Option<Key> {
         fields.key.as_ref().and_then(|key| self.runs.id(key, scope))
     }
 
-    /// Whether a lane is no sub-agent, but the session itself.
+    /// Whether a lane is the session itself.
     fn is_main(&self, lane: &Name) -> bool {
         self.definition
             .main
@@ -831,7 +831,7 @@ impl Flag {
         }
     }
 
-    /// Whether the record has a value that decides it.
+    /// Whether the record has a value for this flag.
     fn is_recorded(&self, scope: Scope<'_>) -> bool {
         match self {
             Self::Fixed(_) => true,
@@ -855,7 +855,7 @@ impl RoleRule {
     }
 }
 
-/// The frame of a document is bookkeeping.
+/// The header of a document is bookkeeping.
 fn show_trace(input: Input<'_>, out: &mut Batch) -> Fate {
     let mut entry = out.new_entry(out.origin_key(), Role::Harness, None);
     entry.marks.trace = true;
@@ -868,7 +868,7 @@ fn show_trace(input: Input<'_>, out: &mut Batch) -> Fate {
     Fate::Shown
 }
 
-/// As [`show_raw`], of a record within another one.
+/// As [`show_raw`], for a record within another one.
 fn show_within(input: Input<'_>, title: &str, site: Site<'_>, out: &mut Batch) -> Fate {
     let key = own_key(site, out);
     let from = out.edits.len();
@@ -881,7 +881,7 @@ fn show_within(input: Input<'_>, title: &str, site: Site<'_>, out: &mut Batch) -
     fate
 }
 
-/// What a record is known by if it names no key.
+/// The key of a record that has none of its own.
 fn own_key(site: Site<'_>, out: &Batch) -> Key {
     match site.number {
         None => out.origin_key(),
@@ -889,7 +889,7 @@ fn own_key(site: Site<'_>, out: &Batch) -> Key {
     }
 }
 
-/// The key of an entry: lanes within a record may have the same keys as the session.
+/// The key of an entry with its lane: lanes within a record may have the same keys as the session.
 fn within_lane(site: Site<'_>, key: Key) -> Key {
     match site.lane {
         None => key,
@@ -897,12 +897,12 @@ fn within_lane(site: Site<'_>, key: Key) -> Key {
     }
 }
 
-/// Companions hold lanes that are named like them.
+/// The lane of a companion file, which is named like it.
 fn lane_of(path: &FilePath) -> Option<Name> {
     Named::stem(path).map(|named| Text::clean(named.id))
 }
 
-/// Notes a fact, if it is news.
+/// Emits a fact if it has changed.
 fn note(rule: &FactRule, value: &Json<'_>, last: &mut Option<Text>, out: &mut Batch) {
     let Some(word) = word_of(value) else { return };
     if last.as_ref().is_some_and(|last| last.as_str() == word) {
@@ -914,7 +914,7 @@ fn note(rule: &FactRule, value: &Json<'_>, last: &mut Option<Text>, out: &mut Ba
     }
 }
 
-/// A line across the transcript, and the text that goes with it.
+/// A separator, and the text below it.
 fn line(mark: &MarkRule, scope: Scope<'_>, out: &mut Batch) -> Vec<BlockKind> {
     let count = |path: &Option<Path>| path.as_ref().and_then(|path| path.count(scope));
     let text = |path: &Option<Path>| {

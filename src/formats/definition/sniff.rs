@@ -1,4 +1,4 @@
-//! Whether a file is of a definition's format.
+//! Detection of the format of a definition.
 
 use super::head::{Aside, Head};
 use super::path::Scope;
@@ -7,7 +7,7 @@ use crate::formats::decoder::{Confidence, Probe, Verdict, nearly_all};
 use crate::formats::json::Json;
 use crate::model::record::Shape;
 
-/// What a definition says of a file.
+/// The verdict of a definition.
 pub(super) fn sniff(definition: &Definition, probe: &Probe<'_>) -> Verdict {
     if !probe.children.is_empty() {
         return Verdict::no("a folder");
@@ -24,7 +24,7 @@ pub(super) fn sniff(definition: &Definition, probe: &Probe<'_>) -> Verdict {
     }
     let read = |shape: Shape| match shape {
         Shape::Document => of(definition, shape, probe.elements, probe.header),
-        // It is known by its tables, or by its lines.
+        // Databases are detected by their tables, texts by their lines.
         Shape::Rows | Shape::Text => None,
         _ => of(definition, shape, probe.lines, None),
     };
@@ -47,7 +47,7 @@ pub(super) fn sniff(definition: &Definition, probe: &Probe<'_>) -> Verdict {
     }
 }
 
-/// What a file of the agent is that is no session.
+/// What a file of the agent is that is not a session.
 pub(crate) fn aside(head: &'static Head, probe: &Probe<'_>) -> Option<&'static str> {
     let records = if probe.is_document {
         probe.elements
@@ -92,7 +92,7 @@ fn of(
             format!("{}: {}", definition.head.agent, mark.words),
         ));
     }
-    // Records of a file may look differently: it is enough that nearly all look in one of these ways.
+    // Records of a file may differ: nearly all must match one of these marks.
     let nearly = |marks: &[Mark]| {
         let header = marks.iter().position(|mark| mark.is_header && any(&mark));
         let looks =

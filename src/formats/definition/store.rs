@@ -1,6 +1,5 @@
-//! How sessions are read from a database by its tables: mostly one with a row for each session, and one with the rows of
-//! all. Where there is only the latter, a session is what its rows name. Rows of further tables are lists in the rows that
-//! they belong to.
+//! Queries for the sessions of a database: mostly one table with a row for each session, and one with the rows of all. If
+//! there is only the latter, sessions are the ids in its rows. Rows of further tables are lists in the rows they refer to.
 //!
 //! A row is a record with a member for each column that the table has, whatever its generation. Rows come in the order in
 //! which they were written.
@@ -9,18 +8,18 @@ use super::rule::{ColumnTest, Documents, Joined, RowStore, RowsBeside, Store, Wa
 use super::when::Literal;
 use crate::formats::tables::{Listing, Queries, TableRows, Tables};
 
-/// The rows that a first look shows.
+/// The number of rows of a preview.
 const NEWEST: u32 = 60;
-/// Functions of SQLite take no more columns than this.
+/// The limit of columns, from that of arguments of SQLite functions.
 const COLUMNS: usize = 59;
-/// Nor further lists than this.
+/// The limit of further lists.
 const LISTS: usize = 3;
-/// Bytes that are no text are an id up to this many.
+/// A blob of up to this many bytes is an id.
 const ID: usize = 64;
-/// The member of a session's row with the session that it continues.
+/// The member of a session row with the id of the session that it continues.
 const CONTINUES: &str = "continues";
 
-/// How the sessions of a database are read; `None` if these are not its tables.
+/// The queries for a database; `None` if its tables are others.
 pub(super) fn queries(store: &Store, agent: &str, tables: &Tables) -> Option<Queries> {
     match store {
         Store::Rows(store) => of_rows(store, agent, tables),
@@ -35,7 +34,7 @@ pub(super) fn queries(store: &Store, agent: &str, tables: &Tables) -> Option<Que
     }
 }
 
-/// Sessions that are one document each: there is one row, which is written anew.
+/// Sessions that are one document each: one row, which is rewritten.
 fn of_documents(store: &Documents, agent: &str) -> Queries {
     let listed = format!(
         "WITH listed (id, title, updated, parent) AS ({})",
@@ -104,7 +103,7 @@ fn of_rows(store: &RowStore, agent: &str, tables: &Tables) -> Option<Queries> {
     })
 }
 
-/// The rows on one session in a database beside it; `None` if it has no such table.
+/// The query for the rows about one session in a database beside it; `None` if it has no such table.
 pub(crate) fn query_beside(rows: &RowsBeside, tables: &Tables) -> Option<String> {
     let (table, session) = (quoted(rows.table), quoted(rows.session));
     tables.has_columns(rows.table, &[rows.session]).then(|| {
@@ -186,7 +185,7 @@ impl Shape<'_> {
         }
     }
 
-    /// One table alone.
+    /// A store with one table.
     fn of_one(&self, session: &str, agent: &str, all: &str) -> Queries {
         const ROW: usize = 0;
         let store = self.store;
@@ -225,7 +224,7 @@ impl Shape<'_> {
         column.map_or_else(|| "NULL".to_owned(), quoted)
     }
 
-    /// The first of some columns that is filled, of those that the table has.
+    /// The first filled one of those columns that the table has.
     fn first_known(&self, table: &str, columns: &[&'static str]) -> String {
         let has = |column: &&&str| self.tables.has_columns(table, &[**column]);
         let known: Vec<String> = columns
@@ -240,7 +239,7 @@ impl Shape<'_> {
         }
     }
 
-    /// The session that started one, and not one that it continues.
+    /// The session that started one, if it does not continue that one.
     fn parent(&self, sessions: &str) -> String {
         let parent = self.known(sessions, self.store.parent);
         self.continued(sessions).map_or_else(
@@ -249,7 +248,7 @@ impl Shape<'_> {
         )
     }
 
-    /// Whether a session continues another one: `None` if that is never so.
+    /// The condition for a session that continues another one, if there are such.
     fn continued(&self, sessions: &str) -> Option<String> {
         let of = self
             .store
@@ -269,13 +268,13 @@ impl Shape<'_> {
         ))
     }
 
-    /// How many rows of a session the agent has taken back: if there are more, it is read anew.
+    /// The number of rows of a session that the agent has undone: if it changes, the session is read again.
     fn undone(&self, all: &str) -> Option<String> {
         let hold = self.all_hold(&self.store.undone, self.store.rows, "")?;
         Some(format!("SELECT count(*) {all} AND {hold}"))
     }
 
-    /// That all of these hold; `None` if there are none, or if they cannot, for want of a column.
+    /// The conjunction of conditions; `None` if there are none, or a column is missing.
     fn all_hold(&self, tests: &[ColumnTest], table: &str, parent: &str) -> Option<String> {
         let hold: Option<Vec<String>> = tests
             .iter()
@@ -288,7 +287,7 @@ impl Shape<'_> {
             .map(|hold| format!("({})", hold.join(" AND ")))
     }
 
-    /// How a row is listed: its bytes are those of its lists, too.
+    /// The listing of a row, whose bytes include those of its lists.
     fn listed(&self, number: usize, all: &str) -> String {
         let table = self.store.rows;
         let changed = match self.known(table, self.store.changed).as_str() {
@@ -379,7 +378,7 @@ fn newest(number: usize, all: &str) -> String {
     )
 }
 
-/// A row as JSON. Bytes that are no text are an id if they are few; of others their number is told.
+/// A row as JSON. A short blob is an id; of a longer one the size is given.
 fn object(tables: &Tables, table: &str, lists: &str) -> String {
     let field = |column: &String| {
         let (name, column) = (column.replace('\'', "''"), quoted(column));
@@ -414,7 +413,7 @@ fn columns<'t>(tables: &'t Tables, table: &str) -> impl Iterator<Item = &'t Stri
         .take(COLUMNS)
 }
 
-/// A time in milliseconds: of a text in UTC, of seconds or of milliseconds.
+/// A time in milliseconds, from a text in UTC, seconds or milliseconds.
 fn moment(column: &str) -> String {
     format!(
         "CASE typeof({column}) WHEN 'text' THEN unixepoch({column}) * 1000 \

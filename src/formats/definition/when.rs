@@ -1,9 +1,9 @@
-//! What must hold of a record, or of a value in it.
+//! Conditions on a record, or on a value in it.
 
 use super::path::{Path, Scope, parts, word_of};
 use crate::formats::json::Json;
 
-/// A value that a definition compares with.
+/// A constant of a definition.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Literal {
     /// A text.
@@ -23,7 +23,7 @@ impl Literal {
         }
     }
 
-    /// As one would type it.
+    /// As it is written in a definition.
     pub(super) fn word(&self) -> String {
         match self {
             Self::Text(text) => (**text).to_owned(),
@@ -33,7 +33,7 @@ impl Literal {
     }
 }
 
-/// Something that holds of a value or not.
+/// A condition on the value at a path.
 #[derive(Debug)]
 pub(super) struct Test {
     /// The value.
@@ -42,7 +42,7 @@ pub(super) struct Test {
     pub(super) want: Want,
 }
 
-/// What must hold of a value.
+/// The condition itself.
 #[derive(Debug)]
 pub(super) enum Want {
     /// It is there.
@@ -51,11 +51,11 @@ pub(super) enum Want {
     Missing,
     /// It is one of these.
     OneOf(Vec<Literal>),
-    /// It is there, and none of these.
+    /// It exists, and is none of these.
     Other(Vec<Literal>),
     /// It begins with one of these.
     Starts(Vec<Box<str>>),
-    /// It is there, and neither `false` nor 0.
+    /// It exists, and is neither `false` nor 0.
     True,
     /// It is missing, `false` or 0.
     False,
@@ -91,7 +91,7 @@ impl Test {
     /// Reads `path`, `!path`, `path=value` or `path!=value`, with several values between `|`.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let literals = |text: &str| parts(text).into_iter().map(literal).collect();
-        // A constant has its sign in front.
+        // A constant begins with `=`.
         let split = text
             .get(1..)
             .and_then(|rest| rest.find('='))
@@ -126,17 +126,17 @@ fn literal(text: &str) -> Literal {
     }
 }
 
-/// What must hold of a record, all of it.
+/// Conditions on a record, all of which must hold.
 #[derive(Debug, Default)]
 pub(super) struct When {
     /// What must hold.
     pub(super) all: Vec<Test>,
-    /// What must not.
+    /// Conditions of which none may hold.
     pub(super) none: Vec<Test>,
 }
 
 impl When {
-    /// Whether it holds of anything.
+    /// Whether there are no conditions.
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty() && self.none.is_empty()
     }

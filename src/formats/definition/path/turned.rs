@@ -1,14 +1,14 @@
-//! What values and texts are turned into by the suffixes of a path.
+//! The conversions of values and texts by suffixes of a path.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::formats::json::{self, Json};
 
-/// Names with more dots are not taken apart further.
+/// The limit of dots at which a name is split.
 const DEEPEST_NAME: u8 = 8;
 
-/// Adds what the members of this name say, one below the other.
+/// Appends the texts of all members of this name, joined by line breaks.
 pub(super) fn deep(value: &Json<'_>, member: &str, text: &mut String) {
     value
         .items()
@@ -27,11 +27,11 @@ pub(super) fn deep(value: &Json<'_>, member: &str, text: &mut String) {
     }
 }
 
-/// The longest name of what an agent says of an output.
+/// The longest label of a line that an agent adds to an output.
 const LONGEST_NAME: usize = 32;
 
-/// What stands behind a mark with which one of the lines begins that an agent puts before or behind an output. There may
-/// be others between, such as `Signal: 9`; what else there is was put out, whatever it reads like.
+/// The value behind a label, in the lines that an agent adds before or behind an output. Other labels may stand between,
+/// such as `Signal: 9`; any other line belongs to the output, whatever it looks like.
 pub(super) fn beside<'t>(text: &'t str, mark: &str, is_head: bool) -> Option<&'t str> {
     let is_name = |c: char| c.is_ascii_alphabetic() || c == ' ';
     let is_named = |line: &str| {
@@ -52,8 +52,8 @@ pub(super) fn beside<'t>(text: &'t str, mark: &str, is_head: bool) -> Option<&'t
     line?.strip_prefix(mark)
 }
 
-/// Attributes whose names begin with this one, such as `name.0.role`, as the value that their names describe. They are
-/// members, or a list of keys and values.
+/// The value that is described by attributes with dotted names, such as `name.0.role`. They are members, or a list of keys
+/// and values.
 pub(super) fn under<'j, 'a>(value: &'j Json<'a>, name: &str) -> Option<Json<'a>> {
     let rest = |key: &'j str| key.strip_prefix(name)?.strip_prefix('.');
     let members = value
@@ -68,7 +68,7 @@ pub(super) fn under<'j, 'a>(value: &'j Json<'a>, name: &str) -> Option<Json<'a>>
     (!found.is_empty()).then(|| described(found, DEEPEST_NAME))
 }
 
-/// An attribute's value: in OpenTelemetry it is the only member of an object that is named after its kind.
+/// The value of an attribute: in OpenTelemetry the only member of an object, named after its type.
 fn plain<'j, 'a>(value: &'j Json<'a>) -> &'j Json<'a> {
     match value.members() {
         [(_, only)] => only,
@@ -77,7 +77,7 @@ fn plain<'j, 'a>(value: &'j Json<'a>) -> &'j Json<'a> {
 }
 
 fn described<'a>(found: Vec<(&str, &Json<'a>)>, depth: u8) -> Json<'a> {
-    // The same name again: the last one counts.
+    // Of a repeated name the last one counts.
     if let Some((_, value)) = found
         .last()
         .filter(|_| found.iter().all(|(name, _)| name.is_empty()))
@@ -111,7 +111,7 @@ fn described<'a>(found: Vec<(&str, &Json<'a>)>, depth: u8) -> Json<'a> {
     }
 }
 
-/// What stands between `<tag>` and `</tag>`; all of a text without them.
+/// The text between `<tag>` and `</tag>`; all of a text without them.
 pub(super) fn inside<'t>(text: &'t str, tag: &str) -> &'t str {
     let after = text
         .split_once(&*format!("<{tag}>"))
@@ -124,7 +124,7 @@ pub(super) fn inside<'t>(text: &'t str, tag: &str) -> &'t str {
     })
 }
 
-/// What stands around `<tag>…</tag>`; nothing of a text without them.
+/// The text around `<tag>…</tag>`; empty for a text without them.
 pub(super) fn outside(text: &str, tag: &str) -> String {
     let Some((before, after)) = text.split_once(&*format!("<{tag}>")) else {
         return String::new();
@@ -137,8 +137,8 @@ pub(super) fn outside(text: &str, tag: &str) -> String {
         .to_owned()
 }
 
-/// What stands between each `<tag>` and `</tag>`, and what is left of the text without them. A tag that nothing closes goes
-/// to the end, unless words stand before it: then somebody wrote about it.
+/// The texts between each `<tag>` and `</tag>`, and the rest of the text. A tag that is not closed extends to the end, unless
+/// words stand before it: then somebody wrote about the tag.
 pub(super) fn tagged<'t>(text: &'t str, tag: &str) -> (Vec<&'t str>, String) {
     let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
     let (mut inner, mut left, mut rest) = (Vec::new(), Vec::new(), text);
@@ -160,7 +160,7 @@ pub(super) fn tagged<'t>(text: &'t str, tag: &str) -> (Vec<&'t str>, String) {
     (inner, left.join("\n\n"))
 }
 
-/// An object of which strings are JSON once more: `"\"a\""` is `a`, `"[1]"` a list.
+/// An object whose strings are JSON once more: `"\"a\""` is `a`, `"[1]"` a list.
 pub(super) fn unquoted<'a>(value: &Json<'a>) -> Json<'a> {
     let once = |value: &Json<'a>| match value {
         Json::Str(text) if text.starts_with(['"', '[', '{']) => {

@@ -1,4 +1,4 @@
-//! What a definition says of a database.
+//! Parses `[database]` and `[rows_beside]`.
 
 use super::leak;
 use super::table::{Fields, Reader, Span};
@@ -7,7 +7,6 @@ use crate::formats::definition::rule::{
     ColumnTest, Documents, Joined, RowStore, RowsBeside, Store, Wanted,
 };
 
-/// Reads `[database]`.
 pub(super) fn store(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<Store> {
     let mut inner = table.table(reader, "database")?;
     if inner.has("list") || inner.has("read") {
@@ -79,7 +78,7 @@ pub(super) fn store(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<S
     })))
 }
 
-/// Sessions of which each is one document.
+/// Parses a store of documents.
 fn documents(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Documents> {
     let list = query(reader, &mut table, "list");
     let read = query(reader, &mut table, "read");
@@ -100,7 +99,7 @@ fn documents(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Documents
     Some(Documents { list, read, has })
 }
 
-/// A single query.
+/// Parses a query, which is one SELECT.
 fn query(
     reader: &mut Reader<'_>,
     table: &mut Fields<'_>,
@@ -119,7 +118,6 @@ fn query(
     Some(leak(text))
 }
 
-/// Reads `[rows_beside]`.
 pub(super) fn rows_beside(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<RowsBeside> {
     let database = table
         .string(reader, "database")
@@ -141,7 +139,7 @@ pub(super) fn rows_beside(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Opt
     })
 }
 
-/// A table with rows that belong to those of another one.
+/// Parses a table whose rows are lists in the rows of another one.
 fn joined(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Joined> {
     let name = table.string(reader, "name").map(|(name, _)| leak(name));
     let own = table.string(reader, "table").map(|(table, _)| leak(table));
@@ -165,7 +163,7 @@ fn joined(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Joined> {
     })
 }
 
-/// A table with a column.
+/// Parses `table.column`.
 fn column_of(
     reader: &mut Reader<'_>,
     (text, span): (&str, Span),
@@ -179,8 +177,8 @@ fn column_of(
     column
 }
 
-/// What must hold of a row, all of it: `column = value`, `has`, `lacks`, `same`. A column of the parent has `parent.` in front of
-/// it, a member of an object in a column stands behind a colon.
+/// Parses conditions on a row: `column = value`, `has`, `lacks`, `same`. A column of the parent begins with `parent.`, a
+/// member of an object in a column follows a colon.
 fn tests(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Vec<ColumnTest> {
     let mut tests = Vec::new();
     for (name, wanted) in [

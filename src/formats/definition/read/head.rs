@@ -1,4 +1,4 @@
-//! Heads of formats, and what a reader adds to a format.
+//! Parses heads of formats and overlays.
 
 use std::path::PathBuf;
 
@@ -14,30 +14,28 @@ use crate::formats::fields;
 use crate::formats::roots::Root;
 use crate::model::resume::Resume;
 
-/// What a reader adds to a format.
+/// Roots and kinds that the user adds to a format.
 #[derive(Debug)]
 pub struct Overlay {
     /// The format.
     pub(crate) extends: &'static str,
     /// Its file.
     pub(crate) file: PathBuf,
-    /// Further places.
     pub(crate) roots: &'static [Root],
-    /// Further kinds, and other words for kinds that are there.
     pub(crate) kinds: Kinds,
-    /// Their classes and names, each with its place in the file.
+    /// The classes and names of the kinds, each with its position in the file.
     pub(crate) named: Vec<(&'static str, &'static str, Mistake)>,
 }
 
-/// What there is to add to.
+/// The formats that an overlay may extend.
 pub(crate) struct Base<'b> {
-    /// The kinds of a format with this name, as far as an overlay can make up no others.
+    /// The kinds of a format with this name; `Some(None)` if an overlay may add classes.
     pub(crate) kinds: &'b dyn Fn(&str) -> Option<Option<&'b Kinds>>,
     /// The names of all formats.
     pub(crate) names: &'b dyn Fn() -> Vec<&'static str>,
 }
 
-/// Reads a head; or what is wrong with it.
+/// Parses a head of a format with a decoder in Rust.
 pub fn head(text: &str) -> Result<Head, Vec<Mistake>> {
     let root = DeTable::parse(text).map_err(|error| vec![no_toml(text, &error)])?;
     let mut reader = Reader::new(text);
@@ -222,7 +220,7 @@ pub fn is_overlay(text: &str) -> bool {
     DeTable::parse(text).is_ok_and(|root| Fields::root(root.get_ref()).has("extends"))
 }
 
-/// Reads what a reader adds to a format; or what is wrong with it.
+/// Parses an overlay.
 pub(crate) fn overlay(text: &str, file: PathBuf, base: &Base<'_>) -> Result<Overlay, Vec<Mistake>> {
     let root = DeTable::parse(text).map_err(|error| vec![no_toml(text, &error)])?;
     let mut reader = Reader::new(text);
@@ -237,7 +235,7 @@ pub(crate) fn overlay(text: &str, file: PathBuf, base: &Base<'_>) -> Result<Over
         );
     }
     let roots = places::roots(&mut reader, &mut table, false);
-    // Without a format nothing can be said of its kinds.
+    // If the format is unknown, its kinds are not checked.
     let (kinds, named) = kinds::added(&mut reader, &mut table, known.flatten());
     table.finish(&mut reader);
     let lines = Lines::of(text);

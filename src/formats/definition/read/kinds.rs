@@ -1,4 +1,4 @@
-//! `[kinds]` of a head, a definition or a reader's overlay.
+//! Parses `[kinds]` of a head, a definition or an overlay.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,10 @@ use super::table::{Fields, Reader, Span};
 use crate::formats::definition::kinds::{Class, FACTS, Fact, Kinds, Known};
 use crate::formats::json;
 
-/// Classes that every definition has: members by which most agents name the kind of a record, and that of a block.
+/// Classes of every definition: members with which most agents name the kind of a record or a block.
 const COMMON: [&str; 5] = ["type", "kind", "role", "event", "block.type"];
 
-/// Adds the classes that every definition has. What its own classes call a record counts before what these do.
+/// Adds the classes of every definition. Its own classes take precedence.
 pub(super) fn add_common(kinds: &mut Kinds) {
     for name in COMMON {
         if kinds.class(name).is_none() {
@@ -23,7 +23,7 @@ pub(super) fn add_common(kinds: &mut Kinds) {
     }
 }
 
-/// Reads `[kinds]`.
+/// Parses `[kinds]` of a head or a definition.
 pub(super) fn kinds(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Kinds {
     let classes = table
         .table(reader, "kinds")
@@ -51,8 +51,7 @@ pub(super) fn kinds(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Kinds {
     kinds
 }
 
-/// Those of an overlay, which adds to others: it makes up no class of a format that is read by code. Tells where each
-/// name stands.
+/// Parses `[kinds]` of an overlay, with the position of each name. It adds no class to a format with a decoder in Rust.
 pub(super) fn added(
     reader: &mut Reader<'_>,
     table: &mut Fields<'_>,
@@ -88,7 +87,7 @@ pub(super) fn added(
     (kinds, places)
 }
 
-/// What becomes of the kinds of a class, and where each name stands.
+/// Parses the kinds of a class, with the position of each name.
 fn known(
     reader: &mut Reader<'_>,
     mut fields: Fields<'_>,

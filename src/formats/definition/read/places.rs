@@ -1,12 +1,12 @@
-//! Where a definition says that sessions lie.
+//! Parses `roots` and `ends`.
 
 use super::leak;
 use super::table::{Fields, Reader};
 use crate::formats::roots::{Holds, Root};
 use crate::model::tool::work::Ends;
 
-/// `~/.agent/*/log.jsonl`, or `${AGENT_HOME:-~/.agent}/*/log.jsonl`: literal folders, then a pattern. Of a format with
-/// databases all that is not named `.json`, `.jsonl` or `.txt` is one.
+/// Parses `~/.agent/*/log.jsonl` or `${AGENT_HOME:-~/.agent}/*/log.jsonl`: literal folders, then a pattern. In a format with
+/// databases every file that does not end in `.json`, `.jsonl` or `.txt` is one.
 pub(super) fn roots(
     reader: &mut Reader<'_>,
     table: &mut Fields<'_>,
@@ -37,8 +37,8 @@ pub(super) fn roots(
     Box::leak(roots.into_boxed_slice())
 }
 
-/// `{ at = "~/.agent", moved = ["AGENT_SESSIONS", "AGENT_HOME/sessions"], files = ["*/*.jsonl"] }`: a folder, variables that
-/// move it, each with what lies below its value, and what it holds.
+/// Parses `{ at = "~/.agent", moved = ["AGENT_SESSIONS", "AGENT_HOME/sessions"], files = ["*/*.jsonl"] }`: a folder,
+/// variables that move it, each with a path below its value, and patterns of files.
 fn folder(reader: &mut Reader<'_>, mut fields: Fields<'_>) -> Option<Root> {
     let span = fields.span();
     let home = match fields.string(reader, "at") {
@@ -102,7 +102,7 @@ fn root(text: &str, is_database: bool) -> Option<Root> {
         None => (None, "", text.strip_prefix("~/")?),
     };
     let parts: Vec<&str> = rest.split('/').collect();
-    // The last part names the files, even without a wildcard.
+    // The last component names files, even without a wildcard.
     let literal = parts
         .iter()
         .take(parts.len().saturating_sub(1))
@@ -121,7 +121,7 @@ fn root(text: &str, is_database: bool) -> Option<Root> {
         .collect::<Vec<_>>()
         .join("/");
     let home = match (home, below.as_str()) {
-        // Nothing would be nowhere.
+        // An empty home means that there is none.
         ("", "") => ".".to_owned(),
         ("", only) | (only, "") => only.to_owned(),
         (home, below) => format!("{home}/{below}"),
@@ -143,7 +143,7 @@ fn root(text: &str, is_database: bool) -> Option<Root> {
     })
 }
 
-/// Whether an agent records how work ends that goes on after the result of its call: `ends = "told"`.
+/// Parses `ends`: whether an agent records the end of work that continues after the result of its call.
 pub(super) fn ends(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<Ends> {
     let (word, span) = table.string(reader, "ends")?;
     let known = match word {

@@ -1,4 +1,4 @@
-//! The rules of a definition.
+//! Parses the rules of a definition.
 
 use toml::Spanned;
 use toml::de::DeValue;
@@ -17,18 +17,18 @@ use crate::model::entry::Role;
 use crate::model::entry::sender::SenderKind;
 use crate::model::usage::Scope;
 
-/// Fields of entries that stand once for all rules.
+/// Fields of entries for all rules: `[entry]`.
 #[derive(Default)]
 pub(super) struct Defaults<'t> {
     paths: Vec<(&'static str, &'t Spanned<DeValue<'t>>)>,
-    /// Values of `lane` that are no sub-agent, but the session itself.
+    /// Values of `lane` that mean the session itself.
     pub(super) main: Vec<&'static str>,
 }
 
-/// No rule reads more of what was spent.
+/// The limit of usages of a rule.
 const USAGES: usize = 16;
 
-/// Fields that a default can give.
+/// The fields of `[entry]`.
 const DEFAULTS: [&str; 6] = ["key", "parent", "at", "ended", "model", "lane"];
 
 impl<'t> Defaults<'t> {
@@ -55,7 +55,7 @@ impl<'t> Defaults<'t> {
     }
 }
 
-/// Reads a `[[record]]`.
+/// Parses a `[[record]]`.
 pub(super) fn rule(
     reader: &mut Reader<'_>,
     mut table: Fields<'_>,
@@ -142,18 +142,18 @@ pub(super) fn rule(
     if let Some(what) = journal::is_wrong(&rule) {
         reader.mistake(table.span(), what.to_owned());
     }
-    // Keys, times and lanes are wanted of what is no entry, too.
+    // Records that are no entries need keys, times and lanes, too.
     rule.entry = Some(fields);
     table.finish(reader);
     rule
 }
 
-/// What is known of entries of which no rule speaks.
+/// The fields of entries of records that no rule matches.
 pub(super) fn unruled(reader: &mut Reader<'_>, defaults: &Defaults<'_>) -> EntryRule {
     entry(reader, None, defaults).0
 }
 
-/// Which records a rule is for.
+/// Parses which records a rule is for.
 pub(super) fn kind(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Kind {
     match table.string(reader, "in") {
         None | Some(("record", _)) => Kind::Record,
@@ -238,7 +238,7 @@ fn entry(
     (rule, is_spoken)
 }
 
-/// One of the four words, or a path to one.
+/// Parses a role, or a path to one.
 fn role(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<RoleRule> {
     let value = table.take("role")?;
     Some(match value.get_ref().as_str() {
@@ -258,7 +258,7 @@ fn role(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<RoleRule> {
     })
 }
 
-/// A kind of sender, and a path to its name.
+/// Parses a kind of sender, and a path to its name.
 fn from(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<FromRule> {
     let kind = table.string(reader, "kind");
     let name = table.path(reader, "name");
@@ -279,10 +279,10 @@ fn block(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<BlockRule> {
         "text", "thinking", "content", "image", "raw", "unknown", "call", "result", "mark", "block",
     ];
     let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| table.has(kind)).collect();
-    // A call may bring its result.
+    // A call may have its result in it.
     let kind = match kinds.as_slice() {
         ["call", "result"] => "call",
-        // The text of a result is its own.
+        // The text of a result does not belong to the call.
         ["text", "result"] => "result",
         ["text", "mark"] => "mark",
         [one] => one,
@@ -382,9 +382,9 @@ fn call(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<CallRule> {
     Some(rule)
 }
 
-/// A result. `is_apart`: it does not stand within its call.
+/// Parses a result. `is_apart`: it is not within its call.
 fn result(reader: &mut Reader<'_>, mut table: Fields<'_>, is_apart: bool) -> ResultRule {
-    // In a block the kind is the id of the call.
+    // In a block the value of `result` is the id of the call.
     let name = if table.has("result") { "result" } else { "of" };
     let of = if is_apart {
         call_id(reader, &mut table, name)
@@ -505,7 +505,7 @@ fn state(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<StateRule> {
     })
 }
 
-/// How work ended that goes on after the result of its call.
+/// Parses the state of work that continues after the result of its call.
 fn end(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<EndRule> {
     let rule = EndRule {
         when: when(reader, &mut table),
@@ -549,7 +549,7 @@ fn lane(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<LaneRule> {
     })
 }
 
-/// Reads how the call of a sub-agent is found whose records name none.
+/// Parses how the call of a sub-agent is found if no record names it.
 fn starter(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<StarterRule> {
     let tool = table.string(reader, "tool").map(|(tool, _)| leak(tool));
     let (before, of) = (table.path(reader, "before"), table.path(reader, "of"));
@@ -563,7 +563,7 @@ fn starter(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<StarterRule
     Some(StarterRule { tool, before, of })
 }
 
-/// Reads `[runs]`.
+/// Parses `[runs]`.
 pub(super) fn numbered(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Numbered> {
     let item = table.path(reader, "item");
     let mut tests = |reader: &mut Reader<'_>, name| {

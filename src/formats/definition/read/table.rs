@@ -1,4 +1,4 @@
-//! A table of TOML of which every field is asked for by name: what nobody asked for is a mistake.
+//! A table of TOML whose fields are read by name: a field that is never read is a mistake.
 
 use std::ops::Range;
 
@@ -11,22 +11,22 @@ use crate::formats::definition::path::Path;
 
 pub(super) type Span = Range<usize>;
 
-/// So many mistakes are told; what is behind them is counted.
+/// The limit of reported mistakes; further ones are counted.
 const MISTAKES: usize = 100;
-/// No list and no table has more members.
+/// The limit of members of a list or a table.
 const MEMBERS: usize = 1000;
-/// No text is longer, in bytes.
+/// The limit of bytes of a text.
 const TEXT: usize = 1024;
 
 /// Collects mistakes.
 pub(super) struct Reader<'t> {
     lines: Lines<'t>,
     mistakes: Vec<Mistake>,
-    /// Mistakes that are not told.
+    /// The number of mistakes beyond the limit.
     more: usize,
 }
 
-/// A table, and what was asked of it.
+/// A table, and the fields that were read.
 pub(super) struct Fields<'t> {
     table: &'t DeTable<'t>,
     span: Span,
@@ -50,12 +50,12 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The line of a place.
+    /// The line of a position.
     pub(super) fn line(&self, at: &Span) -> usize {
         self.lines.line(at.start)
     }
 
-    /// Whether a list or a table has no more members than one may have.
+    /// Whether a list or a table is within the limit; reports a mistake if not.
     pub(super) fn expect_few(&mut self, name: &str, members: usize, span: Span) -> bool {
         let is_few = members <= MEMBERS;
         if !is_few {
@@ -165,7 +165,7 @@ impl<'t> Fields<'t> {
         self.span.clone()
     }
 
-    /// A field as it is.
+    /// A field of any type.
     pub(super) fn take(&mut self, name: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
         self.asked.push(name);
         self.table
@@ -263,7 +263,7 @@ impl<'t> Fields<'t> {
         tables
     }
 
-    /// All fields that nobody asked for, as names and their values; those of tables within by their path.
+    /// All fields that were not read, by name; those of nested tables by dotted names.
     pub(super) fn rest(self, reader: &mut Reader<'_>) -> Vec<(String, &'t Spanned<DeValue<'t>>)> {
         let mut rest = Vec::new();
         let Some(table) = self.small(reader) else {
@@ -292,7 +292,7 @@ impl<'t> Fields<'t> {
         members.collect()
     }
 
-    /// The table, unless it has more members than a table may have.
+    /// The table, if it is within the limit.
     fn small(self, reader: &mut Reader<'_>) -> Option<Self> {
         reader
             .expect_few("this table", self.table.len(), self.span())
@@ -358,7 +358,7 @@ impl<'t> Fields<'t> {
             .collect()
     }
 
-    /// Complains of what nobody asked for.
+    /// Reports the fields that were not read.
     pub(super) fn finish(self, reader: &mut Reader<'_>) {
         let known = self.asked.join(", ");
         for (key, _) in self
@@ -375,7 +375,7 @@ impl<'t> Fields<'t> {
     }
 }
 
-/// So much of a name is told.
+/// The limit of characters of a name in a message.
 const NAME: usize = 80;
 
 fn flatten<'t>(

@@ -1,4 +1,4 @@
-//! What records must be like, as a definition says it.
+//! Parses conditions on records.
 
 use toml::Spanned;
 use toml::de::DeValue;
@@ -8,7 +8,7 @@ use crate::formats::definition::path::Path;
 use crate::formats::definition::rule::Flag;
 use crate::formats::definition::when::{Literal, Test, Want, When};
 
-/// What must hold: `path = value`, `has`, `lacks`, `starts`, `not`. Also in words.
+/// Parses `path = value`, `has`, `lacks`, `starts`, `not`; also adds the conditions in words.
 pub(super) fn tests(
     reader: &mut Reader<'_>,
     mut table: Fields<'_>,

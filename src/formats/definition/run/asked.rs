@@ -1,4 +1,4 @@
-//! Files beside the session that its records name: each holds what a sub-agent did.
+//! Files beside the session that its records name, each with the records of a sub-agent.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
@@ -10,19 +10,20 @@ use crate::model::entry::Entry;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 
-/// What a file is called whose records name it without this.
+/// The suffix of files that records name without it.
 const ENDING: &str = ".json";
 
-/// The files that records named.
+/// The files that records have named.
 #[derive(Default)]
 pub(super) struct Asked {
-    /// The folder of the session, if it lies in one.
+    /// The folder of the session.
     home: Option<PathBuf>,
-    /// By their places in that folder.
+    /// By their paths in that folder.
     files: HashMap<PathBuf, SubAgent>,
-    /// Sub-agents whose records lie in the session's own file.
+    /// Sub-agents whose records are in the session's own file.
     within: HashSet<Name>,
-    /// Calls that may have started sub-agents whose records name none, in order, and those that did by the sub-agents.
+    /// Calls that may have started a sub-agent whose records do not name its call, in order; and the call of each such
+    /// sub-agent.
     starters: Vec<Starter>,
     known: HashSet<Key>,
     started: HashMap<Name, Key>,
@@ -36,7 +37,7 @@ struct Starter {
     has_started: bool,
 }
 
-/// Whose records a file holds.
+/// The sub-agent of a file.
 struct SubAgent {
     lane: Name,
     call: Option<Key>,
@@ -44,7 +45,6 @@ struct SubAgent {
 }
 
 impl Asked {
-    /// For a session in this folder.
     pub(super) fn at(home: PathBuf) -> Self {
         Self {
             home: Some(home),
@@ -52,7 +52,7 @@ impl Asked {
         }
     }
 
-    /// Takes note of the calls of a tool that starts sub-agents.
+    /// Adds the calls of a tool that starts sub-agents.
     pub(super) fn note_starters(&mut self, tool: &str, entry: &Entry) {
         for call in entry.calls().filter(|call| call.name.as_str() == tool) {
             let Some(at) = call.started.or(entry.at) else {
@@ -70,8 +70,8 @@ impl Asked {
         }
     }
 
-    /// The call that started a sub-agent which began then: the last one before that. Of several at once each starts one,
-    /// as far as they go.
+    /// The call that started a sub-agent which began at this time: the last one before it. Of several calls at the same
+    /// time each starts one.
     pub(super) fn starter(
         &mut self,
         agent: Name,
@@ -102,12 +102,12 @@ impl Asked {
         Some(starter.call.clone())
     }
 
-    /// The records of a sub-agent lie in the session's own file.
+    /// Marks a sub-agent as one whose records are in the session's own file.
     pub(super) fn lies_within(&mut self, lane: &Name) {
         self.within.insert(lane.clone());
     }
 
-    /// Asks for the file with the records of a sub-agent. Answers whether only that one can tell of it.
+    /// Requests the file of a sub-agent. Returns whether only that file describes it.
     pub(super) fn ask(
         &mut self,
         file: Option<Text>,
@@ -134,7 +134,7 @@ impl Asked {
         true
     }
 
-    /// The sub-agent whose file a record lies in. A sub-agent is told of when there is something of it.
+    /// The sub-agent of the file of a record. It is emitted when its first record is read.
     pub(super) fn lane_of(&mut self, place: Place<'_>, out: &mut Batch) -> Option<Name> {
         let (Place::File(path) | Place::CompanionLine(path)) = place else {
             return None;
@@ -154,8 +154,8 @@ impl Asked {
     }
 }
 
-/// Where a file lies below the folder of the session that is named so. Of a path of another machine its last name
-/// counts; what leads out of the folder, or means more than one file, is none.
+/// The path of a named file below the folder of the session. Of a path of another machine the last component counts. `None`
+/// if it leads out of the folder, or is a pattern.
 pub(in crate::formats::definition) fn place_of(wanted: &str) -> Option<PathBuf> {
     if wanted.contains("://") || wanted.contains(['*', '?', '[', '\0']) {
         return None;

@@ -18,11 +18,11 @@ use crate::model::text::Text;
 use crate::model::tool::work::Work;
 use crate::model::tool::{self, ToolCall, ToolResult, ToolState, Verdict};
 
-/// Blocks of an entry, and edits that come after it.
+/// Blocks of an entry, and edits to emit after it.
 type Made<'m> = (&'m mut Vec<BlockKind>, &'m mut Vec<Edit>);
 
 impl Run {
-    /// What a block of a rule makes of a record.
+    /// Applies a block of a rule to a record.
     pub(super) fn block(
         &mut self,
         rule: &BlockRule,
@@ -118,7 +118,7 @@ impl Run {
         }
     }
 
-    /// A part of a message as the large providers write them.
+    /// A part of a message in the format of the large providers.
     fn content(item: &Json<'_>, head: &Head, made: Made<'_>, out: &mut Batch) {
         let (blocks, results) = made;
         let kind = item.get("type").str_or_empty();
@@ -186,10 +186,10 @@ impl Run {
                 .unwrap_or_else(|| tool::textual_key(&head.key, number)),
             CallId::Order | CallId::Waiting => tool::textual_key(&head.key, number),
         };
-        // Of some calls like those of which nothing is recorded there is a result after all.
+        // Some calls of a tool whose results are not recorded have one after all.
         let may_wait = rule.result.as_ref().is_none_or(|result| result.unrecorded);
         if self.definition.needs.by_order && may_wait && self.asked.insert(key.clone()) {
-            // Results follow their calls: what was asked for before has none any more.
+            // Results follow their calls directly, so earlier calls get none any more.
             let waiting = self.waiting.entry(head.lane.clone()).or_default();
             if waiting.asking != head.key || waiting.open.len() >= OPEN {
                 waiting.open.clear();
@@ -232,7 +232,7 @@ impl Run {
         }
     }
 
-    /// Results that stand apart from their calls.
+    /// Results in other records than their calls.
     pub(super) fn results(
         &mut self,
         rule: &ResultRule,
@@ -269,7 +269,7 @@ impl Run {
         let of = rule.of.as_ref()?;
         let id = match of {
             CallId::Path(path) => Some(self.runs.id(path, scope).unwrap_or_default()),
-            // Some results have ids of calls that were written without.
+            // Some results have an id although their call was written without.
             CallId::PathOrOrder(path) => self
                 .runs
                 .id(path, scope)
@@ -292,7 +292,7 @@ impl Run {
             }
             None => self.next_open(&key, head, tool.as_ref()),
         };
-        // It takes the place of what says that there is none.
+        // It replaces the state that says there is none.
         let key = if self.unrecorded.contains(&call) {
             key_within(&call)
         } else {
@@ -309,7 +309,7 @@ impl Run {
         if rule.once && !self.once.is_answer(&call, &head.key) {
             return None;
         }
-        // By order the names of calls and results may differ; one without a call has no other name.
+        // Joined by order, the tool may have another name in the result; a result without a call has only its own.
         result.tool = tool.filter(|_| has_id || call.is_blank());
         result.at = result.at.or(head.at);
         Some(Edit::Result {
@@ -325,8 +325,8 @@ impl Run {
             .is_none_or(|waiting| waiting.open.is_empty())
     }
 
-    /// The call that waits longest for a result, of this tool if one is named that calls name, too. A result that is
-    /// sent again has its call.
+    /// The oldest call without a result, of this tool if calls name it, too. A repeated result has the call of the
+    /// first.
     fn next_open(&mut self, result: &Key, head: &Head, tool: Option<&Text>) -> Key {
         if let Some(call) = self.answered.get(result) {
             return call.clone();
@@ -350,7 +350,7 @@ impl Run {
 fn within(rule: &ResultRule, call: &Key, scope: Scope<'_>, out: &mut Batch) -> Option<ToolResult> {
     let says = |flag: &Option<Flag>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
     let is_there = rule.text.as_ref().is_some_and(|path| path.is_there(scope));
-    // A condition that holds says that there is one.
+    // A condition that holds means that there is one.
     if !is_there
         && !rule.unrecorded
         && rule.when.is_empty()
@@ -382,7 +382,7 @@ fn of_rule(rule: &ResultRule, key: Key, scope: Scope<'_>, out: &mut Batch) -> To
             .as_ref()
             .is_some_and(|flag| flag.is_recorded(scope));
     body.flags.unrecorded = rule.unrecorded;
-    // What an agent keeps for its own screen is a diff only now and then.
+    // What an agent records for its own display is not always a diff.
     let patch = rule.patch.as_ref().and_then(|path| {
         path.string(scope, |text| {
             change::is_patch(text).then(|| out.output(text))
@@ -411,7 +411,7 @@ fn of_rule(rule: &ResultRule, key: Key, scope: Scope<'_>, out: &mut Batch) -> To
     }
 }
 
-/// The work that goes on after a result.
+/// The work that continues after a result.
 fn work(rule: &ResultRule, scope: Scope<'_>, out: &Batch) -> Option<Box<Work>> {
     let handle = rule
         .handle

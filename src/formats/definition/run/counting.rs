@@ -1,4 +1,4 @@
-//! Usage by the rules of a definition.
+//! Usage by the rules of a definition, with cumulative sums turned into increments.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,30 +12,30 @@ use crate::model::edit::{Batch, Edit};
 use crate::model::text::{Name, Text};
 use crate::model::usage::{self, Usage};
 
-/// Sums that agents keep themselves.
+/// State of usage that is recorded as sums.
 #[derive(Default)]
 pub(super) struct Counting {
-    /// The last sums that were sums, by model.
+    /// The last cumulative sums, by model.
     sums: HashMap<Text, Sums>,
-    /// What went out apart on a condition: a row that is read again may fulfil it no more.
+    /// Usage that was emitted separately on a condition: a row that is read again may not fulfil it any more.
     given: HashSet<Key>,
-    /// What the session's own requests come to.
+    /// The sum of the session's own requests.
     own: Sum,
-    /// What it says itself that its run comes to, if it does.
+    /// The sum of its run, if it is recorded.
     run: Option<Sum>,
-    /// What it says now and then that it has come to.
+    /// Sums of the session so far.
     pub(super) so_far: SoFar,
 }
 
-/// Who spent it.
+/// Whose usage it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Whose {
     Session,
-    /// A sub-agent in the session's file.
+    /// Of a sub-agent in the session's file.
     Lane,
-    /// A sub-agent in a file of its own.
+    /// Of a sub-agent in a file of its own.
     Companion,
-    /// The session, as what lies beside it tells.
+    /// Of the session, recorded in a small file or a database beside it.
     Beside,
 }
 
@@ -78,13 +78,13 @@ struct Sums {
 type Counts = [Option<u64>; COUNTS.len()];
 
 impl Sums {
-    /// Puts the sums of now in place, and gives what they grew by. What is not said now stays as it was.
+    /// Sets new sums and returns the increments. Missing fields keep their sums.
     fn grow(&mut self, mut now: Self) -> Self {
         let sums = now;
         let has_fallen = |(now, last): (Option<u64>, Option<u64>)| {
             now.zip(last).is_some_and(|(now, last)| now < last)
         };
-        // A sum that falls was begun anew.
+        // A smaller sum has begun anew.
         if now.counts.into_iter().zip(self.counts).any(has_fallen)
             || now
                 .cost
@@ -109,12 +109,12 @@ impl Sums {
 }
 
 impl Counting {
-    /// Sums that come are of something else.
+    /// Resets the sums.
     pub(super) fn begin_anew(&mut self) {
         self.sums.clear();
     }
 
-    /// The usage of an entry; what is not its own goes out apart. What names no model is of that of the session.
+    /// The usage of an entry; usage of others is emitted separately. Without a model it is of that of the session.
     pub(super) fn usage(
         &mut self,
         rules: &[UsageRule],
@@ -183,9 +183,9 @@ impl Counting {
         own
     }
 
-    /// What is not counted yet: the sum of a session may have what its sub-agents spent in it, and those in files of their
-    /// own cannot tell. It has if it is more than the session's own requests, which come before. Without such a sum
-    /// requests are added up.
+    /// The usage of a session that is not counted yet. Its sum may include sub-agents, which those in files of their own do
+    /// not say: it does if it is more than the sum of the session's own requests before it. Without such a sum requests are
+    /// added up.
     fn once(&mut self, mut usage: Usage, rule: &UsageRule, whose: Whose) -> Option<Usage> {
         match (whose, rule.scope) {
             (Whose::Session, usage::Scope::Request) => self.own.add(&usage),

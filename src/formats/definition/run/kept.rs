@@ -1,4 +1,4 @@
-//! Entries that may be taken back, replaced, or come twice.
+//! Entries that may be undone, replaced, or recorded twice.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
@@ -12,19 +12,19 @@ use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Entry, Marks, Role};
 use crate::model::text::Name;
 
-/// What is known of an entry that may be taken back.
+/// An entry that may be undone.
 pub(super) struct Kept {
     key: Key,
     role: Role,
     lane: Option<Name>,
     marks: Marks,
-    /// The program added it, or it is of a kind that nobody knows: no list of messages needs to name it.
+    /// Whether lists of messages may omit it: the program added it, or its kind is unknown.
     is_beside: bool,
 }
 
 impl Run {
-    /// What a new list of entries does not name is undone, with what stands beside that. Its entries come first: that is
-    /// where they stand.
+    /// Undoes the entries that a new list does not name, with their neighbours. The entries of the list come first, in its
+    /// order.
     pub(super) fn undo_unnamed(&mut self, before: Vec<Kept>, from: usize, out: &mut Batch) {
         let named: HashSet<Key> = self.kept.list.iter().map(|kept| kept.key.clone()).collect();
         let mut undone = Vec::new();
@@ -43,13 +43,13 @@ impl Run {
         out.edits.splice(from..from, undone);
     }
 
-    /// Whether a record is the one that had a key first: one that is read again, for it was edited, is the same.
+    /// Whether a record is the first with its key: one that is read again, because it was edited, is the same.
     pub(super) fn is_first(&mut self, key: &Key, own: Key) -> bool {
         let first = self.seen.entry(key.clone()).or_insert_with(|| own.clone());
         *first == own
     }
 
-    /// Whether a record was replaced by a newer one and comes once more.
+    /// Whether a record repeats one that was replaced by a newer one.
     pub(super) fn is_replayed(&mut self, key: &Key, record: &Json<'_>) -> bool {
         let mut hasher = DefaultHasher::new();
         record.print(&mut hasher);
@@ -69,13 +69,13 @@ impl Run {
             return;
         };
         let place = self.kept.places.get(&to).copied();
-        // Back to before an entry that is gone takes all back; what nobody knows may also be no entry.
+        // A rewind to before an entry that is gone undoes everything; an unknown name may be no entry at all.
         let from = match place {
             Some(place) => place + usize::from(rewind.stays),
             None if rewind.stays => return,
             None => 0,
         };
-        // What stands beside the last entry that stays, stays with it.
+        // Neighbours of the last entry that is kept are kept, too.
         let beside = self
             .kept
             .list
@@ -111,23 +111,23 @@ impl Run {
     }
 }
 
-/// Prints of the records that had one key.
+/// Hashes of the records with one key.
 #[derive(Default)]
 pub(super) struct Versions {
     last: Option<u64>,
     before: HashSet<u64>,
 }
 
-/// Entries that may be taken back, in order; each key once.
+/// Entries that may be undone, in order; each key once.
 #[derive(Default)]
 pub(super) struct AllKept {
     pub(super) list: Vec<Kept>,
-    /// Their places in the list.
+    /// Their indexes in the list.
     places: HashMap<Key, usize>,
 }
 
 impl AllKept {
-    /// Adds an entry, or puts it in the place of the one with its key.
+    /// Adds an entry, or replaces the one with its key.
     pub(super) fn put(&mut self, kept: Kept) {
         if let Some(known) = self
             .places
@@ -141,14 +141,14 @@ impl AllKept {
         self.list.push(kept);
     }
 
-    /// Another name for an entry, unless it is that of one.
+    /// Adds another name for an entry, unless an entry has it.
     pub(super) fn call(&mut self, name: Option<&Key>, key: &Key) {
         if let (Some(name), Some(at)) = (name, self.places.get(key).copied()) {
             self.places.entry(name.clone()).or_insert(at);
         }
     }
 
-    /// Takes out what stands from this place on.
+    /// Removes the entries from this index on.
     pub(super) fn split_off(&mut self, from: usize) -> Vec<Kept> {
         let kept = self.list.split_off(from.min(self.list.len()));
         self.places.retain(|_, at| *at < from);

@@ -8,11 +8,11 @@ use crate::formats::definition::rule::Rule;
 use crate::model::edit::{Batch, Severity};
 use crate::model::tally::Fate;
 
-/// Records may hold records, but not for ever.
+/// The limit of records within records.
 const DEEPEST: u8 = 4;
 
 impl Run {
-    /// Runs the rules over the records within a record.
+    /// Applies the rules to the records within a record.
     pub(super) fn within(
         &mut self,
         rule: &Rule,
@@ -33,7 +33,7 @@ impl Run {
         is_shown
     }
 
-    /// Runs the rules over records within a record.
+    /// Applies the rules to these records within a record.
     fn records(&mut self, path: &Path, replace: bool, site: Site<'_>, out: &mut Batch) -> bool {
         let before = if replace {
             std::mem::take(&mut self.kept).list
@@ -70,7 +70,7 @@ impl Run {
     }
 }
 
-/// Records that lie too deep for rules are shown as they are.
+/// Emits records that lie too deep for rules as trees.
 fn show_deep(path: &Path, site: Site<'_>, out: &mut Batch) -> bool {
     let mut number = 0;
     path.each(site.scope, &mut |found| {
@@ -99,7 +99,7 @@ fn show_deep(path: &Path, site: Site<'_>, out: &mut Batch) -> bool {
     number > 0
 }
 
-/// Which of the records within a record one is, with those that it lies in itself.
+/// The index of a record within records, with those of the records around it.
 fn number_within(site: Site<'_>, number: usize) -> String {
     site.number
         .map_or_else(|| number.to_string(), |outer| format!("{outer}/{number}"))

@@ -1,4 +1,4 @@
-//! Calls and results that several records tell, such as the answer of a model and the run of the tool.
+//! Deduplication of calls and results in several records, such as the answer of the model and the log of the tool.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use crate::model::edit::Edit;
 use crate::model::text::Name;
 use crate::model::tool::{self, ToolCall, ToolState};
 
-/// Which entry told a call first, and which its result. A record that is read again says the same again.
+/// The entries that had a call and its result first. A record that is read again has them again.
 #[derive(Default)]
 pub(super) struct Once {
     calls: HashMap<Key, By>,
@@ -20,7 +20,7 @@ struct By {
 }
 
 impl Once {
-    /// Whether no other entry told this call. Ids that tell nothing apart are all new.
+    /// Whether no other entry has this call. An id that identifies nothing is always new.
     pub(super) fn is_new(&mut self, call: &ToolCall, entry: &Key) -> bool {
         if !tool::identifies(&call.key) {
             return true;
@@ -33,13 +33,13 @@ impl Once {
         is_new
     }
 
-    /// Whether no other entry told the result of this call.
+    /// Whether no other entry has the result of this call.
     pub(super) fn is_answer(&mut self, call: &Key, entry: &Key) -> bool {
         let by = self.calls.entry(call.clone()).or_default();
         by.answered.get_or_insert_with(|| entry.clone()) == entry
     }
 
-    /// The result of a call that was told before, with the time that the tool took, which only the tool knows.
+    /// Adds the duration of the tool, which only its log has, to a result that was emitted before.
     pub(super) fn result_of(
         &mut self,
         call: ToolCall,

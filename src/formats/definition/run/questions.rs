@@ -1,4 +1,4 @@
-//! What a session waits for its user to answer: the answer takes the place of the question.
+//! Questions to the user: an answer replaces its question.
 
 use super::{Head, Run};
 use crate::formats::definition::rule::MarkKind;
@@ -8,7 +8,7 @@ use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 
-/// Questions of a lane that nobody has answered yet, in the order in which they were asked.
+/// Open questions of a lane, in order.
 #[derive(Default)]
 pub(super) struct Questions(Vec<Question>);
 
@@ -23,7 +23,7 @@ struct Question {
 }
 
 impl Questions {
-    /// Notes a question. An answer becomes the line of the one that it names by its key, or else of the last one.
+    /// Adds a question, or replaces one by its answer: the one with its key, or else the last.
     pub(super) fn settle(
         &mut self,
         (kind, call): (MarkKind, Option<Key>),
@@ -67,8 +67,8 @@ impl Questions {
         }
     }
 
-    /// What was asked for calls that went on is answered, though nothing says how. A permission that names no call is for
-    /// those of its lane.
+    /// Removes questions about calls that have progressed: they were answered, though no record says how. A permission
+    /// without a call is for any call of its lane.
     fn settle_by(
         &mut self,
         (calls, is_own): (&[Key], bool),
@@ -95,7 +95,7 @@ impl Questions {
 }
 
 impl Run {
-    /// What was made of a record tells of calls that they went on: what was asked before them is answered.
+    /// Removes the questions about calls that the edits of a record show to have progressed.
     pub(super) fn answer_by_calls(
         &mut self,
         from: usize,

@@ -1,7 +1,7 @@
-//! Runs of the program whose records follow one another in one file.
+//! Several runs of the program in one file.
 //!
-//! A run is known by the record with which it begins. Where that is lost, it is known by what is numbered anew in each: an
-//! item comes again after its run was over, or after it was complete itself, and is not what it was.
+//! A run begins with a record of its own. If that is missing, the begin is found by ids that each run numbers anew: an item
+//! occurs again after its run ended, or after it was complete, with other content.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
@@ -16,24 +16,24 @@ use crate::model::text::Text;
 #[derive(Default)]
 pub(super) struct Runs {
     number: u32,
-    /// Whether there is an entry of this one.
+    /// Whether the current run has an entry.
     pub(super) is_used: bool,
     name: Option<Text>,
-    /// Items of this one, with prints of those that are complete.
+    /// Items of the current run, with hashes of complete ones.
     items: HashMap<Text, Option<u64>>,
     is_over: bool,
-    /// Whether it has begun without a record that says so.
+    /// Whether it began without a record.
     is_guessed: bool,
-    /// The name of such a run, or of the one after it: its next item tells.
+    /// The name of such a run, or of the one after it, which its next item decides.
     said: Option<Said>,
 }
 
-/// What a record called a run, if it did.
+/// The name of a run, if a record gave it one.
 #[derive(Clone, Default)]
 struct Said(Option<Text>);
 
 impl Runs {
-    /// An id as it is known: those of a later run are no ids of the first.
+    /// An id that is unique in the file: ids of later runs get the name of their run.
     pub(super) fn id(&self, path: &Path, scope: Scope<'_>) -> Option<Key> {
         let id = path.word(scope)?;
         Some(if self.number > 1 {
@@ -43,7 +43,7 @@ impl Runs {
         })
     }
 
-    /// Whether an item shows that another run has begun.
+    /// Whether an item shows that a run has begun.
     fn begins_with(&self, item: &Text, print: u64) -> bool {
         let Some(known) = self.items.get(item) else {
             return false;
@@ -53,7 +53,7 @@ impl Runs {
 }
 
 impl Run {
-    /// A run of the program begins.
+    /// Begins a run.
     pub(super) fn begin_run(&mut self, rule: &Rule, scope: Scope<'_>) {
         if rule.anew.sums {
             self.counting.so_far.begin_anew();
@@ -67,9 +67,9 @@ impl Run {
         }
     }
 
-    /// What is known of calls and sums is that of another run.
+    /// Resets calls and sums, which are of another run.
     fn begin(&mut self, name: Option<Text>) {
-        // A line that stands there twice begins one run; the first one may be lost.
+        // A repeated line begins one run.
         let number = self.runs.number.max(1) + u32::from(self.runs.is_used);
         self.waiting.clear();
         if self.runs.name != name {
@@ -82,7 +82,7 @@ impl Run {
         };
     }
 
-    /// Takes note of what is numbered anew in each run.
+    /// Reads the ids that each run numbers anew.
     pub(super) fn see_item(&mut self, scope: Scope<'_>) {
         let Some(Numbered { item, done, over }) = &self.definition.needs.numbered else {
             return;

@@ -1,9 +1,8 @@
-//! Sums that an agent writes down now and then, of all that its session has spent so far.
+//! Sums of the usage of a session so far, which some agents record now and then.
 //!
-//! The last one counts, and what was requested after it comes on top. A sum that says no more than the cost counts until
-//! there is one by model. Files may hold several sessions one behind the other, of which not all are summed up, and some
-//! agents begin their sums anew when they go back to an earlier message. A database beside the session may tell all that
-//! was spent, too: what tells more counts.
+//! The last sum counts, and requests after it are added. A sum with a cost alone counts until there is one by model. A file
+//! may hold several sessions, not all with sums, and some agents reset their sums when they rewind. A database beside the
+//! session may have a sum, too: the larger one counts.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,32 +11,32 @@ use crate::model::edit::{Batch, Edit};
 use crate::model::text::{Name, Text};
 use crate::model::usage::{Scope, Usage};
 
-/// What was spent of sessions so far.
+/// The usage of sessions so far.
 #[derive(Default)]
 pub(super) struct SoFar {
-    /// The id of the session, if one was spent.
+    /// The id of the session, once it has usage.
     session: Option<Text>,
-    /// How often sums have begun anew.
+    /// How often the sums were reset.
     number: u32,
-    /// Whether there was any sum among the records.
+    /// Whether any record had a sum.
     has_sums: bool,
-    /// Requests that are in a sum.
+    /// Requests that a sum includes.
     within: HashSet<Key>,
-    /// Requests that are in none yet, with the number of the sum that may have them.
+    /// Requests that no sum includes yet, with the number of the sum that may.
     open: BTreeMap<Key, (u32, Spending)>,
-    /// What the last sums say.
+    /// The last sums.
     own: BTreeMap<Key, Spending>,
-    /// What a database beside the session says.
+    /// The sum in a database beside the session.
     beside: BTreeMap<Key, Spending>,
-    /// What counts of all this.
+    /// What was emitted.
     sent: BTreeMap<Key, Spending>,
 }
 
-/// What was spent, and on which model.
+/// Usage of a model.
 type Spending = (Usage, Option<Name>);
 
 impl SoFar {
-    /// A record says which session it is of.
+    /// Sets the session of a record.
     pub(super) fn see_session(&mut self, id: &Text) {
         let known = self.session.replace(id.clone());
         if known.is_some_and(|known| known != *id) {
@@ -45,7 +44,7 @@ impl SoFar {
         }
     }
 
-    /// Sums that come have nothing in them of what was spent until now.
+    /// Resets the sums: later ones do not include the usage so far.
     pub(super) fn begin_anew(&mut self) {
         self.number += 1;
     }
@@ -78,7 +77,7 @@ impl SoFar {
         }
     }
 
-    /// A sum by model, or of the cost alone.
+    /// Sets a sum by model, or of the cost alone.
     pub(super) fn sum_up(&mut self, sums: Vec<Spending>, out: &mut Batch) {
         let Some(scope) = sums.first().map(|(usage, _)| usage.scope) else {
             return;
@@ -115,14 +114,14 @@ impl SoFar {
         self.publish(out);
     }
 
-    /// What a database beside the session says of all requests.
+    /// Sets the sum of a database beside the session.
     pub(super) fn sum_up_beside(&mut self, sums: Vec<Spending>, out: &mut Batch) {
         self.beside.clear();
         add(&mut self.beside, "beside/", sums);
         self.publish(out);
     }
 
-    /// Whether sums say less than the last ones, for some versions count each run of the program by itself.
+    /// Whether sums are smaller than the last ones: some versions count each run of the program separately.
     fn have_fallen(&self, sums: &[Spending]) -> bool {
         let of_now = of_number(self.number);
         let mut new = BTreeMap::new();
@@ -137,7 +136,7 @@ impl SoFar {
             .any(|key| total(&new, key) < total(&self.own, key))
     }
 
-    /// Sends what has changed.
+    /// Emits the changes.
     fn publish(&mut self, out: &mut Batch) {
         let tokens = |spent: &BTreeMap<Key, Spending>| -> u64 {
             spent.values().map(|(usage, _)| usage.total()).sum()
@@ -180,12 +179,12 @@ impl SoFar {
     }
 }
 
-/// What the keys of sums of this number begin with.
+/// The prefix of the keys of the sums with this number.
 fn of_number(number: u32) -> String {
     format!("so far/{number}/")
 }
 
-/// Adds what was spent by model.
+/// Adds usage by model.
 fn add(spent: &mut BTreeMap<Key, Spending>, of: &str, sums: Vec<Spending>) {
     for (usage, model) in sums {
         let key = Text::clean(&format!("{of}{}", model.as_deref().unwrap_or_default()));

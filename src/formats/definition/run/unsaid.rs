@@ -1,4 +1,4 @@
-//! What a file tells twice, once completely: records that stand behind all others, unless an answer says the same.
+//! Records that repeat answers at the end of a file: only those are emitted whose text no answer has.
 
 use std::collections::HashSet;
 
@@ -7,10 +7,10 @@ use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Entry, Role};
 use crate::model::text::Text;
 
-/// What tells one text from another: its beginning and its size.
+/// The identity of a text: its beginning and its size.
 type Print = (Text, u32);
 
-/// What answers say, and the edits that are held back until all of them are known.
+/// Texts of answers, and edits that are held back until all answers are read.
 #[derive(Default)]
 pub(super) struct Unsaid {
     said: HashSet<Print>,
@@ -18,7 +18,7 @@ pub(super) struct Unsaid {
 }
 
 impl Unsaid {
-    /// An answer was emitted.
+    /// Adds the texts of an answer.
     pub(super) fn note(&mut self, entry: &Entry) {
         if entry.role == Role::Assistant {
             self.said
@@ -29,15 +29,15 @@ impl Unsaid {
         }
     }
 
-    /// Holds edits back, which say this text.
+    /// Holds back the edits with this text.
     pub(super) fn hold(&mut self, text: &str, edits: Vec<Edit>) {
         let print = print_of(&Batch::default().prose(text));
-        // What they say themselves is no other answer.
+        // Their own texts are not those of answers.
         self.said.remove(&print);
         self.held.push((print, edits));
     }
 
-    /// Gives out what no answer said.
+    /// Emits the edits whose text no answer has.
     pub(super) fn finish(&mut self, out: &mut Batch) {
         for (text, edits) in std::mem::take(&mut self.held) {
             if !self.said.contains(&text) {

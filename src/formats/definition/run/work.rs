@@ -1,46 +1,46 @@
-//! How much rules may make of a record. A list of lists may be gone over as often as it has elements, and so on within:
-//! what a definition makes of a record is bounded by what is in it.
+//! The budget of rules for a record. Nested lists may multiply the work of a rule: the budget bounds it by the size of the
+//! record.
 
 use super::Run;
 use crate::formats::definition::path::Scope;
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, Severity};
 
-/// So much may be made of the smallest record, in bytes.
+/// The budget of the smallest record, in bytes.
 const FREE: usize = 64 << 10;
-/// So many times as much as is in it may be made of a larger one.
+/// The budget of a larger record, as a multiple of its size.
 const TIMES: usize = 32;
-/// What it takes to look at a value.
+/// The cost of a value.
 pub(super) const LOOK: usize = 16;
-/// What it takes to apply a rule.
+/// The cost of a rule.
 pub(super) const RULE: usize = 64;
 
-/// What was made of a record so far.
+/// The cost of a record so far.
 #[derive(Default)]
 pub(super) struct Work {
     done: usize,
     weight: Option<usize>,
-    /// It was too much of a record, of which a notice says so.
+    /// Whether a notice has said that the budget is exceeded.
     has_stopped: bool,
 }
 
 impl Work {
-    /// Another record.
+    /// Starts a record.
     pub(super) fn begin(&mut self) {
         (self.done, self.weight) = (0, None);
     }
 
-    /// Weighs the record, of which parts will be looked at as records.
+    /// Sets the budget by the size of a record with records in it.
     pub(super) fn weigh(&mut self, record: &Json<'_>) -> usize {
         *self.weight.get_or_insert_with(|| record.weight())
     }
 
-    /// Adds to it.
+    /// Adds a cost.
     pub(super) fn add(&mut self, cost: usize) {
         self.done = self.done.saturating_add(cost);
     }
 
-    /// Whether it is not too much, with so many bytes of texts.
+    /// Whether the budget allows so many more bytes of texts.
     fn is_enough(&mut self, texts: usize, record: &Json<'_>) -> bool {
         let all = self.done.saturating_add(texts);
         all > FREE
@@ -53,7 +53,7 @@ impl Work {
 }
 
 impl Run {
-    /// Whether something of this cost may still be made of the record. Says so once if not.
+    /// Spends a cost if the budget allows it; emits a notice once if not.
     pub(super) fn goes_on(&mut self, cost: usize, scope: Scope<'_>, out: &mut Batch) -> bool {
         self.work.add(cost);
         let is_enough = self.work.is_enough(out.made(), scope.record);
