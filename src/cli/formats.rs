@@ -7,7 +7,6 @@ use clap::Subcommand;
 
 use super::naming::named;
 use super::surroundings::Surroundings;
-use crate::formats::definition::text_of;
 use crate::ingest::defined;
 use crate::ingest::{OpenError, Target};
 use crate::report::formats::Options;
@@ -106,11 +105,13 @@ pub(super) fn options(
 ) -> Result<Options, OpenError> {
     Ok(match command {
         None => Options::List(surroundings.environment),
-        Some(FormatsCommand::Show { name }) => Options::Show(text_of(&name).ok_or_else(|| {
-            OpenError(format!(
-                "there is no format {name} in tv; `tv formats` lists them"
-            ))
-        })?),
+        Some(FormatsCommand::Show { name }) => {
+            Options::Show(defined::text_of(&name).ok_or_else(|| {
+                OpenError(format!(
+                    "there is no format {name} in tv; `tv formats` lists them"
+                ))
+            })?)
+        }
         Some(FormatsCommand::Check {
             definition,
             samples,

@@ -9,6 +9,7 @@ use crate::formats::definition::head;
 use crate::formats::definition::mistakes::Mistake;
 use crate::formats::definition::read::{Base, Overlay, is_overlay, overlay, read};
 use crate::formats::definition::rule::{Definition, Rule};
+pub(crate) use crate::formats::definition::text_of;
 use crate::formats::{self, Choice, DEFINITIONS, choose, is_built_in, named, registry, remarks};
 use crate::ingest::find::Environment;
 use crate::model::tally::unknown::Judged;
