@@ -2,25 +2,40 @@
 //!
 //! Invariant: of what is masked only the beginning stays that all of its kind share.
 
-mod shapes;
-
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 
 use regex::{Captures, Regex, RegexSet};
 
-use self::shapes::{SHAPES, Sure};
 use super::{Text, without_sgr};
 
 /// What stands for a secret.
 const MASK: &str = "[masked]";
 
-/// Which shapes a text may have; no text has most of them, so each is looked for only where it is.
-static ANY: LazyLock<Option<RegexSet>> =
-    LazyLock::new(|| RegexSet::new(SHAPES.iter().map(|shape| pattern(shape.pattern))).ok());
+/// A kind of secret, as a line of `assets/secrets.txt` has it.
+struct Shape {
+    sure: Sure,
+    pattern: String,
+    regex: OnceLock<Option<Regex>>,
+}
 
-static EACH: [OnceLock<Option<Regex>>; SHAPES.len()] = [const { OnceLock::new() }; SHAPES.len()];
+/// What of a match is hidden besides its shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sure {
+    Always,
+    WithDigit,
+    AsValue,
+}
+
+static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
+    let lines = include_str!("../../../assets/secrets.txt").lines();
+    lines.filter_map(shape).collect()
+});
+
+/// Which shapes a text may have; no text has most of them, so each is compiled only where it is.
+static ANY: LazyLock<Option<RegexSet>> =
+    LazyLock::new(|| RegexSet::new(SHAPES.iter().map(|shape| &shape.pattern)).ok());
 
 /// What `--redact` masks, if it was given.
 static REDACTED: OnceLock<Mutex<Mask>> = OnceLock::new();
@@ -48,13 +63,25 @@ pub(crate) fn shown(text: Text) -> Text {
     with_mask(|mask| mask.text(&text)).flatten().unwrap_or(text)
 }
 
-/// A pattern as the library takes it. Words are those of ASCII: with those of all alphabets it is much slower.
-fn pattern(short: &str) -> String {
+/// The shape on a line; none on one that says something about others. Words are those of ASCII: with those of all
+/// alphabets the library is much slower.
+fn shape(line: &str) -> Option<Shape> {
+    let (sure, short) = line.split_once(' ')?;
+    let sure = match sure {
+        "always" => Sure::Always,
+        "digit" => Sure::WithDigit,
+        "value" => Sure::AsValue,
+        _ => return None,
+    };
     let (begin, rest) = match short.strip_prefix('<') {
         Some(rest) => (r"(?:(?:^|[^A-Za-z0-9_-])-?|\\[nrt])", rest),
         None => ("", short),
     };
-    begin.to_owned() + &rest.replace(r"\b", r"(?-u:\b)")
+    Some(Shape {
+        sure,
+        pattern: begin.to_owned() + &rest.replace(r"\b", r"(?-u:\b)"),
+        regex: OnceLock::new(),
+    })
 }
 
 /// Masks secrets, and counts them.
@@ -83,12 +110,11 @@ impl Mask {
     pub(crate) fn apply(&mut self, text: &str) -> Option<String> {
         let mut masked = Cow::Borrowed(text);
         for at in ANY.as_ref()?.matches(text) {
-            let (Some(shape), Some(cell)) = (SHAPES.get(at), EACH.get(at)) else {
+            let Some(shape) = SHAPES.get(at) else {
                 continue;
             };
-            let Some(one) = cell.get_or_init(|| Regex::new(&pattern(shape.pattern)).ok()) else {
-                continue;
-            };
+            let compiled = shape.regex.get_or_init(|| Regex::new(&shape.pattern).ok());
+            let Some(one) = compiled else { continue };
             let mut has_found = false;
             let replaced = one.replace_all(&masked, |found: &Captures<'_>| {
                 let hidden = hidden(&masked, found, shape.sure);
@@ -180,7 +206,7 @@ fn hidden<'t>(text: &'t str, found: &Captures<'t>, sure: Sure) -> Option<&'t str
     let stays = found.get(1)?;
     let hidden = text.get(stays.end()..whole.end())?;
     let is_secret = match sure {
-        Sure::Yes => true,
+        Sure::Always => true,
         Sure::WithDigit => hidden.bytes().any(|byte| byte.is_ascii_digit()),
         Sure::AsValue => {
             let before = text.get(..stays.start()).unwrap_or_default();
@@ -274,7 +300,7 @@ fn is_value(before: &str, stays: &str, value: &str) -> bool {
 mod tests {
     use regex::Regex;
 
-    use super::{Mask, SHAPES, pattern};
+    use super::{Mask, SHAPES};
     use crate::model::text::Text;
 
     fn masked(text: &str) -> (Option<String>, usize) {
@@ -284,8 +310,13 @@ mod tests {
 
     #[test]
     fn every_shape_is_found_and_only_its_beginning_stays() {
-        for shape in SHAPES {
-            Regex::new(&pattern(shape.pattern)).unwrap();
+        assert_eq!(
+            SHAPES.len(),
+            145,
+            "each line but those about others is a shape"
+        );
+        for shape in &*SHAPES {
+            Regex::new(&shape.pattern).unwrap();
         }
         let secret = "Ab3dEf6hIj9lMn2pQr5tUv8xYz1bCd4fGh7j";
         let upper = "ABCDEFGHIJKLMNO9";
