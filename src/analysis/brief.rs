@@ -430,7 +430,7 @@ pub(crate) fn last_answer(transcript: &Transcript) -> Option<EntryId> {
                 && transcript.is_spoken_to(entry.lane.as_ref())
                 && !(entry.marks.trace || entry.marks.quiet || entry.marks.copy)
                 && texts(entry).any(|body| !body.text_or_stub().trim().is_empty())
-                && !transcript.branches().abandoned.contains(id)
+                && !transcript.branches().abandoned.contains(*id)
         })
     };
     transcript.order().iter().rev().find(is_answer).copied()

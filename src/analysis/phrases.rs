@@ -270,7 +270,7 @@ pub(crate) fn why(why: Why) -> &'static str {
 /// A branch, for what is abandoned of it: `branch 2: 14 entries, 3 turns, $0.31, left at 10:41`.
 pub(crate) fn branch(branch: &Branch, transcript: &Transcript) -> String {
     let abandoned = &transcript.branches().abandoned;
-    let ids = || branch.entries.iter().filter(|id| abandoned.contains(id));
+    let ids = || branch.entries.iter().filter(|id| abandoned.contains(*id));
     let entries = || ids().filter_map(|id| transcript.get(*id));
     let turns = entries().filter(|entry| entry.marks.prompt).count() as u64;
     let at = transcript

@@ -6,9 +6,9 @@
 use std::cell::LazyCell;
 use std::ops::{Deref, Range};
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
-use super::entry::{EntryId, EntrySet};
+use super::entry::EntryId;
 use super::fingerprint::Print;
 
 mod branch;
@@ -22,13 +22,13 @@ use forest::{Departure, Forest, IsCircle, Links, Ways};
 #[derive(Clone, Debug, Default)]
 pub struct Branches {
     /// Entries that are not on the active branch.
-    pub abandoned: EntrySet,
+    pub abandoned: HashSet<EntryId>,
     /// Where what was abandoned leaves the active branch, in file order.
     pub roots: Vec<EntryId>,
     /// What was left, by number. One root may hold several of them.
     pub list: Vec<Branch>,
-    /// Numbers of the branches that abandoned entries lie on, by entry; 0 for those on none.
-    numbers: Vec<u32>,
+    /// Numbers of the branches that abandoned entries lie on.
+    numbers: HashMap<EntryId, usize>,
     basis: Basis,
     /// Whether the last branch ends where the session ends.
     ends_undone: bool,
@@ -116,29 +116,18 @@ impl Branches {
             branches.abandoned.contains(&id)
         });
         for branch in &branches.list {
-            for id in branch
-                .entries
-                .iter()
-                .filter(|id| branches.abandoned.contains(id))
-            {
-                if branches.numbers.len() <= id.index() {
-                    branches.numbers.resize(id.index() + 1, 0);
-                }
-                let number = u32::try_from(branch.number).unwrap_or(u32::MAX);
-                branches
-                    .numbers
-                    .get_mut(id.index())
-                    .into_iter()
-                    .for_each(|place| *place = number);
-            }
+            let entries = branch.entries.iter().copied();
+            let abandoned = entries.filter(|id| branches.abandoned.contains(id));
+            branches
+                .numbers
+                .extend(abandoned.map(|id| (id, branch.number)));
         }
         branches
     }
 
     /// The branch that an abandoned entry lies on.
     pub(crate) fn of(&self, id: EntryId) -> Option<&Branch> {
-        self.list
-            .get((*self.numbers.get(id.index())? as usize).checked_sub(1)?)
+        self.list.get(self.numbers.get(&id)?.checked_sub(1)?)
     }
 
     /// The first abandoned entry of a branch, which stands for it while it is folded.
@@ -217,7 +206,11 @@ fn from_leaf(links: &Links<'_>, forest: &Forest, leaf: Print) -> Result<Branches
 }
 
 /// What the last record left whenever it moved to another path, and how many records were looked at.
-fn departures(links: &Links<'_>, forest: &Forest, abandoned: &EntrySet) -> (Vec<Leaving>, u64) {
+fn departures(
+    links: &Links<'_>,
+    forest: &Forest,
+    abandoned: &HashSet<EntryId>,
+) -> (Vec<Leaving>, u64) {
     let entry = |at: usize| links.entries.get(at);
     let mut ways = Ways::of(forest);
     let mut leaving = |departure: &Departure| {

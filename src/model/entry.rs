@@ -20,9 +20,6 @@ pub mod details;
 pub mod glance;
 pub(crate) mod rewording;
 pub mod sender;
-mod set;
-
-pub(crate) use set::EntrySet;
 
 /// An entry's number in its transcript; stays the same while the session is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -194,7 +191,6 @@ impl Entry {
 
 /// Facts about an entry that are true or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "u16", into = "u16")]
 pub struct Marks {
     /// A prompt of a human or a calling agent that starts work: it opens a turn.
     pub prompt: bool,
@@ -223,48 +219,6 @@ impl Marks {
     /// Whether it has no row below detail level 4.
     pub(crate) fn is_hidden(self) -> bool {
         self.again || (self.trace && !self.reports)
-    }
-}
-
-/// Marks as they are packed: each a bit.
-impl From<Marks> for u16 {
-    fn from(marks: Marks) -> Self {
-        let Marks {
-            prompt,
-            quiet,
-            trace,
-            copy,
-            open,
-            undone,
-            retried,
-            unsent,
-            reports,
-            again,
-        } = marks;
-        let all = [
-            prompt, quiet, trace, copy, open, undone, retried, unsent, reports, again,
-        ];
-        all.into_iter()
-            .zip(0..)
-            .fold(0, |bits, (mark, at)| bits | Self::from(mark) << at)
-    }
-}
-
-impl From<u16> for Marks {
-    fn from(bits: u16) -> Self {
-        let mark = |at: u32| bits & (1 << at) != 0;
-        Self {
-            prompt: mark(0),
-            quiet: mark(1),
-            trace: mark(2),
-            copy: mark(3),
-            open: mark(4),
-            undone: mark(5),
-            retried: mark(6),
-            unsent: mark(7),
-            reports: mark(8),
-            again: mark(9),
-        }
     }
 }
 

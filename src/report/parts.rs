@@ -101,7 +101,7 @@ struct PartSum {
 /// The main lane without abandoned branches.
 pub(crate) fn active(transcript: &Transcript) -> PartFigures {
     let abandoned = &transcript.branches().abandoned;
-    let is_active = |id: &&EntryId| !abandoned.contains(id) && transcript.lane_at(**id).is_none();
+    let is_active = |id: &&EntryId| !abandoned.contains(*id) && transcript.lane_at(**id).is_none();
     let mut part = PartSum::default();
     part.count_all(
         transcript.order().iter().filter(is_active),
@@ -132,7 +132,7 @@ pub(crate) fn branches(transcript: &Transcript) -> Vec<BranchFigures> {
         let left = branch
             .entries
             .iter()
-            .filter(|id| transcript.branches().abandoned.contains(id));
+            .filter(|id| transcript.branches().abandoned.contains(*id));
         part.count_all(left, &beside);
         let own = PartFigures::from(&part);
         if let Some(lanes) = started.get(&branch.number) {

@@ -79,7 +79,7 @@ fn chosen(options: &Options, reading: &Reading) -> Result<Option<HashSet<EntryId
             let ids = transcript
                 .order()
                 .iter()
-                .filter(|id| on_main(id) && !abandoned.contains(id));
+                .filter(|id| on_main(id) && !abandoned.contains(*id));
             ids.copied().collect()
         }
         Choice::Number(number) => match transcript.seen_on(number) {

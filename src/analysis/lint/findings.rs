@@ -7,13 +7,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use hashbrown::HashSet;
+
 use super::scene::{Frame, Memory, Scene, counts};
 use super::waiting::Waiting;
 use super::{Finding, GROUPS};
 use crate::analysis::calls::awaited::Awaited;
 use crate::model::body::Key;
 use crate::model::edit::Severity;
-use crate::model::entry::EntrySet;
 use crate::model::entry::glance::Compaction;
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::record::Origin;
@@ -73,7 +74,7 @@ pub struct Findings {
     /// Where the entries stand that shortened the history.
     compacts_at: HashMap<EntryId, Origin>,
     /// Entries that the session left, and how often they had changed when that was seen.
-    left: EntrySet,
+    left: HashSet<EntryId>,
     branches_seen: u32,
     /// Whether links told anything when entries were judged.
     has_links: bool,
@@ -223,8 +224,8 @@ impl Findings {
 
     /// What the session left weighs less, or more again when it comes back to it. Where nothing was found, and
     /// nothing else was looked at, there is nothing to weigh.
-    fn see_branches(&mut self, left: &EntrySet) {
-        for id in self.left.differences(left) {
+    fn see_branches(&mut self, left: &HashSet<EntryId>) {
+        for id in self.left.symmetric_difference(left).copied() {
             let waits = self.waiting.has(id);
             let weighs =
                 waits || self.by_entry.contains_key(&id) || self.looks_at.contains_key(&id);

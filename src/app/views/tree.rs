@@ -253,7 +253,7 @@ fn facts_of(scene: &PageScene<'_>, node: &Node) -> PathFacts {
             .filter(|branch| !branch.is_active);
         let left = left
             .flat_map(|branch| &branch.entries)
-            .filter(|id| abandoned.contains(id));
+            .filter(|id| abandoned.contains(*id));
         facts.leave(&PathFacts {
             turns: 0,
             ..of(&mut left.filter(|id| is_of(**id)))
@@ -271,7 +271,7 @@ fn facts_of(scene: &PageScene<'_>, node: &Node) -> PathFacts {
             of(&mut branch
                 .entries
                 .iter()
-                .filter(|id| branch.is_active || abandoned.contains(id)))
+                .filter(|id| branch.is_active || abandoned.contains(*id)))
         }
         Node::Turn(prompt) => {
             let Some(turn) = account.turn_of(transcript, *prompt) else {

@@ -34,10 +34,8 @@ impl Copies {
     /// The line that held the message before, if another one did; else this is the line.
     pub(crate) fn look_up(&mut self, line: &Key, message: &Json<'_>) -> Option<&Key> {
         let print = self.sign(message)?;
-        if !self.first.contains(print) {
-            self.first.insert(print, line.clone());
-        }
-        self.first.get(print).filter(|first| *first != line)
+        let first = self.first.entry(print).or_insert_with(|| line.clone());
+        Some(&*first).filter(|first| *first != line)
     }
 
     /// The line that is no message and said the same below the same line before, if another one did; else this is the
@@ -59,10 +57,8 @@ impl Copies {
                 value.print(hasher);
             }
         });
-        if !self.others.contains(print) {
-            self.others.insert(print, line.clone());
-        }
-        self.others.get(print).filter(|first| *first != line)
+        let first = self.others.entry(print).or_insert_with(|| line.clone());
+        Some(&*first).filter(|first| *first != line)
     }
 
     /// What two copies of a message have in common. A request is known by its time and what it spent.

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 /// What the whole of a body gives away that its beginning may not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "u16", into = "u16")]
 pub(crate) struct BodyFlags {
     /// An output that reads as the report of a failure.
     pub(crate) failure: Option<Failure>,
@@ -29,7 +28,7 @@ pub(crate) struct BodyFlags {
 }
 
 /// How an output tells of a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Failure {
     /// A line about a command that ended with another code than 0.
     Exit,
@@ -41,51 +40,6 @@ pub(crate) enum Failure {
     Words,
 }
 
-/// Signs as they are packed: each fact a bit, above them how the failure is recorded.
-impl From<BodyFlags> for u16 {
-    fn from(flags: BodyFlags) -> Self {
-        let BodyFlags {
-            failure,
-            broken_off,
-            unnamed,
-            unmarked,
-            early,
-            elsewhere,
-            unjudged,
-            unrecorded,
-        } = flags;
-        let facts = [
-            broken_off, unnamed, unmarked, early, elsewhere, unjudged, unrecorded,
-        ];
-        let bits = facts
-            .into_iter()
-            .zip(0..)
-            .fold(0, |bits, (fact, at)| bits | Self::from(fact) << at);
-        let place = failure.and_then(|how| Failure::ALL.iter().position(|one| *one == how));
-        let place = place
-            .and_then(|place| Self::try_from(place + 1).ok())
-            .unwrap_or(0);
-        bits | place << BodyFlags::FACTS
-    }
-}
-
-impl From<u16> for BodyFlags {
-    fn from(bits: u16) -> Self {
-        let fact = |at: u32| bits & (1 << at) != 0;
-        let place = usize::from(bits >> Self::FACTS).checked_sub(1);
-        Self {
-            failure: place.and_then(|place| Failure::ALL.get(place)).copied(),
-            broken_off: fact(0),
-            unnamed: fact(1),
-            unmarked: fact(2),
-            early: fact(3),
-            elsewhere: fact(4),
-            unjudged: fact(5),
-            unrecorded: fact(6),
-        }
-    }
-}
-
 /// Longer outputs are data, whatever they begin with.
 const REPORT_BYTES: usize = 16 << 10;
 /// Longer keys and words are not looked at.
@@ -93,14 +47,7 @@ const WORD_BYTES: usize = 40;
 /// How an output begins that tells the code of its command first.
 const EXIT_CODE: &str = "Exit code";
 
-impl Failure {
-    const ALL: [Self; 4] = [Self::Exit, Self::Object, Self::Tool, Self::Words];
-}
-
 impl BodyFlags {
-    /// Number of the facts besides the failure.
-    const FACTS: u32 = 7;
-
     /// Of an output.
     pub(crate) fn of_output(raw: &str) -> Self {
         Self {

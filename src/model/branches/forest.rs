@@ -59,7 +59,7 @@ pub(crate) struct Departure {
 /// Links between records, by number: entries of the main lane have the numbers of their places.
 pub(crate) struct Forest {
     /// The number of each record; keys of one transcript are all different.
-    index: ByPrint<()>,
+    index: ByPrint<usize>,
     parents: Vec<Option<Node>>,
     has_child: Vec<bool>,
     entries: usize,
@@ -85,16 +85,17 @@ impl Forest {
     /// The links as a forest.
     pub(crate) fn of(links: &Links<'_>) -> Self {
         let entries = links.entries.iter().map(|one| (one.key, one.parent));
-        let others = links.others.iter().map(|(key, parent)| (key, *parent));
+        let others = links.others.iter().map(|(key, parent)| (*key, *parent));
         let mut index = ByPrint::with_capacity(links.entries.len() + links.others.len());
         for (key, _) in entries.clone().chain(others.clone()) {
-            index.insert(key, ());
+            let number = index.len();
+            index.entry(key).or_insert(number);
         }
         let mut missing = HashSet::new();
         let mut parents = vec![None; index.len()];
         let mut has_child = vec![false; index.len()];
         let mut hang = |number: usize, parent: Option<Print>| {
-            let known = parent.and_then(|parent| index.place(parent));
+            let known = parent.and_then(|parent| index.get(&parent).copied());
             missing.extend(parent.filter(|_| known.is_none()));
             known
                 .and_then(|known| has_child.get_mut(known))
@@ -111,7 +112,8 @@ impl Forest {
         // What is recorded as an entry, too, hangs where that does.
         let is_only_link = |key: Print| {
             index
-                .place(key)
+                .get(&key)
+                .copied()
                 .filter(|number| *number >= links.entries.len())
         };
         for (key, parent) in others {
@@ -129,7 +131,7 @@ impl Forest {
     }
 
     fn node(&self, key: Print) -> Option<Node> {
-        Node::of(self.index.place(key)?)
+        Node::of(*self.index.get(&key)?)
     }
 
     fn parent(&self, node: Node) -> Option<Node> {
@@ -149,11 +151,7 @@ impl Forest {
     /// Whether an entry was never part of the conversation's path: copies hang beside it by design, and
     /// what has no parent and no child, such as a damaged line, stands outside the tree.
     pub(crate) fn is_beside(&self, one: &Placed) -> bool {
-        let has_child = || {
-            self.index
-                .place(one.key)
-                .and_then(|number| self.has_child.get(number))
-        };
+        let has_child = || self.has_child.get(*self.index.get(&one.key)?);
         one.marks.copy || (one.parent.is_none() && has_child() != Some(&true))
     }
 

@@ -74,7 +74,7 @@ impl Differences {
             changed: such(Difference::Changed),
             moved: such(Difference::Moved),
             reordered: false,
-            meta: now.meta != shown.meta || !now.ledger.has_same_asides(&shown.ledger),
+            meta: now.meta != shown.meta || now.ledger.asides != shown.ledger.asides,
             lanes: !now.lanes.are_same(&shown.lanes),
         };
         let goes_on = goes_on(shown, &now, &touched.changed);
@@ -96,8 +96,9 @@ fn goes_on(before: &Transcript, now: &Transcript, changed: &[EntryId]) -> bool {
     now.order.starts_with(&before.order)
         && before
             .index
+            .values
             .iter()
-            .all(|(key, id)| now.index.get_print(key) == Some(id))
+            .all(|(key, id)| now.index.values.get(key) == Some(id))
         && now.is_linked_tree() == before.is_linked_tree()
         && now.lineage.has_same_branches(&before.lineage)
         && changed.iter().all(stays)

@@ -31,7 +31,7 @@ impl Transcript {
         let own = order
             .iter()
             .rev()
-            .filter(move |id| self.lane_at(**id) == lane && !abandoned.contains(id));
+            .filter(move |id| self.lane_at(**id) == lane && !abandoned.contains(*id));
         own.filter_map(|id| self.get(*id))
             .filter(|entry| !entry.marks.copy)
     }

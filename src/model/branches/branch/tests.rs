@@ -123,7 +123,7 @@ proptest! {
         let transcript = transcript_of(&steps, is_tree);
         let mut ids = active(&transcript);
         for branch in &transcript.branches().list {
-            let left = branch.entries.iter().filter(|id| transcript.branches().abandoned.contains(id));
+            let left = branch.entries.iter().filter(|id| transcript.branches().abandoned.contains(*id));
             let left: Vec<EntryId> = left.copied().collect();
             assert!(left.iter().all(|id| transcript.branches().of(*id) == Some(branch)));
             assert_eq!(branch.is_active, left.is_empty());

@@ -1,11 +1,10 @@
 use std::sync::LazyLock;
 
 use super::{OPEN, PAGE, Pages, RECENT};
-use crate::model::body::BodyFlags;
 use crate::model::body::{Held, Key};
 use crate::model::edit::Batch;
 use crate::model::entry::glance::Glance;
-use crate::model::entry::{BlockKind, Break, Entry, EntryId, Marks, Piece, Raw, Role, StrayResult};
+use crate::model::entry::{BlockKind, Break, Entry, EntryId, Piece, Raw, Role, StrayResult};
 use crate::model::fingerprint::{ByKey, Print};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -156,17 +155,6 @@ fn pages_with_bodies_in_memory_are_not_packed() {
     );
     let numbers: Vec<usize> = pages.open_mut().map(|(number, _)| number).collect();
     assert_eq!(numbers, (PAGE..2 * PAGE).collect::<Vec<_>>());
-}
-
-#[test]
-fn facts_that_are_kept_as_bits_come_back() {
-    for bits in 0..128 {
-        assert_eq!(u16::from(Marks::from(bits)), bits);
-    }
-    // Five facts, and above them no failure or one of four.
-    for bits in 0..5 << 5 {
-        assert_eq!(u16::from(BodyFlags::from(bits)), bits);
-    }
 }
 
 fn id(number: usize) -> EntryId {
