@@ -374,17 +374,17 @@ impl Transcript {
 
     /// What was spent; of several sessions that are read as one see [`Transcript::parts`].
     pub fn totals(&self) -> &Totals {
-        self.ledger.totals()
+        &self.ledger.totals
     }
 
     /// Usage that was recorded beside the entries, in no order.
     pub fn asides(&self) -> impl Iterator<Item = (&Key, &Aside)> {
-        self.ledger.asides()
+        self.ledger.asides.iter()
     }
 
     /// Turns of the main lane, or of all sessions, by where they begin; see [`Transcript::settle`].
     pub fn turns(&self) -> &[Turn] {
-        self.turns.list()
+        &self.turns.list
     }
 
     /// The turn that the entry at this place of the order belongs to.
@@ -431,12 +431,12 @@ impl Transcript {
     /// The newest answer of a lane, unless the history was shortened since. The model was asked again after all
     /// others: calls of theirs that have no result will have none. Known when the transcript is settled.
     pub(crate) fn latest_answer(&self, lane: Option<&Name>) -> Option<EntryId> {
-        self.turns.latest().answer(lane)
+        self.turns.latest.answer(lane)
     }
 
     /// How often an entry turned out to be no answer, or no compaction, so that an older answer may be the newest.
     pub(crate) fn answers_taken_back(&self) -> u32 {
-        self.turns.latest().taken_back()
+        self.turns.latest.taken_back
     }
 
     /// Usage of the last request of the main lane: its prompt is the size of the context.

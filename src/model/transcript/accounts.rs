@@ -32,7 +32,7 @@ impl Part<'_> {
 impl Transcript {
     /// What was spent, by parts.
     pub(crate) fn parts(&self) -> Vec<Part<'_>> {
-        let spent = self.ledger.sessions();
+        let spent = &self.ledger.sessions;
         let whole = |sessions| Part {
             sessions,
             totals: Cow::Borrowed(self.totals()),

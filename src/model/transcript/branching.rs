@@ -21,7 +21,7 @@ impl Transcript {
     }
 
     fn settle_branches(&mut self) {
-        if self.lineage.is_stale() {
+        if self.lineage.is_stale {
             let branches = self.with_links(Branches::derive);
             self.work += branches.work;
             self.lineage.settle(branches);
@@ -30,27 +30,27 @@ impl Transcript {
 
     /// Whether turns or branches must be found from the beginning again.
     pub(crate) fn settles_anew(&self) -> bool {
-        self.lineage.is_stale() || self.turns_settle_anew()
+        self.lineage.is_stale || self.turns_settle_anew()
     }
 
     /// Whether the turns and the newest answers are those of all entries that are there.
     pub(crate) fn knows_turns(&self) -> bool {
-        self.turns.known() == self.order.len()
+        self.turns.known == self.order.len()
     }
 
     /// Whether turns must be.
     pub(crate) fn turns_settle_anew(&self) -> bool {
-        self.turns.known() == 0 && !self.order.is_empty()
+        self.turns.known == 0 && !self.order.is_empty()
     }
 
     /// What the session left behind; see [`Transcript::settle`].
     pub fn branches(&self) -> &Branches {
-        self.lineage.branches()
+        &self.lineage.branches
     }
 
     /// How often they changed.
     pub(crate) fn branches_changed(&self) -> u32 {
-        self.lineage.changed()
+        self.lineage.changed
     }
 
     /// Entries of the main lane as they were when the session left a branch: what the model saw at its
@@ -85,7 +85,7 @@ impl Transcript {
 
     /// Whether the format says that all records are linked.
     pub(crate) fn is_linked_tree(&self) -> bool {
-        self.lineage.is_linked_tree()
+        self.lineage.is_linked_tree
     }
 
     /// Whether links of records can tell anything.
@@ -95,7 +95,7 @@ impl Transcript {
 
     /// How often a link changed that had been recorded, or an entry whose links are known.
     pub(crate) fn relinked(&self) -> u32 {
-        self.lineage.relinked()
+        self.lineage.relinked
     }
 
     /// What stands for the key of a record, as long as the transcript is there.
@@ -105,14 +105,14 @@ impl Transcript {
 
     /// The entry whose key has this fingerprint.
     pub(crate) fn find_print(&self, key: Print) -> Option<EntryId> {
-        self.index.get_print(key).copied()
+        self.index.values.get(&key).copied()
     }
 
     /// Whether a record of this key is known, as an entry or as a link, and its parent.
     pub fn parent_of(&self, key: Print) -> Option<Option<Print>> {
         match self.find_print(key) {
             Some(id) => Some(self.entries.parent(id.index(), &|key| self.print_of(key))),
-            None => self.lineage.parent_of(key).copied(),
+            None => self.lineage.links.get(&key).copied(),
         }
     }
 
@@ -142,8 +142,9 @@ impl Transcript {
         leads: bool,
         marks: Option<Marks>,
     ) {
-        let is_there =
-            |key: Print| self.lineage.has_link(key) || self.index.get_print(key).is_some();
+        let is_there = |key: Print| {
+            self.lineage.links.contains_key(&key) || self.index.values.contains_key(&key)
+        };
         let new = Growth {
             key,
             parent,
@@ -178,10 +179,10 @@ impl Transcript {
     fn with_links<T>(&self, work: impl FnOnce(&Links<'_>) -> T) -> T {
         let print = |key: &Key| self.print_of(key);
         let mut keys: Vec<Option<Print>> = vec![None; self.entries.len()];
-        for (key, id) in self.index.iter() {
+        for (key, id) in &self.index.values {
             keys.get_mut(id.index())
                 .into_iter()
-                .for_each(|place| *place = Some(key));
+                .for_each(|place| *place = Some(*key));
         }
         let placed = |(place, id): (usize, &EntryId)| {
             let marks = self.marks(*id).filter(|_| self.lane_at(*id).is_none())?;

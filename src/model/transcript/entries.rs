@@ -13,13 +13,13 @@ impl Transcript {
     pub(super) fn apply_entry(&mut self, new: Entry, touched: &mut Touched) {
         // A record without a link, such as a damaged line, and a copy, which hangs beside the path, say
         // nothing of where the branch ends.
-        let leads = self.lineage.is_linked_tree()
+        let leads = self.lineage.is_linked_tree
             && new.lane.is_none()
             && new.parent.is_some()
             && !new.marks.copy;
-        self.lineage.see_parent(new.parent.as_ref());
+        self.lineage.has_links |= new.parent.is_some();
         let key = self.index.print(&new.key);
-        let known = self.index.get_print(key).copied();
+        let known = self.index.values.get(&key).copied();
         if known.is_some() && leads {
             self.lineage.lead_again(&new.key);
         } else if known.is_none() && new.lane.is_none() {
@@ -57,7 +57,7 @@ impl Transcript {
             .lane
             .clone()
             .map(|lane| (lane, new.last_time().filter(|_| !new.is_beside())));
-        self.lineage.see_undone(new.marks.undone);
+        self.lineage.is_stale |= new.marks.undone;
         let begun = super::work::begun(&new.blocks);
         self.see_report(&mut new);
         self.entries.push(new);

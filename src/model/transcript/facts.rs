@@ -6,6 +6,7 @@ use crate::model::body::Key;
 use crate::model::edit::MetaEdit;
 use crate::model::entry::Entry;
 use crate::model::text::Name;
+use crate::model::totals::Totals;
 use crate::model::usage::Usage;
 
 /// Entries at either end that are asked whether they have times.
@@ -69,7 +70,8 @@ impl Transcript {
         // Sent again with other figures, it stays where it came first.
         let after = self
             .ledger
-            .aside(&of)
+            .asides
+            .get(&of)
             .map_or_else(|| self.order.last_remaining(), |known| known.after);
         self.ledger.add_aside(
             of,
@@ -107,7 +109,7 @@ impl Transcript {
                 let is_known = self.is_spoken_to(Some(&name));
                 let is_new = self.lanes.note_session(&name, label, root, (same, shares));
                 if !is_known {
-                    self.ledger.note_session();
+                    self.ledger.sessions.push(Totals::default());
                     self.turns.forget();
                 }
                 return is_new;

@@ -55,11 +55,6 @@ impl Lanes {
         }
     }
 
-    /// Whether several sessions are read as one.
-    fn are_sessions(&self) -> bool {
-        self.list.first().is_some_and(|lane| lane.is_session)
-    }
-
     /// Which of several sessions a lane belongs to, with its number: the names of its lanes begin with its own.
     pub(super) fn session_of(&self, lane: &Name) -> Option<(usize, &LaneFacts)> {
         let sessions = self.list.iter().take_while(|lane| lane.is_session);
@@ -201,7 +196,7 @@ impl Transcript {
 
     /// Whether several sessions are read as one.
     pub(crate) fn is_joined(&self) -> bool {
-        self.lanes.are_sessions()
+        self.lanes().first().is_some_and(|lane| lane.is_session)
     }
 
     /// The sub-agents that a call started, in the order in which they were recorded.

@@ -11,14 +11,14 @@ use crate::model::text::Name;
 /// The newest answers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Latest {
-    by_lane: HashMap<Option<Name>, Newest>,
-    /// How often an entry was no answer or cut any more.
-    taken_back: u32,
+    pub(super) by_lane: HashMap<Option<Name>, Newest>,
+    /// How often an entry turned out to be no answer, or no cut.
+    pub(super) taken_back: u32,
 }
 
 /// The newest of a lane, by places in the order.
 #[derive(Clone, Copy, Debug, Default)]
-struct Newest {
+pub(super) struct Newest {
     answer: Option<(usize, EntryId)>,
     cut: Option<usize>,
 }
@@ -41,21 +41,6 @@ impl Latest {
             Boundary::Cut => newest.cut = newest.cut.max(Some(place)),
             Boundary::None => {}
         }
-    }
-
-    /// Forgets everything.
-    pub(super) fn clear(&mut self) {
-        self.by_lane.clear();
-    }
-
-    /// An entry turned out to be no answer, or no cut.
-    pub(super) fn take_back(&mut self) {
-        self.taken_back += 1;
-    }
-
-    /// How often that was so.
-    pub(super) fn taken_back(&self) -> u32 {
-        self.taken_back
     }
 
     /// The newest answer of a lane, unless the history was shortened since, or the work interrupted.

@@ -27,10 +27,12 @@ pub struct Aside {
 /// The accounts of a session.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
-    totals: Totals,
+    /// All that was spent.
+    pub(super) totals: Totals,
     /// The same for each of several sessions that are read as one.
-    sessions: Vec<Totals>,
-    asides: HashMap<Key, Aside>,
+    pub(super) sessions: Vec<Totals>,
+    /// What was recorded beside the entries.
+    pub(super) asides: HashMap<Key, Aside>,
 }
 
 impl Ledger {
@@ -74,11 +76,6 @@ impl Ledger {
         Some(aside)
     }
 
-    /// There is one session more of those that are read as one.
-    pub(super) fn note_session(&mut self) {
-        self.sessions.push(Totals::default());
-    }
-
     /// Which of several sessions has this key; none if there is only one.
     pub(super) fn session_of(&self, key: &Key) -> Option<usize> {
         let number = key
@@ -97,30 +94,5 @@ impl Ledger {
             .session_of(key)
             .and_then(|session| self.sessions.get_mut(session));
         session.into_iter().for_each(change);
-    }
-
-    /// Whether the same was recorded beside the entries.
-    pub(super) fn has_same_asides(&self, other: &Self) -> bool {
-        self.asides == other.asides
-    }
-
-    /// What was recorded beside the entries under this key.
-    pub(super) fn aside(&self, of: &Key) -> Option<&Aside> {
-        self.asides.get(of)
-    }
-
-    /// All that was recorded beside the entries, in no order.
-    pub(super) fn asides(&self) -> impl Iterator<Item = (&Key, &Aside)> {
-        self.asides.iter()
-    }
-
-    /// All that was spent.
-    pub(super) fn totals(&self) -> &Totals {
-        &self.totals
-    }
-
-    /// What each of several sessions spent.
-    pub(super) fn sessions(&self) -> &[Totals] {
-        &self.sessions
     }
 }

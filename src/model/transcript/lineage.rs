@@ -11,18 +11,21 @@ use crate::model::fingerprint::{ByPrint, Print};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lineage {
     /// Parents of records that are links without being entries.
-    links: ByPrint<Option<Print>>,
+    pub(super) links: ByPrint<Option<Print>>,
     leaf: Option<Key>,
     departures: Vec<Departure>,
-    is_linked_tree: bool,
+    /// Whether the format says that all records are linked.
+    pub(super) is_linked_tree: bool,
     /// Whether any record says which one it goes on from.
-    has_links: bool,
-    branches: Branches,
+    pub(super) has_links: bool,
+    /// What the session left behind, as it was derived last.
+    pub(super) branches: Branches,
     /// How often the branches were others.
-    changed: u32,
+    pub(super) changed: u32,
     /// Whether the branches must be derived anew.
-    is_stale: bool,
-    relinked: u32,
+    pub(super) is_stale: bool,
+    /// How often a link changed that had been recorded, or an entry whose links are known.
+    pub(super) relinked: u32,
 }
 
 impl Lineage {
@@ -38,11 +41,6 @@ impl Lineage {
     pub(super) fn add_link(&mut self, key: Print, parent: Option<Print>) {
         self.has_links = true;
         self.links.insert(key, parent);
-    }
-
-    /// Takes note of an entry that goes on from this one.
-    pub(super) fn see_parent(&mut self, parent: Option<&Key>) {
-        self.has_links |= parent.is_some();
     }
 
     /// A record is the last one now, with so many entries before it. If it does not go on from the one before, that
@@ -73,11 +71,6 @@ impl Lineage {
         self.is_stale = self.is_stale || is_known || !self.branches.grow(new);
     }
 
-    /// An entry that says of itself that it was undone.
-    pub(super) fn see_undone(&mut self, is_undone: bool) {
-        self.is_stale |= is_undone;
-    }
-
     /// An entry whose links are known has changed or moved.
     pub(super) fn unsettle(&mut self) {
         self.is_stale = true;
@@ -93,49 +86,14 @@ impl Lineage {
 
     // === what is known ===
 
-    /// What the session left behind, as it was settled last.
-    pub(super) fn branches(&self) -> &Branches {
-        &self.branches
-    }
-
     /// Whether the session left the same behind in another reading.
     pub(super) fn has_same_branches(&self, other: &Self) -> bool {
         are_same(&self.branches, &other.branches)
     }
 
-    /// How often that changed.
-    pub(super) fn changed(&self) -> u32 {
-        self.changed
-    }
-
-    /// Whether it must be derived anew.
-    pub(super) fn is_stale(&self) -> bool {
-        self.is_stale
-    }
-
-    /// How often a link changed that had been recorded, or an entry whose links are known.
-    pub(super) fn relinked(&self) -> u32 {
-        self.relinked
-    }
-
-    /// Whether the format says that all records are linked.
-    pub(super) fn is_linked_tree(&self) -> bool {
-        self.is_linked_tree
-    }
-
     /// Whether any record says which one it goes on from, or the format says that all do.
     pub(super) fn has_links(&self) -> bool {
         self.has_links || self.is_linked_tree
-    }
-
-    /// Whether a record of this key was recorded as a link.
-    pub(super) fn has_link(&self, key: Print) -> bool {
-        self.links.contains(key)
-    }
-
-    /// The parent of a record that was recorded as a link.
-    pub(super) fn parent_of(&self, key: Print) -> Option<&Option<Print>> {
-        self.links.get(key)
     }
 
     /// The last record, if all records are linked.

@@ -13,12 +13,13 @@ use crate::model::turn::Turn;
 /// Turns of the main lane, or of each of several sessions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turns {
-    list: Vec<Turn>,
+    pub(super) list: Vec<Turn>,
     /// Their numbers, by session.
     of_session: Vec<Vec<usize>>,
-    latest: Latest,
+    /// The newest answers of those entries whose turns are known.
+    pub(super) latest: Latest,
     /// Entries of the order whose turns are known.
-    known: usize,
+    pub(super) known: usize,
 }
 
 impl Turns {
@@ -57,7 +58,7 @@ impl Turns {
     pub(super) fn forget(&mut self) {
         self.list.clear();
         self.of_session.clear();
-        self.latest.clear();
+        self.latest.by_lane.clear();
         self.known = 0;
     }
 
@@ -76,13 +77,8 @@ impl Turns {
             self.latest.see(place, id, now.lane.as_ref(), is);
         } else {
             self.forget();
-            self.latest.take_back();
+            self.latest.taken_back += 1;
         }
-    }
-
-    /// All of them.
-    pub(super) fn list(&self) -> &[Turn] {
-        &self.list
     }
 
     /// The turn that the entry of a session at this place of the order belongs to.
@@ -103,15 +99,5 @@ impl Turns {
         let own = self.of_session(self.list.get(number)?.session);
         let place = own.binary_search(&number).ok()?.checked_add_signed(by)?;
         self.list.get(*own.get(place)?)
-    }
-
-    /// Entries of the order whose turns are known.
-    pub(super) fn known(&self) -> usize {
-        self.known
-    }
-
-    /// The newest answers of those entries.
-    pub(super) fn latest(&self) -> &Latest {
-        &self.latest
     }
 }
