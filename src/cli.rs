@@ -46,7 +46,7 @@ use crate::render::row::Level;
 use crate::report::rows::Paper;
 use crate::report::{self, brief, doctor, list, manual, printer, stats, themes};
 use crate::runtime::config::{DemoSpeed, Start, ViewConfig};
-use crate::runtime::look;
+use crate::runtime::theme_choice;
 
 /// Columns of text that does not go to a terminal.
 const PAPER_WIDTH: u16 = 100;
@@ -482,7 +482,7 @@ impl Config {
             }
             Command::Keys => Self::Keys(read_settings(&surroundings).1),
             Command::Themes { color } => Self::Themes(themes::Options {
-                themes: look::all(surroundings.settings_folder.as_deref()),
+                themes: theme_choice::all(surroundings.settings_folder.as_deref()),
                 depth: surroundings.depth(),
                 paper: paper(None, color, &surroundings),
             }),

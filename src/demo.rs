@@ -1,7 +1,7 @@
-//! `tv demo`: the embedded session, replayed into a temporary file as an agent would write it: line
+//! `tv demo`: replays the embedded session into a temporary file as an agent would write it, line
 //! after line with pauses, some lines in two halves.
 //!
-//! Invariant: nothing is written but that one file, and it is gone when the [`Demo`] is dropped.
+//! Invariant: only that file is written, and it is deleted when the [`Demo`] is dropped.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -17,15 +17,15 @@ use crate::model::timestamp::Timestamp;
 
 const SESSION: &str = include_str!("../assets/demo/session.jsonl");
 
-/// Recorded seconds that pass in one second of a replay at speed 1.
+/// Seconds of the recording per second of the replay at speed 1.
 const PACE: f64 = 5.0;
-/// No pause of a replay at speed 1 is longer, in seconds.
+/// Limit of a pause at speed 1, in seconds.
 const LONGEST_PAUSE: f64 = 2.0;
-/// Lines that are there from the start: they show the first prompt and give the format away.
+/// Lines that are written at the start: they hold the first prompt and identify the format.
 const LINES_AT_ONCE: usize = 4;
-/// Each line of this number is written in two halves: a reader must not be misled by half a line.
+/// Every line with a multiple of this number is written in two halves, as agents do.
 const HALVED: usize = 4;
-/// Seconds between two halves at speed 1.
+/// Seconds between the halves at speed 1.
 const BETWEEN_HALVES: f64 = 0.15;
 
 /// A running replay.
@@ -38,35 +38,35 @@ pub struct Demo {
 impl Demo {
     /// Starts a replay; at speed 1 it takes about a minute.
     pub fn start(speed: f64) -> io::Result<Self> {
-        Self::replay(steps(), speed)
+        Self::replay(lines(), speed)
     }
 
-    /// As [`Demo::start`], with the times of the session moved to those of the replay: what runs
-    /// looks as if it ran now, and durations are those that the reader sees.
+    /// As [`Demo::start`], with timestamps shifted to the time of the replay, so that durations
+    /// and ages look as if the session ran now.
     pub(crate) fn start_at(speed: f64, now: Timestamp) -> io::Result<Self> {
-        Self::replay(restamped(steps(), speed, now), speed)
+        Self::replay(restamped(lines(), speed, now), speed)
     }
 
-    /// The file that grows.
+    /// The file that is written.
     pub fn path(&self) -> &Path {
         self.file.path()
     }
 
-    fn replay(steps: Vec<Step>, speed: f64) -> io::Result<Self> {
+    fn replay(lines: Vec<ReplayLine>, speed: f64) -> io::Result<Self> {
         let file = tempfile::Builder::new()
             .prefix("tv-demo-")
             .suffix(".jsonl")
             .tempfile()?;
         let mut out = file.as_file().try_clone()?;
-        for step in steps.iter().take(LINES_AT_ONCE) {
-            writeln!(out, "{}", step.line)?;
+        for line in lines.iter().take(LINES_AT_ONCE) {
+            writeln!(out, "{}", line.line)?;
         }
         let (stop, stopped) = bounded(0);
         let writer = thread::Builder::new()
             .name("demo".to_owned())
             .spawn(move || {
                 // A full disk ends the replay; what was written stays readable.
-                drop(write_rest(&mut out, &steps, speed, &stopped));
+                drop(write_rest(&mut out, &lines, speed, &stopped));
             })?;
         Ok(Self {
             file,
@@ -85,46 +85,46 @@ impl Drop for Demo {
     }
 }
 
-/// A line, and how long to wait before it is written, in seconds at speed 1.
-struct Step {
+/// A line, and the pause before it in seconds at speed 1.
+struct ReplayLine {
     pause: f64,
     line: String,
 }
 
-fn steps() -> Vec<Step> {
+fn lines() -> Vec<ReplayLine> {
     let mut before: Option<Timestamp> = None;
-    let mut steps = Vec::new();
+    let mut lines = Vec::new();
     for line in SESSION.lines() {
         let at = stamp(line).and_then(Timestamp::parse);
         let gap = before.zip(at).map_or(0, |(before, at)| at.since(before));
         before = at.or(before);
-        steps.push(Step {
+        lines.push(ReplayLine {
             pause: (gap as f64 / 1000.0 / PACE).min(LONGEST_PAUSE),
             line: line.to_owned(),
         });
     }
-    steps
+    lines
 }
 
-fn restamped(steps: Vec<Step>, speed: f64, now: Timestamp) -> Vec<Step> {
+fn restamped(lines: Vec<ReplayLine>, speed: f64, now: Timestamp) -> Vec<ReplayLine> {
     let mut passed = Duration::ZERO;
     let mut number = 0;
-    let restamp = |mut step: Step| {
+    let restamp = |mut line: ReplayLine| {
         if number >= LINES_AT_ONCE {
-            passed += at_speed(step.pause, speed);
+            passed += at_speed(line.pause, speed);
         }
         number += 1;
         let offset = i64::try_from(passed.as_millis()).unwrap_or(0);
         let at = Timestamp(now.0.saturating_add(offset)).to_rfc3339();
-        if let Some(old) = stamp(&step.line).map(str::to_owned) {
-            step.line = step.line.replace(&old, &at);
+        if let Some(old) = stamp(&line.line).map(str::to_owned) {
+            line.line = line.line.replace(&old, &at);
         }
-        step
+        line
     };
-    steps.into_iter().map(restamp).collect()
+    lines.into_iter().map(restamp).collect()
 }
 
-/// The time of a line as it is written; the record's own comes last.
+/// The timestamp of a line; the record's own is the last one.
 fn stamp(line: &str) -> Option<&str> {
     let (_, rest) = line.rsplit_once(r#""timestamp":""#)?;
     rest.split_once('"').map(|(stamp, _)| stamp)
@@ -135,12 +135,12 @@ fn at_speed(seconds: f64, speed: f64) -> Duration {
 }
 
 /// Why the replay ends early.
-enum Ended {
+enum ReplayEnd {
     Stopped,
     Failed,
 }
 
-impl From<io::Error> for Ended {
+impl From<io::Error> for ReplayEnd {
     fn from(_: io::Error) -> Self {
         Self::Failed
     }
@@ -148,13 +148,13 @@ impl From<io::Error> for Ended {
 
 fn write_rest(
     out: &mut File,
-    steps: &[Step],
+    lines: &[ReplayLine],
     speed: f64,
     stopped: &Receiver<()>,
-) -> Result<(), Ended> {
-    for (number, step) in steps.iter().enumerate().skip(LINES_AT_ONCE) {
-        wait(at_speed(step.pause, speed), stopped)?;
-        let mut rest = step.line.as_str();
+) -> Result<(), ReplayEnd> {
+    for (number, line) in lines.iter().enumerate().skip(LINES_AT_ONCE) {
+        wait(at_speed(line.pause, speed), stopped)?;
+        let mut rest = line.line.as_str();
         if number % HALVED == 0 {
             let half = prefix(rest, rest.len() / 2);
             out.write_all(half.as_bytes())?;
@@ -167,10 +167,10 @@ fn write_rest(
 }
 
 /// Waits, unless the demo is dropped meanwhile.
-fn wait(pause: Duration, stopped: &Receiver<()>) -> Result<(), Ended> {
+fn wait(pause: Duration, stopped: &Receiver<()>) -> Result<(), ReplayEnd> {
     match stopped.recv_timeout(pause) {
         Err(RecvTimeoutError::Timeout) => Ok(()),
-        Ok(()) | Err(RecvTimeoutError::Disconnected) => Err(Ended::Stopped),
+        Ok(()) | Err(RecvTimeoutError::Disconnected) => Err(ReplayEnd::Stopped),
     }
 }
 
@@ -180,10 +180,10 @@ mod tests {
 
     #[test]
     fn a_replay_takes_about_a_minute() {
-        let seconds: f64 = steps()
+        let seconds: f64 = lines()
             .iter()
             .skip(LINES_AT_ONCE)
-            .map(|step| step.pause)
+            .map(|line| line.pause)
             .sum();
         assert!((50.0..75.0).contains(&seconds), "{seconds} s");
     }
@@ -191,9 +191,9 @@ mod tests {
     #[test]
     fn moved_times_start_now_and_never_go_back() {
         let now = Timestamp(1_900_000_000_000);
-        let times: Vec<Timestamp> = restamped(steps(), 1.0, now)
+        let times: Vec<Timestamp> = restamped(lines(), 1.0, now)
             .iter()
-            .filter_map(|step| stamp(&step.line).and_then(Timestamp::parse))
+            .filter_map(|line| stamp(&line.line).and_then(Timestamp::parse))
             .collect();
         assert_eq!(times.first(), Some(&now));
         assert!(times.is_sorted());

@@ -1,11 +1,12 @@
-//! The program: three decisions and the exit code.
+//! The program: from arguments to a report or the viewer, and the exit code.
 //!
-//! A closed pipe is success, an interrupt is 130, and whatever else goes wrong is one sentence on
-//! stderr and 2.
+//! A closed pipe is success, an interrupt is 130, and any other error is one sentence on stderr
+//! and 2.
 //!
-//! **The program has an allocator of its own.** What one thread decodes another one packs and frees. With glibc's a
-//! session of a gigabyte takes a quarter more time, and what its arenas keep for each thread is not given back in a
-//! session that grows for hours; one arena for all threads would keep less and cost half as much again.
+//! **The allocator is mimalloc**, because one thread allocates what another one packs and frees.
+//! With glibc's a session of a gigabyte takes a quarter more time, and its arena per thread keeps
+//! memory in a session that grows for hours; one arena for all threads keeps less, but takes half
+//! as much time again.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;

@@ -3,8 +3,8 @@
 //!
 //! Invariant: never fails. What is understood counts, whatever stands beside it.
 
-pub mod memory;
 mod prices;
+pub mod state_files;
 mod table;
 pub mod themes;
 

@@ -1,7 +1,7 @@
-//! The terminal: raw mode and alternate screen, put back on every way out.
+//! The terminal: raw mode and alternate screen, restored on every way out.
 //!
-//! Invariant: after [`Guard`] is gone, or a panic, or a signal that the runtime handles, the terminal
-//! is as it was.
+//! Invariant: after [`Guard`] is dropped, after a panic, and after a handled signal the terminal
+//! is as it was found.
 
 use std::io::{self, BufWriter, Stdout, Write};
 use std::sync::Mutex;
@@ -22,24 +22,27 @@ use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use crate::model::text::outlet::{Charset, Form, Outlet};
 
-/// A frame is written at once; this is more than a full redraw of a large screen takes.
+/// Size of the output buffer, more than a full redraw of a large screen: a frame is written at
+/// once.
 const FRAME_BYTES: usize = 1 << 18;
 
-/// Whether the terminal is in our hands, for the panic hook.
+/// Whether the terminal is taken, for the panic hook.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 /// What must be written before the terminal is given back.
 static OWED: Mutex<String> = Mutex::new(String::new());
 
-/// Whether the terminal is to report the mouse while it is in our hands.
+/// Whether the terminal is to report the mouse while it is taken.
 static MOUSE: AtomicBool = AtomicBool::new(false);
 
-/// Presses, releases, the wheel, and motion while a button is held; places beyond column 223, too.
+/// Presses, releases, the wheel, and motion while a button is held, in SGR encoding for columns
+/// beyond 223.
 const MOUSE_ON: &str = "\u{1b}[?1000h\u{1b}[?1002h\u{1b}[?1006h";
 const MOUSE_OFF: &str = "\u{1b}[?1006l\u{1b}[?1002l\u{1b}[?1000l";
 
-/// What another program may have left on: the alternate screen (between keeping and fetching the cursor's place, that
-/// it stays where it is), margins, the mouse in all its ways, focus, paste, keys and keypad of applications, insertion,
-/// another character set, colours; lines are wrapped, the cursor is shown.
+/// Resets what another program may have left on: the alternate screen (the cursor is saved and
+/// restored around it, so that it does not move), margins, all mouse modes, focus events,
+/// bracketed paste, application keys and keypad, insert mode, another character set, colours.
+/// Wrapping and cursor are switched on.
 const RIGHT: &str = "\u{1b}7\u{1b}[?1049l\u{1b}7\u{1b}[r\u{1b}8\u{1b}[?1006l\u{1b}[?1015l\u{1b}[?1005l\u{1b}[?1003l\
     \u{1b}[?1002l\u{1b}[?1000l\u{1b}[?9l\u{1b}[?1004l\u{1b}[?2004l\u{1b}[?2026l\u{1b}[?1l\u{1b}>\u{1b}[4l\u{1b}[?7h\
     \u{f}\u{1b}(B\u{1b}[0m\u{1b}[?25h";
@@ -47,20 +50,21 @@ const RIGHT: &str = "\u{1b}7\u{1b}[?1049l\u{1b}7\u{1b}[r\u{1b}8\u{1b}[?1006l\u{1
 /// The terminal's modes as they were found.
 static FOUND: Mutex<Option<Termios>> = Mutex::new(None);
 
-/// The screen.
+/// Draws frames on standard output.
 pub struct Screen {
-    terminal: Terminal<CrosstermBackend<Out>>,
+    terminal: Terminal<CrosstermBackend<TerminalOut>>,
 }
 
-/// What is written to the terminal goes through the gate for what it knows.
-type Out = BufWriter<Outlet<Stdout>>;
+/// Output to the terminal, through the conversion to its charset.
+type TerminalOut = BufWriter<Outlet<Stdout>>;
 
-/// Puts the terminal back when it goes.
+/// Gives the terminal back when dropped.
 pub(crate) struct Guard;
 
 impl Guard {
-    /// Takes the terminal, and makes a panic of this thread put it back before it speaks. Panics of
-    /// other threads stay silent: the viewer goes on without what they did, and says so if it matters.
+    /// Takes the terminal, and sets a panic hook: a panic of this thread gives the terminal back
+    /// before the message is printed. Panics of other threads are silent: the viewer goes on
+    /// without their results, and reports it if it matters.
     pub(crate) fn new() -> io::Result<Self> {
         find();
         take()?;
@@ -82,23 +86,23 @@ impl Drop for Guard {
     }
 }
 
-/// Notes how the terminal is found.
+/// Remembers the terminal's modes.
 pub(crate) fn find() {
     if let (Ok(mut found), Ok(modes)) = (FOUND.lock(), tcgetattr(stdout())) {
         *found = Some(modes);
     }
 }
 
-/// Puts the modes back as they were found.
+/// Restores the modes that were found.
 fn restore_modes() {
-    // A panic may come while they are noted.
+    // A panic may come while the lock is held.
     let found = FOUND.try_lock().ok().and_then(|found| found.clone());
     if let Some(modes) = found {
         let _ = tcsetattr(stdout(), OptionalActions::Now, &modes);
     }
 }
 
-/// Puts right what another program has left the terminal like.
+/// Resets the terminal after another program.
 pub(crate) fn put_right() {
     let mut out = io::stdout();
     let _ = out.write_all(RIGHT.as_bytes());
@@ -124,7 +128,7 @@ pub fn take() -> io::Result<()> {
     }
 }
 
-/// Has the terminal report the mouse or not, now if it is in our hands, and whenever it comes back.
+/// Switches mouse reports on or off, now if the terminal is taken, and whenever it is taken again.
 pub(crate) fn set_mouse(is_on: bool) -> io::Result<()> {
     MOUSE.store(is_on, Ordering::SeqCst);
     if TAKEN.load(Ordering::SeqCst) {
@@ -140,10 +144,10 @@ fn report_mouse(is_on: bool) -> io::Result<()> {
     out.flush()
 }
 
-/// Gives the terminal back. Errors are ignored: the terminal may be gone.
+/// Gives the terminal back. Errors are ignored, because the terminal may be gone.
 pub(crate) fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
-        // A panic may come while it is changed; then there is nothing to be done.
+        // A panic may come while the lock is held; then this is left out.
         if let Ok(owed) = OWED.try_lock() {
             let _ = io::stdout().write_all(owed.as_bytes());
         }
@@ -162,7 +166,7 @@ pub(crate) fn give_back() {
     }
 }
 
-/// What must be written before the terminal is given back, in place of what it was so far.
+/// Replaces what must be written before the terminal is given back.
 pub(crate) fn owe(what: String) {
     if let Ok(mut owed) = OWED.lock() {
         *owed = what;
@@ -179,15 +183,14 @@ impl Screen {
         })
     }
 
-    /// Columns and lines.
+    /// Size in columns and lines; 80 by 24 if unknown.
     pub(crate) fn size(&self) -> (u16, u16) {
         self.terminal
             .size()
             .map_or((80, 24), |size| (size.width, size.height))
     }
 
-    /// Paints a frame; only what changed is written, in one piece with what goes before it, and what the
-    /// painter wants to be written after it.
+    /// Draws a frame in one write: `before`, the cells that changed, and what `paint` returns.
     pub(crate) fn draw(
         &mut self,
         before: &str,
@@ -202,7 +205,7 @@ impl Screen {
         self.terminal.backend_mut().flush()
     }
 
-    /// Pixels of a cell, across and down, if the terminal knows its size in pixels.
+    /// Width and height of a cell in pixels, if the terminal reports them.
     pub(crate) fn cell() -> Option<(u16, u16)> {
         let size = rustix::termios::tcgetwinsize(stdout()).ok()?;
         let cell = (
@@ -212,9 +215,9 @@ impl Screen {
         Some(cell).filter(|(width, height)| *width > 0 && *height > 0)
     }
 
-    /// Makes the next frame paint every cell.
+    /// Makes the next frame draw every cell.
     pub(crate) fn forget(&mut self) -> io::Result<()> {
-        // Not `clear`: that asks the terminal where the cursor is, and some never answer.
+        // Not `clear`: it queries the cursor's position, and some terminals never reply.
         let (width, height) = self.size();
         self.terminal.resize(Rect {
             x: 0,
@@ -224,7 +227,7 @@ impl Screen {
         })
     }
 
-    /// Writes a sequence to the terminal; if it answers, the answer comes among the keys.
+    /// Writes a sequence; a reply to it arrives in the input.
     pub(crate) fn send(&mut self, sequence: &str) -> io::Result<()> {
         let backend = self.terminal.backend_mut();
         write!(backend, "{sequence}")?;

@@ -12,8 +12,8 @@ use crate::render::row::Level;
 use crate::runtime::config::{
     Start, TerminalConfig, ThemeChoice, ViewConfig, ViewDefaults, WallChoice,
 };
-use crate::runtime::graphics::Setup;
-use crate::runtime::look;
+use crate::runtime::graphics::GraphicsSetup;
+use crate::runtime::theme_choice;
 use crate::settings::{self, Settings, ViewSettings};
 
 /// The viewer of a session. A folder or a database of several ones leaves the choice to the reader; several sessions
@@ -130,7 +130,7 @@ fn terminal(surroundings: &Surroundings, settings: &Settings) -> TerminalConfig 
         ascii,
         links: surroundings.has_links(),
         colorfgbg: surroundings.colorfgbg.clone(),
-        graphics: Setup {
+        graphics: GraphicsSetup {
             choice: settings.images.unwrap_or_default(),
             environment: surroundings.terminal.clone(),
             is_plain: surroundings.no_color || ascii,
@@ -182,10 +182,10 @@ pub fn take_settings(surroundings: &Surroundings) -> Vec<String> {
         .map(|folder| folder.join("themes"));
     let theme = settings.theme.filter(|name| name != "auto");
     wrong.extend(theme.and_then(|name| {
-        match look::find(&name, themes.as_deref()) {
+        match theme_choice::find(&name, themes.as_deref()) {
             Ok(found) => found
                 .is_none()
-                .then(|| format!("{}: {}", path.display(), look::unknown(&name))),
+                .then(|| format!("{}: {}", path.display(), theme_choice::unknown(&name))),
             Err(why) => Some(why),
         }
     }));

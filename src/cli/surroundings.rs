@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::ingest::find::Environment;
 use crate::model::timestamp::Zone;
 use crate::render::colour::Depth;
-use crate::runtime::clipboard::{Between, Clipboard, programs};
+use crate::runtime::clipboard::{Clipboard, Multiplexer, programs};
 use crate::runtime::config::settings_file;
 use crate::runtime::graphics;
 
@@ -38,7 +38,7 @@ pub struct Surroundings {
     /// `$COLORTERM`.
     pub colorterm: Option<String>,
     /// What the terminal says of its graphics.
-    pub terminal: graphics::Environment,
+    pub terminal: graphics::TerminalEnvironment,
     /// Where settings and themes are.
     pub settings_folder: Option<PathBuf>,
     /// Where state is kept; `None` if `$TV_STATE` says `off` or there is no home.
@@ -221,14 +221,14 @@ fn variable(name: &str) -> Option<String> {
 fn clipboard() -> Clipboard {
     let has = |name: &str| variable(name).is_some();
     let is_screen = has("STY") || variable("TERM").is_some_and(|term| term.starts_with("screen"));
-    let between = match (has("TMUX"), is_screen) {
-        (true, _) => Between::Tmux,
-        (false, true) => Between::Screen,
-        (false, false) => Between::Nothing,
+    let multiplexer = match (has("TMUX"), is_screen) {
+        (true, _) => Multiplexer::Tmux,
+        (false, true) => Multiplexer::Screen,
+        (false, false) => Multiplexer::None,
     };
     let is_remote = has("SSH_CONNECTION") || has("SSH_TTY");
     Clipboard {
-        between,
+        multiplexer,
         programs: programs(is_remote, has),
     }
 }
@@ -289,10 +289,10 @@ fn zone_file(path: &Path) -> Option<Vec<u8>> {
         .flatten()
 }
 
-fn terminal() -> graphics::Environment {
+fn terminal() -> graphics::TerminalEnvironment {
     let text = |name| variable(name).unwrap_or_default();
     let is_set = |name| variable(name).is_some();
-    graphics::Environment {
+    graphics::TerminalEnvironment {
         term: text("TERM"),
         program: text("TERM_PROGRAM"),
         lc_terminal: text("LC_TERMINAL"),

@@ -7,7 +7,7 @@
 //! **Images are half blocks first.** They are cells like all others, which scroll, overlap and pass through
 //! multiplexers, and they are there before anything else is made. What a terminal can do beyond that lies over them:
 //! cells that name a place in an image (`render::picture::kitty`), or, where images cannot be named, a picture for
-//! each row of cells, written when the frame is out and again when it moved or was covered (`runtime::gallery`). A
+//! each row of cells, written when the frame is out and again when it moved or was covered (`runtime::terminal_images`). A
 //! row that is partly covered stays half blocks. Encoded here are only pixels that were decoded here; no byte of a
 //! file goes on. The crate for this (`ratatui-image`) asks and waits for answers, changes the settings of tmux, sends
 //! an image with a cell that may be covered or never drawn, takes none away, and leaves a hole where a pop-up was.

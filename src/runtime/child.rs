@@ -1,6 +1,6 @@
-//! A program that has the terminal: it is waited for, and so is a signal that ends this one.
+//! Waits for a child process that has the terminal.
 //!
-//! Invariant: whoever wants this program to end does not wait for the other one.
+//! Invariant: a signal that ends this program is handled at once, not after the child's end.
 
 use std::io;
 use std::process::{Child, ExitStatus};
@@ -12,47 +12,48 @@ use rustix::process::{Pid, Signal as Kill, WaitId, WaitIdOptions, kill_process, 
 
 use super::input::Signal;
 
-/// So long a program that is to end may put its affairs in order, and the terminal.
+/// How long the child may take to restore the terminal after the signal was passed on.
 const GRACE: Duration = Duration::from_millis(150);
 
-/// What came first.
+/// Why waiting ended.
 #[derive(Debug)]
-pub enum Outcome {
-    /// The program ended, or could not be started.
-    Ended(io::Result<ExitStatus>),
-    /// This one is to end with this exit code. The program was sent the same signal.
-    Over(u8),
+pub enum ChildExit {
+    /// The child exited, or could not be started.
+    Exited(io::Result<ExitStatus>),
+    /// This program is to exit with this code. The child was sent the same signal.
+    Interrupted(u8),
 }
 
-/// Waits for the program.
-pub(crate) fn wait(child: io::Result<Child>, signals: &Receiver<Signal>) -> Outcome {
+/// Waits for a child process, or for a signal.
+pub(crate) fn wait(child: io::Result<Child>, signals: &Receiver<Signal>) -> ChildExit {
     let mut child = match child {
         Ok(child) => child,
-        Err(error) => return Outcome::Ended(Err(error)),
+        Err(error) => return ChildExit::Exited(Err(error)),
     };
     let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else {
-        return Outcome::Ended(child.wait());
+        return ChildExit::Exited(child.wait());
     };
     let ended = end_of(pid);
     loop {
         select_biased! {
-            recv(ended) -> _ => return Outcome::Ended(child.wait()),
+            recv(ended) -> _ => return ChildExit::Exited(child.wait()),
             recv(signals) -> signal => match signal {
                 Ok(Signal::End(code)) => {
                     let kind = i32::from(code) - 128;
                     let _ = kill_process(pid, Kill::from_named_raw(kind).unwrap_or(Kill::TERM));
                     let _ = ended.recv_timeout(GRACE);
-                    return Outcome::Over(code);
+                    return ChildExit::Interrupted(code);
                 }
-                // The screen is measured when it is taken back.
+                // The screen is measured when the terminal is taken back.
                 Ok(Signal::Resize | Signal::Suspend) => {}
-                Err(_) => return Outcome::Ended(child.wait()),
+                Err(_) => return ChildExit::Exited(child.wait()),
             },
         }
     }
 }
 
-/// Sends when the process has ended. It is not asked for its exit code, so its number stays its own until then.
+/// Sends when the process has exited. The process is not reaped, so its id is not reused before
+/// [`Child::wait`].
 fn end_of(pid: Pid) -> Receiver<()> {
     let (done, ended) = bounded(1);
     std::thread::spawn(move || {
@@ -70,7 +71,7 @@ mod tests {
 
     use crossbeam_channel::unbounded;
 
-    use super::{Outcome, wait};
+    use super::{ChildExit, wait};
     use crate::runtime::input::Signal;
 
     fn sh(script: &str) -> io::Result<std::process::Child> {
@@ -83,12 +84,12 @@ mod tests {
     #[test]
     fn its_end_is_awaited() {
         let (_send, signals) = unbounded();
-        let Outcome::Ended(Ok(status)) = wait(sh("exit 7"), &signals) else {
+        let ChildExit::Exited(Ok(status)) = wait(sh("exit 7"), &signals) else {
             panic!("it ends")
         };
         assert_eq!(status.code(), Some(7));
         let missing = wait(Command::new("/no/such/program").spawn(), &signals);
-        assert!(matches!(missing, Outcome::Ended(Err(_))));
+        assert!(matches!(missing, ChildExit::Exited(Err(_))));
     }
 
     #[test]
@@ -97,7 +98,10 @@ mod tests {
             let (send, signals) = unbounded();
             send.send(Signal::Resize).unwrap();
             send.send(Signal::End(143)).unwrap();
-            assert!(matches!(wait(sh(script), &signals), Outcome::Over(143)));
+            assert!(matches!(
+                wait(sh(script), &signals),
+                ChildExit::Interrupted(143)
+            ));
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The clipboard: the terminal's own by an escape sequence, which works over ssh, and that of this machine
-//! where the reader sits at it.
+//! Copies to the clipboard: by an escape sequence (OSC 52), which works over ssh, and by the
+//! clipboard program of this machine if the user sits at it.
 //!
-//! Invariant: nothing here waits; programs get their input from a thread of their own.
+//! Invariant: nothing here blocks; a thread per program writes its standard input.
 
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
@@ -11,30 +11,30 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::model::figures;
 
-/// Many terminals cut what is longer, in bytes of the sequence.
-const CUT_BY_MANY: usize = 74_000;
-/// More is not sent: a terminal would be busy with it for seconds.
+/// Longer sequences (in bytes) are truncated by many terminals.
+const OFTEN_TRUNCATED: usize = 74_000;
+/// Longer texts are not sent, because they block a terminal for seconds.
 const LONGEST: usize = 8 << 20;
-/// Bytes that GNU screen passes on in one piece, its marks included.
+/// Bytes that GNU screen passes through in one piece, its marks included.
 const SCREEN_PIECE: usize = 768;
 
-/// What stands between the program and the terminal.
+/// The multiplexer between the program and the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Between {
-    /// Nothing that is known.
+pub(crate) enum Multiplexer {
+    /// None that is known.
     #[default]
-    Nothing,
+    None,
     /// tmux.
     Tmux,
     /// GNU screen.
     Screen,
 }
 
-impl Between {
-    /// A sequence so that the terminal behind gets it.
-    pub(crate) fn pass_on(self, plain: &str) -> String {
+impl Multiplexer {
+    /// Wraps a sequence so that the multiplexer passes it through to the terminal.
+    pub(crate) fn wrap(self, plain: &str) -> String {
         match self {
-            Self::Nothing => plain.to_owned(),
+            Self::None => plain.to_owned(),
             Self::Tmux => format!(
                 "\u{1b}Ptmux;{}\u{1b}\\",
                 plain.replace('\u{1b}', "\u{1b}\u{1b}")
@@ -49,24 +49,25 @@ impl Between {
     }
 }
 
-/// How the clipboard is reached.
+/// The ways to the clipboard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clipboard {
-    /// What stands between.
-    pub(crate) between: Between,
-    /// Commands that take the text on standard input; the first one that is there is used.
+    /// What sequences are wrapped for.
+    pub(crate) multiplexer: Multiplexer,
+    /// Programs that read the text from standard input; the first that can be started is used.
     pub(crate) programs: Vec<Vec<&'static str>>,
 }
 
-/// What came of copying.
-pub(crate) struct Copied {
-    /// For the terminal.
+/// The result of copying.
+pub(crate) struct CopyResult {
+    /// To be written to the terminal.
     pub(crate) sequence: String,
-    /// For the reader.
-    pub(crate) words: String,
+    /// The message for the user.
+    pub(crate) message: String,
 }
 
-/// The commands of a machine whose reader sits at it, by what its environment says.
+/// The clipboard programs of this machine, by its environment; none over ssh, where the user sits
+/// elsewhere.
 pub(crate) fn programs(is_remote: bool, has: impl Fn(&str) -> bool) -> Vec<Vec<&'static str>> {
     let mut programs: Vec<Vec<&'static str>> = Vec::new();
     if is_remote {
@@ -89,54 +90,55 @@ pub(crate) fn programs(is_remote: bool, has: impl Fn(&str) -> bool) -> Vec<Vec<&
 }
 
 impl Clipboard {
-    /// Copies a text: starts the programs, and says what is to be written to the terminal.
-    pub(crate) fn copy(&self, text: &str) -> Copied {
+    /// Copies a text: starts the programs, and returns what is to be written to the terminal.
+    pub(crate) fn copy(&self, text: &str) -> CopyResult {
         let program = self
             .programs
             .iter()
             .find(|command| start(command, text))
             .and_then(|it| it.first());
-        // It sets tmux's buffer and the terminal's clipboard, in the state in which tmux is installed.
-        let has_tmux_copy =
-            self.between == Between::Tmux && start(&["tmux", "load-buffer", "-w", "-"], text);
-        let sequence = sequence(text, self.between, has_tmux_copy);
+        // `load-buffer -w` sets tmux's buffer and the terminal's clipboard with tmux's default
+        // settings.
+        let has_tmux_copy = self.multiplexer == Multiplexer::Tmux
+            && start(&["tmux", "load-buffer", "-w", "-"], text);
+        let sequence = sequence(text, self.multiplexer, has_tmux_copy);
         let lines = figures::count(text.lines().count() as u64, "line");
         let size = figures::bytes(text.len() as u64);
-        let words = match (program, sequence.len()) {
+        let message = match (program, sequence.len()) {
             (Some(program), _) => format!("copied {lines} ({program})"),
             (None, 0) => {
                 format!("not copied: {size} are too much for a terminal; | pipes the record")
             }
-            (None, length) if length > CUT_BY_MANY => {
+            (None, length) if length > OFTEN_TRUNCATED => {
                 format!(
                     "copied {lines}, {size}: many terminals cut what is longer than 74 KB in base64"
                 )
             }
             (None, _) => format!("copied {lines}"),
         };
-        Copied { sequence, words }
+        CopyResult { sequence, message }
     }
 }
 
-/// What is written to the terminal (OSC 52); empty if that would be too long. `has_tmux_copy`: tmux has the text
-/// already, so only the terminal behind it is spoken to, and no second buffer comes of it.
-fn sequence(text: &str, between: Between, has_tmux_copy: bool) -> String {
+/// The OSC 52 sequence; empty if it would be too long. With `has_tmux_copy` tmux has the text
+/// already, so the sequence is only passed through to the terminal and creates no second buffer.
+fn sequence(text: &str, multiplexer: Multiplexer, has_tmux_copy: bool) -> String {
     let encoded = STANDARD.encode(text);
     if encoded.len() > LONGEST {
         return String::new();
     }
     let plain = format!("\u{1b}]52;c;{encoded}\u{7}");
-    let passed = between.pass_on(&plain);
-    // tmux takes the plain one if `set-clipboard` is on, and passes the other one on if `allow-passthrough`
-    // is; if it comes twice, the terminal holds the same text.
-    if between == Between::Tmux && !has_tmux_copy {
+    let passed = multiplexer.wrap(&plain);
+    // tmux handles the plain sequence if `set-clipboard` is on, and passes the wrapped one through
+    // if `allow-passthrough` is on; if both are, the terminal gets the same text twice.
+    if multiplexer == Multiplexer::Tmux && !has_tmux_copy {
         passed + &plain
     } else {
         passed
     }
 }
 
-/// Starts a program and gives it the text. Whether it could be started.
+/// Starts a program with a text as its standard input. Returns whether it started.
 fn start(command: &[&str], text: &str) -> bool {
     let Some((program, arguments)) = command.split_first() else {
         return false;
@@ -148,7 +150,7 @@ fn start(command: &[&str], text: &str) -> bool {
         .stderr(Stdio::null())
         .spawn();
     let Ok(child) = started else { return false };
-    // Windows knows no UTF-8 there.
+    // `clip.exe` reads UTF-16.
     let bytes = if *program == "clip.exe" {
         text.encode_utf16().flat_map(u16::to_le_bytes).collect()
     } else {
@@ -162,24 +164,24 @@ fn feed(mut child: Child, bytes: &[u8]) {
     if let Some(mut input) = child.stdin.take() {
         let _ = input.write_all(bytes);
     }
-    // Those that keep the text leave a process of their own behind.
+    // Programs that must stay alive to serve the clipboard fork for that.
     let _ = child.wait();
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Between, Clipboard, programs, sequence};
+    use super::{Clipboard, Multiplexer, programs, sequence};
 
     #[test]
     fn tmux_is_asked_to_pass_on() {
         assert_eq!(
-            sequence("hi", Between::Nothing, false),
+            sequence("hi", Multiplexer::None, false),
             "\u{1b}]52;c;aGk=\u{7}"
         );
         let passed = "\u{1b}Ptmux;\u{1b}\u{1b}]52;c;aGk=\u{7}\u{1b}\\";
-        assert_eq!(sequence("hi", Between::Tmux, true), passed);
+        assert_eq!(sequence("hi", Multiplexer::Tmux, true), passed);
         assert_eq!(
-            sequence("hi", Between::Tmux, false),
+            sequence("hi", Multiplexer::Tmux, false),
             format!("{passed}\u{1b}]52;c;aGk=\u{7}")
         );
     }
@@ -187,7 +189,7 @@ mod tests {
     #[test]
     fn screen_gets_pieces_that_it_passes_on() {
         let text = "x".repeat(2_000);
-        let whole = sequence(&text, Between::Screen, false);
+        let whole = sequence(&text, Multiplexer::Screen, false);
         let pieces: Vec<&str> = whole.split_inclusive("\u{1b}\\").collect();
         assert!(
             pieces.len() > 3 && pieces.iter().all(|piece| piece.len() <= 768),
@@ -202,23 +204,23 @@ mod tests {
                 .to_owned()
         };
         let joined: String = pieces.iter().map(inner).collect();
-        assert_eq!(joined, sequence(&text, Between::Nothing, false));
+        assert_eq!(joined, sequence(&text, Multiplexer::None, false));
     }
 
     #[test]
     fn sizes_are_honest() {
         let copied = |text: &str| Clipboard::default().copy(text);
-        assert_eq!(copied("a\nb").words, "copied 2 lines");
+        assert_eq!(copied("a\nb").message, "copied 2 lines");
         assert!(
             copied(&"x".repeat(80_000))
-                .words
+                .message
                 .contains("many terminals cut")
         );
         let huge = copied(&"x".repeat(9 << 20));
         assert!(
-            huge.sequence.is_empty() && huge.words.starts_with("not copied"),
+            huge.sequence.is_empty() && huge.message.starts_with("not copied"),
             "{}",
-            huge.words
+            huge.message
         );
     }
 

@@ -1,13 +1,13 @@
-//! The clock, and when files were written.
+//! The clock and file times.
 //!
-//! Invariant: everything below the runtime gets the time from here.
+//! Invariant: the layers below get the time from here.
 
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use crate::model::timestamp::Timestamp;
 
-/// It is now.
+/// The current time.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the one place that reads the clock for the viewer"
@@ -19,7 +19,7 @@ pub(crate) fn now() -> Timestamp {
     Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// When a file was last written.
+/// The modification time of a file.
 pub(crate) fn written(path: &Path) -> Option<Timestamp> {
     let modified = std::fs::metadata(path)
         .and_then(|facts| facts.modified())

@@ -1,11 +1,11 @@
-//! The viewer's configuration, with everything resolved.
+//! The configuration of the viewer, complete: arguments, settings and environment are resolved.
 
 pub(crate) mod settings_file;
 
 use std::path::PathBuf;
 
 use super::clipboard::Clipboard;
-use super::graphics::Setup;
+use super::graphics::GraphicsSetup;
 use crate::app::alarms::{Alarms, Ring, Wish};
 use crate::app::copying::clipboard::Copying;
 use crate::app::input::keymap::Keymap;
@@ -18,57 +18,57 @@ use crate::model::timestamp::Zone;
 use crate::render::colour::Depth;
 use crate::render::row::Level;
 
-/// Everything the viewer needs to know from outside.
+/// The configuration of the viewer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ViewConfig {
-    /// What to show first.
+    /// The first screen.
     pub start: Start,
-    /// Where the sessions are that the picker lists; without any, it lists all that agents keep.
+    /// What the picker lists; if empty, the sessions of all agents.
     pub listed: Vec<Target>,
-    /// What is read as one with the session that is shown first.
+    /// Sessions joined to the first one.
     pub joined: Vec<Target>,
-    /// Which of them are on the wall.
+    /// Which sessions the wall shows.
     pub wall: WallChoice,
-    /// Where the agents' roots are.
+    /// Where agents store sessions.
     pub environment: Environment,
-    /// Which colours.
+    /// The theme.
     pub theme: ThemeChoice,
-    /// Folder of the reader's own theme files.
+    /// Folder of the user's theme files.
     pub themes: Option<PathBuf>,
-    /// What is known of the terminal, and how it is used.
+    /// What is known of the terminal.
     pub(crate) terminal: TerminalConfig,
-    /// How changes of the file are noticed.
+    /// How changes of files are noticed.
     pub watch: WatchMode,
-    /// What of a session is shown from the start.
+    /// Initial settings of a session's view.
     pub(crate) defaults: ViewDefaults,
-    /// What becomes of copies.
+    /// How copied text is changed.
     pub copying: Copying,
-    /// What is watched in every session.
+    /// Alarms of every session.
     pub watched: Vec<Wish>,
     /// How alarms are announced.
     pub notify: Ring,
-    /// Which keys do what.
+    /// The key bindings.
     pub keymap: Keymap,
-    /// Where marks and the like are kept for the next time, if they are.
+    /// The state folder; `None` if no state is saved.
     pub state: Option<PathBuf>,
-    /// What of the settings could not be understood, for the reader.
+    /// What was wrong with the settings.
     pub complaint: Option<String>,
-    /// Whether the mouse is on from the start.
+    /// Whether the mouse is on at the start.
     pub mouse: bool,
-    /// The key of the entry to go to first.
+    /// Key of the entry to start at.
     pub entry: Option<String>,
     /// `$VISUAL`, else `$EDITOR`.
     pub editor: Option<String>,
-    /// For tests of the terminal's restoration: where to panic, `ui` or `worker`.
+    /// Where a test provokes a panic: `ui` or `worker`.
     pub(crate) test_panic: Option<String>,
 }
 
 /// Which sessions are on the wall.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WallChoice {
-    /// Only those of the format with this name.
+    /// Only sessions of the format with this name.
     pub(crate) format: Option<String>,
-    /// Those that were written to in so many ms.
+    /// Only sessions written to within this time.
     pub(crate) recent_ms: u64,
 }
 
@@ -81,28 +81,28 @@ impl Default for WallChoice {
     }
 }
 
-/// What is known of the terminal, and how it is used.
+/// What is known of the terminal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TerminalConfig {
     /// `$TERM`.
     pub(crate) term: Option<String>,
-    /// How many colours it has.
+    /// Number of colours.
     pub(crate) depth: Depth,
-    /// `NO_COLOR` is set: no colour at all, whatever the theme.
+    /// `NO_COLOR` is set: no colours, whatever the theme.
     pub(crate) no_color: bool,
-    /// Only ASCII glyphs: asked for, or the locale is not UTF-8.
+    /// Only ASCII: by option, by setting, or because the locale is not UTF-8.
     pub(crate) ascii: bool,
-    /// Whether the addresses of links are written to it.
+    /// Whether links are written with their addresses (OSC 8).
     pub(crate) links: bool,
-    /// `$COLORFGBG`, by which some terminals give their background.
+    /// `$COLORFGBG`, in which some terminals tell their background.
     pub(crate) colorfgbg: Option<String>,
-    /// How images are shown, as far as it need not be asked.
-    pub(crate) graphics: Setup,
-    /// How the clipboard is reached.
+    /// How images are shown, as far as is known without queries.
+    pub(crate) graphics: GraphicsSetup,
+    /// The ways to the clipboard.
     pub(crate) clipboard: Clipboard,
 }
 
-/// What of a session is shown from the start.
+/// Initial settings of a session's view.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ViewDefaults {
     /// The level of detail.
@@ -113,22 +113,21 @@ pub(crate) struct ViewDefaults {
     pub(crate) intents: bool,
     /// Whether times are shown in UTC.
     pub(crate) utc: bool,
-    /// Whether the outline is shown; `None`: if there is room.
+    /// Whether the outline is shown; `None`: if it fits.
     pub(crate) outline: Option<bool>,
-    /// Whether the inspector is shown, likewise.
+    /// Whether the inspector is shown; `None`: if it fits.
     pub(crate) inspector: Option<bool>,
     /// Whether the line of hints is shown.
     pub(crate) hints: bool,
-    /// Whether what the model did not see at the cursor is dimmed.
+    /// Whether what the model could not see at the cursor is dimmed.
     pub(crate) asof: bool,
-    /// Whether characters that are not seen have marks in the text.
+    /// Whether invisible characters are marked.
     pub(crate) marks: bool,
-    /// What becomes of long lines, and what stands beside the text.
+    /// Wrapping, line numbers, lanes and rulers.
     pub(crate) wrapping: Wrapping,
 }
 
 impl ViewDefaults {
-    /// Shows that much in the panes of a session.
     fn apply_to(&self, reader: &mut Reader) {
         reader.text.shows.thinking = self.thinking;
         reader.text.shows.intents = self.intents;
@@ -142,7 +141,7 @@ impl ViewDefaults {
 }
 
 impl ViewConfig {
-    /// Gives the viewer what the reader set.
+    /// Applies the configuration to a new app.
     pub fn apply(&self, app: &mut App) {
         app.keys.keymap = self.keymap.clone();
         app.mouse.is_on |= self.mouse;
@@ -156,27 +155,27 @@ impl ViewConfig {
         self.apply_to(&mut app.reader);
     }
 
-    /// Gives the panes of a session what the reader set.
+    /// Applies the configuration to a new session.
     pub(crate) fn apply_to(&self, reader: &mut Reader) {
         self.defaults.apply_to(reader);
         reader.alarms = Alarms::of(&self.watched, self.notify);
     }
 }
 
-/// What the viewer shows first.
+/// The first screen of the viewer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Start {
     /// A session.
     Session(Target),
-    /// Sessions to choose from.
+    /// The picker.
     Picker,
-    /// All sessions of the last hours.
+    /// The wall.
     Wall,
-    /// The embedded session as if it happened now, at this speed.
+    /// The embedded session, replayed at this speed.
     Demo(DemoSpeed),
 }
 
-/// Which colours the viewer uses.
+/// How the theme is chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ThemeChoice {
     /// Dark or light, by the terminal's background.
@@ -184,10 +183,10 @@ pub enum ThemeChoice {
     Auto,
     /// The theme with this name.
     Named(String),
-    /// The theme with this name, which the settings wish for; without it one by the background.
+    /// The theme with this name, from the settings; if it does not exist, one by the background.
     Preferred(String),
 }
 
-/// How many times faster than it was recorded the demo runs; always positive and finite.
+/// How many times faster than recorded the demo runs; positive and finite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DemoSpeed(pub(crate) f64);

@@ -1,12 +1,12 @@
-//! Opens a file in the reader's editor at a line.
+//! Opens a file at a line in the user's editor.
 
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-/// The command that opens a file. `editor` is a line for the shell, as git takes it: it may have arguments and
-/// quotes. The name of the file is no part of that line.
+/// The command that opens a file. `editor` is a shell command line, as in git: it may contain
+/// arguments and quotes. The file name is passed as an argument and is never part of that line.
 pub(crate) fn command(editor: &str, path: &Path, line: u32) -> Result<Command, String> {
     let name = name_of(editor);
     if name.is_empty() {
@@ -22,7 +22,7 @@ pub(crate) fn command(editor: &str, path: &Path, line: u32) -> Result<Command, S
     Ok(command)
 }
 
-/// How the editor has failed, if it has.
+/// The error message, if the editor failed.
 pub(crate) fn failure(editor: &str, ended: io::Result<ExitStatus>) -> Option<String> {
     let name = name_of(editor);
     match ended {
@@ -33,16 +33,15 @@ pub(crate) fn failure(editor: &str, ended: io::Result<ExitStatus>) -> Option<Str
     }
 }
 
-/// A path that no program takes for anything else: it begins with a slash or a dot, not with `-` or with the
-/// `+` behind which vi runs what follows.
+/// An absolute path, which no program takes for an option (`-…`) or for a command (`+…` in vi).
 pub(crate) fn as_argument(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| Path::new(".").join(path))
 }
 
-/// The program's name, without its folder, its arguments and what is set before it.
+/// The program's name without folder, arguments and the variables set in front of it.
 fn name_of(editor: &str) -> String {
     let program = match editor.trim_start().split_once(['"', '\'']) {
-        // A folder with blanks in its name.
+        // Quoted, because the path contains blanks.
         Some(("", rest)) => rest.split(['"', '\'']).next().unwrap_or_default(),
         _ => editor
             .split_whitespace()
@@ -55,8 +54,8 @@ fn name_of(editor: &str) -> String {
         .unwrap_or_default()
 }
 
-/// How the editor is given the line: mostly as `+LINE`, which vi, emacs, nano, micro, kakoune, joe and less
-/// understand.
+/// The arguments that open a file at a line: `+LINE` for vi, emacs, nano, micro, kakoune, joe and
+/// less, and what other editors expect instead.
 fn arguments(name: &str, path: &Path, line: u32) -> Vec<OsString> {
     let mut place = path.as_os_str().to_owned();
     place.push(format!(":{line}"));
@@ -77,7 +76,7 @@ fn arguments(name: &str, path: &Path, line: u32) -> Vec<OsString> {
                 path.into(),
             ]
         }
-        // Those that know the end of options.
+        // These know the end of options.
         "vi" | "vim" | "nvim" | "gvim" | "view" | "ex" | "nano" | "less" | "emacs"
         | "emacsclient" => {
             vec![format!("+{line}").into(), "--".into(), path.into()]

@@ -1,17 +1,17 @@
-//! Carrying out what the state asks for.
+//! Carries out the effects that the app requests.
 //!
-//! Invariant: nothing here waits for a thread; what takes time is handed to one, and its answer comes
-//! back as an event.
+//! Invariant: nothing here waits for a thread; slow work is queued for one, and its result arrives
+//! as an event.
 
 use std::process::ExitCode;
 
 use super::clock::now;
-use super::counting::Counting;
-use super::look;
-use super::opened::{self, Aside, Kept};
+use super::open_session::{self, ParkedSession, ReaderState};
 use super::session_discovery::{self, Discovery};
+use super::theme_choice;
+use super::usage_worker::UsageWorker;
 use super::workers::Workers;
-use super::{Next, Viewer};
+use super::{Flow, Viewer};
 use crate::analysis::ledger::counting::Question;
 use crate::app::effect::{Effect, Instead};
 use crate::app::input::action::Action;
@@ -26,40 +26,36 @@ use crate::source::regular;
 use crate::terminal;
 
 impl Viewer {
-    /// Does what the state asks for, and says whether the program goes on.
-    pub(super) fn carry_out(&mut self, effect: Effect) -> anyhow::Result<Next> {
+    /// Carries out an effect. Returns whether the program goes on.
+    pub(super) fn run_effect(&mut self, effect: Effect) -> anyhow::Result<Flow> {
         match effect {
             Effect::Page { entries, origins } => {
-                self.work(|workers| workers.page(entries, origins));
+                self.with_workers(|workers| workers.page(entries, origins));
             }
             Effect::Details { origins, is_whole } => {
-                self.work(|workers| workers.details(origins, is_whole));
+                self.with_workers(|workers| workers.details(origins, is_whole));
             }
-            Effect::Search(job) => self.work(|workers| workers.search(job)),
-            Effect::CancelSearch => self.work(Workers::cancel_search),
-            Effect::Filter(job) => self.work(|workers| workers.filter(job)),
-            Effect::CancelFilter => self.work(Workers::cancel_filter),
+            Effect::Search(job) => self.with_workers(|workers| workers.search(job)),
+            Effect::CancelSearch => self.with_workers(Workers::cancel_search),
+            Effect::Filter(job) => self.with_workers(|workers| workers.filter(job)),
+            Effect::CancelFilter => self.with_workers(Workers::cancel_filter),
             Effect::Copy(text) => self.copy(&text)?,
-            Effect::CopyRecords(origins) => match self.lines_of(&origins) {
+            Effect::CopyRecords(origins) => match self.read_lines(&origins) {
                 Some(text) => self.copy(&text)?,
-                None => self
-                    .app
-                    .reader
-                    .screen
-                    .say("the record cannot be read any more"),
+                None => self.say("the record cannot be read any more"),
             },
-            Effect::ShowRecords(origins) => self.work(|workers| workers.show(origins)),
-            Effect::Inspect(origins) => self.work(|workers| workers.inspect(origins)),
+            Effect::ShowRecords(origins) => self.with_workers(|workers| workers.show(origins)),
+            Effect::Inspect(origins) => self.with_workers(|workers| workers.inspect(origins)),
             Effect::GoBack(instead) => return self.go_back(instead),
             Effect::Seek => {
                 let search = session_discovery::search(&self.config);
                 self.app.picker.places = session_discovery::places(&search);
-                self.seeking = Some(Discovery::start(search));
+                self.discovery = Some(Discovery::start(search));
             }
-            Effect::EndSeeking => self.seeking = None,
-            Effect::Preview(found) => self.seek(|seeking| seeking.preview(*found)),
+            Effect::EndSeeking => self.discovery = None,
+            Effect::Preview(found) => self.with_discovery(|discovery| discovery.preview(*found)),
             Effect::SearchTexts { generation, words } => {
-                self.seek(|seeking| seeking.look_for(generation, words));
+                self.with_discovery(|discovery| discovery.search_texts(generation, words));
             }
             Effect::FollowAll => self.follow_all(),
             Effect::LeaveAll => self.fleet = None,
@@ -71,7 +67,7 @@ impl Viewer {
             Effect::Count(question) => self.count(question, false),
             Effect::CountAnew(question) => self.count(question, true),
             Effect::Open(place) => drop(self.open(Target::of(place))),
-            Effect::GoOn(id) => self.go_on(&id),
+            Effect::GoOn(id) => self.open_continuation(&id),
             Effect::OpenAt { place, entry, text } => {
                 self.open_at(Target::of(place), entry, text)?;
             }
@@ -81,37 +77,37 @@ impl Viewer {
             Effect::Mouse(is_on) => terminal::set_mouse(is_on)?,
             Effect::Edit(origin) => return self.edit(origin),
             Effect::Resume { words, folder } => return self.resume(&words, folder.as_deref()),
-            Effect::View(image) => self.work(|workers| workers.view(image)),
-            Effect::Theme(name) => look::set(&name, &self.config, &mut self.app.reader),
+            Effect::View(image) => self.with_workers(|workers| workers.view(image)),
+            Effect::Theme(name) => theme_choice::set(&name, &self.config, &mut self.app.reader),
             Effect::Images(choice) => self.set_images(choice)?,
             Effect::Notify(notice) => self.notify(&notice)?,
             Effect::Remember => {
                 let reader = &mut self.app.reader;
-                self.keeper
-                    .keep_marks(&mut reader.text.places, &mut reader.screen);
+                self.state
+                    .save_marks(&mut reader.text.places, &mut reader.screen);
             }
-            Effect::Forget => self.keeper.forget_all(&mut self.app.reader.screen),
+            Effect::Forget => self.state.forget_session(&mut self.app.reader.screen),
             Effect::Reload => self.reload(),
             Effect::Redraw => self.repaint()?,
             Effect::Suspend => self.suspend()?,
-            Effect::Quit => return Ok(Next::End(ExitCode::SUCCESS)),
+            Effect::Quit => return Ok(Flow::Exit(ExitCode::SUCCESS)),
         }
-        Ok(Next::Go)
+        Ok(Flow::Continue)
     }
 
-    fn work(&self, order: impl FnOnce(&Workers)) {
+    fn with_workers(&self, order: impl FnOnce(&Workers)) {
         if let Some(opened) = &self.opened {
             order(&opened.workers);
         }
     }
 
-    fn seek(&self, order: impl FnOnce(&Discovery)) {
-        if let Some(seeking) = &self.seeking {
-            order(seeking);
+    fn with_discovery(&self, order: impl FnOnce(&Discovery)) {
+        if let Some(discovery) = &self.discovery {
+            order(discovery);
         }
     }
 
-    /// Follows all sessions, unless that is done already.
+    /// Starts following all sessions, unless they are followed already.
     fn follow_all(&mut self) {
         if self.fleet.is_some() {
             return;
@@ -132,12 +128,13 @@ impl Viewer {
         }));
     }
 
-    /// Counts what all sessions came to, unless that is done already; and asks for these sums.
-    fn count(&mut self, question: Question, is_anew: bool) {
-        match self.counting.as_ref().filter(|_| !is_anew) {
-            Some(counting) => counting.ask(question),
+    /// Asks the usage worker a question; starts the worker if it does not run, or from scratch
+    /// with `starts_over`.
+    fn count(&mut self, question: Question, starts_over: bool) {
+        match self.usage.as_ref().filter(|_| !starts_over) {
+            Some(usage) => usage.set_question(question),
             None => {
-                self.counting = Some(Counting::start(
+                self.usage = Some(UsageWorker::start(
                     session_discovery::search(&self.config),
                     question,
                 ));
@@ -145,7 +142,7 @@ impl Viewer {
         }
     }
 
-    /// Opens a session that was chosen. Says whether it is shown.
+    /// Opens a chosen session. Returns whether it is shown.
     fn open(&mut self, target: Target) -> bool {
         if self
             .opened
@@ -153,42 +150,48 @@ impl Viewer {
             .is_some_and(|opened| opened.target == target)
         {
             self.app.mode = Mode::Normal;
-            self.seeking = None;
+            self.discovery = None;
             return true;
         }
-        if let Some(aside) = self.aside.take_if(|aside| aside.is_of(&target)) {
-            self.take_up(aside);
+        if let Some(parked) = self.parked.take_if(|parked| parked.is_of(&target)) {
+            self.resume_parked(parked);
             return true;
         }
         match ingest::open(&target) {
             Ok(session) => {
-                self.seeking = None;
+                self.discovery = None;
                 let from = match self.app.mode {
                     Mode::Wall | Mode::OnWall { .. } => CameFrom::Wall,
                     Mode::Ledger => CameFrom::Ledger,
                     _ => CameFrom::Picker,
                 };
-                if let Some(opened) = self.opened.take_if(|_| self.aside.is_none()) {
-                    let subject = self.keeper.put_away(&mut self.app.reader);
-                    self.aside = Some(Aside::put(opened, subject, &self.config, &mut self.app));
+                if let Some(opened) = self.opened.take_if(|_| self.parked.is_none()) {
+                    let key = self.state.save_session(&mut self.app.reader);
+                    self.parked = Some(ParkedSession::park(
+                        opened,
+                        key,
+                        &self.config,
+                        &mut self.app,
+                    ));
                 }
                 self.begin(session, target);
                 self.app.came_from = from;
-                self.app.is_over_session = self.aside.is_some();
+                self.app.is_over_session = self.parked.is_some();
                 true
             }
             Err(error) => {
                 let path = target.path.to_string_lossy();
-                // Where there is no room for both, the reason says more.
+                // The reason comes first, because the end of a long message is cut.
                 let words = format!("{}: {path}", error.about(&target.path));
-                self.app.reader.screen.say(Text::clean(&words).to_string());
+                self.say(Text::clean(&words).to_string());
                 false
             }
         }
     }
 
-    /// Opens the session in which this one goes on: beside it, or wherever agents put theirs.
-    fn go_on(&mut self, id: &Text) {
+    /// Opens the session that continues this one: a file beside it, or any known session with this
+    /// id.
+    fn open_continuation(&mut self, id: &Text) {
         let is_id = id
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
@@ -214,15 +217,11 @@ impl Viewer {
         };
         match target {
             Some(target) => drop(self.open(target)),
-            None => self
-                .app
-                .reader
-                .screen
-                .say(format!("the session {id} is not here")),
+            None => self.say(format!("the session {id} is not here")),
         }
     }
 
-    /// The same at an entry, with a text searched for from there on.
+    /// Opens a session at an entry, and searches a text from there.
     fn open_at(&mut self, target: Target, entry: String, text: String) -> anyhow::Result<()> {
         if !self.open(target) {
             return Ok(());
@@ -232,21 +231,17 @@ impl Viewer {
         let effects = self.app.reader.with_text(moving::go_to_wanted);
         effects
             .into_iter()
-            .try_for_each(|effect| self.carry_out(effect).map(drop))
+            .try_for_each(|effect| self.run_effect(effect).map(drop))
     }
 
-    /// Reads one more session as one with what is shown.
+    /// Joins one more session to the shown one.
     fn join_named(&mut self, path: &str) {
         let Some(opened) = &self.opened else { return };
         if opened.target.is_stdin() {
-            return self
-                .app
-                .reader
-                .screen
-                .say("what comes through a pipe cannot be read as one with others");
+            return self.say("what comes through a pipe cannot be read as one with others");
         }
         let other = Target::parse(path);
-        // It may never end, and all others would be waited for with it.
+        // A pipe may never end, and the joined session would wait for it.
         let kind = other
             .path
             .metadata()
@@ -260,7 +255,7 @@ impl Viewer {
                 "{}: {what} cannot be read as one with others",
                 other.path.display()
             );
-            return self.app.reader.screen.say(Text::clean(&words).to_string());
+            return self.say(Text::clean(&words).to_string());
         }
         let target = opened.target.clone();
         let mut joined = opened.joined.clone();
@@ -268,7 +263,8 @@ impl Viewer {
         self.join(&target, joined);
     }
 
-    /// Reads sessions as one, and says whether that came about. What cannot be opened keeps nothing from the others.
+    /// Joins sessions and shows the result. Those that cannot be opened are reported and left out.
+    /// Returns whether all were joined.
     pub(super) fn join(&mut self, target: &Target, joined: Vec<Target>) -> bool {
         let mut failures = Vec::new();
         let mut others = Vec::new();
@@ -276,7 +272,7 @@ impl Viewer {
         for other in joined {
             match ingest::open(&other) {
                 Ok(session) => {
-                    kept.push(opened::resolved(other, &session));
+                    kept.push(open_session::with_name(other, &session));
                     others.push(session);
                 }
                 Err(error) => failures.push(Text::clean(&error.to_string()).to_string()),
@@ -295,106 +291,99 @@ impl Viewer {
             .filter(Session::is_joined);
         let is_joined = joined.is_some();
         if let Some(session) = joined {
-            self.keeper.put_away(&mut self.app.reader);
-            // What is kept of a session says nothing of several.
-            self.keeper.take_out(None, &mut self.app.reader.screen);
-            let reading = Kept::of(&mut self.app.reader);
+            self.state.save_session(&mut self.app.reader);
+            // Saved state belongs to a single session.
+            self.state.load_session(None, &mut self.app.reader.screen);
+            let state = ReaderState::take_from(&mut self.app.reader);
             let was_joined = self
                 .opened
                 .as_ref()
                 .is_some_and(|opened| !opened.joined.is_empty());
-            let reading = if was_joined {
-                reading
+            let state = if was_joined {
+                state
             } else {
-                reading.among_others()
+                state.into_first_of_several()
             };
-            self.show_again(session, target.clone(), reading);
+            self.show_again(session, target.clone(), state);
             self.opened
                 .iter_mut()
                 .for_each(|opened| opened.joined.clone_from(&kept));
         } else if failures.is_empty() && !kept.is_empty() {
-            self.app
-                .reader
-                .screen
-                .say("that is the session that is shown");
+            self.say("that is the session that is shown");
         }
         if !failures.is_empty() {
-            self.app.reader.screen.say(failures.join("; "));
+            self.say(failures.join("; "));
         }
         is_joined && failures.is_empty()
     }
 
-    /// Shows the session again over which others were chosen.
-    fn go_back(&mut self, instead: Instead) -> anyhow::Result<Next> {
-        match (self.aside.take(), instead) {
-            (Some(aside), _) => self.take_up(aside),
-            (None, Instead::Quit) => return Ok(Next::End(ExitCode::SUCCESS)),
-            (None, Instead::Sessions) => self.show_all(Action::Sessions)?,
+    /// Returns to the parked session.
+    fn go_back(&mut self, instead: Instead) -> anyhow::Result<Flow> {
+        match (self.parked.take(), instead) {
+            (Some(parked), _) => self.resume_parked(parked),
+            (None, Instead::Quit) => return Ok(Flow::Exit(ExitCode::SUCCESS)),
+            (None, Instead::Sessions) => self.run_action(Action::Sessions)?,
         }
-        Ok(Next::Go)
+        Ok(Flow::Continue)
     }
 
-    fn take_up(&mut self, aside: Aside) {
-        self.keeper.put_away(&mut self.app.reader);
-        (self.opened, self.seeking) = (None, None);
-        let (opened, subject) = aside.take_up(&self.config, &mut self.app);
+    fn resume_parked(&mut self, parked: ParkedSession) {
+        self.state.save_session(&mut self.app.reader);
+        (self.opened, self.discovery) = (None, None);
+        let (opened, key) = parked.resume(&self.config, &mut self.app);
         self.opened = Some(opened);
-        self.keeper.take_out(subject, &mut self.app.reader.screen);
+        self.state.load_session(key, &mut self.app.reader.screen);
         self.app.is_over_session = false;
     }
 
-    /// Leaves the session for the picker, or the wall.
+    /// Leaves the session for the screen that it was opened from.
     fn leave(&mut self) -> anyhow::Result<()> {
-        self.keeper.put_away(&mut self.app.reader);
+        self.state.save_session(&mut self.app.reader);
         self.opened = None;
         let from = self.app.came_from;
-        drop(opened::clear(&mut self.app, &self.config));
+        drop(open_session::clear(&mut self.app, &self.config));
         let below = self.app.ledger.below;
-        self.show_all(match from {
+        self.run_action(match from {
             CameFrom::Wall => Action::Wall,
             CameFrom::Ledger => Action::Usage,
             CameFrom::Outside | CameFrom::Picker => Action::Sessions,
         })?;
-        // What lay below the ledger lies there still.
+        // `run_action` does not know what lay below the ledger.
         self.app.ledger.below = below;
         Ok(())
     }
 
-    /// Opens the session anew; the keys of entries keep the place.
+    /// Opens the session again; the position is restored by the keys of entries.
     fn reload(&mut self) {
         let Some(opened) = &self.opened else { return };
         let (target, joined) = (opened.target.clone(), opened.joined.clone());
         if target.is_stdin() {
-            return self
-                .app
-                .reader
-                .screen
-                .say("what came through a pipe cannot be read anew");
+            return self.say("what came through a pipe cannot be read anew");
         }
-        let is_anew = if joined.is_empty() {
+        let is_reloaded = if joined.is_empty() {
             match ingest::open(&target) {
                 Ok(session) => {
-                    let kept = Kept::of(&mut self.app.reader);
-                    self.show_again(session, target, kept);
+                    let state = ReaderState::take_from(&mut self.app.reader);
+                    self.show_again(session, target, state);
                     true
                 }
                 Err(error) => {
-                    self.app.reader.screen.say(error.to_string());
+                    self.say(error.to_string());
                     false
                 }
             }
         } else {
             self.join(&target, joined)
         };
-        if is_anew {
-            self.app.reader.screen.say("read anew");
+        if is_reloaded {
+            self.say("read anew");
         }
     }
 
-    /// Shows a session in place of what was read of it before.
-    fn show_again(&mut self, session: Session, target: Target, kept: Kept) {
+    /// Replaces the shown session by a new reading of it.
+    fn show_again(&mut self, session: Session, target: Target, state: ReaderState) {
         let came_from = self.app.came_from;
-        self.show(session, target, kept);
+        self.show(session, target, state);
         self.app.came_from = came_from;
     }
 }

@@ -1,24 +1,24 @@
-//! Which means a terminal has to show images: by its environment at once, by its answers soon after.
+//! Detects how a terminal shows images: by its environment at once, by its replies to queries soon
+//! after.
 //!
-//! A terminal is known by name, because knowing a protocol is not enough: cells that name an image
-//! (kitty's Unicode placeholders) cannot be asked for, and some that know the rest show them as letters.
-//!
-//! **Which graphics a terminal has is known by its name.** Knowing a protocol is not enough, and cells that name an
-//! image cannot be asked for. The questions go out after the first frame, and nobody waits.
+//! **A terminal is identified by its name**, because support of a protocol is not enough: cells
+//! that refer to an image (kitty's Unicode placeholders) cannot be queried for, and some terminals
+//! that support the rest of the protocol show them as letters. Queries are sent after the first
+//! frame, and nothing waits for the replies.
 
-use super::answers;
 use super::terminal_input::event::InputEvent;
+use super::terminal_queries;
 use crate::render::picture::canvas::{Canvas, Choice, Means};
 use crate::render::picture::kitty;
 
-/// Pixels of a cell where nothing says so and the terminal scales.
+/// Assumed size of a cell in pixels where the terminal scales images itself.
 const USUAL_CELL: (u16, u16) = (10, 20);
-/// The first kitty whose cells can name an image.
+/// The first version of kitty whose cells can refer to an image.
 const KITTY: (u16, u16) = (0, 28);
 
 /// What the environment says of the terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Environment {
+pub struct TerminalEnvironment {
     /// `$TERM`.
     pub(crate) term: String,
     /// `$TERM_PROGRAM`.
@@ -37,21 +37,21 @@ pub struct Environment {
     pub(crate) in_screen: bool,
 }
 
-/// What the terminal has said.
+/// The replies of the terminal so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TerminalAnswers {
     has_kitty: bool,
     has_sixels: bool,
     name: Option<String>,
-    /// Pixels of a cell.
+    /// Size of a cell in pixels.
     cell: Option<(u16, u16)>,
-    /// What the size of the screen said of them at that time.
+    /// Size of a cell by the window size at the time of that reply.
     measured: Option<(u16, u16)>,
 }
 
 impl TerminalAnswers {
-    /// Keeps an answer. `cell` is what the size of the screen says of the pixels of a cell.
-    pub(crate) fn take(&mut self, heard: &InputEvent, cell: Option<(u16, u16)>) {
+    /// Stores a reply. `cell` is the size of a cell by the window size.
+    pub(crate) fn push(&mut self, heard: &InputEvent, cell: Option<(u16, u16)>) {
         match heard {
             InputEvent::Kitty => self.has_kitty = true,
             InputEvent::Attributes(attributes) => self.has_sixels = attributes.contains(&4),
@@ -67,7 +67,7 @@ impl TerminalAnswers {
     }
 }
 
-impl Environment {
+impl TerminalEnvironment {
     fn is_simple(&self) -> bool {
         matches!(self.term.as_str(), "" | "dumb" | "linux" | "ansi") || self.term.starts_with("vt")
     }
@@ -76,7 +76,7 @@ impl Environment {
         self.in_screen || (self.term.starts_with("screen") && !self.in_tmux)
     }
 
-    /// The means of a terminal that is known by its environment.
+    /// The protocol of a terminal that the environment identifies.
     fn known(&self) -> Option<Means> {
         if self.in_tmux || self.within_screen() {
             return None;
@@ -90,42 +90,47 @@ impl Environment {
     }
 }
 
-/// What is known before the terminal says anything.
+/// What is known of the terminal before it replies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Setup {
-    /// What the reader wants.
+pub struct GraphicsSetup {
+    /// The user's choice.
     pub(crate) choice: Choice,
     /// The environment.
-    pub(crate) environment: Environment,
-    /// Images are not shown at all.
+    pub(crate) environment: TerminalEnvironment,
+    /// Without colours or with ASCII only, images are not shown.
     pub(crate) is_plain: bool,
-    /// There are fewer than 256 colours, so cells cannot name an image through tmux.
+    /// Fewer than 256 colours, so cells cannot refer to an image through tmux.
     pub(crate) has_few_colours: bool,
 }
 
-impl Setup {
-    /// What the terminal is asked after the first frame; empty if there is nothing to learn.
+impl GraphicsSetup {
+    /// The queries to be sent after the first frame; empty if the replies would change nothing.
     pub(crate) fn questions(&self) -> String {
         let environment = &self.environment;
         let is_moot = match self.choice {
             Choice::Auto => self.is_plain || (environment.in_tmux && self.has_few_colours),
-            // A sixel is made of pixels, so those of a cell must be known.
+            // A sixel is made of pixels, so the size of a cell must be known.
             Choice::Only(Means::Sixel) => environment.in_tmux,
             Choice::Only(_) => true,
         };
-        // The last one would write the questions on its screen.
+        // Apple's terminal would show the queries as text.
         let is_simple = environment.is_simple() || environment.program == "Apple_Terminal";
         if is_moot || is_simple || environment.within_screen() || !cfg!(feature = "images") {
             return String::new();
         }
-        // What tmux says of itself says nothing of the terminal around it.
+        // What tmux replies about itself says nothing about the terminal around it.
         if environment.in_tmux {
-            return kitty::question(true) + answers::ATTRIBUTES;
+            return kitty::question(true) + terminal_queries::ATTRIBUTES;
         }
-        [answers::NAME, answers::CELL, answers::ATTRIBUTES].concat()
+        [
+            terminal_queries::NAME,
+            terminal_queries::CELL,
+            terminal_queries::ATTRIBUTES,
+        ]
+        .concat()
     }
 
-    /// What images are drawn on. `cell` is what the size of the screen says of the pixels of a cell.
+    /// How images are drawn. `cell` is the size of a cell by the window size.
     pub(crate) fn canvas(&self, answers: &TerminalAnswers, cell: Option<(u16, u16)>) -> Canvas {
         let environment = &self.environment;
         let means = match self.choice {
@@ -154,8 +159,9 @@ impl Setup {
     }
 }
 
-/// Only images that cells name pass through tmux, if it lets anything through: then the question was answered.
-fn within_tmux(environment: &Environment, answers: &TerminalAnswers) -> Means {
+/// tmux passes only images that cells refer to, and only if it passes sequences through: then the
+/// query was answered.
+fn within_tmux(environment: &TerminalEnvironment, answers: &TerminalAnswers) -> Means {
     let is_other = environment.is_konsole || environment.is_wezterm;
     if answers.has_kitty && !is_other {
         Means::Kitty
@@ -164,7 +170,7 @@ fn within_tmux(environment: &Environment, answers: &TerminalAnswers) -> Means {
     }
 }
 
-/// The means of a terminal that has said its name, or what it can do.
+/// The protocol of a terminal that replied with its name or its attributes.
 fn named(answers: &TerminalAnswers) -> Option<Means> {
     let name = answers
         .name
@@ -197,55 +203,55 @@ fn named(answers: &TerminalAnswers) -> Option<Means> {
 #[cfg(feature = "images")]
 #[cfg(test)]
 mod tests {
-    use super::{Environment, Setup, TerminalAnswers};
+    use super::{GraphicsSetup, TerminalAnswers, TerminalEnvironment};
     use crate::render::picture::canvas::{Choice, Means};
     use crate::runtime::terminal_input::InputParser;
 
-    fn means(environment: Environment, said: &str) -> Means {
+    fn means(environment: TerminalEnvironment, said: &str) -> Means {
         let mut answers = TerminalAnswers::default();
-        for heard in InputParser::default().take(said.as_bytes()) {
-            answers.take(&heard, None);
+        for heard in InputParser::default().push(said.as_bytes()) {
+            answers.push(&heard, None);
         }
-        Setup {
+        GraphicsSetup {
             environment,
-            ..Setup::default()
+            ..GraphicsSetup::default()
         }
         .canvas(&answers, None)
         .means
     }
 
-    fn xterm() -> Environment {
-        Environment {
+    fn xterm() -> TerminalEnvironment {
+        TerminalEnvironment {
             term: "xterm-256color".to_owned(),
-            ..Environment::default()
+            ..TerminalEnvironment::default()
         }
     }
 
-    fn tmux() -> Environment {
-        Environment {
+    fn tmux() -> TerminalEnvironment {
+        TerminalEnvironment {
             term: "tmux-256color".to_owned(),
             in_tmux: true,
             is_kitty: true,
-            ..Environment::default()
+            ..TerminalEnvironment::default()
         }
     }
 
     #[test]
     fn the_environment_decides_at_once() {
-        let program = |name: &str| Environment {
+        let program = |name: &str| TerminalEnvironment {
             program: name.to_owned(),
             ..xterm()
         };
-        let term = |name: &str| Environment {
+        let term = |name: &str| TerminalEnvironment {
             term: name.to_owned(),
-            ..Environment::default()
+            ..TerminalEnvironment::default()
         };
         for (environment, wanted) in [
             (xterm(), Means::Blocks),
             (term("xterm-kitty"), Means::Kitty),
             (term("xterm-ghostty"), Means::Kitty),
             (
-                Environment {
+                TerminalEnvironment {
                     is_kitty: true,
                     ..xterm()
                 },
@@ -256,14 +262,14 @@ mod tests {
             (program("WezTerm"), Means::ITerm2),
             (program("vscode"), Means::Blocks),
             (
-                Environment {
+                TerminalEnvironment {
                     lc_terminal: "iTerm2".to_owned(),
                     ..xterm()
                 },
                 Means::ITerm2,
             ),
             (
-                Environment {
+                TerminalEnvironment {
                     is_konsole: true,
                     ..xterm()
                 },
@@ -271,7 +277,7 @@ mod tests {
             ),
             (tmux(), Means::Blocks),
             (
-                Environment {
+                TerminalEnvironment {
                     in_screen: true,
                     is_kitty: true,
                     ..xterm()
@@ -279,7 +285,7 @@ mod tests {
                 Means::Blocks,
             ),
             (
-                Environment {
+                TerminalEnvironment {
                     is_kitty: true,
                     ..term("screen.xterm-256color")
                 },
@@ -323,9 +329,9 @@ mod tests {
             (xterm(), "\x1b_Gi=31;OK\x1b\\", Means::Blocks),
             // Too old for cells that name an image, whatever its environment says.
             (
-                Environment {
+                TerminalEnvironment {
                     term: "xterm-kitty".to_owned(),
-                    ..Environment::default()
+                    ..TerminalEnvironment::default()
                 },
                 "\x1bP>|kitty(0.26.5)\x1b\\",
                 Means::Blocks,
@@ -333,7 +339,7 @@ mod tests {
             (tmux(), "\x1b_Gi=31;OK\x1b\\\x1b[?1;2;4c", Means::Kitty),
             (tmux(), "\x1b[?1;2;4c", Means::Blocks),
             (
-                Environment {
+                TerminalEnvironment {
                     is_wezterm: true,
                     ..tmux()
                 },
@@ -351,10 +357,10 @@ mod tests {
 
     #[test]
     fn the_reader_decides_first_and_pixels_must_be_known_for_sixels() {
-        let setup = |choice| Setup {
+        let setup = |choice| GraphicsSetup {
             choice,
             environment: xterm(),
-            ..Setup::default()
+            ..GraphicsSetup::default()
         };
         let answers = TerminalAnswers::default();
         let only = |means| setup(Choice::Only(means));
@@ -374,13 +380,13 @@ mod tests {
 
     #[test]
     fn an_answer_about_pixels_counts_until_the_font_changes() {
-        let setup = Setup {
+        let setup = GraphicsSetup {
             choice: Choice::Only(Means::Sixel),
             environment: xterm(),
-            ..Setup::default()
+            ..GraphicsSetup::default()
         };
         let mut answers = TerminalAnswers::default();
-        answers.take(
+        answers.push(
             &crate::runtime::terminal_input::event::InputEvent::Cell(9, 18),
             Some((10, 18)),
         );
@@ -391,25 +397,25 @@ mod tests {
     #[test]
     fn only_terminals_that_may_know_are_asked() {
         let asked = |environment| {
-            Setup {
+            GraphicsSetup {
                 environment,
-                ..Setup::default()
+                ..GraphicsSetup::default()
             }
             .questions()
         };
         assert_eq!(asked(xterm()), "\x1b[>0q\x1b[16t\x1b[c");
         assert!(asked(tmux()).starts_with("\x1bPtmux;\x1b\x1b_G"));
-        let few = Setup {
+        let few = GraphicsSetup {
             environment: tmux(),
             has_few_colours: true,
-            ..Setup::default()
+            ..GraphicsSetup::default()
         };
         assert_eq!(few.questions(), "");
         for term in ["", "dumb", "linux", "vt220", "screen-256color"] {
             assert_eq!(
-                asked(Environment {
+                asked(TerminalEnvironment {
                     term: term.to_owned(),
-                    ..Environment::default()
+                    ..TerminalEnvironment::default()
                 }),
                 "",
                 "{term}"

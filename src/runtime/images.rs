@@ -1,4 +1,4 @@
-//! The data of images: out of their records, to be shown small in place or large by another program.
+//! Image data: read from records, shown in place or opened in another program.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -15,10 +15,10 @@ use crate::ingest::Pager;
 use crate::model::body::Image;
 use crate::render::picture::Pictures;
 
-/// Shorter strings are no images.
+/// Length of the shortest string that is tried as image data.
 const SHORTEST: usize = 32;
 
-/// Makes pictures as long as they are wanted.
+/// Decodes requested pictures until there are no more requests.
 pub(crate) fn work(mut pager: Pager, pictures: &Pictures, say: &Sender<Event>) {
     while let Some(order) = pictures.next() {
         let made = data(&mut pager, &order.image).and_then(|data| order.make(&data));
@@ -29,7 +29,7 @@ pub(crate) fn work(mut pager: Pager, pictures: &Pictures, say: &Sender<Event>) {
     }
 }
 
-/// Writes an image to a file of its own and opens that with the program that the system has for it.
+/// Writes an image to a temporary file and opens it in the system's program for images.
 pub fn open(pager: &mut Pager, image: &Image) -> Result<(), String> {
     let data = data(pager, image)?;
     let ending = match data.get(..4) {
@@ -37,7 +37,7 @@ pub fn open(pager: &mut Pager, image: &Image) -> Result<(), String> {
         Some([0xff, 0xd8, ..]) => ".jpg",
         Some([b'G', b'I', b'F', _]) => ".gif",
         Some([b'R', b'I', b'F', b'F']) => ".webp",
-        // Anything else could be opened by a program that does what it says.
+        // Other data might be opened by a program that executes it.
         _ => return Err("the image is of a kind that cannot be shown".to_owned()),
     };
     let file = tempfile::Builder::new()
@@ -66,7 +66,7 @@ pub fn open(pager: &mut Pager, image: &Image) -> Result<(), String> {
     Ok(())
 }
 
-/// The data of an image.
+/// The data of an image. Its record may hold several: the one of the right size is taken.
 fn data(pager: &mut Pager, image: &Image) -> Result<Vec<u8>, String> {
     let record = pager
         .bytes(image.origin)
@@ -87,7 +87,8 @@ fn data(pager: &mut Pager, image: &Image) -> Result<Vec<u8>, String> {
         .map_err(|error| format!("its data is broken: {error}"))
 }
 
-/// All strings of a value that are the data of images by their first bytes, in the order of the record.
+/// Collects the strings of a value that hold image data, in their order: data URLs, and Base64 by
+/// its first bytes.
 fn encoded<'j>(value: &'j Json<'_>, found: &mut Vec<&'j str>) {
     // PNG, JPEG, GIF and WebP in Base64.
     const STARTS: [&str; 4] = ["iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR"];

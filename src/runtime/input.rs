@@ -1,7 +1,7 @@
-//! Keys and signals, each on a thread of its own.
+//! Reads keys and signals, each on its own thread.
 //!
-//! The key thread waits for the terminal and for a pipe that wakes it, so that it can be kept from the keys while an
-//! editor has the terminal. What it reads is taken apart by [`super::hearing`].
+//! The input thread polls the terminal and a pipe that wakes it, so that it can be paused while an
+//! editor has the terminal. Bytes are parsed by [`super::terminal_input`].
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
@@ -22,18 +22,18 @@ use super::terminal_input::event::InputEvent;
 use crate::app::input::mouse::{Gesture, Pointer};
 use crate::app::update::Event;
 
-/// Two presses within this time are a double one.
+/// Two presses within this time are a double press.
 const DOUBLE: Duration = Duration::from_millis(400);
-/// More than a terminal gives at once.
+/// Size of the read buffer.
 const AT_ONCE: usize = 4_096;
 
-/// The exit code when the terminal is gone, as after its signal.
-pub(crate) const GONE: u8 = 129;
+/// Exit code after the loss of the terminal, as after SIGHUP.
+pub(crate) const TERMINAL_LOST: u8 = 129;
 
-/// What signals ask for.
+/// What a signal requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// The screen has another size.
+    /// The size of the screen changed.
     Resize,
     /// Stop until `fg`.
     Suspend,
@@ -41,23 +41,23 @@ pub(crate) enum Signal {
     End(u8),
 }
 
-/// The two threads.
+/// The threads and their channels.
 pub struct Input {
-    /// Keys, pastes and the mouse.
+    /// InputThread, pastes and the mouse.
     pub(crate) events: Receiver<Event>,
     /// Signals.
     pub(crate) signals: Receiver<Signal>,
-    /// What the terminal answered.
+    /// Replies of the terminal.
     pub(crate) answers: Receiver<InputEvent>,
     is_paused: Arc<AtomicBool>,
     wake: File,
     paused: Receiver<()>,
-    /// A change of size that came while something else had the terminal.
+    /// Changes of size while another program has the terminal.
     resized: Receiver<()>,
 }
 
 impl Input {
-    /// Starts listening.
+    /// Starts both threads.
     pub(crate) fn start() -> io::Result<Self> {
         let (events_out, events) = unbounded();
         let (signals_out, signals) = unbounded();
@@ -66,8 +66,8 @@ impl Input {
         let (resized_out, resized) = unbounded();
         let (reader, writer) = io::pipe()?;
         let is_paused = Arc::new(AtomicBool::new(false));
-        let keys = Keys {
-            ear: Ear::new()?,
+        let keys = InputThread {
+            terminal: TerminalReader::new()?,
             wake: File::from(OwnedFd::from(reader)),
             is_paused: Arc::clone(&is_paused),
             events: events_out,
@@ -109,7 +109,7 @@ impl Input {
         })
     }
 
-    /// Keeps away from the keys; returns when the thread has let go of them.
+    /// Stops reading keys; returns when the thread has stopped.
     pub(crate) fn pause(&mut self) {
         self.is_paused.store(true, Ordering::SeqCst);
         if self.wake.write_all(b"p").is_ok() {
@@ -117,8 +117,9 @@ impl Input {
         }
     }
 
-    /// Listens to the keys again, and to what was typed to interrupt us. An interrupt of what had the terminal may
-    /// still wait to be heard: signals come in the order of their numbers, and a change of size comes after it.
+    /// Reads keys again. A SIGINT meant for the program that had the terminal may still be
+    /// pending. Signals are delivered in the order of their numbers, so after the SIGWINCH raised
+    /// here it has been seen and ignored.
     pub(crate) fn resume(&mut self) {
         if !self.is_paused.load(Ordering::SeqCst) {
             return;
@@ -132,7 +133,8 @@ impl Input {
     }
 }
 
-/// Where keys come from: standard input, or the terminal itself while a session comes from a pipe.
+/// The file keys are read from: standard input, or the terminal itself while a session is piped
+/// in.
 fn terminal() -> io::Result<OwnedFd> {
     if io::stdin().is_terminal() {
         return io::stdin().as_fd().try_clone_to_owned();
@@ -140,8 +142,9 @@ fn terminal() -> io::Result<OwnedFd> {
     Ok(File::open("/dev/tty")?.into())
 }
 
-/// While something else has the terminal, what is typed there is meant for it: an interrupt is none of our
-/// business, and if it is stopped, so are we, that the shell gets the terminal. To quit is meant for all.
+/// Whether a signal is meant for the program that has the terminal: SIGINT is ignored meanwhile,
+/// and SIGTSTP stops this program, too, so that the shell gets the terminal. SIGQUIT is meant for
+/// all.
 fn is_for_others(signal: i32) -> bool {
     if signal == SIGTSTP {
         stop_process();
@@ -157,28 +160,28 @@ fn meaning(signal: i32) -> Signal {
     }
 }
 
-/// Stops the process as Ctrl-Z would have done; returns when it goes on.
+/// Stops the process as Ctrl-Z does; returns when it is continued.
 pub(crate) fn stop_process() {
     let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
 }
 
-/// Hears what the terminal sends.
-struct Ear {
+/// Reads and parses what the terminal sends.
+struct TerminalReader {
     terminal: OwnedFd,
     parser: InputParser,
 }
 
-/// What there is for who listens.
+/// Why polling returned.
 enum Ready {
-    /// This came; nothing as long as it makes no sense.
-    InputEvent(Vec<InputEvent>),
-    /// The program wants something.
+    /// Parsed input; empty while a sequence is incomplete.
+    Input(Vec<InputEvent>),
+    /// The wake pipe is readable.
     Woken,
-    /// The terminal is gone. Mostly a signal says so, too, but not to a program that it does not control.
+    /// The terminal is gone. A process that is not controlled by the terminal gets no SIGHUP.
     Gone,
 }
 
-impl Ear {
+impl TerminalReader {
     fn new() -> io::Result<Self> {
         Ok(Self {
             terminal: terminal()?,
@@ -186,24 +189,24 @@ impl Ear {
         })
     }
 
-    /// Waits for the terminal, and for a pipe that wakes.
+    /// Polls the terminal and the wake pipe.
     fn listen(&mut self, wake: Option<BorrowedFd<'_>>) -> Ready {
         let terminal = PollFd::new(&self.terminal, PollFlags::IN);
         let woken = wake.as_ref().map(|wake| PollFd::new(wake, PollFlags::IN));
         let mut fds: Vec<PollFd<'_>> = std::iter::once(terminal).chain(woken).collect();
         let patience = self
             .parser
-            .patience()
+            .timeout()
             .and_then(|patience| Timespec::try_from(patience).ok());
         match poll(&mut fds, patience.as_ref()) {
-            Err(Errno::INTR | Errno::AGAIN) => return Ready::InputEvent(Vec::new()),
+            Err(Errno::INTR | Errno::AGAIN) => return Ready::Input(Vec::new()),
             Err(_) => return Ready::Gone,
-            Ok(0) => return Ready::InputEvent(self.parser.give_back()),
+            Ok(0) => return Ready::Input(self.parser.flush()),
             Ok(_) => {}
         }
         let mut woken = fds.iter().map(PollFd::revents);
         let keys = woken.next().unwrap_or(PollFlags::empty());
-        // A pipe whose other end is gone is readable, too: who reads it finds its end.
+        // A pipe whose writer is gone is readable, too; reading it finds the end.
         if woken.any(|events| !events.is_empty()) {
             Ready::Woken
         } else if keys.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
@@ -217,32 +220,30 @@ impl Ear {
         let mut bytes = [0; AT_ONCE];
         match rustix::io::read(&self.terminal, &mut bytes) {
             Ok(0) => Ready::Gone,
-            Ok(count) => {
-                Ready::InputEvent(self.parser.take(bytes.get(..count).unwrap_or_default()))
-            }
-            Err(Errno::INTR | Errno::AGAIN) => Ready::InputEvent(Vec::new()),
+            Ok(count) => Ready::Input(self.parser.push(bytes.get(..count).unwrap_or_default())),
+            Err(Errno::INTR | Errno::AGAIN) => Ready::Input(Vec::new()),
             Err(_) => Ready::Gone,
         }
     }
 }
 
-struct Keys {
-    ear: Ear,
+struct InputThread {
+    terminal: TerminalReader,
     wake: File,
     is_paused: Arc<AtomicBool>,
     events: Sender<Event>,
     answers: Sender<InputEvent>,
     paused: Sender<()>,
-    /// When and where a button was pressed last.
+    /// Time and cell of the last press.
     clicked: Option<(Instant, (u16, u16))>,
 }
 
-impl Keys {
+impl InputThread {
     fn run(mut self) {
         loop {
-            let goes_on = match self.ear.listen(Some(self.wake.as_fd())) {
+            let goes_on = match self.terminal.listen(Some(self.wake.as_fd())) {
                 Ready::Woken => self.wait_while_paused(),
-                Ready::InputEvent(heard) => self.send(heard),
+                Ready::Input(input) => self.send(input),
                 Ready::Gone => false,
             };
             if !goes_on {
@@ -251,8 +252,8 @@ impl Keys {
         }
     }
 
-    /// Takes the byte that woke us; if it asks for a pause, lets go until that is over. `false` when
-    /// nobody is at the other end of the pipe any more.
+    /// Reads the byte that woke the thread; if a pause is requested, waits for its end. Returns
+    /// `false` when the other end of the pipe is closed.
     fn wait_while_paused(&mut self) -> bool {
         let mut byte = [0];
         let mut has_byte = || self.wake.read(&mut byte).is_ok_and(|count| count > 0);
@@ -271,9 +272,9 @@ impl Keys {
         true
     }
 
-    /// Passes on what came. `false` when nobody listens.
-    fn send(&mut self, heard: Vec<InputEvent>) -> bool {
-        heard.into_iter().all(|heard| match heard {
+    /// Sends input to the loop. Returns `false` when nothing receives it.
+    fn send(&mut self, input: Vec<InputEvent>) -> bool {
+        input.into_iter().all(|input| match input {
             InputEvent::Key(press) => self.events.send(Event::Key(press)).is_ok(),
             InputEvent::Mouse(pointer) => {
                 let gesture = self.gesture(pointer);
@@ -289,7 +290,7 @@ impl Keys {
         })
     }
 
-    /// The gesture, with a second press soon after the first as a double one.
+    /// The gesture; a second press soon after the first one becomes a double press.
     fn gesture(&mut self, pointer: Pointer) -> Gesture {
         if pointer.gesture != Gesture::Press {
             return pointer.gesture;
@@ -297,7 +298,7 @@ impl Keys {
         let (now, at) = (Instant::now(), (pointer.column, pointer.line));
         let is_second = |(when, place): (Instant, (u16, u16))| place == at && now - when < DOUBLE;
         let is_double = self.clicked.take().is_some_and(is_second);
-        // A third press begins anew.
+        // A third press is a first one again.
         self.clicked = (!is_double).then_some((now, at));
         if is_double {
             Gesture::Double

@@ -1,32 +1,33 @@
-//! The loop: receive, drain, update, arrange, draw; and the threads that do what it must not wait for.
+//! The event loop (receive, drain, update, arrange, draw) and the threads for work that would
+//! block it.
 //!
-//! Invariant: the only layer that carries out effects, in `effects`. Nothing is drawn unless
-//! something changed, and never more often than a frame each `FRAME`; but the frame of a key does not wait for
-//! one that no key asked for.
+//! Invariant: effects are carried out in this layer only, in `effects`. A frame is drawn only
+//! after something changed and at most once per [`FRAME`]; only the frame that answers a key press
+//! comes sooner.
 
-mod answers;
+mod alarm_commands;
 mod child;
 pub mod clipboard;
 pub(crate) mod clock;
-mod commands;
 pub mod config;
-mod counting;
 mod editor;
 mod effects;
-mod gallery;
+mod foreground;
+mod frame;
 pub mod graphics;
-mod handing;
+mod hand_over;
 mod images;
 mod input;
-mod lending;
-pub mod look;
-mod memory;
 mod notify;
-mod opened;
-mod painting;
+mod open_session;
 mod pipe;
 mod session_discovery;
+mod state_store;
+mod terminal_images;
 mod terminal_input;
+mod terminal_queries;
+pub mod theme_choice;
+mod usage_worker;
 mod workers;
 
 use std::mem::ManuallyDrop;
@@ -52,27 +53,27 @@ use crate::model::found::Sighting;
 use crate::model::text::outlet::Charset;
 use crate::render::code::Colours;
 use crate::terminal::{self, Guard, Screen};
+use alarm_commands::AlarmCommands;
 use clock::now;
-use commands::Commands;
 use config::{Start, ViewConfig};
-use counting::Counting;
-use gallery::Gallery;
 use graphics::TerminalAnswers;
 use input::{Input, Signal};
-use memory::Keeper;
-use opened::{Aside, Kept, Opened};
+use open_session::{OpenSession, ParkedSession, ReaderState};
 use session_discovery::Discovery;
+use state_store::StateStore;
+use terminal_images::TerminalImages;
+use usage_worker::UsageWorker;
 
-/// At least so long between two frames, so that a flood of events costs no flood of frames.
+/// Least time between two frames, so that a flood of events does not cause a flood of frames.
 const FRAME: Duration = Duration::from_millis(8);
-/// The first frame waits at most so long for the end of the session.
+/// How long the first frame waits for the end of the session.
 const FIRST_FRAME: Duration = Duration::from_millis(40);
-/// So long messages are taken in one go before the screen gets its turn.
+/// How long events are drained before the screen is drawn.
 const DRAIN: Duration = Duration::from_millis(4);
-/// The second hand.
+/// How often running times on the screen are updated.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Shows a session, or those to choose from, until the reader quits.
+/// Runs the viewer until the user quits.
 pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
     let demo = match &config.start {
         Start::Demo(speed) => Some(Demo::start_at(speed.0, now())?),
@@ -110,18 +111,19 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
                 .wanted
                 .clone_from(&config.entry);
             for effect in viewer.app.reader.with_text(moving::go_to_wanted) {
-                viewer.carry_out(effect)?;
+                viewer.run_effect(effect)?;
             }
         }
-        None if config.start == Start::Wall => viewer.show_all(Action::Wall)?,
-        None => viewer.show_all(Action::Sessions)?,
+        None if config.start == Start::Wall => viewer.run_action(Action::Wall)?,
+        None => viewer.run_action(Action::Sessions)?,
     }
     let end = viewer.run(config.test_panic.as_deref());
     viewer.stop();
     end
 }
 
-/// The first session that can be opened, of one and those that are read as one with it.
+/// Opens the first target that can be opened: the named session or, failing that, one joined to
+/// it.
 fn first_of(target: Target, joined: &[Target]) -> Result<(Session, Target), OpenError> {
     let error = match ingest::open(&target) {
         Ok(session) => return Ok((session, target)),
@@ -139,32 +141,32 @@ struct Viewer {
     config: ViewConfig,
     colours: Arc<Colours>,
     input: Input,
-    opened: Option<Opened>,
-    /// The session over which others were chosen, while one of them is shown.
-    aside: Option<Aside>,
-    seeking: Option<Discovery>,
+    opened: Option<OpenSession>,
+    /// The session that another one was opened over; it is shown again when that one is left.
+    parked: Option<ParkedSession>,
+    discovery: Option<Discovery>,
     fleet: Option<Fleet>,
-    counting: Option<Counting>,
-    keeper: Keeper,
-    gallery: Gallery,
-    /// What the terminal has said of itself.
+    usage: Option<UsageWorker>,
+    state: StateStore,
+    images: TerminalImages,
+    /// What the terminal replied to queries so far.
     answers: TerminalAnswers,
     events: Receiver<Event>,
-    say: Sender<Event>,
-    commands: Commands,
-    /// A key came since the last frame.
-    has_key: bool,
+    events_in: Sender<Event>,
+    alarm_commands: AlarmCommands,
+    /// Whether a key was pressed since the last frame.
+    has_pressed_key: bool,
 }
 
-enum Next {
-    Go,
-    End(ExitCode),
+enum Flow {
+    Continue,
+    Exit(ExitCode),
 }
 
 impl Viewer {
     fn new(config: &ViewConfig) -> anyhow::Result<Self> {
         let colours = Arc::new(Colours::default());
-        let (theme, unfit) = look::first_of_all(config).map_err(anyhow::Error::msg)?;
+        let (theme, unfit) = theme_choice::first_of_all(config).map_err(anyhow::Error::msg)?;
         let answers = TerminalAnswers::default();
         let theme = theme.with_canvas(config.terminal.graphics.canvas(&answers, Screen::cell()));
         let mut app = App::new(theme, config.defaults.level, Arc::clone(&colours), now());
@@ -176,17 +178,17 @@ impl Viewer {
         let screen = Screen::new(charset)?;
         app.reader.screen.size = screen.size();
         config.apply(&mut app);
-        let mut keeper = Keeper::new(config.state.clone(), config.environment.home.as_deref());
-        keeper.recall_habits(&mut app.history, &mut app.reader);
+        let mut state = StateStore::new(config.state.clone(), config.environment.home.as_deref());
+        state.restore_history(&mut app.history, &mut app.reader);
         if let Some(complaint) = config.complaint.clone().or(unfit) {
             app.reader.screen.say(complaint);
         }
-        let (say, events) = unbounded();
-        workers::start_colouring(Arc::clone(&colours), say.clone());
+        let (events_in, events) = unbounded();
+        workers::start_colouring(Arc::clone(&colours), events_in.clone());
         let input = Input::start()?;
         let config = config.clone();
-        let (opened, aside, seeking, fleet, counting) = (None, None, None, None, None);
-        let gallery = Gallery::default();
+        let (opened, parked, discovery, fleet, usage) = (None, None, None, None, None);
+        let images = TerminalImages::default();
         Ok(Self {
             app,
             screen,
@@ -194,17 +196,17 @@ impl Viewer {
             colours,
             input,
             opened,
-            aside,
-            seeking,
+            parked,
+            discovery,
             fleet,
-            counting,
-            keeper,
-            gallery,
+            usage,
+            state,
+            images,
             answers,
             events,
-            say,
-            commands: Commands::default(),
-            has_key: false,
+            events_in,
+            alarm_commands: AlarmCommands::default(),
+            has_pressed_key: false,
         })
     }
 
@@ -217,17 +219,17 @@ impl Viewer {
             .checked_sub(FRAME)
             .unwrap_or_else(Instant::now);
         loop {
-            let is_urgent = self.has_key && !was_for_key;
+            let is_urgent = self.has_pressed_key && !was_for_key;
             if is_stale && (is_urgent || drawn.elapsed() >= FRAME) {
                 if test_panic == Some("ui") {
                     provoke_panic();
                 }
                 self.draw()?;
                 if !std::mem::replace(&mut has_drawn, true) {
-                    self.ask()?;
+                    self.send_queries()?;
                 }
                 drawn = Instant::now();
-                was_for_key = std::mem::take(&mut self.has_key);
+                was_for_key = std::mem::take(&mut self.has_pressed_key);
                 is_stale = self.app.is_unfinished();
             }
             let patience = if is_stale {
@@ -240,14 +242,15 @@ impl Viewer {
                 Duration::from_secs(3_600)
             };
             let (next, changed) = self.receive(patience)?;
-            if let Next::End(code) = next {
+            if let Flow::Exit(code) = next {
                 return Ok(code);
             }
             is_stale |= changed;
         }
     }
 
-    /// The first frame shows the end of the session if that comes quickly, and what is there if not.
+    /// Waits up to [`FIRST_FRAME`] for the end of the session, so that the first frame shows it;
+    /// on a timeout the first frame shows what was read so far.
     fn wait_for_content(&mut self) {
         let deadline = Instant::now() + FIRST_FRAME;
         while let Some(Ok(feed)) = self
@@ -255,7 +258,7 @@ impl Viewer {
             .as_ref()
             .map(|opened| opened.feed.recv_deadline(deadline))
         {
-            // Both come after the end of the session: of the preview, or of the whole.
+            // Both come after the end of the session: of the preview, or of the whole session.
             let is_settled = matches!(feed, Feed::Progress { .. } | Feed::CaughtUp);
             self.update(Event::Feed(Box::new(feed)));
             if is_settled {
@@ -264,15 +267,14 @@ impl Viewer {
         }
     }
 
-    /// Waits for something to happen, then takes all that has happened meanwhile. Says whether the
-    /// screen may look different now.
-    fn receive(&mut self, patience: Duration) -> anyhow::Result<(Next, bool)> {
-        let Some((mut next, mut changed)) = self.take_one(patience)? else {
-            return Ok((Next::Go, self.tick()));
+    /// Waits for an event, then drains the queue. Returns whether the screen may have changed.
+    fn receive(&mut self, patience: Duration) -> anyhow::Result<(Flow, bool)> {
+        let Some((mut next, mut changed)) = self.receive_one(patience)? else {
+            return Ok((Flow::Continue, self.tick()));
         };
         let begun = Instant::now();
-        while begun.elapsed() < DRAIN && !matches!(next, Next::End(_)) {
-            let Some((further, is_news)) = self.take_one(Duration::ZERO)? else {
+        while begun.elapsed() < DRAIN && !matches!(next, Flow::Exit(_)) {
+            let Some((further, is_news)) = self.receive_one(Duration::ZERO)? else {
                 break;
             };
             next = further;
@@ -281,14 +283,14 @@ impl Viewer {
         Ok((next, changed))
     }
 
-    /// Takes one thing that has happened; nothing if there is none for so long.
-    fn take_one(&mut self, patience: Duration) -> anyhow::Result<Option<(Next, bool)>> {
+    /// Receives one event; `None` on a timeout.
+    fn receive_one(&mut self, patience: Duration) -> anyhow::Result<Option<(Flow, bool)>> {
         let (feed, answers) = match &self.opened {
             Some(opened) => (opened.feed.clone(), opened.answers.clone()),
             None => (never(), never()),
         };
-        let (sightings, previews) = match &self.seeking {
-            Some(seeking) => (seeking.sightings.clone(), seeking.previews.clone()),
+        let (sightings, previews) = match &self.discovery {
+            Some(discovery) => (discovery.sightings.clone(), discovery.previews.clone()),
             None => (never(), never()),
         };
         let news = self
@@ -296,38 +298,39 @@ impl Viewer {
             .as_ref()
             .map_or_else(never, |fleet| fleet.news.clone());
         let counted = self
-            .counting
+            .usage
             .as_ref()
-            .map_or_else(never, |counting| counting.answers.clone());
+            .map_or_else(never, |usage| usage.answers.clone());
         let next = select_biased! {
-            recv(self.input.signals) -> signal => self.signal(signal.unwrap_or(Signal::End(1)))?,
-            recv(self.input.answers) -> heard => self.hear(heard.ok()),
+            recv(self.input.signals) -> signal => self.handle_signal(signal.unwrap_or(Signal::End(1)))?,
+            recv(self.input.answers) -> heard => self.apply_reply(heard.ok()),
             recv(self.input.events) -> event => match event {
-                Ok(event) => self.event(event)?,
-                // Nobody listens to the keys any more: the terminal is gone.
-                Err(_) => Next::End(ExitCode::from(input::GONE)),
+                Ok(event) => self.handle_event(event)?,
+                // The input thread is gone, and with it the terminal.
+                Err(_) => Flow::Exit(ExitCode::from(input::TERMINAL_LOST)),
             },
-            recv(self.events) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
-            recv(answers) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
-            recv(previews) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
-            recv(sightings) -> sighting => self.see(sighting.ok())?,
-            recv(news) -> news => return Ok(Some(self.hear_of_all(news.ok())?)),
-            recv(counted) -> counted => return Ok(Some(self.hear_of_sums(counted.ok())?)),
-            recv(feed) -> feed => return Ok(Some((Next::Go, self.take(feed.ok())))),
+            recv(self.events) -> event => event.map_or(Ok(Flow::Continue), |event| self.handle_event(event))?,
+            recv(answers) -> event => event.map_or(Ok(Flow::Continue), |event| self.handle_event(event))?,
+            recv(previews) -> event => event.map_or(Ok(Flow::Continue), |event| self.handle_event(event))?,
+            recv(sightings) -> sighting => self.apply_sighting(sighting.ok())?,
+            recv(news) -> news => return Ok(Some(self.apply_fleet_news(news.ok())?)),
+            recv(counted) -> counted => return Ok(Some(self.apply_usage(counted.ok())?)),
+            recv(feed) -> feed => return Ok(Some((Flow::Continue, self.apply_feed(feed.ok())))),
             default(patience) => return Ok(None),
         };
         Ok(Some((next, true)))
     }
 
-    /// A second has passed, or nothing at all.
+    /// Handles a timeout of the loop.
     fn tick(&mut self) -> bool {
         let changes = self.app.ticks() || self.app.rests_for().is_some();
         self.update(Event::Tick { now: now() });
         changes
     }
 
-    /// Takes one message of the session. What is read beside the end of a session changes nothing on the screen.
-    fn take(&mut self, feed: Option<Feed>) -> bool {
+    /// Applies one message of the session. What is read beside the end of a session does not
+    /// change the screen.
+    fn apply_feed(&mut self, feed: Option<Feed>) -> bool {
         let Some(feed) = feed else {
             if let Some(opened) = &mut self.opened {
                 opened.feed = never();
@@ -350,115 +353,124 @@ impl Viewer {
 
     fn update(&mut self, event: Event) {
         for effect in update(&mut self.app, event) {
-            if let Err(error) = self.carry_out(effect) {
-                self.app.reader.screen.say(error.to_string());
+            if let Err(error) = self.run_effect(effect) {
+                self.say(error.to_string());
             }
         }
     }
 
-    fn event(&mut self, event: Event) -> anyhow::Result<Next> {
+    fn handle_event(&mut self, event: Event) -> anyhow::Result<Flow> {
         if matches!(event, Event::Key(_)) {
-            self.has_key = true;
-            // What a key means may hang on how long the one before it is past.
+            self.has_pressed_key = true;
+            // What a key means may depend on the time since the key before it.
             self.update(Event::Tick { now: now() });
         }
         let effects = update(&mut self.app, event);
         for effect in effects {
-            if let Next::End(code) = self.carry_out(effect)? {
-                return Ok(Next::End(code));
+            if let Flow::Exit(code) = self.run_effect(effect)? {
+                return Ok(Flow::Exit(code));
             }
         }
-        Ok(Next::Go)
+        Ok(Flow::Continue)
     }
 
-    fn signal(&mut self, signal: Signal) -> anyhow::Result<Next> {
+    fn handle_signal(&mut self, signal: Signal) -> anyhow::Result<Flow> {
         match signal {
             Signal::Resize => {
-                self.gallery.doubt();
+                self.images.invalidate();
                 self.set_canvas();
                 let (columns, lines) = self.screen.size();
-                self.event(Event::Resize(columns, lines))
+                self.handle_event(Event::Resize(columns, lines))
             }
-            Signal::Suspend => self.suspend().map(|()| Next::Go),
-            Signal::End(code) => Ok(Next::End(ExitCode::from(code))),
+            Signal::Suspend => self.suspend().map(|()| Flow::Continue),
+            Signal::End(code) => Ok(Flow::Exit(ExitCode::from(code))),
         }
     }
 
-    /// Takes what the search for sessions came by.
-    fn see(&mut self, sighting: Option<Sighting>) -> anyhow::Result<Next> {
-        let Some(seeking) = &mut self.seeking else {
-            return Ok(Next::Go);
+    /// Applies a result of the search for sessions.
+    fn apply_sighting(&mut self, sighting: Option<Sighting>) -> anyhow::Result<Flow> {
+        let Some(discovery) = &mut self.discovery else {
+            return Ok(Flow::Continue);
         };
-        match seeking.event(sighting) {
-            Some(event) => self.event(event),
-            None => Ok(Next::Go),
+        match discovery.event(sighting) {
+            Some(event) => self.handle_event(event),
+            None => Ok(Flow::Continue),
         }
     }
 
-    /// Shows a session that was not shown before, as the reader left it.
+    /// Opens a session that was not shown before, with the marks that were saved for it.
     fn begin(&mut self, session: Session, target: Target) {
-        self.keeper.put_away(&mut self.app.reader);
+        self.state.save_session(&mut self.app.reader);
         let is_kept = !matches!(self.config.start, Start::Demo(_));
-        let subject = memory::subject_of(&session).filter(|_| is_kept);
-        let memory = self.keeper.take_out(subject, &mut self.app.reader.screen);
-        self.show(session, target, Kept::remembered(memory));
+        let key = state_store::key_of(&session).filter(|_| is_kept);
+        let memory = self.state.load_session(key, &mut self.app.reader.screen);
+        self.show(session, target, ReaderState::from_saved(memory));
     }
 
-    /// Shows a session in place of whatever is shown.
-    fn show(&mut self, session: Session, target: Target, kept: Kept) {
-        // The earlier one goes first.
+    /// Replaces the shown session.
+    fn show(&mut self, session: Session, target: Target, state: ReaderState) {
+        // Dropped before the new one opens, so that its threads end.
         self.opened = None;
-        self.opened = Some(Opened::show(
+        self.opened = Some(OpenSession::show(
             session,
             target,
             &self.config,
-            kept,
+            state,
             &mut self.app,
         ));
         self.wait_for_content();
     }
 
-    /// Takes news of all sessions. What is behind something else changes nothing on the screen, but for alarms.
-    fn hear_of_all(&mut self, news: Option<News>) -> anyhow::Result<(Next, bool)> {
+    /// Applies news of all sessions. While another screen covers the wall, only alarms change what
+    /// is shown.
+    fn apply_fleet_news(&mut self, news: Option<News>) -> anyhow::Result<(Flow, bool)> {
         let Some(news) = news else {
             self.fleet = None;
-            return Ok((Next::Go, false));
+            return Ok((Flow::Continue, false));
         };
         let is_shown = self.app.mode.is_wall() || matches!(news, News::Rang(_));
-        Ok((self.event(Event::News(Box::new(news)))?, is_shown))
+        Ok((self.handle_event(Event::News(Box::new(news)))?, is_shown))
     }
 
-    /// Takes sums of all sessions. Behind something else they change nothing on the screen.
-    fn hear_of_sums(&mut self, counted: Option<Counted>) -> anyhow::Result<(Next, bool)> {
+    /// Applies new usage figures, which only the ledger shows.
+    fn apply_usage(&mut self, counted: Option<Counted>) -> anyhow::Result<(Flow, bool)> {
         let Some(counted) = counted else {
-            self.counting = None;
-            return Ok((Next::Go, false));
+            self.usage = None;
+            return Ok((Flow::Continue, false));
         };
         let is_shown = matches!(self.app.mode, Mode::Ledger);
-        Ok((self.event(Event::Counted(Box::new(counted)))?, is_shown))
+        Ok((
+            self.handle_event(Event::Counted(Box::new(counted)))?,
+            is_shown,
+        ))
     }
 
-    /// Shows the sessions to choose from, or all of the last hours.
-    fn show_all(&mut self, how: Action) -> anyhow::Result<()> {
+    /// Shows a message in the status line.
+    fn say(&mut self, sentence: impl Into<String>) {
+        self.app.reader.screen.say(sentence);
+    }
+
+    /// Runs the action that opens the picker, the wall or the ledger.
+    fn run_action(&mut self, how: Action) -> anyhow::Result<()> {
         for effect in act(&mut self.app, how, 1) {
-            self.carry_out(effect)?;
+            self.run_effect(effect)?;
         }
         Ok(())
     }
 
     fn stop(&mut self) {
-        let unkept = self.keeper.close(&self.app);
-        (self.opened, self.aside) = (None, None);
-        self.seeking = None;
+        let errors = self.state.close(&self.app);
+        (self.opened, self.parked) = (None, None);
+        self.discovery = None;
         self.fleet = None;
-        self.counting = None;
+        self.usage = None;
         self.colours.stop();
         terminal::give_back();
-        memory::write_unkept(unkept);
+        state_store::write_errors(errors);
     }
 }
 
-/// For the test that a panic restores the terminal.
+/// Panics so that a test can see the terminal restored.
 #[expect(clippy::panic, reason = "the test asks for it")]
 fn provoke_panic() {
     panic!("provoked");

@@ -1,36 +1,37 @@
-//! How the reader is notified of an alarm: the terminal's bell, a notification where the terminal has them, and the
-//! reader's own command.
+//! Announces alarms: by the terminal's bell, by a notification where the terminal supports them,
+//! and by the user's own command.
 //!
-//! Invariant: nothing of the session is a part of a command or of an escape sequence but as plain text.
+//! Invariant: text of a session never becomes part of a command line, and only plain text of it
+//! part of an escape sequence.
 
 use std::process::{Command, Stdio};
 
-use super::clipboard::Between;
-use super::graphics::Environment;
+use super::clipboard::Multiplexer;
+use super::graphics::TerminalEnvironment;
 use crate::app::alarms::{Notice, Ring};
 use crate::model::text::harmless;
 
-/// Characters of a notification.
+/// Limit of a notification in characters.
 const LONGEST: usize = 200;
 const BELL: &str = "\u{7}";
 
-/// Which notifications a terminal has.
+/// The notification protocols of terminals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum NotificationKind {
     /// `OSC 9`: a text.
     Text,
     /// `OSC 777`: a title and a text.
     Titled,
-    /// It would write them on its screen.
+    /// None: the terminal would show the sequence as text.
     None,
 }
 
-/// Which one, by the name of the terminal. Most that are unknown take the first, and the others pass over it.
-fn kind(environment: &Environment) -> Kind {
+/// By the terminal's name. Most unknown ones support `OSC 9` or ignore it.
+fn kind(environment: &TerminalEnvironment) -> NotificationKind {
     let term = environment.term.as_str();
     let is = |name: &str| environment.program.eq_ignore_ascii_case(name);
     if matches!(term, "" | "dumb" | "linux" | "ansi") || term.starts_with("vt") {
-        Kind::None
+        NotificationKind::None
     } else if ["foot", "rxvt", "xterm-ghostty"]
         .iter()
         .any(|name| term.starts_with(name))
@@ -38,14 +39,18 @@ fn kind(environment: &Environment) -> Kind {
         || is("WezTerm")
         || environment.is_wezterm
     {
-        Kind::Titled
+        NotificationKind::Titled
     } else {
-        Kind::Text
+        NotificationKind::Text
     }
 }
 
-/// What is written to the terminal.
-pub(crate) fn sequence(notice: &Notice, between: Between, environment: &Environment) -> String {
+/// The sequence to be written to the terminal.
+pub(crate) fn sequence(
+    notice: &Notice,
+    multiplexer: Multiplexer,
+    environment: &TerminalEnvironment,
+) -> String {
     let bell = matches!(notice.means, Ring::Bell | Ring::Both);
     let osc = matches!(notice.means, Ring::Osc | Ring::Both);
     let (title, text) = (plain(&notice.session), plain(&notice.words));
@@ -56,15 +61,15 @@ pub(crate) fn sequence(notice: &Notice, between: Between, environment: &Environm
     };
     let notification = match kind(environment) {
         _ if !osc => String::new(),
-        Kind::None => String::new(),
-        Kind::Text => between.pass_on(&format!("\u{1b}]9;{title}: {text}\u{7}")),
+        NotificationKind::None => String::new(),
+        NotificationKind::Text => multiplexer.wrap(&format!("\u{1b}]9;{title}: {text}\u{7}")),
         // A semicolon would end the title.
-        Kind::Titled => between.pass_on(&format!(
+        NotificationKind::Titled => multiplexer.wrap(&format!(
             "\u{1b}]777;notify;{};{text}\u{7}",
             title.replace(';', ",")
         )),
     };
-    // Multiplexers have a bell of their own, and mark the window with it.
+    // A multiplexer handles the bell itself, and marks the window.
     if bell {
         format!("{notification}{BELL}")
     } else {
@@ -72,7 +77,8 @@ pub(crate) fn sequence(notice: &Notice, between: Between, environment: &Environm
     }
 }
 
-/// A text without anything that a terminal, or whoever shows it, could take for an order.
+/// A text without control characters, and without characters that change how the rest of a line is
+/// shown.
 fn plain(text: &str) -> String {
     let (text, _) = harmless(text);
     let text: String = text
@@ -83,7 +89,8 @@ fn plain(text: &str) -> String {
     text.trim().to_owned()
 }
 
-/// Starts the reader's command; gives what waits for its end. What it must know stands in its environment.
+/// Starts the user's command, and returns what waits for its end. Facts are passed in environment
+/// variables.
 pub(crate) fn start(
     command: &str,
     notice: &Notice,
@@ -109,8 +116,8 @@ pub(crate) fn start(
 mod tests {
     use super::sequence;
     use crate::app::alarms::{Notice, Ring};
-    use crate::runtime::clipboard::Between;
-    use crate::runtime::graphics::Environment;
+    use crate::runtime::clipboard::Multiplexer;
+    use crate::runtime::graphics::TerminalEnvironment;
 
     fn notice(means: Ring, session: &str, words: &str) -> Notice {
         Notice {
@@ -124,24 +131,24 @@ mod tests {
         }
     }
 
-    fn environment(term: &str, program: &str) -> Environment {
-        Environment {
+    fn environment(term: &str, program: &str) -> TerminalEnvironment {
+        TerminalEnvironment {
             term: term.to_owned(),
             program: program.to_owned(),
-            ..Environment::default()
+            ..TerminalEnvironment::default()
         }
     }
 
     #[test]
     fn each_terminal_is_notified_in_its_way() {
-        let written = |means, term: &str, program: &str, between| {
+        let written = |means, term: &str, program: &str, multiplexer| {
             sequence(
                 &notice(means, "fix; it", "waits"),
-                between,
+                multiplexer,
                 &environment(term, program),
             )
         };
-        let (plain, tmux) = (Between::Nothing, Between::Tmux);
+        let (plain, tmux) = (Multiplexer::None, Multiplexer::Tmux);
         assert_eq!(
             written(Ring::Both, "xterm-kitty", "", plain),
             "\u{1b}]9;tv: fix; it: waits\u{7}\u{7}"
@@ -169,7 +176,7 @@ mod tests {
         let hostile = "a\u{1b}]52;c;eA==\u{7}\u{9c}b\u{202e}\n\u{90}c";
         let written = sequence(
             &notice(Ring::Osc, hostile, hostile),
-            Between::Nothing,
+            Multiplexer::None,
             &environment("foot", ""),
         );
         assert_eq!(
@@ -179,7 +186,7 @@ mod tests {
         let long = "x".repeat(10_000);
         let written = sequence(
             &notice(Ring::Osc, &long, &long),
-            Between::Nothing,
+            Multiplexer::None,
             &environment("foot", ""),
         );
         assert!(written.len() < 500);

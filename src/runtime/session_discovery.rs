@@ -1,6 +1,7 @@
-//! The threads behind the picker: one looks for sessions, one reads what they are about, one looks through their texts.
+//! The threads behind the picker: one finds sessions, one reads previews of them, one searches
+//! their texts.
 //!
-//! Invariant: dropping this ends them all; of texts only what was asked for last is looked for.
+//! Invariant: dropping the discovery ends all of them; only the latest text search runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,30 +19,30 @@ use crate::model::found::{Found, Sighting};
 use crate::model::text::Text;
 use crate::report::sessions::grep::first_of_each;
 
-/// Words that change faster than this are still being typed.
+/// A text search starts when the query has not changed for this long.
 const TYPING: Duration = Duration::from_millis(60);
 
-/// A search for sessions that goes on.
+/// The running search for sessions.
 pub(crate) struct Discovery {
-    /// What it comes by.
+    /// Sessions that were found or are gone.
     pub(crate) sightings: Receiver<Sighting>,
     _watch: Watch,
     environment: Environment,
     wanted: Sender<Found>,
-    words: Sender<Words>,
+    words: Sender<TextQuery>,
     generation: Arc<AtomicU32>,
-    /// What they are about, and which of them have some words.
+    /// Previews, and results of text searches.
     pub(crate) previews: Receiver<Event>,
     _say: Sender<Event>,
 }
 
-/// What is looked for in texts; nothing ends that.
-struct Words {
+/// A search for sessions whose text has these words.
+struct TextQuery {
     generation: u32,
     words: Vec<String>,
 }
 
-/// What the picker of this viewer looks for.
+/// What the picker of this viewer searches.
 pub(crate) fn search(config: &ViewConfig) -> Search {
     Search::among(
         config.environment.clone(),
@@ -50,24 +51,24 @@ pub(crate) fn search(config: &ViewConfig) -> Search {
     )
 }
 
-/// Where that is, for people.
+/// The places it searches, for display.
 pub(crate) fn places(search: &Search) -> Vec<String> {
     let shown = |place: PathBuf| Text::clean(&search.environment.shortened(&place)).to_string();
     search.places().into_iter().map(shown).collect()
 }
 
 impl Discovery {
-    /// Starts looking.
+    /// Starts the threads.
     pub(crate) fn start(search: Search) -> Self {
         let environment = search.environment.clone();
         let (wanted, wanted_in) = unbounded::<Found>();
         let (say, previews) = unbounded();
         let read_out = say.clone();
-        thread::spawn(move || read(&wanted_in, &read_out));
+        thread::spawn(move || read_previews(&wanted_in, &read_out));
         let (words, words_in) = unbounded();
         let generation = Arc::new(AtomicU32::new(0));
         let (places, events, current) = (search.clone(), say.clone(), Arc::clone(&generation));
-        thread::spawn(move || look_through(&places, &words_in, &current, &events));
+        thread::spawn(move || run_text_searches(&places, &words_in, &current, &events));
         let watch = find::watch(search, now);
         let sightings = watch.sightings.clone();
         Self {
@@ -82,7 +83,8 @@ impl Discovery {
         }
     }
 
-    /// A sighting as an event: folders as people write them. Without a sighting the search has ended.
+    /// Converts a sighting to an event, with folders shortened for display. `None`: the search has
+    /// ended.
     pub(crate) fn event(&mut self, sighting: Option<Sighting>) -> Option<Event> {
         let Some(sighting) = sighting else {
             self.sightings = never();
@@ -97,15 +99,15 @@ impl Discovery {
         }))
     }
 
-    /// Reads what a session is about.
+    /// Reads a preview of a session.
     pub(crate) fn preview(&self, found: Found) {
         let _ = self.wanted.send(found);
     }
 
-    /// Looks for sessions whose text has these words, and no longer for others.
-    pub(crate) fn look_for(&self, generation: u32, words: Vec<String>) {
+    /// Searches the texts of sessions; an earlier search stops.
+    pub(crate) fn search_texts(&self, generation: u32, words: Vec<String>) {
         self.generation.store(generation, Ordering::Relaxed);
-        let _ = self.words.send(Words { generation, words });
+        let _ = self.words.send(TextQuery { generation, words });
     }
 }
 
@@ -115,17 +117,17 @@ impl Drop for Discovery {
     }
 }
 
-/// Folders as people write them.
+/// Shortens folders for display (`~/…`).
 fn shorten(found: &mut Found, environment: &Environment) {
     let short = |cwd: Text| Text::clean(&environment.shortened(Path::new(cwd.as_str())));
     found.cwd = found.cwd.take().map(short);
     found.project = found.project.take().map(short);
 }
 
-/// Looks for one line of words after the other.
-fn look_through(
+/// Runs text searches, one after the other.
+fn run_text_searches(
     places: &Search,
-    asked: &Receiver<Words>,
+    asked: &Receiver<TextQuery>,
     current: &AtomicU32,
     say: &Sender<Event>,
 ) {
@@ -133,7 +135,7 @@ fn look_through(
         while let Ok(newer) = asked.recv_timeout(TYPING) {
             newest = newer;
         }
-        let Words { generation, words } = newest;
+        let TextQuery { generation, words } = newest;
         let is_wanted = || current.load(Ordering::Relaxed) == generation;
         if words.is_empty() || !is_wanted() {
             continue;
@@ -150,8 +152,8 @@ fn look_through(
     }
 }
 
-/// Of what is asked for only the latest counts: the reader has gone on.
-fn read(wanted: &Receiver<Found>, say: &Sender<Event>) {
+/// Reads previews; of several requests only the latest is served.
+fn read_previews(wanted: &Receiver<Found>, say: &Sender<Event>) {
     for first in wanted {
         let found = wanted.try_iter().last().unwrap_or(first);
         if say

@@ -1,11 +1,11 @@
-//! What the terminal sends: keys, the mouse, pasted text, and answers to what it was asked.
+//! Parses what the terminal sends: keys, mouse, pasted text, replies to queries.
 //!
-//! All of it comes on one line, in pieces of any size, and answers come whenever they like: late, in the middle of
-//! keys, or never. So one reader takes all of it apart. A library for keys alone takes answers for typed, drops those
-//! that it does not know and forgets what stands behind them.
+//! All of it arrives in one stream, in pieces of any size, and replies arrive late, between keys,
+//! or never. Libraries that parse keys alone take replies for typed text, or drop unknown ones
+//! together with what follows them.
 //!
-//! Invariant: every byte becomes a key, a gesture, a paste or an answer, or belongs to a sequence that means nothing
-//! here.
+//! Invariant: every byte becomes a key, a gesture, a paste or a reply, or is part of a sequence
+//! without a meaning here.
 
 pub(crate) mod event;
 
@@ -14,94 +14,94 @@ use std::time::Duration;
 use memchr::memmem;
 
 use self::event::InputEvent;
-use super::answers;
+use super::terminal_queries;
 use crate::app::input::keys::{Code, Press};
 use crate::app::input::mouse::{Gesture, Pointer};
 
-/// Escape alone is a key, unless the rest of a sequence follows at once.
+/// A lone ESC is a key if nothing follows within this time.
 const ESCAPE: Duration = Duration::from_millis(25);
 /// The pieces of a sequence follow each other within this time.
 const PIECES: Duration = Duration::from_millis(100);
-/// What can only be an answer or a paste is waited for so long.
+/// How long the rest of a reply or of a paste is waited for.
 const STALLED: Duration = Duration::from_secs(2);
-/// Longer sequences are none.
+/// Limit of a sequence in bytes.
 const LONGEST: usize = 1_024;
-/// No more of a paste is kept.
+/// Limit of a paste in bytes; the rest is dropped.
 const MOST_PASTED: usize = 1 << 16;
 const PASTE_END: &[u8] = b"\x1b[201~";
-/// Bits of the mouse for Shift, Alt and Ctrl, which say nothing here.
+/// Bits of the mouse button for Shift, Alt and Ctrl, which are ignored.
 const HELD: u16 = 0b1_1100;
 
-/// Bytes that are not understood yet.
+/// A parser with a buffer for the incomplete end of the input.
 #[derive(Debug, Default)]
 pub(crate) struct InputParser {
-    held: Vec<u8>,
-    /// What was pasted so far, while the end of it has not come.
+    buffer: Vec<u8>,
+    /// The paste so far, while its end has not arrived.
     pasted: Option<Vec<u8>>,
 }
 
-/// What the beginning of the bytes is.
-enum Front {
-    /// Something of so many bytes.
-    Is(usize, Option<InputEvent>),
-    /// Text that is pasted follows so many bytes.
+/// What the buffer begins with.
+enum Parsed {
+    /// A complete sequence of this many bytes; `None` if it has no meaning here.
+    Complete(usize, Option<InputEvent>),
+    /// The start of a paste, of this many bytes.
     Paste(usize),
-    /// The beginning of something.
-    Open,
+    /// An incomplete sequence.
+    Incomplete,
 }
 
 impl InputParser {
-    /// Takes bytes in; gives what has become clear.
-    pub(crate) fn take(&mut self, bytes: &[u8]) -> Vec<InputEvent> {
-        self.held.extend_from_slice(bytes);
+    /// Appends bytes, and returns the input that is complete.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<InputEvent> {
+        self.buffer.extend_from_slice(bytes);
         let mut out = Vec::new();
         loop {
             if self.pasted.is_some() {
-                match self.take_pasted() {
+                match self.parse_paste() {
                     Some(paste) => out.push(paste),
                     None => return out,
                 }
             }
-            self.take_sequences(&mut out);
+            self.parse_sequences(&mut out);
             if self.pasted.is_none() {
                 break;
             }
         }
-        if self.held.len() > LONGEST {
-            out.extend(self.give_back());
+        if self.buffer.len() > LONGEST {
+            out.extend(self.flush());
         }
         out
     }
 
-    /// Takes what is complete, up to the beginning of a paste.
-    fn take_sequences(&mut self, out: &mut Vec<InputEvent>) {
+    /// Parses complete sequences, up to the start of a paste.
+    fn parse_sequences(&mut self, out: &mut Vec<InputEvent>) {
         let mut done = 0;
-        while let Some(rest) = self.held.get(done..).filter(|rest| !rest.is_empty()) {
-            match front(rest) {
-                Front::Is(length, heard) => {
+        while let Some(rest) = self.buffer.get(done..).filter(|rest| !rest.is_empty()) {
+            match parse_first(rest) {
+                Parsed::Complete(length, event) => {
                     done += length;
-                    out.extend(heard);
+                    out.extend(event);
                 }
-                Front::Paste(length) => {
+                Parsed::Paste(length) => {
                     done += length;
                     self.pasted = Some(Vec::new());
                     break;
                 }
-                Front::Open => break,
+                Parsed::Incomplete => break,
             }
         }
-        self.held.drain(..done.min(self.held.len()));
+        self.buffer.drain(..done.min(self.buffer.len()));
     }
 
-    /// Goes on with a paste; gives it if its end is there.
-    fn take_pasted(&mut self) -> Option<InputEvent> {
+    /// Continues a paste; returns it when its end has arrived.
+    fn parse_paste(&mut self) -> Option<InputEvent> {
         let pasted = self.pasted.as_mut()?;
-        let end = memmem::find(&self.held, PASTE_END);
-        // The end may have come in part.
-        let until = end.unwrap_or((self.held.len() + 1).saturating_sub(PASTE_END.len()));
-        let room = MOST_PASTED.saturating_sub(pasted.len());
-        pasted.extend(self.held.iter().take(until.min(room)));
-        self.held
+        let end = memmem::find(&self.buffer, PASTE_END);
+        // The end mark may have arrived in part.
+        let until = end.unwrap_or((self.buffer.len() + 1).saturating_sub(PASTE_END.len()));
+        let free = MOST_PASTED.saturating_sub(pasted.len());
+        pasted.extend(self.buffer.iter().take(until.min(free)));
+        self.buffer
             .drain(..until + end.map_or(0, |_| PASTE_END.len()));
         end?;
         self.pasted
@@ -109,9 +109,9 @@ impl InputParser {
             .map(|pasted| InputEvent::Paste(String::from_utf8_lossy(&pasted).into_owned()))
     }
 
-    /// How long more is waited for; nothing if nothing has begun.
-    pub(crate) fn patience(&self) -> Option<Duration> {
-        match self.held.as_slice() {
+    /// How long to wait for more bytes; `None` if the buffer is empty.
+    pub(crate) fn timeout(&self) -> Option<Duration> {
+        match self.buffer.as_slice() {
             _ if self.pasted.is_some() => Some(STALLED),
             [] => None,
             [0x1b] => Some(ESCAPE),
@@ -120,9 +120,9 @@ impl InputParser {
         }
     }
 
-    /// Nothing more has come: what is left was typed, unless nobody could have typed it.
-    pub(crate) fn give_back(&mut self) -> Vec<InputEvent> {
-        let held = std::mem::take(&mut self.held);
+    /// Parses the buffer after a timeout: the rest was typed, unless it begins a reply.
+    pub(crate) fn flush(&mut self) -> Vec<InputEvent> {
+        let held = std::mem::take(&mut self.buffer);
         if let Some(mut pasted) = self.pasted.take() {
             pasted.extend(held);
             return vec![InputEvent::Paste(
@@ -146,8 +146,8 @@ impl InputParser {
     }
 }
 
-/// Whether bytes are the beginning of an answer, or of what the mouse did: nobody types so much of one within
-/// the time in which its pieces follow each other.
+/// Whether bytes begin a reply or a mouse event: nobody types this much of one before [`PIECES`]
+/// has passed.
 fn is_answer(held: &[u8]) -> bool {
     match held {
         [0x1b, b']', first, _, ..] => first.is_ascii_digit(),
@@ -158,31 +158,31 @@ fn is_answer(held: &[u8]) -> bool {
     }
 }
 
-fn front(bytes: &[u8]) -> Front {
+fn parse_first(bytes: &[u8]) -> Parsed {
     match bytes {
-        [] | [0x1b] | [0x1b, b'O'] => Front::Open,
-        [0x1b, b'[', rest @ ..] => control(rest),
-        [0x1b, b'O', letter, ..] => match named(*letter, 1) {
-            Some(key) => Front::Is(3, Some(key)),
-            None => Front::Is(2, Some(InputEvent::Key(alt(b'O')))),
+        [] | [0x1b] | [0x1b, b'O'] => Parsed::Incomplete,
+        [0x1b, b'[', rest @ ..] => parse_csi(rest),
+        [0x1b, b'O', letter, ..] => match key_of_letter(*letter, 1) {
+            Some(key) => Parsed::Complete(3, Some(key)),
+            None => Parsed::Complete(2, Some(InputEvent::Key(alt(b'O')))),
         },
-        [0x1b, kind @ (b']' | b'P' | b'_'), rest @ ..] => string(*kind, rest),
-        [0x1b, 0x1b, ..] => Front::Is(1, Some(InputEvent::Key(Press::plain(Code::Esc)))),
+        [0x1b, kind @ (b']' | b'P' | b'_'), rest @ ..] => parse_string(*kind, rest),
+        [0x1b, 0x1b, ..] => Parsed::Complete(1, Some(InputEvent::Key(Press::plain(Code::Esc)))),
         [0x1b, rest @ ..] => match character(rest) {
             Some((c, length)) => {
                 let press = typed(c).map(|press| InputEvent::Key(Press { alt: true, ..press }));
-                Front::Is(length + 1, press)
+                Parsed::Complete(length + 1, press)
             }
-            None => Front::Open,
+            None => Parsed::Incomplete,
         },
         _ => match character(bytes) {
-            Some((c, length)) => Front::Is(length, typed(c).map(InputEvent::Key)),
-            None => Front::Open,
+            Some((c, length)) => Parsed::Complete(length, typed(c).map(InputEvent::Key)),
+            None => Parsed::Incomplete,
         },
     }
 }
 
-/// The first character and its bytes; nothing if it is not complete.
+/// The first character and its length in bytes; `None` if it is incomplete.
 fn character(bytes: &[u8]) -> Option<(char, usize)> {
     let head = bytes.get(..4).unwrap_or(bytes);
     match std::str::from_utf8(head) {
@@ -197,7 +197,7 @@ fn character(bytes: &[u8]) -> Option<(char, usize)> {
     }
 }
 
-/// The key of a character.
+/// The key that sends a character.
 fn typed(c: char) -> Option<Press> {
     let control = |byte: u8| Press {
         ctrl: true,
@@ -223,29 +223,29 @@ fn alt(byte: u8) -> Press {
     }
 }
 
-/// What follows `ESC [`.
-fn control(rest: &[u8]) -> Front {
+/// Parses what follows `ESC [` (CSI).
+fn parse_csi(rest: &[u8]) -> Parsed {
     match rest {
-        // Function keys of the Linux console.
-        [b'[' | b'M'] | [b'M', _] | [b'M', _, _] => return Front::Open,
+        // Function keys of the Linux console, and the mouse below, may be incomplete.
+        [b'[' | b'M'] | [b'M', _] | [b'M', _, _] => return Parsed::Incomplete,
         [b'[', letter @ b'A'..=b'E', ..] => {
-            return Front::Is(4, Some(with(Code::F(letter - b'A' + 1), 1)));
+            return Parsed::Complete(4, Some(with(Code::F(letter - b'A' + 1), 1)));
         }
-        // The mouse, as old terminals report it, in single bytes.
+        // X10 mouse encoding: button, column and line in one byte each.
         [b'M', button, column, line, ..] => {
             let number = |byte: &u8| u16::from(byte.saturating_sub(32));
             let is_up = number(button) & !HELD == 3;
             let button = if is_up { 0 } else { number(button) };
-            return Front::Is(6, mouse(&[button, number(column), number(line)], is_up));
+            return Parsed::Complete(6, mouse(&[button, number(column), number(line)], is_up));
         }
         _ => {}
     }
     let Some(end) = rest.iter().position(|byte| !(0x20..=0x3f).contains(byte)) else {
-        return Front::Open;
+        return Parsed::Incomplete;
     };
     let last = rest.get(end).copied().unwrap_or_default();
     if !(0x40..=0x7e).contains(&last) {
-        return Front::Is(2, Some(InputEvent::Key(alt(b'['))));
+        return Parsed::Complete(2, Some(InputEvent::Key(alt(b'['))));
     }
     let text = String::from_utf8_lossy(rest.get(..end).unwrap_or_default());
     let (sign, parameters) = match text.chars().next() {
@@ -256,22 +256,24 @@ fn control(rest: &[u8]) -> Front {
         .split(';')
         .filter_map(|part| part.parse().ok())
         .collect();
-    let heard = match (sign, last, numbers.as_slice()) {
-        (' ', b'~', [200]) => return Front::Paste(end + 3),
+    let event = match (sign, last, numbers.as_slice()) {
+        (' ', b'~', [200]) => return Parsed::Paste(end + 3),
         ('?', b'c', attributes) => Some(InputEvent::Attributes(attributes.to_vec())),
         ('<', b'M' | b'm', numbers) => mouse(numbers, last == b'm'),
         (' ', b't', [6, height, width]) if *height > 0 && *width > 0 => {
             Some(InputEvent::Cell(*width, *height))
         }
-        (' ', b'~', [number, rest @ ..]) => numbered(*number, rest.first().copied().unwrap_or(1)),
-        (' ', b'u', [code, rest @ ..]) => lettered(*code, rest.first().copied().unwrap_or(1)),
-        (' ', letter, rest) => named(letter, rest.get(1).copied().unwrap_or(1)),
+        (' ', b'~', [number, rest @ ..]) => {
+            key_of_number(*number, rest.first().copied().unwrap_or(1))
+        }
+        (' ', b'u', [code, rest @ ..]) => key_of_code(*code, rest.first().copied().unwrap_or(1)),
+        (' ', letter, rest) => key_of_letter(letter, rest.get(1).copied().unwrap_or(1)),
         _ => None,
     };
-    Front::Is(end + 3, heard)
+    Parsed::Complete(end + 3, event)
 }
 
-/// What the mouse did: button, column and line.
+/// A mouse event: button, column and line.
 fn mouse(numbers: &[u16], is_up: bool) -> Option<InputEvent> {
     let [button, column, line] = numbers else {
         return None;
@@ -292,8 +294,8 @@ fn mouse(numbers: &[u16], is_up: bool) -> Option<InputEvent> {
     }))
 }
 
-/// The key of a letter, with the modifiers that are held.
-fn named(letter: u8, held: u16) -> Option<InputEvent> {
+/// The key of a CSI or SS3 letter. `held` are the modifiers plus 1.
+fn key_of_letter(letter: u8, held: u16) -> Option<InputEvent> {
     let code = match letter {
         b'A' => Code::Up,
         b'B' => Code::Down,
@@ -308,8 +310,8 @@ fn named(letter: u8, held: u16) -> Option<InputEvent> {
     Some(with(code, held))
 }
 
-/// The key of a number.
-fn numbered(number: u16, held: u16) -> Option<InputEvent> {
+/// The key of a CSI number (`CSI 5 ~`).
+fn key_of_number(number: u16, held: u16) -> Option<InputEvent> {
     let code = match number {
         1 | 7 => Code::Home,
         3 => Code::Delete,
@@ -324,8 +326,8 @@ fn numbered(number: u16, held: u16) -> Option<InputEvent> {
     Some(with(code, held))
 }
 
-/// The key of a character that is given by its number.
-fn lettered(number: u16, held: u16) -> Option<InputEvent> {
+/// The key of a character code (`CSI 97 u`).
+fn key_of_code(number: u16, held: u16) -> Option<InputEvent> {
     typed(char::from_u32(u32::from(number))?).map(|press| with(press.code, held))
 }
 
@@ -338,22 +340,23 @@ fn with(code: Code, held: u16) -> InputEvent {
     })
 }
 
-/// What follows `ESC ]`, `ESC P` or `ESC _`, up to ST or BEL. Another control byte ends what is none.
-fn string(kind: u8, rest: &[u8]) -> Front {
+/// Parses what follows `ESC ]`, `ESC P` or `ESC _`, up to ST or BEL. A string cut by another
+/// control byte is dropped if it begins a reply, else its start was typed.
+fn parse_string(kind: u8, rest: &[u8]) -> Parsed {
     let Some(end) = rest.iter().position(u8::is_ascii_control) else {
-        return Front::Open;
+        return Parsed::Incomplete;
     };
     let (text, tail) = rest.split_at(end);
     let length = match tail {
         [7, ..] if kind == b']' => end + 1,
         [0x1b, b'\\', ..] => end + 2,
-        [0x1b] => return Front::Open,
-        _ if is_answer(&[&[0x1b, kind], text].concat()) => return Front::Is(2 + end, None),
-        _ => return Front::Is(2, Some(InputEvent::Key(alt(kind)))),
+        [0x1b] => return Parsed::Incomplete,
+        _ if is_answer(&[&[0x1b, kind], text].concat()) => return Parsed::Complete(2 + end, None),
+        _ => return Parsed::Complete(2, Some(InputEvent::Key(alt(kind)))),
     };
-    Front::Is(
+    Parsed::Complete(
         2 + length,
-        answers::meaning(kind, &String::from_utf8_lossy(text)),
+        terminal_queries::meaning(kind, &String::from_utf8_lossy(text)),
     )
 }
 
@@ -361,13 +364,13 @@ fn string(kind: u8, rest: &[u8]) -> Front {
 mod tests {
     use super::{InputEvent, InputParser, MOST_PASTED};
 
-    fn described(heard: &[InputEvent]) -> String {
-        let word = |heard: &InputEvent| match heard {
+    fn described(event: &[InputEvent]) -> String {
+        let word = |event: &InputEvent| match event {
             InputEvent::Key(press) => format!("{press} "),
             InputEvent::Mouse(at) => format!("<{:?} {} {}> ", at.gesture, at.column, at.line),
             other => format!("<{other:?}> "),
         };
-        heard
+        event
             .iter()
             .map(word)
             .collect::<String>()
@@ -385,18 +388,18 @@ mod tests {
     #[test]
     fn input_is_parsed_alike_whole_and_in_pieces() {
         assert_eq!(
-            described(&InputParser::default().take(ALL.as_bytes())),
+            described(&InputParser::default().push(ALL.as_bytes())),
             PARSED
         );
         for size in [1, 2, 3, 7] {
             let mut parser = InputParser::default();
-            let heard: Vec<InputEvent> = ALL
+            let event: Vec<InputEvent> = ALL
                 .as_bytes()
                 .chunks(size)
-                .flat_map(|piece| parser.take(piece))
+                .flat_map(|piece| parser.push(piece))
                 .collect();
-            assert_eq!(described(&heard), PARSED, "in pieces of {size}");
-            assert_eq!(parser.patience(), None);
+            assert_eq!(described(&event), PARSED, "in pieces of {size}");
+            assert_eq!(parser.timeout(), None);
         }
     }
 
@@ -405,11 +408,11 @@ mod tests {
         let typed = "aä\x1b[A\x1b[1;5C\x1bOB\x1b[5~\x1b[3;3~\r\t\x7f\x03\x1bx\x1b[Z\x1bOQ\x1b[15~\x1b[[B\x1b[97;5u\
             \x1b[I\x1b[99~\x1b\x1b[Bq";
         assert_eq!(
-            described(&InputParser::default().take(typed.as_bytes())),
+            described(&InputParser::default().push(typed.as_bytes())),
             "a ä up ctrl-right down pgup alt-del enter tab backspace ctrl-c alt-x shift-tab F2 F5 F2 ctrl-a esc down q"
         );
         assert_eq!(
-            described(&InputParser::default().take(b"\x1b[M`!\"\x1b[M#!!q")),
+            described(&InputParser::default().push(b"\x1b[M`!\"\x1b[M#!!q")),
             "<WheelUp 0 1> <Release 0 0> q"
         );
     }
@@ -424,16 +427,16 @@ mod tests {
             ("\x1bO", "alt-O"),
         ] {
             let mut parser = InputParser::default();
-            assert_eq!(parser.take(bytes.as_bytes()), []);
-            assert!(parser.patience().is_some());
-            assert_eq!(described(&parser.give_back()), wanted);
+            assert_eq!(parser.push(bytes.as_bytes()), []);
+            assert!(parser.timeout().is_some());
+            assert_eq!(described(&parser.flush()), wanted);
         }
         let mut parser = InputParser::default();
-        assert_eq!(parser.take(&[b"\xc3" as &[u8], b"\xa4"].concat()).len(), 1);
-        assert_eq!(described(&parser.take(b"\xff!")), "!");
+        assert_eq!(parser.push(&[b"\xc3" as &[u8], b"\xa4"].concat()).len(), 1);
+        assert_eq!(described(&parser.push(b"\xff!")), "!");
         // Only ST or BEL end an answer; other keys show that there was none.
         assert_eq!(
-            described(&InputParser::default().take(b"\x1b]\x1b]\rj\x1b[\x1b[A")),
+            described(&InputParser::default().push(b"\x1b]\x1b]\rj\x1b[\x1b[A")),
             "alt-] alt-] enter j alt-[ up"
         );
     }
@@ -448,12 +451,12 @@ mod tests {
             "\x1b[<64;2",
         ] {
             let mut parser = InputParser::default();
-            assert_eq!(parser.take(bytes.as_bytes()), []);
-            assert_eq!(parser.give_back(), [], "{bytes:?}");
-            assert_eq!(described(&parser.take(b"q")), "q");
+            assert_eq!(parser.push(bytes.as_bytes()), []);
+            assert_eq!(parser.flush(), [], "{bytes:?}");
+            assert_eq!(described(&parser.push(b"q")), "q");
         }
         assert_eq!(
-            described(&InputParser::default().take(b"\x1b]11;rgb:1e\rq")),
+            described(&InputParser::default().push(b"\x1b]11;rgb:1e\rq")),
             "enter q"
         );
     }
@@ -461,18 +464,18 @@ mod tests {
     #[test]
     fn a_paste_without_end_takes_no_more_memory_than_one_with_an_end() {
         let mut parser = InputParser::default();
-        assert_eq!(parser.take(b"\x1b[200~"), []);
+        assert_eq!(parser.push(b"\x1b[200~"), []);
         for _ in 0..1_000 {
-            assert_eq!(parser.take(&[b'x'; 1_000]), []);
+            assert_eq!(parser.push(&[b'x'; 1_000]), []);
         }
-        assert!(parser.pasted.as_ref().unwrap().len() <= MOST_PASTED && parser.held.len() < 10);
-        let heard = parser.take(b"yz\x1b[201~q");
-        let [InputEvent::Paste(text), InputEvent::Key(_)] = &heard[..] else {
-            panic!("{heard:?}")
+        assert!(parser.pasted.as_ref().unwrap().len() <= MOST_PASTED && parser.buffer.len() < 10);
+        let event = parser.push(b"yz\x1b[201~q");
+        let [InputEvent::Paste(text), InputEvent::Key(_)] = &event[..] else {
+            panic!("{event:?}")
         };
         assert_eq!(text.len(), MOST_PASTED);
-        parser.take(b"\x1b[200~stalled");
-        assert_eq!(described(&parser.give_back()), "<Paste(\"stalled\")>");
-        assert_eq!(described(&parser.take(b"q")), "q");
+        parser.push(b"\x1b[200~stalled");
+        assert_eq!(described(&parser.flush()), "<Paste(\"stalled\")>");
+        assert_eq!(described(&parser.push(b"q")), "q");
     }
 }

@@ -1,4 +1,5 @@
-//! Threads for what takes time: reading bodies again and searching, for one session; colouring.
+//! Worker threads of a session, which read bodies again, search and filter; and the thread that
+//! highlights code.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,12 +23,12 @@ use crate::session::filter::FilterJob;
 use crate::session::search::progress::Hit;
 use crate::session::search::{Job, hits_of};
 
-/// How far a filter is, is sent so often.
+/// Least time between two progress reports of a filter.
 const PROGRESS: Duration = Duration::from_millis(50);
-/// Grammars are let go if nothing was to be coloured for so long.
+/// Syntax definitions are dropped after this long without work.
 const FORGETTING: Duration = Duration::from_secs(15);
 
-enum Work {
+enum ReadJob {
     Page(Vec<EntryId>, Vec<Origin>),
     Details(Vec<Origin>, bool),
     Show(Vec<Origin>),
@@ -36,41 +37,41 @@ enum Work {
     View(Image),
 }
 
-/// Generations whose answers are still waited for; others stop.
+/// Current generation of each kind of job; jobs of another one stop.
 #[derive(Default)]
-struct Wanted {
+struct Generations {
     search: AtomicU32,
     filter: AtomicU32,
 }
 
-/// The threads and how to reach them.
+/// The queues of the worker threads.
 pub(crate) struct Workers {
-    work: Sender<Work>,
+    work: Sender<ReadJob>,
     searches: Sender<Job>,
     filters: Sender<FilterJob>,
-    wanted: Arc<Wanted>,
+    wanted: Arc<Generations>,
 }
 
 impl Workers {
-    /// Starts the threads. They end when this is dropped.
+    /// Starts the threads, which end when this is dropped.
     pub(crate) fn start(pagers: [Pager; 5], pictures: Arc<Pictures>, say: Sender<Event>) -> Self {
         let [pager, viewer, reader, searchers @ ..] = pagers;
         let (work, work_in) = unbounded();
         let (searches, searches_in) = unbounded();
         let (filters, filters_in) = unbounded();
-        let wanted = Arc::new(Wanted::default());
+        let wanted = Arc::new(Generations::default());
         let pages = say.clone();
         thread::spawn(move || page(pager, &work_in, &pages));
         for searcher in searchers {
             let (jobs, current, found) = (searches_in.clone(), Arc::clone(&wanted), say.clone());
-            let look = move |records: &mut Records, job: &Job| {
+            let look = move |records: &mut RecordReader, job: &Job| {
                 search(records, job, &current.search, &found)
             };
             thread::spawn(move || each(searcher, &jobs, look));
         }
-        // Of filters one after the other: what came later is judged last.
+        // A single thread filters, so that later changes are judged last.
         let (current, judged) = (Arc::clone(&wanted), say.clone());
-        let judge = move |records: &mut Records, job: &FilterJob| {
+        let judge = move |records: &mut RecordReader, job: &FilterJob| {
             filter(records, job, &current.filter, &judged)
         };
         thread::spawn(move || each(reader, &filters_in, judge));
@@ -83,39 +84,41 @@ impl Workers {
         }
     }
 
-    /// Reads bodies again.
+    /// Reads bodies of entries.
     pub(crate) fn page(&self, entries: Vec<EntryId>, origins: Vec<Origin>) {
-        let _ = self.work.send(Work::Page(entries, origins));
+        let _ = self.work.send(ReadJob::Page(entries, origins));
     }
 
-    /// Reads what records hold that no block shows, or all of it.
+    /// Reads fields of records that no block shows, or the whole records.
     pub(crate) fn details(&self, origins: Vec<Origin>, is_whole: bool) {
-        let _ = self.work.send(Work::Details(origins, is_whole));
+        let _ = self.work.send(ReadJob::Details(origins, is_whole));
     }
 
-    /// Reads records to be shown raw.
+    /// Reads records for the raw view.
     pub(crate) fn show(&self, origins: Vec<Origin>) {
-        let _ = self.work.send(Work::Show(origins));
+        let _ = self.work.send(ReadJob::Show(origins));
     }
 
     /// Reads records for the inspector.
     pub(crate) fn inspect(&self, origins: Vec<Origin>) {
-        let _ = self.work.send(Work::Inspect(origins));
+        let _ = self.work.send(ReadJob::Inspect(origins));
     }
 
-    /// Opens an image with another program.
+    /// Opens an image in another program.
     pub(crate) fn view(&self, image: Image) {
-        let _ = self.work.send(Work::View(image));
+        let _ = self.work.send(ReadJob::View(image));
     }
 
-    /// The texts of records. Waits for them, but not for long.
+    /// Reads the texts of records; waits for them up to two seconds.
     pub(crate) fn texts(&self, origins: &[Origin]) -> Option<Vec<String>> {
         let (answer, answered) = unbounded();
-        self.work.send(Work::Texts(origins.to_vec(), answer)).ok()?;
+        self.work
+            .send(ReadJob::Texts(origins.to_vec(), answer))
+            .ok()?;
         answered.recv_timeout(Duration::from_secs(2)).ok().flatten()
     }
 
-    /// Searches a portion; an earlier search stops.
+    /// Queues a part of a search; an earlier search stops.
     pub(crate) fn search(&self, job: Job) {
         self.wanted.search.store(job.generation, Ordering::SeqCst);
         let _ = self.searches.send(job);
@@ -126,7 +129,7 @@ impl Workers {
         self.wanted.search.store(0, Ordering::SeqCst);
     }
 
-    /// Reads texts for a filter. What is read for another filter as a whole stops.
+    /// Queues texts to be filtered. A job for the whole session stops an earlier one.
     pub(crate) fn filter(&self, job: FilterJob) {
         if job.is_whole {
             self.wanted.filter.store(job.generation, Ordering::SeqCst);
@@ -134,7 +137,6 @@ impl Workers {
         let _ = self.filters.send(job);
     }
 
-    /// Stops reading for a filter.
     pub(crate) fn cancel_filter(&self) {
         self.wanted.filter.store(0, Ordering::SeqCst);
     }
@@ -147,29 +149,29 @@ impl Drop for Workers {
     }
 }
 
-/// Starts the thread that colours what was asked for, until it is stopped.
+/// Starts the thread that highlights code, until it is stopped.
 pub(crate) fn start_colouring(colours: Arc<Colours>, say: Sender<Event>) {
     thread::spawn(move || colour(&colours, &say));
 }
 
-fn page(mut pager: Pager, work: &Receiver<Work>, say: &Sender<Event>) {
+fn page(mut pager: Pager, work: &Receiver<ReadJob>, say: &Sender<Event>) {
     for work in work {
         let event = match work {
-            Work::Page(entries, origins) => {
+            ReadJob::Page(entries, origins) => {
                 let contents: Vec<(Origin, Vec<Held>)> = origins
                     .into_iter()
                     .map(|origin| (origin, pager.read(origin)))
                     .collect();
                 Event::Paged { entries, contents }
             }
-            Work::Details(origins, is_whole) => {
+            ReadJob::Details(origins, is_whole) => {
                 let details = |origin: Origin| (origin, pager.details(origin, is_whole));
                 Event::Detailed {
                     is_whole,
                     found: origins.into_iter().map(details).collect(),
                 }
             }
-            Work::Show(origins) => {
+            ReadJob::Show(origins) => {
                 let trees = records(&mut pager, &origins);
                 let title = match trees.len() {
                     1 => "raw record".to_owned(),
@@ -177,15 +179,15 @@ fn page(mut pager: Pager, work: &Receiver<Work>, say: &Sender<Event>) {
                 };
                 Event::Records { title, trees }
             }
-            Work::Inspect(origins) => {
+            ReadJob::Inspect(origins) => {
                 let trees = records(&mut pager, &origins);
                 Event::Inspected(inspector::Records { origins, trees })
             }
-            Work::View(image) => match images::open(&mut pager, &image) {
+            ReadJob::View(image) => match images::open(&mut pager, &image) {
                 Ok(()) => Event::Say("opened outside".to_owned()),
                 Err(why) => Event::Say(why),
             },
-            Work::Texts(origins, answer) => {
+            ReadJob::Texts(origins, answer) => {
                 let parts: Option<Vec<String>> = origins
                     .iter()
                     .map(|origin| text_of(&mut pager, *origin))
@@ -222,26 +224,26 @@ fn records(pager: &mut Pager, origins: &[Origin]) -> Vec<(String, Tree)> {
     trees
 }
 
-/// Does one job after the other, as long as anybody listens.
-fn each<J>(pager: Pager, jobs: &Receiver<J>, work: impl Fn(&mut Records, &J) -> bool) {
-    let mut records = Records { pager, read: None };
+/// Runs a worker until nothing receives its results.
+fn each<J>(pager: Pager, jobs: &Receiver<J>, work: impl Fn(&mut RecordReader, &J) -> bool) {
+    let mut records = RecordReader { pager, read: None };
     for job in jobs {
         let is_heard = work(&mut records, &job);
-        records.rest();
+        records.drop_cache();
         if !is_heard {
             return;
         }
     }
 }
 
-/// Records on disk. One is read once for all its bodies.
-struct Records {
+/// Reads records; the last one is cached, because its bodies are requested one after the other.
+struct RecordReader {
     pager: Pager,
     read: Option<(Origin, Vec<Held>)>,
 }
 
-impl Records {
-    /// A body of a record that is worth decoding.
+impl RecordReader {
+    /// A body of a record. A record that is not read yet is only decoded if `is_worth` says so.
     fn body(
         &mut self,
         origin: Origin,
@@ -254,8 +256,8 @@ impl Records {
         self.read.as_ref()?.1.get(usize::from(slot)).cloned()
     }
 
-    /// Lets go of what was read: it may be another text by the time of the next reading.
-    fn rest(&mut self) {
+    /// Drops the cache: the file may change before the next job.
+    fn drop_cache(&mut self) {
         self.read = None;
         self.pager.rest();
     }
@@ -265,8 +267,8 @@ fn percent(done: usize, of: usize) -> u8 {
     u8::try_from(done * 100 / of.max(1)).unwrap_or(100).min(99)
 }
 
-/// Answers whether anybody still listens.
-fn search(records: &mut Records, job: &Job, wanted: &AtomicU32, say: &Sender<Event>) -> bool {
+/// Returns whether anything still receives the results.
+fn search(records: &mut RecordReader, job: &Job, wanted: &AtomicU32, say: &Sender<Event>) -> bool {
     let generation = job.generation;
     let is_worth = |record: &[u8]| job.prefilter.may_be_in(record);
     let mut hits: Vec<Hit> = Vec::new();
@@ -290,8 +292,13 @@ fn search(records: &mut Records, job: &Job, wanted: &AtomicU32, say: &Sender<Eve
     .is_ok()
 }
 
-/// Answers whether anybody still listens.
-fn filter(records: &mut Records, job: &FilterJob, wanted: &AtomicU32, say: &Sender<Event>) -> bool {
+/// Returns whether anything still receives the results.
+fn filter(
+    records: &mut RecordReader,
+    job: &FilterJob,
+    wanted: &AtomicU32,
+    say: &Sender<Event>,
+) -> bool {
     let generation = job.generation;
     let mut matched = Vec::new();
     let mut sent = Instant::now();
@@ -325,7 +332,7 @@ fn filter(records: &mut Records, job: &FilterJob, wanted: &AtomicU32, say: &Send
 fn colour(colours: &Colours, say: &Sender<Event>) {
     while colours.wait_for_work(FORGETTING) {
         while colours.work() {}
-        // An event without meaning of its own: the frame after it asks for the colours again.
+        // The event only causes a frame, which fetches the new colours.
         if say.send(Event::Coloured).is_err() {
             return;
         }

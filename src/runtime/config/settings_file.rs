@@ -1,7 +1,7 @@
-//! The one reader of the files of the reader's settings: `config.toml`, prices, themes, definitions.
+//! Reads the user's settings files: `config.toml`, prices, themes, definitions.
 //!
-//! Invariant: nothing but a regular file is read, whatever its name leads to by the time it is open, and no more of it
-//! than a file of settings has. What cannot be used is told with its place.
+//! Invariant: only regular files are read, checked after opening because a name may lead elsewhere
+//! by then, and no more than [`LARGEST`] bytes. Errors name the file.
 
 use std::fs;
 use std::io::{self, Read};
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use crate::source::regular;
 
-/// A larger file is none of settings.
+/// Limit of a settings file in bytes.
 const LARGEST: usize = 1 << 20;
 
-/// The bytes of a file, if there is one; or why it cannot be read.
+/// The bytes of a file; `None` if there is no file.
 pub(crate) fn bytes(path: &Path) -> Result<Option<Vec<u8>>, String> {
     let file = match regular::open(path) {
         Ok(file) => file,
@@ -30,7 +30,7 @@ pub(crate) fn bytes(path: &Path) -> Result<Option<Vec<u8>>, String> {
     Ok(Some(bytes))
 }
 
-/// The text of a file, if there is one; or why it cannot be used.
+/// The text of a file; `None` if there is no file.
 pub(crate) fn text(path: &Path) -> Result<Option<String>, String> {
     let Some(bytes) = bytes(path)? else {
         return Ok(None);
@@ -44,7 +44,7 @@ pub(crate) fn text(path: &Path) -> Result<Option<String>, String> {
     })
 }
 
-/// The files of a folder whose names end in `.toml`, if there is a folder; or why it cannot be read.
+/// The `.toml` files of a folder, sorted; none if there is no folder.
 pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -59,12 +59,13 @@ pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(paths)
 }
 
-/// Whether a folder of settings can be entered: not one sentence for each of its files.
+/// Checks that a settings folder can be entered, so that a locked folder is reported once and not
+/// per file.
 pub(crate) fn enter(folder: &Path) -> Result<(), String> {
     fs::metadata(folder.join(".")).map_or_else(|error| absence(folder, &error), |_| Ok(()))
 }
 
-/// What is not there is no mistake; a link to nothing is one.
+/// A missing file is not an error; a dangling link is.
 fn absence(path: &Path, error: &io::Error) -> Result<(), String> {
     let is_absent = matches!(
         error.kind(),
@@ -84,7 +85,7 @@ fn unusable(path: &Path, error: &io::Error) -> String {
     format!("{}: it cannot be read ({error})", path.display())
 }
 
-/// Line and column of a byte, counted from 1.
+/// Line and column of a byte offset, counted from 1.
 fn place(bytes: &[u8], at: usize) -> (usize, usize) {
     let before = bytes.get(..at).unwrap_or(bytes);
     let line = before

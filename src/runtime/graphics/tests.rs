@@ -1,2 +1,2 @@
-use super::{Environment, TerminalAnswers, canvas, questions};
+use super::{TerminalEnvironment, TerminalAnswers, canvas, questions};
 use crate::cli::test_view;

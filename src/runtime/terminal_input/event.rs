@@ -1,25 +1,25 @@
-//! One thing that came from the terminal, once its bytes are understood.
+//! Parsed input of the terminal.
 
 use crate::app::input::keys::Press;
 use crate::app::input::mouse::Pointer;
 
-/// Something that came from the terminal.
+/// A key press, a mouse event, a paste or a reply to a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum InputEvent {
     /// A key.
     Key(Press),
-    /// The mouse; a press is never reported as a double one.
+    /// A press is never reported as a double one here.
     Mouse(Pointer),
-    /// Pasted text, or the beginning of it.
+    /// The pasted text, cut at a limit.
     Paste(String),
-    /// Its background is light, or dark.
+    /// Reply: whether the background is light.
     Background(bool),
-    /// It knows the kitty graphics protocol.
+    /// Reply: the kitty graphics protocol is supported.
     Kitty,
-    /// Its name and version.
+    /// Reply: name and version.
     Name(String),
-    /// Pixels of a cell, across and down.
+    /// Reply: width and height of a cell in pixels.
     Cell(u16, u16),
-    /// What it can do (DA1); 4 are sixels.
+    /// Reply: the attributes (DA1); 4 is sixel.
     Attributes(Vec<u16>),
 }

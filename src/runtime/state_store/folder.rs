@@ -1,8 +1,8 @@
-//! A folder of the state, and the files in it.
+//! A folder in the state folder, and the files in it.
 //!
-//! Invariant: below the reader's home no link is followed, at no level: each is opened in the one above it, and
-//! files are opened, put in place and removed in the open folder, wherever its path leads by then. Modes are only set on
-//! what tv has made.
+//! Invariant: below the user's home no link is followed, at any level: each folder is opened
+//! relative to its parent, and files are opened, renamed and removed relative to the open folder,
+//! wherever its path leads by then. Modes are changed only on what tv has created.
 
 use std::fs::{DirBuilder, File, Metadata};
 use std::io::{self, Read, Write};
@@ -14,51 +14,51 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::settings::memory;
+use crate::settings::state_files;
 
-/// The file of the reader's habits.
+/// The file for everything but sessions.
 pub(super) const HABITS: &str = "reader.json";
-/// The folder of the sessions' files.
+/// The folder for sessions.
 pub(super) const SESSIONS: &str = "sessions";
-/// The file by which programs keep each other out of a folder.
+/// The lock file of a folder.
 const LOCK: &str = "lock";
-/// A larger file is none of ours.
+/// Limit of a state file in bytes.
 const LARGEST: u64 = 1 << 20;
-/// So often another program is waited for, each time for a while.
+/// Attempts to lock a folder, and the pause between two.
 const TRIES: u32 = 100;
-const PATIENCE: Duration = Duration::from_millis(10);
+const PAUSE: Duration = Duration::from_millis(10);
 
-/// What was read is nobody else's business.
+/// Only the owner may read what was read or typed.
 const FOLDER: Mode = Mode::RWXU;
 const FILE: Mode = Mode::RUSR.union(Mode::WUSR);
-const OF_OTHERS: u32 = 0o077;
+const OTHERS_MODE: u32 = 0o077;
 
-/// Where the state is.
+/// The path of the state folder.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
-    /// The home, or the folder that a variable names: it is found as any other folder.
+pub(super) struct StateRoot {
+    /// The home, or the folder that a variable names: links in it are followed.
     root: PathBuf,
-    /// The state folder below it.
+    /// The path below it: no link in it is followed.
     below: PathBuf,
 }
 
-/// Why nothing can be read or written.
+/// Why a folder cannot be used.
 #[derive(Debug)]
-pub(super) struct Problem {
-    /// A sentence.
+pub(super) struct StateError {
+    /// The message.
     pub(super) why: String,
-    /// The folder is none for tv, and will not become one.
+    /// The folder is unsafe and will stay so; otherwise the error may pass.
     pub(super) is_refusal: bool,
 }
 
-impl From<Problem> for String {
-    fn from(problem: Problem) -> Self {
+impl From<StateError> for String {
+    fn from(problem: StateError) -> Self {
         problem.why
     }
 }
 
-impl Place {
-    /// The state folder of a reader with this home.
+impl StateRoot {
+    /// Splits the path of the state folder at the home.
     pub(super) fn new(folder: &Path, home: Option<&Path>) -> Self {
         let root = home
             .filter(|home| folder.starts_with(home))
@@ -71,13 +71,13 @@ impl Place {
         }
     }
 
-    /// The folder, or the one with this name in it; `None` if it is not there.
-    pub(super) fn open(&self, name: Option<&str>) -> Result<Option<Folder>, Problem> {
+    /// Opens the state folder, or the one with this name in it; `None` if it does not exist.
+    pub(super) fn open(&self, name: Option<&str>) -> Result<Option<StateFolder>, StateError> {
         self.descend(name, false)
     }
 
-    /// The same, made for its owner only if it is not there.
-    pub(super) fn make(&self, name: Option<&str>) -> Result<Option<Folder>, Problem> {
+    /// The same; what does not exist is created, for its owner only.
+    pub(super) fn create(&self, name: Option<&str>) -> Result<Option<StateFolder>, StateError> {
         let made = DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -86,10 +86,14 @@ impl Place {
         self.descend(name, true)
     }
 
-    fn descend(&self, name: Option<&str>, makes: bool) -> Result<Option<Folder>, Problem> {
+    fn descend(
+        &self,
+        name: Option<&str>,
+        creates: bool,
+    ) -> Result<Option<StateFolder>, StateError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut folder = match rustix::fs::open(&self.root, flags, Mode::empty()) {
-            Ok(opened) => Folder {
+            Ok(opened) => StateFolder {
                 opened: File::from(opened),
                 path: self.root.clone(),
             },
@@ -99,13 +103,13 @@ impl Place {
         let all = self.below.join(name.unwrap_or_default());
         let shared = self.below.components().count().saturating_sub(1);
         for (number, level) in all.components().enumerate() {
-            let Some((inner, is_new)) = folder.enter(Path::new(level.as_os_str()), makes)? else {
+            let Some((inner, is_new)) = folder.enter(Path::new(level.as_os_str()), creates)? else {
                 return Ok(None);
             };
             folder = inner;
-            // Those above are for all programs.
+            // Folders above the state folder belong to all programs.
             if number >= shared && !is_new {
-                folder.expect_own()?;
+                folder.check_owner()?;
             }
         }
         Ok(Some(folder))
@@ -114,23 +118,23 @@ impl Place {
 
 /// An open folder.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(super) struct StateFolder {
     opened: File,
     path: PathBuf,
 }
 
-impl Folder {
-    /// A folder in it, and whether it was made just now.
-    fn enter(&self, name: &Path, makes: bool) -> Result<Option<(Self, bool)>, Problem> {
+impl StateFolder {
+    /// Opens a folder in it. Returns whether it was created now.
+    fn enter(&self, name: &Path, creates: bool) -> Result<Option<(Self, bool)>, StateError> {
         let path = self.path.join(name);
         let mut is_new = false;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut opened = rustix::fs::openat(&self.opened, name, flags, Mode::empty());
-        if makes && matches!(opened, Err(Errno::NOENT)) {
+        if creates && matches!(opened, Err(Errno::NOENT)) {
             let made = rustix::fs::mkdirat(&self.opened, name, FOLDER);
             is_new = made.is_ok();
             opened = match made {
-                // Another program was faster.
+                // Another program created it meanwhile.
                 Ok(()) | Err(Errno::EXIST) => {
                     rustix::fs::openat(&self.opened, name, flags, Mode::empty())
                 }
@@ -158,8 +162,9 @@ impl Folder {
             .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_symlink())
     }
 
-    /// Whether nobody else can look into it; what tv itself has made is closed to others.
-    fn expect_own(&self) -> Result<(), Problem> {
+    /// Checks that only the owner can read the folder; one that tv has created is closed to others
+    /// if it is not.
+    fn check_owner(&self) -> Result<(), StateError> {
         let metadata = self
             .opened
             .metadata()
@@ -167,16 +172,16 @@ impl Folder {
         if metadata.uid() != rustix::process::geteuid().as_raw() {
             return Err(refused(&self.path, "it belongs to another user"));
         }
-        if metadata.mode() & OF_OTHERS == 0 {
+        if metadata.mode() & OTHERS_MODE == 0 {
             return Ok(());
         }
-        if !self.names().iter().any(|name| self.is_own(name)) {
+        if !self.names().iter().any(|name| self.is_name_of_tv(name)) {
             return Err(refused(
                 &self.path,
                 "it is open to others and was not made by tv (`chmod 700`?)",
             ));
         }
-        // A file system without modes has nothing to close.
+        // Fails on file systems without modes.
         let _ = rustix::fs::fchmod(&self.opened, FOLDER);
         for name in self.names() {
             let _ = self.file(&name, OFlags::RDONLY);
@@ -184,15 +189,15 @@ impl Folder {
         Ok(())
     }
 
-    /// Whether it is something that only tv makes.
-    fn is_own(&self, name: &str) -> bool {
-        let is_file = name == HABITS || name == LOCK || memory::is_file_name(name);
+    /// Whether only tv creates files or folders of this name.
+    fn is_name_of_tv(&self, name: &str) -> bool {
+        let is_file = name == HABITS || name == LOCK || state_files::is_file_name(name);
         let stat = rustix::fs::statat(&self.opened, name, AtFlags::SYMLINK_NOFOLLOW);
         let kind = stat.map(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode));
         kind.is_ok_and(|kind| (is_file && kind.is_file()) || (name == SESSIONS && kind.is_dir()))
     }
 
-    /// The names in it.
+    /// The names of its files.
     fn names(&self) -> Vec<String> {
         let Ok(entries) = rustix::fs::Dir::read_from(&self.opened) else {
             return Vec::new();
@@ -205,7 +210,7 @@ impl Folder {
             .collect()
     }
 
-    /// Opens a file that was made here: no link, no pipe.
+    /// Opens a regular file, without following a link or waiting for a pipe.
     fn file(&self, name: &str, flags: OFlags) -> io::Result<File> {
         let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let opened = rustix::fs::openat(&self.opened, name, flags, FILE).map(File::from);
@@ -219,13 +224,13 @@ impl Folder {
         if !metadata.is_file() {
             return Err(io::Error::other("it is no file"));
         }
-        if metadata.mode() & OF_OTHERS != 0 && is_made_by_tv(name, &metadata) {
+        if metadata.mode() & OTHERS_MODE != 0 && is_made_by_tv(name, &metadata) {
             let _ = rustix::fs::fchmod(&file, FILE);
         }
         Ok(file)
     }
 
-    /// Reads a file, if there is one.
+    /// Reads and parses a file, if there is one.
     pub(super) fn read<T>(
         &self,
         name: &str,
@@ -247,11 +252,11 @@ impl Folder {
             .map_err(|what| format!("{} {what}; it is left as it is", path.display()))
     }
 
-    /// Writes a file beside the old one, and puts it in its place.
+    /// Writes a temporary file and renames it over the old one.
     pub(super) fn replace(&self, name: &str, text: &str) -> Result<(), String> {
         let draft = format!(".{name}.{}", std::process::id());
         let write = || -> io::Result<()> {
-            // One that was left by a program that was killed.
+            // One may be left by a program that was killed.
             self.remove(&draft)?;
             let mut file = self.file(&draft, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?;
             file.write_all(text.as_bytes())?;
@@ -269,7 +274,7 @@ impl Folder {
         })
     }
 
-    /// Removes a file. Whether there was one.
+    /// Removes a file. Returns whether there was one.
     pub(super) fn remove(&self, name: &str) -> io::Result<bool> {
         match rustix::fs::unlinkat(&self.opened, name, AtFlags::empty()) {
             Ok(()) => Ok(true),
@@ -278,13 +283,14 @@ impl Folder {
         }
     }
 
-    /// As [`Self::remove`], with a sentence.
+    /// As [`Self::remove`], with a message as the error.
     pub(super) fn forget(&self, name: &str) -> Result<bool, String> {
         self.remove(name)
             .map_err(|error| failed(&self.path.join(name), &error).why)
     }
 
-    /// Keeps other programs out of it until the file is dropped. One that takes too long is not waited for.
+    /// Locks the folder until the file is dropped; after [`TRIES`] attempts it goes on without the
+    /// lock.
     pub(super) fn lock(&self) -> Result<File, String> {
         let opened = self.file(LOCK, OFlags::WRONLY | OFlags::CREATE);
         let file = opened.map_err(|error| failed(&self.path.join(LOCK), &error).why)?;
@@ -294,16 +300,16 @@ impl Folder {
             {
                 break;
             }
-            thread::sleep(PATIENCE);
+            thread::sleep(PAUSE);
         }
         Ok(file)
     }
 
-    /// The files of sessions with their times, the oldest first.
+    /// The files of sessions with their modification times, the oldest first.
     pub(super) fn sessions(&self) -> Vec<(SystemTime, String)> {
         let dated = |name: String| {
-            let file =
-                memory::is_file_name(&name).then(|| self.file(&name, OFlags::RDONLY).ok())??;
+            let file = state_files::is_file_name(&name)
+                .then(|| self.file(&name, OFlags::RDONLY).ok())??;
             Some((file.metadata().ok()?.modified().ok()?, name))
         };
         let mut files: Vec<_> = self.names().into_iter().filter_map(dated).collect();
@@ -312,21 +318,21 @@ impl Folder {
     }
 }
 
-/// Whether tv made this file, under this name only: a second name may be that of somebody else's file.
+/// Whether tv created this file. One with a second hard link may be somebody else's file.
 fn is_made_by_tv(name: &str, metadata: &Metadata) -> bool {
-    let is_ours = name == HABITS || name == LOCK || memory::is_file_name(name);
+    let is_ours = name == HABITS || name == LOCK || state_files::is_file_name(name);
     is_ours && metadata.nlink() == 1 && metadata.uid() == rustix::process::geteuid().as_raw()
 }
 
-fn failed(path: &Path, error: &io::Error) -> Problem {
-    Problem {
+fn failed(path: &Path, error: &io::Error) -> StateError {
+    StateError {
         why: format!("{}: {error}", path.display()),
         is_refusal: false,
     }
 }
 
-fn refused(path: &Path, why: &str) -> Problem {
-    Problem {
+fn refused(path: &Path, why: &str) -> StateError {
+    StateError {
         why: format!("{}: {why}, so nothing is kept there", path.display()),
         is_refusal: true,
     }

@@ -1,25 +1,25 @@
-//! What the terminal is asked, and what its answers say.
+//! Queries to the terminal, and what its replies mean.
 //!
-//! The last question is one that every terminal answers (DA1). Nobody waits for an answer: [`super::hearing`] takes
-//! them out of the keys whenever they come.
+//! The last query is one that every terminal answers (DA1). Nothing waits for a reply:
+//! [`super::terminal_input`] separates replies from keys whenever they arrive.
 
 use super::terminal_input::event::InputEvent;
 use crate::render::colour::luminance;
 use crate::render::picture::kitty;
 
-/// Asks the terminal for its background (OSC 11).
+/// Queries the background colour (OSC 11).
 pub(crate) const BACKGROUND: &str = "\x1b]11;?\x1b\\";
-/// Asks for its name (XTVERSION).
+/// Queries name and version (XTVERSION).
 pub(crate) const NAME: &str = "\x1b[>0q";
-/// Asks for the pixels of a cell.
+/// Queries the size of a cell in pixels.
 pub(crate) const CELL: &str = "\x1b[16t";
-/// Asks for what it is (DA1); all terminals answer.
+/// Queries the attributes (DA1); every terminal answers.
 pub(crate) const ATTRIBUTES: &str = "\x1b[c";
 
-/// A background is light from this luminance on.
+/// Least luminance of a light background.
 const LIGHT: f64 = 0.4;
 
-/// What a string says that began with `ESC` and this byte.
+/// Parses a control string: its kind (the byte after `ESC`) and its text.
 pub(crate) fn meaning(kind: u8, text: &str) -> Option<InputEvent> {
     match kind {
         b']' => is_light(text.strip_prefix("11;rgb")?).map(InputEvent::Background),
@@ -31,7 +31,7 @@ pub(crate) fn meaning(kind: u8, text: &str) -> Option<InputEvent> {
     }
 }
 
-/// Reads `:1e1e/1e1e/2e2e`; after `a:` there is a fourth part.
+/// Parses `:1e1e/1e1e/2e2e`; after `a:` there is a fourth component, which is ignored.
 fn is_light(answer: &str) -> Option<bool> {
     let (_, colour) = answer.split_once(':')?;
     let part = |digits: &str| {

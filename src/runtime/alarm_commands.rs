@@ -1,7 +1,8 @@
-//! The commands of alarms: of each one run at a time, and one a second; alarms that come meanwhile are counted.
+//! Runs the commands of alarms: one process at a time per command, started at most once a second.
+//! Alarms that arrive meanwhile are counted, and the next run is told how many were missed.
 //!
-//! Invariant: the last alarm is never passed over: it waits for its turn, and who ends the program for its command to
-//! be started.
+//! Invariant: the last alarm is never dropped. It waits until its command may start, and when the
+//! program ends it waits for that start.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,100 +10,105 @@ use std::time::{Duration, Instant};
 
 use crate::app::alarms::Notice;
 
-/// At least so long between the beginnings of two runs.
+/// Least time between two starts of a command.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The commands that have run, by what was typed.
+/// A worker thread per command line.
 #[derive(Default)]
-pub(crate) struct Commands(HashMap<String, Arc<Turn>>);
+pub(crate) struct AlarmCommands(HashMap<String, Arc<PendingAlarm>>);
 
-/// What is to be run next.
+/// A queue of one: a newer alarm replaces the pending one.
 #[derive(Default)]
-struct Turn {
-    next: Mutex<Next>,
-    bell: Condvar,
+struct PendingAlarm {
+    pending: Mutex<Pending>,
+    changed: Condvar,
 }
 
 #[derive(Default)]
-struct Next {
+struct Pending {
     alarm: Option<(Notice, u64)>,
-    /// Whether a run was taken that has not begun yet.
+    /// A notice was popped, and its command has not been started yet.
     is_starting: bool,
 }
 
-impl Turn {
-    fn next(&self) -> MutexGuard<'_, Next> {
-        self.next.lock().unwrap_or_else(PoisonError::into_inner)
+impl PendingAlarm {
+    fn lock(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn put(&self, notice: Notice) {
-        let mut next = self.next();
-        let missed = next.alarm.take().map_or(0, |(_, missed)| missed + 1);
-        next.alarm = Some((notice, missed));
-        self.bell.notify_all();
+    fn push(&self, notice: Notice) {
+        let mut pending = self.lock();
+        let missed = pending.alarm.take().map_or(0, |(_, missed)| missed + 1);
+        pending.alarm = Some((notice, missed));
+        self.changed.notify_all();
     }
 
-    fn take(&self) -> (Notice, u64) {
-        let mut next = self.next();
+    fn pop(&self) -> (Notice, u64) {
+        let mut pending = self.lock();
         loop {
-            match next.alarm.take() {
+            match pending.alarm.take() {
                 Some(taken) => {
-                    next.is_starting = true;
+                    pending.is_starting = true;
                     return taken;
                 }
-                None => next = self.bell.wait(next).unwrap_or_else(PoisonError::into_inner),
+                None => {
+                    pending = self
+                        .changed
+                        .wait(pending)
+                        .unwrap_or_else(PoisonError::into_inner)
+                }
             }
         }
     }
 
     fn started(&self) {
-        self.next().is_starting = false;
-        self.bell.notify_all();
+        self.lock().is_starting = false;
+        self.changed.notify_all();
     }
 
-    /// Waits until nothing is left to be started, but not for a run that goes on.
-    fn settle(&self) {
-        let is_left = |next: &mut Next| next.alarm.is_some() || next.is_starting;
-        drop(self.bell.wait_timeout_while(self.next(), PAUSE, is_left));
+    /// Waits until nothing is pending; a command that runs is not waited for.
+    fn wait_until_started(&self) {
+        let is_left = |pending: &mut Pending| pending.alarm.is_some() || pending.is_starting;
+        drop(self.changed.wait_timeout_while(self.lock(), PAUSE, is_left));
     }
 }
 
-impl Drop for Commands {
+impl Drop for AlarmCommands {
     fn drop(&mut self) {
-        self.0.values().for_each(|turn| turn.settle());
+        self.0.values().for_each(|queue| queue.wait_until_started());
     }
 }
 
-impl Commands {
-    /// Has a command run for an alarm as soon as it may, with how many were missed before; `start` begins it, and gives
-    /// what waits for its end. What goes wrong is said.
-    pub(crate) fn ring<W: FnOnce()>(
+impl AlarmCommands {
+    /// Queues an alarm for a command. `start` starts the command, given the alarm and the number
+    /// of alarms missed before it, and returns what waits for its end; errors go to `say`.
+    pub(crate) fn push<W: FnOnce()>(
         &mut self,
         command: &str,
         notice: &Notice,
         start: impl FnMut(&Notice, u64) -> Result<W, String> + Send + 'static,
         say: impl Fn(String) + Send + 'static,
     ) {
-        let turn = self.0.entry(command.to_owned()).or_insert_with(|| {
-            let turn = Arc::new(Turn::default());
-            let worker = Arc::clone(&turn);
+        let queue = self.0.entry(command.to_owned()).or_insert_with(|| {
+            let queue = Arc::new(PendingAlarm::default());
+            let worker = Arc::clone(&queue);
             std::thread::spawn(move || work(&worker, start, say));
-            turn
+            queue
         });
-        turn.put(notice.clone());
+        queue.push(notice.clone());
     }
 }
 
 fn work<W: FnOnce()>(
-    turn: &Turn,
+    queue: &PendingAlarm,
     mut start: impl FnMut(&Notice, u64) -> Result<W, String>,
     say: impl Fn(String),
 ) {
     loop {
-        let (notice, missed) = turn.take();
+        let (notice, missed) = queue.pop();
         let begun = Instant::now();
         let started = start(&notice, missed);
-        turn.started();
+        queue.started();
         match started {
             Ok(wait) => wait(),
             Err(why) => say(why),
@@ -117,7 +123,7 @@ mod tests {
 
     use crossbeam_channel::unbounded;
 
-    use super::{Commands, PAUSE};
+    use super::{AlarmCommands, PAUSE};
     use crate::app::alarms::{Notice, Ring};
 
     fn notice(words: &str) -> Notice {
@@ -143,8 +149,8 @@ mod tests {
             let may_go_on = may_go_on.clone();
             Ok(move || may_go_on.recv().unwrap_or_default())
         };
-        let mut commands = Commands::default();
-        let mut ring = |words: &str| commands.ring("x", &notice(words), run.clone(), drop);
+        let mut commands = AlarmCommands::default();
+        let mut ring = |words: &str| commands.push("x", &notice(words), run.clone(), drop);
         let start = Instant::now();
         ring("0");
         let (first, missed, _) = begun.recv().unwrap();
@@ -174,14 +180,14 @@ mod tests {
     #[test]
     fn commands_do_not_wait_for_each_other() {
         let (begins, begun) = unbounded();
-        let mut commands = Commands::default();
+        let mut commands = AlarmCommands::default();
         for command in ["a", "b"] {
             let begins = begins.clone();
             let stays = move |_: &Notice, _: u64| {
                 begins.send(command).unwrap();
                 Ok(stay)
             };
-            commands.ring(command, &notice(""), stays, drop);
+            commands.push(command, &notice(""), stays, drop);
         }
         let mut both = [begun.recv().unwrap(), begun.recv().unwrap()];
         both.sort_unstable();
@@ -191,13 +197,13 @@ mod tests {
     #[test]
     fn who_ends_the_program_waits_until_a_command_is_started() {
         let (begins, begun) = unbounded();
-        let mut commands = Commands::default();
+        let mut commands = AlarmCommands::default();
         let slow = move |_: &Notice, _: u64| {
             std::thread::sleep(PAUSE / 20);
             begins.send(()).unwrap();
             Ok(|| ())
         };
-        commands.ring("x", &notice(""), slow, drop);
+        commands.push("x", &notice(""), slow, drop);
         drop(commands);
         assert_eq!(begun.try_recv(), Ok(()));
     }

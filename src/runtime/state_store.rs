@@ -1,7 +1,8 @@
-//! The files of what outlasts the program, in the state folder.
+//! Saves what outlasts the program, in files of the state folder.
 //!
-//! Invariant: best effort. A file is replaced as a whole or not at all; what another program has written
-//! meanwhile is read again first; what cannot be understood is reported and stays as it is.
+//! Invariant: best effort. A file is replaced as a whole or not at all; it is read again before it
+//! is written, because another program may have written it meanwhile; a file that cannot be parsed
+//! is reported and left alone.
 
 mod folder;
 
@@ -10,7 +11,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use self::folder::{Folder, HABITS, Place, SESSIONS};
+use self::folder::{HABITS, SESSIONS, StateFolder, StateRoot};
 use super::clock::now;
 use crate::app::input::history::{Histories, History};
 use crate::app::reader::Reader;
@@ -20,40 +21,38 @@ use crate::app::text::places::Marks;
 use crate::app::text::places::Places;
 use crate::ingest::Session;
 use crate::model::text::Text;
-use crate::settings::memory::{self, Arrangement, Habits, Memory, Subject};
+use crate::settings::state_files::{self, Habits, PaneWidths, SessionKey, SessionState};
 
-/// Of more sessions the ones that were not looked at for the longest time are forgotten.
+/// Limit of saved sessions; the least recently used ones are deleted.
 const MOST_SESSIONS: usize = 500;
-/// Sessions that were not looked at for so long are forgotten.
+/// Sessions that were not opened for this long are deleted.
 const OLDEST: Duration = Duration::from_secs(180 * 24 * 60 * 60);
 
-/// The state folder, and the session in it that is looked at.
+/// The state folder, and the session in it that is shown.
 #[derive(Debug, Default)]
-pub(crate) struct Keeper {
-    /// Nothing is kept without one.
-    place: Option<Place>,
-    subject: Option<Subject>,
+pub(crate) struct StateStore {
+    /// `None` if no state is saved.
+    root: Option<StateRoot>,
+    key: Option<SessionKey>,
     /// The marks as they were last read or written.
-    known: Marks,
-    /// Nothing is to be kept, unless something is marked.
-    is_forgotten: bool,
+    saved_marks: Marks,
+    /// The user had the session forgotten: it is not saved again until something is marked.
+    is_paused: bool,
     /// The widths of the panes as they were read.
-    widths: Arrangement,
+    widths: PaneWidths,
 }
 
-impl Keeper {
-    /// A keeper of this folder of a reader with this home; without a folder nothing is kept.
+impl StateStore {
+    /// Opens no file yet. `home` bounds the folders that are opened without following links.
     pub fn new(folder: Option<PathBuf>, home: Option<&Path>) -> Self {
         Self {
-            place: folder.map(|folder| Place::new(&folder, home)),
+            root: folder.map(|folder| StateRoot::new(&folder, home)),
             ..Self::default()
         }
     }
 
-    // === as the viewer asks for it ===
-
-    /// Gives back what was typed in earlier runs.
-    pub(crate) fn recall_habits(&mut self, history: &mut Histories, reader: &mut Reader) {
+    /// Restores the lines typed in earlier runs, and the widths of the panes.
+    pub(crate) fn restore_history(&mut self, history: &mut Histories, reader: &mut Reader) {
         match self.habits() {
             Ok(habits) => {
                 history.searches = History::of(habits.searches);
@@ -62,7 +61,7 @@ impl Keeper {
                 reader.panes.inspector_width = habits.widths.inspector;
                 let shows = &mut reader.text.shows;
                 shows.intents = habits.widths.intents.unwrap_or(shows.intents);
-                self.widths = Arrangement {
+                self.widths = PaneWidths {
                     intents: Some(shows.intents),
                     ..habits.widths
                 };
@@ -71,50 +70,54 @@ impl Keeper {
         }
     }
 
-    /// What is kept of a session that is opened now; of `None` nothing is.
-    pub(crate) fn take_out(&mut self, subject: Option<Subject>, screen: &mut Screen) -> Memory {
-        self.recall(subject).unwrap_or_else(|why| {
+    /// Loads what is saved of a session that is opened now; nothing for `None`.
+    pub(crate) fn load_session(
+        &mut self,
+        key: Option<SessionKey>,
+        screen: &mut Screen,
+    ) -> SessionState {
+        self.load(key).unwrap_or_else(|why| {
             screen.say(why);
-            Memory::default()
+            SessionState::default()
         })
     }
 
-    /// Something was marked.
-    pub(crate) fn keep_marks(&mut self, places: &mut Places, screen: &mut Screen) {
-        self.is_forgotten = false;
-        match self.keep(Memory {
+    /// Saves the marks after one was set.
+    pub(crate) fn save_marks(&mut self, places: &mut Places, screen: &mut Screen) {
+        self.is_paused = false;
+        match self.save(SessionState {
             marks: places.marks.clone(),
             seen: None,
         }) {
             Ok(marks) => places.marks = marks,
-            Err(why) => screen.say(unkept(&why)),
+            Err(why) => screen.say(unsaved(&why)),
         }
     }
 
-    /// The reader leaves the session. Gives what it was kept as.
-    pub(crate) fn put_away(&mut self, reader: &mut Reader) -> Option<Subject> {
-        let subject = self.subject.clone();
+    /// Saves the session when it is left. Returns which one it was.
+    pub(crate) fn save_session(&mut self, reader: &mut Reader) -> Option<SessionKey> {
+        let key = self.key.clone();
         if let Err(why) = self.finish(reader) {
-            reader.screen.say(unkept(&why));
+            reader.screen.say(unsaved(&why));
         }
-        subject
+        key
     }
 
-    /// The reader leaves the program; what could not be kept is for [`write_unkept`].
+    /// Saves everything when the program ends; the errors are for [`write_errors`].
     pub fn close(&mut self, app: &App) -> Vec<String> {
-        let habits = self.keep_habits(
+        let habits = self.save_habits(
             (&app.history.searches, &app.history.filters),
-            Arrangement::of(&app.reader.panes, app.reader.text.shows),
+            PaneWidths::of(&app.reader.panes, app.reader.text.shows),
         );
         [self.finish(&app.reader), habits]
             .into_iter()
-            .filter_map(|kept| kept.err().map(|why| unkept(&why)))
+            .filter_map(|kept| kept.err().map(|why| unsaved(&why)))
             .collect()
     }
 
-    /// The reader wants nothing to be kept.
-    pub(crate) fn forget_all(&mut self, screen: &mut Screen) {
-        self.is_forgotten = true;
+    /// Deletes what is saved of the session.
+    pub(crate) fn forget_session(&mut self, screen: &mut Screen) {
+        self.is_paused = true;
         match self.forget() {
             Ok(true) => screen.say("forgotten"),
             Ok(false) => screen.say("nothing was kept of this session"),
@@ -124,57 +127,55 @@ impl Keeper {
 
     fn finish(&mut self, reader: &Reader) -> Result<(), String> {
         let seen = reader.session.end(now());
-        let is_wanted = self.subject.is_some()
-            && !self.is_forgotten
+        let is_wanted = self.key.is_some()
+            && !self.is_paused
             && (seen.is_some() || !reader.text.places.marks.is_empty());
         let kept = if is_wanted {
-            self.keep(Memory {
+            self.save(SessionState {
                 marks: reader.text.places.marks.clone(),
                 seen,
             })
         } else {
             Ok(Marks::new())
         };
-        self.subject = None;
+        self.key = None;
         kept.map(drop)
     }
 
-    // === the files ===
-
-    /// A folder that is there, or with `makes` is made. One that is none for tv is told of once: from then on nothing is
-    /// kept.
-    fn folder(&mut self, name: Option<&str>, makes: bool) -> Result<Option<Folder>, String> {
-        let Some(place) = &self.place else {
+    /// Opens a folder, or creates it with `creates`. One that is not safe to use is reported once,
+    /// and nothing is saved from then on.
+    fn folder(&mut self, name: Option<&str>, creates: bool) -> Result<Option<StateFolder>, String> {
+        let Some(root) = &self.root else {
             return Ok(None);
         };
-        let folder = if makes {
-            place.make(name)
+        let folder = if creates {
+            root.create(name)
         } else {
-            place.open(name)
+            root.open(name)
         };
         folder.map_err(|problem| {
             if problem.is_refusal {
-                self.place = None;
+                self.root = None;
             }
             problem.why
         })
     }
 
-    /// What is kept of the reader's habits.
+    /// Reads what is saved besides sessions.
     pub(crate) fn habits(&mut self) -> Result<Habits, String> {
         let Some(folder) = self.folder(None, false)? else {
             return Ok(Habits::default());
         };
         folder
-            .read(HABITS, memory::habits_of)
+            .read(HABITS, state_files::parse_habits)
             .map(Option::unwrap_or_default)
     }
 
-    /// Keeps the lines that were typed, searches and filters, and the widths of the panes.
-    pub(crate) fn keep_habits(
+    /// Saves typed searches and filters, and the widths of the panes.
+    pub(crate) fn save_habits(
         &mut self,
         typed: (&History, &History),
-        widths: Arrangement,
+        widths: PaneWidths,
     ) -> Result<(), String> {
         let has_typed = !typed.0.fresh().is_empty() || !typed.1.fresh().is_empty();
         if !has_typed && widths == self.widths {
@@ -184,97 +185,99 @@ impl Keeper {
             return Ok(());
         };
         let _lock = folder.lock()?;
-        let habits = folder.read(HABITS, memory::habits_of)?.unwrap_or_default();
+        let habits = folder
+            .read(HABITS, state_files::parse_habits)?
+            .unwrap_or_default();
         folder.replace(
             HABITS,
-            &memory::habits_text(&habits.and(typed, self.widths, widths)),
+            &state_files::habits_text(&habits.and(typed, self.widths, widths)),
         )
     }
 
-    /// What is kept of the session that is opened now; `None` for one of which nothing can be kept.
-    pub(crate) fn recall(&mut self, subject: Option<Subject>) -> Result<Memory, String> {
-        self.known = Marks::default();
-        self.is_forgotten = false;
-        self.subject = subject;
-        let Some((folder, subject)) = self.sessions(false)? else {
-            return Ok(Memory::default());
+    /// Reads what is saved of a session; `None` for one that cannot be saved.
+    pub(crate) fn load(&mut self, key: Option<SessionKey>) -> Result<SessionState, String> {
+        self.saved_marks = Marks::default();
+        self.is_paused = false;
+        self.key = key;
+        let Some((folder, key)) = self.sessions(false)? else {
+            return Ok(SessionState::default());
         };
-        let read = folder.read(&subject.file_name(), |text| {
-            memory::session_of(text, &subject)
+        let read = folder.read(&key.file_name(), |text| {
+            state_files::parse_session(text, &key)
         })?;
         let memory = read.unwrap_or_default();
-        self.known.clone_from(&memory.marks);
+        self.saved_marks.clone_from(&memory.marks);
         Ok(memory)
     }
 
-    /// Keeps what is known of the session; gives the marks, those of other programs among them.
-    pub fn keep(&mut self, memory: Memory) -> Result<Marks, String> {
-        let Some((folder, subject)) = self.sessions(true)? else {
+    /// Saves a session; returns the marks, merged with those of other programs.
+    pub fn save(&mut self, memory: SessionState) -> Result<Marks, String> {
+        let Some((folder, key)) = self.sessions(true)? else {
             return Ok(memory.marks);
         };
-        let name = subject.file_name();
+        let name = key.file_name();
         let _lock = folder.lock()?;
-        let theirs = folder.read(&name, |text| memory::session_of(text, &subject))?;
+        let theirs = folder.read(&name, |text| state_files::parse_session(text, &key))?;
         let is_new = theirs.is_none();
-        let memory = memory.onto(&self.known, theirs.unwrap_or_default());
-        folder.replace(&name, &memory::session_text(&memory, &subject))?;
+        let memory = memory.onto(&self.saved_marks, theirs.unwrap_or_default());
+        folder.replace(&name, &state_files::session_text(&memory, &key))?;
         if is_new {
             trim(&folder);
         }
-        self.known.clone_from(&memory.marks);
+        self.saved_marks.clone_from(&memory.marks);
         Ok(memory.marks)
     }
 
-    /// Deletes what is kept of the session, whatever the file holds. Answers whether there was anything.
+    /// Deletes the file of the session, whatever it holds. Returns whether there was one.
     pub fn forget(&mut self) -> Result<bool, String> {
-        self.known = Marks::default();
-        let Some((folder, subject)) = self.sessions(false)? else {
+        self.saved_marks = Marks::default();
+        let Some((folder, key)) = self.sessions(false)? else {
             return Ok(false);
         };
-        folder.forget(&subject.file_name())
+        folder.forget(&key.file_name())
     }
 
-    /// The folder of the sessions, and which of them is looked at.
-    fn sessions(&mut self, makes: bool) -> Result<Option<(Folder, Subject)>, String> {
-        let Some(subject) = self.subject.clone() else {
+    /// The folder of sessions, and the session that is shown.
+    fn sessions(&mut self, creates: bool) -> Result<Option<(StateFolder, SessionKey)>, String> {
+        let Some(key) = self.key.clone() else {
             return Ok(None);
         };
         Ok(self
-            .folder(Some(SESSIONS), makes)?
-            .map(|folder| (folder, subject)))
+            .folder(Some(SESSIONS), creates)?
+            .map(|folder| (folder, key)))
     }
 }
 
-/// The session as something to be kept; `None` for a pipe.
-pub(crate) fn subject_of(session: &Session) -> Option<Subject> {
-    // What is kept of a session says nothing of several.
+/// Identifies a session in the state folder; `None` for a pipe.
+pub(crate) fn key_of(session: &Session) -> Option<SessionKey> {
+    // Saved state belongs to a single session.
     let path = fs::canonicalize(&session.opened.path)
         .ok()
         .filter(|_| !session.is_joined())?;
     let kind = fs::metadata(&path).ok()?.file_type();
     let name = session.name().unwrap_or_default().to_owned();
-    let subject = Subject {
+    let key = SessionKey {
         path: path.to_string_lossy().into_owned(),
         session: name,
     };
-    (kind.is_file() || kind.is_dir()).then_some(subject)
+    (kind.is_file() || kind.is_dir()).then_some(key)
 }
 
-/// Writes to stderr what could not be kept, when there is no screen any more.
-pub fn write_unkept(unkept: Vec<String>) {
-    for sentence in unkept {
+/// Writes to stderr what could not be saved, when the screen is gone.
+pub fn write_errors(errors: Vec<String>) {
+    for sentence in errors {
         let _ = writeln!(io::stderr(), "tv: {}", Text::clean(&sentence));
     }
 }
 
-fn unkept(why: &str) -> String {
+fn unsaved(why: &str) -> String {
     format!("not kept for the next time: {why}")
 }
 
-/// Deletes the files of sessions that were not looked at for long.
-fn trim(folder: &Folder) {
+/// Deletes files of sessions that were not opened for long.
+fn trim(folder: &StateFolder) {
     let files = folder.sessions();
-    // The newest one was written just now.
+    // The newest file was written just now, so its time is the current time.
     let Some((now, _)) = files.last() else { return };
     let superfluous = files.len().saturating_sub(MOST_SESSIONS);
     for (number, (modified, name)) in files.iter().enumerate() {
@@ -291,60 +294,60 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
-    use super::{Keeper, MOST_SESSIONS, OLDEST};
+    use super::{MOST_SESSIONS, OLDEST, StateStore};
     use crate::app::input::history::History;
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
     use crate::session::news::Seen;
-    use crate::settings::memory::{Arrangement, Memory, Subject};
+    use crate::settings::state_files::{PaneWidths, SessionKey, SessionState};
 
-    fn subject(name: &str) -> Subject {
-        Subject {
+    fn key(name: &str) -> SessionKey {
+        SessionKey {
             path: format!("/sessions/{name}.jsonl"),
             session: String::new(),
         }
     }
 
-    fn keeper(folder: &Path, name: &str) -> (Keeper, Memory) {
-        let mut keeper = Keeper::new(Some(folder.join("tv")), None);
-        let memory = keeper.recall(Some(subject(name))).unwrap();
-        (keeper, memory)
+    fn store(folder: &Path, name: &str) -> (StateStore, SessionState) {
+        let mut state = StateStore::new(Some(folder.join("tv")), None);
+        let memory = state.load(Some(key(name))).unwrap();
+        (state, memory)
     }
 
-    fn mark(memory: &mut Memory, letter: char, key: &str) {
+    fn mark(memory: &mut SessionState, letter: char, key: &str) {
         memory.marks.insert(letter, (Text::from(key), 0));
     }
 
     fn file_of(folder: &Path, name: &str) -> std::path::PathBuf {
-        folder.join("tv/sessions").join(subject(name).file_name())
+        folder.join("tv/sessions").join(key(name).file_name())
     }
 
     #[test]
     fn two_at_once_keep_each_others_marks() {
         let dir = tempfile::tempdir().unwrap();
-        let (mut one, mut of_one) = keeper(dir.path(), "s");
-        let (mut two, mut of_two) = keeper(dir.path(), "s");
-        mark(&mut of_one, 'a', "e1");
-        of_one.seen = Some(Seen {
+        let (mut one, mut one_state) = store(dir.path(), "s");
+        let (mut two, mut two_state) = store(dir.path(), "s");
+        mark(&mut one_state, 'a', "e1");
+        one_state.seen = Some(Seen {
             key: Text::from("e9"),
             at: Timestamp(1_700_000_000_000),
         });
-        mark(&mut of_two, 'b', "e2");
-        one.keep(of_one.clone()).unwrap();
-        let both = two.keep(of_two).unwrap();
+        mark(&mut two_state, 'b', "e2");
+        one.save(one_state.clone()).unwrap();
+        let both = two.save(two_state).unwrap();
         assert_eq!(both.len(), 2);
         // Who kept first does not bring back what the other one changed meanwhile.
-        let (mut three, mut of_three) = keeper(dir.path(), "s");
-        mark(&mut of_three, 'a', "e3");
-        three.keep(of_three).unwrap();
-        one.keep(of_one.clone()).unwrap();
-        let (_, kept) = keeper(dir.path(), "s");
+        let (mut three, mut three_state) = store(dir.path(), "s");
+        mark(&mut three_state, 'a', "e3");
+        three.save(three_state).unwrap();
+        one.save(one_state.clone()).unwrap();
+        let (_, kept) = store(dir.path(), "s");
         assert_eq!(
             kept.marks.get(&'a').map(|(key, _)| key.as_str()),
             Some("e3")
         );
-        assert_eq!((kept.marks.len(), kept.seen), (2, of_one.seen));
-        assert_eq!(keeper(dir.path(), "other").1, Memory::default());
+        assert_eq!((kept.marks.len(), kept.seen), (2, one_state.seen));
+        assert_eq!(store(dir.path(), "other").1, SessionState::default());
         let mode = fs::metadata(dir.path().join("tv/sessions"))
             .unwrap()
             .permissions()
@@ -359,15 +362,15 @@ mod tests {
     #[test]
     fn what_was_open_to_others_is_closed() {
         let dir = tempfile::tempdir().unwrap();
-        let (mut first, mut memory) = keeper(dir.path(), "s");
+        let (mut first, mut memory) = store(dir.path(), "s");
         mark(&mut memory, 'a', "e1");
-        first.keep(memory.clone()).unwrap();
+        first.save(memory.clone()).unwrap();
         let (tv, file) = (dir.path().join("tv"), file_of(dir.path(), "s"));
         let (reader, notes) = (tv.join("reader.json"), tv.join("notes.txt"));
         first
-            .keep_habits(
+            .save_habits(
                 (&History::default(), &History::default()),
-                Arrangement {
+                PaneWidths {
                     outline: Some(7),
                     inspector: None,
                     intents: None,
@@ -390,8 +393,8 @@ mod tests {
         ] {
             open(path, 0o644);
         }
-        let (_, kept) = keeper(dir.path(), "other");
-        assert_eq!(kept, Memory::default());
+        let (_, kept) = store(dir.path(), "other");
+        assert_eq!(kept, SessionState::default());
         assert_eq!((mode(&tv), mode(&tv.join("sessions"))), (0o700, 0o700));
         for path in [&file, &reader, &tv.join("lock"), &tv.join("sessions/lock")] {
             assert_eq!(mode(path), 0o600, "{}", path.display());
@@ -399,17 +402,17 @@ mod tests {
         assert_eq!(mode(&notes), 0o644, "what is not tv's is left alone");
         // One alone is closed when it is read.
         open(&file, 0o644);
-        keeper(dir.path(), "s");
+        store(dir.path(), "s");
         assert_eq!(mode(&file), 0o600);
     }
 
-    /// A folder as tv makes it.
+    /// A folder as tv creates it.
     fn own_folder(path: &Path) {
         fs::create_dir_all(path).unwrap();
         fs::set_permissions(path, PermissionsExt::from_mode(0o700)).unwrap();
     }
 
-    const WIDTHS: Arrangement = Arrangement {
+    const WIDTHS: PaneWidths = PaneWidths {
         outline: Some(7),
         inspector: None,
         intents: None,
@@ -425,16 +428,16 @@ mod tests {
         for name in ["lock", "reader.json", "sessions/lock"] {
             symlink(&victim, tv.join(name)).unwrap();
         }
-        let (mut keeper, memory) = keeper(dir.path(), "s");
-        let why = keeper.keep(memory.clone()).unwrap_err();
+        let (mut state, memory) = store(dir.path(), "s");
+        let why = state.save(memory.clone()).unwrap_err();
         assert!(why.contains("a link, which is not followed"), "{why}");
         assert!(!victim.exists(), "nothing is made through a link");
         fs::write(&victim, "{}").unwrap();
         let before = mode(&victim);
-        assert!(keeper.keep(memory).is_err() && keeper.habits().is_err());
+        assert!(state.save(memory).is_err() && state.habits().is_err());
         assert!(
-            keeper
-                .keep_habits((&History::default(), &History::default()), WIDTHS)
+            state
+                .save_habits((&History::default(), &History::default()), WIDTHS)
                 .is_err()
         );
         assert_eq!(
@@ -444,15 +447,15 @@ mod tests {
     }
 
     /// Everything that is kept of a session and of habits; what went wrong.
-    fn keep_all(keeper: &mut Keeper) -> Vec<String> {
-        let mut memory = Memory::default();
-        let mut wrong: Vec<String> = keeper.habits().err().into_iter().collect();
-        wrong.extend(keeper.recall(Some(subject("s"))).err());
+    fn save_all(state: &mut StateStore) -> Vec<String> {
+        let mut memory = SessionState::default();
+        let mut wrong: Vec<String> = state.habits().err().into_iter().collect();
+        wrong.extend(state.load(Some(key("s"))).err());
         mark(&mut memory, 'a', "e1");
-        wrong.extend(keeper.keep(memory).err());
+        wrong.extend(state.save(memory).err());
         wrong.extend(
-            keeper
-                .keep_habits((&History::default(), &History::default()), WIDTHS)
+            state
+                .save_habits((&History::default(), &History::default()), WIDTHS)
                 .err(),
         );
         wrong
@@ -480,8 +483,8 @@ mod tests {
                 own_folder(link.parent().unwrap());
                 symlink(&victim, &link).unwrap();
                 let home = dir.path().join("home");
-                let mut keeper = Keeper::new(Some(home.join(".local/state/tv")), Some(&home));
-                let wrong = keep_all(&mut keeper);
+                let mut state = StateStore::new(Some(home.join(".local/state/tv")), Some(&home));
+                let wrong = save_all(&mut state);
                 let [why] = wrong.as_slice() else {
                     panic!("{level}: not one sentence: {wrong:?}")
                 };
@@ -518,16 +521,16 @@ mod tests {
         own_folder(&dir.path().join("real"));
         symlink(dir.path().join("real"), dir.path().join("home")).unwrap();
         let home = dir.path().join("home");
-        for state in [home.join(".local/state/tv"), home.join("tv")] {
+        for folder in [home.join(".local/state/tv"), home.join("tv")] {
             let named =
-                (!state.starts_with(home.join(".local"))).then_some(dir.path().join("other"));
-            let mut keeper = Keeper::new(Some(state.clone()), named.as_deref().or(Some(&home)));
-            assert_eq!(keep_all(&mut keeper), Vec::<String>::new());
+                (!folder.starts_with(home.join(".local"))).then_some(dir.path().join("other"));
+            let mut state = StateStore::new(Some(folder.clone()), named.as_deref().or(Some(&home)));
+            assert_eq!(save_all(&mut state), Vec::<String>::new());
             assert_eq!(
-                (mode(&state), mode(&state.join("sessions"))),
+                (mode(&folder), mode(&folder.join("sessions"))),
                 (0o700, 0o700)
             );
-            assert!(state.join("reader.json").is_file());
+            assert!(folder.join("reader.json").is_file());
         }
     }
 
@@ -540,7 +543,7 @@ mod tests {
             fs::create_dir(&folder).unwrap();
             fs::write(folder.join("notes.txt"), "of somebody else").unwrap();
             fs::set_permissions(&folder, PermissionsExt::from_mode(0o755)).unwrap();
-            let wrong = keep_all(&mut Keeper::new(Some(dir.path().join("tv")), None));
+            let wrong = save_all(&mut StateStore::new(Some(dir.path().join("tv")), None));
             let [why] = wrong.as_slice() else {
                 panic!("{level}: not one sentence: {wrong:?}")
             };
@@ -560,7 +563,7 @@ mod tests {
         for name in ["lock", "reader.json"] {
             fs::hard_link(&victim, tv.join(name)).unwrap();
         }
-        keep_all(&mut Keeper::new(Some(tv), None));
+        save_all(&mut StateStore::new(Some(tv), None));
         assert_eq!(
             (mode(&victim), fs::read_to_string(&victim).unwrap().as_str()),
             (0o644, "{}")
@@ -574,46 +577,46 @@ mod tests {
             for letter in 'a'..='h' {
                 let path = dir.path();
                 scope.spawn(move || {
-                    let (mut keeper, mut memory) = keeper(path, "s");
+                    let (mut state, mut memory) = store(path, "s");
                     mark(&mut memory, letter, "e1");
-                    keeper.keep(memory).unwrap();
+                    state.save(memory).unwrap();
                 });
             }
         });
-        assert_eq!(keeper(dir.path(), "s").1.marks.len(), 8);
+        assert_eq!(store(dir.path(), "s").1.marks.len(), 8);
     }
 
     #[test]
     fn a_strange_file_is_reported_and_left_alone_until_it_is_forgotten() {
         let dir = tempfile::tempdir().unwrap();
-        let (mut first, mut memory) = keeper(dir.path(), "s");
+        let (mut first, mut memory) = store(dir.path(), "s");
         mark(&mut memory, 'a', "e1");
-        first.keep(memory.clone()).unwrap();
+        first.save(memory.clone()).unwrap();
         let path = file_of(dir.path(), "s");
         for strange in ["{\"schema\": \"tv.state/9\"}", "half a fi", ""] {
             fs::write(&path, strange).unwrap();
-            let mut keeper = Keeper::new(Some(dir.path().join("tv")), None);
-            let why = keeper.recall(Some(subject("s"))).unwrap_err();
+            let mut state = StateStore::new(Some(dir.path().join("tv")), None);
+            let why = state.load(Some(key("s"))).unwrap_err();
             assert!(why.contains("left as it is"), "{why}");
-            assert!(keeper.keep(memory.clone()).is_err());
+            assert!(state.save(memory.clone()).is_err());
             assert_eq!(fs::read_to_string(&path).unwrap(), strange);
         }
         assert_eq!(first.forget(), Ok(true));
         assert_eq!(first.forget(), Ok(false));
-        first.keep(memory.clone()).unwrap();
-        assert_eq!(keeper(dir.path(), "s").1.marks, memory.marks);
+        first.save(memory.clone()).unwrap();
+        assert_eq!(store(dir.path(), "s").1.marks, memory.marks);
     }
 
     #[test]
     fn a_folder_that_cannot_be_written_is_reported() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("tv"), "a file in its place").unwrap();
-        let mut keeper = Keeper::new(Some(dir.path().join("tv")), None);
-        let _ = keeper.recall(Some(subject("s")));
-        assert!(keeper.keep(Memory::default()).is_err());
-        let mut nowhere = Keeper::new(None, None);
-        assert_eq!(nowhere.recall(Some(subject("s"))), Ok(Memory::default()));
-        assert!(nowhere.keep(Memory::default()).is_ok() && nowhere.habits().is_ok());
+        let mut state = StateStore::new(Some(dir.path().join("tv")), None);
+        let _ = state.load(Some(key("s")));
+        assert!(state.save(SessionState::default()).is_err());
+        let mut nowhere = StateStore::new(None, None);
+        assert_eq!(nowhere.load(Some(key("s"))), Ok(SessionState::default()));
+        assert!(nowhere.save(SessionState::default()).is_ok() && nowhere.habits().is_ok());
     }
 
     #[test]
@@ -635,8 +638,8 @@ mod tests {
         }
         write("ffffffffffffffff.json", OLDEST + Duration::from_secs(3_600));
         write("notes.txt", OLDEST * 2);
-        let (mut keeper, memory) = keeper(dir.path(), "s");
-        keeper.keep(memory).unwrap();
+        let (mut state, memory) = store(dir.path(), "s");
+        state.save(memory).unwrap();
         let left = fs::read_dir(&folder).unwrap().count();
         // The foreign one and the lock are not counted.
         assert_eq!(left, MOST_SESSIONS + 2);
@@ -647,22 +650,22 @@ mod tests {
     #[test]
     fn typed_lines_of_several_programs_are_joined() {
         let dir = tempfile::tempdir().unwrap();
-        let mut keeper = Keeper::new(Some(dir.path().join("tv")), None);
+        let mut state = StateStore::new(Some(dir.path().join("tv")), None);
         let (mut one, mut two) = (History::default(), History::default());
         one.keep("herring");
         two.keep("lantern");
-        let widths = Arrangement {
+        let widths = PaneWidths {
             outline: Some(40),
             inspector: None,
             intents: None,
         };
-        keeper
-            .keep_habits((&one, &History::default()), widths)
+        state
+            .save_habits((&one, &History::default()), widths)
             .unwrap();
-        keeper
-            .keep_habits((&two, &one), Arrangement::default())
+        state
+            .save_habits((&two, &one), PaneWidths::default())
             .unwrap();
-        let habits = keeper.habits().unwrap();
+        let habits = state.habits().unwrap();
         assert_eq!(
             (habits.searches.len(), habits.filters),
             (2, vec!["herring".to_owned()])

@@ -1,10 +1,11 @@
-//! Handing things out: to the clipboard, to an editor, to a shell command, to whoever waits for an alarm.
+//! Hands text and the terminal to other programs: clipboard, editor, shell command, the agent
+//! itself, alarms.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use super::child::Outcome;
-use super::{Next, Viewer, editor, notify, pipe};
+use super::child::ChildExit;
+use super::{Flow, Viewer, editor, notify, pipe};
 use crate::app::alarms::Notice;
 use crate::app::copying::excerpt;
 use crate::app::update::Event;
@@ -13,28 +14,28 @@ use crate::ingest;
 use crate::model::record::Origin;
 
 impl Viewer {
-    /// Puts a text on the clipboard and says so.
+    /// Copies a text to the clipboard.
     pub(super) fn copy(&mut self, text: &str) -> anyhow::Result<()> {
         let (text, more) = self.app.copying.prepare(text);
         let copied = self.config.terminal.clipboard.copy(&text);
         self.screen.send(&copied.sequence)?;
-        self.app.reader.screen.say(copied.words + &more);
+        self.say(copied.message + &more);
         Ok(())
     }
 
-    /// Announces an alarm to the reader.
+    /// Announces an alarm: by the terminal, and by the command of the alarm if it has one.
     pub(super) fn notify(&mut self, notice: &Notice) -> anyhow::Result<()> {
-        let between = self.config.terminal.clipboard.between;
+        let multiplexer = self.config.terminal.clipboard.multiplexer;
         self.screen.send(&notify::sequence(
             notice,
-            between,
+            multiplexer,
             &self.config.terminal.graphics.environment,
         ))?;
         if let Some(command) = notice.command.clone() {
-            let say = self.say.clone();
+            let say = self.events_in.clone();
             let report = move |why| drop(say.send(Event::Say(why)));
             let line = command.clone();
-            self.commands.ring(
+            self.alarm_commands.push(
                 &command,
                 notice,
                 move |it, missed| notify::start(&line, it, missed),
@@ -44,8 +45,8 @@ impl Viewer {
         Ok(())
     }
 
-    /// Records as they were written, one a line.
-    pub(super) fn lines_of(&self, origins: &[Origin]) -> Option<String> {
+    /// The records as they were written, one a line.
+    pub(super) fn read_lines(&self, origins: &[Origin]) -> Option<String> {
         let records = self.opened.as_ref()?.workers.texts(origins)?;
         Some(
             records
@@ -56,69 +57,61 @@ impl Viewer {
         )
     }
 
-    /// Opens a record's file in the editor.
-    pub(super) fn edit(&mut self, origin: Origin) -> anyhow::Result<Next> {
+    /// Opens the file of a record in the editor.
+    pub(super) fn edit(&mut self, origin: Origin) -> anyhow::Result<Flow> {
         let path = self.app.reader.session.file.path(origin.file).cloned();
         let Some(path) = path.filter(|path| path.is_file()) else {
-            self.app.reader.screen.say("there is no file to open");
-            return Ok(Next::Go);
+            self.say("there is no file to open");
+            return Ok(Flow::Continue);
         };
         if ingest::is_database(&path) {
-            self.app
-                .reader
-                .screen
-                .say("the session is in a database; r shows the record");
-            return Ok(Next::Go);
+            self.say("the session is in a database; r shows the record");
+            return Ok(Flow::Continue);
         }
         let Some(editor) = self.config.editor.clone() else {
-            self.app
-                .reader
-                .screen
-                .say("neither $VISUAL nor $EDITOR is set");
-            return Ok(Next::Go);
+            self.say("neither $VISUAL nor $EDITOR is set");
+            return Ok(Flow::Continue);
         };
         let started = match editor::command(&editor, &path, origin.line) {
-            Ok(mut command) => self.lend(|| command.spawn()),
+            Ok(mut command) => self.run_in_foreground(|| command.spawn()),
             Err(why) => {
-                self.app.reader.screen.say(why);
-                return Ok(Next::Go);
+                self.say(why);
+                return Ok(Flow::Continue);
             }
         };
         let ended = match started {
-            Outcome::Over(code) => return Ok(Next::End(ExitCode::from(code))),
-            Outcome::Ended(ended) => ended,
+            ChildExit::Interrupted(code) => return Ok(Flow::Exit(ExitCode::from(code))),
+            ChildExit::Exited(ended) => ended,
         };
-        self.come_back()?;
+        self.retake_terminal()?;
         if let Some(why) = editor::failure(&editor, ended) {
-            self.app.reader.screen.say(why);
+            self.say(why);
         }
-        Ok(Next::Go)
+        Ok(Flow::Continue)
     }
 
-    /// Gives the terminal to the session's own agent. What it wrote when it failed stays until a key is pressed.
+    /// Resumes the session in its agent, which gets the terminal. After a failure its output stays
+    /// until a key is pressed.
     pub(super) fn resume(
         &mut self,
         words: &[String],
         folder: Option<&str>,
-    ) -> anyhow::Result<Next> {
+    ) -> anyhow::Result<Flow> {
         let Some((program, arguments)) = words.split_first() else {
-            return Ok(Next::Go);
+            return Ok(Flow::Continue);
         };
         let mut command = Command::new(program);
         command.args(arguments);
         if let Some(folder) = folder {
             if !Path::new(folder).is_dir() {
-                self.app
-                    .reader
-                    .screen
-                    .say(format!("the folder of the session is not here: {folder}"));
-                return Ok(Next::Go);
+                self.say(format!("the folder of the session is not here: {folder}"));
+                return Ok(Flow::Continue);
             }
             command.current_dir(folder);
         }
-        let ended = match self.lend(|| command.spawn()) {
-            Outcome::Over(code) => return Ok(Next::End(ExitCode::from(code))),
-            Outcome::Ended(ended) => ended,
+        let ended = match self.run_in_foreground(|| command.spawn()) {
+            ChildExit::Interrupted(code) => return Ok(Flow::Exit(ExitCode::from(code))),
+            ChildExit::Exited(ended) => ended,
         };
         let words = match ended {
             Ok(status) if status.success() => None,
@@ -126,39 +119,33 @@ impl Viewer {
             Err(error) => Some(format!("{program} cannot be started: {error}")),
         };
         if let Some(code) = words.as_ref().and_then(|words| self.wait_for_key(words)) {
-            return Ok(Next::End(ExitCode::from(code)));
+            return Ok(Flow::Exit(ExitCode::from(code)));
         }
-        self.come_back()?;
-        self.app
-            .reader
-            .screen
-            .say(words.unwrap_or_else(|| format!("back from {program}")));
-        Ok(Next::Go)
+        self.retake_terminal()?;
+        self.say(words.unwrap_or_else(|| format!("back from {program}")));
+        Ok(Flow::Continue)
     }
 
-    /// Gives records to a shell command, and shows what it wrote until a key is pressed.
-    pub(super) fn pipe(&mut self, command: &str, origins: &[Origin]) -> anyhow::Result<Next> {
-        let Some(text) = self.lines_of(origins) else {
-            self.app
-                .reader
-                .screen
-                .say("the record cannot be read any more");
-            return Ok(Next::Go);
+    /// Pipes records to a shell command, and shows its output until a key is pressed.
+    pub(super) fn pipe(&mut self, command: &str, origins: &[Origin]) -> anyhow::Result<Flow> {
+        let Some(text) = self.read_lines(origins) else {
+            self.say("the record cannot be read any more");
+            return Ok(Flow::Continue);
         };
-        let ended = match self.lend(|| pipe::start(command, text)) {
-            Outcome::Over(code) => return Ok(Next::End(ExitCode::from(code))),
-            Outcome::Ended(ended) => pipe::words_of(ended),
+        let ended = match self.run_in_foreground(|| pipe::start(command, text)) {
+            ChildExit::Interrupted(code) => return Ok(Flow::Exit(ExitCode::from(code))),
+            ChildExit::Exited(ended) => pipe::words_of(ended),
         };
         if let Some(code) = self.wait_for_key(&ended) {
-            return Ok(Next::End(ExitCode::from(code)));
+            return Ok(Flow::Exit(ExitCode::from(code)));
         }
-        self.come_back()?;
-        self.app.reader.screen.say(format!("| {command}: {ended}"));
-        Ok(Next::Go)
+        self.retake_terminal()?;
+        self.say(format!("| {command}: {ended}"));
+        Ok(Flow::Continue)
     }
 }
 
-/// Records of documents may be written over several lines; what is no JSON stays as it is.
+/// A record on one line: those of documents may span several. What is no JSON stays as it is.
 fn on_one_line(record: &str) -> String {
     if !record.contains('\n') {
         return record.to_owned();

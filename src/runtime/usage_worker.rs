@@ -1,7 +1,8 @@
-//! The threads behind the ledger: one reads sessions and adds up what they spent, one answers what is asked of the sums.
+//! The threads behind the ledger: one reads all sessions and adds up their usage, one answers
+//! questions about the sums.
 //!
-//! Invariant: a question waits for one answer at most, and never for a session that is being read; dropping this ends
-//! both.
+//! Invariant: an answer never waits for a session that is being read; dropping the worker ends
+//! both threads.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,31 +19,31 @@ use crate::ingest::find::Search;
 use crate::model::text::Text;
 use crate::report::sessions::usage::{Step, count};
 
-/// At least so long between two answers to the same question.
+/// Least time between two answers to the same question.
 const PAUSE: Duration = Duration::from_millis(120);
-/// Answers take at most one part in so many of the time.
+/// An answer is followed by a pause of at least this many times its own duration.
 const SHARE: u32 = 6;
-/// More failures are counted, but not told.
-const TOLD: usize = 100;
+/// Limit of the failures that are listed; all are counted.
+const LISTED_FAILURES: usize = 100;
 
-/// Sums of all sessions, until this is dropped.
-pub(super) struct Counting {
-    /// What is known.
+/// Adds up the usage of all sessions until it is dropped.
+pub(super) struct UsageWorker {
+    /// Answers to the current question.
     pub(super) answers: Receiver<Counted>,
     questions: Sender<Question>,
     stop: Arc<AtomicBool>,
 }
 
 #[derive(Default)]
-struct Sums {
+struct UsageState {
     ledger: Ledger,
     progress: Progress,
 }
 
-impl Counting {
-    /// Starts counting.
+impl UsageWorker {
+    /// Starts both threads.
     pub(super) fn start(search: Search, question: Question) -> Self {
-        let sums = Arc::new(Mutex::new(Sums::default()));
+        let sums = Arc::new(Mutex::new(UsageState::default()));
         let stop = Arc::new(AtomicBool::new(false));
         let (say, answers) = bounded(1);
         let (questions, asked) = unbounded();
@@ -57,28 +58,28 @@ impl Counting {
         }
     }
 
-    /// Asks for other sums.
-    pub(super) fn ask(&self, question: Question) {
+    /// Replaces the question.
+    pub(super) fn set_question(&self, question: Question) {
         let _ = self.questions.send(question);
     }
 }
 
-impl Drop for Counting {
+impl Drop for UsageWorker {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 }
 
 /// Reads all sessions.
-fn read(search: &Search, sums: &Mutex<Sums>, touch: &Sender<()>, is_over: &AtomicBool) {
-    let change = |change: &mut dyn FnMut(&mut Sums)| {
+fn read(search: &Search, sums: &Mutex<UsageState>, touch: &Sender<()>, is_over: &AtomicBool) {
+    let change = |change: &mut dyn FnMut(&mut UsageState)| {
         change(&mut sums.lock().unwrap_or_else(PoisonError::into_inner));
         !is_over.load(Ordering::Relaxed)
             && touch.try_send(()) != Err(TrySendError::Disconnected(()))
     };
     let miss = |line: String| {
         change(&mut |sums| {
-            if sums.progress.failures.len() < TOLD {
+            if sums.progress.failures.len() < LISTED_FAILURES {
                 sums.progress.failures.push(Text::clean(&line));
             }
         })
@@ -104,10 +105,10 @@ fn read(search: &Search, sums: &Mutex<Sums>, touch: &Sender<()>, is_over: &Atomi
     change(&mut |sums| sums.progress.is_complete = true);
 }
 
-/// Answers the newest question, whenever there is more to say.
+/// Answers the newest question, again after the sums have changed.
 fn answer(
     mut question: Question,
-    sums: &Mutex<Sums>,
+    sums: &Mutex<UsageState>,
     asked: &Receiver<Question>,
     mut touched: Receiver<()>,
     say: &Sender<Counted>,
@@ -122,7 +123,7 @@ fn answer(
         if say.send(counted).is_err() {
             return;
         }
-        // Other sums are wanted at once, more of the same in a while.
+        // A new question is answered at once, the same one only after a pause.
         let newer = match asked.recv_timeout(PAUSE.max(took.saturating_mul(SHARE))) {
             Ok(newer) => Some(newer),
             Err(error) if error.is_disconnected() => return,
@@ -132,7 +133,7 @@ fn answer(
                     Err(_) => return,
                 },
                 recv(touched) -> touch => {
-                    // All is read.
+                    // Disconnected: all sessions are read.
                     if touch.is_err() {
                         touched = never();
                     }

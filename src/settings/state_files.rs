@@ -24,14 +24,14 @@ const OF_READER: &str = "tv.reader/1";
 
 /// The session that something is kept of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subject {
+pub struct SessionKey {
     /// Its file, folder or database, without links in it.
     pub(crate) path: String,
     /// Its name within that; empty if the file is the session.
     pub session: String,
 }
 
-impl Subject {
+impl SessionKey {
     /// The name of its file: the same in every run.
     pub(crate) fn file_name(&self) -> String {
         format!(
@@ -49,14 +49,14 @@ pub(crate) fn is_file_name(name: &str) -> bool {
 
 /// What is kept of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Memory {
+pub(crate) struct SessionState {
     /// Marked items.
     pub(crate) marks: Marks,
     /// Its end when it was looked at.
     pub(crate) seen: Option<Seen>,
 }
 
-impl Memory {
+impl SessionState {
     /// What another program kept meanwhile, with what this one changed since it read `before`.
     #[must_use]
     pub(crate) fn onto(self, before: &Marks, theirs: Self) -> Self {
@@ -81,13 +81,13 @@ pub(crate) struct Habits {
     /// Filters that were typed, the newest last.
     pub(crate) filters: Vec<String>,
     /// Columns of panes whose dividers were moved.
-    pub(crate) widths: Arrangement,
+    pub(crate) widths: PaneWidths,
 }
 
 /// How the reader arranged the screen: columns of panes with their dividers, and what calls say first. `None` leaves
 /// it to the size of the screen, and to the settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Arrangement {
+pub(crate) struct PaneWidths {
     /// Of the outline.
     #[serde(default)]
     pub(crate) outline: Option<u16>,
@@ -99,7 +99,7 @@ pub(crate) struct Arrangement {
     pub(crate) intents: Option<bool>,
 }
 
-impl Arrangement {
+impl PaneWidths {
     /// As it is now.
     pub(crate) fn of(panes: &Panes, shows: Shows) -> Self {
         let intents = Some(shows.intents);
@@ -117,8 +117,8 @@ impl Habits {
     pub(crate) fn and(
         self,
         (searches, filters): (&History, &History),
-        before: Arrangement,
-        now: Arrangement,
+        before: PaneWidths,
+        now: PaneWidths,
     ) -> Self {
         let joined = |before: Vec<String>, fresh: &[String]| {
             let mut history = History::of(before);
@@ -130,7 +130,7 @@ impl Habits {
         Self {
             searches: joined(self.searches, searches.fresh()),
             filters: joined(self.filters, filters.fresh()),
-            widths: Arrangement {
+            widths: PaneWidths {
                 outline: later(self.widths.outline, before.outline, now.outline),
                 inspector: later(self.widths.inspector, before.inspector, now.inspector),
                 intents: later(self.widths.intents, before.intents, now.intents),
@@ -176,13 +176,13 @@ struct ReaderFile {
     #[serde(default)]
     filters: Vec<String>,
     #[serde(default)]
-    widths: Arrangement,
+    widths: PaneWidths,
 }
 
 /// Reads what is kept of a session.
-pub(crate) fn session_of(text: &str, subject: &Subject) -> Result<Memory, String> {
+pub(crate) fn parse_session(text: &str, key: &SessionKey) -> Result<SessionState, String> {
     let file: SessionFile = of_schema(text, OF_SESSION)?;
-    if (&file.path, &file.session) != (&subject.path, &subject.session) {
+    if (&file.path, &file.session) != (&key.path, &key.session) {
         return Err("is of another session".to_owned());
     }
     let marks = file
@@ -198,11 +198,11 @@ pub(crate) fn session_of(text: &str, subject: &Subject) -> Result<Memory, String
             at: Timestamp::parse(&seen.at)?,
         })
     });
-    Ok(Memory { marks, seen })
+    Ok(SessionState { marks, seen })
 }
 
 /// Writes what is kept of a session.
-pub(crate) fn session_text(memory: &Memory, subject: &Subject) -> String {
+pub(crate) fn session_text(memory: &SessionState, key: &SessionKey) -> String {
     let mark = |(letter, (key, block)): (&char, &(Text, usize))| {
         (
             *letter,
@@ -215,8 +215,8 @@ pub(crate) fn session_text(memory: &Memory, subject: &Subject) -> String {
     let seen = memory.seen.as_ref();
     text(&SessionFile {
         schema: OF_SESSION.to_owned(),
-        path: subject.path.clone(),
-        session: subject.session.clone(),
+        path: key.path.clone(),
+        session: key.session.clone(),
         seen: seen.map(|seen| SeenFile {
             entry: seen.key.to_string(),
             at: seen.at.to_rfc3339(),
@@ -226,7 +226,7 @@ pub(crate) fn session_text(memory: &Memory, subject: &Subject) -> String {
 }
 
 /// Reads what is kept of the reader's habits. What is typed by mistake does no harm on the screen.
-pub(crate) fn habits_of(text: &str) -> Result<Habits, String> {
+pub(crate) fn parse_habits(text: &str) -> Result<Habits, String> {
     let file: ReaderFile = of_schema(text, OF_READER)?;
     let clean = |lines: Vec<String>| {
         let lines = lines
@@ -280,8 +280,8 @@ fn text(file: &impl Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::{
-        Arrangement, Habits, Memory, Subject, habits_of, habits_text, is_file_name, session_of,
-        session_text,
+        Habits, PaneWidths, SessionKey, SessionState, habits_text, is_file_name, parse_habits,
+        parse_session, session_text,
     };
     use crate::app::input::history::History;
     use crate::app::text::places::Marks;
@@ -289,8 +289,8 @@ mod tests {
     use crate::model::timestamp::Timestamp;
     use crate::session::news::Seen;
 
-    fn subject() -> Subject {
-        Subject {
+    fn key() -> SessionKey {
+        SessionKey {
             path: "/a/b.jsonl".to_owned(),
             session: String::new(),
         }
@@ -308,13 +308,13 @@ mod tests {
             key: Text::from("e7"),
             at: Timestamp(1_700_000_000_123),
         };
-        let memory = Memory {
+        let memory = SessionState {
             marks: marks(&[('a', "e1", 2), ('7', "e9", 0)]),
             seen: Some(seen),
         };
-        let text = session_text(&memory, &subject());
-        assert_eq!(session_of(&text, &subject()), Ok(memory));
-        let widths = Arrangement {
+        let text = session_text(&memory, &key());
+        assert_eq!(parse_session(&text, &key()), Ok(memory));
+        let widths = PaneWidths {
             outline: Some(40),
             inspector: None,
             intents: None,
@@ -324,10 +324,10 @@ mod tests {
             filters: vec!["err \"a\"".to_owned()],
             widths,
         };
-        assert_eq!(habits_of(&habits_text(&habits)), Ok(habits));
+        assert_eq!(parse_habits(&habits_text(&habits)), Ok(habits));
         let lines = "{\"schema\": \"tv.reader/1\", \"searches\": [\"x\", \"  \", \"\"]}";
         assert_eq!(
-            habits_of(lines).map(|habits| habits.searches),
+            parse_habits(lines).map(|habits| habits.searches),
             Ok(vec!["x".to_owned()])
         );
     }
@@ -343,11 +343,11 @@ mod tests {
         let habits = Habits {
             searches: lines.clone(),
             filters: lines,
-            widths: Arrangement::default(),
+            widths: PaneWidths::default(),
         };
         let text = habits_text(&habits);
         assert!(!text.contains("0123456789"), "{text}");
-        let kept = habits_of(&text).unwrap();
+        let kept = parse_habits(&text).unwrap();
         assert_eq!(
             (kept.searches, kept.filters),
             (vec!["herring".to_owned()], vec!["herring".to_owned()])
@@ -356,36 +356,36 @@ mod tests {
 
     #[test]
     fn what_is_strange_is_refused() {
-        let text = session_text(&Memory::default(), &subject());
-        let other = Subject {
+        let text = session_text(&SessionState::default(), &key());
+        let other = SessionKey {
             session: "s2".to_owned(),
-            ..subject()
+            ..key()
         };
         assert_eq!(
-            session_of(&text, &other),
+            parse_session(&text, &other),
             Err("is of another session".to_owned())
         );
         let newer = text.replace("tv.state/1", "tv.state/2");
         assert_eq!(
-            session_of(&newer, &subject()),
+            parse_session(&newer, &key()),
             Err("is tv.state/2, not tv.state/1".to_owned())
         );
         let half: String = text.chars().take(text.len() / 2).collect();
         for broken in ["", "{", "[]", "{\"schema\": 1}", half.as_str()] {
             assert_eq!(
-                session_of(broken, &subject()),
+                parse_session(broken, &key()),
                 Err("is no file of tv".to_owned()),
                 "{broken}"
             );
-            assert!(habits_of(broken).is_err());
+            assert!(parse_habits(broken).is_err());
         }
-        assert!(habits_of(&text).is_err());
+        assert!(parse_habits(&text).is_err());
     }
 
     #[test]
     fn two_programs_do_not_destroy_each_others_marks() {
         let before = marks(&[('a', "e1", 0), ('b', "e2", 0)]);
-        let mine = Memory {
+        let mine = SessionState {
             marks: marks(&[('a', "e1", 0), ('b', "e5", 0), ('c', "e3", 0)]),
             seen: None,
         };
@@ -393,7 +393,7 @@ mod tests {
             key: Text::from("e7"),
             at: Timestamp(1),
         });
-        let theirs = Memory {
+        let theirs = SessionState {
             marks: marks(&[('a', "e4", 0), ('d', "e6", 0)]),
             seen: seen.clone(),
         };
@@ -412,7 +412,7 @@ mod tests {
             key: Text::from("e8"),
             at: Timestamp(2),
         });
-        let [mine, theirs] = [later.clone(), seen].map(|seen| Memory {
+        let [mine, theirs] = [later.clone(), seen].map(|seen| SessionState {
             marks: marks(&[]),
             seen,
         });
@@ -423,7 +423,7 @@ mod tests {
         );
         let mut history = History::of(vec!["old".to_owned()]);
         history.keep("new");
-        let widths = |outline, inspector| Arrangement {
+        let widths = |outline, inspector| PaneWidths {
             outline,
             inspector,
             intents: None,
@@ -436,9 +436,9 @@ mod tests {
         };
         let typed = (&history, &History::default());
         let both = theirs.and(typed, widths(Some(20), None), widths(Some(20), Some(60)));
-        let first = |intents| Arrangement {
+        let first = |intents| PaneWidths {
             intents: Some(intents),
-            ..Arrangement::default()
+            ..PaneWidths::default()
         };
         let nothing = History::default();
         let kept = |now| {
@@ -462,13 +462,13 @@ mod tests {
 
     #[test]
     fn files_are_named_alike_in_every_run() {
-        assert_eq!(subject().file_name(), subject().file_name());
-        assert!(is_file_name(&subject().file_name()) && !is_file_name("config.json"));
-        let other = Subject {
+        assert_eq!(key().file_name(), key().file_name());
+        assert!(is_file_name(&key().file_name()) && !is_file_name("config.json"));
+        let other = SessionKey {
             session: "s2".to_owned(),
-            ..subject()
+            ..key()
         };
-        assert_ne!(subject().file_name(), other.file_name());
+        assert_ne!(key().file_name(), other.file_name());
     }
 
     #[test]
@@ -480,13 +480,13 @@ mod tests {
             (' ', "e4", 0),
         ]);
         let text = session_text(
-            &Memory {
+            &SessionState {
                 marks: all,
                 seen: None,
             },
-            &subject(),
+            &key(),
         );
-        let kept = session_of(&text, &subject()).unwrap().marks;
+        let kept = parse_session(&text, &key()).unwrap().marks;
         assert_eq!(kept, marks(&[('a', "e1", 0), ('7', "e2", 0)]));
     }
 }

@@ -1,6 +1,7 @@
-//! The session that is shown: the thread that follows it and those that read it again.
+//! The session that is shown: the thread that follows it, and the worker threads that read its
+//! records again.
 //!
-//! Invariant: dropping it ends its threads, and nothing that they say later reaches another session.
+//! Invariant: dropping it ends its threads, and no late answer of theirs reaches another session.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,23 +30,23 @@ use crate::model::record::Shape;
 use crate::render::picture::Pictures;
 use crate::session::filter::Filter;
 use crate::session::news::Seen;
-use crate::settings::memory::{Memory, Subject};
+use crate::settings::state_files::{SessionKey, SessionState};
 
-/// Messages that may wait before the reading thread waits for the screen: what was appended stands behind
-/// them while a long session is read.
+/// Capacity of the channel from the reading thread. It is small because messages about appended
+/// records queue behind those of a long session that is still being read.
 const FEED_DEPTH: usize = 8;
 
 /// A session that is shown.
-pub struct Opened {
-    /// What was opened.
+pub struct OpenSession {
+    /// Its path and its name within that path.
     pub target: Target,
-    /// What is read as one with it.
+    /// The sessions joined to it.
     pub joined: Vec<Target>,
-    /// What the session says.
+    /// Messages of the reading thread.
     pub feed: Receiver<Feed>,
-    /// Reads bodies again, and searches.
+    /// Threads that read bodies again and search.
     pub(crate) workers: Workers,
-    /// What they found.
+    /// Events of these threads.
     pub answers: Receiver<Event>,
     _say: Sender<Event>,
     pictures: Arc<Pictures>,
@@ -53,23 +54,23 @@ pub struct Opened {
     thread: JoinHandle<()>,
 }
 
-impl Opened {
-    /// Shows a session in place of whatever the state shows, and follows it.
+impl OpenSession {
+    /// Replaces what the app shows by a session, and follows it.
     pub fn show(
         session: Session,
         target: Target,
         config: &ViewConfig,
-        kept: Kept,
+        state: ReaderState,
         app: &mut App,
     ) -> Self {
         drop(clear(app, config));
-        let target = resolved(target, &session);
-        kept.give_back(&mut app.reader);
+        let target = with_name(target, &session);
+        state.restore(&mut app.reader);
         update(
             app,
             Event::Feed(Box::new(Feed::Opened(Box::new(session.opened.clone())))),
         );
-        app.reader.session.file.address = address_of(&target).filter(|_| !session.is_joined());
+        app.reader.session.file.address = argument_of(&target).filter(|_| !session.is_joined());
         app.reader.session.file.last_write = session
             .opened
             .written
@@ -96,8 +97,9 @@ impl Opened {
     }
 }
 
-/// What opens a session on the command line; nothing opens what came from a pipe.
-fn address_of(target: &Target) -> Option<String> {
+/// The session as an argument of the command line; `None` for a pipe, which cannot be opened
+/// again.
+fn argument_of(target: &Target) -> Option<String> {
     if target.is_stdin() {
         return None;
     }
@@ -110,9 +112,9 @@ fn address_of(target: &Target) -> Option<String> {
     Some(format!("{}{session}", path.display()))
 }
 
-/// What was opened, by a name that goes on meaning the same session: in a folder or database another one may become
-/// the newest.
-pub(crate) fn resolved(target: Target, session: &Session) -> Target {
+/// The target with the name of the session filled in: "the newest session" of a folder or database
+/// may be another one later.
+pub(crate) fn with_name(target: Target, session: &Session) -> Target {
     let is_choice = target.path.is_dir() || session.shape() == Shape::Rows;
     if target.is_stdin() || !is_choice {
         return target;
@@ -127,19 +129,19 @@ pub(crate) fn resolved(target: Target, session: &Session) -> Target {
     }
 }
 
-/// A session over which another one is shown: all of it stands as it was left.
-pub(super) struct Aside {
-    opened: Opened,
+/// A session that another one was opened over, with the state of its screen as it was left.
+pub(super) struct ParkedSession {
+    opened: OpenSession,
     reader: Reader,
     came_from: CameFrom,
-    subject: Option<Subject>,
+    key: Option<SessionKey>,
 }
 
-impl Aside {
-    /// Puts a session aside.
-    pub(super) fn put(
-        opened: Opened,
-        subject: Option<Subject>,
+impl ParkedSession {
+    /// Parks a session; the app shows an empty one afterwards.
+    pub(super) fn park(
+        opened: OpenSession,
+        key: Option<SessionKey>,
         config: &ViewConfig,
         app: &mut App,
     ) -> Self {
@@ -148,22 +150,25 @@ impl Aside {
             opened,
             reader: clear(app, config),
             came_from,
-            subject,
+            key,
         }
     }
 
-    /// Whether it is of this session.
     pub(super) fn is_of(&self, target: &Target) -> bool {
         self.opened.target == *target
     }
 
-    /// Shows it again, on the screen as it is now.
-    pub(super) fn take_up(self, config: &ViewConfig, app: &mut App) -> (Opened, Option<Subject>) {
+    /// Shows the parked session again, laid out for the screen as it is now.
+    pub(super) fn resume(
+        self,
+        config: &ViewConfig,
+        app: &mut App,
+    ) -> (OpenSession, Option<SessionKey>) {
         let Self {
             opened,
             mut reader,
             came_from,
-            subject,
+            key,
         } = self;
         let pictures = Arc::clone(&reader.screen.pictures);
         reader.screen = Screen {
@@ -173,26 +178,26 @@ impl Aside {
         reader.text.look_changed();
         app.reader = reader;
         app.came_from = came_from;
-        (opened, subject)
+        (opened, key)
     }
 }
 
-/// What a session that is read anew keeps of the reader's doing.
+/// What the user did in a session, to be restored after it is read again.
 #[derive(Default)]
-pub struct Kept {
+pub struct ReaderState {
     marks: Marks,
     left: Option<Left>,
     folds: Folds,
     seen: Option<Seen>,
     filter: Option<Filter>,
-    /// Alarms; none of its own, so those of the settings.
+    /// `None` if the session had none, so that those of the settings hold.
     alarms: Option<Alarms>,
     views: Views,
 }
 
-impl Kept {
-    /// Takes it out of the state.
-    pub fn of(reader: &mut Reader) -> Self {
+impl ReaderState {
+    /// Moves the state out of the reader.
+    pub fn take_from(reader: &mut Reader) -> Self {
         Self {
             left: Left::of(&reader.text.view, &reader.session.transcript),
             folds: std::mem::take(&mut reader.text.folds).again(),
@@ -209,14 +214,14 @@ impl Kept {
         }
     }
 
-    /// The same where the session is read as the first of several.
-    pub(crate) fn among_others(mut self) -> Self {
+    /// The same state for a session that becomes the first of several joined ones.
+    pub(crate) fn into_first_of_several(mut self) -> Self {
         let name = |key: &Key| ingest::joined::key_at(0, key);
         self.left.iter_mut().for_each(|left| left.rename(name));
         self.marks
             .values_mut()
             .for_each(|(key, _)| *key = name(key));
-        // What was seen of one says nothing of several.
+        // The end that was seen belongs to one session; the joined one has another.
         Self {
             seen: None,
             folds: self.folds.renamed(name),
@@ -224,8 +229,8 @@ impl Kept {
         }
     }
 
-    /// As the reader left it another time.
-    pub(crate) fn remembered(memory: Memory) -> Self {
+    /// What was saved when the session was left.
+    pub(crate) fn from_saved(memory: SessionState) -> Self {
         Self {
             marks: memory.marks,
             seen: memory.seen,
@@ -233,8 +238,9 @@ impl Kept {
         }
     }
 
-    /// Puts it back before any entry comes, so that the filter judges entries as they come.
-    fn give_back(self, reader: &mut Reader) {
+    /// Restores the state before any entry arrives, so that the filter judges entries as they
+    /// arrive.
+    fn restore(self, reader: &mut Reader) {
         reader.text.places.marks = self.marks;
         reader.text.places.left = self.left;
         reader.text.folds = self.folds;
@@ -248,8 +254,8 @@ impl Kept {
     }
 }
 
-/// Nothing read yet; gives what was shown. What is one for all sessions stays as it is, and so does the division of the
-/// screen.
+/// Replaces the reader by an empty one, and returns the old one. What belongs to all sessions
+/// stays, and so does the layout of the panes.
 pub fn clear(app: &mut App, config: &ViewConfig) -> Reader {
     let Screen {
         theme,
@@ -278,11 +284,11 @@ pub fn clear(app: &mut App, config: &ViewConfig) -> Reader {
     std::mem::replace(&mut app.reader, fresh)
 }
 
-impl Drop for Opened {
+impl Drop for OpenSession {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::SeqCst);
         self.pictures.stop();
-        // Who waits for room in the channel is let go, too.
+        // A thread that waits for capacity in the channel must end, too.
         self.feed = crossbeam_channel::never();
         self.thread.thread().unpark();
     }

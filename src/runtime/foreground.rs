@@ -1,7 +1,7 @@
-//! The terminal in other hands: an editor's, a command's, the shell's.
+//! Hands the terminal to a child process or to the shell, and takes it back.
 //!
-//! Invariant: whatever they leave it like, it comes back as this program found it, and signals that end this
-//! program do so meanwhile.
+//! Invariant: whatever mode they leave the terminal in, it is restored to what this program found,
+//! and signals that end this program do so meanwhile.
 
 use std::io::{self, Write};
 use std::process::Child;
@@ -9,15 +9,19 @@ use std::process::Child;
 use crossbeam_channel::select_biased;
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
-use super::child::Outcome;
+use super::child::ChildExit;
 use super::input::Signal;
 use super::{Viewer, child, input};
 use crate::app::update::Event;
 use crate::terminal;
 
 impl Viewer {
-    /// Gives the terminal to a program until it ends; then it is put right, but not taken yet.
-    pub(super) fn lend(&mut self, start: impl FnOnce() -> io::Result<Child>) -> Outcome {
+    /// Runs a child in the foreground until it exits. The terminal's modes are restored then, but
+    /// the screen is not taken back yet.
+    pub(super) fn run_in_foreground(
+        &mut self,
+        start: impl FnOnce() -> io::Result<Child>,
+    ) -> ChildExit {
         self.input.pause();
         terminal::give_back();
         let outcome = child::wait(start(), &self.input.signals);
@@ -25,8 +29,8 @@ impl Viewer {
         outcome
     }
 
-    /// Takes the terminal again.
-    pub(super) fn come_back(&mut self) -> anyhow::Result<()> {
+    /// Takes the terminal back and redraws the screen.
+    pub(super) fn retake_terminal(&mut self) -> anyhow::Result<()> {
         terminal::take()?;
         self.input.resume();
         self.repaint()?;
@@ -35,9 +39,10 @@ impl Viewer {
         Ok(())
     }
 
-    /// Leaves what is on the terminal to be read. An exit code if the program is to end instead.
+    /// Waits for a key, so that the output on the terminal can be read. Returns an exit code if
+    /// the program is to end instead.
     pub(super) fn wait_for_key(&mut self, words: &str) -> Option<u8> {
-        // Without a terminal nobody could press anything.
+        // Without a terminal no key can be pressed.
         enable_raw_mode().ok()?;
         let mut out = io::stdout();
         let _ = write!(out, "\r\n[{words}; press a key]");
@@ -67,19 +72,19 @@ impl Viewer {
                     Ok(Event::Key(_)) => return None,
                     Ok(event @ Event::Background(_)) => self.update(event),
                     Ok(_) => {}
-                    Err(_) => return Some(input::GONE),
+                    Err(_) => return Some(input::TERMINAL_LOST),
                 },
             }
         }
     }
 
-    /// Stops until `fg`.
+    /// Stops the program until `fg`.
     pub(super) fn suspend(&mut self) -> anyhow::Result<()> {
         self.input.pause();
         terminal::give_back();
         input::stop_process();
-        // What the reader has set meanwhile is what is found.
+        // The shell may have changed the modes meanwhile, by `stty`.
         terminal::find();
-        self.come_back()
+        self.retake_terminal()
     }
 }

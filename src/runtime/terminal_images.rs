@@ -1,9 +1,11 @@
-//! What the terminal has of drawings: which images it keeps, and what lies over the cells of the screen.
+//! Images in the terminal: which ones it stores, and which rows of them lie over cells of the
+//! screen.
 //!
-//! Rows that lie over half blocks are written again when they moved, or when something that covered them
-//! went; where one goes, the cells under it are written even if they did not change.
+//! Rows of images are written again when they moved, or when something that covered them went
+//! away; where one goes away, the cells below it are written even if they did not change.
 //!
-//! Invariant: the terminal keeps few images at a time, and none after [`Gallery::farewell`].
+//! Invariant: the terminal stores few images at a time, and none after
+//! [`TerminalImages::delete_all`].
 
 use std::sync::Arc;
 
@@ -14,70 +16,77 @@ use crate::render::picture::drawing::Drawing;
 use crate::render::picture::kitty;
 use crate::ui::pictures::Placed;
 
-/// Images that the terminal keeps at most, besides those in sight.
-const MOST: usize = 24;
+/// Limit of stored images, besides the visible ones.
+const MOST_STORED: usize = 24;
 
-/// The books of it.
+/// What the terminal stores and shows.
 #[derive(Debug, Default)]
-pub(crate) struct Gallery {
-    /// Images that the terminal keeps; those first that were not seen for the longest time.
-    kept: Vec<Kept>,
-    /// What lies over cells.
-    shown: Vec<Shown>,
-    /// The screen that it lies on.
+pub(crate) struct TerminalImages {
+    /// Images that the terminal stores, the least recently used first.
+    stored: Vec<StoredImage>,
+    /// Rows of images over cells.
+    shown: Vec<ShownRow>,
+    /// The area of the last frame.
     screen: Rect,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct StoredImage {
     id: u32,
     in_tmux: bool,
-    /// Whether the terminal may have lost it.
-    is_doubtful: bool,
+    /// Whether the terminal may have dropped it.
+    may_be_lost: bool,
 }
 
 #[derive(Debug)]
-struct Shown {
+struct ShownRow {
     id: u32,
     row: u16,
-    /// All cells of it that were written.
+    /// The cells that were written.
     area: Rect,
-    /// Whether nothing was painted over it since.
+    /// Whether nothing has been drawn over it since.
     is_whole: bool,
 }
 
-impl Gallery {
-    /// What must be sent before a frame with these drawings, and for those that are let go.
+impl TerminalImages {
+    /// Sequences to be written before a frame with these images: transmissions of new ones,
+    /// deletions of old ones.
     pub(crate) fn send(&mut self, drawings: &[Arc<Drawing>]) -> String {
         let mut out = String::new();
         for drawing in drawings {
-            let place = self.kept.iter().position(|kept| kept.id == drawing.id);
-            let known = place.map(|place| self.kept.remove(place));
-            if known.is_none_or(|known| known.is_doubtful) {
+            let place = self
+                .stored
+                .iter()
+                .position(|stored| stored.id == drawing.id);
+            let known = place.map(|place| self.stored.remove(place));
+            if known.is_none_or(|known| known.may_be_lost) {
                 let Some(transmission) = drawing.transmission() else {
                     continue;
                 };
                 out.push_str(&transmission);
             }
             let in_tmux = drawing.shape.canvas.in_tmux;
-            self.kept.push(Kept {
+            self.stored.push(StoredImage {
                 id: drawing.id,
                 in_tmux,
-                is_doubtful: false,
+                may_be_lost: false,
             });
         }
-        let too_many = self.kept.len().saturating_sub(MOST.max(drawings.len()));
-        for kept in self.kept.drain(..too_many) {
-            out.push_str(&kitty::delete(kept.id, kept.in_tmux));
+        let too_many = self
+            .stored
+            .len()
+            .saturating_sub(MOST_STORED.max(drawings.len()));
+        for stored in self.stored.drain(..too_many) {
+            out.push_str(&kitty::delete(stored.id, stored.in_tmux));
         }
         out
     }
 
-    /// What must be written over a frame when it is out. Cells that lost what lay over them are marked to
-    /// be written.
-    pub(crate) fn lay(&mut self, placed: &[Placed], buffer: &mut Buffer) -> String {
+    /// Sequences to be written after a frame. Cells that were below a row that went away are
+    /// marked to be written again.
+    pub(crate) fn overlay(&mut self, placed: &[Placed], buffer: &mut Buffer) -> String {
         if self.screen != buffer.area {
-            // The terminal was cleared for its new size.
+            // A resized terminal was cleared.
             self.screen = buffer.area;
             self.shown.clear();
         }
@@ -89,7 +98,7 @@ impl Gallery {
             let Some(strip) = place.drawing.strip(place.row) else {
                 continue;
             };
-            let is_same = |shown: &Shown| {
+            let is_same = |shown: &ShownRow| {
                 (shown.id, shown.row) == (place.drawing.id, place.row)
                     && shown.area.y == place.area.y
                     && shown.area.intersects(place.area)
@@ -113,7 +122,7 @@ impl Gallery {
                 .iter()
                 .any(|shown| (shown.id, shown.row, shown.area) == (id, row, area))
             {
-                self.shown.push(Shown {
+                self.shown.push(ShownRow {
                     id,
                     row,
                     area,
@@ -123,7 +132,7 @@ impl Gallery {
         }
         for gone in earlier {
             for position in gone.area.intersection(buffer.area).positions() {
-                // What is written over these is whole, or as it was.
+                // Cells below a row that stays are not visible.
                 let is_covered = self.shown.iter().any(|shown| shown.area.contains(position));
                 if let Some(cell) = buffer.cell_mut(position).filter(|_| !is_covered)
                     && cell.diff_option == CellDiffOption::None
@@ -139,24 +148,24 @@ impl Gallery {
         }
     }
 
-    /// The screen is painted anew: nothing lies over it, and the terminal may have lost all images.
-    pub(crate) fn forget(&mut self) {
+    /// The screen is redrawn: nothing lies over it, and the terminal may have dropped all images.
+    pub(crate) fn clear(&mut self) {
         self.shown.clear();
-        self.doubt();
+        self.invalidate();
     }
 
-    /// The terminal may have lost images: those in sight are sent once more.
-    pub(crate) fn doubt(&mut self) {
-        for kept in &mut self.kept {
-            kept.is_doubtful = true;
+    /// The terminal may have dropped images: visible ones are transmitted again.
+    pub(crate) fn invalidate(&mut self) {
+        for stored in &mut self.stored {
+            stored.may_be_lost = true;
         }
     }
 
-    /// What makes the terminal forget all images.
-    pub(crate) fn farewell(&self) -> String {
-        self.kept
+    /// The sequence that deletes all images.
+    pub(crate) fn delete_all(&self) -> String {
+        self.stored
             .iter()
-            .map(|kept| kitty::delete(kept.id, kept.in_tmux))
+            .map(|stored| kitty::delete(stored.id, stored.in_tmux))
             .collect()
     }
 }
@@ -168,7 +177,7 @@ mod tests {
     use ratatui::buffer::{Buffer, CellDiffOption};
     use ratatui::layout::Rect;
 
-    use super::{Gallery, MOST};
+    use super::{MOST_STORED, TerminalImages};
     use crate::render::picture::canvas::{Canvas, Means};
     use crate::render::picture::drawing::{Drawing, Shape};
     use crate::ui::pictures::Placed;
@@ -197,61 +206,61 @@ mod tests {
 
     #[test]
     fn an_image_is_sent_once_and_taken_away_in_the_end() {
-        let mut gallery = Gallery::default();
+        let mut images = TerminalImages::default();
         let drawing = kitty();
-        let sent = gallery.send(&[Arc::clone(&drawing)]);
+        let sent = images.send(&[Arc::clone(&drawing)]);
         assert_eq!(Some(sent), drawing.transmission());
-        assert_eq!(gallery.send(&[Arc::clone(&drawing)]), "");
-        assert_eq!(gallery.send(&[]), "");
-        gallery.doubt();
-        assert_eq!(gallery.send(&[]), "", "nothing of it is in sight");
+        assert_eq!(images.send(&[Arc::clone(&drawing)]), "");
+        assert_eq!(images.send(&[]), "");
+        images.invalidate();
+        assert_eq!(images.send(&[]), "", "nothing of it is in sight");
         assert_eq!(
-            Some(gallery.send(&[Arc::clone(&drawing)])),
+            Some(images.send(&[Arc::clone(&drawing)])),
             drawing.transmission()
         );
         assert_eq!(
-            gallery.farewell(),
+            images.delete_all(),
             format!("\x1b_Ga=d,d=I,q=2,i={}\x1b\\", drawing.id)
         );
         assert_eq!(
-            gallery.send(&[sixel()]),
+            images.send(&[sixel()]),
             "",
-            "a sixel is not kept by the terminal"
+            "a sixel is not stored by the terminal"
         );
     }
 
     #[test]
     fn the_terminal_keeps_few_images() {
-        let mut gallery = Gallery::default();
-        let drawings: Vec<Arc<Drawing>> = (0..MOST + 3).map(|_| kitty()).collect();
+        let mut images = TerminalImages::default();
+        let drawings: Vec<Arc<Drawing>> = (0..MOST_STORED + 3).map(|_| kitty()).collect();
         let mut sent = String::new();
         for drawing in &drawings {
-            gallery.send(&[Arc::clone(&drawings[0])]);
-            sent = gallery.send(&[Arc::clone(drawing)]);
+            images.send(&[Arc::clone(&drawings[0])]);
+            sent = images.send(&[Arc::clone(drawing)]);
         }
         assert!(
             sent.contains(&format!("a=d,d=I,q=2,i={}", drawings[3].id)),
             "the one seen longest ago goes"
         );
-        assert_eq!(gallery.farewell().matches("a=d").count(), MOST);
+        assert_eq!(images.delete_all().matches("a=d").count(), MOST_STORED);
         assert!(
-            gallery
-                .farewell()
+            images
+                .delete_all()
                 .contains(&format!("i={}\x1b", drawings[0].id))
         );
-        gallery.send(&drawings);
+        images.send(&drawings);
         assert_eq!(
-            gallery.farewell().matches("a=d").count(),
-            MOST + 3,
+            images.delete_all().matches("a=d").count(),
+            MOST_STORED + 3,
             "what is in sight stays"
         );
     }
 
     /// What is written over a screen of 10 by 6 with a row of a drawing in these columns, and how many cells
     /// must be written again.
-    fn lay(gallery: &mut Gallery, placed: &[Placed]) -> (String, usize) {
+    fn overlay(images: &mut TerminalImages, placed: &[Placed]) -> (String, usize) {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 10, 6));
-        let out = gallery.lay(placed, &mut buffer);
+        let out = images.overlay(placed, &mut buffer);
         let again =
             |cell: &&ratatui::buffer::Cell| cell.diff_option == CellDiffOption::AlwaysUpdate;
         (out, buffer.content.iter().filter(again).count())
@@ -274,7 +283,7 @@ mod tests {
 
     #[test]
     fn rows_are_written_when_they_come_or_move_and_not_otherwise() {
-        let mut gallery = Gallery::default();
+        let mut images = TerminalImages::default();
         let drawing = sixel();
         let at = |y| {
             [
@@ -283,42 +292,42 @@ mod tests {
             ]
         };
         let both = |y: u16| format!("\x1b7\x1b[{y};3H<top>\x1b[{};3H<end>\x1b8", y + 1);
-        assert_eq!(lay(&mut gallery, &at(1)), (both(2), 0));
-        assert_eq!(lay(&mut gallery, &at(1)), (String::new(), 0));
+        assert_eq!(overlay(&mut images, &at(1)), (both(2), 0));
+        assert_eq!(overlay(&mut images, &at(1)), (String::new(), 0));
         assert_eq!(
-            lay(&mut gallery, &at(2)),
+            overlay(&mut images, &at(2)),
             (both(3), 4),
             "the line that it left is written"
         );
-        assert_eq!(lay(&mut gallery, &at(2)), (String::new(), 0));
-        assert_eq!(lay(&mut gallery, &[]), (String::new(), 8));
+        assert_eq!(overlay(&mut images, &at(2)), (String::new(), 0));
+        assert_eq!(overlay(&mut images, &[]), (String::new(), 8));
         assert_eq!(
-            lay(&mut gallery, &at(4)).0,
+            overlay(&mut images, &at(4)).0,
             "\x1b7\x1b[5;3H<top>\x1b8",
             "not on the last line"
         );
-        gallery.forget();
-        assert_eq!(lay(&mut gallery, &at(1)), (both(2), 0));
+        images.clear();
+        assert_eq!(overlay(&mut images, &at(1)), (both(2), 0));
     }
 
     #[test]
     fn a_row_that_was_covered_is_written_when_it_is_free_again() {
-        let mut gallery = Gallery::default();
+        let mut images = TerminalImages::default();
         let drawing = sixel();
         let whole = [placed(&drawing, 0, 2, 1, 4)];
         let covered = [placed(&drawing, 0, 2, 1, 1), placed(&drawing, 0, 5, 1, 1)];
-        lay(&mut gallery, &whole);
+        overlay(&mut images, &whole);
         assert_eq!(
-            lay(&mut gallery, &covered),
+            overlay(&mut images, &covered),
             (String::new(), 0),
             "what is left of it stays"
         );
-        assert_eq!(lay(&mut gallery, &covered), (String::new(), 0));
-        assert_eq!(lay(&mut gallery, &whole).0, "\x1b7\x1b[2;3H<top>\x1b8");
-        lay(&mut gallery, &covered);
-        assert_eq!(lay(&mut gallery, &[]).1, 4, "all of it goes");
+        assert_eq!(overlay(&mut images, &covered), (String::new(), 0));
+        assert_eq!(overlay(&mut images, &whole).0, "\x1b7\x1b[2;3H<top>\x1b8");
+        overlay(&mut images, &covered);
+        assert_eq!(overlay(&mut images, &[]).1, 4, "all of it goes");
         assert_eq!(
-            lay(&mut gallery, &covered),
+            overlay(&mut images, &covered),
             (String::new(), 0),
             "a part is never written"
         );

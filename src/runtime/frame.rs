@@ -1,13 +1,13 @@
-//! Frames, and what they look like: colours, images, and what the terminal is asked for the sake of both.
+//! Draws frames, and queries the terminal for what affects them: its background and its graphics.
 //!
-//! Invariant: nothing waits for an answer of the terminal.
+//! Invariant: nothing waits for a reply of the terminal.
 
 use std::time::{Duration, Instant};
 
-use super::answers;
 use super::clock::now;
 use super::terminal_input::event::InputEvent;
-use super::{Next, Viewer, look};
+use super::terminal_queries;
+use super::{Flow, Viewer, theme_choice};
 use crate::app::effect::Effect;
 use crate::app::update::Event;
 use crate::app::update::arrange;
@@ -15,20 +15,20 @@ use crate::render::picture::canvas::Choice;
 use crate::terminal::{self, Screen};
 use crate::ui;
 
-/// A frame waits so long for bodies from the disk: most come sooner, and a frame without them would be followed by
-/// another one that moves what was just shown.
+/// How long a frame waits for bodies from the disk. Most arrive sooner; a frame without them would
+/// be followed by another one that moves what was just shown.
 const SOON: Duration = Duration::from_millis(3);
 
 impl Viewer {
-    /// Asks the terminal what it is: after the first frame, so that nothing waits for an answer.
-    pub(super) fn ask(&mut self) -> anyhow::Result<()> {
-        if look::asks_for_background(&self.config) {
-            self.screen.send(answers::BACKGROUND)?;
+    /// Sends the queries to the terminal, after the first frame.
+    pub(super) fn send_queries(&mut self) -> anyhow::Result<()> {
+        if theme_choice::asks_for_background(&self.config) {
+            self.screen.send(terminal_queries::BACKGROUND)?;
         }
-        self.ask_for_graphics()
+        self.send_graphics_queries()
     }
 
-    fn ask_for_graphics(&mut self) -> anyhow::Result<()> {
+    fn send_graphics_queries(&mut self) -> anyhow::Result<()> {
         let questions = self.config.terminal.graphics.questions();
         if !questions.is_empty() {
             self.screen.send(&questions)?;
@@ -36,28 +36,29 @@ impl Viewer {
         Ok(())
     }
 
-    /// Shows images in another way.
+    /// Changes how images are shown.
     pub(super) fn set_images(&mut self, choice: Choice) -> anyhow::Result<()> {
         self.config.terminal.graphics.choice = choice;
         self.set_canvas();
-        self.ask_for_graphics()
+        self.send_graphics_queries()
     }
 
-    /// Lays out a frame, and asks for what it lacks. Says whether bodies are among that.
+    /// Lays out a frame, and requests the bodies that it lacks. Returns whether any were
+    /// requested.
     fn arrange(&mut self) -> anyhow::Result<bool> {
         let effects = arrange(&mut self.app);
         let asks = effects
             .iter()
             .any(|effect| matches!(effect, Effect::Page { .. }));
         for effect in effects {
-            self.carry_out(effect)?;
+            self.run_effect(effect)?;
         }
         Ok(asks)
     }
 
-    /// Waits a moment for the bodies that were asked for. Says whether anything came: whatever it was, the layout
-    /// is older than the app now.
-    fn hears_of_bodies(&mut self) -> bool {
+    /// Waits [`SOON`] for the requested bodies. Returns whether any event arrived: after any of
+    /// them the layout is out of date.
+    fn wait_for_bodies(&mut self) -> bool {
         let deadline = Instant::now() + SOON;
         let mut hears = false;
         while let Some(Ok(event)) = self
@@ -75,34 +76,34 @@ impl Viewer {
         hears
     }
 
-    /// Paints a frame.
+    /// Lays out and draws a frame.
     pub(super) fn draw(&mut self) -> anyhow::Result<()> {
         self.app.reader.screen.now = now();
-        if self.arrange()? && self.hears_of_bodies() {
+        if self.arrange()? && self.wait_for_bodies() {
             self.arrange()?;
         }
-        let (app, gallery) = (&self.app, &mut self.gallery);
+        let (app, images) = (&self.app, &mut self.images);
         let drawings = match app.mode {
             _ if app.mode.is_of_all() => Vec::new(),
             _ => ui::pictures::in_sight(&app.reader),
         };
-        let sent = gallery.send(&drawings);
+        let sent = images.send(&drawings);
         if !sent.is_empty() {
-            terminal::owe(gallery.farewell());
+            terminal::owe(images.delete_all());
         }
         self.screen.draw(&sent, |frame| {
-            // The terminal has another size than what was arranged: the signal that says so is on its way.
+            // The terminal was resized after the layout; the signal for that is on its way.
             if (frame.area().width, frame.area().height) != app.reader.screen.size {
                 return String::new();
             }
             ui::view(app, frame);
             let placed = ui::pictures::place(&drawings, frame.buffer_mut());
-            gallery.lay(&placed, frame.buffer_mut())
+            images.overlay(&placed, frame.buffer_mut())
         })?;
         Ok(())
     }
 
-    /// Shows images as the terminal can, by all that is known of it now.
+    /// Decides how images are drawn by what is known of the terminal now.
     pub(super) fn set_canvas(&mut self) {
         let canvas = self
             .config
@@ -115,18 +116,18 @@ impl Viewer {
         }
     }
 
-    /// Takes an answer of the terminal.
-    pub(super) fn hear(&mut self, heard: Option<InputEvent>) -> Next {
+    /// Stores a reply of the terminal.
+    pub(super) fn apply_reply(&mut self, heard: Option<InputEvent>) -> Flow {
         if let Some(heard) = heard {
-            self.answers.take(&heard, Screen::cell());
+            self.answers.push(&heard, Screen::cell());
             self.set_canvas();
         }
-        Next::Go
+        Flow::Continue
     }
 
-    /// Makes the next frame paint everything, images included.
+    /// Makes the next frame draw everything, images included.
     pub(super) fn repaint(&mut self) -> anyhow::Result<()> {
-        self.gallery.forget();
+        self.images.clear();
         Ok(self.screen.forget()?)
     }
 }

@@ -1,4 +1,4 @@
-//! The colours in force: by name, from a file, or by what the terminal says of its background.
+//! Finds the theme: by name, in a file, or by the background of the terminal.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::render::theme::Theme;
 use crate::report::themes::Listed;
 use crate::settings::themes;
 
-/// The theme to start with. While nothing is known of the background it is taken for dark.
+/// The theme to start with. An unknown background is assumed to be dark.
 pub fn first(config: &ViewConfig) -> Result<Theme, String> {
     match &config.theme {
         ThemeChoice::Auto if is_light(config.terminal.colorfgbg.as_deref()) == Some(true) => {
@@ -19,7 +19,7 @@ pub fn first(config: &ViewConfig) -> Result<Theme, String> {
     }
 }
 
-/// As [`first`]; settings that cannot be followed are reported and hinder nothing.
+/// As [`first`], but a theme in the settings that cannot be used is reported and replaced.
 pub(crate) fn first_of_all(config: &ViewConfig) -> Result<(Theme, Option<String>), String> {
     match first(config) {
         Err(why) if matches!(config.theme, ThemeChoice::Preferred(_)) => {
@@ -29,7 +29,7 @@ pub(crate) fn first_of_all(config: &ViewConfig) -> Result<(Theme, Option<String>
     }
 }
 
-/// Whether the terminal is worth asking for its background.
+/// Whether to query the terminal for its background.
 pub(crate) fn asks_for_background(config: &ViewConfig) -> bool {
     let is_simple = matches!(
         config.terminal.term.as_deref(),
@@ -41,7 +41,7 @@ pub(crate) fn asks_for_background(config: &ViewConfig) -> bool {
         && is_light(config.terminal.colorfgbg.as_deref()).is_none()
 }
 
-/// The theme with a name, as the terminal can show it.
+/// The theme with a name, adapted to the terminal.
 pub fn named(name: &str, config: &ViewConfig) -> Result<Theme, String> {
     let theme = if config.terminal.no_color {
         Theme::mono()
@@ -58,7 +58,7 @@ fn found(name: &str, config: &ViewConfig) -> Result<Theme, String> {
     find(name, config.themes.as_deref())?.ok_or_else(|| unknown(name))
 }
 
-/// Uses the colours with a name from now on.
+/// Switches to the theme with a name.
 pub fn set(name: &str, config: &ViewConfig, reader: &mut Reader) {
     match named(name, config) {
         Ok(theme) => {
@@ -71,7 +71,8 @@ pub fn set(name: &str, config: &ViewConfig, reader: &mut Reader) {
     }
 }
 
-/// The theme with a name, of tv or in a folder of the reader's, if there is one; or why its file cannot be used.
+/// A built-in theme, or one in the user's folder; `None` if there is none, an error if its file
+/// cannot be used.
 pub(crate) fn find(name: &str, themes: Option<&Path>) -> Result<Option<Theme>, String> {
     if let Some(theme) = themes::known(name) {
         return Ok(Some(theme));
@@ -83,12 +84,12 @@ pub(crate) fn find(name: &str, themes: Option<&Path>) -> Result<Option<Theme>, S
     path.map_or(Ok(None), |path| read(&path, name))
 }
 
-/// What to say of a name that no theme has.
+/// The error for an unknown name.
 pub(crate) fn unknown(name: &str) -> String {
     format!("no theme is called {name}")
 }
 
-/// All themes: those of the program, and those in the reader's settings folder.
+/// All themes: the built-in ones, and those in the user's settings folder.
 pub fn all(settings_folder: Option<&Path>) -> Vec<Listed> {
     let of_tv = |name: &str| {
         let theme = themes::known(name).ok_or_else(|| "comes with tv: cannot be read".to_owned());
@@ -131,7 +132,7 @@ pub fn all(settings_folder: Option<&Path>) -> Vec<Listed> {
     all
 }
 
-/// Reads a theme file of the reader, if there is one; what is wrong with it comes with its place.
+/// Reads a theme file, if there is one; errors name the line.
 fn read(path: &Path, name: &str) -> Result<Option<Theme>, String> {
     let Some(text) = settings_file::text(path)? else {
         return Ok(None);
@@ -143,7 +144,7 @@ fn read(path: &Path, name: &str) -> Result<Option<Theme>, String> {
     }
 }
 
-/// COLORFGBG is "foreground;background" in colours of the sixteen; 7 and 9 to 15 are light.
+/// Parses COLORFGBG, `foreground;background` in the sixteen colours; 7 and 9 to 15 are light.
 fn is_light(colorfgbg: Option<&str>) -> Option<bool> {
     let background: u8 = colorfgbg?.rsplit(';').next()?.parse().ok()?;
     Some(matches!(background, 7 | 9..=15))
